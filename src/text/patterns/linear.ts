@@ -1,9 +1,10 @@
 import { foldedGramsOf } from '../grams'
 import { remember } from '../remember'
+import type { TextSpan } from '../span'
 import { type Translated, translated } from './ecma'
 import { placesWithout, withLinesMarked } from './ecma-lines'
 import { hasNeeds, needsNothing, needsOf, wordsNeeded } from './needs'
-import { openRe2, type Place } from './re2'
+import { openRe2 } from './re2'
 import { patternSize } from './size'
 
 /** A tenant's pattern on RE2, whose time is linear in the text; the runtime's own engine backtracks (design 1.9). */
@@ -53,10 +54,10 @@ export function compileLinear(
     *find(text) {
       if (!mayBe(text)) return
       const asRead = read(text)
-      // Testing is much faster than finding the places.
+      // Testing is much faster than finding the spans.
       if (!engine.test(asRead)) return
-      const places = engine.find(asRead)
-      yield* expression.isOfLines ? unmarked(places, asRead) : places
+      const spans = engine.find(asRead)
+      yield* expression.isOfLines ? unmarked(spans, asRead) : spans
     },
   }
 }
@@ -86,9 +87,9 @@ const readingOf =
     return isOfLines ? withLinesMarked(plain) : plain
   }
 
-function* unmarked(places: Iterable<Place>, marked: string): Generator<Place> {
+function* unmarked(spans: Iterable<TextSpan>, marked: string): Generator<TextSpan> {
   const placeOf = placesWithout(marked)
-  for (const { start, end } of places) yield { start: placeOf(start), end: placeOf(end) }
+  for (const { start, end } of spans) yield { start: placeOf(start), end: placeOf(end) }
 }
 
 /** Size of a property class (`\p{L}`): for each time it stands in the expanded pattern, and for each it is written. */

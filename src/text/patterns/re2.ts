@@ -1,4 +1,5 @@
 import { RE2JS, RE2Set } from 're2js'
+import type { TextSpan } from '../span'
 import { type PatternCache, patternCaches } from './caches'
 import { NotLinear } from './ecma'
 
@@ -11,9 +12,6 @@ type Parts = {
   prog: { inst: readonly { runes?: readonly number[] | null }[]; numInst(): number }
   dfa: { memBudget: number; clearCache(): void }
 }
-
-/** UTF-16 offsets. */
-export type Place = { start: number; end: number }
 
 /** Bytes of states one pattern may cache while it reads texts: random text would make them megabytes. */
 const MOST_MEMORY = 256 * 1024
@@ -44,7 +42,7 @@ export function openRe2(source: string) {
       patternCaches.used(key, cache)
       return isIn
     },
-    find(text: string): Generator<Place> {
+    find(text: string): Generator<TextSpan> {
       finder ??= RE2JS.compile(source)
       patternCaches.used(key, cache)
       return matches(finder, text)
@@ -71,7 +69,7 @@ export const partsOf = (set: RE2Set): Parts => set as unknown as Parts
 /** Bytes of the states cached so far. */
 export const usedBy = ({ dfa }: Parts): number => MOST_MEMORY - dfa.memBudget
 
-function* matches(expression: RE2JS, text: string): Generator<Place> {
+function* matches(expression: RE2JS, text: string): Generator<TextSpan> {
   const matcher = expression.matcher(text)
   while (matcher.find()) if (matcher.end() > matcher.start()) yield { start: matcher.start(), end: matcher.end() }
 }

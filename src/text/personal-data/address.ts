@@ -1,4 +1,5 @@
-import type { Find, Place } from './kind'
+import type { TextSpan } from '../span'
+import type { Find } from './kind'
 
 /** Where a word ends. Every part of a form ends so, or it would stop inside a word or a postal code. */
 const END = '(?![\\p{L}\\p{M}\\d])'
@@ -51,7 +52,7 @@ const NUMBERED = /\d/
 
 /** Postal addresses in the forms of a dozen countries; those without any digit are not recognised. */
 export const findPostalAddresses: Find = (text) => {
-  const found: Place[] = []
+  const found: TextSpan[] = []
   for (const form of FORMS) {
     for (const { 0: hit, index: start } of text.matchAll(form)) {
       if (NUMBERED.test(hit)) found.push({ start, end: start + hit.length })

@@ -39,9 +39,9 @@ function inRun(text: string, run: Run): { start: number; end: number }[] {
       if (last >= groups.length || (count > 1 && !SHAPES.some((shape) => isShaped(shape, sizes, first, count))))
         continue
       if (count > 1 && (sizes[first - 1] === 4 || sizes[last + 1] === 4)) continue
-      const place = { start: groups[first]!.start, end: groups[last]!.end }
-      if (isCard(text, place)) {
-        found.push(place)
+      const span = { start: groups[first]!.start, end: groups[last]!.end }
+      if (isCard(text, span)) {
+        found.push(span)
         first = last
         break
       }
@@ -53,10 +53,10 @@ function inRun(text: string, run: Run): { start: number; end: number }[] {
 const isShaped = (shape: readonly number[], sizes: readonly number[], first: number, count: number): boolean =>
   shape.length === count && shape.every((size, at) => sizes[first + at] === size)
 
-function isCard(text: string, place: { start: number; end: number }): boolean {
-  const digits = digitsOf(text, place)
+function isCard(text: string, span: { start: number; end: number }): boolean {
+  const digits = digitsOf(text, span)
   if (digits.length < LEAST || digits.length > MOST) return false
   // Rare lengths for cards, and common ones for article numbers and ids: these need a word such as `card` before them.
   const isUnusual = digits.length === LEAST || digits.length > 16
-  return isCreditCard(digits) && (!isUnusual || followsWord(text, place.start, CONTEXT))
+  return isCreditCard(digits) && (!isUnusual || followsWord(text, span.start, CONTEXT))
 }

@@ -1,10 +1,11 @@
 import { plainly } from '../plain'
+import type { TextSpan } from '../span'
 import { findPostalAddresses } from './address'
 import { findCards } from './credit-card'
 import { findEmails } from './email'
 import { findIbans } from './iban'
 import { findAddresses } from './ip-address'
-import type { Entity, Find, Place } from './kind'
+import type { Entity, Find } from './kind'
 import { findPersons } from './name'
 import { findPhones, loadPhoneTables } from './phone'
 import { findNationalIds } from './ssn'
@@ -22,7 +23,7 @@ const FINDERS: readonly (readonly [Entity, Find])[] = [
 ]
 
 /** Personal data in a text, with offsets in the text as it was given. */
-export type PersonalData = Place & { kind: Entity }
+export type PersonalData = TextSpan & { kind: Entity }
 
 /** Finds personal data of these kinds, in the order of the text and without overlaps. Loads the tables they need. */
 export function personalDataFinder(entities: readonly Entity[]): (text: string) => PersonalData[] {

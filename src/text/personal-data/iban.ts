@@ -1,6 +1,7 @@
 // The package's CommonJS file has another default export in the bundled server than in the sources; this one has the same.
 import isIBAN from 'validator/es/lib/isIBAN'
-import type { Find, Place } from './kind'
+import type { TextSpan } from '../span'
+import type { Find } from './kind'
 import { digitGroups } from './numbers'
 
 /** Length by country (SWIFT registry): it says where an IBAN ends. */
@@ -17,7 +18,7 @@ const BEGINNING = /(?<![A-Za-z0-9])[A-Za-z]{2}[ -]?\d[ -]?\d(?=[ -]?[A-Za-z0-9])
 
 /** IBANs whose country, length and check digits (mod 97) agree, in groups of any size. */
 export const findIbans: Find = (text) => {
-  const found: Place[] = []
+  const found: TextSpan[] = []
   const groups = digitGroups(text)
   for (let place = 0; place < groups.length; place += 2) {
     const start = beginningAt(text, groups[place]!)

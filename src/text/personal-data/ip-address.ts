@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js'
-import { type Find, follows, type Place } from './kind'
+import type { TextSpan } from '../span'
+import { type Find, follows } from './kind'
 import { digitGroups } from './numbers'
 
 const V4 = /(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?!\.?\w)/y
@@ -17,7 +18,7 @@ const SMALL = 20
 
 /** IP addresses. Those that every machine has (loopback, any, broadcast, masks) identify nobody and are left out. */
 export const findAddresses: Find = (text) => {
-  const found: Place[] = []
+  const found: TextSpan[] = []
   for (const [start, hit] of hitsAt(beginnings6(text), V6, text)) {
     if (isTelling6(hit)) found.push({ start, end: start + hit.length })
   }

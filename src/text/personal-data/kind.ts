@@ -1,10 +1,9 @@
+import type { TextSpan } from '../span'
 /** The kinds of personal data that a rule may name (contract 12). */
 export const ENTITIES = ['email', 'phone', 'credit_card', 'ssn', 'iban', 'ip_address', 'address', 'name'] as const
 export type Entity = (typeof ENTITIES)[number]
 
-/** UTF-16 offsets in the text that was searched. */
-export type Place = { start: number; end: number }
-export type Find = (text: string) => Place[]
+export type Find = (text: string) => TextSpan[]
 
 /** Whether the up to `reach` characters before `start` match `context`, which ends in `$`. */
 export const follows = (text: string, start: number, context: RegExp, reach = 40): boolean =>

@@ -1,4 +1,5 @@
-import { type Find, follows, type Place } from './kind'
+import type { TextSpan } from '../span'
+import { type Find, follows } from './kind'
 
 const PART = "\\p{Lu}(?:[\\p{L}\\p{M}]|['’-](?=\\p{L})){1,24}"
 const LINK = '(?:(?:van|von|de|der|den|del|della|di|da|dos|la|le|al|bin|ibn|zu|ter|y|Mc|O’|[A-Z]\\.)[ ])'
@@ -45,7 +46,7 @@ const PLACES =
 
 /** Names of persons, by the words around them and by common given names; a name by itself is not recognised. */
 export const findPersons: Find = (text) => {
-  const found: Place[] = []
+  const found: TextSpan[] = []
   const add = (start: number, name: string) => {
     if (!NOBODY.test(name) && !PLACES.test(name)) found.push({ start, end: start + name.length })
   }

@@ -1,6 +1,7 @@
 import isIdentityCard from 'validator/lib/isIdentityCard'
 import isTaxID from 'validator/lib/isTaxID'
-import { type Find, followsWord, type Place } from './kind'
+import type { TextSpan } from '../span'
+import { type Find, followsWord } from './kind'
 import { digitGroups } from './numbers'
 
 type Id = {
@@ -116,7 +117,7 @@ const NEAR = 12
 
 /** National id numbers, recognised by form, by check digit or by the word before them. */
 export const findNationalIds: Find = (text) => {
-  const found: Place[] = []
+  const found: TextSpan[] = []
   const likely = likelyGroups(digitGroups(text))
   for (const [which, id] of IDS.entries()) {
     for (let place = 0; place < likely.length; place += 2) {
@@ -141,7 +142,12 @@ function likelyGroups(groups: readonly number[]): readonly number[] {
   return likely
 }
 
-function addId(found: Place[], text: string, { before = RIGHT_THERE, pattern, isValid, context }: Id, digit: number) {
+function addId(
+  found: TextSpan[],
+  text: string,
+  { before = RIGHT_THERE, pattern, isValid, context }: Id,
+  digit: number,
+) {
   for (const units of before) {
     const start = digit - units
     pattern.lastIndex = Math.max(0, start)

@@ -1,4 +1,4 @@
-import type { Place } from '../personal-data/kind'
+import type { TextSpan } from '../span'
 
 /** Function words by language, without accents: they tell the language of the few words around a match. */
 const SMALL_WORDS: Readonly<Record<string, string>> = {
@@ -41,7 +41,7 @@ const NO_LETTERS = /[^a-z]+/
 /** By word, a pattern of its plain uses over `before[word]after`. */
 export type PlainUses = Readonly<Record<string, RegExp>>
 
-export function isPlainUse(uses: PlainUses, term: string, text: string, { start, end }: Place): boolean {
+export function isPlainUse(uses: PlainUses, term: string, text: string, { start, end }: TextSpan): boolean {
   const use = uses[term]
   if (!use) return false
   const before = text.slice(Math.max(0, start - CHARS_BESIDE), start)
@@ -49,7 +49,7 @@ export function isPlainUse(uses: PlainUses, term: string, text: string, { start,
 }
 
 /** Whether the words around a match are in another language than `languages`; false where they do not tell. */
-export function isForeignAround(text: string, { start, end }: Place, languages: readonly string[]): boolean {
+export function isForeignAround(text: string, { start, end }: TextSpan, languages: readonly string[]): boolean {
   const around = `${text.slice(Math.max(0, start - CHARS_AROUND), start)} ${text.slice(end, end + CHARS_AROUND)}`
   const counts = LANGUAGES.map(() => 0)
   for (const word of around.split(NO_LETTERS)) for (const place of PLACES_OF.get(word) ?? NONE) counts[place]!++

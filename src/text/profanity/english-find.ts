@@ -1,5 +1,5 @@
-import type { Place } from '../personal-data/kind'
 import type { Reading } from '../reading'
+import type { TextSpan } from '../span'
 import { isForeignAround, isPlainUse } from './around'
 import { ENGLISH, expanded } from './english'
 import { fits, isOfWord, nextThree, type Spelling, spelledOut, spellingOf, THREES, threesOf } from './spelling'
@@ -20,19 +20,19 @@ const PLAIN_ELSEWHERE = new Set(ENGLISH.PLAIN_ELSEWHERE)
 let known: Starts | undefined
 
 /** English profanity in all its spellings: figures for letters, letters repeated, replaced by signs or set apart. */
-export function compileEnglish(): (view: Reading) => Place[] {
+export function compileEnglish(): (view: Reading) => TextSpan[] {
   known ??= startsOf(spellings())
   const { starts, byThree } = known
   return (view) => {
     const { text } = view.letters ?? view
-    const found: Place[] = []
+    const found: TextSpan[] = []
     let seen = 0
     for (const at of candidatesIn(text, starts)) {
       if (at < seen) continue
-      const place = firstOf(byThree.get(threeAt(text, at))!, text, at, view)
-      if (!place) continue
-      found.push(place)
-      seen = place.end
+      const span = firstOf(byThree.get(threeAt(text, at))!, text, at, view)
+      if (!span) continue
+      found.push(span)
+      seen = span.end
     }
     return found
   }
@@ -44,11 +44,11 @@ const spellings = (): Spelling[] => [
   ...ENGLISH.SPELLED.map(spelledOut),
 ]
 
-function firstOf(spellings: readonly Spelling[], text: string, at: number, view: Reading): Place | null {
+function firstOf(spellings: readonly Spelling[], text: string, at: number, view: Reading): TextSpan | null {
   for (const spelling of spellings) {
     const end = endOf(spelling, text, at, view)
-    const place = end < 0 ? null : placeOf(spelling, { start: at, end }, view)
-    if (place && isMeant(spelling, place, view)) return place
+    const span = end < 0 ? null : spanOf(spelling, { start: at, end }, view)
+    if (span && isMeant(spelling, span, view)) return span
   }
   return null
 }
@@ -134,7 +134,7 @@ function endsWord(text: string, at: number): boolean {
 }
 
 /** What a match covers: for a stem the whole word around it, or null in the middle of data. */
-function placeOf({ isWhole }: Spelling, stem: Place, { text }: Reading): Place | null {
+function spanOf({ isWhole }: Spelling, stem: TextSpan, { text }: Reading): TextSpan | null {
   if (isWhole) return stem
   const first = Math.max(0, stem.start - MOST_LETTERS)
   const last = Math.min(text.length, stem.end + MOST_LETTERS)
@@ -148,11 +148,11 @@ function placeOf({ isWhole }: Spelling, stem: Place, { text }: Reading): Place |
 }
 
 /** False for a plain word that is spelled the same, in English or in the language around it. */
-function isMeant({ term, isFigured }: Spelling, place: Place, view: Reading): boolean {
-  const word = view.text.slice(place.start, place.end)
+function isMeant({ term, isFigured }: Spelling, span: TextSpan, view: Reading): boolean {
+  const word = view.text.slice(span.start, span.end)
   if (PLAIN_WORDS.has(word)) return false
   if (isFigured && !/[^a-z]/.test(word)) return false
   if (HEXADECIMAL.test(word) || (term.length <= FEW_LETTERS && /[0-9]/.test(word))) return false
-  if (isPlainUse(ENGLISH.PLAIN_USES, term, view.text, place)) return false
-  return !((PLAIN_ELSEWHERE.has(term) || PLAIN_ELSEWHERE.has(word)) && isForeignAround(view.text, place, ['en']))
+  if (isPlainUse(ENGLISH.PLAIN_USES, term, view.text, span)) return false
+  return !((PLAIN_ELSEWHERE.has(term) || PLAIN_ELSEWHERE.has(word)) && isForeignAround(view.text, span, ['en']))
 }

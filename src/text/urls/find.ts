@@ -1,4 +1,4 @@
-import type { Place } from '../personal-data/kind'
+import type { TextSpan } from '../span'
 import { bareHosts } from './bare'
 import { isNamed, isNumbered } from './host'
 import { type Address, createReader } from './reader'
@@ -10,7 +10,7 @@ import { type Address, createReader } from './reader'
  */
 
 /** A URL in a text, and the host a browser would go to, in the form browsers compare; empty when it cannot be known. */
-export type Found = Place & { host: string }
+export type FoundUrl = TextSpan & { host: string }
 
 /** After these, browsers accept any number of slashes of either kind, also none. */
 const WEB = /(?<![a-z0-9])(?:https?|wss?|ftp|file):[/\\]*/giu
@@ -33,8 +33,8 @@ const TARGET_REACH = 24
  * a host from a word; `data:` where it holds a page or a program. Not found: single labels and single numbers without
  * a scheme, names that look like files (`main.rs/x`), mail addresses, and hosts that code puts together. Linear.
  */
-export function findUrls(text: string): Found[] {
-  const found: Found[] = []
+export function findUrls(text: string): FoundUrl[] {
+  const found: FoundUrl[] = []
   const read = createReader(text)
   const isTarget = (at: number) => BEFORE_TARGET.test(text.slice(Math.max(0, at - TARGET_REACH), at))
   const add = (start: number, { end, host }: Address) => {
