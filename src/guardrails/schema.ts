@@ -10,8 +10,7 @@ export type GuardrailPolicyId = Id<'guardrail policy'>
 
 export const PHASES = ['input', 'output', 'tool_call', 'tool_result'] as const
 export const VERDICTS = ['block', 'redact', 'flag'] as const
-export const POLICY_SCOPES = ['personal', 'team'] as const
-export type PolicyScope = (typeof POLICY_SCOPES)[number]
+const POLICY_SCOPES = ['personal', 'team'] as const
 
 const Name = t.String({ minLength: 1, maxLength: 128, description: 'Must not contain the name of an upstream vendor' })
 const Description = nullable(t.String({ maxLength: 512 }))

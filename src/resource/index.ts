@@ -4,13 +4,9 @@ export {
   type AnyNoun,
   defineResource,
   type Facts,
-  type NewOf,
-  type PatchOf,
   type ReplyOf,
-  type RowOf,
-  type ViewOf,
 } from './declaration'
 export type { ResourceDeps } from './deps'
 export { accountOf, type Whose } from './reach'
-export { type Listed, type Reach, scopeOf } from './rows'
+export { scopeOf } from './rows'
 export { createResource, type Resource } from './service'

@@ -23,8 +23,7 @@ export type OwnedRow = {
 export type OwnedTable = SQLiteTable &
   Record<'id' | 'owner' | 'org_id' | 'name' | 'created_at', SQLiteColumn> & { is_default?: SQLiteColumn }
 
-export const OWNED_SCOPES = ['personal', 'team'] as const
-export type OwnedScope = (typeof OWNED_SCOPES)[number]
+export type OwnedScope = 'personal' | 'team'
 export type Listed = Wanted & { scope?: OwnedScope | undefined }
 
 /** Whether a row is a person's own or a team's. */
