@@ -10,6 +10,7 @@ import { doctor } from './commands/doctor'
 import { engineCommands } from './commands/engines'
 import { guardrailCommands } from './commands/guardrails'
 import { help } from './commands/help'
+import { jobCommands } from './commands/jobs'
 import { keyCommands } from './commands/keys'
 import { bindKey } from './commands/keys-bind'
 import { limitCommands } from './commands/limits'
@@ -67,6 +68,7 @@ export const commands: readonly Command[] = [
   ...submissionWorkCommands,
   ...engineCommands,
   ...cacheCommands,
+  ...jobCommands,
   ...migrateCommands,
   createBackup,
   ...configCommands,
