@@ -4,7 +4,7 @@ import type { Shell } from './shell'
 
 type Asked = Omit<JobQuery, 'limit'> & { limit: number }
 
-/** Jobs over either API: operators see everyone's, tenants their own (dx 2.12). */
+/** Jobs over either API: operators see everyone's, tenants their own. */
 export type JobPlane = {
   list(query: Asked): Promise<JobPage>
   get(id: string): Promise<Job>

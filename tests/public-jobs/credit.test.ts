@@ -6,8 +6,8 @@ import type { Store, Tx } from '../../src/kernel/store'
 import { createPublicJobs } from '../../src/public-jobs'
 import { fakeClock } from '../support/clock'
 import { postgresUrl } from '../support/store'
-import { createWorld, type World } from '../support/world'
-import { jobsIn, kindOf, report } from './support'
+import { createWorld, operatorCall, type World } from '../support/world'
+import { CENT, jobsIn, kindOf, report } from './support'
 
 const clock = fakeClock()
 const world = await createWorld({ clock })
@@ -116,6 +116,24 @@ describe('what a job holds (I8, I9)', () => {
       expect(await walletOf(person)).toEqual({ cents: 1_000 - 3 * completed, held: 0 })
     }
     expect(runs).toBeGreaterThan(120)
+    expect(await verify()).toEqual([])
+  })
+
+  test('of an organization that is deleted is drained with its jobs; the ledger stays (catalogue S13)', async () => {
+    const ada = await world.person({ cents: 100, ofOrg: true })
+    const { store, container } = world.app
+    const call = world.callAs(ada)
+    const ofOrg = { ...call, caller: { ...call.caller, orgId: ada.orgId, activeOrgId: ada.orgId } } as typeof call
+    const [kind, waits] = [define(kindOf(report)), define(kindOf(report))]
+    const [first, second] = [await accept(ada, kind, { call: ofOrg }), await accept(ada, waits, { call: ofOrg })]
+    const session = await world.signedIn(ada)
+    expect((await session.send('DELETE', `orgs/${ada.orgId}`)).status).toBe(200)
+    await run(kind)
+    const job = (id: string) => container.publicJobs.get(operatorCall(), id)
+    expect((await job(first)).status).toBe('completed')
+    expect(await container.publicJobs.cancel(operatorCall(), second)).toMatchObject({ error: 'cancelled' })
+    const { balance, held } = await container.billing.balance(store.read, `org:${ada.orgId}`)
+    expect([balance / CENT, held]).toEqual([97, 0])
     expect(await verify()).toEqual([])
   })
 
