@@ -11,7 +11,7 @@ export function casesOf<Case>(
 ): Case[] {
   const cases = content
     .split('\n')
-    .flatMap((text, place) => (/^\s*(#|$)/.test(text) ? [] : [read(fieldsOf(text), place + 1)]))
+    .flatMap((text, index) => (/^\s*(#|$)/.test(text) ? [] : [read(fieldsOf(text), index + 1)]))
   if (!cases.length) throw usageFailure(`${file} holds no case.`)
   return cases
 }

@@ -77,10 +77,10 @@ export const diffPolicy = defineCommand({
     const { rules: after = [] } = (await readValueFile(shell, from)) as { rules?: GuardrailRule[] }
     const policies = await resourceOver(shell, 'guardrail-policies')
     const { rules: before } = await policies.get(await resolveRuleSet(policies, policy, 'guardrail policy'))
-    const rows = Array.from({ length: Math.max(before.length, after.length) }, (_, place) => {
-      const [old, made] = [said(before[place]), said(after[place])]
+    const rows = Array.from({ length: Math.max(before.length, after.length) }, (_, index) => {
+      const [old, made] = [said(before[index]), said(after[index])]
       const change = old === null ? 'added' : made === null ? 'removed' : 'changed'
-      return { rule: place + 1, change, before: old, after: made }
+      return { rule: index + 1, change, before: old, after: made }
     })
     const different = rows.filter((row) => row.before !== row.after)
     shell.print.list(different, diffColumns, 'The rules are the same.')

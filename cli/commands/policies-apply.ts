@@ -81,11 +81,11 @@ function shown(step: Step) {
 /** Prints what was done, also where a step fails; a default that made room for that step is one again. */
 async function carryOutAll(shell: Shell, planes: Planes, steps: readonly Step[]): Promise<void> {
   const done: Row[] = []
-  for (const [place, step] of steps.entries()) {
+  for (const [index, step] of steps.entries()) {
     try {
       done.push({ ...shown(step), id: (await carryOut(planes, step)) ?? shown(step).id })
     } catch (error) {
-      if (await wasGivenBack(planes, steps[place - 1], step)) done.pop()
+      if (await wasGivenBack(planes, steps[index - 1], step)) done.pop()
       shell.print.list(done, columns, 'Nothing was changed.')
       throw error
     }

@@ -35,7 +35,7 @@ export const exportPolicies = defineCommand({
     const documents = stored.map(documentFrom)
     if (out !== undefined) {
       const files = writePolicyFiles(shell, out, documents)
-      const rows = documents.map((document, place) => ({ file: files[place], ...document }))
+      const rows = documents.map((document, index) => ({ file: files[index], ...document }))
       return shell.print.list(rows, columns, 'No policies; nothing was written.')
     }
     if (isStructured(formatOf(shell.globals))) return shell.print.list(documents, columns, 'No policies.')

@@ -19,9 +19,9 @@ export async function readPage<Id extends string, Row extends { id: Id }>(
 
 function countFitting(outlines: readonly Outline<string>[]): number {
   let bytes = 0
-  const tooMany = outlines.findIndex((outline, place) => {
+  const tooMany = outlines.findIndex((outline, index) => {
     bytes += outline.bytes
-    return bytes > PAGE_BYTES && place > 0
+    return bytes > PAGE_BYTES && index > 0
   })
   return tooMany < 0 ? outlines.length : tooMany
 }

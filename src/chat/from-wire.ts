@@ -80,9 +80,9 @@ const MOST_CALLS = 128
 
 /** What refusals and warnings name; of several system messages the first. */
 function originsOf(messages: readonly ChatMessage[], last: number): NonNullable<Ask['cameFrom']> {
-  const path = (place: number) => `messages[${place}].content`
-  const said = messages.flatMap((message, place) =>
-    place < last && spoken(message)?.role === 'user' ? [path(place)] : [],
+  const path = (index: number) => `messages[${index}].content`
+  const said = messages.flatMap((message, index) =>
+    index < last && spoken(message)?.role === 'user' ? [path(index)] : [],
   )
   const persona = path(messages.findIndex(({ role }) => role === 'system' || role === 'developer'))
   const unseen = (engineId: string) => `The images were ignored: ${engineId} does not look at any. Use "svc-1-vision".`
@@ -121,8 +121,8 @@ function toldBefore(messages: readonly ChatMessage[], last: number, acting: bool
   const told: (Message | null)[] = acting ? turnsWithCalls(before, 0) : before.map(spoken)
   const turns: Message[] = []
   const sent: SentImage[] = []
-  for (const [place, turn] of told.entries()) {
-    if (turn?.role === 'user') sent.push(...imagesOf(before[place]!, place, turns.length))
+  for (const [index, turn] of told.entries()) {
+    if (turn?.role === 'user') sent.push(...imagesOf(before[index]!, index, turns.length))
     if (turn) turns.push(turn)
   }
   sent.push(...imagesOf(messages[last]!, last, null))
@@ -132,7 +132,7 @@ function toldBefore(messages: readonly ChatMessage[], last: number, acting: bool
 
 /** What an order without `tools` carries for nothing; it is accepted all the same (contract 4). */
 function unusedIn({ messages, tool_choice: choice }: ChatOrder, last: number): string[] {
-  const begun = messages.findIndex((message, place) => place > last && spoken(message)?.role === 'assistant')
+  const begun = messages.findIndex((message, index) => index > last && spoken(message)?.role === 'assistant')
   return [
     ...(choice == null || choice === 'none' || choice === 'auto'
       ? []

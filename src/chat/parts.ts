@@ -10,13 +10,13 @@ export const textOf = ({ content }: ChatMessage): string => {
 }
 
 /** The images of a message, which is `messages[place]` in the order and `context[turn]` in the ask. */
-export const imagesOf = ({ content }: ChatMessage, place: number, turn: number | null): SentImage[] =>
+export const imagesOf = ({ content }: ChatMessage, index: number, turn: number | null): SentImage[] =>
   Array.isArray(content)
     ? content.flatMap((part, at) =>
         part.type === 'image_url'
           ? {
               attachment: { type: 'image_url' as const, url: part.image_url.url },
-              path: `messages[${place}].content[${at}].image_url.url`,
+              path: `messages[${index}].content[${at}].image_url.url`,
               turn,
             }
           : [],
@@ -31,11 +31,11 @@ const hasImages = ({ content }: ChatMessage): boolean =>
  * (contract 4), as the answers that clients send back do.
  */
 export function assertContent(messages: readonly ChatMessage[]): void {
-  for (const [place, message] of messages.entries()) {
+  for (const [index, message] of messages.entries()) {
     if (message.content != null) continue
     const { role, content, tool_calls: calls, refusal } = message
     if (role === 'assistant' && (calls?.length || refusal)) continue
-    const path = `messages[${place}].content`
+    const path = `messages[${index}].content`
     const what = content === null ? 'null' : 'missing'
     throw invalidInput(path, `"${path}" is ${what}; only an assistant message with "tool_calls" may leave it out.`)
   }

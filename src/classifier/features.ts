@@ -32,11 +32,11 @@ export function featuresOf(text: string): Features {
   }
   let before = '^'
   let beforeThat = '^'
-  for (const [place, token] of tokens.entries()) {
+  for (const [index, token] of tokens.entries()) {
     add(`w${token}`, 1)
     add(`p${before} ${token}`, 0.8)
     add(`s${beforeThat} ${token}`, 0.4)
-    if (place < 4) add(`b${token}`, 0.7)
+    if (index < 4) add(`b${token}`, 0.7)
     if (WORD.test(token)) addPieces(token, add)
     beforeThat = before
     before = token

@@ -44,7 +44,7 @@ export function timingSafeEqual(a: string, b: string): boolean {
 export function crc32Base62(text: string): string {
   let rest = Bun.hash.crc32(text)
   let out = ''
-  for (let place = 0; place < 6; place++) {
+  for (let index = 0; index < 6; index++) {
     out = BASE62[rest % 62] + out
     rest = Math.floor(rest / 62)
   }

@@ -139,7 +139,7 @@ const lengthOf = (value: unknown): number => (value as { length?: number } | nul
 function join(path: string[]): string {
   return path
     .filter((part) => part !== '')
-    .map((part, place) => (/^\d+$/.test(part) && place > 0 ? `[${part}]` : place > 0 ? `.${part}` : part))
+    .map((part, index) => (/^\d+$/.test(part) && index > 0 ? `[${part}]` : index > 0 ? `.${part}` : part))
     .join('')
 }
 

@@ -114,7 +114,7 @@ export function readExpiry(value: string | null | undefined, now: number): numbe
 
 /** Origins as browsers send them, without duplicates. Throws 400 `validation_error` naming the invalid one. */
 export function readOrigins(values: readonly string[]): string[] {
-  return [...new Set(values.map((value, place) => readOrigin(value, `allowed_origins[${place}]`)))]
+  return [...new Set(values.map((value, index) => readOrigin(value, `allowed_origins[${index}]`)))]
 }
 
 function readOrigin(value: string, path: string): string {

@@ -67,11 +67,11 @@ export async function readSource(stored: Stored): Promise<Source> {
   let weight = BYTES_A_CHAR * JSON.stringify([rules, examples]).length
   const ready: ReadyRule[] = []
   const warnings: string[] = []
-  for (const [place, rule] of rules.entries()) {
+  for (const [index, rule] of rules.entries()) {
     const pattern = readStored(rule.pattern)
     weight += BASE_BYTES + (pattern?.weight ?? 0)
-    if (pattern) ready.push(toReady(rule, pattern, preferenceId, `rule ${place + 1} of ${name}`))
-    else warnings.push(`Rule ${place + 1} of ${name} was skipped: its pattern no longer works here. Save it again.`)
+    if (pattern) ready.push(toReady(rule, pattern, preferenceId, `rule ${index + 1} of ${name}`))
+    else warnings.push(`Rule ${index + 1} of ${name} was skipped: its pattern no longer works here. Save it again.`)
     await nextTurn()
   }
   return { preferenceId, rules: ready, floors, examples, warnings, fingerprint: fingerprintOf(stored), weight }

@@ -37,8 +37,8 @@ export function createRuleMatcher({ worker, clock }: { worker: Pick<PatternWorke
       if (found) budgetMs -= found.ms
       const rest = { until: clock.monotonic() + REST_MS, chars: text.length }
       if (found && !found.answers) for (const rule of group) resting.set(rule, rest)
-      for (const [place, rule] of group.entries()) {
-        const answer = found?.answers?.[place] ?? null
+      for (const [index, rule] of group.entries()) {
+        const answer = found?.answers?.[index] ?? null
         if (answer === null) skipped.add(rule)
         else known.set(rule, answer)
       }

@@ -73,8 +73,8 @@ export async function readRules(rules: readonly NewRule[], check: PatternCheck):
   }
   const read: RoutingRule[] = []
   let size = 0
-  for (const [place, rule] of rules.entries()) {
-    const path = `rules[${place}]`
+  for (const [index, rule] of rules.entries()) {
+    const path = `rules[${index}]`
     const pattern = readPattern(rule.pattern, `${path}.pattern`)
     size += pattern.size
     if (size > MAX_TOTAL_SIZE) {
@@ -166,8 +166,8 @@ export function readExamples(examples: readonly NewExample[]): RoutingExample[] 
       `"examples" has ${examples.length} entries; at most ${LIMITS.examples} are allowed.`,
     )
   }
-  return examples.map(({ prompt, expected_mode, expected_engine }, place) => {
-    const path = `examples[${place}]`
+  return examples.map(({ prompt, expected_mode, expected_engine }, index) => {
+    const path = `examples[${index}]`
     assertLength(prompt, `${path}.prompt`, LIMITS.promptChars)
     return {
       prompt,

@@ -69,8 +69,8 @@ function reach(table: typeof skills.sqlite, among: Among): (SQL | undefined)[] {
 /** For the few skills of one owner or org, which are compared one by one without an index. */
 function occurring(table: typeof skills.sqlite, words: readonly string[]): SQL {
   const padded = sql`' ' || ${table.search_text} || ' '`
-  const isOpen = (place: number) => place === words.length - 1 && mayGoOn(words[place]!)
-  const patterns = words.map((word, place) => `% ${word}${isOpen(place) ? '' : ' '}%`)
+  const isOpen = (index: number) => index === words.length - 1 && mayGoOn(words[index]!)
+  const patterns = words.map((word, index) => `% ${word}${isOpen(index) ? '' : ' '}%`)
   return and(...patterns.map((pattern) => sql`${padded} like ${pattern}`))!
 }
 

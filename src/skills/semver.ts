@@ -8,8 +8,8 @@ const parts = (version: string): { core: number[]; pre: string[] } => {
 /** Whether a version is higher than another by semver 2.0; build metadata after `+` is ignored. */
 export function isHigher(version: string, other: string): boolean {
   const [a, b] = [parts(version), parts(other)]
-  for (let place = 0; place < 3; place++) {
-    const [mine, theirs] = [a.core[place] ?? 0, b.core[place] ?? 0]
+  for (let index = 0; index < 3; index++) {
+    const [mine, theirs] = [a.core[index] ?? 0, b.core[index] ?? 0]
     if (mine !== theirs) return mine > theirs
   }
   if (!a.pre.length || !b.pre.length) return !a.pre.length && b.pre.length > 0
@@ -19,8 +19,8 @@ export function isHigher(version: string, other: string): boolean {
 const NUMERIC = /^\d+$/
 
 function comparePre(a: readonly string[], b: readonly string[]): number {
-  for (let place = 0; place < Math.max(a.length, b.length); place++) {
-    const [mine, theirs] = [a[place], b[place]]
+  for (let index = 0; index < Math.max(a.length, b.length); index++) {
+    const [mine, theirs] = [a[index], b[index]]
     if (mine === undefined || theirs === undefined) return mine === undefined ? -1 : 1
     if (mine === theirs) continue
     const [isNumber, isTheirs] = [NUMERIC.test(mine), NUMERIC.test(theirs)]

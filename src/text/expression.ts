@@ -66,18 +66,18 @@ type Reader = ReturnType<typeof createReader>
 /** Tokenizes on demand, so that reading stops at the first error. */
 function createReader(text: string) {
   const end = text.trimEnd().length
-  let place = 0
+  let index = 0
   let current = read()
 
   function read(): Token {
-    if (place >= end) return { kind: 'end', text: '', at: end }
-    TOKEN.lastIndex = place
+    if (index >= end) return { kind: 'end', text: '', at: end }
+    TOKEN.lastIndex = index
     const groups = TOKEN.exec(text)?.groups
-    if (!groups) throw new ExpressionFault(`character ${place + 1} starts nothing that is known here`)
-    place = TOKEN.lastIndex
+    if (!groups) throw new ExpressionFault(`character ${index + 1} starts nothing that is known here`)
+    index = TOKEN.lastIndex
     const kind = groups.sign ? 'sign' : groups.word ? 'word' : groups.text ? 'text' : 'number'
     const word = groups[kind]!
-    return { kind, text: word, at: place - word.length }
+    return { kind, text: word, at: index - word.length }
   }
 
   const next = (): Token => {

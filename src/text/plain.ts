@@ -34,24 +34,24 @@ export const plainly = remember((source: string): Plain => {
   let at: Int32Array | null = null
   let isChanged = false
   let length = 0
-  for (let place = 0; place < source.length; place++) {
-    const code = source.charCodeAt(place)
+  for (let index = 0; index < source.length; index++) {
+    const code = source.charCodeAt(index)
     const unit = code < 0x80 ? code : UNITS[code] || learn(code)
     if (unit !== code) isChanged = true
     if (unit < OTHER) {
-      if (at) at[length] = place
+      if (at) at[length] = index
       units[length++] = unit
       continue
     }
-    const whole = source.codePointAt(place)!
+    const whole = source.codePointAt(index)!
     const plain = unit === OTHER && !isUnseen(whole) ? plainOf(whole) : ''
     const width = whole > 0xffff ? 2 : 1
     if (plain.length !== width) at ??= identity(source.length, length)
     for (let next = 0; next < plain.length; next++) {
-      if (at) at[length] = place
+      if (at) at[length] = index
       units[length++] = plain.charCodeAt(next)
     }
-    place += width - 1
+    index += width - 1
   }
   return { text: isChanged ? madeOf(units, length) : source, span: spanIn(source, at) }
 })
@@ -62,7 +62,7 @@ let room = new Uint16Array(1 << 13)
 /** A table of offsets that maps every unit before `upTo` to itself. */
 function identity(length: number, upTo: number): Int32Array {
   const at = new Int32Array(length)
-  for (let place = 0; place < upTo; place++) at[place] = place
+  for (let index = 0; index < upTo; index++) at[index] = index
   return at
 }
 

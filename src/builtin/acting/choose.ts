@@ -41,7 +41,7 @@ export function callsFor(question: Question): ToolCall[] {
     const found = clauses.map((clause) => clearest(tools, clause))
     const whole = found.every((calls) => calls.length) ? found : [clearest(tools, readClause(task, prompt, now))]
     const calls = whole.flat().slice(0, MAX_CALLS)
-    if (calls.length) return calls.map((call, place) => ({ ...call, id: `call_${place + 1}` }))
+    if (calls.length) return calls.map((call, index) => ({ ...call, id: `call_${index + 1}` }))
   }
   return choice === 'required' ? demanded(tools, question) : []
 }

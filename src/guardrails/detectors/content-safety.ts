@@ -50,7 +50,7 @@ export const contentSafety = defineGuardrail({
       }
       if (any!.chance < LEAST_DOUBT) return ordinaryFinding(any!.chance, threshold)
       // The model is surer that a text is not ordinary than of which category it is, so near ones are named together.
-      const found = CATEGORIES.map((category, place) => ({ category, chance: each[place]!.chance }))
+      const found = CATEGORIES.map((category, index) => ({ category, chance: each[index]!.chance }))
       const top = Math.max(...found.map(({ chance }) => chance))
       const meant = found.filter(({ category, chance }) => chance >= top / 2 && categories.includes(category))
       if (!meant.length) return null

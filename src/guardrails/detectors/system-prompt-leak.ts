@@ -37,12 +37,12 @@ export const systemPromptLeak = defineGuardrail({
 const promptOf = remember((source: string): Prompt => {
   const { text: letters, at } = lettersOf(source)
   const runs = new Map<string, number[]>()
-  for (let place = 0; place + RUN <= letters.length; place++) {
-    const run = letters.slice(place, place + RUN)
+  for (let index = 0; index + RUN <= letters.length; index++) {
+    const run = letters.slice(index, index + RUN)
     const known = runs.get(run)
     // A few places are enough of a run that the prompt repeats over and over.
-    if (!known) runs.set(run, [place])
-    else if (known.length < 4) known.push(place)
+    if (!known) runs.set(run, [index])
+    else if (known.length < 4) known.push(index)
   }
   return { letters, runs, passages: passagesOf(source, at) }
 })
@@ -50,8 +50,8 @@ const promptOf = remember((source: string): Prompt => {
 /** Sentences and lines as offsets of the letters; short ones are joined with those that follow. */
 function passagesOf(source: string, at: Int32Array): Passage[] {
   const edges = [0]
-  for (let place = 1; place < at.length; place++) {
-    if (SENTENCE_END.test(source.slice(at[place - 1]! + 1, at[place]))) edges.push(place)
+  for (let index = 1; index < at.length; index++) {
+    if (SENTENCE_END.test(source.slice(at[index - 1]! + 1, at[index]))) edges.push(index)
   }
   edges.push(at.length)
   const passages: Passage[] = []
@@ -71,12 +71,12 @@ function lettersOf(source: string): Letters {
   const { text, at } = reading(source)
   const places = new Int32Array(text.length)
   let letters = ''
-  for (let place = 0; place < text.length; place++) {
-    const code = text.charCodeAt(place)
-    const isWord = code < 0x80 ? (code >= 97 && code <= 122) || (code >= 48 && code <= 57) : WORD.test(text[place]!)
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    const isWord = code < 0x80 ? (code >= 97 && code <= 122) || (code >= 48 && code <= 57) : WORD.test(text[index]!)
     if (!isWord) continue
-    places[letters.length] = at[place]!
-    letters += text[place]
+    places[letters.length] = at[index]!
+    letters += text[index]
   }
   return { text: letters, at: places.slice(0, letters.length) }
 }
@@ -117,11 +117,11 @@ const endOfStretch = (source: string, at: number): number => {
  */
 function leaksIn(letters: string, { runs, passages, letters: whole }: Prompt, threshold: number): Passage[] {
   const covered = new Uint8Array(whole.length)
-  const spots: { spot: number; place: number }[] = []
+  const spots: { spot: number; index: number }[] = []
   for (let spot = 0; spot + RUN <= letters.length; spot++) {
-    for (const place of runs.get(letters.slice(spot, spot + RUN)) ?? []) {
-      covered.fill(1, place, place + RUN)
-      spots.push({ spot, place })
+    for (const index of runs.get(letters.slice(spot, spot + RUN)) ?? []) {
+      covered.fill(1, index, index + RUN)
+      spots.push({ spot, index })
     }
   }
   if (!spots.length) return []
@@ -129,13 +129,13 @@ function leaksIn(letters: string, { runs, passages, letters: whole }: Prompt, th
   if (!leaked.length) return []
   const isLeaked = new Uint8Array(whole.length)
   for (const { start, end } of leaked) isLeaked.fill(1, start, end)
-  const inLeaked = spots.filter(({ place }) => isLeaked[place])
+  const inLeaked = spots.filter(({ index }) => isLeaked[index])
   return joined(inLeaked.map(({ spot }) => ({ start: spot, end: spot + RUN })))
 }
 
 function shareOf(covered: Uint8Array, start: number, end: number): number {
   let sum = 0
-  for (let place = start; place < end; place++) sum += covered[place]!
+  for (let index = start; index < end; index++) sum += covered[index]!
   return sum / (end - start)
 }
 

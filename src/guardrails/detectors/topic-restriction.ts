@@ -27,8 +27,8 @@ export const topicRestriction = defineGuardrail({
   prepare({ allow = [], deny = [] }) {
     if (!allow.length && !deny.length)
       throw new InvalidConfig('', 'has neither "allow" nor "deny". Send at least one of them, a list of topics')
-    const allowed = allow.map((topic, place) => topicOf(topic, `allow[${place}]`))
-    const denied = deny.map((topic, place) => topicOf(topic, `deny[${place}]`))
+    const allowed = allow.map((topic, index) => topicOf(topic, `allow[${index}]`))
+    const denied = deny.map((topic, index) => topicOf(topic, `deny[${index}]`))
     return (text, { unsure }) => {
       const read = topicWordsOf(text)
       const { plain, words } = read

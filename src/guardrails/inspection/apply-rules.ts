@@ -20,8 +20,8 @@ export async function applyRules(rules: readonly CompiledRule[], text: string, a
   const firings: Firing[] = []
   const doubts: Doubt[] = []
   const inspect = inspectorFor(about)
-  for (const [place, rule] of rules.entries()) {
-    const unsure = (part: Omit<Doubt, 'place'>) => doubts.push({ place, ...part })
+  for (const [index, rule] of rules.entries()) {
+    const unsure = (part: Omit<Doubt, 'index'>) => doubts.push({ index, ...part })
     const finding = await inspect(rule, current, rule.question === undefined ? undefined : unsure)
     if (!finding) continue
     firings.push(firingOf(rule, finding.detail))

@@ -60,8 +60,8 @@ const NO_TEXT = /\ufffd|(?!\s)\p{Cc}/u
 function fromBase64(text: string): string | null {
   const runs = base64Runs(text)
   const texts: string[] = []
-  for (let place = 0; place < runs.length; place += 2) {
-    const decoded = Buffer.from(text.slice(runs[place], runs[place + 1]).replace(/\s/g, ''), 'base64').toString('utf8')
+  for (let index = 0; index < runs.length; index += 2) {
+    const decoded = Buffer.from(text.slice(runs[index], runs[index + 1]).replace(/\s/g, ''), 'base64').toString('utf8')
     if (!NO_TEXT.test(decoded)) texts.push(decoded)
   }
   return texts.length ? texts.join('\n') : null

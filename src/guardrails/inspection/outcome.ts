@@ -17,8 +17,8 @@ export type Outcome = {
   doubts: readonly Doubt[]
 }
 
-/** A rule by its place in its set, and the stretch of `Outcome.text` it is unsure of. */
-export type Doubt = { place: number; start: number; end: number }
+/** A rule by its index in its set, and the stretch of `Outcome.text` it is unsure of. */
+export type Doubt = { index: number; start: number; end: number }
 
 /** The rule that ended the phase. `message` is the policy author's text for it, null when there is none. */
 export type Blocked = { guardrailId: GuardrailId; detail: string; message: string | null }
@@ -37,10 +37,10 @@ export const cleanOutcome = (text: string): Outcome => ({ text, spans: [], firin
  * the whole text; with rules that only flag, all of them fire and the text passes.
  */
 export function failClosed(rules: readonly CompiledRule[], text: string): Outcome {
-  const place = rules.findIndex(({ verdict }) => verdict !== 'flag')
-  const rule = rules[place]
+  const index = rules.findIndex(({ verdict }) => verdict !== 'flag')
+  const rule = rules[index]
   if (!rule) return { ...cleanOutcome(text), firings: rules.map((one) => firingOf(one, UNCHECKED.detail)) }
-  const firings = rules.slice(0, place + 1).map((one) => firingOf(one, UNCHECKED.detail))
+  const firings = rules.slice(0, index + 1).map((one) => firingOf(one, UNCHECKED.detail))
   if (rule.verdict === 'block') return { ...cleanOutcome(text), firings, blocked: blockedBy(rule, UNCHECKED) }
   const spans = addRedaction(text, [], UNCHECKED, rule.guardrail_id)
   return { text: withSpans(text, spans), spans, firings, blocked: null, doubts: [] }

@@ -57,11 +57,11 @@ export function createRuleRunner(opinion: EngineOpinion | null = null) {
     if (clean.has(together)) return all.map(cleanOutcome)
     const keys = all.map((text) => sha256Hex(`${inspection.set.key}\n${text}`))
     const isKnown = keys.map((key) => clean.has(key))
-    const unknown = all.filter((_, place) => !isKnown[place])
+    const unknown = all.filter((_, index) => !isKnown[index])
     const left = [...(await texts(inspection, unknown))]
-    const outcomes = all.map((text, place) => {
-      const outcome = isKnown[place] ? cleanOutcome(text) : left.shift()!
-      if (!outcome.firings.length) clean.set(keys[place]!, true)
+    const outcomes = all.map((text, index) => {
+      const outcome = isKnown[index] ? cleanOutcome(text) : left.shift()!
+      if (!outcome.firings.length) clean.set(keys[index]!, true)
       return outcome
     })
     if (outcomes.every(({ firings }) => !firings.length)) clean.set(together, true)

@@ -31,11 +31,11 @@ export function fromLines(
   spans: readonly Span[],
   replaced: ReadonlyMap<number, string>,
 ): unknown {
-  let place = 0
+  let index = 0
   let first = 0
   const next = (): string => {
-    const whole = replaced.get(place)
-    const range = ranges[place++]!
+    const whole = replaced.get(index)
+    const range = ranges[index++]!
     if (whole) return whole
     while (first < spans.length && spans[first]!.end <= range.start) first++
     return redactedPart(text, range, spans.slice(first))

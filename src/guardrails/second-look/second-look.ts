@@ -23,18 +23,18 @@ export function createSecondLook(opinion: EngineOpinion | null) {
     budget: SecondLookBudget,
     signal: AbortSignal,
   ): Promise<O> {
-    const open = outcome.doubts.filter(({ place }) => !outcome.firings.some((one) => isOf(one, rules[place]!)))
+    const open = outcome.doubts.filter(({ index }) => !outcome.firings.some((one) => isOf(one, rules[index]!)))
     if (!opinion || !open.length || budget.left <= 0) return outcome
     budget.left--
     const { start, end } = open[0]!
-    const doubting = open.map(({ place }) => rules[place]!)
+    const doubting = open.map(({ index }) => rules[index]!)
     const statements = doubting.map(({ question }) => question!)
     const sure = await opinion({ text: outcome.text, start, end, statements }, signal)
     if (!sure) return outcome
     const firings = [...outcome.firings]
-    for (const [place, rule] of doubting.entries()) {
-      if (sure[place]! < thresholdOf(rule)) continue
-      const detail = `an engine takes it for what this looks for (${sure[place]!.toFixed(2)})`
+    for (const [index, rule] of doubting.entries()) {
+      if (sure[index]! < thresholdOf(rule)) continue
+      const detail = `an engine takes it for what this looks for (${sure[index]!.toFixed(2)})`
       firings.push(firingOf(rule, detail))
       if (rule.verdict === 'block') return { ...outcome, firings, blocked: blockedBy(rule, { detail, matches: [] }) }
     }

@@ -33,8 +33,8 @@ export function createTryOut({ store, policies, runner }: { store: Store; polici
       const given = readAs(phase, text)
       const { value, findings } = await runner.everyRule(inspection, given)
       return {
-        results: inspection.set.rules.map(({ guardrail_id, verdict }, place) => {
-          const found = findings[place]?.detail ?? null
+        results: inspection.set.rules.map(({ guardrail_id, verdict }, index) => {
+          const found = findings[index]?.detail ?? null
           const detail = found ?? notSeen(guardrail_id, order)
           return { guardrail_id, verdict, triggered: found !== null, detail }
         }),

@@ -15,10 +15,10 @@ export function createStreamInspector(runner: Pick<RuleRunner, 'texts' | 'second
 
   return async (text: string): Promise<Outcome> => {
     const outcome = (await runner.texts(inspection, [text]))[0]!
-    const doubts = outcome.doubts.filter(({ place, start, end }) => {
+    const doubts = outcome.doubts.filter(({ index, start, end }) => {
       // What is still held back is read again, together with what follows it.
       if (start >= text.length - HELD) return false
-      const passage = `${place} ${outcome.text.slice(start, end)}`
+      const passage = `${index} ${outcome.text.slice(start, end)}`
       return !askedAbout.has(passage) && askedAbout.add(passage)
     })
     return doubts.length ? runner.secondLook({ ...inspection, budget }, { ...outcome, doubts }) : outcome

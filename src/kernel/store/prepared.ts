@@ -63,9 +63,9 @@ function reader(fields: Field[]): (row: unknown[]) => Values {
   const columns = fields.map(({ path, field }) => ({ name: path[0]!, decoder: decoderOf(field) }))
   return (row) => {
     const found: Values = {}
-    for (let place = 0; place < columns.length; place++) {
-      const { name, decoder } = columns[place]!
-      const value = row[place]
+    for (let index = 0; index < columns.length; index++) {
+      const { name, decoder } = columns[index]!
+      const value = row[index]
       found[name] = value === null ? null : decoder.mapFromDriverValue(value)
     }
     return found

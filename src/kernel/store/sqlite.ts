@@ -112,8 +112,8 @@ function facade(database: Database): Tx {
 function assertSafeVersion(database: Database): void {
   const { version } = database.query('SELECT sqlite_version() AS version').get() as { version: string }
   const parts = version.split('.').map(Number)
-  for (const [place, wanted] of OLDEST_SAFE.entries()) {
-    if ((parts[place] ?? 0) > wanted) return
-    if ((parts[place] ?? 0) < wanted) throw new Error(`SQLite ${version} can lose data; 3.51.3 or newer is needed.`)
+  for (const [index, wanted] of OLDEST_SAFE.entries()) {
+    if ((parts[index] ?? 0) > wanted) return
+    if ((parts[index] ?? 0) < wanted) throw new Error(`SQLite ${version} can lose data; 3.51.3 or newer is needed.`)
   }
 }

@@ -44,8 +44,8 @@ export function examine(written: Readonly<Record<string, unknown>>): Examined {
 export async function examineInTurns(written: Readonly<Record<string, unknown>>): Promise<Examined> {
   const read = readManifest(written)
   const found: Finding[] = []
-  for (const [place, part] of (read.manifest ? partsOf(read.manifest) : []).entries()) {
-    if (place > 0 && part.piece.text.length > LONG) await nextTurn()
+  for (const [index, part] of (read.manifest ? partsOf(read.manifest) : []).entries()) {
+    if (index > 0 && part.piece.text.length > LONG) await nextTurn()
     found.push(...scanPart(part))
   }
   return concluded(read, found)

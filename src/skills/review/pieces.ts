@@ -21,8 +21,8 @@ export function piecesOf(text: string): Piece[] {
 }
 
 /** The last white space before a place, if close enough; else the place itself, without splitting a surrogate pair. */
-function cutBefore(text: string, place: number): number {
-  const blank = Math.max(text.lastIndexOf(' ', place), text.lastIndexOf('\n', place))
-  if (place - blank < OVERLAP_CHARS / 2) return blank
-  return text.codePointAt(place - 1)! > 0xffff ? place - 1 : place
+function cutBefore(text: string, index: number): number {
+  const blank = Math.max(text.lastIndexOf(' ', index), text.lastIndexOf('\n', index))
+  if (index - blank < OVERLAP_CHARS / 2) return blank
+  return text.codePointAt(index - 1)! > 0xffff ? index - 1 : index
 }

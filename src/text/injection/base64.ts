@@ -21,10 +21,10 @@ export function base64Runs(source: string): number[] {
   const found: number[] = []
   const words = longWords(source)
   let done = 0
-  for (let place = 0; place < words.length; place += 2) {
-    const start = words[place]!
+  for (let index = 0; index < words.length; index += 2) {
+    const start = words[index]!
     if (start < done) continue
-    done = endOfLines(source, words[place + 1]!)
+    done = endOfLines(source, words[index + 1]!)
     if (beginsText(source, start)) found.push(start, done)
   }
   return found

@@ -134,15 +134,15 @@ function askedOf(rules: readonly Rule[], text: string): (Stretch & { rule: Rule 
     // The first part is checked together with the second.
     if (start === 0 && end < text.length) continue
     const since = Math.max(1, part - 1)
-    for (let place = 0; place < all.length; place++) {
-      if (!hasNeeds(all[place]!, grams, since)) continue
-      if (starts[place]! < 0) starts[place] = Math.max(0, start - PART)
-      ends[place] = end
+    for (let index = 0; index < all.length; index++) {
+      if (!hasNeeds(all[index]!, grams, since)) continue
+      if (starts[index]! < 0) starts[index] = Math.max(0, start - PART)
+      ends[index] = end
     }
   }
   const asked: (Stretch & { rule: Rule })[] = []
-  for (const [place, rule] of rules.entries()) {
-    if (starts[place]! >= 0) asked.push({ rule, start: starts[place]!, end: ends[place]! })
+  for (const [index, rule] of rules.entries()) {
+    if (starts[index]! >= 0) asked.push({ rule, start: starts[index]!, end: ends[index]! })
   }
   return asked
 }
@@ -229,6 +229,6 @@ function distinct(found: readonly Found[]): Found[] {
 
 const lineOf = (source: string, at: number): number => {
   let line = 1
-  for (let place = source.indexOf('\n'); place >= 0 && place < at; place = source.indexOf('\n', place + 1)) line++
+  for (let index = source.indexOf('\n'); index >= 0 && index < at; index = source.indexOf('\n', index + 1)) line++
   return line
 }

@@ -39,49 +39,49 @@ const MOST_EXPANDED = 64
 /** Scratch buffer for the characters of the result; reused between calls. */
 let room = new Uint16Array(1 << 13)
 
-/** How long the buffer that a caller lends for `places` should be. */
-export const placesFor = (source: string): number => source.length + MOST_EXPANDED
+/** How long the buffer that a caller lends for `offsets` should be. */
+export const offsetsFor = (source: string): number => source.length + MOST_EXPANDED
 
 /**
  * Normalizes a text: invisible characters dropped, each run of white space one blank, letters lower case without
- * accents. Linear. A caller that needs `at` only until it reads the next text can lend a buffer as `places`.
+ * accents. Linear. A caller that needs `at` only until it reads the next text can lend a buffer as `offsets`.
  */
-export function readable(source: string, places = new Int32Array(placesFor(source))): View {
-  if (room.length < placesFor(source)) room = new Uint16Array(placesFor(source))
+export function readable(source: string, offsets = new Int32Array(offsetsFor(source))): View {
+  if (room.length < offsetsFor(source)) room = new Uint16Array(offsetsFor(source))
   let units = room
-  let at = places
+  let at = offsets
   let length = 0
   let blank = true
   let hides = false
-  for (let place = 0; place < source.length; place++) {
-    const code = source.charCodeAt(place)
+  for (let index = 0; index < source.length; index++) {
+    const code = source.charCodeAt(index)
     const unit = UNITS[code] || learn(code)
     if (unit === 32) {
       if (!blank) {
         units[length] = 32
-        at[length++] = place
+        at[length++] = index
       }
       blank = true
     } else if (unit < OTHER) {
       units[length] = unit
-      at[length++] = place
+      at[length++] = index
       blank = false
     } else if (unit === UNSEEN) hides = true
     else {
-      const whole = source.codePointAt(place)!
+      const whole = source.codePointAt(index)!
       if (isUnseen(whole)) hides = true
       else {
-        const least = length + MOST_EXPANDED + source.length - place
+        const least = length + MOST_EXPANDED + source.length - index
         if (least > units.length) units = enlarged(units, least)
         if (least > at.length) at = enlarged(at, least)
         const plain = plainOf(whole)
         for (let next = 0; next < plain.length; next++) {
           units[length] = plain.charCodeAt(next)
-          at[length++] = place
+          at[length++] = index
         }
         blank = false
       }
-      if (whole > 0xffff) place++
+      if (whole > 0xffff) index++
     }
   }
   return { text: madeOf(units, length), at: at.subarray(0, length), hides }

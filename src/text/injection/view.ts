@@ -108,10 +108,10 @@ export function changedParts(view: Rewritten, before: View, interest: RegExp): V
   let start = -1
   let end = -1
   for (const changed of view.changed) {
-    for (let place = changed.start; place < changed.end; place++) {
-      if (view.text.charCodeAt(place) === before.text.charCodeAt(place)) continue
-      const word = wordAround(view.text, place)
-      place = word.end
+    for (let index = changed.start; index < changed.end; index++) {
+      if (view.text.charCodeAt(index) === before.text.charCodeAt(index)) continue
+      const word = wordAround(view.text, index)
+      index = word.end
       if (!interest.test(word.text)) continue
       if (start >= 0 && word.start - AROUND > end) {
         parts.push(around(view, { start, end }))
@@ -127,11 +127,11 @@ export function changedParts(view: Rewritten, before: View, interest: RegExp): V
 
 const isLetterAt = (text: string, at: number): boolean => isLetter(text.charCodeAt(at))
 
-function wordAround(text: string, place: number): { text: string; start: number; end: number } {
-  let start = place
-  let end = place + 1
-  while (start > 0 && place - start < MOST_LETTERS && isLetterAt(text, start - 1)) start--
-  while (end < text.length && end - place < MOST_LETTERS && isLetterAt(text, end)) end++
+function wordAround(text: string, index: number): { text: string; start: number; end: number } {
+  let start = index
+  let end = index + 1
+  while (start > 0 && index - start < MOST_LETTERS && isLetterAt(text, start - 1)) start--
+  while (end < text.length && end - index < MOST_LETTERS && isLetterAt(text, end)) end++
   return { text: text.slice(start, end), start, end }
 }
 
@@ -207,13 +207,13 @@ export const rotated = ({ text, at }: View): View | null =>
 /** Only the Latin letters of a view, side by side. */
 export function squeezed({ text, at }: View): View {
   const units = new Uint16Array(text.length)
-  const places = new Int32Array(text.length)
+  const offsets = new Int32Array(text.length)
   let length = 0
-  for (let place = 0; place < text.length; place++) {
-    const code = text.charCodeAt(place)
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
     if (code < 97 || code > 122) continue
     units[length] = code
-    places[length++] = at[place]!
+    offsets[length++] = at[index]!
   }
-  return { text: madeOf(units, length), at: places.subarray(0, length) }
+  return { text: madeOf(units, length), at: offsets.subarray(0, length) }
 }

@@ -1,5 +1,5 @@
 import { remember } from '../remember'
-import { placesFor, readable } from './readable'
+import { offsetsFor, readable } from './readable'
 import { latinized, type Rewritten, unleeted, type View } from './view'
 
 /** A text made readable, then with look-alikes made Latin, then with digits read as letters; null for no change. */
@@ -21,10 +21,10 @@ function viewsFrom(plain: View): Views {
 }
 
 /** Scratch buffer for the offsets of the text being read; reused between texts. */
-let places = new Int32Array(1 << 13)
+let offsets = new Int32Array(1 << 13)
 
 /** Cached for the last text, because several checks read the same one in a row. Valid until the next text is read. */
 export const viewsOf = remember((source: string): Views => {
-  if (places.length < placesFor(source)) places = new Int32Array(placesFor(source))
-  return viewsFrom(readable(source, places))
+  if (offsets.length < offsetsFor(source)) offsets = new Int32Array(offsetsFor(source))
+  return viewsFrom(readable(source, offsets))
 })

@@ -54,11 +54,11 @@ function headingOf<Label extends string>(
 /** Makes `mixes` variants per option of the longest choice, so that every option occurs; choices shift apart to mix. */
 function variantsOf(row: string, mixes: number): string[] {
   const longest = Math.max(1, ...[...row.matchAll(CHOICE)].map(([, inner]) => inner!.split('|').length))
-  const variants = Array.from({ length: longest * mixes }, (_, place) => {
+  const variants = Array.from({ length: longest * mixes }, (_, index) => {
     let group = 0
     const filled = row.replace(CHOICE, (_, inner: string) => {
       const choices = inner.split('|')
-      return choices[(place + Math.floor(place / choices.length) + group++) % choices.length]!
+      return choices[(index + Math.floor(index / choices.length) + group++) % choices.length]!
     })
     return filled
       .replace(/\s+/g, ' ')

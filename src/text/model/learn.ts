@@ -23,11 +23,11 @@ export function learn(examples: readonly Example[], shape: Shape): Weights {
     for (const number of shuffled(examples.length, round)) {
       const { features, target } = examples[number]!
       const chances = softmax(score(features, slots, bias, scores))
-      for (let place = 0; place < classes; place++) {
-        const error = chances[place]! - (place === target ? 1 : 0)
-        bias[place] = bias[place]! - 0.02 * error
+      for (let index = 0; index < classes; index++) {
+        const error = chances[index]! - (index === target ? 1 : 0)
+        bias[index] = bias[index]! - 0.02 * error
         for (let at = 0; at < features.slots.length; at++) {
-          const cell = features.slots[at]! * classes + place
+          const cell = features.slots[at]! * classes + index
           const slope = error * features.weights[at]! + DECAY * slots[cell]!
           seen[cell] = seen[cell]! + slope * slope
           slots[cell] = slots[cell]! - (RATE * slope) / Math.sqrt(seen[cell]!)
@@ -45,7 +45,7 @@ function score({ slots, weights }: Features, rows: Float64Array, bias: Float64Ar
   for (let at = 0; at < slots.length; at++) {
     const row = slots[at]! * classes
     const weight = weights[at]!
-    for (let place = 0; place < classes; place++) into[place] = into[place]! + weight * rows[row + place]!
+    for (let index = 0; index < classes; index++) into[index] = into[index]! + weight * rows[row + index]!
   }
   return into
 }
@@ -59,7 +59,7 @@ export function rounded({ slots, bias }: Weights): Model {
 
 /** The indexes 0 to n-1, shuffled differently in each round but the same way in every run. */
 function shuffled(n: number, round: number): Uint32Array {
-  const order = Uint32Array.from({ length: n }, (_, place) => place)
+  const order = Uint32Array.from({ length: n }, (_, index) => index)
   let state = (round + 1) * 2654435761
   for (let last = n - 1; last > 0; last--) {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0

@@ -24,7 +24,7 @@ export function readModel(file: string, shape: Shape): Model {
   const head = headBytes(shape)
   const cells = shape.slots * shape.classes
   if (bytes.length !== head + cells) throw new Error(`${file} is not whole: ${bytes.length} bytes`)
-  const numbers = Array.from({ length: shape.classes + 2 }, (_, place) => bytes.readDoubleLE(place * 8))
+  const numbers = Array.from({ length: shape.classes + 2 }, (_, index) => bytes.readDoubleLE(index * 8))
   const [scale = 0, sharpness = 0, ...bias] = numbers
   const rows = new Int8Array(bytes.buffer, bytes.byteOffset + head, cells)
   return { rows, bias: Float64Array.from(bias), scale, sharpness }
@@ -33,7 +33,7 @@ export function readModel(file: string, shape: Shape): Model {
 /** The file {@link readModel} reads: scale, sharpness and bias as little-endian doubles, then the rows. */
 export function packModel({ rows, bias, scale, sharpness }: Model): Buffer {
   const head = Buffer.alloc((bias.length + 2) * 8)
-  for (const [place, number] of [scale, sharpness, ...bias].entries()) head.writeDoubleLE(number, place * 8)
+  for (const [index, number] of [scale, sharpness, ...bias].entries()) head.writeDoubleLE(number, index * 8)
   return Buffer.concat([head, new Uint8Array(rows.buffer, rows.byteOffset, rows.length)])
 }
 
@@ -44,7 +44,7 @@ export function scoresOf({ rows, bias, scale }: Model, { slots, weights }: Featu
   for (let at = 0; at < slots.length; at++) {
     const row = slots[at]! * classes
     const weight = weights[at]!
-    for (let place = 0; place < classes; place++) scores[place] = scores[place]! + weight * rows[row + place]!
+    for (let index = 0; index < classes; index++) scores[index] = scores[index]! + weight * rows[row + index]!
   }
-  return scores.map((score, place) => score * scale + bias[place]!)
+  return scores.map((score, index) => score * scale + bias[index]!)
 }

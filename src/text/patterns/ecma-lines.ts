@@ -20,16 +20,16 @@ export function withLinesMarked(text: string): string {
 }
 
 /** Maps positions in the marked text back to positions in the original; call it with ascending positions. */
-export function placesWithout(marked: string): (place: number) => number {
+export function offsetsWithout(marked: string): (index: number) => number {
   const mark = /[\ufdd0-\ufdd3]/g
   let passed = 0
   let next = mark.exec(marked)
-  return (place) => {
-    while (next && next.index < place) {
+  return (index) => {
+    while (next && next.index < index) {
       passed++
       next = mark.exec(marked)
     }
-    return place - WIDER * passed
+    return index - WIDER * passed
   }
 }
 
@@ -38,7 +38,7 @@ export function classOfMarked(ranges: readonly Range[], properties: string, isNe
   const among = properties === '' ? null : new RegExp(`[${properties}]`, 'u')
   const isMember = (code: number) => covers(ranges, code) || (among?.test(String.fromCharCode(code)) ?? false)
   if (!isNegated && among && [...ENDS, FIRST_MARK].some((code) => among.test(String.fromCharCode(code)))) return null
-  const ends = ENDS.flatMap((code, place) => (isMember(code) === isNegated ? [] : [only(FIRST_MARK + place)]))
+  const ends = ENDS.flatMap((code, index) => (isMember(code) === isNegated ? [] : [only(FIRST_MARK + index)]))
   const rest = isNegated
     ? `[^${classMembers([...ranges, ...TAKEN])}${properties}]`
     : bracketed(classMembers(without(ranges, TAKEN)) + properties)

@@ -2,7 +2,7 @@ import { foldedGramsOf } from '../grams'
 import { remember } from '../remember'
 import type { TextSpan } from '../span'
 import { type Translated, translated } from './ecma'
-import { placesWithout, withLinesMarked } from './ecma-lines'
+import { offsetsWithout, withLinesMarked } from './ecma-lines'
 import { hasNeeds, needsNothing, needsOf, wordsNeeded } from './needs'
 import { openRe2 } from './re2'
 import { patternSize } from './size'
@@ -88,8 +88,8 @@ const readingOf =
   }
 
 function* unmarked(spans: Iterable<TextSpan>, marked: string): Generator<TextSpan> {
-  const placeOf = placesWithout(marked)
-  for (const { start, end } of spans) yield { start: placeOf(start), end: placeOf(end) }
+  const offsetOf = offsetsWithout(marked)
+  for (const { start, end } of spans) yield { start: offsetOf(start), end: offsetOf(end) }
 }
 
 /** Size of a property class (`\p{L}`): for each time it stands in the expanded pattern, and for each it is written. */

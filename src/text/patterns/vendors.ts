@@ -17,8 +17,8 @@ export function vendorMeantBy(source: string, test: (text: string) => boolean): 
 function insistsOn(name: string, test: (text: string) => boolean): boolean {
   // A pattern that matches a shorter word inside the name, such as `lama`, means that word.
   if (!test(name) || test(name.slice(1)) || test(name.slice(0, -1))) return false
-  const needed = [...name].filter((_, place) => !test(`${name.slice(0, place)}~${name.slice(place + 1)}`))
-  const others = [...name].filter((_, place) => !test(`${name.slice(0, place)}x${name.slice(place + 1)}`))
+  const needed = [...name].filter((_, index) => !test(`${name.slice(0, index)}~${name.slice(index + 1)}`))
+  const others = [...name].filter((_, index) => !test(`${name.slice(0, index)}x${name.slice(index + 1)}`))
   return Math.min(needed.length, others.length) / name.length >= INSISTENT
 }
 

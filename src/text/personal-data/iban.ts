@@ -20,8 +20,8 @@ const BEGINNING = /(?<![A-Za-z0-9])[A-Za-z]{2}[ -]?\d[ -]?\d(?=[ -]?[A-Za-z0-9])
 export const findIbans: Find = (text) => {
   const found: TextSpan[] = []
   const groups = digitGroups(text)
-  for (let place = 0; place < groups.length; place += 2) {
-    const start = beginningAt(text, groups[place]!)
+  for (let index = 0; index < groups.length; index += 2) {
+    const start = beginningAt(text, groups[index]!)
     BEGINNING.lastIndex = start
     if (start < 0 || !BEGINNING.test(text)) continue
     const length = LENGTHS.get(text.slice(start, start + 2).toUpperCase())

@@ -29,12 +29,12 @@ export const findAddresses: Find = (text) => {
 }
 
 /** The matches of a sticky pattern at the given offsets. */
-function hitsAt(places: readonly number[], pattern: RegExp, text: string): (readonly [number, string])[] {
+function hitsAt(offsets: readonly number[], pattern: RegExp, text: string): (readonly [number, string])[] {
   const hits: [number, string][] = []
-  for (const place of places) {
-    pattern.lastIndex = place
+  for (const index of offsets) {
+    pattern.lastIndex = index
     const hit = pattern.exec(text)
-    if (hit) hits.push([place, hit[0]])
+    if (hit) hits.push([index, hit[0]])
   }
   return hits
 }
@@ -61,9 +61,9 @@ const isPart6 = (code: number): boolean =>
 function beginnings4(text: string): number[] {
   const found: number[] = []
   const groups = digitGroups(text)
-  for (let place = 0; place + 5 < groups.length; place += 2) {
-    const isDotted = groups[place + 2]! - groups[place + 1]! === 1 && groups[place + 4]! - groups[place + 3]! === 1
-    if (isDotted && text.charCodeAt(groups[place + 1]!) === DOT) found.push(groups[place]!)
+  for (let index = 0; index + 5 < groups.length; index += 2) {
+    const isDotted = groups[index + 2]! - groups[index + 1]! === 1 && groups[index + 4]! - groups[index + 3]! === 1
+    if (isDotted && text.charCodeAt(groups[index + 1]!) === DOT) found.push(groups[index]!)
   }
   return found
 }

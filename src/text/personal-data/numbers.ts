@@ -44,10 +44,10 @@ export const numberRuns = remember((text: string): readonly Run[] => {
     groups = []
     digits = 0
   }
-  for (let place = 0; place < all.length; place += 2) {
-    let start = all[place]!
-    const end = all[place + 1]!
-    if (place > 0 && !isJoined(text, all[place - 1]!, start)) close()
+  for (let index = 0; index < all.length; index += 2) {
+    let start = all[index]!
+    const end = all[index + 1]!
+    if (index > 0 && !isJoined(text, all[index - 1]!, start)) close()
     while (digits + end - start > MOST_DIGITS) {
       const cut = start + MOST_DIGITS - digits
       if (cut > start) groups.push({ start, end: cut })

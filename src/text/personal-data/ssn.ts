@@ -120,9 +120,9 @@ export const findNationalIds: Find = (text) => {
   const found: TextSpan[] = []
   const likely = likelyGroups(digitGroups(text))
   for (const [which, id] of IDS.entries()) {
-    for (let place = 0; place < likely.length; place += 2) {
-      const length = likely[place + 1]! - likely[place]!
-      if ((FIRST[which]! >>> length) & 1) addId(found, text, id, likely[place]!)
+    for (let index = 0; index < likely.length; index += 2) {
+      const length = likely[index + 1]! - likely[index]!
+      if ((FIRST[which]! >>> length) & 1) addId(found, text, id, likely[index]!)
     }
   }
   return found
@@ -131,13 +131,13 @@ export const findNationalIds: Find = (text) => {
 /** The groups of digits with which any id can begin: enough digits follow nearby. */
 function likelyGroups(groups: readonly number[]): readonly number[] {
   const likely: number[] = []
-  for (let place = 0; place < groups.length; place += 2) {
-    const start = groups[place]!
+  for (let index = 0; index < groups.length; index += 2) {
+    const start = groups[index]!
     let digits = 0
-    for (let next = place; next < groups.length && groups[next]! < start + NEAR; next += 2) {
+    for (let next = index; next < groups.length && groups[next]! < start + NEAR; next += 2) {
       digits += Math.min(groups[next + 1]!, start + NEAR) - groups[next]!
     }
-    if (digits >= FEWEST && groups[place + 1]! - start <= MOST_OF_GROUP) likely.push(start, groups[place + 1]!)
+    if (digits >= FEWEST && groups[index + 1]! - start <= MOST_OF_GROUP) likely.push(start, groups[index + 1]!)
   }
   return likely
 }

@@ -26,10 +26,10 @@ const SMALL_WORDS: Readonly<Record<string, string>> = {
 }
 
 const LANGUAGES = Object.keys(SMALL_WORDS)
-/** By word: the places in LANGUAGES of the languages that have it. */
-const PLACES_OF = new Map<string, number[]>()
-for (const [place, words] of Object.values(SMALL_WORDS).entries()) {
-  for (const word of new Set(words.split(' '))) PLACES_OF.set(word, [...(PLACES_OF.get(word) ?? []), place])
+/** By word: the indexes in LANGUAGES of the languages that have it. */
+const INDEXES_OF = new Map<string, number[]>()
+for (const [index, words] of Object.values(SMALL_WORDS).entries()) {
+  for (const word of new Set(words.split(' '))) INDEXES_OF.set(word, [...(INDEXES_OF.get(word) ?? []), index])
 }
 const NONE: readonly number[] = []
 
@@ -52,6 +52,6 @@ export function isPlainUse(uses: PlainUses, term: string, text: string, { start,
 export function isForeignAround(text: string, { start, end }: TextSpan, languages: readonly string[]): boolean {
   const around = `${text.slice(Math.max(0, start - CHARS_AROUND), start)} ${text.slice(end, end + CHARS_AROUND)}`
   const counts = LANGUAGES.map(() => 0)
-  for (const word of around.split(NO_LETTERS)) for (const place of PLACES_OF.get(word) ?? NONE) counts[place]!++
+  for (const word of around.split(NO_LETTERS)) for (const index of INDEXES_OF.get(word) ?? NONE) counts[index]!++
   return Math.max(...counts) > Math.max(...languages.map((one) => counts[LANGUAGES.indexOf(one)] ?? 0))
 }

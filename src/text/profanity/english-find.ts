@@ -79,7 +79,7 @@ function candidatesIn(text: string, starts: Uint8Array): number[] {
   const candidates: number[] = []
   let three = 0
   let code = -1
-  let place = -1
+  let index = -1
   let before = -1
   // Goes one beyond the end, read as 0, so that a word of two letters may be the last.
   for (let at = 0; at <= text.length; at++) {
@@ -90,17 +90,17 @@ function candidatesIn(text: string, starts: Uint8Array): number[] {
     three = nextThree(three, code)
     const how = starts[three]!
     if (how !== 0 && before >= 0 && (how & ANYWHERE || !isOfWord(text.charCodeAt(before - 1)))) candidates.push(before)
-    before = place
-    place = at
+    before = index
+    index = at
   }
   return candidates
 }
 
 function threeAt(text: string, at: number): number {
   let three = 0
-  for (let place = at, left = 3; left > 0; left--) {
-    three = nextThree(three, text.charCodeAt(place) | 0)
-    place = runEnd(text, place)
+  for (let index = at, left = 3; left > 0; left--) {
+    three = nextThree(three, text.charCodeAt(index) | 0)
+    index = runEnd(text, index)
   }
   return three
 }
@@ -116,10 +116,10 @@ function runEnd(text: string, at: number): number {
 /** Where the spelling ends if it stands at `at`, with its doubled letters and word boundaries; else -1. */
 function endOf(spelling: Spelling, text: string, at: number, view: Reading): number {
   let end = at
-  for (let place = 0; place < spelling.units.length; place++) {
-    if (!fits(spelling, place, text.charCodeAt(end) | 0)) return -1
+  for (let index = 0; index < spelling.units.length; index++) {
+    if (!fits(spelling, index, text.charCodeAt(end) | 0)) return -1
     const next = runEnd(text, end)
-    if (next - end < spelling.least[place]!) return -1
+    if (next - end < spelling.least[index]!) return -1
     end = next
   }
   return spelling.isWhole && (isOfWord(text.charCodeAt(at - 1)) || !endsWord(view.text, end)) ? -1 : end

@@ -19,7 +19,7 @@ export function profanityFinder(): (text: string) => Match[] {
     const view = reading(text)
     const rude = others.find(view.text).filter((one) => isRudeHere(view.text, one))
     const found = [...english(view), ...rude].sort((a, b) => a.start - b.start)
-    const apart = found.filter(({ start }, place) => place === 0 || start >= found[place - 1]!.end)
+    const apart = found.filter(({ start }, index) => index === 0 || start >= found[index - 1]!.end)
     return apart.map(({ start, end }) => ({ ...view.span(start, end), kind: 'profanity' }))
   }
 }

@@ -47,16 +47,16 @@ function runsOf(codes: readonly number[]): Pick<Spelling, 'units' | 'least'> {
 const LEAST_STARRED = 5
 const VOWELS = new Set([...'aeiou'].map((char) => char.charCodeAt(0)))
 
-const isStarrable = ({ term, units }: Spelling, place: number): boolean =>
-  place > 0 && place < units.length - 1 && term.length >= LEAST_STARRED && VOWELS.has(units[place]!)
+const isStarrable = ({ term, units }: Spelling, index: number): boolean =>
+  index > 0 && index < units.length - 1 && term.length >= LEAST_STARRED && VOWELS.has(units[index]!)
 
 const isStar = (code: number): boolean => CLASSES[code] === STARS
 
 /** Whether a unit of a lower-case text fits the spelling at a place. */
-export function fits(spelling: Spelling, place: number, code: number): boolean {
-  const wanted = spelling.units[place]!
+export function fits(spelling: Spelling, index: number, code: number): boolean {
+  const wanted = spelling.units[index]!
   if (code === wanted) return true
-  if (isStar(code)) return wanted < 0 || isStarrable(spelling, place)
+  if (isStar(code)) return wanted < 0 || isStarrable(spelling, index)
   return code === 32 ? wanted === GAP : wanted < STAR && code > 0 && !isOfWord(code)
 }
 
@@ -82,16 +82,16 @@ const nextClass = (three: number, one: number): number => ((three << BITS) | one
 /** Every combination a spelling may begin with. A spelling of two runs may be followed by anything, as in `ass!`. */
 export const threesOf = (spelling: Spelling): number[] =>
   [0, 1, 2].reduce<number[]>(
-    (threes, place) => threes.flatMap((three) => classesAt(spelling, place).map((one) => nextClass(three, one))),
+    (threes, index) => threes.flatMap((three) => classesAt(spelling, index).map((one) => nextClass(three, one))),
     [0],
   )
 
 const EVERY_CLASS = Array.from({ length: STARS + 1 }, (_, one) => one)
 
-function classesAt(spelling: Spelling, place: number): readonly number[] {
-  const wanted = spelling.units[place]
+function classesAt(spelling: Spelling, index: number): readonly number[] {
+  const wanted = spelling.units[index]
   if (wanted === undefined) return EVERY_CLASS
   if (wanted === STAR) return [STARS]
   if (wanted < STAR) return [0, STARS]
-  return isStarrable(spelling, place) ? [CLASSES[wanted]!, STARS] : [CLASSES[wanted]!]
+  return isStarrable(spelling, index) ? [CLASSES[wanted]!, STARS] : [CLASSES[wanted]!]
 }

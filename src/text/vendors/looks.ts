@@ -50,8 +50,8 @@ const DRAWN = new Map(
 /** First letters of alphabets that Unicode normalization keeps: negative circled, negative squared, flags. */
 const ROWS = [0x1f150, 0x1f170, 0x1f1e6]
 for (const row of ROWS) {
-  for (let place = 0; place < 26; place++) {
-    DRAWN.set(String.fromCodePoint(row + place), String.fromCharCode(65 + place))
+  for (let index = 0; index < 26; index++) {
+    DRAWN.set(String.fromCodePoint(row + index), String.fromCharCode(65 + index))
   }
 }
 

@@ -16,13 +16,13 @@ export function calibrated(model: Model, scored: readonly Scored[], mostAlarms: 
   const ordinary = scored.filter(({ target }) => target === 0)
   let shift = -MOST_SHIFT
   while (shift < MOST_SHIFT && alarmsOf(ordinary, sharpness, shift) > mostAlarms) shift += STEP
-  return { ...model, bias: model.bias.map((score, place) => (place === 0 ? score + shift : score)), sharpness }
+  return { ...model, bias: model.bias.map((score, index) => (index === 0 ? score + shift : score)), sharpness }
 }
 
 /** The share of ordinary texts that are false alarms when the ordinary class scores `shift` more. */
 function alarmsOf(ordinary: readonly Scored[], sharpness: number, shift: number): number {
   const alarms = ordinary.filter(({ scores }) => {
-    const chances = softmax(scores.map((score, place) => (place === 0 ? score + shift : score) * sharpness))
+    const chances = softmax(scores.map((score, index) => (index === 0 ? score + shift : score) * sharpness))
     return 1 - chances[0]! >= USUAL_THRESHOLD
   })
   return alarms.length / ordinary.length
