@@ -35,8 +35,8 @@ export type Input<A extends Args, F extends Flags> = { [K in keyof A]: ValueOf<A
 }
 
 /** `host` needs no server: it works on files of this machine, or is the server itself. */
-export type Plane = 'tenant' | 'operator' | 'host'
-export type Danger = 'none' | 'moderate' | 'severe' | 'secret once'
+type Plane = 'tenant' | 'operator' | 'host'
+type Danger = 'none' | 'moderate' | 'severe' | 'secret once'
 
 export type CommandWords = {
   /** `keys create`, or a single word. */

@@ -55,7 +55,7 @@ export class CheckFailed extends Error {
 }
 
 /** The envelope of contract 1.5. */
-export type ErrorEnvelope = { error: { message: string; type: string; code: string; request_id: string | null } }
+type ErrorEnvelope = { error: { message: string; type: string; code: string; request_id: string | null } }
 
 export type Reply<Data> = { data: Data | null; error: { status: unknown; value: unknown } | null; status: number }
 

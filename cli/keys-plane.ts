@@ -4,7 +4,7 @@ import type { ApiKey, ApiKeyWithSecret, KeyPatch, NewKey, RotatedKey } from '../
 import type { Connection, TenantPlane } from './connection'
 import { expectData, usageFailure } from './failure'
 
-export type KeyPage = { keys: ApiKey[]; has_more: boolean; next_cursor: string | null }
+type KeyPage = { keys: ApiKey[]; has_more: boolean; next_cursor: string | null }
 
 export type KeyOrder = Omit<NewKey, 'scope' | 'org_id'> & {
   org?: string | undefined
@@ -15,7 +15,7 @@ export type KeyOrder = Omit<NewKey, 'scope' | 'org_id'> & {
 
 export type KeyChange = KeyPatch & { tier?: Tier | undefined }
 
-export type KeyQuery = { limit: number; cursor?: string; org?: string; user?: string; live?: boolean }
+type KeyQuery = { limit: number; cursor?: string; org?: string; user?: string; live?: boolean }
 
 /** Key commands over either API: operators manage every owner's keys, tenants their own (dx 2.9). */
 export type KeyPlane = {

@@ -7,8 +7,8 @@ import { readValueFile } from './preference-file'
 import type { Shell } from './shell'
 import { fromHere } from './transport'
 
-export const POLICY_KINDS = ['guardrail_policy', 'routing_preference'] as const
-export type PolicyKind = (typeof POLICY_KINDS)[number]
+const POLICY_KINDS = ['guardrail_policy', 'routing_preference'] as const
+type PolicyKind = (typeof POLICY_KINDS)[number]
 
 /** A policy or preference as written in a file, without what the server adds, such as the id. */
 export type PolicyDocument = { object: PolicyKind; name: string; scope: 'personal' | 'team' } & Record<string, unknown>

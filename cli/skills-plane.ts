@@ -4,7 +4,7 @@ import { expectData, usageFailure } from './failure'
 import type { PageOrder } from './pages'
 
 type Listed = { items: object[]; next: string | null }
-export type SkillWords = PageOrder & {
+type SkillWords = PageOrder & {
   installed?: boolean | undefined
   category?: string | undefined
   status?: string | undefined

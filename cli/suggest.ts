@@ -1,5 +1,5 @@
 /** The known word that was probably meant; null when more than a third of the letters (at least one) differ. */
-export function suggest(word: string, known: readonly string[]): string | null {
+function suggest(word: string, known: readonly string[]): string | null {
   let best: string | null = null
   let least = Number.POSITIVE_INFINITY
   for (const candidate of known) {

@@ -11,7 +11,7 @@ export type UsageWords = Partial<Record<'from' | 'to' | 'key_id' | 'mode' | 'ski
   scope?: 'user' | 'org'
 }
 export type Report = UsageReport & { id?: string; owner?: string }
-export type ReportedKey = { id: string; name: string; report: Report }
+type ReportedKey = { id: string; name: string; report: Report }
 
 /** Usage over either API: operators see every owner's, tenants their own (dx 2.16). */
 export type UsagePlane = {

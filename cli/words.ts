@@ -102,7 +102,7 @@ export const words = (about: string): Arg<string[]> => ({
  */
 export const money = (about: string): Arg<number> => ({ about, required: true, read: readCents })
 
-export function readCents(word: string): number {
+function readCents(word: string): number {
   const [, cents] = /^(\d+(?:\.\d{1,6})?)c$/.exec(word) ?? []
   if (cents) return positive(word, Number(cents))
   const [, currency] = /^(\d+\.\d{2})$/.exec(word) ?? []

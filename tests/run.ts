@@ -10,6 +10,7 @@ import { makeScratch } from './run/scratch'
 const CHECKS: Record<string, string[]> = {
   types: ['run', 'check:types'],
   lint: ['run', 'check:lint'],
+  'unused code': ['run', 'check:unused'],
   'generated files': ['drizzle/generate.ts', '--check'],
   'trained model of the classifier': ['src/classifier/training/train.ts', '--check'],
   'trained models of guardrails': ['src/text/verdicts/training/train.ts', '--check'],

@@ -57,7 +57,7 @@ export const common = {
   exits: [3, 4, 7],
 } as const
 
-export const listAudit = defineCommand({
+const listAudit = defineCommand({
   ...common,
   path: 'audit list',
   summary: 'List the record of an owner, newest first',
@@ -77,7 +77,7 @@ export const listAudit = defineCommand({
   },
 })
 
-export const getAudit = defineCommand({
+const getAudit = defineCommand({
   ...common,
   path: 'audit get',
   summary: 'Show one event of the record whole',
@@ -113,7 +113,7 @@ export const getAudit = defineCommand({
 
 const PAUSE_MS = 1_000
 
-export const tailAudit = defineCommand({
+const tailAudit = defineCommand({
   ...common,
   path: 'audit tail',
   summary: 'Print events of an owner as they are recorded',
@@ -168,7 +168,7 @@ function printerOf(shell: Shell): (events: readonly AuditEvent[]) => void {
   }
 }
 
-export const headAudit = defineCommand({
+const headAudit = defineCommand({
   ...common,
   planes: ['operator'],
   path: 'audit head',
@@ -185,7 +185,7 @@ export const headAudit = defineCommand({
   },
 })
 
-export const countAudit = defineCommand({
+const countAudit = defineCommand({
   ...common,
   planes: ['operator'],
   path: 'audit actions',

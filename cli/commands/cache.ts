@@ -31,7 +31,7 @@ const ANSWERS = [
 
 const common = { planes: ['operator'], offline: false } as const
 
-export const cacheStats = defineCommand({
+const cacheStats = defineCommand({
   ...common,
   path: 'cache stats',
   summary: 'Show how many answers are remembered and what they saved',
@@ -49,7 +49,7 @@ export const cacheStats = defineCommand({
   },
 })
 
-export const inspectCache = defineCommand({
+const inspectCache = defineCommand({
   ...common,
   path: 'cache inspect',
   summary: 'Say whether a prompt would be served from the cache, and why',
@@ -79,7 +79,7 @@ export const inspectCache = defineCommand({
   },
 })
 
-export const purgeCache = defineCommand({
+const purgeCache = defineCommand({
   ...common,
   path: 'cache purge',
   summary: 'Forget remembered answers, so that the next requests are answered anew',

@@ -23,7 +23,7 @@ const WHOSE = 'As this shell has them; a running server keeps the settings that 
 
 const common = { planes: ['host'], offline: true, impact: 'read', danger: 'none', exits: [], columns } as const
 
-export const listConfig = defineCommand({
+const listConfig = defineCommand({
   ...common,
   path: 'config list',
   summary: 'List every setting with its value and where it came from',
@@ -39,7 +39,7 @@ export const listConfig = defineCommand({
   },
 })
 
-export const explainConfig = defineCommand({
+const explainConfig = defineCommand({
   ...common,
   path: 'config explain',
   summary: 'Explain one setting: what it is, its value, where that came from',

@@ -7,7 +7,7 @@ import { requireReason } from '../reason'
 import { flag, optional, text } from '../words'
 import { WHO } from './credits'
 
-export const balance = defineCommand({
+const balance = defineCommand({
   path: 'credits balance',
   summary: 'Show what an owner has, what is held, what is left and for how long',
   about:
@@ -36,7 +36,7 @@ const ledgerColumns = [
   column('id', 'ROW', { kind: 'number', wide: true }),
 ]
 
-export const ledger = defineCommand({
+const ledger = defineCommand({
   path: 'credits ledger',
   summary: 'Show every movement of an owner, with the balance after it',
   about:
@@ -78,7 +78,7 @@ const differenceColumns = [
   column('applied', 'PUT-RIGHT', { kind: 'flag' }),
 ]
 
-export const reconcile = defineCommand({
+const reconcile = defineCommand({
   path: 'credits reconcile',
   summary: 'Compute every balance again from the ledger and list what differs',
   about:

@@ -13,7 +13,7 @@ import type { Shell } from '../shell'
 import { argument, duration, money, optional, orNone, signedMoney, text, wholeCents } from '../words'
 import { moment } from './keys-order'
 
-export const columns = [
+const columns = [
   column('owner', 'OWNER'),
   column('id', 'ID'),
   column('balance_cents', 'BALANCE¢', { kind: 'money' }),
@@ -49,7 +49,7 @@ const ASKS_ABOVE_CENTS = 100_000
 
 export const WHO = 'org by id, slug or name; user by id or e-mail address; 6 characters of an id do'
 
-export const grant = defineCommand({
+const grant = defineCommand({
   path: 'credits grant',
   summary: 'Add credit to an org or a user, or complete a checkout',
   about:
@@ -97,7 +97,7 @@ function orderOf({ globals }: Shell, owner: string | undefined, amount: number |
   return { owner, amount_cents: amount, idempotency_key: globals.idempotencyKey ?? randomBase62(24) }
 }
 
-export const adjust = defineCommand({
+const adjust = defineCommand({
   path: 'credits adjust',
   summary: 'Correct a balance up or down',
   about:
@@ -127,7 +127,7 @@ export const adjust = defineCommand({
   },
 })
 
-export const code = defineCommand({
+const code = defineCommand({
   path: 'credits code',
   summary: 'Make a code that completes one checkout',
   about:
@@ -161,7 +161,7 @@ export const code = defineCommand({
   },
 })
 
-export const caps = defineCommand({
+const caps = defineCommand({
   path: 'credits caps',
   summary: 'Set what an owner or a key may spend a day and a month',
   about:

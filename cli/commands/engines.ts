@@ -27,7 +27,7 @@ const testColumns = [
   column('checks', 'CHECKS', { show: ({ checks }) => (checks as Check[]).map(spellCheck).join(', ') }),
 ]
 
-export const listEngines = defineCommand({
+const listEngines = defineCommand({
   path: 'engines list',
   summary: 'List the engines and what stands behind each',
   about:
@@ -47,7 +47,7 @@ export const listEngines = defineCommand({
   },
 })
 
-export const testEngines = defineCommand({
+const testEngines = defineCommand({
   path: 'engines test',
   summary: 'Make real calls to what stands behind the engines',
   about:
@@ -68,7 +68,7 @@ export const testEngines = defineCommand({
   },
 })
 
-export const addEngine = defineCommand({
+const addEngine = defineCommand({
   path: 'engines add',
   summary: 'Connect an upstream that answers the text modes',
   about:
@@ -115,7 +115,7 @@ export const addEngine = defineCommand({
   },
 })
 
-export const updateEngine = defineCommand({
+const updateEngine = defineCommand({
   path: 'engines update',
   summary: 'Change the settings of an upstream',
   about:
@@ -169,7 +169,7 @@ export const updateEngine = defineCommand({
   },
 })
 
-export const removeEngine = defineCommand({
+const removeEngine = defineCommand({
   path: 'engines remove',
   summary: 'Disconnect an upstream',
   about:
@@ -193,7 +193,7 @@ export const removeEngine = defineCommand({
   },
 })
 
-export const mapEngine = defineCommand({
+const mapEngine = defineCommand({
   path: 'engines map',
   summary: 'Choose what answers a mode, best first',
   about:

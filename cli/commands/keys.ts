@@ -16,7 +16,7 @@ import { checkKey, rotateKey, updateKey } from './keys-change'
 import { columns, detailColumns, keyArgument, planes } from './keys-columns'
 import { orderOf } from './keys-order'
 
-export const listKeys = defineCommand({
+const listKeys = defineCommand({
   path: 'keys list',
   summary: 'List API keys, newest first',
   about:
@@ -52,7 +52,7 @@ export const listKeys = defineCommand({
 /** The time of last use, or of creation for a key that was never used. */
 const lastSign = ({ last_used_at, created }: ApiKey): number => Date.parse(last_used_at ?? created)
 
-export const getKey = defineCommand({
+const getKey = defineCommand({
   path: 'keys get',
   summary: 'Show one API key with its limits, caps and use',
   about:
@@ -86,7 +86,7 @@ async function useOf(
   return { now: { rpm: share(usage.requests), tpm: share(usage.tokens) } }
 }
 
-export const createKey = defineCommand({
+const createKey = defineCommand({
   path: 'keys create',
   summary: 'Make an API key and show its secret once',
   about:
@@ -133,7 +133,7 @@ export const createKey = defineCommand({
   },
 })
 
-export const revokeKey = defineCommand({
+const revokeKey = defineCommand({
   path: 'keys revoke',
   summary: 'Stop an API key from working, at once and for good',
   about: 'Cannot be undone. Requests that are running end normally; the next one with this key is refused with 401.',

@@ -48,7 +48,7 @@ const windowColumns = [
   ),
 ]
 
-export const showLimits = defineCommand({
+const showLimits = defineCommand({
   path: 'limits show',
   summary: 'Show the limits of a key and what is left of them this minute',
   about:
@@ -76,7 +76,7 @@ export const showLimits = defineCommand({
   },
 })
 
-export const listRequests = defineCommand({
+const listRequests = defineCommand({
   path: 'limits list',
   summary: 'List requests for higher limits, newest first',
   about:
@@ -106,7 +106,7 @@ export const listRequests = defineCommand({
 
 const requestArgument = { request: argument('id of the request: rli_…') }
 
-export const getRequest = defineCommand({
+const getRequest = defineCommand({
   path: 'limits get',
   summary: 'Show one request for higher limits',
   about: 'What is asked, why, and what was decided.',
@@ -139,7 +139,7 @@ const deciding = (decision: 'approve' | 'reject') => ({
   decision,
 })
 
-export const approveRequest = defineCommand({
+const approveRequest = defineCommand({
   ...deciding('approve'),
   path: 'limits approve',
   summary: 'Give a key the tier that is asked for, or another one',
@@ -160,7 +160,7 @@ export const approveRequest = defineCommand({
   },
 })
 
-export const rejectRequest = defineCommand({
+const rejectRequest = defineCommand({
   ...deciding('reject'),
   path: 'limits reject',
   summary: 'Leave a key on its tier',

@@ -42,7 +42,7 @@ function orgOf({ globals }: Shell, command: string): string {
   throw usageFailure(`${command} needs an organization.`, 'add --org SLUG')
 }
 
-export const listMembers = defineCommand({
+const listMembers = defineCommand({
   path: 'members list',
   summary: 'List who belongs to an organization, and as what',
   about:
@@ -93,7 +93,7 @@ const mayDo = (role: (typeof ROLES)[number], permission: (typeof PERMISSIONS)[nu
   return role === 'member' && permission === 'manageSkills'
 }
 
-export const addMember = defineCommand({
+const addMember = defineCommand({
   path: 'members add',
   summary: 'Let an account into an organization, or invite an address',
   about:
@@ -130,7 +130,7 @@ export const addMember = defineCommand({
   },
 })
 
-export const updateMember = defineCommand({
+const updateMember = defineCommand({
   path: 'members update',
   summary: 'Give a member of an organization another role',
   about: 'The last owner cannot become anything else: make another member an owner first.',
@@ -156,7 +156,7 @@ export const updateMember = defineCommand({
   },
 })
 
-export const removeMember = defineCommand({
+const removeMember = defineCommand({
   path: 'members remove',
   summary: 'Take someone out of an organization',
   about:

@@ -17,7 +17,7 @@ const columns = [
 
 const common = { planes: ['host'], offline: true, danger: 'none', columns } as const
 
-export const migrateStatus = defineCommand({
+const migrateStatus = defineCommand({
   ...common,
   path: 'migrate status',
   summary: 'Show which migrations the database has had',
@@ -34,7 +34,7 @@ export const migrateStatus = defineCommand({
   },
 })
 
-export const migratePlan = defineCommand({
+const migratePlan = defineCommand({
   ...common,
   path: 'migrate plan',
   summary: 'Print the SQL that migrate up would run',
@@ -49,7 +49,7 @@ export const migratePlan = defineCommand({
   },
 })
 
-export const migrateUp = defineCommand({
+const migrateUp = defineCommand({
   ...common,
   path: 'migrate up',
   summary: 'Bring the database to the schema of this release',

@@ -21,7 +21,7 @@ const columns = [
 
 const WHO = { operator: argument('id, 6 or more characters of it, prefix or name of an operator key') }
 
-export const listOperators = defineCommand({
+const listOperators = defineCommand({
   path: 'operators list',
   summary: 'List the keys that operate this server from other machines',
   about: 'Whoever can use the operator socket of the machine itself needs no key and is not in this list.',
@@ -41,7 +41,7 @@ export const listOperators = defineCommand({
   },
 })
 
-export const addOperator = defineCommand({
+const addOperator = defineCommand({
   path: 'operators add',
   summary: 'Make an operator key and show its secret once',
   about:
@@ -77,7 +77,7 @@ export const addOperator = defineCommand({
   },
 })
 
-export const rotateOperator = defineCommand({
+const rotateOperator = defineCommand({
   path: 'operators rotate',
   summary: 'Give an operator key a new secret and show it once',
   about: 'The old secret stops at once; name, role and end stay as they are.',
@@ -105,7 +105,7 @@ export const rotateOperator = defineCommand({
   },
 })
 
-export const revokeOperator = defineCommand({
+const revokeOperator = defineCommand({
   path: 'operators revoke',
   summary: 'Stop an operator key from working, at once and for good',
   about: 'Cannot be undone. The next request with this key is refused with 401.',

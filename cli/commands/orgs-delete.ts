@@ -12,7 +12,7 @@ import { createOrg, getOrg, listOrgs, ORG, orgColumns, step, updateOrg } from '.
 
 const PAGE = 100
 
-export const deleteOrg = defineCommand({
+const deleteOrg = defineCommand({
   path: 'orgs delete',
   summary: 'Delete an organization and revoke its keys, for good',
   about:

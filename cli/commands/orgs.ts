@@ -17,7 +17,7 @@ export const orgColumns = [
   column('updated', 'UPDATED', { kind: 'time', wide: true }),
 ]
 
-export const orgDetailColumns = [
+const orgDetailColumns = [
   ...orgColumns,
   column('key_count', 'KEYS', { kind: 'number' }),
   column('balance_cents', 'BALANCE¢', { kind: 'money' }),

@@ -91,7 +91,7 @@ export function defaultVerbs(noun: Noun, id: string) {
 }
 
 /** Unsets the old default and sets the new one; restores the old one when setting fails. */
-export async function makeDefault(plane: Plane, found: Standing, before: Standing | undefined): Promise<Standing> {
+async function makeDefault(plane: Plane, found: Standing, before: Standing | undefined): Promise<Standing> {
   if (before) await plane.update(before.id, { is_default: false })
   try {
     return await plane.update(found.id, { is_default: true })
@@ -106,7 +106,7 @@ const seesOwner = async ({ globals, connect }: Shell, { scope }: Standing): Prom
   scope === 'team' || globals.org !== undefined || (await connect()).plane === 'tenant'
 
 /** Whether `other` is the current default of the same kind and owner. */
-export const isRival = (other: Standing, one: Standing): boolean =>
+const isRival = (other: Standing, one: Standing): boolean =>
   other.is_default &&
   other.id !== one.id &&
   other.object === one.object &&

@@ -19,7 +19,7 @@ const common = { planes: ['host'], offline: true, danger: 'none', columns } as c
 const shown = (profile: Profile, active: string | null) => ({ ...profile, active: profile.name === active })
 const kept = ({ env }: Shell) => createProfiles(env)
 
-export const listProfiles = defineCommand({
+const listProfiles = defineCommand({
   ...common,
   path: 'profiles list',
   summary: 'List the servers that are known by a name',
@@ -35,7 +35,7 @@ export const listProfiles = defineCommand({
   },
 })
 
-export const showProfile = defineCommand({
+const showProfile = defineCommand({
   ...common,
   path: 'profiles show',
   summary: 'Show one profile, the one in use unless it is named; never its key',
@@ -52,7 +52,7 @@ export const showProfile = defineCommand({
   },
 })
 
-export const addProfile = defineCommand({
+const addProfile = defineCommand({
   ...common,
   path: 'profiles add',
   summary: 'Keep the address of a server and the key to it under a name',
@@ -83,7 +83,7 @@ export const addProfile = defineCommand({
   },
 })
 
-export const useProfile = defineCommand({
+const useProfile = defineCommand({
   ...common,
   path: 'profiles use',
   summary: 'Send commands to another server from now on',
@@ -103,7 +103,7 @@ export const useProfile = defineCommand({
   },
 })
 
-export const removeProfile = defineCommand({
+const removeProfile = defineCommand({
   ...common,
   path: 'profiles remove',
   summary: 'Forget a server and the key to it',

@@ -10,7 +10,7 @@ const done = [column('slug', 'SLUG'), column('installed', 'INSTALLED', { kind: '
 const forKey = { key: text('KEY', 'for the owner of this key: id, prefix or name; needed on the operator plane') }
 const changing = { planes: ['operator', 'tenant'], offline: true, impact: 'write', args: skillArgument } as const
 
-export const installSkill = defineCommand({
+const installSkill = defineCommand({
   ...changing,
   path: 'skills install',
   summary: 'Install a skill for whoever owns a key',
@@ -28,7 +28,7 @@ export const installSkill = defineCommand({
   },
 })
 
-export const uninstallSkill = defineCommand({
+const uninstallSkill = defineCommand({
   ...changing,
   path: 'skills uninstall',
   summary: 'Uninstall a skill for whoever owns a key',
@@ -57,7 +57,7 @@ const operating = {
   args: skillArgument,
 } as const
 
-export const disableSkill = defineCommand({
+const disableSkill = defineCommand({
   ...operating,
   path: 'skills disable',
   summary: 'Take a published skill off the store',
@@ -79,7 +79,7 @@ export const disableSkill = defineCommand({
   },
 })
 
-export const enableSkill = defineCommand({
+const enableSkill = defineCommand({
   ...operating,
   path: 'skills enable',
   summary: 'Put a disabled skill back',

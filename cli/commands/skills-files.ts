@@ -16,7 +16,7 @@ const FILE = argument('manifest as JSON, JSONC, YAML or TOML; - is stdin')
 const ABOUT_FILES =
   'Files that "knowledge" names are read from beside the manifest. svc-admin help manifest prints one to begin from.'
 
-export const validateSkill = defineCommand({
+const validateSkill = defineCommand({
   path: 'skills validate',
   summary: 'Check a manifest as a submission would be, without a server',
   about: `Prints each check and predicts who must review it; exits 9 when a check fails. Whether the slug is free, and the version high enough, only the server knows. ${ABOUT_FILES}`,
@@ -46,7 +46,7 @@ const submitted = [
   column('autoApproved', 'AUTO', { kind: 'flag' }),
 ]
 
-export const submitSkill = defineCommand({
+const submitSkill = defineCommand({
   path: 'skills submit',
   summary: 'Submit a manifest to the review',
   about: `As the owner of the key in use: data/dev-key on the machine of the server, that of --key-file elsewhere. Prints what became of it and its tier; exits 5 when the review refuses it, with the reason. ${ABOUT_FILES}`,
@@ -94,7 +94,7 @@ const imported = [
   column('isNew', 'NEW', { kind: 'flag' }),
 ]
 
-export const importSkills = defineCommand({
+const importSkills = defineCommand({
   path: 'skills import',
   summary: "Put manifests into the store as this server's own",
   about: `A file, or every manifest of a folder, in the order of their names. Each is reviewed like any other and in force at once; a version that is there already changes nothing. ${ABOUT_FILES}`,
@@ -137,7 +137,7 @@ function manifestsIn(shell: Shell, file: string): string[] {
 
 const exported = [column('slug', 'SLUG'), column('version', 'VERSION'), column('file', 'FILE')]
 
-export const exportSkills = defineCommand({
+const exportSkills = defineCommand({
   path: 'skills export',
   summary: 'Write the manifests of skills to files, to move them to another server',
   about:

@@ -15,7 +15,7 @@ const reading = {
 
 const CATEGORIES = ['productivity', 'domain', 'integration', 'automation', 'creative'] as const
 
-export const listSkills = defineCommand({
+const listSkills = defineCommand({
   ...reading,
   path: 'skills list',
   summary: 'List skills',
@@ -45,7 +45,7 @@ export const listSkills = defineCommand({
   },
 })
 
-export const getSkill = defineCommand({
+const getSkill = defineCommand({
   ...reading,
   path: 'skills get',
   summary: 'Show one skill',
@@ -67,7 +67,7 @@ const versionColumns = [
   column('createdAt', 'MADE', { kind: 'time' }),
 ]
 
-export const listVersions = defineCommand({
+const listVersions = defineCommand({
   ...reading,
   path: 'skills versions',
   summary: 'List the versions of a skill, newest first',
@@ -90,7 +90,7 @@ const reviewColumns = [
   column('createdAt', 'WRITTEN', { kind: 'time' }),
 ]
 
-export const listReviews = defineCommand({
+const listReviews = defineCommand({
   ...reading,
   path: 'skills reviews',
   summary: 'List what people think of a skill, newest first',

@@ -8,7 +8,7 @@ const ID = '2f0f6c4e-8a35-4c1b-9d52-0a4f1f1f7c11'
 const args = { submission: argument('id of the submission') }
 const common = { planes: ['operator'], offline: true, danger: 'none', args } as const
 
-export const checkSubmission = defineCommand({
+const checkSubmission = defineCommand({
   ...common,
   path: 'submissions checks',
   summary: 'Show each check of a submission with what it saw, and where',
@@ -35,7 +35,7 @@ const claimed = [
 ]
 const claiming = { ...common, impact: 'write', exits: [3, 4, 5, 7, 10], columns: claimed } as const
 
-export const claimSubmission = defineCommand({
+const claimSubmission = defineCommand({
   ...claiming,
   path: 'submissions claim',
   summary: 'Say for half an hour that you are at a submission',
@@ -49,7 +49,7 @@ export const claimSubmission = defineCommand({
   },
 })
 
-export const unclaimSubmission = defineCommand({
+const unclaimSubmission = defineCommand({
   ...claiming,
   path: 'submissions unclaim',
   summary: 'Leave a submission you have claimed to others',
@@ -75,7 +75,7 @@ const counted = [
   column('decided_in_s', 'DECIDED-IN-S', { kind: 'number' }),
 ]
 
-export const submissionStats = defineCommand({
+const submissionStats = defineCommand({
   path: 'submissions stats',
   summary: 'Count what waits and what was decided, by tier',
   about: 'How long the oldest has waited, and how long people took to decide on average, both in seconds.',

@@ -34,7 +34,7 @@ const wholeColumns = [
 const ID = '2f0f6c4e-8a35-4c1b-9d52-0a4f1f1f7c11'
 const submissionArgument = { submission: argument('id of the submission') }
 
-export const listSubmissions = defineCommand({
+const listSubmissions = defineCommand({
   path: 'submissions list',
   summary: 'List submitted skills, newest first',
   about: 'Those that wait for a person, unless --status names another state or --all-states is given.',
@@ -70,7 +70,7 @@ export const listSubmissions = defineCommand({
   },
 })
 
-export const getSubmission = defineCommand({
+const getSubmission = defineCommand({
   path: 'submissions get',
   summary: 'Show one submission: its checks, its tier and what is live',
   about: 'The result of every check. With --json also each finding with its line, and the manifest.',

@@ -16,7 +16,7 @@ const tierColumns = [
   column('changed', 'NOT-THE-DEFAULT', { kind: 'list' }),
 ]
 
-export const listTiers = defineCommand({
+const listTiers = defineCommand({
   path: 'tiers list',
   summary: 'Show what each tier allows a minute',
   about:
@@ -35,7 +35,7 @@ export const listTiers = defineCommand({
   },
 })
 
-export const setTier = defineCommand({
+const setTier = defineCommand({
   path: 'tiers set',
   summary: 'Move a key to another tier of rate limits',
   about: 'In force with the next request of the key. Its owner is told when it goes up (rate_limit.upgraded).',

@@ -54,7 +54,7 @@ const bar = column('share', 'SHARE', { show: ({ share }) => '#'.repeat(Math.roun
 
 const percent = (share: number): string => `${(share * 100).toFixed(1)}%`
 
-export const showUsage = defineCommand({
+const showUsage = defineCommand({
   ...common,
   path: 'usage show',
   summary: 'Show what was called and what it cost, exact up to now',
@@ -82,7 +82,7 @@ export const showUsage = defineCommand({
   },
 })
 
-export const exportUsage = defineCommand({
+const exportUsage = defineCommand({
   ...common,
   path: 'usage export',
   summary: 'Write every call as CSV or JSON lines, newest first',

@@ -31,7 +31,7 @@ const detailColumns = [
 
 const USER = 'account by id, 6 or more characters of it, or e-mail address'
 
-export const listUsers = defineCommand({
+const listUsers = defineCommand({
   path: 'users list',
   summary: 'List the accounts of this server, newest first',
   about: 'Accounts are for people: they sign in to the dashboard, belong to organizations and own personal keys.',
@@ -54,7 +54,7 @@ export const listUsers = defineCommand({
   },
 })
 
-export const getUser = defineCommand({
+const getUser = defineCommand({
   path: 'users get',
   summary: 'Show one account with its organizations and open sessions',
   about: 'Passwords are kept as hashes and never shown.',
@@ -73,7 +73,7 @@ export const getUser = defineCommand({
   },
 })
 
-export const createUser = defineCommand({
+const createUser = defineCommand({
   path: 'users create',
   summary: 'Make an account and show its first password once',
   about:
@@ -125,7 +125,7 @@ export const createUser = defineCommand({
   },
 })
 
-export const disableUser = defineCommand({
+const disableUser = defineCommand({
   path: 'users disable',
   summary: 'Shut an account out: its sessions and keys stop at once',
   about: 'Nothing is deleted: users enable lets it in again, with the same keys. Sessions have to be opened anew.',
@@ -145,7 +145,7 @@ export const disableUser = defineCommand({
   },
 })
 
-export const enableUser = defineCommand({
+const enableUser = defineCommand({
   path: 'users enable',
   summary: 'Let a disabled account in again',
   about: 'Its keys work again with the next request. An account that is not disabled stays as it is.',

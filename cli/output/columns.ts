@@ -1,6 +1,6 @@
 import type { JsonObject } from './json'
 
-export type ColumnKind = 'text' | 'number' | 'money' | 'time' | 'list' | 'flag'
+type ColumnKind = 'text' | 'number' | 'money' | 'time' | 'list' | 'flag'
 
 /** One member of an answer: a table column, and a name for `--fields`. */
 export type Column = {

@@ -2,6 +2,6 @@
 
 export { modeOfCall } from './call-ids'
 export { assembleSystem, type Voice } from './context'
-export { type Fitted, fitHistory } from './history'
+export { fitHistory } from './history'
 export { type Agent, createAgent } from './loop'
 export { createSandbox, type Sandbox } from './sandbox'

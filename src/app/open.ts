@@ -35,7 +35,7 @@ export type OpenOptions = {
 export type OpenApp = Awaited<ReturnType<typeof openApp>>
 
 /** What opening found and created, for the banner at start (dx 4.1). */
-export type Findings = {
+type Findings = {
   newSecrets: boolean
   newDatabase: boolean
   migrations: number

@@ -17,7 +17,10 @@ const WIDTH = 80
 /** Longest wait for what the upstreams say, for the text at start alone: the server serves meanwhile. */
 const ASKING_MS = 1_000
 
-/** Serves until SIGTERM or SIGINT, then stops gracefully. Configuration problems are printed together, with exit 1. */
+/**
+ * Serves until SIGTERM or SIGINT, then stops gracefully. Configuration problems are printed together, with exit 1.
+ * @public The bundle is entered here, by its path.
+ */
 export async function serve(
   overrides: ConfigOverrides = {},
   more: Pick<OpenOptions, 'newSecrets'> = {},

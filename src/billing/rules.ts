@@ -3,7 +3,7 @@ import { type CapHolder, capReached } from './errors'
 import type { Caps } from './schema'
 
 /** A cost that can be booked: a whole number, never negative; NaN counts as zero (G7). */
-export function wholeCost(cost: number): number {
+function wholeCost(cost: number): number {
   if (Number.isNaN(cost)) return 0
   return Math.min(Math.max(Math.round(cost), 0), Number.MAX_SAFE_INTEGER)
 }

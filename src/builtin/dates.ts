@@ -21,7 +21,7 @@ const weekdayOf = (ms: number): string =>
   WEEKDAYS[(Math.floor(ms / DAY_MS) + 4) % 7] ?? WEEKDAYS.at((Math.floor(ms / DAY_MS) + 4) % 7)!
 
 /** `Thursday, 1 January 2026`. */
-export function spellDate(ms: number): string {
+function spellDate(ms: number): string {
   const [year, month, day] = utcDay(ms).split('-').map(Number)
   return `${weekdayOf(ms)}, ${day} ${MONTHS[month! - 1]} ${year}`
 }

@@ -19,7 +19,7 @@ export function labelledFacts(text: string): Map<string, string> {
 }
 
 /** Gives `Invoice number`, `invoice_number` and `invoiceNumber` the same form. */
-export const normalLabel = (label: string): string =>
+const normalLabel = (label: string): string =>
   label
     .replace(/([a-z])([A-Z])/g, '$1 $2')
     .toLowerCase()

@@ -89,7 +89,7 @@ const MAX_TASK_CHARS = 300
  * follows the colon or line break after an instruction; else what stands above a last line that instructs.
  * Otherwise the whole prompt is the task and `material` is empty.
  */
-export function splitTask(prompt: string): { task: string; material: string } {
+function splitTask(prompt: string): { task: string; material: string } {
   const held = /```[a-z]*\n([\s\S]+?)```|"""([\s\S]+?)"""|["“]([^"”]{2,})["”]/i.exec(prompt)
   if (held) {
     const task = (prompt.slice(0, held.index) + prompt.slice(held.index + held[0].length)).trim()

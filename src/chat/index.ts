@@ -1,2 +1,2 @@
 /** Chat: the chat-completions wire format over the completion pipeline. */
-export { type ChatService, createChat } from './service'
+export { createChat } from './service'

@@ -23,12 +23,6 @@ export const requestTimeout = defineError('timeout', 'request_timeout', (seconds
     : `The answer did not finish within ${seconds} s. Try again, ask for less, or send "stream": true.`,
 )
 
-export const engineUnavailable = defineError(
-  'unavailable',
-  'engine_unavailable',
-  (mode: string) => `No engine for mode "${mode}" is connected to this server. Nothing was charged.`,
-)
-
 /** Never sent, because the client is gone; the usage and audit rows name it as the reason. */
 export const clientLeft = defineError('invalid', 'client_closed', () => 'The client closed the connection.')
 

@@ -3,7 +3,7 @@ export { type Ask, DEFAULT_ITERATIONS, type SentImage } from './ask'
 export type { CacheChoice, CacheDesk } from './cache-desk'
 export { cacheRulesOf, completionSettings, retiredCompletionSettings } from './config'
 export { ignoredIn } from './ignored'
-export type { Pipeline } from './pipeline'
+
 export { toChatCompletion } from './present'
 export { assertAttachment, assertMetadata } from './rules'
 export { type AnswerStream, type CompletionService, createCompletions } from './service'

@@ -31,8 +31,6 @@ export type Stages = {
   replay(run: Run, answer: StoredAnswer): Promise<void>
 }
 
-export type Pipeline = ReturnType<typeof createPipeline>
-
 /** A completion from the request to its answer: the stages in order, plain and streamed alike (design 3). */
 export function createPipeline(stages: Stages, cache: AnswerCache) {
   return {

@@ -70,9 +70,6 @@ const STEALTH_WORK: Record<string, string> = { stealth_text: 'fast', stealth_ima
 /** The mode that decides how the answer is made: `stealth_text` is answered as `fast`. */
 export const workOf = (mode: string): string => STEALTH_WORK[mode] ?? mode
 
-/** Modes whose engines make files, not text. */
-export const isMedia = (mode: string): boolean => ['image', 'video'].includes(workOf(mode))
-
 /** Modes whose answer is JSON, with the type that `structured_output` names. */
 const STRUCTURED: Record<string, string> = { domain_analysis: 'domain_analysis', data_extraction: 'data_extraction' }
 

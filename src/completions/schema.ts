@@ -157,7 +157,7 @@ export const Completion = t.Object(
 )
 export type Completion = Static<typeof Completion>
 
-export const FINISH_REASONS = ['stop', 'length', 'content_filter', 'tool_calls'] as const
+const FINISH_REASONS = ['stop', 'length', 'content_filter', 'tool_calls'] as const
 export type FinishReason = (typeof FINISH_REASONS)[number]
 
 const FunctionCallOut = t.Object({

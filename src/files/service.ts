@@ -14,7 +14,7 @@ import { fileRepository as rows } from './repository'
 import { type About, type Artifact, ArtifactId } from './schema'
 import type { ArtifactRow } from './table'
 
-export type FileRules = { ownerMb: number; ownerCount: number; retentionDays: number }
+type FileRules = { ownerMb: number; ownerCount: number; retentionDays: number }
 
 export type FilesDeps = {
   store: Store

@@ -10,7 +10,7 @@ export type Part = { status: 200 | 206; from: number; to: number; ignored: boole
 
 type Asked = Pick<Headers, 'get'>
 
-export const etagOf = ({ sha256 }: Pick<ArtifactRow, 'sha256'>): string => `"${sha256}"`
+const etagOf = ({ sha256 }: Pick<ArtifactRow, 'sha256'>): string => `"${sha256}"`
 
 /** The part of a file that a request's headers ask for (RFC 9110). Several ranges give all of it. */
 export function partOf(row: Pick<ArtifactRow, 'sha256' | 'size_bytes'>, headers: Asked): Part {

@@ -10,10 +10,10 @@ import { createHoldAll, createHoldBack, createHoldIfJson, type HoldBack } from '
 import { createStreamInspector } from './streaming/inspect-stream'
 
 /** What was let through, perhaps with parts redacted, or the rule that blocked it. */
-export type Checked<T> = { value: T; blocked: null } | { value: null; blocked: Blocked }
+type Checked<T> = { value: T; blocked: null } | { value: null; blocked: Blocked }
 
 /** What is known of an answer besides its words. */
-export type AboutAnswer = {
+type AboutAnswer = {
   systemPrompt: string | null
   sources: readonly string[]
   /**
@@ -26,7 +26,7 @@ export type AboutAnswer = {
 }
 
 /** Whether a text is what the user asks for, or goes along with it: a persona, an earlier answer, a memory. */
-export type SentAs = 'request' | 'accompanying'
+type SentAs = 'request' | 'accompanying'
 
 /** The checks of one run under its policy, and the record of what fired. */
 export type Guard = {

@@ -2,8 +2,8 @@
 
 export { guardrailSettings } from './config'
 export { guardrailBlocked } from './errors'
-export { guardrailTriggered, type TriggeredFacts } from './events'
-export type { AboutAnswer, Guard } from './guard'
+export { guardrailTriggered } from './events'
+export type { Guard } from './guard'
 export { type Blocked, standIn } from './inspection/outcome'
 export { createEngineOpinion } from './second-look/engine-opinion'
 export { createGuardrails, type GuardrailService } from './service'

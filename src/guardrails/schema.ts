@@ -3,13 +3,13 @@ import { PageQuery } from '../kernel/page'
 import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 import { GUARDRAIL_IDS } from './guardrail'
 
-export type { GuardrailId, Phase, Verdict } from './guardrail'
+export type { Phase } from './guardrail'
 
 export const GuardrailPolicyId = defineId('guardrail policy')
 export type GuardrailPolicyId = Id<'guardrail policy'>
 
 export const PHASES = ['input', 'output', 'tool_call', 'tool_result'] as const
-export const VERDICTS = ['block', 'redact', 'flag'] as const
+const VERDICTS = ['block', 'redact', 'flag'] as const
 const POLICY_SCOPES = ['personal', 'team'] as const
 
 const Name = t.String({ minLength: 1, maxLength: 128, description: 'Must not contain the name of an upstream vendor' })

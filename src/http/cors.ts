@@ -1,5 +1,5 @@
 /** Response headers that a page may read: all headers that the contract names. */
-export const EXPOSED_HEADERS = [
+const EXPOSED_HEADERS = [
   'X-Request-Id',
   'Retry-After',
   'X-Ratelimit-Limit-Requests',

@@ -4,7 +4,7 @@ import { MAX_FORM_BYTES, MAX_JSON_BYTES, MAX_PUBLIC_BYTES } from './intake'
 import { createMethodTable, createRouter } from './methods'
 
 /** How a body is read: parsed as JSON, as the fields of a form, as parts, or left as bytes (of JSON). */
-export type BodyKind = 'json' | 'form' | 'multipart' | 'raw'
+type BodyKind = 'json' | 'form' | 'multipart' | 'raw'
 
 /** What the edge must know of a route before it reads the body. */
 export type RouteRule = {
@@ -21,7 +21,7 @@ export type RouteRule = {
 }
 
 /** What the document of an idempotent route says about its answers. */
-export type OnceRule = {
+type OnceRule = {
   /** Its declared success status; the second if it declares two, as the answer is stored before its status is set. */
   status: number
   /** Whether the route can answer with a stream; streams ignore the Idempotency-Key (contract 1.7). */

@@ -7,7 +7,7 @@ import type { Exchange } from './context'
 /** Time limit of every request, except on routes that declare `timeLimit: 'own'` (contract 1.9). */
 const LIMIT_MS = 30_000
 
-export const givenUp = defineError(
+const givenUp = defineError(
   'timeout',
   'request_timeout',
   () =>
@@ -22,8 +22,6 @@ type Deps = {
   /** Builds the whole answer to a request that timed out. */
   answer(error: AppError, exchange: Exchange, request: Request): Response
 }
-
-export type TimeLimit = ReturnType<typeof createTimeLimit>
 
 /**
  * Answers 504 `request_timeout` after 30 s. The work of the request goes on and its result is dropped; if it fails

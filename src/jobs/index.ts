@@ -2,5 +2,5 @@
 export { jobSettings } from './config'
 export { defineJob, GiveUp, type JobKind, type Outcome, type Running, recurring } from './kind'
 export { createJobs, type Jobs } from './service'
-export { type ShownQuery, statusOf } from './shown'
+export { statusOf } from './shown'
 export type { JobRow } from './table'

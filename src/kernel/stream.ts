@@ -29,8 +29,6 @@ export class ReaderLeft extends Error {
 /** Characters that may wait for the reader before it counts as behind. */
 const MOST_WAITING = 8 * 1024
 
-export type Pipe = ReturnType<typeof createPipe>
-
 /** Not every writer waits, so nobody may hear of the rejection. */
 function unheard(promise: Promise<void>): Promise<void> {
   promise.catch(() => undefined)

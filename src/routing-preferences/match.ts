@@ -9,8 +9,6 @@ const REST_MS = 10_000
 /** Until when a rule rests (monotonic), and the length of the prompt it ran out of time on. */
 type Rest = { until: number; chars: number }
 
-export type RuleMatcher = ReturnType<typeof createRuleMatcher>
-
 /**
  * Lets rules be matched without blocking the event loop: small patterns run there, all others are matched beforehand
  * on a thread. Rules read the whole prompt; those without an answer in 50 ms are skipped, with a warning to the caller

@@ -29,10 +29,10 @@ const HIGHEST = 0.99
 const MAX_TOTAL_SIZE = 26_000
 
 /** The modes a rule may choose: those with an engine of their own, except `auto`. */
-export const MODES: readonly string[] = ENGINES.map(({ mode }) => mode).filter((mode) => mode !== 'auto')
+const MODES: readonly string[] = ENGINES.map(({ mode }) => mode).filter((mode) => mode !== 'auto')
 
 /** Clamps a confidence to [0.5, 0.99] (contract 13). */
-export const clamp = (confidence: number): number => Math.min(HIGHEST, Math.max(LOWEST, confidence))
+const clamp = (confidence: number): number => Math.min(HIGHEST, Math.max(LOWEST, confidence))
 
 /** Throws 400: `validation_error` for a blank name, `routing_preference_invalid` for one that names a vendor. */
 function assertName(name: string): void {
@@ -159,7 +159,7 @@ function assertSameKind(engine: string, mode: string, path: string): void {
 }
 
 /** Throws 400 `routing_preference_invalid` for over 30, prompts over 1,024 characters, unknown modes and engines. */
-export function readExamples(examples: readonly NewExample[]): RoutingExample[] {
+function readExamples(examples: readonly NewExample[]): RoutingExample[] {
   if (examples.length > LIMITS.examples) {
     throw preferenceInvalid(
       'examples',

@@ -10,7 +10,7 @@ export type WordIndex = {
 export type Hashed = { text: string; hash: number }
 
 export const SHORTEST = 4
-export const LONGEST = 16
+const LONGEST = 16
 const MOST_COUNTED = 32
 
 const BASIS = 0x811c9dc5

@@ -21,8 +21,6 @@ export type Work<Answer> = {
   failClosed(): Answer
 }
 
-export type LoopOrThread = ReturnType<typeof createLoopOrThread>
-
 /** Runs rules over short texts on the event loop, and over long ones, or with slow rules, on a thread (I28). */
 export function createLoopOrThread() {
   const threads = createWorkerPool<RulesOrder, RulesAnswer>({

@@ -40,7 +40,7 @@ export const PRIVATE =
   '(?:full |entire )?context window|system prompt|memory contents'
 export const SEND =
   'send|post|forward|upload|transmit|exfiltrate|e-?mail|submit|deliver|report|bcc|copy|sync|pipe|ship|relay|leak|smuggle|beam|mail|push'
-export const SINK =
+const SINK =
   'https?:\\/\\/|[\\w.+-]+@[\\w-]+\\.|attacker|evil|hxxp|my (?:server|endpoint|webhook|address|inbox)|(?:external|remote|outside|third[- ]party|our collection) (?:server|address|endpoint|url|host|site|domain|party)|' +
   'this (?:url|address|endpoint|webhook|server)|an? image (?:url|link|tag)|query (?:string|parameter)'
 export const TO_SINK = `${GAP}(?:to|at|via|through|into|in|with|on)${NEAR} ?(?:${SINK})`

@@ -52,7 +52,7 @@ function roomFor(units: number): Omit<Sentences, 'count'> {
 }
 
 /** For a text in lower case without accents ({@link reading}). Valid until called again. Linear, no string per word. */
-export function sentencesIn(text: string): Sentences {
+function sentencesIn(text: string): Sentences {
   fillKinds()
   if (text.length >= room.starts.length) room = roomFor(text.length)
   const { starts, ends, tokens, slotsEnd, slots } = room
