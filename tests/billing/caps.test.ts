@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { capReached } from '../../src/billing/errors'
 import { spendOf } from '../../src/usage'
 import { callOf } from '../support/callers'
 import { openTestStore } from '../support/store'
@@ -116,5 +117,14 @@ describe('before any work', () => {
     await billing.assertFunds(store.read, callOf(ada.caller))
     await settle(await ada.reserve(1), 1)
     await expect(billing.assertFunds(store.read, callOf(ada.caller))).rejects.toThrow('daily cap of this key is 1.00')
+  })
+
+  test('a call that reserves is told how much, and one that reserves nothing is not', () => {
+    const said = (reserved: number) => capReached('key', 'daily', 5 * CENT, 5 * CENT, reserved).message
+    expect(said(1)).toContain('and this call reserves up to')
+    expect(said(0)).toBe(
+      'The daily cap of this key is 5.00 cents, 5.00 of it is spent or reserved. ' +
+        'Raise the cap or wait for the next day (UTC). Nothing was charged.',
+    )
   })
 })

@@ -38,6 +38,14 @@ describe('a checkout', () => {
     expect(stripe.of('/v1/customers').at(-1)!.params['metadata[owner]']).toBe(`user:${ada.userId}`)
   })
 
+  test('of an organization names it on the receipt', async () => {
+    const team = await world.person({ ofOrg: true })
+    await checkout(team)
+    const { params } = stripe.of('/v1/customers').at(-1)!
+    expect(params['metadata[owner]']).toBe(`org:${team.orgId}`)
+    expect(params.name).toMatch(/^Org \d+$/)
+  })
+
   test('is 503 when the processor is away, and nothing waits for it', async () => {
     const ada = await world.person()
     stripe.fail('/v1/checkout/sessions', { status: 500 }, 3)
