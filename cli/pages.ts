@@ -4,8 +4,8 @@ import { flag, text, whole } from './words'
 
 /** Flags of paged lists. */
 export const pageFlags = {
-  limit: whole('N', 'how many at most, 50 unless said', { min: 1, max: 100 }),
-  cursor: text('CURSOR', 'go on where an earlier list ended'),
+  limit: whole('N', 'how many at most; 50 by default', { min: 1, max: 100 }),
+  cursor: text('CURSOR', 'continue where an earlier list ended'),
   all: flag('every page'),
 }
 

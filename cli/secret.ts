@@ -11,7 +11,7 @@ import { flag, text } from './words'
 /** Flags of the commands that create a secret (dx 2.7). */
 export const SECRET_FLAGS = {
   secretTo: text('FILE', 'write the secret to a file only you can read; - is stdout'),
-  copy: flag('ask the terminal to copy the secret, and do not print it'),
+  copy: flag('have the terminal copy the secret instead of printing it'),
 }
 
 type Ways = { secretTo: string | undefined; copy: boolean | undefined }

@@ -14,7 +14,7 @@ export const exportAudit = defineCommand({
   path: 'audit export',
   summary: 'Write the record of an owner as CSV or JSON lines, newest first',
   about:
-    'The same file as GET /audit/export, read as it comes, and recorded as audit.exported. It is CSV, and with -o jsonl the events themselves with their hashes, one a line. With --checkpoint the newest signed checkpoint is written first: the two files are what audit verify needs. With --sign the server signs the file as it left, into FILE.sig. A filter other than --from and --to leaves events out, so that the chain cannot be followed.',
+    'Writes the file of GET /audit/export as it is read, and is recorded as audit.exported. The file is CSV; with -o jsonl it has the events themselves with their hashes, one a line. --checkpoint first writes the newest signed checkpoint: audit verify needs the two files. With --sign the server signs the file as it left, into FILE.sig. A filter other than --from and --to leaves events out, so that the chain cannot be followed.',
   examples: [
     'audit export --out audit.csv --checkpoint checkpoint.json',
     'audit export -o jsonl --out audit.jsonl --sign',

@@ -35,28 +35,27 @@ const proofColumns = [
 export const verifyAudit = defineCommand({
   path: 'audit verify',
   summary: 'Verify a chain, or an export of it without any server',
-  about: `With --export and --checkpoint no server and no database is asked. Exit 0 proves:
+  about: `With --export and --checkpoint it asks no server and no database. Exit 0 proves:
 
   - every event in the file is exactly what was hashed when it was recorded;
   - none was changed, added or moved, and none left out between two others;
-  - the file contains the event that the checkpoint names, at its place, and the
-    holder of the checkpoint's key signed it at the time it says.
+  - the file holds the event that the checkpoint names, at its place;
+  - the holder of the checkpoint's key signed it at the time it says.
 
-Everything up to that event is therefore as it was then, provided that the key is
-the server's: give it with --public-key, as audit head --json shows it, or keep
-checkpoints yourself from the beginning. It does not prove:
+So everything up to that event is as it was then, provided that the key is the
+server's. Give the key with --public-key, as audit head --json shows it, or keep
+checkpoints yourself from the beginning. Exit 0 does not prove:
 
   - events newer than the checkpoint: they hold together, and are not signed yet;
   - what came before the first event in the file, when FROM-THE-FIRST is no.
 
-An export made with filters other than dates leaves events out, and is broken for
-this check.
+An export with filters other than dates leaves events out, and fails this check.
 
-With --export and --signature it proves that this very file, byte for byte, is one
-that the holder of the signature's key wrote; audit export --sign makes both.
+With --export and --signature it proves that the holder of the signature's key wrote
+this very file, byte for byte. audit export --sign makes both.
 
-Without --export it walks the chain of one owner in the database and holds it
-against its head, its newest checkpoint, and a place that was kept with audit head.
+Without --export it walks the chain of one owner in the database. It compares the chain
+with its head, its newest checkpoint, and an event that you kept from audit head.
 When anything is broken it exits 9, and shows the first broken event with the events
 beside it.`,
   examples: [
@@ -77,7 +76,7 @@ beside it.`,
     checkpoint: text('FILE', 'checkpoints that were kept: JSON, or one a line'),
     publicKey: text('KEY', 'the key that must have signed them, as audit head --json shows it'),
     from: whole('SEQ', 'begin with this event of the chain', { min: 1, max: Number.MAX_SAFE_INTEGER }),
-    head: text('SEQ:HASH', 'a place that must still be in the chain'),
+    head: text('SEQ:HASH', 'an event that must still be in the chain'),
   },
   async run(shell, { owner = shell.globals.org, export: file, checkpoint, signature, publicKey, from, head }) {
     if (file !== undefined) {

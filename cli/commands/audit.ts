@@ -45,7 +45,7 @@ export const filters = {
   request: text('REQ_ID', 'of this one request'),
   from: text('DATE', 'from this date or time on'),
   to: text('DATE', 'before this time; a bare date means its end'),
-  since: duration('24h', 'of this last while'),
+  since: duration('24h', 'only what is not older than this'),
 }
 export type Filters = Input<Record<never, never>, typeof filters>
 
@@ -62,7 +62,7 @@ const listAudit = defineCommand({
   path: 'audit list',
   summary: 'List the record of an owner, newest first',
   about:
-    'Without a name it is the account that the first run made, or the org that is active there; over --url it is the record of the key in use. A filter that matches little is read in steps: a page may be short and still go on.',
+    "Without OWNER it shows the account that the first run made, or that account's active org. Over --url it shows the record of the key in use. A filter that matches little is read in steps, so a page may be short while there is more.",
   examples: ['audit list', 'audit list acme --action "key.*" --since 24h', 'audit list --request req_1f4 --json'],
   columns,
   watchable: true,
@@ -82,7 +82,7 @@ const getAudit = defineCommand({
   path: 'audit get',
   summary: 'Show one event of the record whole',
   about:
-    'By the id of the event, or by that of the request that did it, when it did one thing. In a long record an event without --since takes a while: it is looked for from the newest on.',
+    'EVENT is the id of an event, or of a request that did one thing. Without --since a long record takes a while, because the search goes back from the newest event.',
   examples: ['audit get 7d0c9a52-5c1e-4a43-9d0e-2a4f0d8f3b6e', 'audit get req_1f4xEU9WTdZBc4YIr2VvP0Ba acme --json'],
   columns: [
     ...columns.map((one) => ({ ...one, wide: false })),
@@ -122,7 +122,7 @@ const tailAudit = defineCommand({
   offline: false,
   columns,
   args: whose,
-  flags: { ...filters, last: whole('N', 'begin with so many that are there, 10 unless said', { min: 0, max: 100 }) },
+  flags: { ...filters, last: whole('N', 'begin with this many that are there; 10 by default', { min: 0, max: 100 }) },
   async run(shell, { owner = shell.globals.org, last = 10, ...given }) {
     const plane = await auditOver(await shell.connect(), owner)
     const query = wordsOf(shell, given)
@@ -174,7 +174,7 @@ const headAudit = defineCommand({
   path: 'audit head',
   summary: 'Show where a chain ends, to be kept on another machine',
   about:
-    'Prints SEQ:HASH and the newest signed checkpoint. Whoever keeps either one finds out, with audit verify --head or --checkpoint, when anything before it is changed, cut or rewritten, even by someone who owns this machine.',
+    'Prints SEQ:HASH and the newest signed checkpoint. Keep either of them elsewhere: audit verify --head or --checkpoint then shows whether anything before it was changed, cut or rewritten. It shows that even when someone who owns this machine did it.',
   examples: ['audit head', 'audit head acme --fields place -q', 'audit head --json > /mnt/elsewhere/head.json'],
   columns: [column('scope', 'CHAIN'), column('place', 'PLACE'), column('checkpoint.seq', 'SIGNED', { kind: 'number' })],
   args: whose,
@@ -190,7 +190,7 @@ const countAudit = defineCommand({
   planes: ['operator'],
   path: 'audit actions',
   summary: 'Count the actions on the record of an owner',
-  about: 'Every action there is in the chain with how often it stands there, the most frequent first.',
+  about: 'Lists every action in the chain with its count, the most frequent first.',
   examples: ['audit actions', 'audit actions acme -o csv'],
   columns: [column('action', 'ACTION'), column('count', 'COUNT', { kind: 'number' })],
   args: whose,

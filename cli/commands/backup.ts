@@ -16,7 +16,7 @@ export const createBackup = defineCommand({
   path: 'backup create',
   summary: 'Write a consistent copy of the database while the server serves',
   about:
-    'Makes a folder with the copy, its SHA-256 and the version that made it. The copy lacks secrets.json on purpose: keep that file, which opens the stored secrets, somewhere else. Postgres is copied with pg_dump.',
+    'Makes a folder with the copy, its SHA-256 and the version that made it. The copy has no secrets.json, on purpose: keep that file, which opens the stored secrets, somewhere else. Postgres is copied with pg_dump.',
   examples: ['backup create', 'backup create --out /backups/monday --json'],
   planes: ['operator'],
   offline: true,
@@ -24,7 +24,7 @@ export const createBackup = defineCommand({
   danger: 'none',
   exits: [5, 7, 10],
   columns,
-  flags: { out: text('FOLDER', 'where to; it must not exist. Otherwise backups/TIME in the data folder') },
+  flags: { out: text('FOLDER', 'a folder that does not exist yet; backups/TIME in the data folder by default') },
   async run(shell, { out }) {
     if (shell.planned(`write a backup to ${out ?? 'backups/ in the data folder'}`)) return
     const connection = await shell.connect()

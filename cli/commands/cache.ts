@@ -36,7 +36,7 @@ const cacheStats = defineCommand({
   path: 'cache stats',
   summary: 'Show how many answers are remembered and what they saved',
   about:
-    'Of the server that is asked, since it started: each node remembers its own. What an org saved over any time is in usage show.',
+    'Counts since the server that is asked started: each node remembers its own. usage show has what an org saved over any time.',
   examples: ['cache stats', 'cache stats --watch'],
   impact: 'read',
   danger: 'none',
@@ -84,7 +84,7 @@ const purgeCache = defineCommand({
   path: 'cache purge',
   summary: 'Forget remembered answers, so that the next requests are answered anew',
   about:
-    'Of one org or user, of one key, of one mode, or all of them. It costs nothing but the answers: they are made and paid for again. Each node remembers its own. On the record as cache.purged.',
+    'Forgets the answers of one org or user, of one key, of one mode, or all of them. Nothing else is lost; they are made and paid for again. Each node remembers its own. Recorded as cache.purged.',
   examples: ['cache purge acme --scope org', 'cache purge think --scope mode --yes', 'cache purge --scope all'],
   impact: 'write',
   danger: 'moderate',

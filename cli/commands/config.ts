@@ -28,7 +28,7 @@ const listConfig = defineCommand({
   path: 'config list',
   summary: 'List every setting with its value and where it came from',
   about:
-    'A flag wins over the environment, the environment over svc.server.json, that over the default. Secrets are never printed, only whether they are set.',
+    'A flag wins over the environment, the environment over svc.server.json, and that over the default. Secrets are never printed, only whether they are set.',
   examples: ['config list', 'config list --changed -o wide', 'config list --json'],
   flags: { changed: flag('only what differs from the default') },
   async run(shell, { changed }) {
@@ -43,7 +43,7 @@ const explainConfig = defineCommand({
   ...common,
   path: 'config explain',
   summary: 'Explain one setting: what it is, its value, where that came from',
-  about: 'The name is the one in svc.server.json or the variable of the environment.',
+  about: 'The name is the one in svc.server.json, or the environment variable.',
   examples: ['config explain publicUrl', 'config explain SVC_PORT --json'],
   args: { name: argument('publicUrl, SVC_PUBLIC_URL, …') },
   async run(shell, { name }) {

@@ -11,7 +11,7 @@ const balance = defineCommand({
   path: 'credits balance',
   summary: 'Show what an owner has, what is held, what is left and for how long',
   about:
-    'Held is what calls that are running have reserved; EXPIRING is what ends next, and --json tells all that ends; DAYS-LEFT is how long the rest lasts at the pace of the last seven days. Without a name it is the account that the first run made, or the org that is active there; over --url it is what the key in use pays from.',
+    "HELD is what running calls have reserved. EXPIRING is what ends next; --json lists all that ends. DAYS-LEFT is how long the rest lasts at the pace of the last seven days. Without OWNER it shows the account that the first run made, or that account's active org. Over --url it shows what the key in use pays from.",
   examples: ['credits balance', 'credits balance acme --json', 'credits balance ada@example.com'],
   planes: ['operator', 'tenant'],
   offline: true,
@@ -40,7 +40,7 @@ const ledger = defineCommand({
   path: 'credits ledger',
   summary: 'Show every movement of an owner, with the balance after it',
   about:
-    'Newest first. A settle is what a call cost, and its reference ends in the id of the request. A page may hold fewer rows than asked while there is more: go on with --cursor, or --all.',
+    'Lists the newest first. A settle is what a call cost, and its reference ends in the id of the request. A page may hold fewer rows than you asked for while there are more: go on with --cursor, or --all.',
   examples: [
     'credits ledger acme',
     'credits ledger acme --all -o csv > ledger.csv',
@@ -82,7 +82,7 @@ const reconcile = defineCommand({
   path: 'credits reconcile',
   summary: 'Compute every balance again from the ledger and list what differs',
   about:
-    'A balance is the sum of the ledger rows of its owner, and what is held the sum of the open holds. Exits 9 when a wallet says something else. With --apply it is put where the ledger says, which is recorded; what no wallet can hold, less than nothing or less than is on hold, is left for a person.',
+    'A balance must be the sum of its owner’s ledger rows, and what is held the sum of the open holds. Exits 9 when a wallet says something else. With --apply the wallet is set to what the ledger says, and that is recorded. It leaves to a person what no wallet can hold: less than nothing, or less than is on hold.',
   examples: ['credits reconcile', 'credits reconcile --apply --reason "restored from a copy" -y'],
   planes: ['operator'],
   offline: true,
@@ -90,7 +90,7 @@ const reconcile = defineCommand({
   danger: 'moderate',
   exits: [4, 7, 9, 10],
   columns: differenceColumns,
-  flags: { apply: flag('put right what differs') },
+  flags: { apply: flag('correct what differs') },
   async run(shell, { apply }) {
     if (apply) requireReason(shell, 'credits reconcile --apply')
     const ops = (await shell.connect()).ops()

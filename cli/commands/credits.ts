@@ -53,7 +53,7 @@ const grant = defineCommand({
   path: 'credits grant',
   summary: 'Add credit to an org or a user, or complete a checkout',
   about:
-    'The amount is currency with two places, 50.00, or cents, 5000c. It is booked once for each --idempotency-key, and stands in the ledger and the audit record with the reason. With --expires what is left of it then is taken back; until then it is spent before all other credit. With --checkout it completes a checkout that no payment processor does, for the amount and the owner of that checkout.',
+    'The amount is currency with two places, 50.00, or cents, 5000c. It is booked once for each --idempotency-key, and stands with its reason in the ledger and the audit record. Credit with --expires is spent before all other credit, and what is left of it then is taken back. With --checkout it completes a checkout that no payment processor handles, for the amount and the owner of that checkout.',
   examples: [
     'credits grant acme 50.00 --reason "pilot"',
     'credits grant ada@example.com 5000c --reason refund --idempotency-key order-1182 --json',
@@ -68,8 +68,8 @@ const grant = defineCommand({
   columns: grantColumns,
   args: { owner: optional(WHO), amount: { ...money('how much: 50.00 or 5000c'), required: false } },
   flags: {
-    note: text('TEXT', 'what the ledger says; the reason unless given'),
-    expires: text('WHEN', 'a time such as 90d from now, or an ISO date; never unless said'),
+    note: text('TEXT', 'what the ledger says; the reason by default'),
+    expires: text('WHEN', 'when it ends: 90d from now, or an ISO date; never by default'),
     checkout: text('ID', 'complete this checkout, instead of naming owner and amount'),
   },
   async run(shell, { owner, amount, note, expires, checkout }) {
@@ -101,7 +101,7 @@ const adjust = defineCommand({
   path: 'credits adjust',
   summary: 'Correct a balance up or down',
   about:
-    'The amount is signed: -5.00 takes 5.00 away, +5.00 adds it; cents are written -500c. It cannot go below what calls that are running hold. It is booked once for each --idempotency-key, and the ledger keeps both what was and the correction.',
+    'The amount has a sign: -5.00 takes 5.00 away, +5.00 adds it; cents are written -500c. The balance cannot go below what running calls hold. The amount is booked once for each --idempotency-key, and the ledger keeps both what was and the correction.',
   examples: [
     'credits adjust acme -5.00 --reason "granted twice"',
     'credits adjust ada@example.com +120c --reason goodwill -y',
@@ -113,7 +113,7 @@ const adjust = defineCommand({
   exits: [3, 5, 7, 10],
   columns: adjustColumns,
   args: { owner: argument(WHO), amount: signedMoney('how much: -5.00 or +500c') },
-  flags: { note: text('TEXT', 'what the ledger says; the reason unless given') },
+  flags: { note: text('TEXT', 'what the ledger says; the reason by default') },
   async run(shell, { owner, amount, note }) {
     const reason = requireReason(shell, 'credits adjust')
     const what = `${amount < 0 ? 'take' : 'add'} ${spelled(Math.abs(amount))} ${amount < 0 ? 'from' : 'to'} ${owner}`
@@ -131,7 +131,7 @@ const code = defineCommand({
   path: 'credits code',
   summary: 'Make a code that completes one checkout',
   about:
-    'For servers without a payment processor: whoever opened a checkout of just this amount types the code on its page, and the credit is added. It works once, and ends after 30 days unless --expires says otherwise. It is shown now and never again.',
+    'For servers without a payment processor. Whoever opened a checkout of just this amount types the code on its page, and the credit is added. The code works once, and ends after 30 days unless --expires says otherwise. It is shown now and never again.',
   examples: [
     'credits code 50.00 --reason "transfer 1182 arrived"',
     'credits code 5000c --expires 7d --reason pilot --secret-to code.txt',
@@ -165,7 +165,7 @@ const caps = defineCommand({
   path: 'credits caps',
   summary: 'Set what an owner or a key may spend a day and a month',
   about:
-    'Caps of an owner count everything it spends, whatever key it goes through; those of a key what goes through it. Calls beyond a cap are refused with 402 until 00:00 UTC, or until the cap is raised. none removes one; what is left out stays.',
+    'Caps of an owner count all it spends, whatever key it goes through; caps of a key count what goes through that key. Calls beyond a cap are refused with 402 until 00:00 UTC, or until the cap is raised. What you do not name stays; none removes a cap.',
   examples: ['credits caps acme --daily 50.00', 'credits caps set ci --daily none --monthly 1000.00'],
   planes: ['operator'],
   offline: true,
@@ -173,7 +173,7 @@ const caps = defineCommand({
   danger: 'none',
   exits: [3, 5, 7],
   columns: capColumns,
-  args: { owner: argument(`${WHO}; or a key by id, prefix or name`) },
+  args: { owner: argument(`${WHO}. Or a key by id, prefix or name`) },
   flags: {
     daily: orNone(wholeCents('AMOUNT', 'the most in one UTC day')),
     monthly: orNone(wholeCents('AMOUNT', 'the most in one UTC month')),

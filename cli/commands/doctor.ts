@@ -21,7 +21,7 @@ export const doctor = defineCommand({
   path: 'doctor',
   summary: 'Check this machine and this server, and say how to mend what is wrong',
   about:
-    'Each check says ok, warn, fail or skip, with its evidence and one command that mends it. Exits 9 when one fails; warnings do not count. Names of checks never change their meaning, so a monitor can rely on the JSON.',
+    'Each check says ok, warn, fail or skip, with its evidence and one command that mends it. Exits 9 when a check fails; warnings do not count. The names of checks never change their meaning, so a monitor can rely on the JSON.',
   examples: ['doctor', 'doctor database engines', 'doctor --skip backups --json'],
   planes: ['operator', 'host'],
   offline: true,
@@ -30,8 +30,8 @@ export const doctor = defineCommand({
   exits: [7, 9],
   columns,
   watchable: true,
-  args: { checks: words('names of checks; all of them unless said') },
-  flags: { only: list('a,b', 'these checks and no others'), skip: list('a,b', 'leave these out') },
+  args: { checks: words('names of checks; all by default') },
+  flags: { only: list('a,b', 'only these checks'), skip: list('a,b', 'leave these checks out') },
   async run(shell, { checks, only, skip }) {
     const { CHECKS, elsewhere, runChecks } = await import('../doctor')
     const names = CHECKS.map(({ name }) => name)

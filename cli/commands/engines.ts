@@ -31,7 +31,7 @@ const listEngines = defineCommand({
   path: 'engines list',
   summary: 'List the engines and what stands behind each',
   about:
-    'One line for each target, in the order of trying; each upstream is asked whether it answers, at no cost. These names are for operators only: no answer of the API ever shows them.',
+    'Shows one line for each target, in the order of trying. Each upstream is asked whether it answers, at no cost. These names are for operators only: no answer of the API ever shows them.',
   examples: ['engines list', 'engines list --json'],
   planes: ['operator'],
   offline: true,
@@ -51,7 +51,7 @@ const testEngines = defineCommand({
   path: 'engines test',
   summary: 'Make real calls to what stands behind the engines',
   about:
-    'Asks for an answer, a stream and JSON of every target, or of those of one upstream, and exits 9 when one fails. Each call may cost what the upstream charges for a few tokens.',
+    'Asks every target, or those of one upstream, for an answer, a stream and JSON. Exits 9 when one fails. Each call may cost what the upstream charges for a few tokens.',
   examples: ['engines test', 'engines test main --json'],
   planes: ['operator'],
   offline: true,
@@ -59,7 +59,7 @@ const testEngines = defineCommand({
   danger: 'none',
   exits: [3, 7, 9],
   columns: testColumns,
-  args: { upstream: optional('the name it was added under; all of them unless said') },
+  args: { upstream: optional('the name it was added under; all by default') },
   async run(shell, { upstream }) {
     const connection = await shell.connect()
     const { tests } = expectData(await connection.ops().engines.test.post({}, { query: upstream ? { upstream } : {} }))
@@ -72,7 +72,7 @@ const addEngine = defineCommand({
   path: 'engines add',
   summary: 'Connect an upstream that answers the text modes',
   about:
-    'Tests it with real calls first, and saves nothing when one fails. It is written to svc.server.json in front of what answers now; its key goes to a file of its own that only you can read. The first model answers, the others stand in when it fails. A running server uses it after a restart. The key comes from --from-file, stdin or a hidden prompt, never from a flag.',
+    'Tests it with real calls first, and saves nothing when one fails. It is written to svc.server.json, before what answers now; a running server uses it after a restart. The first model answers; the others stand in when it fails. The key comes from --from-file, stdin or a hidden prompt, never from a flag. It is kept in a file of its own that only you can read.',
   examples: [
     'engines add main --kind compat --base-url http://127.0.0.1:8080/v1 --models a-small --no-key',
     'engines add main --kind anthropic --models m-large,m-small --from-file key.txt',
@@ -87,10 +87,10 @@ const addEngine = defineCommand({
   args: { name: argument('what to call it: lower case letters, digits and dashes') },
   flags: {
     kind: { ...choice(UPSTREAM_KINDS, 'its wire format; compat is any chat-completions server') },
-    baseUrl: text('URL', 'where it is; needed for compat'),
+    baseUrl: text('URL', 'its address; required for compat'),
     models: list('m1,m2', 'its own names for the models, best first'),
     fromFile: text('FILE', 'a file that holds its key; - is stdin'),
-    noKey: flag('it wants no key'),
+    noKey: flag('it needs no key'),
     noTest: flag('save without testing'),
     ...SETTING_FLAGS,
   },
@@ -119,7 +119,7 @@ const updateEngine = defineCommand({
   path: 'engines update',
   summary: 'Change the settings of an upstream',
   about:
-    'What is not named stays. Tests it as it will be first, and saves nothing when that fails. A new key comes from --from-file, never from a flag. Which models answer is engines map.',
+    'What you do not name stays as it is. It is tested with the new settings first, and nothing is saved when that fails. A new key comes from --from-file, never from a flag. engines map chooses which models answer.',
   examples: [
     'engines update main --call-timeout 60s --concurrency 8',
     'engines update main --from-file key.txt --no-test',
@@ -132,7 +132,7 @@ const updateEngine = defineCommand({
   columns: savedColumns,
   args: { name: argument('the name it was added under') },
   flags: {
-    baseUrl: text('URL', 'where it is'),
+    baseUrl: text('URL', 'its address'),
     fromFile: text('FILE', 'a file that holds its new key; - is stdin'),
     noTest: flag('save without testing'),
     ...SETTING_FLAGS,
@@ -173,7 +173,7 @@ const removeEngine = defineCommand({
   path: 'engines remove',
   summary: 'Disconnect an upstream',
   about:
-    'Takes it, its targets and its key file out of the configuration. Refused while engines would be left with nothing, unless with --force.',
+    'Takes it, its targets and its key file out of the configuration. Refused when engines would be left with nothing, unless with --force.',
   examples: ['engines remove main --yes', 'engines remove main --force --yes'],
   planes: ['operator'],
   offline: true,
@@ -197,7 +197,7 @@ const mapEngine = defineCommand({
   path: 'engines map',
   summary: 'Choose what answers a mode, best first',
   about:
-    'Targets are upstream:model, and the next one stands in when one fails. The mode is one of GET /models, an engine id, or "*" for every text mode that has no targets of its own. --to none leaves a mode to those of "*".',
+    'A target is upstream:model; when one fails, the next one stands in. The mode is one of GET /models, an engine id, or "*" for every text mode that has no targets of its own. --to none leaves a mode to those of "*".',
   examples: ['engines map think --to big:large,main:small', 'engines map think --to none'],
   planes: ['operator'],
   offline: true,

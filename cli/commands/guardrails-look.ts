@@ -23,7 +23,7 @@ export const listBuiltins = defineCommand({
   ...shared,
   path: 'guardrails builtins',
   summary: 'List every check that rules may name',
-  about: 'With its phases and verdicts; with -o wide and --json also the JSON Schema of its config.',
+  about: 'Shows the phases and verdicts of each check. -o wide and --json add the JSON Schema of its config.',
   examples: ['guardrails builtins', 'guardrails builtins --json'],
   exits: [4, 7],
   columns: builtinColumns,
@@ -37,7 +37,8 @@ export const evaluateText = defineCommand({
   ...shared,
   path: 'guardrails evaluate',
   summary: 'Show what a policy says of a text, rule by rule',
-  about: 'In every phase it has rules for, unless --phase names one. Nothing is billed, kept or sent to an engine.',
+  about:
+    'Tries every phase that the policy has rules for, unless --phase names one. Nothing is billed, kept or sent to an engine.',
   examples: [
     `guardrails evaluate ${POLICY_ID} "Write to ada@example.com"`,
     `guardrails evaluate ${POLICY_ID} -f prompt.txt --phase input --json`,
@@ -67,7 +68,7 @@ export const diffPolicy = defineCommand({
   ...shared,
   path: 'guardrails diff',
   summary: 'Show rule by rule what a file would change',
-  about: 'Only the rules that differ, by their place in the list.',
+  about: 'Shows only the rules that differ, by their number in the list.',
   examples: [`guardrails diff ${POLICY_ID} -f policy.yaml`, `guardrails diff ${POLICY_ID} -f - --json`],
   exits: [3, 4, 7],
   columns: diffColumns,

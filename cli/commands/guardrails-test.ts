@@ -43,7 +43,7 @@ export const testPolicy = defineCommand({
   path: 'guardrails test',
   summary: 'Try a policy on a text, or on a file of texts and what should come of them',
   about:
-    'A text comes with --text, with -f, or on stdin: every rule is shown with its phase and verdict. A corpus has one JSON object a line: {"text":"…","expected":"block"}, where expected is block, redact, flag or pass, and "phase" is input unless said; every miss is printed, and one is enough to exit 9. Nothing is billed, kept or sent to an engine.',
+    'A text comes with --text, with -f, or on stdin; every rule is shown with its phase and verdict. A corpus has one JSON object a line: {"text":"…","expected":"block"}. Expected is block, redact, flag or pass; "phase" is input unless the line says otherwise. Every miss is printed, and one is enough to exit 9. Nothing is billed, kept or sent to an engine.',
   examples: [
     `guardrails test ${POLICY_ID} --text "Write to ada@example.com"`,
     `guardrails test ${POLICY_ID} --corpus corpus.jsonl`,
@@ -56,7 +56,7 @@ export const testPolicy = defineCommand({
     text: text('TEXT', 'the text itself; @FILE reads it'),
     ...textFlags,
     corpus: text('FILE', 'texts and what should come of them, one JSON object a line; - is stdin'),
-    every: flag('with --corpus: print the texts that get what they should, too'),
+    every: flag('with --corpus: also print the texts that get what they should'),
   },
   async run(shell, { policy, text: given, file, phase, tool, corpus, every }) {
     const texts = [given, file, corpus].filter((one) => one !== undefined)

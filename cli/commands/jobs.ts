@@ -42,7 +42,7 @@ const listJobs = defineCommand({
   path: 'jobs list',
   summary: 'List research and video jobs, newest first',
   about:
-    'On the machine of the server those of everyone, or with --org of one organization or user; over --url your own. With --watch the list is read again every two seconds.',
+    "On the server's machine it lists everyone's, or with --org those of one organization or user. Over --url it lists your own. With --watch the list is read again every two seconds.",
   examples: ['jobs list', 'jobs list --status active --watch', 'jobs list --type video --org acme --json'],
   offline: true,
   impact: 'read',
@@ -96,14 +96,14 @@ const waitForJob = defineCommand({
   path: 'jobs wait',
   summary: 'Wait until a job has ended, and exit with how it ended',
   about:
-    'Each step forward is one line on stderr. Exits 0 when the job is completed, 9 when it failed, 8 when it has not ended in time; it goes on then.',
+    'Prints each step forward as one line on stderr. Exits 0 when the job is completed, and 9 when it failed. Exits 8 when it has not ended in time; the job goes on then.',
   examples: ['jobs wait job_…', 'jobs wait job_… --within 5m --json'],
   offline: false,
   impact: 'read',
   danger: 'none',
   exits: [3, 4, 7, 8, 9],
   args: { id: argument(ID) },
-  flags: { within: duration('TIME', 'how long at most, 10m unless said') },
+  flags: { within: duration('TIME', 'how long at most; 10m by default') },
   async run(shell, { id, within = PATIENCE_MS }) {
     const jobs = await jobsOver(shell)
     const until = shell.clock.monotonic() + within
@@ -134,7 +134,7 @@ const cancelJobs = defineCommand({
   path: 'jobs cancel',
   summary: 'Cancel jobs that have not ended',
   about:
-    'They become failed, with the error cancelled, and what was held for them is released. On the record as job.cancelled.',
+    'They become failed, with the error cancelled, and what was held for them is released. Recorded as job.cancelled.',
   examples: ['jobs cancel job_…', 'jobs cancel job_… job_… --yes'],
   offline: true,
   impact: 'write',
@@ -152,7 +152,7 @@ const retryJobs = defineCommand({
   path: 'jobs retry',
   summary: 'Put the work of failed jobs in line again, as new jobs',
   about:
-    'A job that has ended never changes, so each gets a new id, which is printed. Its owner pays as for the first. On the record as job.retried.',
+    'Each gets a new id, which is printed, because a job that has ended never changes. Its owner pays as for the first. Recorded as job.retried.',
   examples: ['jobs retry job_…', 'jobs retry job_… job_… --yes --json'],
   offline: true,
   impact: 'write',

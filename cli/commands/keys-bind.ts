@@ -20,7 +20,8 @@ const bound = [
 export const bindKey = defineCommand({
   path: 'keys bind',
   summary: 'Bind a routing preference, rules or guardrails to a key',
-  about: 'As whoever owns the key in use. What is not named stays as it is; none takes it off. In force at once.',
+  about:
+    'Acts as the owner of the key in use, and takes effect at once. What you do not name stays as it is; none takes it off.',
   examples: [`keys bind ${ID} --routing none`, 'keys bind ci --rules rules.json --guardrails none --json'],
   planes: ['tenant'],
   offline: true,

@@ -20,7 +20,7 @@ export const updateKey = defineCommand({
   path: 'keys update',
   summary: 'Change the name, scopes, limits, caps, origins or end of a key',
   about:
-    'Takes effect with the next request. What is not named stays as it is. A tier is set on the operator plane only; the limits of a key can only be lower than those of its tier.',
+    "Takes effect with the next request. What you do not name stays as it is. Limits can only be lower than those of the key's tier, and only operators change the tier.",
   examples: [
     'keys update ci --tier pro',
     'keys update web --origin https://app.example --origin https://www.app.example',
@@ -36,7 +36,7 @@ export const updateKey = defineCommand({
   flags: {
     name: text('NAME', 'another name'),
     scopes: choices(SCOPES, 'what it may be used for from now on'),
-    tier: choice(TIERS, 'its rate limits; on the operator plane only'),
+    tier: choice(TIERS, 'its rate limits; for operators only'),
     dailyCap: orNone(wholeCents('AMOUNT', 'most it may spend a day: 5.00 or 500c')),
     monthlyCap: orNone(wholeCents('AMOUNT', 'most it may spend a month: 50.00 or 5000c')),
     rpm: orNone(whole('N', 'requests a minute, below what the tier allows', LIMIT)),
@@ -88,7 +88,7 @@ function changeOf(wishes: Wishes, now: number): KeyChange {
 
 /** A duration that may also be `0`, without a unit. */
 const grace: Flag<number | undefined> = {
-  ...duration('24h', 'how long the old secret works on; 0 is not at all'),
+  ...duration('24h', 'how long the old secret works on; 0 stops it at once'),
   read: (word) => (word === '0' ? 0 : readDuration(word)),
 }
 
@@ -96,7 +96,7 @@ export const rotateKey = defineCommand({
   path: 'keys rotate',
   summary: 'Give a key a new secret and show it once',
   about:
-    'The old secret works on for --grace, 24h unless said and 7d at most, so that whoever uses it can change over; with --grace 0 it stops at once. Everything else of the key stays as it is.',
+    'Everything else about the key stays as it is. The old secret works on for --grace, so that whoever uses it can change over. That is 24h by default and 7d at most; with --grace 0 the old secret stops at once.',
   examples: ['keys rotate ci --yes --secret-to new.key', 'keys rotate 3f9a01 --grace 0 --yes --json'],
   planes,
   offline: true,
@@ -133,7 +133,7 @@ export const checkKey = defineCommand({
   path: 'keys check',
   summary: 'Tell whose a secret is and whether it works',
   about:
-    'Reads the whole key from --from-file, stdin or a hidden prompt, and never repeats it. Exits 9 when nobody has the key or it does not work.',
+    'Reads the whole key from --from-file, stdin or a hidden prompt, and never repeats it. Exits 9 when the key is unknown or does not work.',
   examples: ['keys check --from-file old.key', 'keys check --from-file - --json'],
   planes: ['operator'],
   offline: true,

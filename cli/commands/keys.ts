@@ -20,7 +20,7 @@ const listKeys = defineCommand({
   path: 'keys list',
   summary: 'List API keys, newest first',
   about:
-    'On the machine of the server these are the keys of everyone; over --url, the ones the key in use may manage. Secrets are never part of the list: the server keeps only their hashes.',
+    "Lists everyone's keys on the server's machine, and over --url those that the key in use may manage. Secrets are never shown: the server keeps only their hashes.",
   examples: ['keys list', 'keys list --org acme --json', 'keys list --unused 90d', 'keys list --all -o csv > keys.csv'],
   planes,
   offline: true,
@@ -30,8 +30,8 @@ const listKeys = defineCommand({
   columns,
   watchable: true,
   flags: {
-    revoked: flag('revoked and expired keys too'),
-    unused: duration('90d', 'only keys that nobody used for so long'),
+    revoked: flag('include revoked and expired keys'),
+    unused: duration('90d', 'only keys that nobody used for this long'),
     ...pageFlags,
   },
   async run(shell, { revoked, unused, ...paging }) {
@@ -56,7 +56,7 @@ const getKey = defineCommand({
   path: 'keys get',
   summary: 'Show one API key with its limits, caps and use',
   about:
-    'The secret of a key is shown once, when it is made. If it is lost, give the key another one with keys rotate.',
+    'Shows everything but the secret, which is shown only when it is made. A lost secret is replaced with keys rotate.',
   examples: ['keys get "Dev laptop"', 'keys get 3f9a01 --json'],
   planes,
   offline: true,
@@ -90,7 +90,7 @@ const createKey = defineCommand({
   path: 'keys create',
   summary: 'Make an API key and show its secret once',
   about:
-    'Without --org, --user or --personal the key belongs to the account that the first run made, or to the org that is active there; on a server without any account, an account and an org are made. Every key has all scopes and starts on the free tier unless told otherwise.',
+    "By default the key has every scope and is on the free tier. It belongs to the account that the first run made, or to that account's active org, unless --org, --user or --personal say otherwise. On a server without any account, an account and an org are made first.",
   examples: [
     'keys create --name ci',
     'keys create --name web --scopes completions --tier pro --origin https://app.example',
@@ -106,14 +106,14 @@ const createKey = defineCommand({
     name: text('NAME', 'what the key is for'),
     user: text('USER', 'whom the key acts for: id or e-mail address'),
     personal: flag("the user's own key, paid from their own balance"),
-    scopes: choices(SCOPES, 'what it may be used for; all of them unless said'),
-    tier: choice(TIERS, 'its rate limits; on the operator plane only'),
+    scopes: choices(SCOPES, 'what it may be used for; everything by default'),
+    tier: choice(TIERS, 'its rate limits; for operators only'),
     dailyCap: wholeCents('AMOUNT', 'most it may spend a day: 5.00 or 500c'),
     monthlyCap: wholeCents('AMOUNT', 'most it may spend a month: 50.00 or 5000c'),
     rpm: whole('N', 'requests a minute, below what the tier allows', { min: 1, max: 1_000_000_000 }),
     tpm: whole('N', 'tokens a minute, below what the tier allows', { min: 1, max: 1_000_000_000 }),
     origin: repeated('URL', 'a web origin that may use it'),
-    expires: text('WHEN', 'a time such as 90d from now, or an ISO date'),
+    expires: text('WHEN', 'when it ends: 90d from now, or an ISO date'),
     prefix: choice(['live', 'test'], 'a label in the key; both are billed'),
     ...SECRET_FLAGS,
   },
@@ -136,7 +136,7 @@ const createKey = defineCommand({
 const revokeKey = defineCommand({
   path: 'keys revoke',
   summary: 'Stop an API key from working, at once and for good',
-  about: 'Cannot be undone. Requests that are running end normally; the next one with this key is refused with 401.',
+  about: 'Cannot be undone. Running requests end normally; the next one with this key is refused with 401.',
   examples: ['keys revoke ci --reason "left the team"', 'keys revoke 3f9a01 --yes --reason rotated --json'],
   planes,
   offline: true,

@@ -52,7 +52,7 @@ const showLimits = defineCommand({
   path: 'limits show',
   summary: 'Show the limits of a key and what is left of them this minute',
   about:
-    'The sliding window as the limiter sees it. With an operator key or on the machine of the server name any key; with an API key it is that key itself.',
+    "Shows the sliding window as the limiter sees it. On the server's machine, or with an operator key, name any key. With an API key it shows that key itself.",
   examples: ['limits show ci', 'limits show ci --watch', 'limits show --url https://svc.example --key-file ci.key'],
   planes: ['operator', 'tenant'],
   offline: false,
@@ -80,7 +80,7 @@ const listRequests = defineCommand({
   path: 'limits list',
   summary: 'List requests for higher limits, newest first',
   about:
-    'Those that wait for a decision, unless --all-states is given. PEAK is the busiest minute of the key in the last seven days, beside what its tier allows and what is asked for.',
+    "Shows those that wait for a decision; --all-states adds the decided ones. PEAK is the key's busiest minute of the last seven days, beside what its tier allows and what is asked for.",
   examples: ['limits list', 'limits list --all-states --json'],
   planes: ['operator'],
   offline: true,
@@ -90,7 +90,7 @@ const listRequests = defineCommand({
   columns: requestColumns,
   watchable: true,
   flags: {
-    allStates: flag('decided ones too'),
+    allStates: flag('include decided ones'),
     ...pageFlags,
   },
   async run(shell, { allStates, ...paging }) {
@@ -109,7 +109,7 @@ const requestArgument = { request: argument('id of the request: rli_…') }
 const getRequest = defineCommand({
   path: 'limits get',
   summary: 'Show one request for higher limits',
-  about: 'What is asked, why, and what was decided.',
+  about: 'Shows what is asked for, why, and what was decided.',
   examples: ['limits get rli_8Zk3Qd7VbW1xT5nL0aRfYc2M', 'limits get rli_8Zk3Qd7VbW1xT5nL0aRfYc2M --json'],
   planes: ['operator'],
   offline: true,
@@ -125,7 +125,7 @@ const getRequest = defineCommand({
   },
 })
 
-const note = { note: text('TEXT', 'what whoever asked is told; the reason unless given') }
+const note = { note: text('TEXT', 'what the requester is told; the reason by default') }
 
 /** The common part of approve and reject, which differ in wording and flags. */
 const deciding = (decision: 'approve' | 'reject') => ({
@@ -143,7 +143,8 @@ const approveRequest = defineCommand({
   ...deciding('approve'),
   path: 'limits approve',
   summary: 'Give a key the tier that is asked for, or another one',
-  about: 'In force with the next request of the key. Its owner is told; the reason is on the record and in the answer.',
+  about:
+    "Takes effect with the key's next request. Its owner is told. The reason is in the answer and in the audit record.",
   examples: [
     'limits approve rli_8Zk3Qd7VbW1xT5nL0aRfYc2M --yes --reason "contract signed"',
     'limits approve rli_8Zk3Qd7VbW1xT5nL0aRfYc2M --tier starter --yes --reason "for a start" --json',
@@ -164,7 +165,7 @@ const rejectRequest = defineCommand({
   ...deciding('reject'),
   path: 'limits reject',
   summary: 'Leave a key on its tier',
-  about: 'The reason is on the record and in the answer. The owner can ask again.',
+  about: 'The owner can ask again. The reason is in the answer and in the audit record.',
   examples: [
     'limits reject rli_8Zk3Qd7VbW1xT5nL0aRfYc2M --yes --reason "no billing history yet"',
     'limits reject rli_8Zk3Qd7VbW1xT5nL0aRfYc2M --yes --reason "use the batch endpoint" --json',

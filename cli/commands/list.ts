@@ -9,7 +9,7 @@ export const listCommands = defineCommand({
   path: 'commands',
   summary: 'List every command, for people and for programs',
   about:
-    'In JSON each entry carries its arguments, flags, exit codes, impact (ro or rw) and danger, so that a program can decide what it may run.',
+    'In JSON each entry has its arguments, flags, exit codes, impact (ro or rw) and danger. From these a program can decide what it may run.',
   examples: ['commands', 'commands -o json'],
   planes: ['host'],
   offline: true,

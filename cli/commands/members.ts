@@ -46,7 +46,7 @@ const listMembers = defineCommand({
   path: 'members list',
   summary: 'List who belongs to an organization, and as what',
   about:
-    'The one who is there longest comes first. With --permissions it prints what each role may do, and asks no server.',
+    'Whoever is there longest comes first. With --permissions it prints what each role may do, and asks no server.',
   examples: ['members list --org acme', 'members list --permissions'],
   planes: ['operator'],
   offline: true,
@@ -97,7 +97,7 @@ const addMember = defineCommand({
   path: 'members add',
   summary: 'Let an account into an organization, or invite an address',
   about:
-    'An account of this server is in at once. With --invite the address gets an invitation instead, good for seven days and one use: its token is shown once, to hand over, and is accepted with POST /invitations/TOKEN/accept by an account of that address. Inviting again replaces the one before.',
+    'An account of this server is in at once. With --invite the address gets an invitation instead, good for one use within seven days. Its token is shown once, for you to hand over. An account of that address accepts it with POST /invitations/TOKEN/accept. Inviting again replaces the earlier invitation.',
   examples: ['members add ada@example.com --org acme --role admin', 'members add eve@example.com --org acme --invite'],
   planes: ['operator'],
   offline: true,
@@ -107,7 +107,7 @@ const addMember = defineCommand({
   columns,
   args: { user: argument(`${USER}; with --invite any e-mail address`) },
   flags: {
-    role: choice(ROLES, 'as what; member unless said'),
+    role: choice(ROLES, 'their role; member by default'),
     invite: flag('invite the address; for people without an account'),
     ...SECRET_FLAGS,
   },
@@ -133,7 +133,7 @@ const addMember = defineCommand({
 const updateMember = defineCommand({
   path: 'members update',
   summary: 'Give a member of an organization another role',
-  about: 'The last owner cannot become anything else: make another member an owner first.',
+  about: 'The last owner stays owner: make another member an owner first.',
   examples: [
     'members update ada@example.com --org acme --role owner -y',
     'members update eve@example.com --org acme --role viewer --yes --json',
@@ -145,7 +145,7 @@ const updateMember = defineCommand({
   exits: [3, 5, 7, 10],
   columns,
   args: { user: argument(USER) },
-  flags: { role: choice(ROLES, 'as what from now on') },
+  flags: { role: choice(ROLES, 'their role from now on') },
   async run(shell, { user, role }) {
     const ref = orgOf(shell, 'members update')
     if (!role) throw usageFailure('members update needs --role.', `add --role ${ROLES.join('|')}`)
@@ -160,7 +160,7 @@ const removeMember = defineCommand({
   path: 'members remove',
   summary: 'Take someone out of an organization',
   about:
-    'They are out at once, and the keys that they made for the organization are revoked. The last owner cannot be taken out.',
+    'They are out at once, and the keys that they made for the organization are revoked. The last owner cannot be removed.',
   examples: [
     'members remove eve@example.com --org acme',
     'members remove eve@example.com --org acme --yes --reason "left"',

@@ -22,7 +22,7 @@ const migrateStatus = defineCommand({
   path: 'migrate status',
   summary: 'Show which migrations the database has had',
   about:
-    'Reads the database that the configuration names, whether or not a server runs. --check exits 9 when some are missing.',
+    'Reads the database that the configuration names, whether or not a server runs. With --check it exits 9 when some are missing.',
   examples: ['migrate status', 'migrate status --check -q'],
   impact: 'read',
   exits: [7, 9],
@@ -54,7 +54,7 @@ const migrateUp = defineCommand({
   path: 'migrate up',
   summary: 'Bring the database to the schema of this release',
   about:
-    'The server does this at its start unless --migrate says otherwise. It must not run meanwhile: the data folder is locked first.',
+    'The server does this at its start, unless --migrate says otherwise. No server may run meanwhile: the data folder is locked first.',
   examples: ['migrate up', 'migrate up --dry-run --exit-code'],
   impact: 'write',
   exits: [1, 7, 10],

@@ -24,7 +24,7 @@ const WHO = { operator: argument('id, 6 or more characters of it, prefix or name
 const listOperators = defineCommand({
   path: 'operators list',
   summary: 'List the keys that operate this server from other machines',
-  about: 'Whoever can use the operator socket of the machine itself needs no key and is not in this list.',
+  about: "Whoever uses the operator socket on the server's own machine needs no key and is not listed.",
   examples: ['operators list', 'operators list --revoked --json'],
   planes: ['operator'],
   offline: true,
@@ -32,7 +32,7 @@ const listOperators = defineCommand({
   danger: 'none',
   exits: [4, 7],
   columns,
-  flags: { revoked: flag('revoked and expired ones too') },
+  flags: { revoked: flag('include revoked and expired ones') },
   async run(shell, { revoked }) {
     const connection = await shell.connect()
     const { operators } = expectData(await connection.ops().operators.get())
@@ -45,7 +45,7 @@ const addOperator = defineCommand({
   path: 'operators add',
   summary: 'Make an operator key and show its secret once',
   about:
-    'A viewer reads; support takes over chats; a reviewer decides on submissions; billing grants credit and sets tiers; an admin may do everything. The plane is served to other machines only with SVC_OPS_LISTEN; there use --url and --key-file.',
+    'A viewer reads; support takes over chats; a reviewer decides on submissions; billing grants credit and sets tiers; an admin may do everything. Other machines reach the server only when it has SVC_OPS_LISTEN; there, use --url and --key-file.',
   examples: [
     'operators add grafana --role viewer --secret-to grafana.key',
     'operators add priya --role billing --expires 90d --json',
@@ -59,7 +59,7 @@ const addOperator = defineCommand({
   args: { name: argument('who or what it is for') },
   flags: {
     role: choice(OPERATOR_ROLES, 'what it may do'),
-    expires: text('WHEN', 'a time such as 90d from now, or an ISO date'),
+    expires: text('WHEN', 'when it ends: 90d from now, or an ISO date'),
     ...SECRET_FLAGS,
   },
   async run(shell, { name, role, expires, ...ways }) {
@@ -80,7 +80,7 @@ const addOperator = defineCommand({
 const rotateOperator = defineCommand({
   path: 'operators rotate',
   summary: 'Give an operator key a new secret and show it once',
-  about: 'The old secret stops at once; name, role and end stay as they are.',
+  about: 'The old secret stops at once. Name, role and end stay as they are.',
   examples: ['operators rotate priya --yes', 'operators rotate grafana --yes --secret-to grafana.key'],
   planes: ['operator'],
   offline: true,

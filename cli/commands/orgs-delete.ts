@@ -16,7 +16,7 @@ const deleteOrg = defineCommand({
   path: 'orgs delete',
   summary: 'Delete an organization and revoke its keys, for good',
   about:
-    'Says first what goes with it and asks for its slug. Cannot be undone: nobody belongs to it afterwards, its keys are refused from the next request on, open invitations are void and the slug is free. Its ledger, its usage and its audit record stay, and are found by its id. --export writes the organization, its members and its keys without their secrets to a file first.',
+    'Cannot be undone. It first lists what goes with the organization, and asks for its slug. Nobody belongs to it afterwards, and its keys are refused from the next request on. Open invitations are void, and the slug is free. The ledger, the usage and the audit record stay, and are found by its id. --export first writes the organization, its members and its keys to a file, without secrets.',
   examples: [
     'orgs delete acme --reason "contract ended"',
     'orgs delete acme --confirm acme --reason "contract ended" --export acme.json',

@@ -33,7 +33,7 @@ export const step = (ref: string): string => encodeURIComponent(ref)
 export const listOrgs = defineCommand({
   path: 'orgs list',
   summary: 'List organizations, newest first',
-  about: 'Every organization of the server but those that were deleted; orgs get finds these by their id.',
+  about: 'Lists every organization except deleted ones, which orgs get finds by their id.',
   examples: ['orgs list', 'orgs list --all -o csv > orgs.csv'],
   planes: ['operator'],
   offline: true,
@@ -57,7 +57,7 @@ export const listOrgs = defineCommand({
 export const getOrg = defineCommand({
   path: 'orgs get',
   summary: 'Show one organization with its members, keys and credit',
-  about: 'Counts who belongs to it and which keys work in its name. A deleted one is found by its id.',
+  about: 'Counts its members and the keys that work in its name. A deleted organization is found by its id.',
   examples: ['orgs get acme', 'orgs get "Tide & Sons" --json'],
   planes: ['operator'],
   offline: true,
@@ -85,7 +85,7 @@ export const createOrg = defineCommand({
   path: 'orgs create',
   summary: 'Make an organization with its owner',
   about:
-    'The owner is an account of this server, by id or e-mail address; without --owner it is the account that the first run made. The slug is made from the name unless it is given.',
+    'The owner is an account of this server; without --owner it is the account that the first run made. The slug is made from the name unless you give one.',
   examples: ['orgs create Acme --owner ada@example.com', 'orgs create "Tide & Sons" --type agency --slug tide --json'],
   planes: ['operator'],
   offline: true,
@@ -97,8 +97,8 @@ export const createOrg = defineCommand({
   flags: {
     owner: text('USER', 'who owns it: id or e-mail address'),
     slug: text('SLUG', 'lower case letters, digits and dashes'),
-    type: choice(ORG_TYPES, 'what kind of organization; team unless said'),
-    planNote: text('TEXT', 'what to remember about its plan; only operators see it'),
+    type: choice(ORG_TYPES, 'what kind of organization; team by default'),
+    planNote: text('TEXT', 'a note about its plan, which only operators see'),
   },
   async run(shell, { name, owner, slug, type, planNote }) {
     if (shell.planned(`create organization "${name}"`)) return
@@ -117,7 +117,7 @@ export const createOrg = defineCommand({
 export const updateOrg = defineCommand({
   path: 'orgs update',
   summary: 'Change the name, slug, type or plan note of an organization',
-  about: 'What is not named stays as it is. An empty --plan-note removes the note.',
+  about: 'What you do not name stays as it is. An empty --plan-note removes the note.',
   examples: ['orgs update acme --name "Acme Inc"', 'orgs update acme --plan-note "invoiced until March" --json'],
   planes: ['operator'],
   offline: true,
@@ -130,7 +130,7 @@ export const updateOrg = defineCommand({
     name: text('NAME', 'what it is called from now on'),
     slug: text('SLUG', 'lower case letters, digits and dashes'),
     type: choice(ORG_TYPES, 'what kind of organization'),
-    planNote: text('TEXT', 'what to remember about its plan; only operators see it'),
+    planNote: text('TEXT', 'a note about its plan, which only operators see'),
   },
   async run(shell, { organization, name, slug, type, planNote }) {
     const body = {

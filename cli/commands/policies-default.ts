@@ -44,7 +44,8 @@ export function defaultVerbs(noun: Noun, id: string) {
     ...shared,
     path: `${noun} set-default`,
     summary: `Make a ${what} the default of its scope`,
-    about: 'For every key of the scope that has none bound, from the next request on. Says which one was it before.',
+    about:
+      'Every key of the scope that has none bound uses it, from the next request on. The output names the default before it.',
     examples: [`${noun} set-default ${id}`, `${noun} set-default ${id} --json`],
     exits: [3, 4, 5, 7, 10],
     args: { policy: argument(`id or name of a ${what}`) },
@@ -67,10 +68,11 @@ export function defaultVerbs(noun: Noun, id: string) {
     ...shared,
     path: `${noun} unset-default`,
     summary: `Let a ${what} be no default any more`,
-    about: 'Keys that have none bound are under none from the next request on. Without an id it is the one there is.',
+    about:
+      'Keys that have none bound use none, from the next request on. Without an id it is the only default there is.',
     examples: [`${noun} unset-default`, `${noun} unset-default ${id} --json`],
     exits: [3, 4, 7, 10],
-    args: { policy: optional(`id or name of a ${what}; unless there is one default only`) },
+    args: { policy: optional(`id or name of a ${what}; may be left out when there is one default only`) },
     flags: { only: choice(['personal', 'team'], 'only the default of this scope') },
     async run(shell, { policy, only }) {
       const all = (await standingsOf(shell, noun)).filter(({ scope }) => only === undefined || scope === only)

@@ -19,7 +19,7 @@ export const exportPolicies = defineCommand({
   path: 'policies export',
   summary: 'Write all guardrail policies and routing preferences as files',
   about:
-    'One YAML file each in the folder of --out, as policies apply takes them; without it one after the other on stdout. Those of the key in use, or, on the machine of the server, of --org.',
+    "Writes one YAML file each into the folder of --out, as policies apply takes them. Without --out they go to stdout, one after the other. It writes those of the key in use, or on the server's machine those of --org.",
   examples: ['policies export --out policies/', 'policies export --org acme > policies.yaml'],
   planes: ['tenant', 'operator'],
   offline: true,
@@ -27,7 +27,7 @@ export const exportPolicies = defineCommand({
   danger: 'none',
   exits: [3, 4, 7],
   columns,
-  flags: { out: text('DIR', 'a folder for the files; made where it is not there') },
+  flags: { out: text('DIR', 'a folder for the files; made when it is missing') },
   async run(shell, { out }) {
     const own = shell.globals.org === undefined
     const policies = await everyOf(await resourceOver(shell, 'guardrail-policies', { own }))

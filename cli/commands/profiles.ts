@@ -24,7 +24,7 @@ const listProfiles = defineCommand({
   path: 'profiles list',
   summary: 'List the servers that are known by a name',
   about:
-    'A profile holds the address of a server and the key to it, so that neither has to be given again. They are kept in $XDG_CONFIG_HOME/svc-admin, or ~/.config/svc-admin, for you only.',
+    'A profile keeps the address of a server and the key to it, so that you need not give them again. Profiles are kept in $XDG_CONFIG_HOME/svc-admin, or ~/.config/svc-admin, for you only.',
   examples: ['profiles list', 'profiles list --json'],
   impact: 'read',
   exits: [],
@@ -38,8 +38,8 @@ const listProfiles = defineCommand({
 const showProfile = defineCommand({
   ...common,
   path: 'profiles show',
-  summary: 'Show one profile, the one in use unless it is named; never its key',
-  about: 'The key is in a file of its own and is not shown.',
+  summary: 'Show one profile, but never its key',
+  about: 'Shows the profile in use unless you name one. The key is in a file of its own and is never shown.',
   examples: ['profiles show', 'profiles show prod --json'],
   impact: 'read',
   exits: [3],
@@ -57,7 +57,7 @@ const addProfile = defineCommand({
   path: 'profiles add',
   summary: 'Keep the address of a server and the key to it under a name',
   about:
-    'The key, an operator key (svc_op_…) or an API key, is read from --key-from-file or --key-file, stdin or a hidden prompt. The first profile is in use at once; --org says in which org its commands act. With --production the line that names the server is red.',
+    'The key is read from --key-from-file or --key-file, stdin or a hidden prompt. It is an operator key (svc_op_…) or an API key. The first profile is in use at once; --org says in which org its commands act. With --production the line that names the server is red.',
   examples: [
     'profiles add prod https://ops.example --key-from-file op.key --production',
     'profiles add mine https://svc.example --key-from-file -',
@@ -87,7 +87,7 @@ const useProfile = defineCommand({
   ...common,
   path: 'profiles use',
   summary: 'Send commands to another server from now on',
-  about: 'Whatever does not say otherwise goes there. "none" goes back to this machine.',
+  about: 'Every later command goes there, unless it says otherwise. "none" goes back to this machine.',
   examples: ['profiles use prod', 'profiles use none'],
   impact: 'write',
   exits: [3, 10],
@@ -107,7 +107,7 @@ const removeProfile = defineCommand({
   ...common,
   path: 'profiles remove',
   summary: 'Forget a server and the key to it',
-  about: 'The key is removed from this machine; on the server it goes on working until it is revoked there.',
+  about: 'The key is removed from this machine. On the server it works on until it is revoked there.',
   examples: ['profiles remove prod --yes', 'profiles remove old --dry-run'],
   impact: 'write',
   danger: 'moderate',

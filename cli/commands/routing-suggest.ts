@@ -28,7 +28,7 @@ export const suggestRule = defineCommand({
   path: 'routing suggest',
   summary: 'Get a rule for a mode out of recent corrections',
   about:
-    'From three corrections of the last 30 days on. With --apply the rule is added to a preference, after its others. On the machine of the server --org says whose corrections.',
+    "Needs at least three corrections of the last 30 days. With --apply the rule is added to a preference, after its others. On the server's machine --org says whose corrections.",
   examples: ['routing suggest data_extraction', `routing suggest code --apply ${PREFERENCE_ID} --json`],
   impact: 'write',
   exits: [3, 4, 7, 10],
@@ -75,7 +75,7 @@ export const listCorrections = defineCommand({
   path: 'routing corrections',
   summary: 'List what callers said should have been the mode',
   about:
-    'By mode, as routing suggest looks at them: how many were made in the last 30 days, and how many a suggestion needs. With --mode the corrections of that mode themselves, of any age, newest first.',
+    'Counts by mode the corrections of the last 30 days, and says how many a suggestion needs. With --mode it lists the corrections of that mode, of any age, newest first.',
   examples: ['routing corrections', 'routing corrections --mode code --all --json'],
   impact: 'read',
   exits: [3, 4, 7],
@@ -83,8 +83,8 @@ export const listCorrections = defineCommand({
   watchable: true,
   flags: {
     mode: text('MODE', 'the corrections that expected this mode'),
-    limit: whole('N', 'with --mode: how many at most, 50 unless said', { min: 1, max: 100 }),
-    cursor: text('CURSOR', 'with --mode: go on where an earlier list ended'),
+    limit: whole('N', 'with --mode: how many at most; 50 by default', { min: 1, max: 100 }),
+    cursor: text('CURSOR', 'with --mode: continue where an earlier list ended'),
     all: flag('with --mode: every page'),
   },
   async run(shell, { mode, ...paging }) {

@@ -50,13 +50,13 @@ const under = {
 type Under = { [Name in 'pref' | 'key' | 'rules']: string | undefined } & { engine: boolean | undefined }
 const shared = { planes: ['tenant', 'operator'], offline: true, impact: 'read', danger: 'none' } as const
 const WHOSE =
-  'As it would be for the key in use; on the machine of the server for nobody in particular, unless --org, --key or --pref say otherwise. Nothing is billed or stored, or sent to an engine without --engine.'
+  "It is decided as for the key in use. On the server's machine it is decided for nobody in particular, unless --org, --key or --pref say otherwise. Nothing is billed or stored, and without --engine nothing is sent to an engine."
 
 export const previewRouting = defineCommand({
   ...shared,
   path: 'routing preview',
   summary: 'Show which mode and engine a prompt would get, and why',
-  about: `Stage by stage, with the floor each has to reach. ${WHOSE}`,
+  about: `Shows each stage, with the floor it has to reach. ${WHOSE}`,
   examples: ['routing preview "Draft a contract"', `routing preview "Draft a contract" --pref ${PREFERENCE_ID} --json`],
   exits: [3, 4, 6, 7],
   columns: chosen,
@@ -73,7 +73,7 @@ export const testRouting = defineCommand({
   ...shared,
   path: 'routing test',
   summary: 'Try a prompt, or check a file of prompts against the modes they should get',
-  about: `With --prompt the mode, the engine, what decided and under which floor. With -f one JSON object a line: {"prompt":"…","expected_mode":"…"}, and "expected_engine" where it matters; every miss is printed, and one is enough to exit 9. ${WHOSE}`,
+  about: `With --prompt it shows the mode, the engine, what decided, and the floor. With -f each line is one JSON object: {"prompt":"…","expected_mode":"…"}, and "expected_engine" where it matters. Every miss is printed, and one is enough to exit 9. ${WHOSE}`,
   examples: [
     'routing test --prompt "Draft a contract" --key ci',
     'routing test -f cases.jsonl',
@@ -84,7 +84,7 @@ export const testRouting = defineCommand({
   flags: {
     prompt: text('TEXT', 'one prompt; @FILE reads it'),
     file: { ...text('FILE', 'the cases, one JSON object a line; - is stdin'), short: 'f' },
-    every: flag('with -f: print the cases that pass, too'),
+    every: flag('with -f: also print the cases that pass'),
     ...under,
   },
   async run(shell, { prompt, file, every, ...rest }) {

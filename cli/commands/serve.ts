@@ -7,7 +7,7 @@ export const serve = defineCommand({
   path: 'serve',
   summary: 'Run the server: the API, its loops and the operator socket',
   about:
-    'Makes the data folder, secrets and database when they are missing. In dev mode the first start also makes an owner, an org and a key. Production mode refuses to start until everything it needs is right, and says all of it at once. Ctrl-C or SIGTERM ends it when the requests in hand are answered.',
+    'Starts the server, and makes the data folder, secrets and database where they are missing. In dev mode the first start also makes an owner, an org and a key. Production mode starts only when everything it needs is right, and otherwise lists all that is wrong. Ctrl-C or SIGTERM stops it once the running requests are answered.',
   examples: ['serve --dev', 'serve --production --host 0.0.0.0 --port 8080 --log-format json'],
   planes: ['host'],
   offline: true,
@@ -15,14 +15,17 @@ export const serve = defineCommand({
   danger: 'none',
   exits: [],
   flags: {
-    dev: flag('development mode, also when NODE_ENV says production'),
+    dev: flag('development mode, even when NODE_ENV says production'),
     production: flag('production mode, with its checks'),
-    host: text('ADDRESS', 'address to listen on, otherwise 127.0.0.1'),
-    port: whole('N', 'port to listen on, otherwise 3400; 0 takes a free one', { min: 0, max: 65_535 }),
-    migrate: choice(['auto', 'check', 'off'], 'bring the schema up to date, refuse when it is not, or leave it'),
+    host: text('ADDRESS', 'address to listen on; 127.0.0.1 by default'),
+    port: whole('N', 'port to listen on; 3400 by default, and 0 takes a free one', { min: 0, max: 65_535 }),
+    migrate: choice(
+      ['auto', 'check', 'off'],
+      'bring an outdated schema up to date, refuse to start with it, or leave it',
+    ),
     logFormat: choice(['pretty', 'json'], 'lines for people or for programs'),
-    newSecrets: flag('go on without a lost secrets.json: what it encrypted stays unreadable'),
-    logLevel: choice(['debug', 'info', 'warn', 'error', 'silent'], 'the least that is logged'),
+    newSecrets: flag('start without a lost secrets.json; what it encrypted stays unreadable'),
+    logLevel: choice(['debug', 'info', 'warn', 'error', 'silent'], 'the lowest level that is logged'),
   },
   async run(shell, { dev, production, newSecrets, ...settings }) {
     if (dev && production) throw usageFailure('--dev and --production are opposites. Leave one out.')

@@ -7,7 +7,7 @@ import { flag, text } from '../words'
 import { skillArgument, skillColumns } from './skills-columns'
 
 const done = [column('slug', 'SLUG'), column('installed', 'INSTALLED', { kind: 'flag' })]
-const forKey = { key: text('KEY', 'for the owner of this key: id, prefix or name; needed on the operator plane') }
+const forKey = { key: text('KEY', 'for the owner of this key: id, prefix or name; operators must give it') }
 const changing = { planes: ['operator', 'tenant'], offline: true, impact: 'write', args: skillArgument } as const
 
 const installSkill = defineCommand({
@@ -32,7 +32,7 @@ const uninstallSkill = defineCommand({
   ...changing,
   path: 'skills uninstall',
   summary: 'Uninstall a skill for whoever owns a key',
-  about: 'It takes part in no run of theirs any more, from the next request on; its settings are gone.',
+  about: 'From the next request on it takes part in none of their runs. Its settings are gone.',
   examples: ['skills uninstall email-drafter --key ci --yes', 'skills uninstall email-drafter --key ci --yes --json'],
   danger: 'moderate',
   exits: [3, 4, 5, 7, 10],
@@ -62,12 +62,12 @@ const disableSkill = defineCommand({
   path: 'skills disable',
   summary: 'Take a published skill off the store',
   about:
-    'Whoever has it keeps it, and nobody else can install it; a new version does not bring it back. With --also-installed it takes part in no run of anyone, from the next request on. Undo: skills enable.',
+    'Whoever has it keeps it, and nobody else can install it. A new version does not bring it back; skills enable does. With --also-installed it takes part in no run of anyone, from the next request on.',
   examples: [
     'skills disable bad-skill --yes --reason "spam"',
     'skills disable bad-skill --also-installed --yes --reason "steals data" --json',
   ],
-  flags: { alsoInstalled: flag('stop it for everyone who has it, too') },
+  flags: { alsoInstalled: flag('also stop it for everyone who has it') },
   async run(shell, { skill, alsoInstalled }) {
     const reason = requireReason(shell, 'skills disable')
     if (shell.planned(`disable ${skill}`)) return
@@ -83,7 +83,7 @@ const enableSkill = defineCommand({
   ...operating,
   path: 'skills enable',
   summary: 'Put a disabled skill back',
-  about: 'As it was before, whichever way it was disabled or suspended.',
+  about: 'It is as it was before, whichever way it was disabled or suspended.',
   examples: ['skills enable good-skill --yes --reason "was a mistake"', 'skills enable x --yes --reason ok --json'],
   async run(shell, { skill }) {
     const reason = requireReason(shell, 'skills enable')

@@ -14,12 +14,12 @@ import { checkColumns, checkRows } from './skills-columns'
 
 const FILE = argument('manifest as JSON, JSONC, YAML or TOML; - is stdin')
 const ABOUT_FILES =
-  'Files that "knowledge" names are read from beside the manifest. svc-admin help manifest prints one to begin from.'
+  'Files that "knowledge" names are read from the folder of the manifest. svc-admin help manifest prints one to begin from.'
 
 const validateSkill = defineCommand({
   path: 'skills validate',
   summary: 'Check a manifest as a submission would be, without a server',
-  about: `Prints each check and predicts who must review it; exits 9 when a check fails. Whether the slug is free, and the version high enough, only the server knows. ${ABOUT_FILES}`,
+  about: `Prints each check and predicts who must review it; exits 9 when a check fails. Only the server knows whether the slug is free and the version high enough. ${ABOUT_FILES}`,
   examples: ['skills validate skill.yaml', 'skills validate skill.json --json'],
   planes: ['host'],
   offline: true,
@@ -49,7 +49,7 @@ const submitted = [
 const submitSkill = defineCommand({
   path: 'skills submit',
   summary: 'Submit a manifest to the review',
-  about: `As the owner of the key in use: data/dev-key on the machine of the server, that of --key-file elsewhere. Prints what became of it and its tier; exits 5 when the review refuses it, with the reason. ${ABOUT_FILES}`,
+  about: `Submits it for the owner of the key in use: data/dev-key on the server's machine, that of --key-file elsewhere. Prints what became of it and its tier. Exits 5 when the review refuses it, with the reason. ${ABOUT_FILES}`,
   examples: ['skills submit skill.yaml', 'skills submit skill.json --skill-id 2f0f6c4e-8a35-4c1b-9d52-0a4f1f1f7c11'],
   planes: ['tenant'],
   offline: true,
@@ -62,7 +62,7 @@ const submitSkill = defineCommand({
     skillId: text('ID', 'the skill this is a new version of'),
     visibility: choice(
       ['public', 'org', 'private'],
-      'who may have it; everyone unless said, and of a new version whoever may already',
+      'who may have it; by default everyone, and for a new version whoever may already',
     ),
   },
   async run(shell, { file, skillId, visibility }) {
@@ -97,7 +97,7 @@ const imported = [
 const importSkills = defineCommand({
   path: 'skills import',
   summary: "Put manifests into the store as this server's own",
-  about: `A file, or every manifest of a folder, in the order of their names. Each is reviewed like any other and in force at once; a version that is there already changes nothing. ${ABOUT_FILES}`,
+  about: `Takes a file, or every manifest of a folder in the order of their names. Each is reviewed like any other and in force at once. A version that is there already changes nothing. ${ABOUT_FILES}`,
   examples: [
     'skills import ./skills --yes --reason "from staging"',
     'skills import a.json --yes --reason "ours" --json',
@@ -141,7 +141,7 @@ const exportSkills = defineCommand({
   path: 'skills export',
   summary: 'Write the manifests of skills to files, to move them to another server',
   about:
-    'One skill, or without a name every skill that is in force. Each becomes SLUG.json, with its knowledge inside.',
+    'Writes one skill, or without a name every skill that is in force. Each becomes SLUG.json, with its knowledge inside.',
   examples: ['skills export email-drafter --out ./skills', 'skills export --out ./skills --json'],
   planes: ['operator'],
   offline: true,
@@ -150,7 +150,7 @@ const exportSkills = defineCommand({
   exits: [3, 4, 7],
   columns: exported,
   args: { skill: optional('slug or id of the skill') },
-  flags: { out: text('FOLDER', 'where to; needed') },
+  flags: { out: text('FOLDER', 'where to; required') },
   async run(shell, { skill, out }) {
     if (out === undefined) throw usageFailure('Where the files go is not said.', 'add --out FOLDER')
     const ops = (await shell.connect()).ops

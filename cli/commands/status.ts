@@ -39,7 +39,7 @@ export const status = defineCommand({
   path: 'status',
   summary: 'Show on one screen what runs, where and how well',
   about:
-    'Says also which way this command reached the server, and why. Without a server it reads the data folder itself, and its health is "not running". With --check it exits 9 unless a server runs, here or at --url, and is healthy.',
+    'Also shows how this command reached the server, and why that way. Without a server it reads the data folder itself, and calls the health "not running". With --check it exits 9 unless a server runs and is healthy, here or at --url.',
   examples: ['status', 'status --check -q', 'status --watch=5s', 'status --json'],
   planes: ['operator'],
   offline: true,

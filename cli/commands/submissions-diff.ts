@@ -16,7 +16,7 @@ export const diffSubmission = defineCommand({
   path: 'submissions diff',
   summary: 'Show what a submission changes against the live version',
   about:
-    'Line by line for every member that differs; ! marks phrases to read twice. Ends with the sha that approving tier security asks for.',
+    'Compares every member that differs, line by line; ! marks phrases to read twice. Ends with the sha that approving tier security asks for.',
   examples: [
     'submissions diff 2f0f6c4e-8a35-4c1b-9d52-0a4f1f1f7c11',
     'submissions diff 2f0f6c4e-8a35-4c1b-9d52-0a4f1f1f7c11 --json',

@@ -12,7 +12,8 @@ const checkSubmission = defineCommand({
   ...common,
   path: 'submissions checks',
   summary: 'Show each check of a submission with what it saw, and where',
-  about: 'As they came out on the day it was submitted; with --rerun as the checks of this server say today.',
+  about:
+    'Shows the results of the day it was submitted. With --rerun it shows what the checks of this server say today.',
   examples: [`submissions checks ${ID}`, `submissions checks ${ID} --rerun --json`],
   impact: 'read',
   exits: [3, 4, 7],
@@ -39,7 +40,7 @@ const claimSubmission = defineCommand({
   ...claiming,
   path: 'submissions claim',
   summary: 'Say for half an hour that you are at a submission',
-  about: 'Others see it in submissions list and get. It bars nobody from deciding; claiming again renews it.',
+  about: 'Others see it in submissions list and get. It stops nobody from deciding; claiming again renews it.',
   examples: [`submissions claim ${ID}`, `submissions claim ${ID} --json`],
   async run(shell, { submission }) {
     if (shell.planned(`claim ${submission}`)) return
@@ -53,7 +54,7 @@ const unclaimSubmission = defineCommand({
   ...claiming,
   path: 'submissions unclaim',
   summary: 'Leave a submission you have claimed to others',
-  about: 'Only a claim of your own can be given up; anyone else’s ends by itself after half an hour.',
+  about: 'Only a claim of your own can be given up. Anyone else’s ends by itself after half an hour.',
   examples: [`submissions unclaim ${ID}`, `submissions unclaim ${ID} --json`],
   async run(shell, { submission }) {
     if (shell.planned(`unclaim ${submission}`)) return
@@ -78,7 +79,7 @@ const counted = [
 const submissionStats = defineCommand({
   path: 'submissions stats',
   summary: 'Count what waits and what was decided, by tier',
-  about: 'How long the oldest has waited, and how long people took to decide on average, both in seconds.',
+  about: 'Shows how long the oldest has waited, and how long people took to decide on average, both in seconds.',
   examples: ['submissions stats', 'submissions stats --json'],
   planes: ['operator'],
   offline: true,

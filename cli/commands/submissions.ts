@@ -37,7 +37,7 @@ const submissionArgument = { submission: argument('id of the submission') }
 const listSubmissions = defineCommand({
   path: 'submissions list',
   summary: 'List submitted skills, newest first',
-  about: 'Those that wait for a person, unless --status names another state or --all-states is given.',
+  about: 'Shows those that wait for a person. --status names another state, and --all-states shows every one.',
   examples: ['submissions list', 'submissions list --tier security --json'],
   planes: ['operator'],
   offline: true,
@@ -49,7 +49,7 @@ const listSubmissions = defineCommand({
   flags: {
     status: choice(SUBMISSION_STATUSES, 'only those in this state'),
     tier: choice(REVIEW_TIERS, 'only those of this tier'),
-    allStates: flag('decided ones too'),
+    allStates: flag('include decided ones'),
     mine: flag('only those you have claimed'),
     ...pageFlags,
   },
@@ -73,7 +73,7 @@ const listSubmissions = defineCommand({
 const getSubmission = defineCommand({
   path: 'submissions get',
   summary: 'Show one submission: its checks, its tier and what is live',
-  about: 'The result of every check. With --json also each finding with its line, and the manifest.',
+  about: 'Shows the result of every check. --json adds each finding with its line, and the manifest.',
   examples: [`submissions get ${ID}`, `submissions get ${ID} --json`],
   planes: ['operator'],
   offline: true,
@@ -122,11 +122,11 @@ const decide = (
       `submissions ${decision} ${ID}${kind} --yes --reason "read and tried" --json`,
     ],
     flags: {
-      note: text('TEXT', 'what the author is told; the reason unless said'),
+      note: text('TEXT', 'what the author is told; the reason by default'),
       ...(decision === 'approve'
-        ? { iReadTheDiff: text('SHA', 'what submissions diff printed at its end; needed for tier security') }
+        ? { iReadTheDiff: text('SHA', 'what submissions diff printed at its end; required for tier security') }
         : {}),
-      ...(decision === 'reject' ? { code: choice(REASON_CODES, 'what kind of rejection it is; needed') } : {}),
+      ...(decision === 'reject' ? { code: choice(REASON_CODES, 'what kind of rejection it is; required') } : {}),
     },
     async run(shell, input) {
       const { submission, note, iReadTheDiff, code } = input as Told
@@ -151,7 +151,7 @@ export const submissionCommands = [
   decide('approve', {
     summary: 'Put a submitted version in force',
     about:
-      'Everyone who has the skill runs it from the next request on. Tier security needs --i-read-the-diff with what submissions diff printed.',
+      'Everyone who has the skill runs this version from the next request on. Tier security needs --i-read-the-diff with what submissions diff printed.',
   }),
   decide('reject', {
     summary: 'Refuse a submitted version',
@@ -159,7 +159,7 @@ export const submissionCommands = [
   }),
   decide('suspend', {
     summary: 'Take a published skill down for everyone',
-    about: 'It leaves the store and takes part in no run, from the next request on, until it is reinstated.',
+    about: 'From the next request on it is out of the store and takes part in no run, until it is reinstated.',
   }),
-  decide('reinstate', { summary: 'Put a suspended skill back', about: 'As it was before it was suspended.' }),
+  decide('reinstate', { summary: 'Put a suspended skill back', about: 'It is as it was before it was suspended.' }),
 ]

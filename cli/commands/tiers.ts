@@ -20,7 +20,7 @@ const listTiers = defineCommand({
   path: 'tiers list',
   summary: 'Show what each tier allows a minute',
   about:
-    'Requests, tokens, and requests of each group of modes. NOT-THE-DEFAULT names those that SVC_TIERS sets otherwise.',
+    'Shows requests, tokens, and the requests of each group of modes. NOT-THE-DEFAULT names what SVC_TIERS sets otherwise.',
   examples: ['tiers list', 'tiers list --json'],
   planes: ['operator'],
   offline: true,
@@ -38,7 +38,7 @@ const listTiers = defineCommand({
 const setTier = defineCommand({
   path: 'tiers set',
   summary: 'Move a key to another tier of rate limits',
-  about: 'In force with the next request of the key. Its owner is told when it goes up (rate_limit.upgraded).',
+  about: "Takes effect with the key's next request. On a move up the key's owner is told (rate_limit.upgraded).",
   examples: ['tiers set ci pro --reason "contract signed"', 'tiers set 3f9a01 free --reason "trial is over" --json'],
   planes: ['operator'],
   offline: true,

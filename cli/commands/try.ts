@@ -14,7 +14,7 @@ export const tryPrompt = defineCommand({
   path: 'try',
   summary: 'Send one prompt and print the answer, its cost and the same call as curl',
   about:
-    'Sends the request a client would send, with --key-file, SVC_API_KEY or the key that the first run left in data/dev-key. The answer goes to stdout, everything about it to stderr. Without a running server the command opens the data folder, runs the same request through the same pipeline, and says so.',
+    'Sends the request that a client would send. The key comes from --key-file or SVC_API_KEY, otherwise from data/dev-key, where the first run left it. The answer goes to stdout, everything about it to stderr. Without a running server it opens the data folder, runs the same request there, and says so.',
   examples: ['try "Count to five slowly"', 'try "Count to five" --stream', 'try -f question.txt --mode think --json'],
   planes: ['operator', 'tenant'],
   offline: true,
@@ -31,7 +31,7 @@ export const tryPrompt = defineCommand({
   flags: {
     file: { ...text('FILE', 'a file that holds the prompt; - is stdin'), short: 'f' },
     mode: text('MODE', 'auto, fast, think, code, roast, genui, and the others of GET /models'),
-    stream: flag('print the answer as it comes'),
+    stream: flag('print the answer as it arrives'),
   },
   async run(shell, { prompt, file, mode, stream }) {
     const body: TryBody = {

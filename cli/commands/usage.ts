@@ -7,10 +7,10 @@ import { choice, optional, text } from '../words'
 const WHOSE = 'org by id, slug or name; user by id or e-mail address; 6 characters of an id do'
 
 const filters = {
-  from: text('DATE', 'from this date or time on; 30 days ago unless said'),
+  from: text('DATE', 'from this date or time on; 30 days ago by default'),
   to: text('DATE', 'before this time; a bare date means its end'),
   key: text('ID', 'calls with this key'),
-  mode: text('MODE', 'calls that asked for this mode, or that became it'),
+  mode: text('MODE', 'calls that asked for this mode, or ran in it'),
   skill: text('ID', 'calls in which this skill took part'),
   scope: choice(['user', 'org'], 'over --url: your own calls, or those of your active organization'),
 }
@@ -59,7 +59,7 @@ const showUsage = defineCommand({
   path: 'usage show',
   summary: 'Show what was called and what it cost, exact up to now',
   about:
-    'Without a name it is the account that the first run made, or the org that is active there; over --url it is the usage that the key in use may see. With --by each line is one mode, model, key, skill or day; share is that of the requests.',
+    "Without OWNER it shows the account that the first run made, or that account's active org. Over --url it shows what the key in use may see. With --by each line is one mode, model, key, skill or day, and share is its part of the requests.",
   examples: ['usage show', 'usage show acme --by model --from 2026-01-01', 'usage show --by day -o csv > days.csv'],
   columns: [...totals, ...parts, bar],
   watchable: true,
@@ -87,7 +87,7 @@ const exportUsage = defineCommand({
   path: 'usage export',
   summary: 'Write every call as CSV or JSON lines, newest first',
   about:
-    'The same rows as GET /usage/export, read as they come, and recorded as usage.exported: at most 92 days and 1,000,000 rows at once. With -o jsonl each call is one line of JSON; otherwise it is CSV.',
+    'Writes the rows of GET /usage/export as they are read: at most 92 days and 1,000,000 rows at once. They are CSV; with -o jsonl each call is one line of JSON. Recorded as usage.exported.',
   examples: [
     'usage export --out usage.csv',
     'usage export acme --from 2026-01-01 --to 2026-01-31 -o jsonl | jq .model',

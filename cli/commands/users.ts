@@ -77,7 +77,7 @@ const createUser = defineCommand({
   path: 'users create',
   summary: 'Make an account and show its first password once',
   about:
-    'Works whether or not sign-up is open. A first password is made and shown once, to hand over; with --from-file the password is read from a file, or with - from stdin, and not shown. With --link there is no password yet: whoever opens the link, once and within a day, chooses one and is signed in. A platform role lets the account decide on submissions and limits.',
+    'Works whether or not sign-up is open. A first password is made and shown once, for you to hand over. --from-file reads the password from a file instead, or with - from stdin, and does not show it. With --link there is no password yet: whoever opens the link, once and within a day, chooses one and is signed in. A platform role lets the account decide on submissions and limits.',
   examples: [
     'users create ada@example.com --name Ada',
     'users create ada@example.com --link',
@@ -128,7 +128,8 @@ const createUser = defineCommand({
 const disableUser = defineCommand({
   path: 'users disable',
   summary: 'Shut an account out: its sessions and keys stop at once',
-  about: 'Nothing is deleted: users enable lets it in again, with the same keys. Sessions have to be opened anew.',
+  about:
+    'Nothing is deleted: users enable lets the account in again, with the same keys. Sessions have to be opened anew.',
   examples: ['users disable eve@example.com', 'users disable eve@example.com --yes --reason "left"'],
   planes: ['operator'],
   offline: true,

@@ -19,7 +19,7 @@ export const verify = defineCommand({
   path: 'verify',
   summary: 'Check what must be true of the store: ledger, holds, audit chain',
   about:
-    'Reads everything and changes nothing of it. Prints each claim and what breaks it, and exits 9 when one is broken. Works while the server serves, on a stopped server, and with --data-dir on a copy of a data folder.',
+    'Prints each claim with whatever breaks it, and exits 9 when one is broken. Nothing is changed. Works on a running server, on a stopped one, and with --data-dir on a copy of a data folder.',
   examples: ['verify', 'verify --data-dir ./copy --json', 'verify -q && echo sound'],
   planes: ['operator'],
   offline: true,

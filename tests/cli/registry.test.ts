@@ -4,8 +4,13 @@ import { EXIT_MEANINGS } from '../../cli/exit'
 import { GLOBAL_FLAGS } from '../../cli/globals'
 import { parse } from '../../cli/parse'
 import { commands } from '../../cli/registry'
+import { sentencesOf, wordsIn } from '../support/citations'
 
 const LETTERS = 'ofqyvwnh'
+const MOST_WORDS = 25
+
+const longSentences = (texts: readonly string[]): string[] =>
+  texts.flatMap(sentencesOf).filter((sentence) => wordsIn(sentence) > MOST_WORDS)
 
 describe.each(commands.map((command) => [command.path, command] as const))('%s', (_path, command) => {
   test('has a summary without a full stop, and an explanation', () => {
@@ -33,11 +38,20 @@ describe.each(commands.map((command) => [command.path, command] as const))('%s',
     }
   })
 
+  test(`says it in sentences of ${MOST_WORDS} words at most`, () => {
+    const words = Object.values({ ...command.args, ...command.flags }).map(({ about }) => about)
+    expect(longSentences([command.summary, command.about, ...words])).toEqual([])
+  })
+
   test('names its columns once, in words a script can use', () => {
     const fields = (command.columns ?? []).map(({ field }) => field)
     expect(new Set(fields).size).toBe(fields.length)
     for (const field of fields) expect(field).toMatch(/^[a-z][A-Za-z0-9_.]*$/)
   })
+})
+
+test(`the flags of every command are explained in ${MOST_WORDS} words at most`, () => {
+  expect(longSentences(Object.values(GLOBAL_FLAGS).map(({ about }) => about))).toEqual([])
 })
 
 test('every path is there once', () => {
