@@ -9,7 +9,7 @@ import { openPostgres, openSqlite, type Store } from '../../src/kernel/store'
 import { createPublicJobs, type PublicKind } from '../../src/public-jobs'
 import { CENT } from './support'
 
-export const LEASE_MS = 1_500
+const LEASE_MS = 1_500
 /** Cents by the number of a job. */
 export const costOf = (n: number): number => n % 4
 
