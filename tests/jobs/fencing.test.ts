@@ -6,7 +6,8 @@ const { store, queue, rowOf } = await createJobsWorld()
 const mine = { owner: 'user:ada' as const, payload: null }
 const LEASE_MS = 30_000
 
-if (!postgresUrl) process.stdout.write('NOT RUN: a lease that is renewed, because on SQLite there is no second process.\n')
+if (!postgresUrl)
+  process.stdout.write('NOT RUN: a lease that is renewed, because on SQLite there is no second process.\n')
 
 /** A run that ends when it is told to. */
 function held() {
