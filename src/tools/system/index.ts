@@ -1,36 +1,35 @@
-import type { Values } from '../../kernel/config'
-import type { Outbound } from '../../kernel/outbound'
-import type { toolSettings } from '../config'
-import { createBrave } from '../drivers/brave'
-import { createSearxng } from '../drivers/searxng'
-import { createTavily } from '../drivers/tavily'
-import type { SearchDriver } from '../search'
+import type { CodeService } from '../../code'
+import type { Documents } from '../../documents'
+import type { ImageService, VideoService } from '../../media'
+import type { ResearchService } from '../../research'
+import type { Web } from '../../web'
 import type { Tool } from '../tool'
 import { createCodeExecute } from './code-execute'
+import { createDeepResearch } from './deep-research'
+import { createGenerateCode } from './generate-code'
+import { createGenerateDocument } from './generate-document'
+import { createGenerateImage } from './generate-image'
+import { createGenerateVideo } from './generate-video'
 import { createWebFetch } from './web-fetch'
 import { createWebSearch } from './web-search'
 
-type ToolSettings = Values<typeof toolSettings>
-
-type Deps = { outbound: Outbound; settings: ToolSettings }
+type Deps = {
+  web: Web
+  code: Pick<CodeService, 'create'>
+  documents: Pick<Documents, 'layOut'>
+  images: Pick<ImageService, 'create'>
+  research: Pick<ResearchService, 'answer'>
+  video: Pick<VideoService, 'start'>
+}
 
 /** The system tools of this room; later rooms register theirs. */
-export const createSystemTools = ({ outbound, settings }: Deps): Tool[] => [
-  createWebSearch({ driver: driverOf(settings) }),
-  createWebFetch({ outbound }),
+export const createSystemTools = ({ web, code, documents, images, research, video }: Deps): Tool[] => [
+  createWebSearch({ web }),
+  createWebFetch({ web }),
   createCodeExecute(),
+  createGenerateCode({ code }),
+  createGenerateDocument({ documents }),
+  createGenerateImage({ images }),
+  createDeepResearch({ research }),
+  createGenerateVideo({ video }),
 ]
-
-/** Null when no search driver is set, or its address or key is missing. */
-function driverOf({ searchDriver, searchBaseUrl: baseUrl, searchApiKey: apiKey }: ToolSettings): SearchDriver | null {
-  switch (searchDriver) {
-    case 'searxng':
-      return baseUrl ? createSearxng({ baseUrl, apiKey }) : null
-    case 'brave':
-      return apiKey ? createBrave({ baseUrl, apiKey }) : null
-    case 'tavily':
-      return apiKey ? createTavily({ baseUrl, apiKey }) : null
-    default:
-      return null
-  }
-}

@@ -1,12 +1,13 @@
-import type { SearchDriver } from '../search'
+import type { Web } from '../../web'
 import type { Tool } from '../tool'
+import { toldToEngine } from './told-to-engine'
 
 const COUNT = 5
 
-type Deps = { driver: SearchDriver | null }
+type Deps = { web: Pick<Web, 'search'> }
 
 /** The `web_search` tool. Without a configured search driver it is listed as unavailable. */
-export const createWebSearch = ({ driver }: Deps): Tool => ({
+export const createWebSearch = ({ web: { search } }: Deps): Tool => ({
   name: 'web_search',
   description: 'Searches the web and gives titles, addresses and short extracts, best first.',
   inputSchema: {
@@ -36,8 +37,7 @@ export const createWebSearch = ({ driver }: Deps): Tool => ({
   requiresApproval: false,
   skillId: null,
   timeoutMs: 15_000,
-  unavailable: () => (driver ? null : 'No search is connected to this server; its operator sets SVC_SEARCH_DRIVER.'),
-  run: async ({ query, count = COUNT }, { signal }) => ({
-    results: driver ? await driver.search(query as string, count as number, signal) : [],
-  }),
+  unavailable: () => (search ? null : 'No search is connected to this server; its operator sets SVC_SEARCH_DRIVER.'),
+  run: ({ query, count = COUNT }, { signal }) =>
+    toldToEngine(async () => ({ results: (await search?.(query as string, count as number, signal)) ?? [] })),
 })

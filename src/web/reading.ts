@@ -1,7 +1,7 @@
-import { createWorkerPool, WorkerFailure, type WorkerPool } from '../../kernel/worker-pool'
-import { ToolFailure } from '../tool'
+import { createWorkerPool, WorkerFailure, type WorkerPool } from '../kernel/worker-pool'
 import { decodeText } from './decode'
 import type { DocumentOrder } from './document-reader.worker'
+import { WebFailure } from './failure'
 import type { PageAnswer, PageOrder } from './page-reader.worker'
 
 /** PDFs carry fonts and images beside their text, so they may be larger than pages. */
@@ -23,7 +23,7 @@ type By = { signal: AbortSignal; who: string }
 
 /**
  * Reads a fetched HTML page, PDF or plain text as title and text. HTML and PDF are parsed on worker threads, within
- * five seconds and 256 MiB. Throws {@link ToolFailure} for content it cannot read.
+ * five seconds and 256 MiB. Throws {@link WebFailure} for content it cannot read.
  */
 export function createReading() {
   const pages = createWorkerPool<PageOrder, PageAnswer>({
@@ -39,13 +39,12 @@ export function createReading() {
     const mime = contentType.split(';')[0]!.trim().toLowerCase()
     if (isDocument(mime, body)) return withWords(await ask(documents, { bytes: body, maxChars: MAX_CHARS }, by))
     const [isPage, isPlain] = [PAGE.test(mime), PLAIN.test(mime)]
-    if (!isPage && !isPlain)
-      throw new ToolFailure(`The address holds ${mime.slice(0, 80)}, which this tool does not read.`)
-    if (body.length > MAX_TEXT_BYTES) throw new ToolFailure(`The page is larger than ${MAX_TEXT_BYTES} bytes.`)
+    if (!isPage && !isPlain) throw new WebFailure(`The address holds ${mime.slice(0, 80)}, which is not read here.`)
+    if (body.length > MAX_TEXT_BYTES) throw new WebFailure(`The page is larger than ${MAX_TEXT_BYTES} bytes.`)
     const text = decodeText(body, contentType)
     return isPage
       ? ask(pages, { html: text, maxChars: MAX_CHARS }, by)
-      : { title: null, text: text.slice(0, MAX_CHARS) }
+      : { title: null, text: text.slice(0, MAX_CHARS), publishedAt: null }
   }
 }
 
@@ -55,7 +54,7 @@ const isDocument = (mime: string, body: Uint8Array): boolean =>
 
 function withWords(answer: PageAnswer): PageAnswer {
   if (answer.text) return answer
-  throw new ToolFailure('The document holds no words, as one of scanned pages does.')
+  throw new WebFailure('The document holds no words, as one of scanned pages does.')
 }
 
 async function ask<Order>(pool: WorkerPool<Order, PageAnswer>, order: Order, by: By): Promise<PageAnswer> {
@@ -63,12 +62,12 @@ async function ask<Order>(pool: WorkerPool<Order, PageAnswer>, order: Order, by:
     return await pool.run(order, { timeoutMs: READ_MS, ...by })
   } catch (error) {
     if (!(error instanceof WorkerFailure)) throw error
-    throw new ToolFailure(PROBLEMS[error.kind])
+    throw new WebFailure(PROBLEMS[error.kind])
   }
 }
 
 const PROBLEMS: Record<WorkerFailure['kind'], string> = {
   timeout: 'What the address holds takes too long to read.',
-  memory: 'What the address holds unfolds to more than this tool reads.',
+  memory: 'What the address holds unfolds to more than is read here.',
   failed: 'What the address holds could not be read: it is broken, or locked with a password.',
 }

@@ -1,5 +1,5 @@
 import { getDocumentProxy } from 'unpdf'
-import type { WorkerReply } from '../../kernel/worker-pool'
+import type { WorkerReply } from '../kernel/worker-pool'
 import type { PageAnswer } from './page-reader.worker'
 
 export type DocumentOrder = { bytes: Uint8Array; maxChars: number }
@@ -38,7 +38,7 @@ async function readable(bytes: Uint8Array, maxChars: number): Promise<PageAnswer
       chars += text.length
       if (text) pages.push(text)
     }
-    return { title: await titleOf(document), text: pages.join('\n\n').slice(0, maxChars) }
+    return { title: await titleOf(document), text: pages.join('\n\n').slice(0, maxChars), publishedAt: null }
   } finally {
     await document.loadingTask.destroy()
   }

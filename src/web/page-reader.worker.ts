@@ -1,14 +1,16 @@
 import { Readability } from '@mozilla/readability'
 import { parseHTML } from 'linkedom'
-import type { WorkerReply } from '../../kernel/worker-pool'
+import type { WorkerReply } from '../kernel/worker-pool'
 import { textOf } from './page-text'
 
 export type PageOrder = { html: string; maxChars: number }
-export type PageAnswer = { title: string | null; text: string }
+/** `publishedAt` as the page says it, in whatever form. */
+export type PageAnswer = { title: string | null; text: string; publishedAt: string | null }
 
 declare const self: Worker
 
 const MAX_TITLE_CHARS = 500
+const MAX_DATE_CHARS = 40
 
 self.onmessage = ({ data }: MessageEvent<PageOrder>) => {
   self.postMessage(read(data))
@@ -16,8 +18,9 @@ self.onmessage = ({ data }: MessageEvent<PageOrder>) => {
 
 function read({ html, maxChars }: PageOrder): WorkerReply<PageAnswer> {
   try {
-    const { title, text } = readable(html)
-    return { ok: true, answer: { title: title?.slice(0, MAX_TITLE_CHARS) ?? null, text: text.slice(0, maxChars) } }
+    const { title, text, publishedAt } = readable(html)
+    const cut = { title: title?.slice(0, MAX_TITLE_CHARS) ?? null, text: text.slice(0, maxChars) }
+    return { ok: true, answer: { ...cut, publishedAt: publishedAt?.slice(0, MAX_DATE_CHARS) ?? null } }
   } catch (error) {
     return { ok: false, problem: String(error) }
   }
@@ -34,5 +37,6 @@ function readable(html: string): PageAnswer {
     serializer: (node) => textOf(node as Element),
     maxElemsToParse: 50_000,
   }).parse()
-  return { title: article?.title || ownTitle, text: article?.content || everything }
+  const publishedAt = article?.publishedTime || null
+  return { title: article?.title || ownTitle, text: article?.content || everything, publishedAt }
 }

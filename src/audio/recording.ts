@@ -1,0 +1,69 @@
+import { fileTypeFromFile } from 'file-type'
+import { createWorkerPool, WorkerFailure } from '../kernel/worker-pool'
+import type { DurationAnswer, DurationOrder } from './duration.worker'
+import { notARecording } from './errors'
+
+/** What the bytes of a recording are, under the name that a transcriber is given. */
+export type Recording = { mimeType: string; filename: string; seconds: number | null }
+
+/** The types of contract 6 by their bytes; a video counts by its sound. */
+const TYPES = new Map([
+  ['audio/mpeg', 'mp3'],
+  ['audio/mp4', 'mp4'],
+  ['video/mp4', 'mp4'],
+  ['audio/x-m4a', 'm4a'],
+  ['audio/wav', 'wav'],
+  ['audio/webm', 'webm'],
+  ['video/webm', 'webm'],
+  ['audio/ogg', 'ogg'],
+  ['video/ogg', 'ogg'],
+  ['video/mpeg', 'mpeg'],
+  ['video/mp1s', 'mpeg'],
+  ['video/mp2p', 'mpeg'],
+])
+const MEASURE_MS = 10_000
+
+export type Recordings = ReturnType<typeof createRecordings>
+
+/** Looks at recordings on a thread, because files of strangers may be long to read or break what reads them. */
+export function createRecordings() {
+  const threads = createWorkerPool<DurationOrder, DurationAnswer>({
+    open: () => new Worker(new URL('./duration.worker.ts', import.meta.url).href),
+    most: 2,
+    idleMs: 30_000,
+    growthBytes: 256 * 1024 * 1024,
+  })
+  const measure = (order: DurationOrder, signal: AbortSignal, who: string): Promise<DurationAnswer> =>
+    threads.run(order, { timeoutMs: MEASURE_MS, signal, who })
+
+  return {
+    /**
+     * What a file is by its bytes, and how long it lasts; null where that cannot be told. Throws 415
+     * `unsupported_media_type` for anything but a recording, whatever its name says.
+     */
+    async look(path: string, signal: AbortSignal, who: string): Promise<Recording> {
+      const [found = ''] = (await fileTypeFromFile(path))?.mime.split(';') ?? []
+      const extension = TYPES.get(found.toLowerCase())
+      if (!extension) throw notARecording(found || 'of a type that cannot be told')
+      const { seconds, isSilent } = await measure({ path }, signal, who).catch(broken)
+      if (isSilent) throw notARecording(`${found} without sound`)
+      return { mimeType: found, filename: `recording.${extension}`, seconds }
+    },
+
+    /** How long an MP3 lasts, in seconds; 0 where that cannot be told. */
+    async secondsOf(mp3: Uint8Array, signal: AbortSignal, who: string): Promise<number> {
+      return (await measure({ mp3 }, signal, who).catch(unknown)).seconds ?? 0
+    },
+  }
+}
+
+/** A file that cannot be read may still be one that the transcriber reads. */
+function unknown(error: unknown): DurationAnswer {
+  if (!(error instanceof WorkerFailure)) throw error
+  return { seconds: null, isSilent: false }
+}
+
+function broken(error: unknown): DurationAnswer {
+  if (error instanceof WorkerFailure && error.kind === 'failed') throw notARecording('broken, or no recording')
+  return unknown(error)
+}

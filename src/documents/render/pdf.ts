@@ -1,0 +1,209 @@
+import pdfmake from 'pdfmake'
+import type { Content, Style, TDocumentDefinitions } from 'pdfmake/interfaces'
+import { type Block, type Document, type List, type Picture, plain, type Table, type Text } from '../blocks/model'
+import { CHART_SIZE, chartSvg } from '../charts/svg'
+import { columnShares } from './columns'
+import { FONTS, inFonts } from './fonts'
+
+const INK = '#1f2937'
+const ACCENT = '#1e4e8c'
+const QUIET = '#6b7280'
+const RULE = '#d5dae1'
+const TINT = '#f3f5f8'
+
+/** Points: A4 with margins of two and a half centimetres, and less above and below for header and footer. */
+const MARGIN = 64
+const TEXT_WIDTH = 595.28 - 2 * MARGIN
+const MOST_PICTURE_HEIGHT = 420
+
+pdfmake.setFonts(FONTS)
+// A document shows nothing but what it was given: it opens no address and no file but those of its fonts.
+pdfmake.setUrlAccessPolicy(() => false)
+const fontFiles = new Set(Object.values(FONTS).flatMap((family) => Object.values(family)))
+pdfmake.setLocalAccessPolicy((path) => fontFiles.has(path))
+
+/** A document as PDF. */
+export async function renderPdf(document: Document): Promise<Uint8Array> {
+  const { title, createdAt, language } = document
+  const definition: TDocumentDefinitions = {
+    pageSize: 'A4',
+    pageMargins: [MARGIN, 68, MARGIN, 64],
+    info: { title, creator: 'svc', producer: 'svc', creationDate: new Date(createdAt), modDate: new Date(createdAt) },
+    ...(language ? { language } : {}),
+    displayTitle: true,
+    compress: true,
+    defaultStyle: { font: 'Roboto', fontSize: 10.5, lineHeight: 1.32, color: INK },
+    header: (page) => (page === 1 ? null : furniture([{ text: pieces([{ text: title }]), alignment: 'left' }], 30)),
+    footer: (page, pages) => furniture([{ text: `${page} / ${pages}`, alignment: 'right' }], 22),
+    pageBreakBefore: ({ headlineLevel }, nodes) =>
+      headlineLevel === 1 && nodes.getFollowingNodesOnPage().length === 0 && nodes.getNodesOnNextPage().length > 0,
+    content: [...masthead(document), ...document.blocks.map((block) => contentOf(block, document))],
+  }
+  return new Uint8Array(await pdfmake.createPdf(definition).getBuffer())
+}
+
+const furniture = (columns: Content[], top: number): Content => ({
+  columns: columns.map((column) => ({ ...(column as object), fontSize: 8, color: QUIET })) as Content[],
+  margin: [MARGIN, top, MARGIN, 0],
+})
+
+function masthead({ title, subtitle }: Document): Content[] {
+  return [
+    { text: pieces([{ text: title }]), fontSize: 24, bold: true, color: ACCENT, lineHeight: 1.15, outline: true },
+    ...(subtitle ? [{ text: pieces([{ text: subtitle }]), fontSize: 10, color: QUIET, margin: below(4) }] : []),
+    rule(1.5, ACCENT, [0, 8, 0, 16]),
+  ] as Content[]
+}
+
+const below = (points: number): [number, number, number, number] => [0, 0, 0, points]
+
+const rule = (width: number, colour: string, margin: [number, number, number, number]): Content => ({
+  canvas: [{ type: 'line', x1: 0, y1: 0, x2: TEXT_WIDTH, y2: 0, lineWidth: width, lineColor: colour }],
+  margin,
+})
+
+const HEADINGS: Record<1 | 2 | 3 | 4, Style> = {
+  1: { fontSize: 17, color: ACCENT, margin: [0, 16, 0, 6] },
+  2: { fontSize: 14, color: ACCENT, margin: [0, 13, 0, 5] },
+  3: { fontSize: 11.5, margin: [0, 10, 0, 3] },
+  4: { fontSize: 10.5, color: QUIET, margin: [0, 8, 0, 2] },
+}
+
+function contentOf(block: Block, document: Document): Content {
+  switch (block.type) {
+    case 'heading': {
+      const text = pieces(block.text, true)
+      const named = { outline: true, outlineText: plain(block.text), headlineLevel: 1 }
+      return { text, ...HEADINGS[block.level], bold: true, lineHeight: 1.2, ...named } as Content
+    }
+    case 'paragraph':
+      return { text: pieces(block.text), margin: below(8) }
+    case 'list':
+      return listOf(block, document)
+    case 'table':
+      return tableOf(block)
+    case 'chart':
+      return { svg: chartSvg(block), width: Math.min(TEXT_WIDTH, CHART_SIZE.width), margin: [0, 6, 0, 14] }
+    case 'image':
+      return pictureOf(block, document)
+    case 'code':
+      return codeOf(block.text)
+    case 'quote':
+      return quoteOf(block.blocks, document)
+    case 'rule':
+      return rule(0.75, RULE, [0, 8, 0, 12])
+  }
+}
+
+/** Runs of one font and style each. */
+function pieces(text: Text, isBold = false): Content[] {
+  return inFonts(text).map(({ text: words, family, style }) => ({
+    text: words.replaceAll('\t', '    '),
+    font: family,
+    ...(style.bold || isBold ? { bold: true } : {}),
+    ...(style.italic ? { italics: true } : {}),
+    ...(style.strike ? { decoration: 'lineThrough' as const } : {}),
+    ...(style.code ? { fontSize: 9, background: TINT } : {}),
+    ...(style.link ? { link: style.link, color: ACCENT, decoration: 'underline' as const } : {}),
+  }))
+}
+
+function listOf({ ordered, start, items }: List, document: Document): Content {
+  const entries = items.map((blocks) => {
+    const inner = blocks.map((block) =>
+      block.type === 'paragraph' ? { text: pieces(block.text), margin: below(3) } : contentOf(block, document),
+    ) as Content[]
+    return inner.length === 1 ? inner[0]! : { stack: inner }
+  })
+  const margin: [number, number, number, number] = [4, 0, 0, 6]
+  return ordered ? { ol: entries, start, margin } : { ul: entries, margin, markerColor: ACCENT }
+}
+
+const PADDING = 6
+
+function tableOf(table: Table): Content {
+  const columns = table.header.length
+  const fontSize = columns > 8 ? 7 : columns > 5 ? 8.5 : 9.5
+  const room = TEXT_WIDTH - columns * 2 * PADDING
+  const cell = (text: Text, at: number, look: Style = {}) =>
+    ({
+      text: pieces(text, look.bold),
+      alignment: table.align[at] ?? 'left',
+      fontSize,
+      lineHeight: 1.2,
+      ...look,
+    }) as Content
+  return {
+    table: {
+      headerRows: 1,
+      dontBreakRows: true,
+      keepWithHeaderRows: 1,
+      widths: columnShares(table).map((share) => share * room),
+      body: [
+        table.header.map((text, at) => cell(text, at, { bold: true, color: ACCENT })),
+        ...table.rows.map((row) => row.map((text, at) => cell(text, at))),
+      ],
+    },
+    layout: {
+      hLineWidth: (row, node) => (row === 1 ? 1 : row === 0 || row === node.table.body.length ? 0 : 0.5),
+      vLineWidth: () => 0,
+      hLineColor: (row) => (row === 1 ? ACCENT : RULE),
+      fillColor: (row) => (row === 0 ? TINT : null),
+      paddingLeft: () => PADDING,
+      paddingRight: () => PADDING,
+      paddingTop: () => 4.5,
+      paddingBottom: () => 3.5,
+    },
+    margin: [0, 4, 0, 14],
+  }
+}
+
+function pictureOf({ source, alt }: Picture, { images }: Document): Content {
+  const image = images.get(source)
+  if (!image)
+    return { text: pieces([{ text: alt ? `[${alt}]` : '[image]' }]), italics: true, color: QUIET, margin: below(8) }
+  const type = image.format === 'png' ? 'image/png' : 'image/jpeg'
+  const data = `data:${type};base64,${Buffer.from(image.bytes).toString('base64')}`
+  const natural = (image.width * 72) / 96
+  const scale = Math.min(1, TEXT_WIDTH / natural, MOST_PICTURE_HEIGHT / ((image.height * 72) / 96))
+  const caption = alt ? [{ text: pieces([{ text: alt }]), fontSize: 8.5, color: QUIET, margin: [0, 4, 0, 0] }] : []
+  return { stack: [{ image: data, width: natural * scale }, ...caption] as Content[], margin: [0, 4, 0, 12] }
+}
+
+/** More lines than that may be broken over pages. */
+const SHORT_LINES = 20
+
+function codeOf(code: string): Content {
+  const whole = code.split('\n').length <= SHORT_LINES
+  const text = inFonts([{ text: code, code: true }]).map(({ text, family }) => ({
+    text: text.replaceAll('\t', '    '),
+    font: family,
+  }))
+  return framed(
+    { text, fontSize: 8.5, lineHeight: 1.25, preserveLeadingSpaces: true },
+    { fill: TINT, bar: null, whole },
+  )
+}
+
+const quoteOf = (blocks: readonly Block[], document: Document): Content =>
+  framed({ stack: blocks.map((block) => contentOf(block, document)), color: QUIET }, { fill: null, bar: RULE })
+
+type Frame = { fill: string | null; bar: string | null; whole?: boolean }
+
+function framed(content: Content, { fill, bar, whole = false }: Frame): Content {
+  return {
+    unbreakable: whole,
+    table: { widths: ['*'], body: [[content]] },
+    layout: {
+      hLineWidth: () => 0,
+      vLineWidth: (column) => (bar && column === 0 ? 2.5 : 0),
+      vLineColor: () => bar ?? RULE,
+      fillColor: () => fill,
+      paddingLeft: () => 10,
+      paddingRight: () => 10,
+      paddingTop: () => (fill ? 8 : 2),
+      paddingBottom: () => (fill ? 6 : 0),
+    },
+    margin: [0, 2, 0, 12],
+  }
+}

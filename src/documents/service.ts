@@ -1,0 +1,169 @@
+import type { EngineService } from '../engines'
+import type { Files } from '../files'
+import type { Artifact, ArtifactId } from '../files/schema'
+import { type Call, type OwnerScope, ownerOf } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
+import { notFound } from '../kernel/errors'
+import { microToCents } from '../kernel/money'
+import type { Store } from '../kernel/store'
+import { storable } from '../kernel/text'
+import { type MakingService, promptIn } from '../making'
+import { invalidFormat } from './errors'
+import { titleOf } from './outline/title'
+import { createRendering, type Rendering } from './rendering'
+import { DocumentId, type DocumentOrder, FORMATS, type Format, type MadeDocument } from './schema'
+import { instructionsFor, MOST_TOKENS, messagesFor, writeDocument } from './writing'
+
+type Deps = {
+  store: Store
+  clock: Clock
+  engines: Pick<EngineService, 'answer' | 'countPrompt' | 'describe' | 'forMode' | 'isFree'>
+  files: Pick<Files, 'findRow' | 'present' | 'read'>
+  making: Pick<MakingService, 'run'>
+  rendering?: Rendering
+}
+
+export type Documents = ReturnType<typeof createDocuments>
+
+const MIME: Record<Format, string> = {
+  pdf: 'application/pdf',
+  docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  pptx: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  csv: 'text/csv',
+}
+
+const MOST_PICTURES = 20
+const MOST_PICTURE_BYTES = 12 * 1024 * 1024
+
+/** Text that is to become a document, by whoever wrote it. */
+export type Text = { markdown: string; title: string; format: Format }
+
+/** Documents: written by an engine or laid out by rules, drawn in five formats from one model (contract 6). */
+export function createDocuments({ store, clock, engines, files, making, rendering = createRendering() }: Deps) {
+  return { create, layOut, get }
+
+  /**
+   * Writes a document for a prompt and keeps it as a file. Throws 400 `missing_prompt`, `invalid_format`, and what a
+   * making throws.
+   */
+  async function create(call: Call, order: DocumentOrder): Promise<MadeDocument> {
+    const prompt = storable(promptIn(order))
+    const format = formatIn(order.format)
+    const engineId = engines.forMode('think')
+    const free = engines.isFree(engineId)
+    const promptTokens = engines.countPrompt(messagesFor(prompt, format))
+    const most = { promptTokens, completionTokens: free ? 0 : MOST_TOKENS }
+    return make(call, { engineId, free, most, texts: { prompt }, format }, async (texts, signal) => {
+      const asked = texts.prompt!
+      if (free) return { ...(await rendering.outline(asked, { signal, who: ownerOf(call.caller) })), used: {} }
+      const written = await writeDocument(engines, engineId, { prompt: asked, format, call, signal })
+      const { promptTokens, completionTokens, markdown, ...by } = written
+      return { markdown, title: titleOf(asked), used: { promptTokens, completionTokens }, ...by }
+    })
+  }
+
+  /** Lays out a text that is written already, as a tool of the agent loop does; free of charge. */
+  async function layOut(call: Call, { markdown, title, format }: Text): Promise<MadeDocument> {
+    const engineId = engines.forMode('think')
+    // The answer to the request is that of the run that calls, and is stored with it.
+    const alone = { ...call, once: undefined }
+    const texts = { content: storable(markdown), title: storable(title) }
+    return make(alone, { engineId, free: true, most: {}, texts, format }, async (texts) => ({
+      markdown: texts.content!,
+      title: texts.title!,
+      used: {},
+    }))
+  }
+
+  type Written = {
+    markdown: string
+    title: string
+    used: { promptTokens?: number; completionTokens?: number }
+    engineId?: string
+    free?: boolean
+  }
+  type Wanted = {
+    engineId: string
+    free: boolean
+    most: { promptTokens?: number; completionTokens?: number }
+    texts: Record<string, string>
+    format: Format
+  }
+
+  function make(
+    call: Call,
+    { format, ...wanted }: Wanted,
+    write: (texts: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<Written>,
+  ): Promise<MadeDocument> {
+    const id = DocumentId.create()
+    return making.run(call, {
+      kind: 'document',
+      id,
+      mode: 'document',
+      ...wanted,
+      async make({ texts, signal, owner, keep, guardOutput }) {
+        const { markdown, title, ...made } = await write(texts, signal)
+        const { text: content } = await guardOutput(markdown, wanted.free ? null : instructionsFor(format))
+        const pictures = await picturesIn(content, owner)
+        const createdAt = clock.now()
+        const drawn = await rendering.render(
+          { format, markdown: content, title, subtitle: null, language: null, createdAt, pictures },
+          { signal, who: owner },
+        )
+        const draft = await keep(drawn.bytes, MIME[format])
+        const { engine, id: model } = engines.describe(made.engineId ?? wanted.engineId)
+        const about = { type: 'document' as const, title: drawn.title, filename: `${drawn.title}.${format}`, format }
+        const prompt = texts.prompt ?? null
+        const file = { draft, id: artifactOf(id), about: { ...about, content, engine, model, prompt } }
+        return { ...made, files: [file] }
+      },
+      answer: ({ artifacts: [artifact], costMicro }) => present(id, artifact!, costMicro),
+    })
+  }
+
+  /** A document of the caller, with a new link to its file. Throws 404. */
+  async function get(call: Call, id: string): Promise<MadeDocument> {
+    const row = DocumentId.is(id) ? await files.findRow(store.read, ownerOf(call.caller), artifactOf(id)) : undefined
+    if (row?.type !== 'document') throw notFound('document')
+    return present(id as DocumentId, files.present(row), row.cost_micro ?? 0)
+  }
+
+  /** The caller's own pictures that a text names; an address of someone else's, or of elsewhere, names none. */
+  async function picturesIn(markdown: string, owner: OwnerScope): Promise<Map<string, Uint8Array>> {
+    const pictures = new Map<string, Uint8Array>()
+    for (const [, source] of markdown.matchAll(/!\[[^\]]*\]\(\s*<?([^\s)>]{1,2000})/g)) {
+      const id = /art_[0-9A-Za-z]{24}/.exec(source!)?.[0]
+      if (!id || pictures.has(source!) || pictures.size >= MOST_PICTURES) continue
+      const row = await files.findRow(store.read, owner, id as ArtifactId)
+      if (row?.type !== 'image' || row.size_bytes > MOST_PICTURE_BYTES) continue
+      pictures.set(source!, new Uint8Array(await new Response(await files.read(row)).arrayBuffer()))
+    }
+    return pictures
+  }
+}
+
+/** A document and its file have one id, but for the prefix: what removes the file removes the document. */
+const artifactOf = (id: DocumentId): ArtifactId => id.replace(/^doc_/, 'art_') as ArtifactId
+
+function formatIn(format = 'pdf'): Format {
+  const found = FORMATS.find((one) => one === format)
+  if (found) return found
+  const error = invalidFormat(format.slice(0, 40))
+  throw invalidFormat.with(
+    { param: 'format', details: [{ path: 'format', message: error.message }] },
+    format.slice(0, 40),
+  )
+}
+
+const present = (id: DocumentId, artifact: Artifact, costMicro: number): MadeDocument => ({
+  id,
+  object: 'document',
+  created: artifact.created,
+  format: artifact.format as Format,
+  title: artifact.title ?? '',
+  download_url: artifact.url,
+  size_bytes: artifact.size_bytes,
+  content: artifact.content ?? '',
+  usage: { cost_cents: microToCents(costMicro) },
+})

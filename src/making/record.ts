@@ -1,0 +1,141 @@
+import type { AuditLog } from '../audit'
+import type { EngineService } from '../engines'
+import type { EventBus } from '../events'
+import type { Guard } from '../guardrails'
+import { type Call, keyIdOf, ownerOf } from '../kernel/caller'
+import { type Clock, iso } from '../kernel/clock'
+import { sha256Hex } from '../kernel/crypto'
+import { microToCents } from '../kernel/money'
+import type { Tx } from '../kernel/store'
+import type { UsageLog } from '../usage'
+import { endingOf } from './ending'
+import { completionCreated } from './events'
+import { emitFirings } from './firings'
+import type { Made, Wanted } from './kind'
+
+type Deps = {
+  clock: Clock
+  usage: UsageLog
+  audit: AuditLog
+  events: EventBus
+  engines: Pick<EngineService, 'describe'>
+}
+
+/** A making from its admission to its record. */
+export type Making = { call: Call; wanted: Wanted; guard: Guard | null; startedAt: number }
+
+type Outcome = {
+  made: (Pick<Made, 'used' | 'engineId'> & Partial<Pick<Made, 'files'>>) | null
+  costMicro: number
+  broken?: unknown
+}
+
+/** Records what was made with a usage row, an audit row and an event; never the prompt itself (contract 6). */
+export function createRecord({ clock, usage, audit, events, engines }: Deps) {
+  return { record, refused, accepted, delivered }
+
+  async function record(tx: Tx, making: Making, outcome: Outcome): Promise<void> {
+    const { status, errorCode } = endingOf(outcome.broken)
+    const { engine, fallbackUsed } = engineOf(making, outcome)
+    await count(tx, making, outcome)
+    const output = { status, engine, cost_cents: microToCents(outcome.costMicro), fallback_used: fallbackUsed }
+    await written(tx, making, { ...output, ...(errorCode ? { error_code: errorCode } : {}) })
+    if (!errorCode) await tell(tx, making, outcome)
+  }
+
+  /** For work that goes on as this job: recorded when it is put in line. What it cost is recorded with its end. */
+  function accepted(tx: Tx, making: Making, jobId: string): Promise<void> {
+    return written(tx, making, { status: 202, engine: making.wanted.engineId }, jobId)
+  }
+
+  /** For what a job made: usage, event and what fired, in the commit of its end, which has its own entry. */
+  async function delivered(tx: Tx, making: Making, outcome: Outcome): Promise<void> {
+    await count(tx, making, outcome)
+    await tell(tx, making, outcome)
+    await emitFirings(events, tx, making, making.guard?.firings ?? [])
+  }
+
+  async function count(tx: Tx, making: Making, outcome: Outcome): Promise<void> {
+    const { call, wanted, startedAt } = making
+    const { made, costMicro, broken } = outcome
+    const { engine, fallbackUsed } = engineOf(making, outcome)
+    const { status } = endingOf(broken)
+    await usage.record(tx, {
+      requestId: call.requestId,
+      owner: ownerOf(call.caller),
+      userId: call.caller.userId,
+      keyId: keyIdOf(call.caller),
+      endpoint: call.route.slice(call.route.indexOf(' ') + 1),
+      mode: wanted.mode,
+      resolvedMode: wanted.mode,
+      model: engine,
+      status,
+      promptTokens: made?.used.promptTokens ?? 0,
+      completionTokens: made?.used.completionTokens ?? 0,
+      costMicro,
+      cached: false,
+      latencyMs: clock.monotonic() - startedAt,
+      ttftMs: null,
+      fallbackUsed,
+      broken,
+    })
+  }
+
+  async function tell(tx: Tx, making: Making, outcome: Outcome): Promise<void> {
+    const { call, wanted } = making
+    const { made, costMicro } = outcome
+    const [prompt, completion] = [made?.used.promptTokens ?? 0, made?.used.completionTokens ?? 0]
+    const facts = {
+      completion_id: wanted.id,
+      object: wanted.kind,
+      mode: wanted.mode,
+      resolved_mode: wanted.mode,
+      model: engines.describe(engineOf(making, outcome).engine),
+      conversation_id: null,
+      api_key_id: keyIdOf(call.caller),
+      usage: {
+        cost_cents: microToCents(costMicro),
+        prompt_tokens: prompt,
+        completion_tokens: completion,
+        total_tokens: prompt + completion,
+      },
+      tools_used: [],
+      artifact_count: made?.files?.length ?? 0,
+      metadata: null,
+      request_id: call.requestId,
+      created: iso(clock.now()),
+    }
+    await events.emit(tx, completionCreated, ownerOf(call.caller), facts, call)
+  }
+
+  /** For a request that the guardrail policy blocked: nothing was made or charged. */
+  function refused(tx: Tx, making: Making): Promise<void> {
+    return written(tx, making, { status: 400, cost_cents: 0, error_code: 'guardrail_blocked' })
+  }
+
+  async function written(tx: Tx, { call, wanted, guard }: Making, output: Output, id = wanted.id): Promise<void> {
+    const guardrails = guard?.firings ?? []
+    const [prompt = ''] = Object.values(wanted.texts)
+    await audit.record(tx, call, {
+      action: `${wanted.kind}.${output.error_code ? 'failed' : 'created'}`,
+      entityType: ENTITIES[wanted.kind],
+      entityId: id,
+      input: { mode: wanted.mode, prompt_sha256: sha256Hex(prompt), prompt_length: prompt.length },
+      output: { ...output, ...(guardrails.length ? { guardrails: [...guardrails] } : {}) },
+    })
+    await emitFirings(events, tx, { call, guard }, guardrails)
+  }
+}
+
+function engineOf({ wanted }: Making, { made }: Outcome): { engine: string; fallbackUsed: boolean } {
+  const engine = made?.engineId ?? wanted.engineId
+  return { engine, fallbackUsed: engine !== wanted.engineId }
+}
+
+/** What an event is about, by the kind of what was made (contract 19). */
+const ENTITIES = {
+  ...({ image: 'image', video: 'video', code: 'code', document: 'document', research: 'job' } as const),
+  ...({ tts: 'audio', stt: 'audio', voice: 'audio' } as const),
+}
+
+type Output = { status: number; error_code?: string; engine?: string; cost_cents?: number; fallback_used?: boolean }

@@ -1,0 +1,20 @@
+import { Resvg } from '@resvg/resvg-js'
+import type { WorkerReply } from '../../kernel/worker-pool'
+import { compose, type SceneOrder, toSvg } from '../scenes'
+import { labelled } from './png-label'
+
+declare const self: Worker
+
+self.onmessage = ({ data }: MessageEvent<SceneOrder>) => {
+  const reply = answered(data)
+  self.postMessage(reply, reply.ok ? [reply.answer.buffer as ArrayBuffer] : [])
+}
+
+function answered(order: SceneOrder): WorkerReply<Uint8Array> {
+  try {
+    const drawn = new Resvg(toSvg(compose(order)), { font: { loadSystemFonts: false } }).render()
+    return { ok: true, answer: labelled(drawn.asPng()) }
+  } catch (error) {
+    return { ok: false, problem: String(error) }
+  }
+}

@@ -1,0 +1,34 @@
+import type { Driver } from '../../engines'
+import { createWorkerPool, WorkerFailure } from '../../kernel/worker-pool'
+import type { SceneOrder } from '../scenes'
+import { pixelsFor } from './size'
+
+const TIMEOUT_MS = 20_000
+const IDLE_MS = 120_000
+
+/**
+ * The pictures of the built-in engine: drawn by rules from the words of the description, on worker threads. It knows a
+ * few dozen things, charts and lettering, and is never presented as a model.
+ */
+export function createIllustrator(): Required<Pick<Driver, 'image'>> {
+  const pool = createWorkerPool<SceneOrder, Uint8Array>({
+    open: () => new Worker(new URL('./draw.worker.ts', import.meta.url).href),
+    most: 2,
+    idleMs: IDLE_MS,
+  })
+  return {
+    async image({ prompt, changes, style, aspectRatio, quality, variant, signal }) {
+      const order = {
+        prompt,
+        changes: [...changes],
+        style,
+        variant,
+        ...pixelsFor(aspectRatio, quality, { prompt, changes }),
+      }
+      const bytes = await pool.run(order, { timeoutMs: TIMEOUT_MS, signal }).catch((error: unknown) => {
+        throw error instanceof WorkerFailure ? new Error(`the picture could not be drawn: ${error.message}`) : error
+      })
+      return { bytes, mimeType: 'image/png' }
+    },
+  }
+}

@@ -1,0 +1,19 @@
+/** Words that change a picture, and words that ask for a new one. */
+const CHANGE =
+  /^(?:(?:now|and|ok|okay|please|then|great|nice|but|can you|could you)[,\s]+)*(?:make (?:it|this|that|them|him|her|the|everything)|turn (?:it|this|that|the)|change|add|remove|delete|replace|put|colou?r|paint (?:it|the)|give (?:it|the)|use|try|with(?:out)?|in (?:a |an )?\p{L}+(?: style| colou?rs?)?$|at (?:night|dusk|dawn|sunset)|bigger|smaller|brighter|darker|more|less|no |another|again|same|instead|but)/iu
+const ANEW =
+  /\b(?:picture|image|drawing|illustration|photo|poster|logo|icon|chart)\s+(?:of|for|with|showing)\b|^(?:please )?(?:draw|create|generate|make|paint|show)(?: me)? (?:a|an|two|three|some)\b/i
+const LONGEST = 300
+
+/** Whether a prompt asks to change the picture before it: "make it blue", "add a boat". */
+export const changesPicture = (prompt: string): boolean => {
+  const text = prompt.trim()
+  return text.length <= LONGEST && CHANGE.test(text) && !ANEW.test(text)
+}
+
+/** A prompt with what it follows on: the description of the picture and its changes, oldest first. */
+export function pictureDescribed(prompt: string, earlier: readonly string[]): { prompt: string; changes: string[] } {
+  if (!changesPicture(prompt)) return { prompt, changes: [] }
+  const from = earlier.findLastIndex((one) => !changesPicture(one))
+  return from < 0 ? { prompt, changes: [] } : { prompt: earlier[from]!, changes: [...earlier.slice(from + 1), prompt] }
+}

@@ -1,0 +1,7 @@
+/** Media: pictures that engines make, and illustrations that the server draws itself. */
+export { createIllustrator } from './drawing/illustrator'
+export { changesPicture, pictureDescribed } from './follow-up'
+export { createImages, type ImageService } from './images'
+export { createPictures, type Picture, type Pictures } from './pictures'
+export { captionOf } from './scenes'
+export { createVideo, type VideoService } from './video/service'

@@ -1,0 +1,21 @@
+import { Elysia } from 'elysia'
+import { answer, errors } from '../http/envelope'
+import { type Guard, toCall } from '../http/guard'
+import { checked } from '../kernel/schema'
+import { VideoAccepted, VideoOrder } from './video/schema'
+import type { VideoService } from './video/service'
+
+/** `/video` (contract 6). */
+export const videoRoutes = (video: VideoService, guard: Guard) =>
+  new Elysia({ tags: ['Videos'] })
+    .use(guard)
+    .post('/video', async (context) => context.status(202, await video.start(toCall(context), context.body)), {
+      scope: 'completions',
+      idempotent: true,
+      body: checked(VideoOrder),
+      response: { 202: answer(VideoAccepted), ...errors(400, 401, 402, 403, 409, 429, 503) },
+      detail: {
+        summary: 'Make a short video',
+        description: 'Answers with a job. Its result is the address of an MP4, which has a mark of its origin.',
+      },
+    })

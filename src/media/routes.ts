@@ -1,0 +1,33 @@
+import { Elysia } from 'elysia'
+import { answer, errors } from '../http/envelope'
+import { type Guard, toCall } from '../http/guard'
+import { checked } from '../kernel/schema'
+import type { ImageService } from './images'
+import { GenerationOrder, Generations, ImageOrder, Images } from './schema'
+
+const REFUSALS = errors(400, 401, 402, 403, 409, 413, 415, 429, 500, 503, 504)
+
+/** `/images` (contract 6) and its alias for image clients (contract 28.1). */
+export const imageRoutes = (images: ImageService, guard: Guard) =>
+  new Elysia({ tags: ['Images'] })
+    .use(guard)
+    .post('/images', (context) => images.create(toCall(context), context.body), {
+      scope: 'completions',
+      idempotent: true,
+      timeLimit: 'own',
+      body: checked(ImageOrder),
+      response: { 200: answer(Images), ...REFUSALS },
+      detail: {
+        summary: 'Make pictures',
+        description:
+          'Without an image engine the server draws vector illustrations by rules; their engine is `svc-local-vector`.',
+      },
+    })
+    .post('/images/generations', (context) => images.generate(toCall(context), context.body), {
+      scope: 'completions',
+      idempotent: true,
+      timeLimit: 'own',
+      body: checked(GenerationOrder),
+      response: { 200: answer(Generations), ...REFUSALS },
+      detail: { summary: 'Make pictures, in the format of image clients' },
+    })

@@ -1,0 +1,47 @@
+export type ChartData = {
+  type: 'bar' | 'line' | 'pie'
+  title: string
+  unit: string
+  rows: readonly { label: string; value: number }[]
+}
+
+const PAIR =
+  /([\p{L}][\p{L}\p{N} '&/-]{0,30}?|\d{4}|Q[1-4])\s*(?::|=|–|—|\bis\b|\bat\b|\bwith\b|\s)\s*([$€£]?)(-?\d{1,3}(?:[,_]\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)?)\s*(%|k\b|m\b|bn\b|million\b|€|\$|£)?/giu
+
+/** Rows of a chart that a text asks for and brings along; null for any other text. */
+export function readChart(text: string): ChartData | null {
+  const low = text.toLowerCase()
+  if (!/\b(chart|graph|plot|diagram|histogram|infographic|pie|bars?)\b/.test(low)) return null
+  const from = Math.max(text.indexOf(':') + 1, 0)
+  const rows: { label: string; value: number }[] = []
+  let unit = ''
+  for (const [, label, before, number, after] of text.slice(from).matchAll(PAIR)) {
+    const value = Number(number!.replace(/[,_]/g, ''))
+    const name = label!.trim().replace(/^(?:and|with|of|the)\s+/i, '')
+    if (!name || !Number.isFinite(value) || rows.length === 12) continue
+    unit ||= before || after || ''
+    rows.push({ label: name, value })
+  }
+  if (rows.length < 2) return null
+  const type = /\b(pie|donut|doughnut|share)\b/.test(low)
+    ? 'pie'
+    : /\b(line|trend|over time|area)\b/.test(low)
+      ? 'line'
+      : 'bar'
+  return {
+    type: rows.some(({ value }) => value < 0) && type === 'pie' ? 'bar' : type,
+    title: titleOf(text),
+    unit,
+    rows,
+  }
+}
+
+function titleOf(text: string): string {
+  const quoted = /["“]([^"”]{2,80})["”]/.exec(text)?.[1]
+  const about =
+    /\b(?:chart|graph|plot|infographic|pie|histogram)\s+(?:of|for|showing|about|with)\s+(?:the\s+|our\s+|my\s+)?([^:,\n(]{2,60})/i.exec(
+      text,
+    )?.[1]
+  const title = (quoted ?? about ?? 'Figures').trim().replace(/\s+(?:by|per|with|in)$/i, '')
+  return title.charAt(0).toUpperCase() + title.slice(1)
+}

@@ -1,0 +1,28 @@
+import { type Group, group } from '../model'
+import type { Motif } from '../motifs/motif'
+import type { Palette } from '../palette'
+import type { Random } from '../random'
+import type { Reading } from '../read'
+import type { Subject } from '../subjects'
+
+/** What every layout gets. */
+export type Canvas = { width: number; height: number; palette: Palette; random: Random; reading: Reading }
+
+/** A motif of this height, standing with its middle at `x` on `y`. */
+export const standing = (
+  motif: Motif,
+  palette: Palette,
+  at: { x: number; y: number; height: number; flip?: boolean },
+): Group => {
+  const scale = at.height / 100
+  return group('subject', motif.draw(palette), {
+    x: at.x + (at.flip ? 50 : -50) * scale,
+    y: at.y - at.height,
+    scale,
+    ...(at.flip ? { flip: true } : {}),
+  })
+}
+
+/** The palette in which a subject is drawn: its own colour, where the description gives it one. */
+export const paletteOf = ({ color }: Subject, palette: Palette): Palette =>
+  color ? { ...palette, main: color } : palette

@@ -1,0 +1,133 @@
+/** What a picture is made of: plain data, which a renderer draws and which can be changed from frame to frame. */
+
+export type Color = `#${string}`
+
+export type Gradient = {
+  /** Degrees: 0 runs to the right, 90 downwards. */
+  angle: number
+  stops: readonly { at: number; color: Color; opacity?: number }[]
+}
+
+export type Paint = Color | Gradient
+
+export type Look = {
+  fill?: Paint
+  stroke?: Color
+  strokeWidth?: number
+  /** From 0 to 1. */
+  opacity?: number
+  cap?: 'round' | 'butt'
+  dash?: readonly number[]
+}
+
+export type TextLook = Look & {
+  /** Pixels of an em. */
+  size: number
+  weight: 400 | 600 | 800
+  anchor: 'start' | 'middle' | 'end'
+  /** Added between letters, in ems. */
+  tracking?: number
+}
+
+export type Group = {
+  type: 'group'
+  /** What it is in the picture: `sky`, `subject`, `title`, `bar`. Video moves groups by it. */
+  name?: string
+  children: readonly Shape[]
+  x?: number
+  y?: number
+  scale?: number
+  /** Mirrors it left to right, before it is moved. */
+  flip?: boolean
+  /** Degrees, about its own origin. */
+  rotate?: number
+  opacity?: number
+  /** Only what is inside of this is drawn. */
+  clip?: Shape
+}
+
+export type Shape =
+  | ({ type: 'rect'; x: number; y: number; width: number; height: number; radius?: number } & Look)
+  | ({ type: 'circle'; x: number; y: number; r: number } & Look)
+  | ({ type: 'ellipse'; x: number; y: number; rx: number; ry: number } & Look)
+  | ({ type: 'path'; d: string } & Look)
+  /** `y` is the baseline. */
+  | ({ type: 'text'; x: number; y: number; text: string } & TextLook)
+  | Group
+
+export type Scene = {
+  /** Pixels. */
+  width: number
+  height: number
+  background: Paint
+  shapes: readonly Shape[]
+  /** What it shows, in words. */
+  title: string
+}
+
+const round = (value: number) => Math.round(value * 100) / 100
+
+export const rect = (
+  x: number,
+  y: number,
+  width: number,
+  height: number,
+  fill: Paint,
+  more: Look & { radius?: number } = {},
+): Shape => ({
+  type: 'rect',
+  x: round(x),
+  y: round(y),
+  width: round(width),
+  height: round(height),
+  fill,
+  ...more,
+})
+
+export const circle = (x: number, y: number, r: number, fill: Paint, more: Look = {}): Shape => ({
+  type: 'circle',
+  x: round(x),
+  y: round(y),
+  r: round(r),
+  fill,
+  ...more,
+})
+
+export const ellipse = (x: number, y: number, rx: number, ry: number, fill: Paint, more: Look = {}): Shape => ({
+  type: 'ellipse',
+  x: round(x),
+  y: round(y),
+  rx: round(rx),
+  ry: round(ry),
+  fill,
+  ...more,
+})
+
+export const path = (d: string, fill: Paint, more: Look = {}): Shape => ({ type: 'path', d, fill, ...more })
+
+/** A circle without a filling. */
+export const ring = (x: number, y: number, r: number, stroke: Color, strokeWidth: number): Shape => ({
+  type: 'circle',
+  x,
+  y,
+  r,
+  stroke,
+  strokeWidth,
+})
+
+/** A stroke without a filling. */
+export const line = (d: string, stroke: Color, strokeWidth: number, more: Look = {}): Shape => ({
+  type: 'path',
+  d,
+  stroke,
+  strokeWidth,
+  cap: 'round',
+  ...more,
+})
+
+export const group = (name: string, children: readonly Shape[], more: Partial<Group> = {}): Group => ({
+  type: 'group',
+  name,
+  children,
+  ...more,
+})

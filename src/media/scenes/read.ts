@@ -1,0 +1,179 @@
+import type { ChartData } from './chart-data'
+import { readChart } from './chart-data'
+import { captionOf, letteringIn, stepsIn } from './lettering'
+import type { Color } from './model'
+import { COLOR_WORDS, colorNamed, type Mood } from './palette'
+import { type Subject, subjectsIn } from './subjects'
+
+const SETTINGS = ['mountains', 'sea', 'desert', 'forest', 'city', 'meadow', 'space', 'snow', 'beach', 'deep'] as const
+export type Setting = (typeof SETTINGS)[number]
+
+type Layout = 'picture' | 'poster' | 'logo' | 'icon' | 'pattern' | 'chart' | 'diagram' | 'abstract'
+
+/** What a description asks for, as far as it is understood. */
+export type Reading = {
+  layout: Layout
+  subjects: Subject[]
+  setting: Setting | null
+  time: 'day' | 'night' | 'dusk'
+  weather: 'rain' | 'snow' | null
+  colors: Color[]
+  mood: Mood | null
+  /** Drawn by its outlines. */
+  isOutlined: boolean
+  isMinimal: boolean
+  /** What is to be written, the largest first. */
+  lettering: string[]
+  chart: ChartData | null
+  steps: string[]
+  /** The description without its instructions, for a caption. */
+  words: string
+}
+
+const SETTING_WORDS: Record<Setting, RegExp> = {
+  deep: /\b(underwater|undersea|coral reef|deep sea|ocean floor|aquarium)\b/,
+  beach: /\b(beach|shore|coast|island|tropical|seaside)\b/,
+  sea: /\b(sea|ocean|lake|harbou?r|bay|river|waves?|water|sailing|pond)\b/,
+  desert: /\b(desert|dunes?|sahara|oasis|canyon|pyramids?)\b/,
+  snow: /\b(snow|snowy|winter|arctic|antarctic|ice|icy|north pole|ski|skiing)\b/,
+  space: /\b(space|outer space|orbit|galaxy|cosmos|cosmic|nebula|universe|lunar|starship)\b/,
+  forest: /\b(forest|woods|woodland|jungle|rainforest)\b/,
+  mountains: /\b(mountains?|alps|alpine|peaks?|valley|hills?|himalayas?|fjord|volcano)\b/,
+  city: /\b(city|skyline|street|downtown|urban|town|metropolis)\b/,
+  meadow: /\b(meadow|field|garden|park|farm|countryside|grass|landscape|prairie|village|road)\b/,
+}
+
+/** Reads a description and what was changed since; a later colour, time or style replaces an earlier one. */
+export function readPrompt(prompt: string, changes: readonly string[], style: string | null): Reading {
+  const all = [prompt, ...changes].map((text) => text.slice(0, 4_000))
+  const [first, ...later] = all.map((text) => readOne(text))
+  const styled = style ? readOne(style) : null
+  const reading = later.reduce(changed, first!)
+  return {
+    ...reading,
+    words: captionOf(all[0]!),
+    ...(styled?.mood ? { mood: styled.mood } : {}),
+    isOutlined: reading.isOutlined || (styled?.isOutlined ?? false),
+    isMinimal: reading.isMinimal || (styled?.isMinimal ?? false),
+    layout: layoutOf(reading, all.join(' ')),
+  }
+}
+
+type One = Reading & { removes: Subject[]; says: { time: boolean } }
+
+function readOne(text: string): One {
+  const low = text.toLowerCase().normalize('NFKC')
+  const lettering = letteringIn(text)
+  const bare = lettering.reduce((rest, words) => rest.replace(words.toLowerCase(), ' '), low)
+  const setting = SETTINGS_IN_ORDER.find((name) => SETTING_WORDS[name].test(bare)) ?? null
+  const subjects = subjectsIn(isSign(low) ? low : bare).filter(
+    ({ motif }) => !(setting && SCENERY[setting]?.includes(motif.name)),
+  )
+  const chart = readChart(text)
+  const taken = new Set(subjects.map(({ color }) => color))
+  return {
+    layout: 'picture',
+    subjects,
+    removes: [...bare.matchAll(/\b(?:remove|without|delete|no|drop) (?:the |any |all )?([a-z -]{3,30})/g)].flatMap(
+      ([, what]) => subjectsIn(what!),
+    ),
+    setting,
+    time: /\b(night|midnight|starry|moonlit|moonlight)\b/.test(bare)
+      ? 'night'
+      : /\b(sunset|dusk|dawn|sunrise|evening|twilight|golden hour)\b/.test(bare)
+        ? 'dusk'
+        : 'day',
+    says: {
+      time: /\b(night|midnight|starry|moonlit|sunset|dusk|dawn|sunrise|evening|day|daytime|noon|morning)\b/.test(bare),
+    },
+    weather: /\b(rain|rainy|storm|raining)\b/.test(bare)
+      ? 'rain'
+      : /\b(snowing|snowfall|snowy|blizzard|snow)\b/.test(bare)
+        ? 'snow'
+        : null,
+    colors: colorsIn(bare).filter((color) => !taken.has(color)),
+    mood: moodIn(bare),
+    isOutlined: /\b(outline|line[- ]?art|sketch|drawing|line drawing|coloring|colouring|ink|etching|blueprint)\b/.test(
+      bare,
+    ),
+    isMinimal: /\b(minimal|minimalist|minimalistic|simple|clean)\b/.test(bare),
+    lettering,
+    chart,
+    steps: stepsIn(text),
+    words: '',
+  }
+}
+
+/** What a name names belongs into its sign. */
+const isSign = (text: string): boolean => /\b(logo|icon|emblem|badge|sticker)\b/.test(text)
+
+/** What stands in a setting of itself. */
+const SCENERY: Partial<Record<Setting, readonly string[]>> = {
+  mountains: ['mountain'],
+  snow: ['mountain'],
+  city: ['city'],
+  sea: ['wave'],
+  beach: ['wave'],
+}
+
+/** A setting that says more wins over one that says less: a beach is by the sea. */
+const SETTINGS_IN_ORDER = Object.keys(SETTING_WORDS) as Setting[]
+
+/** What a request to change a picture leaves of it. */
+function changed(before: One, change: One): One {
+  const gone = new Set(change.removes.map(({ motif }) => motif))
+  const kept = before.subjects.filter(({ motif }) => !gone.has(motif))
+  const added = change.subjects.filter(({ motif }) => !gone.has(motif) && !kept.some((one) => one.motif === motif))
+  const recolored = kept.map(
+    (one) => change.subjects.find(({ motif }) => motif === one.motif && !gone.has(motif)) ?? one,
+  )
+  // "Make it blue" is about the subject as much as about the picture.
+  const plain = change.colors.length
+    ? recolored.map((one) => (change.subjects.some(({ motif }) => motif === one.motif) ? one : { ...one, color: null }))
+    : recolored
+  return {
+    ...before,
+    subjects: [...plain, ...added],
+    setting: change.setting ?? before.setting,
+    time: change.says.time ? change.time : before.time,
+    weather: change.weather ?? before.weather,
+    colors: change.colors.length ? change.colors : before.colors,
+    mood: change.mood ?? before.mood,
+    isOutlined: before.isOutlined || change.isOutlined,
+    isMinimal: before.isMinimal || change.isMinimal,
+    lettering: change.lettering.length ? change.lettering : before.lettering,
+    chart: change.chart ?? before.chart,
+    steps: change.steps.length ? change.steps : before.steps,
+  }
+}
+
+function layoutOf({ chart, steps, subjects, setting, lettering }: Reading, text: string): Layout {
+  const low = text.toLowerCase()
+  if (chart) return 'chart'
+  if (steps.length >= 2) return 'diagram'
+  if (/\b(seamless|pattern|wallpaper|texture|tile|tiles)\b/.test(low)) return 'pattern'
+  if (/\b(logo|wordmark|emblem|monogram)\b/.test(low)) return 'logo'
+  if (/\b(icon|favicon|avatar|badge|sticker)\b/.test(low)) return 'icon'
+  if (lettering.length || /\b(poster|flyer|cover|banner|card|invitation|headline|slogan|title)\b/.test(low))
+    return 'poster'
+  return subjects.length || setting ? 'picture' : 'abstract'
+}
+
+const COLORS = new RegExp(`\\b(${COLOR_WORDS.join('|')})\\b`, 'g')
+
+const colorsIn = (text: string): Color[] => [
+  ...new Set([
+    ...[...text.matchAll(/#([0-9a-f]{6})\b/g)].map(([whole]) => whole as Color),
+    ...[...text.matchAll(COLORS)]
+      .filter(([word]) => !/black and white/.test(text) || !/black|white/.test(word))
+      .map(([word]) => colorNamed(word)!),
+  ]),
+]
+
+function moodIn(text: string): Mood | null {
+  if (/\b(blueprint)\b/.test(text)) return 'blueprint'
+  if (/\b(neon|cyberpunk|synthwave|vaporwave|glowing)\b/.test(text)) return 'neon'
+  if (/\b(pastel|soft colou?rs|watercolou?r)\b/.test(text)) return 'pastel'
+  if (/\b(retro|vintage|old-fashioned|70s|1970s|60s)\b/.test(text)) return 'retro'
+  return /\b(monochrome|black and white|grayscale|greyscale)\b/.test(text) ? 'mono' : null
+}

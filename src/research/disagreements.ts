@@ -1,0 +1,41 @@
+import { contentWords } from '../text'
+import { differenceOf } from './difference'
+import { overlap } from './likeness'
+import type { Note } from './notes'
+
+/** Two notes of different sources that cannot both be right, and what they differ in. */
+export type Disagreement = { one: Note; other: Note; about: string }
+
+/** Share of their words that two sentences must have in common to speak of the same thing. */
+const SAME_SUBJECT = 0.5
+const LEAST_SHARED = 3
+const MOST = 12
+
+/** Where notes of different sources disagree: in a number, in whether something is so, or in its direction. */
+export function disagreementsIn(notes: readonly Note[]): Disagreement[] {
+  const read = notes.map((note) => ({ note, words: wordsOf(note.text) }))
+  const found: Disagreement[] = []
+  const seen = new Set<string>()
+  for (const [at, { note: one, words }] of read.entries()) {
+    for (const { note: other, words: others } of read.slice(at + 1)) {
+      if (found.length === MOST) return found
+      if (one.source === other.source || !isSameSubject(words, others)) continue
+      const about = differenceOf(one.text, other.text)
+      if (about === null || seen.has(keyOf(one, other, about))) continue
+      seen.add(keyOf(one, other, about))
+      found.push({ one, other, about })
+    }
+  }
+  return found
+}
+
+const keyOf = (one: Note, other: Note, about: string): string => `${one.source} ${other.source} ${about}`
+
+/** Words without numbers: these are what may differ. */
+const wordsOf = (text: string): Set<string> => new Set(contentWords(text).filter((word) => !/\d/.test(word)))
+
+function isSameSubject(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
+  let shared = 0
+  for (const word of one) if (other.has(word)) shared++
+  return shared >= LEAST_SHARED && overlap(one, other) >= SAME_SUBJECT
+}

@@ -1,0 +1,35 @@
+import { AppError, defineError } from '../kernel/errors'
+
+/** Thrown when there is nothing to read, or nothing in it: an engine may answer from what it knows instead. */
+class NothingToRead extends AppError {}
+
+const nothingToRead =
+  <Facts extends unknown[]>(sentence: (...facts: Facts) => string) =>
+  (...facts: Facts) =>
+    new NothingToRead('invalid', 'validation_error', sentence(...facts))
+
+export const isNothingToRead = (error: unknown): error is AppError => error instanceof NothingToRead
+
+/** Nothing could be read. The sentence is the job's error, or why an answer was not researched. */
+export const noSources = nothingToRead((searches: boolean, problems: readonly string[]) =>
+  problems.length
+    ? `No source could be read. ${problems.slice(0, 3).join(' ')}`
+    : searches
+      ? 'The search found no source for this. Ask in other words, or put addresses into the prompt.'
+      : 'There is no source to read: this server has no search server, which its operator sets with SVC_SEARCH_DRIVER. Put addresses (https://…) or ids of your files (art_…) into the prompt, or install a skill with knowledge.',
+)
+
+export const nothingFound = nothingToRead(
+  (count: number) =>
+    `Of the ${count === 1 ? 'source' : `${count} sources`} that could be read none speaks of this. Ask in other words, or name other sources.`,
+)
+
+export const KEY_IS_GONE =
+  'Who started it may no longer use this server: the key was revoked, or the account was closed.'
+
+export const notAReport = defineError(
+  'conflict',
+  'conflict',
+  (type: string, status: string) =>
+    `This is a job of type ${type} that is ${status}; only a report of a completed research can be checked.`,
+)

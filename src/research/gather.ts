@@ -1,0 +1,159 @@
+import type { Guard } from '../guardrails'
+import { type Call, ownerOf } from '../kernel/caller'
+import { sha256Hex } from '../kernel/crypto'
+import { type Web, WebFailure } from '../web'
+import { type Candidate, rankCandidates } from './candidates'
+import { MOST_CHARS } from './passages'
+import type { Plan } from './plan'
+import type { OwnText, Source } from './source'
+
+/** What was read is kept under a name until the work ends, so that another try goes on where one was killed. */
+export type Memory = {
+  recall(name: string): Promise<unknown>
+  keep(name: string, value: object): Promise<unknown>
+}
+
+/** Texts of the caller's own. */
+export type Own = {
+  /** Their files of these ids; others find nothing. */
+  named(call: Call, ids: readonly string[], signal: AbortSignal): Promise<OwnText[]>
+  /** What speaks of a question: knowledge files of their skills and, where `files`, their other files. */
+  about(call: Call, question: string, wanted: { files: boolean; signal: AbortSignal }): Promise<OwnText[]>
+}
+
+type Deps = { web: Pick<Web, 'search' | 'read'>; own: Own }
+
+export type Gathering = {
+  plan: Plan
+  most: number
+  call: Call
+  signal: AbortSignal
+  memory: Memory
+  /** The caller's policy, which looks at what is read before an engine does. */
+  guard: Pick<Guard, 'hasRules' | 'checkToolData'> | null
+  /** Share of this step that is done, from 0 to 1. */
+  told(share: number, stage: 'searching' | 'reading'): void
+}
+
+export type Gathered = {
+  sources: Source[]
+  /** Pages that were read by this or an earlier try. */
+  pages: number
+  /** Sentences about what could not be searched or read. */
+  problems: string[]
+}
+
+const LEAST_HITS = 10
+const MOST_HITS = 20
+const AT_ONCE = 4
+/** For each source wanted, this many addresses are tried at most. */
+const TRIES = 2
+const LEAST_CHARS = 80
+
+type Read = { source: Source } | { problem: string }
+
+/** Finds and reads sources: those the prompt names, then the caller's own, then what the search server finds. */
+export function createGather({ web, own }: Deps) {
+  return async function gather(order: Gathering): Promise<Gathered> {
+    const { plan, most, call, signal, told } = order
+    const problems: string[] = []
+    told(0, 'searching')
+    const named = (await own.named(call, plan.artifacts, signal)).slice(0, most).map(kept)
+    const searches = await searchAll(order, problems)
+    const candidates = rankCandidates(plan.urls, searches, most)
+    const pages = await readPages(order, candidates, most - named.length, problems)
+    const room = most - named.length - pages.length
+    const others = room > 0 ? await own.about(call, plan.question, { files: web.search === null, signal }) : []
+    const ids = new Set(named.map(({ url }) => url))
+    const further = others.map(kept).filter(({ url }) => url === null || !ids.has(url))
+    return { sources: [...named, ...pages, ...further.slice(0, room)], pages: pages.length, problems }
+  }
+
+  async function searchAll({ plan, most, signal, memory, told }: Gathering, problems: string[]) {
+    const { search } = web
+    if (!search || !plan.queries.length) return []
+    const found: Awaited<ReturnType<typeof search>>[] = []
+    for (const [at, query] of plan.queries.entries()) {
+      signal.throwIfAborted()
+      told(at / plan.queries.length, 'searching')
+      const name = `search ${at}`
+      const known = (await memory.recall(name)) as { hits: (typeof found)[number] } | null
+      try {
+        const hits = known?.hits ?? (await search(query, Math.min(MOST_HITS, Math.max(LEAST_HITS, most)), signal))
+        if (!known) await memory.keep(name, { hits })
+        found.push(hits)
+      } catch (error) {
+        if (!(error instanceof WebFailure)) throw error
+        problems.push(error.message)
+      }
+    }
+    return found
+  }
+
+  async function readPages(order: Gathering, candidates: readonly Candidate[], most: number, problems: string[]) {
+    const line = candidates.slice(0, most * TRIES)
+    const read: (Source | null)[] = []
+    let next = 0
+    let done = 0
+    let running = 0
+    /** Reads on while fewer are read or under way than wanted: one that fails is made up for. */
+    const reader = async (): Promise<void> => {
+      while (next < line.length && done + running < most) {
+        const at = next++
+        running++
+        const result = await readOne(order, line[at]!)
+        running--
+        if ('problem' in result) problems.push(result.problem)
+        else {
+          read[at] = result.source
+          done++
+          order.told(done / Math.max(1, Math.min(most, line.length)), 'reading')
+        }
+      }
+    }
+    await Promise.all(Array.from({ length: Math.min(AT_ONCE, most) }, reader))
+    return read.filter((one) => one != null)
+  }
+
+  async function readOne({ call, signal, memory, guard }: Gathering, { url, title }: Candidate): Promise<Read> {
+    const name = `page ${sha256Hex(url)}`
+    const known = (await memory.recall(name)) as Read | null
+    if (known) return known
+    const read = await fetched(url, title, { signal, who: ownerOf(call.caller) })
+    const result =
+      'source' in read && guard?.hasRules('tool_result') ? await screened(read.source, guard, signal) : read
+    await memory.keep(name, result)
+    return result
+  }
+
+  async function screened(source: Source, guard: NonNullable<Gathering['guard']>, signal: AbortSignal): Promise<Read> {
+    const { title, text } = source
+    const { value, blocked } = await guard.checkToolData('tool_result', 'deep_research', { title, text }, signal)
+    if (blocked) return { problem: `${source.url}: the guardrail ${blocked.guardrailId} withheld it.` }
+    return { source: kept({ ...source, ...(value as { title: string; text: string }) }) }
+  }
+
+  async function fetched(url: string, title: string | null, by: { signal: AbortSignal; who: string }): Promise<Read> {
+    try {
+      const page = await web.read(url, by)
+      if (page.text.length < LEAST_CHARS) return { problem: `${url} holds too little text.` }
+      const named = page.title || title || url
+      return {
+        source: kept({ kind: 'web', title: named, url: page.url, text: page.text, publishedAt: page.publishedAt }),
+      }
+    } catch (error) {
+      by.signal.throwIfAborted()
+      if (error instanceof WebFailure) return { problem: `${url}: ${error.message}` }
+      if (isRefusal(error)) return { problem: `${url}: ${error.message}` }
+      throw error
+    }
+  }
+}
+
+/** An address that this server calls for nobody. */
+const isRefusal = (error: unknown): error is Error => (error as { code?: unknown }).code === 'url_blocked'
+
+function kept({ kind, title, url, text: whole, publishedAt }: OwnText): Source {
+  const text = whole.length > MOST_CHARS ? whole.slice(0, MOST_CHARS).toWellFormed() : whole
+  return { kind, title: title.slice(0, 300), url, text, sha256: sha256Hex(text), publishedAt }
+}

@@ -1,0 +1,208 @@
+import { attackChance, contentWords, scanForInjection } from '../text'
+import { differenceOf } from './difference'
+import { figuresIn } from './figures'
+import { copiesAmong, overlap } from './likeness'
+import { MOST_CHARS, type Passage, passagesOf } from './passages'
+
+/** What is read for notes, best source first. */
+export type Given = { title: string; text: string }
+
+/** A sentence worth quoting. Offsets are of the UTF-16 units of its source's text. */
+export type Note = Passage & {
+  /** Index of its source in what was given. */
+  source: number
+  score: number
+  /** Notes of other sources that say the same. */
+  alike: readonly Omit<Note, 'alike'>[]
+}
+
+export type Reading = {
+  notes: Note[]
+  /** Sources that repeat an earlier one, with its index. */
+  copies: { source: number; of: number }[]
+  /** Sources in which something tried to command a reader, and what; its sentences are not quoted. */
+  commanding: { source: number; about: string }[]
+}
+
+type Order = { question: string; sources: readonly Given[]; mostNotes: number; mostOfSource: number }
+
+/** A line that this many pages have is no statement of any of them. */
+const OF_SITE = 3
+/** Two notes with this share of words say the same. */
+const ALIKE = 0.72
+const ASKS_FIGURE =
+  /\b(?:how (?:many|much|long|far|tall|old|often)|when|what year|price|cost|rate|percent\w*|number)\b/i
+const ENOUGH_MATCH = 0.18
+
+/** Reads sources for a question: notes, best first, without repeats, boilerplate or sentences that command readers. */
+export function readSources({ question, sources, mostNotes, mostOfSource }: Order): Reading {
+  const copyOf = copiesAmong(sources.map(({ text }) => text))
+  const commanding: Reading['commanding'] = []
+  const passages = sources.map(({ text }, source) => {
+    const stretches = commandsIn(text.slice(0, MOST_CHARS))
+    if (stretches[0]) commanding.push({ source, about: stretches[0].about })
+    return passagesOf(text).filter(({ start, end }) => !stretches.some((one) => one.start < end && start < one.end))
+  })
+  const own = withoutCopied(withoutBoilerplate(passages), copyOf)
+  const ranked = rank(question, sources, own, mostOfSource).filter(({ source, start, end }) => {
+    if (attackChance(paragraphOf(sources[source]!.text, start, end)) < LIKELY) return true
+    if (!commanding.some((one) => one.source === source))
+      commanding.push({ source, about: 'seems to command its reader' })
+    return false
+  })
+  return {
+    notes: withoutRepeats(ranked, mostNotes, copyOf),
+    copies: copyOf.flatMap((of, source) => (of === null ? [] : [{ source, of }])),
+    commanding,
+  }
+}
+
+/** A paragraph that commands its reader is left out with what stands around the command. */
+const AROUND_CHARS = 400
+
+/** From here on the local model takes a paragraph for one that commands. It reads only what would be quoted. */
+const LIKELY = 0.5
+
+function paragraphOf(text: string, start: number, end: number): string {
+  const before = text.lastIndexOf('\n', start - 1) + 1
+  const after = text.indexOf('\n', end)
+  return text.slice(
+    Math.max(before, start - AROUND_CHARS),
+    Math.min(after < 0 ? text.length : after, end + AROUND_CHARS),
+  )
+}
+
+function commandsIn(text: string): { start: number; end: number; about: string }[] {
+  return scanForInjection(text).map(({ at, excerpt, about }) => {
+    const before = text.lastIndexOf('\n', at - 1) + 1
+    const after = text.indexOf('\n', at + excerpt.length)
+    return {
+      start: Math.max(before, at - AROUND_CHARS),
+      end: Math.min(after < 0 ? text.length : after, at + excerpt.length + AROUND_CHARS),
+      about,
+    }
+  })
+}
+
+function withoutBoilerplate(passages: readonly Passage[][]): Passage[][] {
+  const pages = new Map<string, number>()
+  for (const own of passages) {
+    for (const line of new Set(own.map(({ text }) => plain(text)))) pages.set(line, (pages.get(line) ?? 0) + 1)
+  }
+  return passages.map((own) => {
+    const seen = new Set<string>()
+    return own.filter(({ text }) => {
+      const line = plain(text)
+      const isNew = !seen.has(line)
+      seen.add(line)
+      return isNew && (pages.get(line) ?? 0) < OF_SITE
+    })
+  })
+}
+
+/** Of a copy only what its original does not say: that is where the two may disagree. */
+const withoutCopied = (passages: readonly Passage[][], copyOf: readonly (number | null)[]): Passage[][] =>
+  passages.map((own, source) => {
+    const of = copyOf[source]
+    if (of == null) return own
+    const said = new Set(passages[of]!.map(({ text }) => plain(text)))
+    return own.filter(({ text }) => !said.has(plain(text)))
+  })
+
+const plain = (text: string): string =>
+  text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()
+
+type Ranked = Omit<Note, 'alike'> & { words: ReadonlySet<string> }
+
+/** BM25 in small: rare words of the question count most, and longer sentences less. */
+function rank(
+  question: string,
+  sources: readonly Given[],
+  passages: readonly Passage[][],
+  mostOfSource: number,
+): Ranked[] {
+  const asked = [...new Set(contentWords(question))]
+  const all = passages.flatMap((own, source) =>
+    own.map((passage, at) => ({ ...passage, source, at, words: new Set(contentWords(passage.text)) })),
+  )
+  const weights = weightsOf(asked, all)
+  const total = [...weights.values()].reduce((sum, weight) => sum + weight, 0)
+  const wantsFigure = ASKS_FIGURE.test(question)
+  const central = total === 0 ? centralityOf(all) : null
+  const scored = all.map(({ at, ...one }) => {
+    const hits = asked.reduce((sum, word) => sum + (one.words.has(word) ? weights.get(word)! : 0), 0)
+    const match = central ? central(one.words) : hits / total
+    const titled = contentWords(sources[one.source]!.title).some((word) => weights.has(word)) ? 0.05 : 0
+    const figure = wantsFigure && match > 0 && figuresIn(one.text).length ? 0.15 : 0
+    const early = 0.05 / (1 + at / 4)
+    const place = 0.05 / (1 + one.source / 4)
+    const length = 1 / (1 + Math.max(0, one.words.size - 25) / 40)
+    return { ...one, match, score: (match + titled + figure) * length + early + place }
+  })
+  const best = Math.max(0, ...scored.map(({ match }) => match))
+  const worth = scored.filter(({ match }) => match > 0 && match >= Math.min(ENOUGH_MATCH, best / 2))
+  return ofEachSource(worth, mostOfSource).sort((a, b) => b.score - a.score || a.source - b.source || a.start - b.start)
+}
+
+function weightsOf(asked: readonly string[], all: readonly { words: ReadonlySet<string> }[]): Map<string, number> {
+  const weights = new Map<string, number>()
+  for (const word of asked) {
+    const having = all.filter(({ words }) => words.has(word)).length
+    if (having) weights.set(word, Math.log(1 + all.length / having))
+  }
+  return weights
+}
+
+/** For a question without words of its own: how much of what all sources say is in a sentence. */
+function centralityOf(all: readonly { words: ReadonlySet<string> }[]): (words: ReadonlySet<string>) => number {
+  const counts = new Map<string, number>()
+  for (const { words } of all) for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
+  const most = Math.max(1, ...counts.values())
+  return (words) => {
+    let sum = 0
+    for (const word of words) sum += (counts.get(word)! - 1) / most
+    return sum / Math.sqrt(words.size + 4)
+  }
+}
+
+function ofEachSource<One extends Ranked>(all: readonly One[], most: number): One[] {
+  const counts = new Map<number, number>()
+  return [...all]
+    .sort((a, b) => b.score - a.score)
+    .filter(({ source }) => {
+      const count = counts.get(source) ?? 0
+      counts.set(source, count + 1)
+      return count < most
+    })
+}
+
+/** What another source says as well stands with the first that says it; that a copy says it proves nothing. */
+function withoutRepeats(ranked: readonly Ranked[], most: number, copyOf: readonly (number | null)[]): Note[] {
+  const kept: (Ranked & { alike: Omit<Note, 'alike'>[] })[] = []
+  for (const one of ranked) {
+    const same = kept.find(
+      ({ words, text }) => overlap(words, one.words) >= ALIKE && differenceOf(text, one.text) === null,
+    )
+    if (!same && kept.length < most) kept.push({ ...one, alike: [] })
+    else if (
+      same &&
+      same.source !== one.source &&
+      copyOf[one.source] === null &&
+      !same.alike.some(({ source }) => source === one.source)
+    ) {
+      same.alike.push(noteOf(one))
+    }
+  }
+  return kept.map(({ alike, ...one }) => ({ ...noteOf(one), alike }))
+}
+
+const noteOf = ({ source, start, end, text, score }: Ranked): Omit<Note, 'alike'> => ({
+  source,
+  start,
+  end,
+  text,
+  score,
+})

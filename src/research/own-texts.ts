@@ -1,0 +1,70 @@
+import type { Files } from '../files'
+import { ArtifactId } from '../files/schema'
+import { type Call, type OwnerScope, ownerOf } from '../kernel/caller'
+import type { Store } from '../kernel/store'
+import { type Web, WebFailure } from '../web'
+import type { Own } from './gather'
+import type { OwnText } from './source'
+
+type Deps = {
+  store: Store
+  files: Pick<Files, 'ofOwner' | 'read'>
+  web: Pick<Web, 'readBytes'>
+  knowledgeOf: KnowledgeOf
+}
+/** Knowledge files of the caller's skills that speak of a question, best first. Skills are a later room. */
+export type KnowledgeOf = (call: Call, question: string) => Promise<{ title: string; text: string }[]>
+
+type Row = Awaited<ReturnType<Files['ofOwner']>>[number]
+
+/** Newest files that are looked into when the prompt names none. */
+const MOST_FILES = 20
+const MOST_NAMED = 50
+const MOST_BYTES = 8 * 1024 * 1024
+const READABLE = /^(?:text\/|application\/(?:pdf|json|xml)\b)/
+/** What research keeps for itself. */
+export const SNAPSHOT_MODEL = 'svc-1-research'
+
+/** What callers have of their own that research may read: files, and the knowledge of their skills (contract 7). */
+export function createOwnTexts({ store, files, web, knowledgeOf }: Deps): Own {
+  return {
+    async named({ caller }, ids, signal) {
+      const known = ids.filter((id): id is ArtifactId => ArtifactId.is(id)).slice(0, MOST_NAMED)
+      if (!known.length) return []
+      const owner = ownerOf(caller)
+      const rows = await files.ofOwner(store.read, owner, { ids: known, limit: MOST_NAMED })
+      return textsOf(rows, owner, signal)
+    },
+
+    async about(call, question, wanted) {
+      const knowledge = await knowledgeOf(call, question)
+      const owner = ownerOf(call.caller)
+      const rows = wanted.files ? await files.ofOwner(store.read, owner, { limit: MOST_FILES }) : []
+      const texts = await textsOf(rows, owner, wanted.signal)
+      return [...texts, ...knowledge.map((one): OwnText => ({ ...one, kind: 'skill', url: null, publishedAt: null }))]
+    },
+  }
+
+  async function textsOf(rows: readonly Row[], owner: OwnerScope, signal: AbortSignal): Promise<OwnText[]> {
+    const texts: OwnText[] = []
+    for (const row of rows) {
+      const text = row.model === SNAPSHOT_MODEL ? null : await textOf(row, owner, signal)
+      const url = `/api/v1/artifacts/${row.id}`
+      if (text) texts.push({ kind: 'file', title: row.title ?? row.filename, url, text, publishedAt: null })
+    }
+    return texts
+  }
+
+  /** Null for what holds no text, or is too large to be read. */
+  async function textOf(row: Row, owner: OwnerScope, signal: AbortSignal): Promise<string | null> {
+    if (row.content) return row.content
+    if (!READABLE.test(row.mime_type) || row.size_bytes > MOST_BYTES) return null
+    const body = new Uint8Array(await new Response(await files.read(row)).arrayBuffer())
+    try {
+      return (await web.readBytes({ contentType: row.mime_type, body }, { signal, who: owner })).text
+    } catch (error) {
+      if (error instanceof WebFailure) return null
+      throw error
+    }
+  }
+}

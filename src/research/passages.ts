@@ -1,0 +1,77 @@
+/** A sentence of a text that can be quoted. Offsets are of the UTF-16 units of the text, as in `text.slice`. */
+export type Passage = { start: number; end: number; text: string }
+
+/** The longest text that is taken apart; the rest of a page is seldom about its subject. */
+export const MOST_CHARS = 60_000
+const SHORTEST_CHARS = 30
+const LONGEST_CHARS = 600
+const LEAST_WORDS = 5
+/** What stands before the words of a line: marks of lists, tables and quotations. */
+const LEAD = /^(?:[-*•>|]\s*|\d{1,3}[.)]\s+|\[[ x]\]\s*)+/
+const HEADING = /^#{1,6}\s/
+const SPACELESS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u
+const WORD = /[\p{L}\p{N}]+/gu
+const ENDS = /[.!?。！？]["'”’»)\]]*$/
+/** Words after which a full stop ends no sentence. */
+const SHORT_FORM =
+  /(?:^|[\s(])(?:\p{Lu}|(?:[a-z]\.){1,3}[a-z]|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|Inc|Ltd|Co|Corp|No|Nos|Fig|vs|approx|ca|cf|et al|etc|e\.g|i\.e|U\.S|U\.K|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec)\.$/u
+/** A page's talk about itself. */
+const ABOUT_PAGE =
+  /\b(?:cookies?|javascript|subscribe|newsletter|sign (?:in|up)|log ?in|privacy policy|terms of (?:use|service)|all rights reserved|©|share (?:this|on)|click here|read more|advertisement|skip to)\b/i
+
+/** The sentences of a text that can be quoted: whole, of a length that says something, and no headings or questions. */
+export function passagesOf(whole: string): Passage[] {
+  const text = whole.length > MOST_CHARS ? whole.slice(0, MOST_CHARS) : whole
+  const found: Passage[] = []
+  for (const line of linesOf(text)) {
+    if (HEADING.test(line.text)) continue
+    const lead = LEAD.exec(line.text)?.[0].length ?? 0
+    for (const { start, end } of sentencesIn(line.text, lead)) {
+      const sentence = line.text.slice(start, end)
+      if (isQuotable(sentence)) found.push({ start: line.start + start, end: line.start + end, text: sentence })
+    }
+  }
+  return found
+}
+
+function* linesOf(text: string): Generator<{ start: number; text: string }> {
+  for (let start = 0; start < text.length; ) {
+    const found = text.indexOf('\n', start)
+    const end = found < 0 ? text.length : found
+    yield { start, text: text.slice(start, end) }
+    start = end + 1
+  }
+}
+
+function sentencesIn(line: string, from: number): { start: number; end: number }[] {
+  const found: { start: number; end: number }[] = []
+  let start = from
+  const close = (end: number): void => {
+    const said = line.slice(start, end)
+    const before = said.length - said.trimStart().length
+    if (said.trim()) found.push({ start: start + before, end: start + said.trimEnd().length })
+    start = end
+  }
+  for (const { 0: stop, index } of line.matchAll(/[.!?]+["'”’»)\]]*(?=\s)|[。！？]+["'”’»)\]]*/g)) {
+    const end = index + stop.length
+    if (end <= start || isShortForm(line, start, index, end)) continue
+    close(end)
+  }
+  close(line.length)
+  return found
+}
+
+/** A full stop ends no sentence after a short form, or before a word in lower case. */
+function isShortForm(line: string, start: number, at: number, end: number): boolean {
+  if (line[at] !== '.') return false
+  if (/^\s+\p{Ll}/u.test(line.slice(end, end + 8))) return true
+  return SHORT_FORM.test(line.slice(Math.max(start, at - 12), at + 1))
+}
+
+function isQuotable(sentence: string): boolean {
+  if (sentence.length > LONGEST_CHARS || sentence.endsWith('?') || sentence.includes(' | ')) return false
+  if (SPACELESS.test(sentence)) return sentence.length >= SHORTEST_CHARS / 3 && ENDS.test(sentence)
+  if (sentence.length < SHORTEST_CHARS || ABOUT_PAGE.test(sentence)) return false
+  const words = sentence.match(WORD)?.length ?? 0
+  return words >= (ENDS.test(sentence) ? LEAST_WORDS : 2 * LEAST_WORDS)
+}

@@ -1,0 +1,98 @@
+import { contentWords, hostOf, sentencesOf } from '../text'
+import type { Depth } from './schema'
+
+/** What is looked for, and where. */
+export type Plan = {
+  title: string
+  /** The prompt without addresses and without the words that only ask for research. */
+  question: string
+  /** Parts of the question, each a heading of the report. May be empty. */
+  aspects: string[]
+  /** For the search server, best first. */
+  queries: string[]
+  /** Addresses that the prompt names. */
+  urls: string[]
+  /** Ids of the caller's own artifacts that the prompt names. */
+  artifacts: string[]
+}
+
+const MOST_QUERIES: Record<Depth, number> = { basic: 2, advanced: 6 }
+const MOST_ASPECTS = 6
+const MOST_URLS = 50
+const MOST_TITLE = 90
+const MOST_QUERY = 200
+const LEAST_WORDS = 1
+
+/** Characters of a prompt that a plan is made of; addresses are found behind them, too (I28). */
+const MOST_READ = 20_000
+const ADDRESS = /https?:\/\/[^\s<>"'`)\]}]{3,2040}/gi
+const ARTIFACT = /\bart_[0-9A-Za-z]{10,40}\b/g
+const REQUEST =
+  /^(?:please\s+|could you\s+|can you\s+|i (?:want|need|would like)(?: you)? to\s+|svc,?\s+)*(?:(?:do|conduct|carry out|perform|write|give me|prepare|make|create)\s+(?:me\s+)?(?:an?\s+|some\s+)?(?:deep |in-depth |thorough |short |brief |detailed )*(?:research|report|study|investigation|overview|summary|analysis)\s+(?:report\s+)?(?:on|about|of|into|for)\s+|(?:deeply\s+)?(?:research|investigate|study|explore|look into|find out(?: about)?)\s+(?:about\s+|on\s+)?(?:(?:this|these|the following)\s*:\s*)?)/i
+/** No line break in it: over empty lines it would be read again from each of them. */
+const ITEM = /^[ \t]{0,40}(?:[-*•]|\d{1,2}[.)])[ \t]{1,40}(.{3,300})$/gm
+
+/** Plans without a language model: the parts of a prompt are its listed items, or its questions. */
+export function planFor(prompt: string, depth: Depth): Plan {
+  const urls = [...new Set((prompt.match(ADDRESS) ?? []).map(trimmed))].slice(0, MOST_URLS)
+  const artifacts = [...new Set(prompt.match(ARTIFACT) ?? [])]
+  const words = prompt.slice(0, MOST_READ)
+  const said = tidy(words.replace(ADDRESS, ' ').replace(ARTIFACT, ' '))
+  const items = [...words.matchAll(ITEM)].map(([, item]) => tidy(item!.replace(ADDRESS, ' ')))
+  const asked = sentencesOf(said).filter((sentence) => sentence.endsWith('?'))
+  const aspects = distinct(items.length > 1 ? items : asked.length > 1 ? asked : partsOf(said)).slice(0, MOST_ASPECTS)
+  const question = said.replace(REQUEST, '').trim() || said
+  return {
+    title: titleOf(question, urls),
+    question,
+    aspects,
+    queries: queriesFor(question, aspects, depth),
+    urls,
+    artifacts,
+  }
+}
+
+/** The same plan with the words of another planner; what that leaves out stays. */
+export function withWords(
+  plan: Plan,
+  { title, aspects }: { title: string; aspects: readonly string[] },
+  depth: Depth,
+): Plan {
+  const parts = distinct(aspects.map(tidy).filter((one) => one.length <= MOST_QUERY)).slice(0, MOST_ASPECTS)
+  const aspectsNow = parts.length ? parts : plan.aspects
+  return {
+    ...plan,
+    title: tidy(title).slice(0, MOST_TITLE) || plan.title,
+    aspects: aspectsNow,
+    queries: queriesFor(plan.question, aspectsNow, depth),
+  }
+}
+
+/** `A, B and C of tides` is no list that can be trusted; only `compare A and B` and `A versus B` are taken apart. */
+function partsOf(said: string): string[] {
+  const found = /\bcompar(?:e|ison of|ing)\s+(.{2,80}?)\s+(?:and|with|to|against)\s+(.{2,80}?)(?:[.?!]|$)/i.exec(said)
+  const against = found ?? /^(.{2,80}?)\s+(?:vs\.?|versus)\s+(.{2,80}?)(?:[.?!]|$)/i.exec(said)
+  return against ? [tidy(against[1]!.replace(REQUEST, '')), tidy(against[2]!)] : []
+}
+
+function queriesFor(question: string, aspects: readonly string[], depth: Depth): string[] {
+  const subject = contentWords(question).length ? question : ''
+  const short = subject.length > MOST_QUERY ? (sentencesOf(subject)[0] ?? subject) : subject
+  const all = [short, ...aspects].map((query) => query.slice(0, MOST_QUERY).replace(/[?.!\s]+$/, ''))
+  const useful = distinct(all.filter((query) => contentWords(query).length >= LEAST_WORDS))
+  return useful.slice(0, MOST_QUERIES[depth])
+}
+
+function titleOf(question: string, urls: readonly string[]): string {
+  const first = (sentencesOf(question)[0] ?? '').slice(0, 2 * MOST_TITLE).replace(/[.\s]+$/, '')
+  const title = first || (urls[0] ? hostOf(urls[0]) || 'Report' : 'Report')
+  const cut = title.length <= MOST_TITLE ? title : `${title.slice(0, MOST_TITLE - 1).replace(/\s+\S*$/, '')}…`
+  return cut.charAt(0).toUpperCase() + cut.slice(1)
+}
+
+const trimmed = (url: string): string => url.replace(/[.,;:!?]+$/, '')
+const tidy = (text: string): string => text.replace(/\s+/g, ' ').trim()
+const distinct = (all: readonly string[]): string[] => {
+  const seen = new Set<string>()
+  return all.filter((one) => one && !seen.has(one.toLowerCase()) && seen.add(one.toLowerCase()))
+}

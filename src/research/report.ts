@@ -1,0 +1,74 @@
+import type { Note } from './notes'
+
+/** A sentence of a report with the notes that bear it out. */
+export type Statement = { text: string; cites: readonly Cite[] }
+export type Cite = Pick<Note, 'source' | 'start' | 'end' | 'text'>
+
+/** An item of a list, or a paragraph. */
+export type Block = { form: 'item' | 'text'; statements: readonly Statement[] }
+export type Section = { heading: string; blocks: readonly Block[] }
+
+/** What a writer made, before it is numbered and put down as Markdown. */
+export type Draft = {
+  title: string
+  /** How it was made, for its reader. */
+  notice: string
+  summary: readonly Block[]
+  sections: readonly Section[]
+}
+
+/** Untrusted words as plain Markdown text: no links, images, code, tags or headings. */
+export const escaped = (text: string): string =>
+  text
+    .replace(/\s+/g, ' ')
+    .replace(/[\\`*_[\]<>|#~]/g, '\\$&')
+    .trim()
+
+/** A sentence of a source, word for word. */
+export const quoted = (text: string): string => `“${escaped(text)}”`
+
+export type Listed = { title: string; url: string | null; publishedAt: string | null }
+
+/** A draft as Markdown. Sources are numbered as they are first cited; `order` has them in that order. */
+export function toMarkdown(
+  draft: Draft,
+  sources: readonly Listed[],
+): { markdown: string; summary: string; order: number[] } {
+  const order: number[] = []
+  const numberOf = (source: number): number => {
+    if (!order.includes(source)) order.push(source)
+    return order.indexOf(source) + 1
+  }
+  const written = (blocks: readonly Block[]): string =>
+    blocks.reduce((text, block, at) => text + gapBefore(blocks, at) + blockOf(block, numberOf), '')
+  const summary = written(draft.summary)
+  const parts = [`# ${draft.title}`, `> ${draft.notice}`]
+  if (summary) parts.push('## Summary', summary)
+  for (const { heading, blocks } of draft.sections) {
+    if (blocks.length) parts.push(`## ${heading}`, written(blocks))
+  }
+  if (order.length) parts.push('## Sources', order.map((source, at) => sourceLine(at + 1, sources[source]!)).join('\n'))
+  return { markdown: `${parts.join('\n\n')}\n`, summary, order }
+}
+
+function blockOf({ form, statements }: Block, numberOf: (source: number) => number): string {
+  const text = statements.map((one) => statementOf(one, numberOf)).join(' ')
+  return form === 'item' ? `- ${text}` : text
+}
+
+/** Items of one list stand line by line; anything else is a paragraph. */
+function gapBefore(blocks: readonly Block[], at: number): string {
+  if (at === 0) return ''
+  return blocks[at]!.form === 'item' && blocks[at - 1]!.form === 'item' ? '\n' : '\n\n'
+}
+
+function statementOf({ text, cites }: Statement, numberOf: (source: number) => number): string {
+  const marks = [...new Set(cites.map(({ source }) => numberOf(source)))].map((number) => `[${number}]`)
+  return marks.length ? `${text} ${marks.join('')}` : text
+}
+
+function sourceLine(number: number, { title, url, publishedAt }: Listed): string {
+  const name = escaped(title)
+  const linked = url?.startsWith('http') ? `[${name}](<${url.replace(/[<>\s]/g, encodeURIComponent)}>)` : name
+  return `${number}. ${linked}${publishedAt ? `, ${publishedAt.slice(0, 10)}` : ''}`
+}

@@ -1,0 +1,132 @@
+import type { behalfOf } from '../auth'
+import type { Consumption, Prices } from '../billing'
+import type { Files } from '../files'
+import { type About, ArtifactId } from '../files/schema'
+import { GiveUp, type Running } from '../jobs'
+import type { Call, TenantCaller } from '../kernel/caller'
+import { AppError } from '../kernel/errors'
+import type { MakingService } from '../making'
+import type { Made, PublicKind } from '../public-jobs'
+import { EFFORT } from './author'
+import type { createConduct, Findings } from './conduct'
+import { KEY_IS_GONE } from './errors'
+import { SNAPSHOT_MODEL } from './own-texts'
+import type { Depth, ResearchId } from './schema'
+
+/** What is stored of an order. */
+export type StoredOrder = ReturnType<typeof behalfOf> & {
+  id: ResearchId
+  prompt: string
+  depth: Depth
+  maxSources: number
+  requestId: string
+  route: string
+}
+
+type Deps = {
+  conduct: ReturnType<typeof createConduct>
+  /** Whether an engine writes the reports. */
+  hasModel(): boolean
+  files: Pick<Files, 'receive' | 'add'>
+  making: Pick<MakingService, 'resume'>
+  prices: Prices
+  engineId(): string
+  /** The caller as whom stored work runs; null when it may not any more. */
+  callerOf(behalf: ReturnType<typeof behalfOf>): Promise<TenantCaller | null>
+}
+
+const MINUTE_MS = 60_000
+
+/** The most that a research may use; its price is held. */
+export const mostOf = (depth: Depth, maxSources: number): Consumption => ({
+  promptTokens: EFFORT[depth].promptTokens,
+  completionTokens: EFFORT[depth].outputTokens,
+  pages: maxSources,
+})
+
+/** Research as a job: ten minutes, two tries (contract 7). */
+export function researchKind({ conduct, hasModel, files, making, prices, ...deps }: Deps): PublicKind<StoredOrder> {
+  return {
+    name: 'research.report',
+    shown: 'research',
+    retry: { attempts: 2, delayMs: () => 2_000 },
+    timeLimitMs: 10 * MINUTE_MS,
+    concurrency: 8,
+    concurrencyPerKey: 4,
+    remembers: true,
+    run,
+  }
+
+  async function run(job: Running<StoredOrder>): Promise<Made> {
+    const { id, prompt, depth, maxSources, requestId, route } = job.payload
+    const caller = await deps.callerOf(job.payload)
+    if (!caller) throw new GiveUp(KEY_IS_GONE)
+    const call: Call = { caller, requestId, route, signal: job.signal }
+    const engineId = deps.engineId()
+    const free = !hasModel()
+    const wanted = { kind: 'research', id, mode: 'research', engineId, free, texts: { prompt }, most: {} } as const
+    const { guard, guardOutput, delivered } = await making.resume(call, wanted)
+    const found = await conduct({
+      ...{ prompt, depth, maxSources, call, guard, guardOutput, signal: job.signal },
+      memory: job,
+      told: job.progress,
+    }).catch(lastWord)
+    const used = usedBy(found)
+    const cost = free ? 0 : costOf(prices, engineId, found)
+    const kept = await keep(found)
+    return {
+      text: found.report,
+      data: dataOf(found, depth, kept),
+      cost,
+      effects: async (tx) => {
+        if (kept) await files.add(tx, job.owner!, kept.draft, ABOUT, kept.artifactId)
+        await delivered(tx, { used }, cost)
+      },
+    }
+  }
+
+  async function keep({ snapshots }: Findings) {
+    if (!snapshots.snapshots.length) return null
+    const draft = await files.receive(Buffer.from(JSON.stringify(snapshots)), 'application/json')
+    return { draft, artifactId: ArtifactId.create() }
+  }
+}
+
+const ABOUT: About = {
+  type: 'file',
+  filename: 'sources.json',
+  title: 'Sources of a research report, as they were read',
+  engine: 'svc-core',
+  model: SNAPSHOT_MODEL,
+}
+
+/** What another try would not change. */
+function lastWord(error: unknown): never {
+  throw error instanceof AppError && error.kind === 'invalid' ? new GiveUp(error.message) : error
+}
+
+/** Each turn at the price of the engine that answered, pages at the one of research. */
+const costOf = (prices: Prices, engineId: string, { turns, pages }: Findings): number =>
+  turns.reduce((sum, turn) => sum + prices.costOf(turn.engineId, turn), prices.costOf(engineId, { pages }))
+
+export const usedBy = ({ turns, pages }: Findings): Consumption => ({
+  promptTokens: turns.reduce((sum, turn) => sum + turn.promptTokens, 0),
+  completionTokens: turns.reduce((sum, turn) => sum + turn.completionTokens, 0),
+  pages,
+})
+
+/** `result_data` (contract 7). */
+const dataOf = (found: Findings, depth: Depth, kept: { draft: { sha256: string }; artifactId: string } | null) => ({
+  title: found.title,
+  summary: found.summary,
+  report: found.report,
+  citations: found.citations,
+  depth,
+  sources_consulted: found.sources.length,
+  extractive: found.extractive,
+  quotations: found.quotations,
+  disagreements: found.disagreements,
+  verification: { quotations: found.quotations.length, dropped: found.dropped },
+  snapshots: kept && { artifact_id: kept.artifactId, sha256: kept.draft.sha256 },
+  warnings: found.warnings,
+})

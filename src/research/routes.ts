@@ -1,0 +1,45 @@
+import { Elysia } from 'elysia'
+import { answer, errors } from '../http/envelope'
+import { type Guard, toCall } from '../http/guard'
+import type { OperatorEdge } from '../http/operator-edge'
+import { operatorRoutes, tenantRoutes, verb } from '../http/verbs'
+import { checked } from '../kernel/schema'
+import { ResearchAccepted, ResearchOrder, Verification } from './schema'
+import type { ResearchService } from './service'
+
+const verbsOf = ({ recheck }: ResearchService) =>
+  [
+    verb(
+      {
+        method: 'get',
+        path: '/jobs/:id/verification',
+        reply: Verification,
+        errors: [409],
+        summary: 'Check a research report against its snapshots again',
+        description: 'Looks up each quotation in the texts that were kept with the report. No source is read for it.',
+      },
+      (call, { id }) => recheck(call, id),
+    ),
+  ] as const
+
+export const researchJobRoutes = (research: ResearchService, guard: Guard) =>
+  tenantRoutes(verbsOf(research), guard, { scope: 'completions', tag: 'Research' })
+
+export const researchOperatorRoutes = (research: ResearchService, edge: OperatorEdge) =>
+  operatorRoutes(verbsOf(research), edge)
+
+/** `/research` (contract 7). */
+export const researchRoutes = (research: ResearchService, guard: Guard) =>
+  new Elysia({ tags: ['Research'] })
+    .use(guard)
+    .post('/research', async (context) => context.status(202, await research.start(toCall(context), context.body)), {
+      scope: 'completions',
+      idempotent: true,
+      body: checked(ResearchOrder),
+      response: { 202: answer(ResearchAccepted), ...errors(400, 401, 402, 403, 409, 429, 503) },
+      detail: {
+        summary: 'Research a question in many sources',
+        description:
+          'Answers with a job. Its result is a report in Markdown with numbered citations; `result_data` has the passage that each cited sentence stands on.',
+      },
+    })

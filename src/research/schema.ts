@@ -1,0 +1,51 @@
+import { JobId } from '../jobs/schema'
+import { defineId, type Id } from '../kernel/ids'
+import { oneOf, type Static, Timestamp, t } from '../kernel/schema'
+
+export const ResearchId = defineId('research', 'res')
+export type ResearchId = Id<'research'>
+
+const DEPTHS = ['basic', 'advanced'] as const
+export type Depth = (typeof DEPTHS)[number]
+
+export const DEFAULT_SOURCES = 10
+const MOST_SOURCES = 50
+
+/** Contract 7. */
+export const ResearchOrder = t.Object({
+  prompt: t.Optional(
+    t.String({ maxLength: 100_000, description: 'The question; addresses and artifact ids in it are read' }),
+  ),
+  depth: t.Optional(oneOf(DEPTHS, { default: 'advanced' })),
+  max_sources: t.Optional(
+    t.Integer({
+      minimum: 1,
+      maximum: MOST_SOURCES,
+      default: DEFAULT_SOURCES,
+      description: 'Most sources that are read',
+    }),
+  ),
+})
+export type ResearchOrder = Static<typeof ResearchOrder>
+
+/** A job handle: the work goes on after the answer. */
+export const ResearchAccepted = t.Object({
+  id: ResearchId.schema,
+  object: t.Literal('research'),
+  job_id: JobId.schema,
+  status: t.Literal('queued'),
+  created: Timestamp,
+  poll_url: t.String(),
+})
+export type ResearchAccepted = Static<typeof ResearchAccepted>
+
+/** What a check of a report against its snapshots found. */
+export const Verification = t.Object({
+  job_id: JobId.schema,
+  sound: t.Boolean({ description: 'Every quotation stands in its snapshot, and every statement in the report' }),
+  quotations: t.Integer(),
+  found: t.Integer(),
+  sources: t.Integer(),
+  problems: t.Array(t.String()),
+})
+export type Verification = Static<typeof Verification>

@@ -1,0 +1,153 @@
+import { behalfOf } from '../auth'
+import type { Billing, Prices } from '../billing'
+import { type EngineService, originOf } from '../engines'
+import type { Files } from '../files'
+import type { Jobs } from '../jobs'
+import type { Call } from '../kernel/caller'
+import { type Clock, iso } from '../kernel/clock'
+import type { Store } from '../kernel/store'
+import { createWorkerPool } from '../kernel/worker-pool'
+import { type MakingService, promptIn } from '../making'
+import { type Later, type PublicJobs, pollUrlOf } from '../public-jobs'
+import type { Web } from '../web'
+import { createAuthor } from './author'
+import { createConduct, type Findings, type Question } from './conduct'
+import type { Memory } from './gather'
+import type { Reading } from './notes'
+import type { ReadingOrder } from './notes.worker'
+import { createOwnTexts, type KnowledgeOf } from './own-texts'
+import { createRecheck } from './recheck'
+import { mostOf, researchKind, usedBy } from './research-job'
+import { DEFAULT_SOURCES, type Depth, type ResearchAccepted, ResearchId, type ResearchOrder } from './schema'
+
+type Deps = {
+  store: Store
+  clock: Clock
+  files: Files
+  billing: Billing
+  prices: Prices
+  engines: EngineService
+  jobs: Jobs
+  making: MakingService
+  publicJobs: PublicJobs
+  web: Web
+  knowledgeOf: KnowledgeOf
+  callerOf: Parameters<typeof researchKind>[0]['callerOf']
+}
+
+/** What is asked, and how much may be read for it. */
+export type Asked = { prompt: string; depth: Depth; maxSources: number }
+/** What was read, by name. */
+export type Kept = Map<string, object>
+type Around = { memory: Kept; signal: AbortSignal; guard: Question['guard'] }
+
+export type ResearchService = ReturnType<typeof createResearch>
+
+const MODE = 'research'
+const THREADS = { most: 2, idleMs: 30_000, growthBytes: 512 * 1024 * 1024 }
+
+/** Research: as a job (contract 7), and within a request. */
+export function createResearch(deps: Deps) {
+  const { clock, engines, making, prices, publicJobs, web } = deps
+  const reading = createWorkerPool<ReadingOrder, Reading>({
+    open: () => new Worker(new URL('./notes.worker.ts', import.meta.url).href),
+    ...THREADS,
+  })
+  const author = createAuthor({ engines, originOf })
+  const conduct = createConduct({ web, own: createOwnTexts(deps), author, reading, originOf })
+  const engineId = () => engines.forMode(MODE)
+  const kind = researchKind({ ...deps, conduct, hasModel: author.hasModel, engineId })
+  publicJobs.define(kind)
+  return { start, inquire, later, answer, most: mostOf, recheck: createRecheck(deps) }
+
+  /**
+   * Puts a research in line. Throws 400 `missing_prompt` or `guardrail_blocked`, 402 `insufficient_credits`, 429
+   * `mode_rate_limit_exceeded`, 503 `queue_unavailable`.
+   */
+  async function start(call: Call, order: ResearchOrder): Promise<ResearchAccepted> {
+    const { depth = 'advanced', max_sources: maxSources = DEFAULT_SOURCES } = order
+    const id = ResearchId.create()
+    const wanted = {
+      ...({ kind: 'research', id, mode: MODE, engineId: engineId(), free: !author.hasModel() } as const),
+      texts: { prompt: promptIn(order) },
+      most: mostOf(depth, maxSources),
+    }
+    const admitted = await making.admit(call, wanted)
+    const { requestId, route, caller } = call
+    return publicJobs.accept(call, kind, {
+      input: { ...behalfOf(caller), id, prompt: admitted.texts.prompt!, depth, maxSources, requestId, route },
+      hold: admitted.hold,
+      answer: (jobId) => ({
+        id,
+        object: 'research' as const,
+        job_id: jobId,
+        status: 'queued' as const,
+        created: iso(clock.now()),
+        poll_url: pollUrlOf(jobId),
+      }),
+      effects: (tx, jobId) => making.accepted(tx, admitted.making, jobId),
+    })
+  }
+
+  function wantedFor(id: ResearchId, { prompt, depth, maxSources }: Asked) {
+    const by = { kind: 'research', id, mode: MODE, engineId: engineId(), free: !author.hasModel() } as const
+    return { ...by, texts: { prompt }, most: mostOf(depth, maxSources) }
+  }
+
+  /**
+   * A research within a request, which charges for it and applies the policy to the report. What is read is put into
+   * `memory`. Throws what {@link isNothingToRead} knows when there is no source, and what engines throw.
+   */
+  function inquire(call: Call, asked: Asked, around: Around): Promise<Findings> {
+    const { memory, signal, guard } = around
+    return conduct({
+      ...asked,
+      call,
+      signal,
+      guard,
+      memory: inMemory(memory),
+      guardOutput: asItIs,
+      told: () => {},
+    })
+  }
+
+  /** The same as a job, which goes on with what was read. */
+  async function later(call: Call, asked: Asked, memory: Kept): Promise<Later> {
+    const { prompt, depth, maxSources } = asked
+    const id = ResearchId.create()
+    const wanted = wantedFor(id, asked)
+    const { accepted } = await making.resume(call, wanted)
+    return publicJobs.later(call, kind, {
+      input: { ...behalfOf(call.caller), id, prompt, depth, maxSources, requestId: call.requestId, route: call.route },
+      hold: wanted.free ? 0 : prices.costOf(wanted.engineId, wanted.most),
+      effects: async (tx, jobId) => {
+        for (const [name, value] of memory) await deps.jobs.keepFor(tx, jobId, name, value)
+        await accepted(tx, jobId)
+      },
+    })
+  }
+
+  /** A research that is charged by itself, as a tool of a run is. Throws like `start` and `inquire`. */
+  async function answer(call: Call, asked: Asked, signal: AbortSignal): Promise<Findings> {
+    const order = wantedFor(ResearchId.create(), asked)
+    return making.run(
+      { ...call, signal, once: undefined },
+      {
+        ...order,
+        make: async (work) => {
+          const around = { memory: new Map(), signal: work.signal, guard: null }
+          const found = await inquire(call, { ...asked, prompt: work.texts.prompt! }, around)
+          return { used: usedBy(found), files: [], found }
+        },
+        answer: ({ made }) => made.found,
+      },
+    )
+  }
+}
+
+const asItIs = async (text: string) => ({ text, withheld: false })
+
+const inMemory = (kept: Kept): Memory => ({
+  recall: async (name) => kept.get(name) ?? null,
+  keep: async (name, value) => void kept.set(name, value),
+})

@@ -1,0 +1,83 @@
+import { sha256Hex } from '../kernel/crypto'
+import type { Draft } from './report'
+import type { Source } from './source'
+
+/** The text of a source as it was read. `sha256` is of its UTF-8 bytes. */
+type Snapshot = { sha256: string; title: string; url: string | null; text: string }
+
+/** What a report rests on, kept as one file, so that it can be checked again without any source. */
+export type Snapshots = { version: 1; snapshots: Snapshot[] }
+
+/** A sentence of the report and the passage it stands on; offsets are of the UTF-8 bytes of the snapshot. */
+export type Quotation = {
+  citation: number
+  statement: string
+  quote: string
+  start: number
+  end: number
+  sha256: string
+}
+
+/** Where each statement of a report stands in its sources. `order` has the sources as they are numbered. */
+export function quotationsOf(draft: Draft, sources: readonly Source[], order: readonly number[]): Quotation[] {
+  const blocks = [...draft.summary, ...draft.sections.flatMap((section) => section.blocks)]
+  return blocks.flatMap(({ statements }) =>
+    statements.flatMap(({ text, cites }) =>
+      cites.map(({ source, start, end, text: quote }) => {
+        const whole = sources[source]!
+        const from = Buffer.byteLength(whole.text.slice(0, start))
+        const bytes = { start: from, end: from + Buffer.byteLength(whole.text.slice(start, end)) }
+        return { citation: order.indexOf(source) + 1, statement: text, quote, ...bytes, sha256: whole.sha256 }
+      }),
+    ),
+  )
+}
+
+export const snapshotsOf = (sources: readonly Source[], order: readonly number[]): Snapshots => ({
+  version: 1,
+  snapshots: order.map((at) => {
+    const { sha256, title, url, text } = sources[at]!
+    return { sha256, title, url, text }
+  }),
+})
+
+type Checked = { found: number; problems: string[] }
+const MOST_PROBLEMS = 50
+
+/**
+ * Looks up every quotation in its snapshot and every statement in the report, from these alone. A changed snapshot,
+ * quotation or report is a problem, in one sentence each; at most 50.
+ */
+export function checkQuotations(report: string, quotations: readonly Quotation[], { snapshots }: Snapshots): Checked {
+  const known = new Map(snapshots.map((one) => [one.sha256, Buffer.from(one.text)]))
+  const problems: string[] = []
+  for (const { sha256, title } of snapshots) {
+    if (sha256Hex(known.get(sha256)!) !== sha256) problems.push(`The snapshot of "${title}" is not what was read.`)
+  }
+  let found = 0
+  for (const [at, one] of quotations.entries()) {
+    const why = whyLost(report, one, known.get(one.sha256))
+    if (why === null) found++
+    else problems.push(`Quotation ${at + 1}, of source ${one.citation}: ${why}.`)
+  }
+  return { found, problems: problems.slice(0, MOST_PROBLEMS) }
+}
+
+/** Whether a quotation stands in its snapshot, and its statement in the report. */
+export const isSound = (report: string, quotation: Quotation, { snapshots }: Snapshots): boolean => {
+  const snapshot = snapshots.find(({ sha256 }) => sha256 === quotation.sha256)
+  return whyLost(report, quotation, snapshot && Buffer.from(snapshot.text)) === null
+}
+
+function whyLost(
+  report: string,
+  { statement, quote, start, end, citation }: Quotation,
+  bytes: Buffer | undefined,
+): string | null {
+  if (!bytes) return 'its snapshot is missing'
+  if (bytes.subarray(start, end).toString() !== quote) return 'its words do not stand where they should'
+  const places = report.split(statement).slice(1)
+  if (!places.length) return 'its statement is not in the report'
+  const cites = places.some((after) => /^ ((?:\[\d+\])+)/.exec(after)?.[1]?.includes(`[${citation}]`))
+  return cites ? null : 'its statement does not cite its source'
+}

@@ -1,0 +1,11 @@
+import { WebFailure } from '../../web'
+import { ToolFailure } from '../tool'
+
+/** What cannot be searched or read is told to the engine, which reads on elsewhere. */
+export async function toldToEngine<Found>(reading: () => Promise<Found>): Promise<Found> {
+  try {
+    return await reading()
+  } catch (error) {
+    throw error instanceof WebFailure ? new ToolFailure(error.message) : error
+  }
+}

@@ -1,0 +1,58 @@
+import { defineId } from '../kernel/ids'
+import { JsonObject, nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
+
+export const VoiceSessionId = defineId('voice session', 'voice')
+export type VoiceSessionId = Static<typeof VoiceSessionId.schema>
+
+export const TokenOrder = t.Object(
+  {
+    voice: t.Optional(t.String({ maxLength: 200, description: 'For the live voice server; told to it in the token' })),
+    conversation_id: t.Optional(nullable(t.String({ maxLength: 200, description: 'A conversation to go on with' }))),
+    skills: t.Optional(
+      t.Array(t.String({ maxLength: 200 }), { maxItems: 20, description: 'Slugs of skills, besides those installed' }),
+    ),
+  },
+  { $id: 'VoiceTokenOrder' },
+)
+export type TokenOrder = Static<typeof TokenOrder>
+
+const FunctionDeclaration = t.Object({ name: t.String(), description: t.String(), parameters: JsonObject })
+
+/** What a client attaches to its live session (contract 6). */
+export const VoiceToken = t.Object(
+  {
+    object: t.Literal('voice_session'),
+    token: t.String({
+      description: 'svc_voice_ and a JSON Web Token; for the live voice server and for /voice/action',
+    }),
+    expiresAt: Timestamp,
+    url: t.String({ description: 'Address of the live voice server' }),
+    systemInstruction: t.String(),
+    tools: t.Array(t.Object({ functionDeclarations: t.Array(FunctionDeclaration) })),
+    warnings: t.Optional(t.Array(t.String())),
+  },
+  { $id: 'VoiceToken' },
+)
+export type VoiceToken = Static<typeof VoiceToken>
+
+export const ActionOrder = t.Object(
+  {
+    tool: t.String({ minLength: 1, maxLength: 300, description: 'Name of one of the tools of the session' }),
+    arguments: t.Optional(JsonObject),
+    session_token: t.Optional(t.String({ maxLength: 8_192, description: 'The token of the session' })),
+  },
+  { $id: 'VoiceActionOrder' },
+)
+export type ActionOrder = Static<typeof ActionOrder>
+
+export const ActionResult = t.Object(
+  {
+    object: t.Literal('voice_action'),
+    tool: t.String(),
+    status: oneOf(['success', 'error'] as const),
+    result: t.Unknown({ description: 'What the tool answered; null after an error' }),
+    error: nullable(t.String()),
+  },
+  { $id: 'VoiceActionResult' },
+)
+export type ActionResult = Static<typeof ActionResult>

@@ -1,0 +1,141 @@
+import { type Agent, assembleSystem } from '../agent'
+import type { Acting } from '../agent/schema'
+import type { ConversationService } from '../conversations'
+import type { GuardrailService } from '../guardrails'
+import { type Call, ownerOf } from '../kernel/caller'
+import { type Clock, iso } from '../kernel/clock'
+import type { Values } from '../kernel/config'
+import { notFound } from '../kernel/errors'
+import type { KeyId } from '../kernel/ids'
+import type { Reader, Store } from '../kernel/store'
+import { shorten } from '../kernel/text'
+import type { BrandSoul } from '../keys/schema'
+import type { MakingService } from '../making'
+import type { SettingsService } from '../settings'
+import type { SkillService } from '../skills'
+import type { Tools } from '../tools'
+import type { Toolset } from '../tools/schema'
+import type { voiceSettings } from './config'
+import { voiceUnavailable } from './errors'
+import { type ActionOrder, type ActionResult, type TokenOrder, VoiceSessionId, type VoiceToken } from './schema'
+import { createVoiceTokens } from './tokens'
+
+type Deps = {
+  store: Store
+  clock: Clock
+  masterKey: Uint8Array
+  settings: Values<typeof voiceSettings>
+  preferences: Pick<SettingsService, 'read'>
+  making: Pick<MakingService, 'run'>
+  guardrails: Pick<GuardrailService, 'guardOf'>
+  conversations: Pick<ConversationService, 'history'>
+  skills: Pick<SkillService, 'activeFor' | 'everyTool'>
+  tools: Pick<Tools, 'assemble'>
+  agent: Pick<Agent, 'callTool'>
+  brandSoulOf(reader: Reader, keyId: KeyId): Promise<BrandSoul | null>
+}
+
+export type Voice = ReturnType<typeof createVoice>
+
+const SPOKEN =
+  'You speak aloud with the user, live. Use short sentences, no lists, no markup, no addresses. ' +
+  'Say what you do while a tool runs, and sum up its result instead of reading it out.'
+const MOST_TURNS = 20
+const MOST_TURN_CHARS = 1_000
+
+/** Tokens of live voice sessions, and the tools that run under them (contract 6). */
+export function createVoice(deps: Deps) {
+  const { store, clock, settings, making, conversations, skills, tools, agent, guardrails } = deps
+  const tokens = createVoiceTokens({ clock, masterKey: deps.masterKey, secret: settings.voiceSecret })
+  return { token, act }
+
+  /** Opens a session. Throws 503 `voice_unavailable`, 404 for a foreign conversation, 402. */
+  async function token(call: Call, order: TokenOrder): Promise<VoiceToken> {
+    if (!settings.voiceUrl) throw voiceUnavailable.with({ retryAfterS: 60 })
+    const { voice = null, conversation_id = null, skills: slugs = [] } = order
+    const id = VoiceSessionId.create()
+    const owner = ownerOf(call.caller)
+    const said = conversation_id === null ? [] : (await conversations.history(owner, conversation_id)).turns
+    const active = await skills.activeFor(call, { slugs, prompt: '' })
+    const toolset = await toolsetOf(call, slugs)
+    const session = { id, owner, userId: call.caller.userId, voice, conversationId: conversation_id, skills: slugs }
+    const { token, until } = await tokens.sign(session)
+    return making.run(call, {
+      ...unpaid(id),
+      make: async () => ({ used: {}, files: [], instruction: await instructionOf(call, active.prompt, said) }),
+      answer: ({ made }) => ({
+        object: 'voice_session' as const,
+        token,
+        expiresAt: iso(until),
+        url: settings.voiceUrl,
+        systemInstruction: made.instruction,
+        tools: toolset.definitions.length ? [{ functionDeclarations: [...toolset.definitions] }] : [],
+        ...(active.warnings.length ? { warnings: [...active.warnings] } : {}),
+      }),
+    })
+  }
+
+  /** Runs one tool of a session. Throws 404 for an unknown one, 401 `invalid_token`, 402. */
+  async function act(call: Call, { tool, arguments: args = {}, session_token }: ActionOrder): Promise<ActionResult> {
+    const session = session_token === undefined ? null : await tokens.read(session_token, ownerOf(call.caller))
+    const toolset = await toolsetOf(call, session?.skills ?? [])
+    if (!toolset.tools.has(tool)) throw notFound('tool')
+    const guard = (await guardrails.guardOf(call.caller)) as Acting['guard']
+    const context = { call, toolset, guard, conversationId: session?.conversationId ?? null }
+    return making.run(call, {
+      ...unpaid(VoiceSessionId.create()),
+      make: async ({ signal }) => {
+        const outcome = await agent.callTool(context, { name: tool, arguments: JSON.stringify(args) }, signal)
+        return { used: {}, files: [], outcome }
+      },
+      answer: ({ made: { outcome } }) => ({ object: 'voice_action' as const, tool, ...outcome }),
+    })
+  }
+
+  /** The tools of this server and those of the skills, under names that tell the skill. */
+  async function toolsetOf(call: Call, slugs: readonly string[]): Promise<Toolset> {
+    const ofSkills = await skills.everyTool(call, slugs)
+    const named = ofSkills.map(({ slug, tool }) => ({ ...tool, name: `skill_${slug}_${tool.name}` }))
+    return tools.assemble({ inline: [], skills: named, system: true, approved: [], call })
+  }
+
+  async function instructionOf(call: Call, ofSkills: string | null, said: readonly Turn[]): Promise<string> {
+    const { caller } = call
+    const { svc_branding, personality } = await deps.preferences.read(store.read, caller.userId)
+    const hasSoul = caller.type === 'key' && caller.hasBrandSoul
+    const system = assembleSystem({
+      mode: 'voice',
+      persona: personality,
+      personality: null,
+      style: null,
+      branding: svc_branding,
+      componentLibrary: 'svc',
+      soul: hasSoul ? await deps.brandSoulOf(store.read, caller.keyId) : null,
+      memories: [],
+      skills: ofSkills,
+    })
+    return [system, SPOKEN, historyOf(said)].filter(Boolean).join('\n\n')
+  }
+}
+
+type Turn = { role: 'user' | 'assistant'; content: string }
+
+function historyOf(turns: readonly Turn[]): string {
+  if (!turns.length) return ''
+  const lines = turns.slice(-MOST_TURNS).map(({ role, content }) => {
+    const words = shorten(content.replace(/\s+/g, ' ').trim(), MOST_TURN_CHARS)
+    return `${role === 'user' ? 'User' : 'You'}: ${words}`
+  })
+  return `The conversation so far:\n${lines.join('\n')}`
+}
+
+/** Neither a session nor a call of a tool costs anything by itself; what a tool makes is charged by its maker. */
+const unpaid = (id: VoiceSessionId) => ({
+  kind: 'voice' as const,
+  id,
+  mode: 'voice',
+  engineId: 'svc-1-voice',
+  free: true,
+  texts: {},
+  most: {},
+})

@@ -1,0 +1,26 @@
+import { setting } from '../kernel/config'
+import { oneOf, t } from '../kernel/schema'
+
+const SEARCH_DRIVERS = ['none', 'searxng', 'brave', 'tavily'] as const
+
+export const webSettings = {
+  searchDriver: setting({
+    env: 'SVC_SEARCH_DRIVER',
+    schema: oneOf(SEARCH_DRIVERS),
+    default: 'none',
+    about: 'What searches the web: a SearXNG server, Brave Search or Tavily.',
+  }),
+  searchBaseUrl: setting({
+    env: 'SVC_SEARCH_BASE_URL',
+    schema: t.String({ pattern: '^(https?://[^\\s]+)?$' }),
+    default: '',
+    about: 'Address of the search server; needed for searxng, otherwise the public one of the driver.',
+  }),
+  searchApiKey: setting({
+    env: 'SVC_SEARCH_API_KEY',
+    schema: t.String(),
+    default: '',
+    about: 'The key sent to the search server.',
+    secret: true,
+  }),
+} as const

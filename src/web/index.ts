@@ -1,0 +1,4 @@
+/** Web: searching it by the operator's search server, and reading its pages as text. */
+export { webSettings } from './config'
+export { WebFailure } from './failure'
+export { createWeb, type Web } from './service'

@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'bun:test'
+import { parse } from 'csv-parse/sync'
+import { strFromU8, unzipSync } from 'fflate'
+import { renderCsv } from '../../src/documents/render/csv'
+import { renderDocx } from '../../src/documents/render/docx'
+import { renderPdf } from '../../src/documents/render/pdf'
+import { renderPptx } from '../../src/documents/render/pptx'
+import { renderXlsx } from '../../src/documents/render/xlsx'
+import { documentOf, EVERYTHING, hasOffice, hasPdftotext, opened, pdfText } from './support'
+
+const everything = documentOf(EVERYTHING)
+const PATIENCE_MS = 120_000
+
+if (!hasPdftotext) process.stdout.write('no pdftotext here: PDFs are not read back\n')
+if (!hasOffice) process.stdout.write('no soffice here: Office files are not opened by another program\n')
+
+describe('a PDF', () => {
+  test.if(hasPdftotext)('has the words of the document, page numbers and its title on later pages', async () => {
+    const long = documentOf(`${EVERYTHING}\n\n${'A paragraph of some length. '.repeat(40)}\n\n`.repeat(4))
+    const text = await pdfText(await renderPdf(long))
+    const pages = text.split('\f')
+    expect(pages.length).toBeGreaterThan(4)
+    for (const words of [
+      'Annual Report',
+      'bold words',
+      'Ελληνικά, Кириллица',
+      '→ ✓',
+      'nested entry two',
+      '=SUM(A1:A3)',
+    ]) {
+      expect(pages[0]).toContain(words)
+    }
+    expect(text).toContain('def total(rows):\n')
+    expect(text).toContain('1,310,500')
+    expect(text).toContain('Revenue chart')
+    expect(pages[1]).toContain('Annual Report')
+    expect(pages[1]).toMatch(/2 ?\/ ?\d+/)
+  })
+
+  test.if(hasPdftotext)('takes any alphabet, signs without a glyph, and words without an end', async () => {
+    const odd = documentOf(
+      `# 漢字 😀\n\nשלום עולם مرحبا 漢字かな 한국어 👩‍👩‍👧 \u0301 \u202e ${'x'.repeat(3_000)}\n\n|${'c|'.repeat(20)}\n|${'-|'.repeat(20)}\n|${'cell|'.repeat(20)}`,
+    )
+    expect(await pdfText(await renderPdf(odd))).toContain('xxxxxxxx')
+  })
+
+  test('is the same for the same document, and says nothing of this machine', async () => {
+    const [first, second] = [await renderPdf(everything), await renderPdf(everything)]
+    expect(Buffer.from(first).equals(Buffer.from(second))).toBe(true)
+    expect(Buffer.from(first).toString('latin1')).not.toContain(process.cwd())
+  })
+
+  test('opens no file and no address that a document names', async () => {
+    const asked = documentOf('![a](/etc/passwd) ![b](http://127.0.0.1:9/x.png) ![c](file:///etc/passwd)')
+    const bytes = await renderPdf(asked)
+    if (hasPdftotext) expect(await pdfText(bytes)).toContain('[a]')
+    expect(Buffer.from(bytes).toString('latin1')).not.toContain('root:')
+  })
+})
+
+describe('Office files', () => {
+  const words = [
+    'bold words',
+    'Ελληνικά, Кириллица',
+    'nested entry two',
+    '=SUM(A1:A3)',
+    'Revenue chart',
+    'The last words of it.',
+  ]
+
+  test.if(hasOffice).each([
+    ['docx', renderDocx],
+    ['pptx', renderPptx],
+  ] as const)(
+    'a %s opens in LibreOffice with all that was said',
+    async (format, render) => {
+      const text = await opened(await render(everything), format)
+      for (const word of ['Annual Report', ...words]) expect(text).toContain(word)
+      expect(text).toMatch(/def total\(rows\):/)
+    },
+    PATIENCE_MS,
+  )
+
+  test.if(hasOffice)(
+    'an xlsx opens in LibreOffice with typed cells, and no text becomes a formula',
+    async () => {
+      const rows = parse(await opened(await renderXlsx(everything), 'xlsx')) as string[][]
+      expect(rows[0]).toEqual(['Quarter', 'Revenue', 'Growth', 'Date', 'Comment'])
+      expect(rows[2]).toEqual(['Q2 2026', '1310500', '-1.2%', '2026-06-30', '=SUM(A1:A3)'])
+    },
+    PATIENCE_MS,
+  )
+
+  test('a workbook has a sheet for each table, chart and the text, and counts with numbers', async () => {
+    const files = unzipSync(await renderXlsx(everything))
+    const sheet = strFromU8(files['xl/worksheets/sheet1.xml']!)
+    expect(sheet).toContain('<v>1240000</v>')
+    expect(sheet).toContain('<v>0.042</v>')
+    expect(Object.values(files).some((bytes) => strFromU8(bytes).includes('<f>'))).toBe(false)
+    const names = [...strFromU8(files['xl/workbook.xml']!).matchAll(/<sheet [^>]*name="([^"]*)"/g)].map(
+      ([, name]) => name,
+    )
+    expect(names).toEqual(['Revenue by quarter', 'Revenue chart', 'Text'])
+    expect(strFromU8(files['xl/charts/chart1.xml']!)).toContain('<c:f>&#39;Revenue chart&#39;!$B$2:$B$3</c:f>')
+  })
+
+  test('a text that looks like the mark of a chart is a text', async () => {
+    const sly = '\ue000chart-1\ue001'
+    const body = strFromU8(unzipSync(await renderDocx(documentOf(`${sly}\n\n${EVERYTHING}`)))['word/document.xml']!)
+    expect(body.indexOf(sly)).toBeGreaterThan(0)
+    expect(body.indexOf('r:id="rIdChart1"')).toBeGreaterThan(body.indexOf(sly))
+  })
+
+  test('charts are those of the program, with the numbers that were supplied', async () => {
+    const docx = unzipSync(await renderDocx(everything))
+    expect(strFromU8(docx['word/charts/chart1.xml']!)).toContain('<c:v>1310500</c:v>')
+    expect(strFromU8(docx['word/charts/chart1.xml']!)).toContain('<c:min val="0"/>')
+    expect(strFromU8(docx['word/document.xml']!)).not.toMatch(/[\ue000\ue001]/)
+    const pptx = unzipSync(await renderPptx(everything))
+    expect(Object.keys(pptx).filter((name) => /^ppt\/charts\/chart\d+\.xml$/.test(name))).toHaveLength(1)
+  })
+})
+
+describe('CSV', () => {
+  const csvOf = (markdown: string) =>
+    parse(new TextDecoder().decode(renderCsv(documentOf(markdown))), { relax_column_count: true })
+
+  test('is the table, where no cell starts a formula (F7)', () => {
+    expect(csvOf('Words.\n\n| a | b |\n|---|---|\n| =1+1 | -3 |\n| "x", | @y |')).toEqual([
+      ['a', 'b'],
+      ["'=1+1", '-3'],
+      ['"x",', "'@y"],
+    ])
+  })
+
+  test('joins tables of one header, and has the text by section where there is none', () => {
+    expect(csvOf('|a|b|\n|-|-|\n|1|2|\n\n## x\n\n|a|b|\n|-|-|\n|3|4|')).toEqual([
+      ['a', 'b'],
+      ['1', '2'],
+      ['3', '4'],
+    ])
+    expect(csvOf('# One\n\nFirst.\n\n- entry')).toEqual([
+      ['Section', 'Text'],
+      ['One', 'First.'],
+      ['One', 'entry'],
+    ])
+  })
+})
