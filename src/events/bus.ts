@@ -9,9 +9,12 @@ type Deps = {
   onError(type: string, error: unknown): void
 }
 
+/** What led to an event: how deep the one was that started it. */
+type Cause = { depth?: number | undefined }
 type TransactionListener = (tx: Tx, event: DomainEvent<never>) => Promise<void>
 type AfterCommitListener = (event: DomainEvent<never>) => void
 type Subscription<React> = { kind: EventKind | '*'; react: React }
+type Listeners = { inTransaction: TransactionListener[]; afterCommit: AfterCommitListener[] }
 
 export type EventBus = ReturnType<typeof createEventBus>
 
@@ -19,6 +22,20 @@ export type EventBus = ReturnType<typeof createEventBus>
 export function createEventBus({ clock, onError }: Deps) {
   const transactionListeners: Subscription<TransactionListener>[] = []
   const afterCommitListeners: Subscription<AfterCommitListener>[] = []
+  /** Who listens to each kind that was emitted; forgotten when somebody subscribes. */
+  let known = new WeakMap<EventKind, Listeners>()
+  const subscribe = <React>(subscriptions: Subscription<React>[], subscription: Subscription<React>): void => {
+    subscriptions.push(subscription)
+    known = new WeakMap()
+  }
+  const listenersOf = (kind: EventKind): Listeners => {
+    const found = known.get(kind) ?? {
+      inTransaction: listeningTo(transactionListeners, kind),
+      afterCommit: listeningTo(afterCommitListeners, kind),
+    }
+    known.set(kind, found)
+    return found
+  }
 
   return {
     /**
@@ -30,10 +47,12 @@ export function createEventBus({ clock, onError }: Deps) {
       kind: EventKind<Data>,
       scope: OwnerScope,
       data: Data,
+      { depth = 0 }: Cause = {},
     ): Promise<DomainEvent<Data>> {
-      const event = { id: EventId.create(), type: kind.type, scope, created: clock.now(), data }
-      for (const { react } of listenersOf(transactionListeners, kind)) await react(tx, event as DomainEvent<never>)
-      for (const { react } of listenersOf(afterCommitListeners, kind)) {
+      const event = { id: EventId.create(), type: kind.type, scope, created: clock.now(), data, depth }
+      const listeners = listenersOf(kind)
+      for (const react of listeners.inTransaction) await react(tx, event as DomainEvent<never>)
+      for (const react of listeners.afterCommit) {
         tx.afterCommit(() => contain(() => react(event as DomainEvent<never>), kind.type))
       }
       return event
@@ -44,12 +63,12 @@ export function createEventBus({ clock, onError }: Deps) {
       kind: EventKind<Data> | '*',
       react: (tx: Tx, event: DomainEvent<Data>) => Promise<void>,
     ): void {
-      transactionListeners.push({ kind, react: react as TransactionListener })
+      subscribe(transactionListeners, { kind, react: react as TransactionListener })
     },
 
     /** `react` runs after the commit and before the caller is answered; it must not await anything. */
     afterCommit<Data extends object>(kind: EventKind<Data> | '*', react: (event: DomainEvent<Data>) => void): void {
-      afterCommitListeners.push({ kind, react: react as AfterCommitListener })
+      subscribe(afterCommitListeners, { kind, react: react as AfterCommitListener })
     },
   }
 
@@ -63,7 +82,5 @@ export function createEventBus({ clock, onError }: Deps) {
   }
 }
 
-const listenersOf = <React>(
-  subscriptions: Subscription<React>[],
-  { type, internal }: EventKind,
-): Subscription<React>[] => subscriptions.filter(({ kind }) => (kind === '*' ? !internal : kind.type === type))
+const listeningTo = <React>(subscriptions: Subscription<React>[], { type, internal }: EventKind): React[] =>
+  subscriptions.filter(({ kind }) => (kind === '*' ? !internal : kind.type === type)).map(({ react }) => react)

@@ -1,3 +1,15 @@
-/** Events: how rooms notify each other, inside the transaction of a change and after it has committed. */
+/** Events: what happens is told to other rooms in its transaction, and to whoever is subscribed (contract 11). */
 export { createEventBus, type EventBus } from './bus'
-export { type DomainEvent, defineEvent, defineInternalEvent, EventId, type EventKind } from './schema'
+export { eventSettings } from './config'
+export { createFanOut, type FanOut } from './fan-out'
+export { eventRepository } from './repository'
+export {
+  type DomainEvent,
+  defineEvent,
+  defineInternalEvent,
+  EventId,
+  type EventKind,
+} from './schema'
+export { createEvents } from './service'
+export { subscribe } from './subscriptions'
+export type { BusEventRow } from './table'

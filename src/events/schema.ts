@@ -1,5 +1,8 @@
 import type { OwnerScope } from '../kernel/caller'
 import { defineId, type Id } from '../kernel/ids'
+import { PageQuery } from '../kernel/page'
+import { RangeQuery } from '../kernel/range'
+import { nullable, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 
 export const EventId = defineId('event', 'evt')
 export type EventId = Id<'event'>
@@ -19,6 +22,8 @@ export type DomainEvent<Data extends object = object> = {
   readonly scope: OwnerScope
   readonly created: number
   readonly data: Data
+  /** How many events led to it, each by what another one had started; 0 for what a caller did. */
+  readonly depth: number
 }
 
 /** Declares an event in the room that emits it: `defineEvent<KeyFacts>('key.created')`. */
@@ -27,7 +32,53 @@ export const defineEvent = <Data extends object>(type: string): EventKind<Data> 
 /** The same for events that only other rooms may receive. */
 export const defineInternalEvent = <Data extends object>(type: string): EventKind<Data> => ({ type, internal: true })
 
+/** Longest name or pattern of an event (contract 11.2). */
+const MOST_CHARS = 128
+const TYPE = '^[a-z0-9_]+(\\.[a-z0-9_]+)*$'
 const PATTERN = /^(?:\*|[a-z0-9_]+)(?:\.(?:\*|[a-z0-9_]+))*$/
 
 /** Whether `text` is an event pattern: dotted words, with `*` for any word (contract 11.1). */
-export const isEventPattern = (text: string): boolean => text.length <= 128 && PATTERN.test(text)
+export const isEventPattern = (text: string): boolean => text.length <= MOST_CHARS && PATTERN.test(text)
+
+/** The body of `POST /events`. */
+export const NewEvent = t.Object(
+  {
+    orgId: t.String({ format: 'uuid', description: 'The organization; your own user id where you have none' }),
+    eventType: t.String({ pattern: TYPE, maxLength: MOST_CHARS, description: 'Dotted words, such as `order.created`' }),
+    payload: t.Optional(t.Unknown({ description: 'Any JSON of at most 64 KB' })),
+    sourceConnector: t.Optional(nullable(t.String({ minLength: 1, maxLength: 128 }))),
+  },
+  { $id: 'NewEvent' },
+)
+export type NewEvent = Static<typeof NewEvent>
+
+const members = {
+  id: EventId.schema,
+  orgId: t.String(),
+  eventType: t.String(),
+  payload: t.Unknown(),
+  sourceConnector: nullable(t.String()),
+  timestamp: Timestamp,
+}
+
+/** An event as its owner sees it. */
+export const BusEvent = t.Object(members, { $id: 'Event' })
+export type BusEvent = Static<typeof BusEvent>
+
+export const PublishedEvent = t.Object({
+  ...members,
+  accepted: t.Literal(true),
+  matchedHooks: t.Integer(),
+  matchedWebhooks: t.Integer(),
+  matchedWorkflows: t.Integer(),
+})
+export type PublishedEvent = Static<typeof PublishedEvent>
+
+export const BusEventPage = pageOf('events', BusEvent)
+export const BusEventQuery = t.Object({
+  orgId: t.Optional(t.String({ format: 'uuid' })),
+  eventType: t.Optional(t.String({ maxLength: MOST_CHARS })),
+  ...RangeQuery.properties,
+  ...PageQuery.properties,
+})
+export type BusEventQuery = Static<typeof BusEventQuery>

@@ -1,3 +1,5 @@
+import { compileLinear, type LinearPattern } from './patterns/linear'
+
 /** The syntax tree of a condition such as `a.b > 1 && !(c contains "x")` (contract 10); it never becomes code. */
 export type Expression =
   | { kind: 'literal'; value: string | number | boolean | null }
@@ -8,7 +10,7 @@ export type Expression =
 
 /** The path of a value: `steps["Summary"].output.text` is `['steps', 'Summary', 'output', 'text']`. */
 export type Path = readonly (string | number)[]
-type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'contains' | 'matches'
+export type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'contains' | 'matches'
 
 /** Why a text is not an expression, in one sentence that names the position. */
 export class ExpressionFault extends Error {
@@ -18,6 +20,7 @@ export class ExpressionFault extends Error {
 const MAX_CHARS = 2_000
 const MAX_DEPTH = 32
 const MAX_PATTERN_CHARS = 512
+const MAX_PATTERN_SIZE = 600
 
 /** The first names a path may have: the values of a run (contract 10). */
 const ROOTS = ['trigger', 'steps', 'previous', 'run', 'workflow', 'now']
@@ -45,6 +48,22 @@ export function parseExpression(text: string): Expression {
   const rest = reader.peek()
   if (rest.kind !== 'end') throw unexpected(rest)
   return expression
+}
+
+/** Parses what stands in the braces of a template: one path. Throws ExpressionFault. */
+export function parsePath(text: string): Path {
+  const parsed = parseExpression(text)
+  if (parsed.kind !== 'path') throw new ExpressionFault('only a path such as trigger.name may stand in double braces')
+  return parsed.path
+}
+
+/** Compiles what stands after `matches`: ECMAScript in any case, in linear time. Throws ExpressionFault. */
+export function compileMatch(pattern: string): LinearPattern {
+  try {
+    return compileLinear(pattern, { flags: 'i', mostChars: MAX_PATTERN_CHARS, mostSize: MAX_PATTERN_SIZE })
+  } catch (error) {
+    throw new ExpressionFault(`the pattern after "matches" ${(error as Error).message}`)
+  }
 }
 
 /** All paths that an expression reads. */
@@ -169,16 +188,7 @@ function memberOf(token: Token): string | number {
 
 const unquoted = (text: string): string => text.slice(1, -1).replace(/\\(.)/gs, '$1')
 
-/** Checks a literal pattern (ECMAScript syntax) at parse time; a computed one is only known when it runs. */
+/** Checks a literal pattern at parse time; a computed one is only known when it runs. */
 function assertPattern(right: Expression): void {
-  if (right.kind !== 'literal') return
-  const pattern = String(right.value)
-  if (pattern.length > MAX_PATTERN_CHARS) {
-    throw new ExpressionFault(`the pattern after "matches" is longer than ${MAX_PATTERN_CHARS} characters`)
-  }
-  try {
-    new RegExp(pattern)
-  } catch {
-    throw new ExpressionFault('what stands after "matches" is not a pattern')
-  }
+  if (right.kind === 'literal') compileMatch(String(right.value))
 }

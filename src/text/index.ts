@@ -1,4 +1,5 @@
 /** Text: what reads a text and knows no tenant, row or route. */
+export { evaluate, isTrue, type RunValues } from './evaluate'
 export { ExpressionFault, type Path, parseExpression, pathsOf } from './expression'
 export { type InjectionFinding, scanForInjection } from './injection'
 export { base64Runs } from './injection/base64'
@@ -6,6 +7,7 @@ export { meetingsIn } from './injection/concepts'
 export { decodedPieces } from './injection/encoded'
 export { readable } from './injection/readable'
 export { foreignTo, isLanguageCode } from './languages/foreign'
+export { languageCodeOf, languageOf } from './languages/language-of'
 export { sharpnessFor } from './model/calibrate'
 export { type Labelled, readCorpus } from './model/corpus'
 export { type Example, learn, rounded } from './model/learn'
@@ -23,6 +25,7 @@ export { reading } from './reading'
 export { remember } from './remember'
 export { findSecrets, holdsSecret } from './secrets/find'
 export { isSecretName } from './secrets/names'
+export { fillIn, placeholdersOf, TooMuchText, textsIn, written } from './template'
 export { compileTerms } from './terms'
 export {
   compileTopic,

@@ -40,6 +40,7 @@ describe('an event', () => {
       type: 'door.rung',
       scope: 'org:o',
       created: Date.parse('2026-01-01'),
+      depth: 0,
       data: { door: 'back' },
     })
     expect(EventId.is(event.id)).toBe(true)

@@ -41,3 +41,10 @@ export function fitOf(text: string, wanted: Wanted): number {
   const { francAll } = require('franc') as typeof Franc
   return francAll(text, { only: KNOWN }).find(([language]) => wanted.has(language))?.[1] ?? 0
 }
+
+/** The language (ISO 639-1) that fits a text best by its trigrams; null where none does. */
+export function likeliest(text: string): string | null {
+  const { franc } = require('franc') as typeof Franc
+  const code = franc(text, { only: KNOWN })
+  return CODES.entries().find(([, known]) => known === code)?.[0] ?? null
+}

@@ -31,7 +31,7 @@ const LEAST_TELLING = 4
 
 /** Loaded with the first policy that needs it. */
 let names: Intl.DisplayNames | undefined
-const nameOf = (code: string): string | undefined => {
+export const nameOf = (code: string): string | undefined => {
   names ??= new Intl.DisplayNames(['en'], { type: 'language', fallback: 'none' })
   return names.of(code)
 }

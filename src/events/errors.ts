@@ -1,0 +1,23 @@
+import { AppError, defineError, invalidInput } from '../kernel/errors'
+
+/** Contract 11.2. */
+export const foreignOrg = defineError(
+  'forbidden',
+  'forbidden',
+  () => 'You are not a member of the organization in "orgId". GET /orgs lists yours; without one, send your user id.',
+)
+
+export const viewersPublishNothing = defineError(
+  'forbidden',
+  'forbidden',
+  () => 'Your role in the organization is viewer, which publishes no events. An owner or admin can change it.',
+)
+
+export const reservedType = (type: string) =>
+  invalidInput('eventType', `"${type}" is a name of the server's own events. Publish it under another one.`)
+
+/** Catalogue R2. */
+export const payloadTooLarge = (mostKb: number) =>
+  new AppError('too_large', 'payload_too_large', `"payload" is larger than ${mostKb} KB. Send a link to it instead.`, {
+    param: 'payload',
+  })

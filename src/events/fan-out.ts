@@ -1,0 +1,76 @@
+import type { AuditLog } from '../audit'
+import { iso } from '../kernel/clock'
+import { newRequestId } from '../kernel/ids'
+import type { Tx } from '../kernel/store'
+import { eventRepository as rows } from './repository'
+import type { DomainEvent } from './schema'
+import { type Subscriber, subscribersOf } from './subscriptions'
+import type { BusEventRow } from './table'
+
+/** What a kind of subscriber does with an event, in its transaction: it stores what is to be done, and returns. */
+type Receive = (tx: Tx, event: BusEventRow, targets: readonly string[]) => Promise<unknown>
+
+export type FanOut = ReturnType<typeof createFanOut>
+
+/** An event this deep is stored and reaches nobody, so that what events start cannot go round for ever (I37, R4). */
+const MOST_DEPTH = 8
+
+/**
+ * Takes an event to whoever is subscribed, in the transaction of its cause: either all of it is there or nothing
+ * (I17). Events of the server are stored only where something is subscribed.
+ */
+export function createFanOut({ audit }: { audit: Pick<AuditLog, 'recordUnattended'> }) {
+  const receivers = new Map<Subscriber, Receive>()
+  return {
+    /** Declares who takes the events of a kind of subscriber. */
+    receive: (subscriber: Subscriber, receive: Receive): void => void receivers.set(subscriber, receive),
+    ofServer,
+    publish,
+  }
+
+  /** For the bus: an event that a room emits. */
+  async function ofServer(tx: Tx, event: DomainEvent): Promise<void> {
+    const reached = await subscribersOf(tx, event.scope, event.type)
+    if (reached.size) await store(tx, event, reached, null)
+  }
+
+  /** An event that a caller publishes. Returns how many of each kind it reaches. */
+  async function publish(
+    tx: Tx,
+    event: DomainEvent<{ value: unknown }>,
+    source: string | null,
+  ): Promise<Record<Subscriber, number>> {
+    const reached = await subscribersOf(tx, event.scope, event.type)
+    await store(tx, { ...event, data: event.data.value }, reached, source)
+    const countOf = (subscriber: Subscriber) => (event.depth > MOST_DEPTH ? 0 : (reached.get(subscriber)?.length ?? 0))
+    return {
+      webhook: countOf('webhook'),
+      hook: countOf('hook'),
+      workflow: countOf('workflow'),
+      skill: countOf('skill'),
+    }
+  }
+
+  async function store(
+    tx: Tx,
+    { id, type, scope: owner, created, data, depth }: Omit<DomainEvent, 'data'> & { data: unknown },
+    reached: ReadonlyMap<Subscriber, string[]>,
+    source: string | null,
+  ): Promise<void> {
+    const envelope = JSON.stringify({ id, type, created: iso(created), data })
+    const row: BusEventRow = { id, owner, type, envelope, source, depth, created_at: created }
+    await rows.insert(tx, row)
+    if (depth > MOST_DEPTH) {
+      const about = { scope: owner, requestId: newRequestId() }
+      const input = { metadata: { event_type: type, depth } }
+      await audit.recordUnattended(tx, about, {
+        action: 'event.loop_stopped',
+        entityType: 'event',
+        entityId: id,
+        input,
+      })
+      return
+    }
+    for (const [subscriber, targets] of reached) await receivers.get(subscriber)?.(tx, row, targets)
+  }
+}

@@ -1,0 +1,40 @@
+import type { Guard } from '../http/guard'
+import type { OperatorEdge } from '../http/operator-edge'
+import { operatorRoutes, tenantRoutes, verb } from '../http/verbs'
+import { BusEventPage, BusEventQuery, NewEvent, PublishedEvent } from './schema'
+import type { EventService } from './service'
+
+/** `/events` (contract 11.2), for tenants and operators. */
+const verbsOf = ({ publish, list }: EventService) =>
+  [
+    verb(
+      {
+        method: 'post',
+        path: '/events',
+        body: NewEvent,
+        reply: PublishedEvent,
+        creates: true,
+        summary: 'Publish an event',
+        description:
+          'Hooks, workflows, skills and webhooks that are subscribed to it follow in the background; the answer says how many.',
+      },
+      (call, { body }) => publish(call, body),
+    ),
+    verb(
+      {
+        method: 'get',
+        path: '/events',
+        query: BusEventQuery,
+        reply: BusEventPage,
+        owned: true,
+        summary: 'List events, newest first',
+        description: 'Events that were published, and those of the server that something was subscribed to.',
+      },
+      (call, { query, owner }) => list(call, query, owner),
+    ),
+  ] as const
+
+export const eventRoutes = (events: EventService, guard: Guard) =>
+  tenantRoutes(verbsOf(events), guard, { scope: 'completions', tag: 'Events' })
+
+export const eventOperatorRoutes = (events: EventService, edge: OperatorEdge) => operatorRoutes(verbsOf(events), edge)

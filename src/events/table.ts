@@ -1,0 +1,48 @@
+import type { OwnerScope } from '../kernel/caller'
+import { defineTable, type Row } from '../kernel/store'
+import type { EventId } from './schema'
+import type { Subscriber } from './subscriptions'
+
+/** Events that were published, and those of the server that something was subscribed to. */
+export const busEvents = defineTable((k) =>
+  k.table(
+    'bus_events',
+    {
+      id: k.text('id').$type<EventId>().primaryKey(),
+      owner: k.text('owner').$type<OwnerScope>().notNull(),
+      type: k.text('type').notNull(),
+      /** `{id,type,created,data}` as the very text that every receiver gets (I17). */
+      envelope: k.text('envelope').notNull(),
+      source: k.text('source'),
+      depth: k.int('depth').notNull(),
+      created_at: k.ms('created_at').notNull(),
+    },
+    (t) => [
+      k.index('bus_events_by_owner').on(t.owner, t.created_at, t.id),
+      k.index('bus_events_by_type').on(t.owner, t.type, t.created_at, t.id),
+      k.index('bus_events_by_age').on(t.created_at, t.id),
+    ],
+  ),
+)
+
+/** Who wants which events. The room of the subscriber keeps its rows, in the units that change it. */
+export const eventSubscriptions = defineTable((k) =>
+  k.table(
+    'event_subscriptions',
+    {
+      owner: k.text('owner').$type<OwnerScope>().notNull(),
+      /** First word of the pattern, or `*`: what an event is looked up by. */
+      head: k.text('head').notNull(),
+      subscriber: k.text('subscriber').$type<Subscriber>().notNull(),
+      target: k.text('target').notNull(),
+      pattern: k.text('pattern').notNull(),
+    },
+    (t) => [
+      k.primaryKey({ columns: [t.owner, t.head, t.subscriber, t.target, t.pattern] }),
+      k.index('event_subscriptions_by_target').on(t.subscriber, t.target),
+    ],
+  ),
+)
+
+export type BusEventRow = Row<typeof busEvents>
+export type SubscriptionRow = Row<typeof eventSubscriptions>

@@ -1,0 +1,19 @@
+import { setting } from '../kernel/config'
+import { t } from '../kernel/schema'
+
+/** Settings of the mail room. */
+export const mailSettings = {
+  smtpUrl: setting({
+    env: 'SVC_SMTP_URL',
+    schema: t.String({ pattern: '^$|^smtps?://' }),
+    default: '',
+    about: 'Server that sends e-mail, such as smtps://user:password@mail.example:465; without it none is sent.',
+    secret: true,
+  }),
+  mailFrom: setting({
+    env: 'SVC_MAIL_FROM',
+    schema: t.String({ maxLength: 320 }),
+    default: '',
+    about: 'Sender of e-mail, such as svc <noreply@example.com>; needed with SVC_SMTP_URL.',
+  }),
+}

@@ -1,0 +1,23 @@
+import { setting } from '../kernel/config'
+import { t } from '../kernel/schema'
+
+export const webhookSettings = {
+  maxWebhooks: setting({
+    env: 'SVC_MAX_WEBHOOKS',
+    schema: t.Integer({ minimum: 1, maximum: 100_000 }),
+    default: 1_000,
+    about: 'How many webhooks one person or one organization may have, disabled ones included.',
+  }),
+  maxActiveWebhooks: setting({
+    env: 'SVC_MAX_ACTIVE_WEBHOOKS',
+    schema: t.Integer({ minimum: 1, maximum: 100_000 }),
+    default: 20,
+    about: 'How many enabled webhooks one person or one organization may have.',
+  }),
+  webhookRetrySchedule: setting({
+    env: 'SVC_WEBHOOK_RETRY_SCHEDULE',
+    schema: t.String({ pattern: '^\\d{1,6}(,\\d{1,6}){0,19}$' }),
+    default: '0,5,300,1800,7200,18000,36000,36000',
+    about: 'Seconds before each attempt to deliver a webhook, counted from the attempt before it.',
+  }),
+}

@@ -1,0 +1,190 @@
+import type { AuditLog } from '../audit'
+import { type EventBus, eventRepository } from '../events'
+import type { EventId } from '../events/schema'
+import { defineJob, type JobKind, type Jobs, type Outcome, type Running } from '../jobs'
+import type { OwnerScope } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
+import type { Outbound } from '../kernel/outbound'
+import type { Store, Tx } from '../kernel/store'
+import { outboxRepository as outbox } from './outbox'
+import { deliveryRepository as log, webhookRepository as rows } from './repository'
+import { judge, laneFor } from './rules'
+import type { WebhookId } from './schema'
+import type { Secrets } from './secrets'
+import { send } from './send'
+import { createSettle, type Ended } from './settle'
+import type { Lane, OutboxRow, WebhookRow } from './table'
+
+export type DeliverDeps = {
+  store: Store
+  clock: Clock
+  jobs: Pick<Jobs, 'register' | 'ensure'>
+  audit: Pick<AuditLog, 'recordUnattended'>
+  events: Pick<EventBus, 'emit'>
+  outbound: Outbound
+  secrets: Secrets
+  /** Milliseconds before each attempt. */
+  schedule: readonly number[]
+  /** 0 to 1. */
+  random(): number
+}
+
+type Payload = { id: WebhookId; owner: OwnerScope }
+
+/** Connections to one receiver at once, and to those of one owner as runs times this (I18). */
+const AT_ONCE = 4
+const RUNS = { steady: { concurrency: 64, concurrencyPerKey: 8 }, slow: { concurrency: 32, concurrencyPerKey: 4 } }
+/** How long one run takes on new deliveries before others get their turn. */
+const TURN_MS = 500
+const TIME_LIMIT_MS = 120_000
+const BATCH = 64
+const CLEAR_BATCH = 500
+const LONGEST_DELAY_MS = 30_000
+
+/**
+ * Delivers events. A webhook with something to deliver has one job, in one of two lanes: receivers that keep failing
+ * have a lane and connections of their own, so that they delay nobody else (I18). Its run sends what is due, and
+ * comes back when the next one is.
+ */
+export function createDeliveries(deps: DeliverDeps) {
+  const { store, clock, jobs, outbound, secrets, schedule, random } = deps
+  const settle = createSettle(deps)
+  const lanes = { steady: laneOf('steady'), slow: laneOf('slow') }
+  for (const lane of Object.values(lanes)) jobs.register(lane)
+  return { wake }
+
+  /** Sees to it that what is due for this webhook is sent. */
+  function wake(tx: Tx, hook: Pick<WebhookRow, 'id' | 'owner' | 'lane'>, runAt?: number): Promise<void> {
+    const { id, owner } = hook
+    const payload: Payload = { id, owner }
+    return jobs.ensure(tx, lanes[hook.lane], {
+      owner,
+      payload,
+      uniqueKey: id,
+      ...(runAt === undefined ? {} : { runAt }),
+    })
+  }
+
+  function laneOf(lane: Lane): JobKind<Payload> {
+    return defineJob<Payload>({
+      name: `webhooks.${lane}`,
+      run: (job) => run(job, lane),
+      // Deliveries end by their schedule, never with their job.
+      retry: {
+        attempts: Number.MAX_SAFE_INTEGER,
+        delayMs: (attempt) => Math.min(1_000 * 2 ** Math.min(attempt, 10), LONGEST_DELAY_MS),
+      },
+      timeLimitMs: TIME_LIMIT_MS,
+      keepMs: 0,
+      ...RUNS[lane],
+      async onFailed(tx, { payload }) {
+        const hook = await rows.byId(tx, payload.id)
+        if (hook) await wake(tx, hook)
+      },
+    })
+  }
+
+  async function run(job: Running<Payload>, lane: Lane): Promise<Outcome<null>> {
+    const { id } = job.payload
+    const found = await rows.byId(store.read, id)
+    if (!found) return clearAll(id, true)
+    if (!found.enabled) return clearAll(id, false)
+    if (found.lane !== lane) return { effects: (tx) => wake(tx, found) }
+    const hook = await sendDue(job, found)
+    if (!hook?.enabled) return clearAll(id, !hook)
+    const next = await outbox.soonest(store.read, id)
+    if (next === null) return {}
+    const wanted = laneFor(hook)
+    if (wanted === lane) return { again: { at: await nextTurn(hook, next) } }
+    return {
+      effects: async (tx) => {
+        await rows.change(tx, hook, { lane: wanted })
+        await wake(tx, { ...hook, lane: wanted }, next)
+      },
+    }
+  }
+
+  /** An ordered webhook waits for its oldest delivery, whatever else is due. */
+  async function nextTurn(hook: WebhookRow, soonest: number): Promise<number> {
+    return hook.ordered ? ((await outbox.first(store.read, hook.id))?.due_at ?? soonest) : soonest
+  }
+
+  /** Drops what waits for a webhook that is disabled, and the log too of one that is no more. */
+  async function clearAll(id: WebhookId, isDeleted: boolean): Promise<Outcome<null>> {
+    while ((await store.write((tx) => outbox.clear(tx, id, CLEAR_BATCH))) === CLEAR_BATCH);
+    if (isDeleted) while ((await store.write((tx) => log.clear(tx, id, CLEAR_BATCH))) === CLEAR_BATCH);
+    return {}
+  }
+
+  /**
+   * Sends what is due, several at once; results are written while others are under way. Returns the webhook as it is
+   * afterwards, null when it was deleted meanwhile.
+   */
+  async function sendDue(job: Running<Payload>, found: WebhookRow): Promise<WebhookRow | null> {
+    let hook: WebhookRow | null = found
+    let fault: unknown
+    const until = clock.monotonic() + TURN_MS
+    const atOnce = found.ordered || found.lane === 'slow' ? 1 : AT_ONCE
+    const open = new Map<number, Promise<void>>()
+    const ended: Ended[] = []
+    /** Begun and not yet written: still due in the store. */
+    const held = new Set<number>()
+    let waiting: OutboxRow[] = []
+    let envelopes = new Map<EventId, string>()
+    const mayBegin = (): boolean =>
+      hook?.enabled === true &&
+      laneFor(hook) === found.lane &&
+      clock.monotonic() < until &&
+      !job.signal.aborted &&
+      fault === undefined
+
+    const begin = (row: OutboxRow) => {
+      held.add(row.seq)
+      const sending = attempt(hook!, row, envelopes.get(row.event_id)).then(
+        (one) => void ended.push(one),
+        (error: unknown) => {
+          fault ??= error
+        },
+      )
+      open.set(
+        row.seq,
+        sending.then(() => void open.delete(row.seq)),
+      )
+    }
+    for (;;) {
+      if (mayBegin() && !waiting.length) {
+        waiting = (await dueOf(hook!, BATCH + held.size)).filter(({ seq }) => !held.has(seq))
+        const ids = waiting.map(({ event_id }) => event_id)
+        envelopes = await eventRepository.envelopes(store.read, ids)
+      }
+      while (mayBegin() && waiting.length && open.size < atOnce) begin(waiting.shift()!)
+      if (open.size && !ended.length) await Promise.race(open.values())
+      const some = ended.splice(0)
+      if (some.length) hook = await job.write((tx) => settle(tx, found.id, some))
+      else if (!open.size) break
+      for (const { row } of some) held.delete(row.seq)
+    }
+    if (fault !== undefined) throw fault
+    return hook
+  }
+
+  async function dueOf(hook: WebhookRow, limit: number): Promise<OutboxRow[]> {
+    if (!hook.ordered) return outbox.due(store.read, hook.id, clock.now(), limit)
+    const first = await outbox.first(store.read, hook.id)
+    return first && first.due_at <= clock.now() ? [first] : []
+  }
+
+  async function attempt(hook: WebhookRow, row: OutboxRow, body: string | undefined): Promise<Ended> {
+    const [startedAt, began] = [clock.now(), clock.monotonic()]
+    // An event older than events are kept has no text any more.
+    if (body === undefined) {
+      const verdict = { ok: false, message: 'event expired', next: null, gone: false }
+      return { row, httpStatus: null, verdict, at: startedAt, durationMs: 0 }
+    }
+    const signed = { id: row.event_id, body, timestampS: Math.floor(startedAt / 1_000), ...secrets.of(hook, startedAt) }
+    const answer = await send(outbound, hook.url, signed)
+    const now = clock.now()
+    const verdict = judge(answer, { attempt: row.attempt, schedule, now, random: random() })
+    return { row, httpStatus: answer.status, verdict, at: now, durationMs: Math.round(clock.monotonic() - began) }
+  }
+}

@@ -1,0 +1,35 @@
+import { AppError, defineError } from '../kernel/errors'
+
+export const tooManyActive = defineError(
+  'conflict',
+  'conflict',
+  (most: number) =>
+    `This scope has ${most} enabled webhooks, the most allowed here (SVC_MAX_ACTIVE_WEBHOOKS). Disable or delete one first.`,
+)
+
+export const isDisabled = defineError(
+  'conflict',
+  'conflict',
+  () => 'This webhook is disabled, so nothing is sent to it. PATCH it with {"enabled":true} first.',
+)
+
+export const hasSucceeded = defineError(
+  'conflict',
+  'conflict',
+  () => 'This delivery succeeded; only one that failed can be retried.',
+)
+
+export const isGone = defineError(
+  'conflict',
+  'conflict',
+  () => 'The event of this delivery is no longer kept, so it cannot be sent again.',
+)
+
+/** Catalogue J35. */
+export const tooManyTests = (most: number, retryAfterS: number) =>
+  new AppError(
+    'throttled',
+    'rate_limit_exceeded',
+    `A webhook is tested ${most} times a minute at most. Try again in ${retryAfterS} seconds.`,
+    { retryAfterS },
+  )

@@ -1,0 +1,36 @@
+import { iso, isoOrNull } from '../kernel/clock'
+import type { Delivery, WebhookStats } from './schema'
+import type { DeliveryRow, WebhookRow } from './table'
+
+export const presentDelivery = (row: DeliveryRow): Delivery => ({
+  id: row.id,
+  webhook_id: row.webhook_id,
+  event_id: row.event_id,
+  event_type: row.event_type,
+  http_status: row.http_status,
+  error_message: row.error_message,
+  status: row.status,
+  attempt: row.attempt,
+  failed_at: row.status === 'failed' ? iso(row.created_at) : null,
+  next_retry_at: isoOrNull(row.next_retry_at),
+  duration_ms: row.duration_ms,
+  created_at: iso(row.created_at),
+})
+
+export function presentStats(row: WebhookRow, pending: number): WebhookStats {
+  const { successes, failures } = row
+  const total = successes + failures
+  return {
+    webhook_id: row.id,
+    enabled: row.enabled,
+    consecutive_failures: row.failure_count,
+    last_delivered_at: isoOrNull(row.last_delivered_at),
+    deliveries: {
+      total,
+      successes,
+      failures,
+      success_rate_percent: total ? Math.round((successes / total) * 10_000) / 100 : null,
+      pending,
+    },
+  }
+}

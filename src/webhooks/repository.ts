@@ -1,0 +1,80 @@
+import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm'
+import type { OwnerScope } from '../kernel/caller'
+import { query, type Reader, type Tx } from '../kernel/store'
+import type { DeliveryId, WebhookId } from './schema'
+import { type DeliveryRow, type WebhookRow, webhookDeliveries, webhooks } from './table'
+
+const byId = query<{ id: WebhookId }>()((db, p) => {
+  const t = db.of(webhooks)
+  return db.select().from(t).where(eq(t.id, p.id)).limit(1)
+})
+
+/** Webhooks as the deliveries need them; callers' reads and writes go through the resource. */
+export const webhookRepository = {
+  byId: async (db: Reader, id: WebhookId): Promise<WebhookRow | undefined> =>
+    ((await byId(db, { id })) as WebhookRow[])[0],
+
+  /** The enabled ones of these. */
+  async enabled(db: Reader, owner: OwnerScope, ids: readonly WebhookId[]): Promise<WebhookRow[]> {
+    const t = db.of(webhooks)
+    const wanted = and(eq(t.owner, owner), inArray(t.id, [...ids]), eq(t.enabled, true))
+    return (await db.select().from(t).where(wanted)) as WebhookRow[]
+  },
+
+  async countEnabled(db: Reader, owner: OwnerScope): Promise<number> {
+    const t = db.of(webhooks)
+    const counted = db.select({ total: sql<number>`count(*)`.mapWith(Number) }).from(t)
+    return (await counted.where(and(eq(t.owner, owner), eq(t.enabled, true))))[0]!.total
+  },
+
+  async change(tx: Tx, { id, owner }: Pick<WebhookRow, 'id' | 'owner'>, change: Partial<WebhookRow>): Promise<void> {
+    const t = tx.of(webhooks)
+    await tx
+      .update(t)
+      .set(change)
+      .where(and(eq(t.id, id), eq(t.owner, owner)))
+  },
+
+  /** The row, locked until the unit commits; nothing once it was deleted. */
+  async lock(tx: Tx, id: WebhookId): Promise<WebhookRow | undefined> {
+    const t = tx.of(webhooks)
+    const locked = tx
+      .update(t)
+      .set({ name: sql`${t.name}` })
+      .where(eq(t.id, id))
+    return ((await locked.returning()) as WebhookRow[])[0]
+  },
+}
+
+/** The log of attempts; rows are added and never changed. */
+export const deliveryRepository = {
+  async insert(tx: Tx, rows: readonly DeliveryRow[]): Promise<void> {
+    if (rows.length) await tx.insert(tx.of(webhookDeliveries)).values([...rows])
+  },
+
+  /** Newest first. */
+  async list(db: Reader, webhookId: WebhookId, limit: number): Promise<DeliveryRow[]> {
+    const t = db.of(webhookDeliveries)
+    const of = db.select().from(t).where(eq(t.webhook_id, webhookId))
+    return (await of.orderBy(desc(t.created_at), desc(t.id)).limit(limit)) as DeliveryRow[]
+  },
+
+  async find(db: Reader, webhookId: WebhookId, id: DeliveryId): Promise<DeliveryRow | undefined> {
+    const t = db.of(webhookDeliveries)
+    const one = and(eq(t.webhook_id, webhookId), eq(t.id, id))
+    return (await db.select().from(t).where(one).limit(1))[0] as DeliveryRow | undefined
+  },
+
+  /** Deletes some of the log of a webhook. Returns how many. */
+  async clear(tx: Tx, webhookId: WebhookId, limit: number): Promise<number> {
+    const t = tx.of(webhookDeliveries)
+    const some = tx.select({ id: t.id }).from(t).where(eq(t.webhook_id, webhookId)).limit(limit)
+    return (await tx.delete(t).where(inArray(t.id, some)).returning({ id: t.id })).length
+  },
+
+  async removeOld(tx: Tx, before: number, limit: number): Promise<number> {
+    const t = tx.of(webhookDeliveries)
+    const old = tx.select({ id: t.id }).from(t).where(lt(t.created_at, before)).limit(limit)
+    return (await tx.delete(t).where(inArray(t.id, old)).returning({ id: t.id })).length
+  },
+}

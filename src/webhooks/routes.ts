@@ -1,0 +1,72 @@
+import type { Guard } from '../http/guard'
+import type { OperatorEdge } from '../http/operator-edge'
+import { resourceVerbs } from '../http/resource-verbs'
+import { operatorRoutes, tenantRoutes, verb } from '../http/verbs'
+import * as words from './schema'
+import type { WebhookService } from './service'
+
+/** `/webhooks` (contract 14.1), for tenants and operators. */
+const verbsOf = ({ webhooks, ...service }: WebhookService) =>
+  [
+    ...resourceVerbs(webhooks),
+    verb(
+      {
+        method: 'post',
+        path: '/webhooks/:id/test',
+        reply: words.TestSent,
+        idempotent: true,
+        errors: [404, 409],
+        summary: 'Send a test event, whatever the webhook is subscribed to',
+      },
+      (call, { id }) => service.test(call, id),
+    ),
+    verb(
+      {
+        method: 'get',
+        path: '/webhooks/:id/deliveries',
+        reply: words.Deliveries,
+        errors: [404],
+        summary: 'List the 50 newest attempts to deliver, newest first',
+      },
+      (call, { id }) => service.listDeliveries(call, id),
+    ),
+    verb(
+      {
+        method: 'post',
+        path: '/webhooks/:id/deliveries/:deliveryId/retry',
+        reply: words.Retried,
+        idempotent: true,
+        errors: [404, 409],
+        summary: 'Send an event again: the same bytes, to the address as it is now',
+      },
+      (call, { id, ids }) => service.retry(call, id, ids.deliveryId ?? ''),
+    ),
+    verb(
+      {
+        method: 'post',
+        path: '/webhooks/:id/rotate-secret',
+        body: words.Rotation,
+        reply: words.Rotated,
+        idempotent: true,
+        errors: [404],
+        summary: 'Make a new signing secret; the old one ends at once',
+      },
+      (call, { id, body }) => service.rotate(call, id, body),
+    ),
+    verb(
+      {
+        method: 'get',
+        path: '/webhooks/:id/stats',
+        reply: words.WebhookStats,
+        errors: [404],
+        summary: 'Read how deliveries to a webhook went',
+      },
+      (call, { id }) => service.stats(call, id),
+    ),
+  ] as const
+
+export const webhookRoutes = (service: WebhookService, guard: Guard) =>
+  tenantRoutes(verbsOf(service), guard, { scope: 'completions', tag: 'Webhooks' })
+
+export const webhookOperatorRoutes = (service: WebhookService, edge: OperatorEdge) =>
+  operatorRoutes(verbsOf(service), edge)

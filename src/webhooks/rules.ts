@@ -1,0 +1,73 @@
+import type { Lane, WebhookRow } from './table'
+
+/** What an attempt came to; `status` null when no answer came. */
+export type Answer = { status: number | null; retryAfter: string | null; failure: Failure | null }
+/** Why no answer came. A refused address that is a number stays refused; a name may lead elsewhere later. */
+export type Failure = 'dns' | 'connect' | 'tls' | 'timeout' | 'reset' | 'not_allowed' | 'never_allowed'
+/** `next` in epoch milliseconds; null for no further attempt. */
+export type Verdict = { ok: boolean; message: string | null; next: number | null; gone: boolean }
+
+const LONGEST_RETRY_AFTER_MS = 12 * 3_600_000
+const JITTER = 0.1
+const AUTO_DISABLE = { failures: 20, afterMs: 120 * 3_600_000 }
+/** With so many failures in a row, deliveries go one by one and apart from those to others (I18). */
+const SLOW_FROM = 3
+
+/** Whether deliveries to it go with those to receivers that answer, or apart from them. */
+export const laneFor = ({ failure_count }: Pick<WebhookRow, 'failure_count'>): Lane =>
+  failure_count >= SLOW_FROM ? 'slow' : 'steady'
+
+/** The seconds before each attempt, in milliseconds. */
+export const readSchedule = (text: string): number[] => text.split(',').map((seconds) => Number(seconds) * 1_000)
+
+/**
+ * Judges one attempt (contract 14.3): any 2xx is success; no answer, 3xx, 408, 425, 429 and 5xx are tried again on
+ * schedule, `Retry-After` counts up to 12 hours; 410 ends the webhook; other 4xx are final. `random` is 0 to 1.
+ */
+export function judge(
+  { status, retryAfter, failure }: Answer,
+  { attempt, schedule, now, random }: { attempt: number; schedule: readonly number[]; now: number; random: number },
+): Verdict {
+  if (status !== null && status >= 200 && status < 300) return { ok: true, message: null, next: null, gone: false }
+  const message = messageOf(status, failure)
+  const delay = schedule[attempt]
+  if (delay === undefined || !isPassing(status, failure))
+    return { ok: false, message, next: null, gone: status === 410 }
+  const planned = delay * (1 + JITTER * (2 * random - 1))
+  return { ok: false, message, next: Math.round(now + Math.max(planned, askedMs(retryAfter, now))), gone: false }
+}
+
+const isPassing = (status: number | null, failure: Failure | null): boolean =>
+  status === null
+    ? failure !== 'never_allowed'
+    : status < 400 || status >= 500 || status === 408 || status === 425 || status === 429
+
+const messageOf = (status: number | null, failure: Failure | null): string => {
+  if (status !== null) return `http_${Math.floor(status / 100)}xx`
+  return failure === 'not_allowed' || failure === 'never_allowed' ? 'destination not allowed' : failure!
+}
+
+/** What `Retry-After` asks for; 0 for none, a past date, and anything that is neither seconds nor a date. */
+function askedMs(header: string | null, now: number): number {
+  if (header === null) return 0
+  const text = header.trim()
+  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : /[a-z]/i.test(text) ? Date.parse(text) - now : 0
+  return Number.isNaN(ms) ? 0 : Math.min(Math.max(ms, 0), LONGEST_RETRY_AFTER_MS)
+}
+
+type Streak = Pick<WebhookRow, 'failure_count' | 'failing_since'>
+
+/** The run of failures after more results, in order: a success ends it. */
+export function streakAfter(before: Streak, results: readonly { ok: boolean; at: number }[]): Streak {
+  let streak = before
+  for (const { ok, at } of results) {
+    streak = ok
+      ? { failure_count: 0, failing_since: null }
+      : { failure_count: streak.failure_count + 1, failing_since: streak.failing_since ?? at }
+  }
+  return streak
+}
+
+/** Whether it has failed so long and so often that it is disabled. A quiet one is not, after two failures. */
+export const hasFailedTooLong = ({ failure_count, failing_since }: Streak, now: number): boolean =>
+  failing_since !== null && failure_count >= AUTO_DISABLE.failures && now - failing_since >= AUTO_DISABLE.afterMs

@@ -1,0 +1,132 @@
+import { EventId } from '../events/schema'
+import { defineId, type Id, OrgId } from '../kernel/ids'
+import { PageQuery } from '../kernel/page'
+import { nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
+
+export const WebhookId = defineId('webhook')
+export type WebhookId = Id<'webhook'>
+export const DeliveryId = defineId('delivery')
+export type DeliveryId = Id<'delivery'>
+
+/** `*`, `prefix.*`, or a dotted name (contract 14.1). */
+const SUBSCRIBED = '^(\\*|[a-z0-9_]+(\\.[a-z0-9_]+)*\\.\\*|[a-z0-9_]+(\\.[a-z0-9_]+)+)$'
+const EventTypes = t.Array(t.String({ pattern: SUBSCRIBED, maxLength: 128 }), {
+  minItems: 1,
+  maxItems: 100,
+  uniqueItems: true,
+  description: 'Names such as `job.completed`, families such as `job.*`, or `*` for everything',
+})
+const Description = t.Optional(nullable(t.String({ maxLength: 256 })))
+const Ordered = t.Optional(
+  t.Boolean({ description: 'One delivery at a time, in order: a later one waits until the one before it has ended' }),
+)
+const Url = t.String({ minLength: 1, maxLength: 2_048, description: 'Public https address that receives the events' })
+
+export const NewWebhook = t.Object(
+  {
+    url: Url,
+    event_types: EventTypes,
+    secret: t.Optional(
+      t.String({ minLength: 16, maxLength: 256, description: 'Signs deliveries; random when left out' }),
+    ),
+    description: Description,
+    ordered: Ordered,
+  },
+  { $id: 'NewWebhook' },
+)
+export const WebhookPatch = t.Object(
+  {
+    url: t.Optional(Url),
+    event_types: t.Optional(EventTypes),
+    enabled: t.Optional(t.Boolean({ description: 'Enabling resets the count of failures' })),
+    description: Description,
+    ordered: Ordered,
+  },
+  { $id: 'WebhookPatch' },
+)
+
+const members = {
+  id: WebhookId.schema,
+  object: t.Literal('webhook'),
+  url: t.String(),
+  event_types: t.Array(t.String()),
+  enabled: t.Boolean(),
+  ordered: t.Boolean(),
+  description: nullable(t.String()),
+  org_id: nullable(OrgId.schema),
+  last_delivered_at: nullable(Timestamp),
+  failure_count: t.Integer({ description: 'Attempts that failed since the last one that succeeded' }),
+  disabled_reason: nullable(t.String({ description: '`auto` after days of failures, `gone` after a 410' })),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+}
+export const Webhook = t.Object(members, { $id: 'Webhook' })
+export type Webhook = Static<typeof Webhook>
+
+const secretMembers = {
+  signing_secret: t.String({ description: 'Shown once' }),
+  _note: t.String(),
+}
+/** Answer of `POST /webhooks`. */
+export const WebhookMade = t.Object({ ...members, ...secretMembers })
+/** Answer of `PATCH /webhooks/{id}`. */
+export const WebhookChanged = t.Object({ ...members, updated: t.Literal(true) })
+export const WebhookPage = pageOf('webhooks', Webhook)
+export const WebhookQuery = PageQuery
+
+export const Rotation = t.Optional(
+  t.Object({
+    grace_seconds: t.Optional(
+      t.Integer({
+        minimum: 0,
+        maximum: 86_400,
+        description: 'How long `webhook-signature` is also made with the old secret; 0 unless given',
+      }),
+    ),
+  }),
+)
+export type Rotation = Static<typeof Rotation>
+export const Rotated = t.Object({ id: WebhookId.schema, ...secretMembers })
+export type Rotated = Static<typeof Rotated>
+export const TestSent = t.Object({ sent: t.Literal(true), event_id: EventId.schema })
+export type TestSent = Static<typeof TestSent>
+
+/** One attempt (contract 14.1). */
+export const Delivery = t.Object(
+  {
+    id: DeliveryId.schema,
+    webhook_id: WebhookId.schema,
+    event_id: EventId.schema,
+    event_type: t.String(),
+    http_status: nullable(t.Integer()),
+    error_message: nullable(t.String()),
+    status: oneOf(['success', 'failed']),
+    attempt: t.Integer(),
+    failed_at: nullable(Timestamp),
+    next_retry_at: nullable(Timestamp),
+    duration_ms: t.Integer(),
+    created_at: Timestamp,
+  },
+  { $id: 'Delivery' },
+)
+export type Delivery = Static<typeof Delivery>
+export const Deliveries = t.Object({ deliveries: t.Array(Delivery) })
+export type Deliveries = Static<typeof Deliveries>
+
+export const Retried = t.Object({ retried: t.Literal(true), delivery_id: DeliveryId.schema })
+export type Retried = Static<typeof Retried>
+
+export const WebhookStats = t.Object({
+  webhook_id: WebhookId.schema,
+  enabled: t.Boolean(),
+  consecutive_failures: t.Integer(),
+  last_delivered_at: nullable(Timestamp),
+  deliveries: t.Object({
+    total: t.Integer(),
+    successes: t.Integer(),
+    failures: t.Integer(),
+    success_rate_percent: nullable(t.Number()),
+    pending: t.Integer({ description: 'Waiting for their first or next attempt' }),
+  }),
+})
+export type WebhookStats = Static<typeof WebhookStats>

@@ -1,0 +1,38 @@
+import ipaddr from 'ipaddr.js'
+import { AppError } from '../kernel/errors'
+import { type Outbound, OutboundFailure } from '../kernel/outbound'
+import { hostOf } from '../kernel/outbound-url'
+import { type Signed, signatureHeaders } from '../kernel/webhook-signature'
+import type { Answer, Failure } from './rules'
+
+const TIMEOUT_MS = 15_000
+/** As much of an answer is read as lets the receiver end it in order; nobody looks at it. */
+const MAX_ANSWER_BYTES = 64 * 1024
+
+/** Makes one attempt: signed anew, the same bytes each time, never redirected (contract 14.3). */
+export async function send(outbound: Outbound, url: string, message: Signed): Promise<Answer> {
+  try {
+    const { status, headers } = await outbound.fetchPublic(url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'svc-webhooks/1',
+        ...signatureHeaders(message),
+      },
+      body: message.body,
+      statusOnly: true,
+      maxBytes: MAX_ANSWER_BYTES,
+      timeoutMs: TIMEOUT_MS,
+    })
+    return { status, retryAfter: headers['retry-after'] ?? null, failure: null }
+  } catch (error) {
+    return { status: null, retryAfter: null, failure: failureOf(error, url) }
+  }
+}
+
+function failureOf(error: unknown, url: string): Failure {
+  if (error instanceof OutboundFailure)
+    return error.kind === 'too-large' || error.kind === 'aborted' ? 'reset' : error.kind
+  if (!(error instanceof AppError) || error.code !== 'url_blocked') throw error
+  return ipaddr.isValid(hostOf(new URL(url))) ? 'never_allowed' : 'not_allowed'
+}

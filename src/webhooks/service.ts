@@ -1,0 +1,197 @@
+import { type BusEventRow, eventRepository, type FanOut, subscribe } from '../events'
+import { EventId } from '../events/schema'
+import { type JobKind, recurring } from '../jobs'
+import type { Call, Caller } from '../kernel/caller'
+import { iso } from '../kernel/clock'
+import type { Values } from '../kernel/config'
+import { randomHex } from '../kernel/crypto'
+import { atField, notFound } from '../kernel/errors'
+import type { Tx } from '../kernel/store'
+import { type Change, createResource, type ResourceDeps } from '../resource'
+import type { webhookSettings } from './config'
+import { createDeliveries, type DeliverDeps } from './deliver'
+import { hasSucceeded, isDisabled, isGone, tooManyActive, tooManyTests } from './errors'
+import { outboxRepository as outbox } from './outbox'
+import { presentDelivery, presentStats } from './present'
+import { deliveryRepository as log, webhookRepository as rows } from './repository'
+import { webhook } from './resource'
+import { readSchedule } from './rules'
+import {
+  type Deliveries,
+  DeliveryId,
+  type Retried,
+  type Rotated,
+  type Rotation,
+  type TestSent,
+  type WebhookId,
+  type WebhookStats,
+} from './schema'
+import { createSecrets } from './secrets'
+import type { WebhookRow } from './table'
+
+type Deps = Omit<DeliverDeps, 'store' | 'clock' | 'secrets' | 'schedule'> & {
+  resources: ResourceDeps
+  fanOut: FanOut
+  masterKey: Uint8Array
+  settings: Values<typeof webhookSettings> & { eventsRetentionDays: number }
+}
+
+export type WebhookService = ReturnType<typeof createWebhooks>
+
+const NOTE = 'Keep the signing secret: it is shown in this answer only. Verify each delivery with it.'
+const SHOWN = 50
+const SECRET_BYTES = 32
+const TESTS = { most: 10, everyMs: 60_000 }
+const TIDY = { everyMs: 600_000, batch: 500, dayMs: 86_400_000 }
+
+/** Webhooks: who receives which events, and what became of the deliveries (contract 14). */
+export function createWebhooks({ resources, fanOut, masterKey, settings, ...rooms }: Deps) {
+  const { store, clock, orgs } = resources
+  const { outbound } = rooms
+  const secrets = createSecrets(masterKey)
+  const schedule = readSchedule(settings.webhookRetrySchedule)
+  const deliveries = createDeliveries({ ...rooms, store, clock, secrets, schedule })
+  fanOut.receive('webhook', receive)
+  const webhooks = createResource(resources, webhook, {
+    most: settings.maxWebhooks,
+    async read({ url, event_types, description, ordered, ...sent }) {
+      if (url !== undefined) await assertCallable(url)
+      const enabled = 'enabled' in sent ? sent.enabled : undefined
+      const state = enabled ? { disabled_reason: null, failure_count: 0, failing_since: null } : {}
+      return { url, event_types, description, ordered, enabled, ...state }
+    },
+    changed,
+    async answer(tx, { verb, row, sent }) {
+      if (verb === 'updated') return { updated: true }
+      const given = 'secret' in sent ? sent.secret : undefined
+      const signing_secret = given ?? randomHex(SECRET_BYTES)
+      await rows.change(tx, row, { secret: secrets.seal(row.id, signing_secret) })
+      return { signing_secret, _note: NOTE }
+    },
+  })
+  return { webhooks, test, listDeliveries, retry, rotate, stats, tidying }
+
+  async function assertCallable(url: string): Promise<void> {
+    try {
+      await outbound.assertPublicUrl(url)
+    } catch (error) {
+      throw atField(error as never, 'url')
+    }
+  }
+
+  /** Subscribes, and looks after what waits. The most enabled ones are counted with their owner locked. */
+  async function changed(tx: Tx, { verb, row, before }: Change<typeof webhook>): Promise<void> {
+    if (verb !== 'created' && verb !== 'updated' && verb !== 'deleted') return
+    const { id, owner, enabled } = row
+    const isOn = verb !== 'deleted' && enabled
+    await subscribe(tx, { owner, subscriber: 'webhook', target: id }, isOn ? row.event_types : [])
+    if (isOn && !before?.enabled) {
+      await orgs.lockOwner(tx, { userId: row.user_id, orgId: row.org_id })
+      const { maxActiveWebhooks: most } = settings
+      if ((await rows.countEnabled(tx, owner)) > most) throw tooManyActive(most)
+    }
+    if (verb === 'deleted' || (before?.enabled && !enabled)) await deliveries.wake(tx, row)
+  }
+
+  /** Part of the commit of an event: what is to be delivered is stored with it (I17). */
+  async function receive(tx: Tx, event: BusEventRow, targets: readonly string[]): Promise<void> {
+    for (const hook of await rows.enabled(tx, event.owner, targets as WebhookId[])) await line(tx, hook, event)
+  }
+
+  async function line(
+    tx: Tx,
+    hook: Pick<WebhookRow, 'id' | 'owner' | 'lane'>,
+    event: Pick<BusEventRow, 'id' | 'type'>,
+    attempt = 1,
+  ): Promise<void> {
+    const now = clock.now()
+    const due = { webhook_id: hook.id, event_id: event.id, event_type: event.type, attempt, due_at: now }
+    await outbox.insert(tx, due)
+    await deliveries.wake(tx, hook, now)
+  }
+
+  /** Sends `completion.created` with test data, whatever is subscribed. Throws 409 when disabled, 429 for too many. */
+  function test(call: Call<Caller>, id: string): Promise<TestSent> {
+    return changing(call, id, async (tx, row) => {
+      if (!row.enabled) throw isDisabled()
+      const now = clock.now()
+      const isNew = now - row.tests_since >= TESTS.everyMs
+      const left = Math.ceil((row.tests_since + TESTS.everyMs - now) / 1_000)
+      if (!isNew && row.tests >= TESTS.most) throw tooManyTests(TESTS.most, left)
+      await rows.change(tx, row, isNew ? { tests: 1, tests_since: now } : { tests: row.tests + 1 })
+      const [event_id, type] = [EventId.create(), 'completion.created']
+      const data = { _test: true, message: 'This is a test from svc. Your webhook works.' }
+      const envelope = JSON.stringify({ id: event_id, type, created: iso(now), data })
+      const about = { entityType: 'webhook', entityId: row.id, scope: row.owner }
+      await resources.audit.record(tx, call, { action: 'webhook.tested', ...about })
+      const event = { id: event_id, owner: row.owner, type, envelope, source: null, depth: 0, created_at: now }
+      await eventRepository.insert(tx, event)
+      await line(tx, row, event)
+      return { sent: true, event_id }
+    })
+  }
+
+  /** The newest attempts. */
+  async function listDeliveries({ caller }: Call<Caller>, id: string): Promise<Deliveries> {
+    const row = await webhooks.find(store.read, caller, id)
+    return { deliveries: (await log.list(store.read, row.id, SHOWN)).map(presentDelivery) }
+  }
+
+  /** Sends an event again: the stored bytes to the address as it is now. Throws 404, 409. */
+  function retry(call: Call<Caller>, id: string, deliveryId: string): Promise<Retried> {
+    return changing(call, id, async (tx, row) => {
+      const found = DeliveryId.is(deliveryId) ? await log.find(tx, row.id, deliveryId) : undefined
+      if (!found) throw notFound('delivery')
+      if (found.status === 'success') throw hasSucceeded()
+      if (!row.enabled) throw isDisabled()
+      const { event_id, event_type, attempt } = found
+      if (!(await eventRepository.envelopes(tx, [event_id])).size) throw isGone()
+      const about = { entityType: 'webhook', entityId: row.id, scope: row.owner, input: { metadata: { event_id } } }
+      await resources.audit.record(tx, call, { action: 'webhook.delivery_retried', ...about })
+      if (await outbox.hasten(tx, row.id, event_id, clock.now())) await deliveries.wake(tx, row)
+      else await line(tx, row, { id: event_id, type: event_type }, attempt + 1)
+      return { retried: true, delivery_id: found.id }
+    })
+  }
+
+  /** A new secret; without grace the old one signs nothing from now on. */
+  function rotate(
+    call: Call<Caller>,
+    id: string,
+    { grace_seconds: grace = 0 }: NonNullable<Rotation> = {},
+  ): Promise<Rotated> {
+    return changing(call, id, async (tx, row) => {
+      const signing_secret = randomHex(SECRET_BYTES)
+      const previous = grace
+        ? { previous_secret: row.secret, previous_until: clock.now() + grace * 1_000 }
+        : NO_PREVIOUS
+      await rows.change(tx, row, { secret: secrets.seal(row.id, signing_secret), ...previous })
+      const about = { entityType: 'webhook', entityId: row.id, scope: row.owner }
+      await resources.audit.record(tx, call, { action: 'webhook.secret_rotated', ...about })
+      return { id: row.id, signing_secret, _note: NOTE }
+    })
+  }
+
+  async function stats({ caller }: Call<Caller>, id: string): Promise<WebhookStats> {
+    const row = await webhooks.find(store.read, caller, id)
+    return presentStats(row, await outbox.count(store.read, row.id))
+  }
+
+  /** A change in one unit, with the webhook locked and the answer stored. Throws 404, 403. */
+  function changing<T>(call: Call<Caller>, id: string, change: (tx: Tx, row: WebhookRow) => Promise<T>): Promise<T> {
+    return store.write(async (tx) => {
+      const row = await webhooks.findToChange(tx, call.caller, id)
+      return resources.storeAnswer(tx, call, await change(tx, row))
+    })
+  }
+
+  /** Deletes what is older than the log is kept. */
+  function tidying(): JobKind<null> {
+    return recurring('webhooks.tidy', TIDY.everyMs, async () => {
+      const before = clock.now() - settings.eventsRetentionDays * TIDY.dayMs
+      while ((await store.write((tx) => log.removeOld(tx, before, TIDY.batch))) === TIDY.batch);
+    })
+  }
+}
+
+const NO_PREVIOUS = { previous_secret: null, previous_until: null }

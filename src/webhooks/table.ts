@@ -1,0 +1,90 @@
+import type { EventId } from '../events/schema'
+import type { OwnerScope } from '../kernel/caller'
+import { defineTable, type Row } from '../kernel/store'
+import { ownedColumns, ownedIndexes } from '../resource'
+import type { DeliveryId, WebhookId } from './schema'
+
+/** Receivers that keep failing have a lane of their own (I18). */
+export type Lane = 'steady' | 'slow'
+
+export const webhooks = defineTable((k) =>
+  k.table(
+    'webhooks',
+    {
+      ...ownedColumns<WebhookId>(k),
+      url: k.text('url').notNull(),
+      event_types: k.json<string[]>('event_types').notNull(),
+      description: k.text('description'),
+      /** Sealed; so is the one before it, which signs too until `previous_until`. */
+      secret: k.text('secret').notNull(),
+      previous_secret: k.text('previous_secret'),
+      previous_until: k.ms('previous_until'),
+      enabled: k.bool('enabled').notNull(),
+      ordered: k.bool('ordered').notNull(),
+      /** Where its job is. Changed only by that job, with nothing under way: so nothing is sent from both. */
+      lane: k.text('lane').$type<Lane>().notNull(),
+      disabled_reason: k.text('disabled_reason').$type<'auto' | 'gone'>(),
+      last_delivered_at: k.ms('last_delivered_at'),
+      failure_count: k.int('failure_count').notNull(),
+      /** The first of these failures. */
+      failing_since: k.ms('failing_since'),
+      successes: k.int('successes').notNull(),
+      failures: k.int('failures').notNull(),
+      /** Tests since a moment, so that nobody has this server call an address without end (J35). */
+      tests: k.int('tests').notNull(),
+      tests_since: k.ms('tests_since').notNull(),
+    },
+    (t) => ownedIndexes(k, 'webhooks', t),
+  ),
+)
+
+/** Deliveries that wait for their first or next attempt. One job for each webhook looks after its rows. */
+export const webhookOutbox = defineTable((k) =>
+  k.table(
+    'webhook_outbox',
+    {
+      /** In the order of the events. */
+      seq: k.serial('seq'),
+      webhook_id: k.text('webhook_id').$type<WebhookId>().notNull(),
+      event_id: k.text('event_id').$type<EventId>().notNull(),
+      event_type: k.text('event_type').notNull(),
+      /** Number of the next attempt, from 1. */
+      attempt: k.int('attempt').notNull(),
+      due_at: k.ms('due_at').notNull(),
+    },
+    (t) => [
+      k.index('webhook_outbox_due').on(t.webhook_id, t.due_at, t.seq),
+      k.index('webhook_outbox_order').on(t.webhook_id, t.seq),
+      k.uniqueIndex('webhook_outbox_once').on(t.webhook_id, t.event_id),
+    ],
+  ),
+)
+
+/** The log: one row for each attempt, written when it ends. */
+export const webhookDeliveries = defineTable((k) =>
+  k.table(
+    'webhook_deliveries',
+    {
+      id: k.text('id').$type<DeliveryId>().primaryKey(),
+      webhook_id: k.text('webhook_id').$type<WebhookId>().notNull(),
+      owner: k.text('owner').$type<OwnerScope>().notNull(),
+      event_id: k.text('event_id').$type<EventId>().notNull(),
+      event_type: k.text('event_type').notNull(),
+      http_status: k.int('http_status'),
+      error_message: k.text('error_message'),
+      status: k.text('status').$type<'success' | 'failed'>().notNull(),
+      attempt: k.int('attempt').notNull(),
+      next_retry_at: k.ms('next_retry_at'),
+      duration_ms: k.int('duration_ms').notNull(),
+      created_at: k.ms('created_at').notNull(),
+    },
+    (t) => [
+      k.index('webhook_deliveries_of').on(t.webhook_id, t.created_at, t.id),
+      k.index('webhook_deliveries_by_age').on(t.created_at, t.id),
+    ],
+  ),
+)
+
+export type WebhookRow = Row<typeof webhooks>
+export type OutboxRow = Row<typeof webhookOutbox>
+export type DeliveryRow = Row<typeof webhookDeliveries>

@@ -1,0 +1,202 @@
+import type { Unattended } from '../auth'
+import { defineJob, type Jobs, type Outcome, type Running } from '../jobs'
+import type { Call, TenantCaller } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
+import { AppError } from '../kernel/errors'
+import { failpoint } from '../kernel/failpoint'
+import { newRequestId } from '../kernel/ids'
+import type { Store, Tx } from '../kernel/store'
+import { ExpressionFault, fillIn, TooMuchText } from '../text'
+import { type Outcomes, RunMoved } from './outcome'
+import { runRepository as rows } from './repository'
+import { MOST_EXECUTED, MOST_OUTPUT_BYTES, RUN_JOB, TIME_LIMIT_MS } from './rules'
+import type { Step, StepType, WorkflowRunId } from './schema'
+import type { createSteps } from './steps'
+import { CHECKS, UNFILLED } from './steps/kinds'
+import { type Doing, type Done, KEPT, Paused, StepFailure, type StepRunner } from './steps/step'
+import type { RunRow, StepRow } from './table'
+import { previousText, valuesOf } from './values'
+
+type Deps = {
+  store: Store
+  clock: Clock
+  jobs: Pick<Jobs, 'register'>
+  unattended: Unattended
+  outcomes: Outcomes
+  steps: ReturnType<typeof createSteps>
+  /** Called in the transaction that moved a run to where it waits or ended. */
+  onRest(run: RunRow): void
+}
+
+type Due = { run: WorkflowRunId; turn: number }
+const MOST_WARNINGS = 20
+/** Each worker that dies with the run takes one. */
+const MOST_TRIES = 12
+/** What passes by itself: the step is tried again. */
+const PASSING = new Set(['storage_unavailable', 'shutting_down', 'rate_limit_exceeded', 'too_many_requests'])
+
+/**
+ * The job that carries a run from step to step. What a step did is stored with its result before the next one begins,
+ * so that after a crash the run goes on at the step that was interrupted, and no other is repeated (I38).
+ */
+export function registerRuns({ store, clock, jobs, unattended, outcomes, steps, onRest }: Deps): void {
+  jobs.register(
+    defineJob<Due, null>({
+      ...RUN_JOB,
+      run,
+      retry: { attempts: MOST_TRIES, delayMs: (attempt) => Math.min(2 ** attempt, 60) * 1_000 },
+      timeLimitMs: TIME_LIMIT_MS,
+      concurrency: 64,
+      concurrencyPerKey: 16,
+      keepMs: 0,
+      onFailed: async (tx, { payload }, error) => {
+        const stuck = await rows.find(tx, payload.run)
+        if (stuck && stuck.turn === payload.turn && stuck.status !== 'completed' && stuck.status !== 'failed') {
+          onRest(await outcomes.end(tx, stuck, { status: 'failed', error }))
+        }
+      },
+    }),
+  )
+
+  async function run(job: Running<Due>): Promise<Outcome<null>> {
+    let row = await begun(job.payload)
+    try {
+      while (row?.status === 'running') row = await step(row, job.signal)
+    } catch (error) {
+      if (!(error instanceof RunMoved)) throw error
+    }
+    if (row) onRest(row)
+    return {}
+  }
+
+  /** The run, with the pause behind it whose time has come; null when it has gone on without this job. */
+  async function begun({ run: id, turn }: Due): Promise<RunRow | null> {
+    const row = await rows.find(store.read, id)
+    if (!row || row.turn !== turn) return null
+    if (row.status !== 'paused') return row.status === 'running' ? row : null
+    return store.write(async (tx) => {
+      const waiting = (await rows.steps(tx, [id])).at(-1)!
+      const { kind, onTimeout } = row.pause!
+      if (kind === 'delay') return outcomes.stepEnded(tx, row, waiting, { output: {} })
+      const approved = onTimeout === 'approve'
+      const output = { approved, by: null, comment: 'Nobody answered in time.' }
+      return outcomes.stepEnded(tx, row, waiting, { output, error: approved ? null : 'nobody approved it in time' })
+    })
+  }
+
+  /** Runs the next step. Returns the run as it stands then. */
+  async function step(row: RunRow, signal: AbortSignal): Promise<RunRow> {
+    signal.throwIfAborted()
+    if (row.executed >= MOST_EXECUTED) return fail(row, `It took more than ${MOST_EXECUTED} steps.`)
+    const caller = await unattended(row)
+    if (!caller) return fail(row, 'The key or account it runs as has no access any more.')
+    const at = row.next!
+    const begun = begin(row, at)
+    const done = await rows.steps(store.read, [row.id])
+    let kept: RunRow | null = null
+    const keep = async (tx: Tx, result: Done): Promise<void> => {
+      kept = await outcomes.stepEnded(tx, row, begun, bounded(result))
+    }
+    try {
+      const doing = prepare(row, { at, done, caller, signal, keep })
+      const result = await (steps[row.steps[at]!.type] as StepRunner<StepType>)(doing)
+      failpoint('workflow_step_done_before_commit')
+      if (result === KEPT) return kept!
+      if (result instanceof Paused) return await store.write((tx) => outcomes.paused(tx, row, begun, result.pause))
+      return await store.write(async (tx) => {
+        await result.effects?.(tx)
+        return outcomes.stepEnded(tx, row, begun, bounded(result))
+      })
+    } catch (error) {
+      const problem = problemOf(error, signal)
+      return store.write((tx) => outcomes.stepEnded(tx, row, begun, { output: null, error: problem }))
+    } finally {
+      failpoint('workflow_step_committed')
+    }
+  }
+
+  function begin(row: RunRow, index: number): StepRow {
+    const { name, type } = row.steps[index]!
+    const made = { status: 'completed' as const, output: null, error: null, cost_micro: 0, completed_at: null }
+    return { run_id: row.id, seq: row.executed, index, name, type, ...made, started_at: clock.now() }
+  }
+
+  type Around = {
+    at: number
+    done: readonly StepRow[]
+    caller: TenantCaller
+    signal: AbortSignal
+    keep: Doing<StepType>['keep']
+  }
+
+  function prepare(row: RunRow, { at, done, caller, signal, keep }: Around): Doing<StepType> {
+    const { type, config } = row.steps[at]!
+    const values = valuesOf(row, done, clock.now())
+    const call: Call = { caller, requestId: newRequestId(), route: 'workflow', signal, depth: row.depth + 1 }
+    const previous = previousText(done)
+    const filled = filledConfig(row, { type, config }, values)
+    assertFilled(type, filled)
+    return {
+      config: withPrevious(type, { config, filled }, previous) as never,
+      at,
+      run: row,
+      call,
+      previous,
+      values,
+      key: `${row.id}-${row.executed}`,
+      keep,
+    }
+  }
+
+  function filledConfig(
+    row: RunRow,
+    { type, config }: Pick<Step, 'type' | 'config'>,
+    values: Doing<StepType>['values'],
+  ) {
+    const warn = (name: string) => {
+      const sentence = `Step ${row.next}: {{${name}}} has no value.`
+      if (row.warnings.length < MOST_WARNINGS && !row.warnings.includes(sentence)) row.warnings.push(sentence)
+    }
+    return Object.fromEntries(
+      Object.entries(config).map(([member, value]) => [
+        member,
+        UNFILLED[type]?.includes(member) ? value : fillIn(value, values, warn),
+      ]),
+    )
+  }
+
+  function fail(row: RunRow, error: string): Promise<RunRow> {
+    return store.write((tx) => outcomes.end(tx, row, { status: 'failed', error }))
+  }
+}
+
+/** A prompt without a placeholder is followed by the text of the step before (contract 10). */
+function withPrevious(
+  type: StepType,
+  { config, filled }: { config: Step['config']; filled: object },
+  previous: string,
+): object {
+  const isOpen = type === 'ai_transform' && !String(config.prompt).includes('{{') && previous !== ''
+  return isOpen ? { ...filled, prompt: `${config.prompt}\n\n${previous}` } : filled
+}
+
+function assertFilled(type: StepType, filled: object): void {
+  const [issue] = CHECKS.get(type)!.issues(filled)
+  if (issue)
+    throw new StepFailure(`"${issue.path || 'config'}" ${issue.message}, once its placeholders were filled in.`)
+}
+
+function bounded(result: Done): Done {
+  const size = Buffer.byteLength(JSON.stringify(result.output ?? null))
+  if (size <= MOST_OUTPUT_BYTES) return result
+  return { ...result, output: null, error: `its output has ${size} bytes; at most ${MOST_OUTPUT_BYTES} are kept` }
+}
+
+/** A sentence for what the step itself caused; anything else is thrown on, and the step tried again. */
+function problemOf(error: unknown, signal: AbortSignal): string {
+  if (signal.aborted || error instanceof RunMoved) throw error
+  const isOurs = error instanceof StepFailure || error instanceof ExpressionFault || error instanceof TooMuchText
+  if (isOurs) return error.message
+  if (error instanceof AppError && error.kind !== 'broken' && !PASSING.has(error.code)) return error.message
+  throw error
+}

@@ -1,0 +1,35 @@
+import { AppError, defineError, invalidInput, quoted } from '../kernel/errors'
+
+/** 400 `missing_fields` (contract 10). */
+export const missingFields = defineError(
+  'invalid',
+  'missing_fields',
+  (names: readonly string[]) => `A workflow needs ${names.map((name) => `"${name}"`).join(', ')}.`,
+)
+
+export const isDisabled = defineError(
+  'conflict',
+  'conflict',
+  (name: string) => `The workflow ${quoted(name)} is disabled. Enable it with PATCH {"enabled":true} first.`,
+)
+
+export const notPaused = defineError(
+  'conflict',
+  'conflict',
+  (status: string) => `This run waits for nobody: it is ${status}.`,
+)
+
+export const waitsForTime = defineError(
+  'conflict',
+  'conflict',
+  (until: string) => `This run waits until ${until}, not for an approval.`,
+)
+
+export const hasEnded = defineError('conflict', 'conflict', (status: string) => `This run has ended: it is ${status}.`)
+
+export const notAnApprover = (): AppError =>
+  new AppError('forbidden', 'forbidden', 'This step names who may approve it, and you are not among them.')
+
+/** What is wrong with one step; `at` is its index. */
+export const wrongStep = (at: number, member: string, message: string): AppError =>
+  invalidInput(`steps[${at}]${member}`, message)

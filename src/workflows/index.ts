@@ -1,0 +1,3 @@
+/** Workflows: steps that follow a trigger, one after the other, through crashes, waits and people's decisions. */
+export { workflowSettings } from './config'
+export { createWorkflows } from './service'

@@ -1,0 +1,128 @@
+import { and, asc, eq, inArray, isNotNull, lt, sql } from 'drizzle-orm'
+import type { OwnerScope } from '../kernel/caller'
+import { pagesBy } from '../kernel/keyset'
+import type { Page } from '../kernel/page'
+import type { Reader, Tx } from '../kernel/store'
+import type { RunQuery, WorkflowId, WorkflowRunId } from './schema'
+import { type RunRow, type StepRow, type WorkflowRow, workflowRuns, workflowSteps, workflows } from './table'
+
+const newestFirst = pagesBy(workflowRuns, 'created_at')
+
+/** Rows of runs and their steps, and what runs read of workflows. */
+export const runRepository = {
+  /** A workflow by id, for what it was subscribed or scheduled for. */
+  async workflow(db: Reader, owner: OwnerScope, id: WorkflowId): Promise<WorkflowRow | undefined> {
+    const table = db.of(workflows)
+    const one = and(eq(table.id, id), eq(table.owner, owner))
+    return (await db.select().from(table).where(one).limit(1))[0]
+  },
+
+  /** The same, locked until the transaction commits. */
+  async workflowLocked(tx: Tx, owner: OwnerScope, id: WorkflowId): Promise<WorkflowRow | undefined> {
+    const table = tx.of(workflows)
+    const one = and(eq(table.id, id), eq(table.owner, owner))
+    return (
+      await tx
+        .update(table)
+        .set({ name: sql`${table.name}` })
+        .where(one)
+        .returning()
+    )[0]
+  },
+
+  async ran(tx: Tx, id: WorkflowId, last_run_at: number): Promise<void> {
+    const table = tx.of(workflows)
+    await tx.update(table).set({ last_run_at }).where(eq(table.id, id))
+  },
+
+  /** When its schedule comes next. */
+  async plan(tx: Tx, id: WorkflowId, next_run_at: number | null): Promise<void> {
+    const table = tx.of(workflows)
+    await tx.update(table).set({ next_run_at }).where(eq(table.id, id))
+  },
+
+  /** False when another try of the same request has begun it. */
+  async insert(tx: Tx, row: RunRow): Promise<boolean> {
+    const table = tx.of(workflowRuns)
+    const made = tx.insert(table).values(row).onConflictDoNothing({ target: table.once })
+    return (await made.returning({ id: table.id })).length === 1
+  },
+
+  async byOnce(db: Reader, owner: OwnerScope, once: string): Promise<RunRow | undefined> {
+    const table = db.of(workflowRuns)
+    const one = and(eq(table.once, once), eq(table.owner, owner))
+    return (await db.select().from(table).where(one).limit(1))[0]
+  },
+
+  /** Lets a request of another day have the same key. */
+  async forgetOnce(tx: Tx, once: string, before: number): Promise<void> {
+    const table = tx.of(workflowRuns)
+    await tx
+      .update(table)
+      .set({ once: null })
+      .where(and(eq(table.once, once), lt(table.created_at, before)))
+  },
+
+  async find(db: Reader, id: WorkflowRunId): Promise<RunRow | undefined> {
+    const table = db.of(workflowRuns)
+    return (await db.select().from(table).where(eq(table.id, id)).limit(1))[0]
+  },
+
+  list(db: Reader, workflowId: WorkflowId, { status, ...wanted }: RunQuery): Promise<Page<RunRow>> {
+    const table = db.of(workflowRuns)
+    const ofStatus = status && eq(table.status, status)
+    return newestFirst(db, wanted, eq(table.workflow_id, workflowId), ofStatus)
+  },
+
+  /** Changes a run only where it still stands as it was read. Undefined when it does not. */
+  async advance(tx: Tx, { id, turn, executed, status }: RunRow, change: Partial<RunRow>): Promise<RunRow | undefined> {
+    const table = tx.of(workflowRuns)
+    const same = and(eq(table.id, id), eq(table.turn, turn), eq(table.executed, executed), eq(table.status, status))
+    return (await tx.update(table).set(change).where(same).returning())[0]
+  },
+
+  /** Runs of a workflow that have not ended. */
+  async open(db: Reader, workflowId: WorkflowId): Promise<RunRow[]> {
+    const table = db.of(workflowRuns)
+    const live = inArray(table.status, ['running', 'paused'])
+    return db
+      .select()
+      .from(table)
+      .where(and(eq(table.workflow_id, workflowId), live))
+  },
+
+  /** A step is written when it pauses and when it ends. */
+  async putStep(tx: Tx, row: StepRow): Promise<void> {
+    const table = tx.of(workflowSteps)
+    await tx
+      .insert(table)
+      .values(row)
+      .onConflictDoUpdate({ target: [table.run_id, table.seq], set: row })
+  },
+
+  /** In the order they ran. */
+  async steps(db: Reader, ids: readonly WorkflowRunId[]): Promise<StepRow[]> {
+    if (!ids.length) return []
+    const table = db.of(workflowSteps)
+    return db
+      .select()
+      .from(table)
+      .where(inArray(table.run_id, [...ids]))
+      .orderBy(asc(table.run_id), asc(table.seq))
+  },
+
+  /** Deletes runs that ended before a moment, with their steps. Returns how many. */
+  async removeOld(tx: Tx, before: number, limit: number): Promise<number> {
+    const [runs, steps] = [tx.of(workflowRuns), tx.of(workflowSteps)]
+    const old = await tx
+      .select({ id: runs.id })
+      .from(runs)
+      .where(and(isNotNull(runs.completed_at), lt(runs.completed_at, before)))
+      .limit(limit)
+    const ids = old.map(({ id }) => id)
+    if (!ids.length) return 0
+    await tx.delete(steps).where(inArray(steps.run_id, ids))
+    await tx.delete(runs).where(inArray(runs.id, ids))
+    return ids.length
+  },
+}

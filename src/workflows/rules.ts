@@ -1,0 +1,14 @@
+/** The kind of job that carries runs; stored in rows. */
+export const RUN_JOB = { name: 'workflow.run' } as const
+export const SCHEDULE_JOB = { name: 'workflow.schedule' } as const
+
+/** Most steps one run may take, loops included (contract 10). */
+export const MOST_EXECUTED = 200
+/** How long a run may work between two pauses (catalogue R11). */
+export const TIME_LIMIT_MS = 15 * 60_000
+/** How long `POST /workflows/{id}/run` waits for its end (contract 10). */
+export const WAIT_MS = 25_000
+/** How long ended runs are kept, as jobs are (contract 7). */
+export const KEPT_MS = 30 * 86_400_000
+/** Largest output of a step, as JSON. */
+export const MOST_OUTPUT_BYTES = 512 * 1024

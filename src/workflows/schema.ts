@@ -1,0 +1,145 @@
+import { defineId, type Id } from '../kernel/ids'
+import { PageQuery } from '../kernel/page'
+import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
+
+export const WorkflowId = defineId('workflow')
+export type WorkflowId = Id<'workflow'>
+export const WorkflowRunId = defineId('workflow run')
+export type WorkflowRunId = Id<'workflow run'>
+
+const TRIGGERS = ['schedule', 'event', 'manual'] as const
+export type TriggerType = (typeof TRIGGERS)[number]
+
+const STEP_TYPES = [
+  'ai_transform',
+  'notification',
+  'http',
+  'condition',
+  'delay',
+  'approval',
+  'skill',
+  'tool',
+  'event',
+  'transform',
+  'output',
+] as const
+export type StepType = (typeof STEP_TYPES)[number]
+
+const Place = t.Integer({ minimum: 0, description: 'Index of a step, from 0' })
+
+/** One step (contract 10). Where it goes next is the following step, and a failure ends the run, unless it says so. */
+export const Step = t.Object(
+  {
+    type: oneOf(STEP_TYPES),
+    name: t.String({ minLength: 1, maxLength: 128, pattern: '\\S' }),
+    config: JsonObject,
+    onSuccess: t.Optional(Place),
+    onFailure: t.Optional(Place),
+  },
+  { $id: 'WorkflowStep' },
+)
+export type Step = Static<typeof Step>
+
+export const Workflow = t.Object(
+  {
+    id: WorkflowId.schema,
+    userId: t.String({ format: 'uuid' }),
+    name: t.String(),
+    triggerType: oneOf(TRIGGERS),
+    triggerConfig: JsonObject,
+    steps: t.Array(Step),
+    enabled: t.Boolean(),
+    nextRunAt: nullable(Timestamp),
+    lastRunAt: nullable(Timestamp),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  },
+  { $id: 'Workflow' },
+)
+export type Workflow = Static<typeof Workflow>
+
+export const WorkflowPage = pageOf('workflows', Workflow)
+export const WorkflowQuery = t.Object(PageQuery.properties)
+
+const Name = t.String({ minLength: 1, maxLength: 128, pattern: '\\S' })
+const settable = {
+  triggerConfig: t.Optional(JsonObject),
+  enabled: t.Optional(t.Boolean()),
+}
+const Steps = t.Array(Step, { minItems: 1, maxItems: 50 })
+
+/** Body of `POST /workflows`. What must be there is checked by the verb, for its code `missing_fields`. */
+export const NewWorkflow = t.Object(
+  {
+    name: t.Optional(Name),
+    triggerType: t.Optional(oneOf(TRIGGERS)),
+    steps: t.Optional(t.Array(Step, { maxItems: 50 })),
+    ...settable,
+  },
+  { $id: 'NewWorkflow', description: 'name, triggerType and steps are required' },
+)
+export type NewWorkflow = Static<typeof NewWorkflow>
+
+/** Body of `PATCH /workflows/{id}`; absent members stay unchanged. */
+export const WorkflowPatch = t.Object(
+  {
+    name: t.Optional(Name),
+    triggerType: t.Optional(oneOf(TRIGGERS)),
+    steps: t.Optional(Steps),
+    ...settable,
+  },
+  { $id: 'WorkflowPatch' },
+)
+
+const RUN_STATUSES = ['running', 'paused', 'completed', 'failed'] as const
+export type RunStatus = (typeof RUN_STATUSES)[number]
+export type StepStatus = 'completed' | 'failed' | 'skipped' | 'paused'
+
+export const StepResult = t.Object(
+  {
+    index: t.Integer(),
+    name: t.String(),
+    type: oneOf(STEP_TYPES),
+    status: oneOf(['completed', 'failed', 'skipped', 'paused'] as const),
+    output: t.Unknown(),
+    error: nullable(t.String()),
+    costCents: t.Number(),
+    startedAt: nullable(Timestamp),
+    completedAt: nullable(Timestamp),
+  },
+  { $id: 'WorkflowStepResult' },
+)
+export type StepResult = Static<typeof StepResult>
+
+export const WorkflowRun = t.Object(
+  {
+    id: WorkflowRunId.schema,
+    workflowId: WorkflowId.schema,
+    status: oneOf(RUN_STATUSES),
+    stepsCompleted: t.Integer(),
+    error: nullable(t.String()),
+    startedAt: Timestamp,
+    completedAt: nullable(Timestamp),
+    triggerType: oneOf(TRIGGERS),
+    triggerData: t.Unknown(),
+    stepResults: t.Array(StepResult),
+    output: t.Unknown(),
+    warnings: t.Array(t.String(), { description: 'Placeholders that had no value' }),
+  },
+  { $id: 'WorkflowRun' },
+)
+export type WorkflowRun = Static<typeof WorkflowRun>
+
+export const RunReply = t.Object({ run: WorkflowRun })
+export type RunReply = Static<typeof RunReply>
+export const RunPage = pageOf('runs', WorkflowRun)
+export const RunQuery = t.Object({ ...PageQuery.properties, status: t.Optional(oneOf(RUN_STATUSES)) })
+export type RunQuery = Static<typeof RunQuery>
+
+/** Body of `POST /workflows/{id}/run`. */
+export const NewRun = t.Object({ triggerData: t.Optional(JsonObject) }, { $id: 'NewWorkflowRun' })
+export type NewRun = Static<typeof NewRun>
+
+/** Body of `approve` and `reject`. */
+export const Verdict = t.Object({ comment: t.Optional(t.String({ maxLength: 2_000 })) }, { $id: 'WorkflowVerdict' })
+export type Verdict = Static<typeof Verdict>

@@ -1,0 +1,209 @@
+import type { AuditLog } from '../audit'
+import { behalfOf } from '../auth'
+import { storeAnswer } from '../idempotency'
+import { type Jobs, recurring } from '../jobs'
+import { type Call, type Caller, ownerOf } from '../kernel/caller'
+import { iso } from '../kernel/clock'
+import type { Values } from '../kernel/config'
+import { notFound } from '../kernel/errors'
+import { pageFields } from '../kernel/page'
+import type { Reader, Tx } from '../kernel/store'
+import { createResource, type ResourceDeps } from '../resource'
+import { registerRuns } from './carry'
+import { assertSteps, assertTrigger, nextOf } from './check'
+import type { workflowSettings } from './config'
+import { hasEnded, isDisabled, missingFields, notAnApprover, notPaused, waitsForTime } from './errors'
+import { createOutcomes } from './outcome'
+import { presentRun } from './present'
+import { runRepository as rows } from './repository'
+import { workflow } from './resource'
+import { KEPT_MS, WAIT_MS } from './rules'
+import { type NewRun, type NewWorkflow, type RunQuery, type RunReply, type Verdict, WorkflowRunId } from './schema'
+import { behalfIn, createStart } from './start'
+import { createSteps, type StepDeps } from './steps'
+import type { RunRow, WorkflowRow } from './table'
+import { createTriggers } from './triggers'
+import { createWaiting } from './waiting'
+
+type Deps = StepDeps & {
+  resources: ResourceDeps
+  audit: AuditLog
+  jobs: Jobs
+  unattended: Parameters<typeof registerRuns>[0]['unattended']
+  fanOut: Parameters<typeof createTriggers>[0]['fanOut'] & StepDeps['fanOut']
+  events: Parameters<typeof createOutcomes>[0]['events']
+  zoneOf: Parameters<typeof createTriggers>[0]['zoneOf']
+  workflowSettings: Values<typeof workflowSettings>
+}
+
+export type WorkflowService = ReturnType<typeof createWorkflows>
+
+type WhichRun = { id: string; runId: string }
+
+const TIDY_EVERY_MS = 600_000
+const TIDY_BATCH = 200
+
+/** Workflows and their runs (contract 10). */
+export function createWorkflows(deps: Deps) {
+  const { store, clock, jobs, audit, outbound, resources } = deps
+  const outcomes = createOutcomes(deps)
+  const waiting = createWaiting(deps)
+  const start = createStart({ clock, outcomes })
+  const triggers = createTriggers({ ...deps, start })
+  const workflows = createResource(resources, workflow, {
+    most: deps.workflowSettings.maxWorkflows,
+    read,
+    changed: (tx, { verb, row }) => triggers.changed(tx, row, verb !== 'deleted'),
+  })
+  registerRuns({ ...deps, outcomes, steps: createSteps(deps), onRest: waiting.rested })
+  jobs.register(recurring('workflows.tidy', TIDY_EVERY_MS, tidy))
+  return { workflows, run, listRuns, getRun, approve: verdict(true), reject: verdict(false), cancel }
+
+  /** A patch is checked as what it makes of the workflow. */
+  async function read(sent: NewWorkflow, { caller }: Call<Caller>, before: WorkflowRow | null) {
+    const { name, triggerType, triggerConfig, steps, enabled } = sent
+    if (!before) {
+      const missing = Object.entries({ name, triggerType, steps }).filter(([, value]) => value === undefined)
+      if (missing.length || !steps?.length)
+        throw missingFields(missing.length ? missing.map(([member]) => member) : ['steps'])
+    }
+    if (steps) assertSteps(steps, outbound)
+    if (triggerType || triggerConfig || !before) {
+      assertTrigger(triggerType ?? before!.trigger_type, triggerConfig ?? before?.trigger_config ?? {})
+    }
+    const reschedules = !before || triggerType || triggerConfig || enabled !== undefined
+    const columns = {
+      name,
+      trigger_type: triggerType,
+      trigger_config: triggerConfig,
+      steps,
+      enabled,
+      next_run_at: reschedules ? await nextIn(sent, caller, before) : undefined,
+    }
+    if (before || caller.type === 'operator') return columns
+    const { api_key_id, active_org_id } = behalfOf(caller)
+    return { ...columns, api_key_id, active_org_id }
+  }
+
+  async function nextIn(sent: NewWorkflow, caller: Caller, before: WorkflowRow | null): Promise<number | null> {
+    const type = sent.triggerType ?? before!.trigger_type
+    if (type !== 'schedule' || !(sent.enabled ?? before?.enabled ?? true)) return null
+    const maker = before?.user_id ?? (caller.type === 'operator' ? null : caller.userId)
+    const zone = maker === null ? 'UTC' : await deps.zoneOf(store.read, maker)
+    return nextOf(type, sent.triggerConfig ?? before!.trigger_config, { zone, after: clock.now() })
+  }
+
+  /**
+   * Begins a run and waits for it: until it ends or pauses, or 25 s. For a caller it acts as the caller, for an operator
+   * as whoever made the workflow. Throws 404, 409 when it is disabled.
+   */
+  async function run(call: Call<Caller>, id: string, { triggerData = {} }: NewRun): Promise<RunReply> {
+    const found = await workflows.find(store.read, call.caller, id)
+    if (!found.enabled) throw isDisabled(found.name)
+    const once = call.once?.id ?? null
+    const order = {
+      trigger: 'manual',
+      data: triggerData,
+      behalf: call.caller.type === 'operator' ? behalfIn(found) : behalfOf(call.caller),
+      depth: call.depth ?? 0,
+      once,
+    } as const
+    const begun =
+      (once === null ? undefined : await rows.byOnce(store.read, found.owner, once)) ??
+      (await store.write((tx) => start(tx, found, order))) ??
+      (await rows.byOnce(store.read, found.owner, once!))!
+    const rested = await waiting.untilRest(begun, { mostMs: WAIT_MS, signal: call.signal })
+    const reply = await replyOf(store.read, rested)
+    return call.once ? store.write(async (tx) => answerTo(tx, call, reply)) : reply
+  }
+
+  async function listRuns({ caller }: Call<Caller>, id: string, query: RunQuery) {
+    const found = await workflows.find(store.read, caller, id)
+    const page = await rows.list(store.read, found.id, query)
+    const steps = Map.groupBy(
+      await rows.steps(
+        store.read,
+        page.items.map((one) => one.id),
+      ),
+      (step) => step.run_id,
+    )
+    return { runs: page.items.map((one) => presentRun(one, steps.get(one.id) ?? [])), ...pageFields(page) }
+  }
+
+  async function getRun({ caller }: Call<Caller>, which: WhichRun): Promise<RunReply> {
+    return replyOf(store.read, await find(store.read, caller, which))
+  }
+
+  /** The run of a workflow that the caller reaches; of a deleted one, the owner's. */
+  async function find(reader: Reader, caller: Caller, { id, runId }: WhichRun): Promise<RunRow> {
+    const found = WorkflowRunId.is(runId) ? await rows.find(reader, runId) : undefined
+    const isMine = caller.type === 'operator' || found?.owner === ownerOf(caller)
+    if (!found || found.workflow_id !== id || !(isMine || isApprover(found, caller))) throw notFound('workflow run')
+    return found
+  }
+
+  function verdict(approved: boolean) {
+    return (call: Call<Caller>, which: WhichRun, { comment }: Verdict): Promise<RunReply> =>
+      store.write(async (tx) => {
+        const { caller } = call
+        const found = await find(tx, caller, which)
+        if (found.status !== 'paused') throw notPaused(found.status)
+        const { kind, approvers, until } = found.pause!
+        if (kind === 'delay') throw waitsForTime(iso(until))
+        if (approvers && caller.type !== 'operator' && !approvers.includes(caller.userId)) throw notAnApprover()
+        const by = caller.type === 'operator' ? null : caller.userId
+        const step = (await rows.steps(tx, [found.id])).at(-1)!
+        const output = { approved, by, comment: comment ?? null }
+        const error = approved ? null : `rejected${comment ? `: ${comment}` : ''}`
+        const moved = await outcomes.stepEnded(tx, found, step, { output, error })
+        if (moved.status === 'running') await goOnLater(tx, moved)
+        const metadata = { run_id: found.id, step: step.name }
+        const action = approved ? 'workflow.approved' : 'workflow.rejected'
+        await audit.record(tx, call, {
+          action,
+          entityType: 'workflow',
+          entityId: found.workflow_id,
+          scope: found.owner,
+          input: { metadata },
+        })
+        return answerTo(tx, call, await replyOf(tx, moved))
+      })
+  }
+
+  /** A new turn: the job that waits for the time to pass has no effect any more. */
+  async function goOnLater(tx: Tx, run: RunRow): Promise<void> {
+    const moved = await rows.advance(tx, run, { turn: run.turn + 1 })
+    if (moved) await outcomes.goOn(tx, moved)
+  }
+
+  function cancel(call: Call<Caller>, which: WhichRun): Promise<RunReply> {
+    return store.write(async (tx) => {
+      const found = await find(tx, call.caller, which)
+      if (found.completed_at !== null) throw hasEnded(found.status)
+      const ended = await outcomes.end(tx, found, { status: 'failed', error: 'cancelled', turn: found.turn + 1 })
+      const about = { entityType: 'workflow' as const, entityId: found.workflow_id, scope: found.owner }
+      await audit.record(tx, call, {
+        action: 'workflow.cancelled',
+        ...about,
+        input: { metadata: { run_id: found.id } },
+      })
+      tx.afterCommit(() => waiting.rested(ended))
+      return answerTo(tx, call, await replyOf(tx, ended))
+    })
+  }
+
+  async function replyOf(reader: Reader, run: RunRow): Promise<RunReply> {
+    return { run: presentRun(run, await rows.steps(reader, [run.id])) }
+  }
+
+  async function tidy(): Promise<void> {
+    const before = clock.now() - KEPT_MS
+    while ((await store.write((tx) => rows.removeOld(tx, before, TIDY_BATCH))) === TIDY_BATCH);
+  }
+}
+
+const answerTo = <Answer extends object>(tx: Tx, call: Call<Caller>, answer: Answer): Answer | Promise<Answer> =>
+  call.caller.type === 'operator' ? answer : storeAnswer(tx, call as Call, answer)
+
+const isApprover = ({ pause }: RunRow, caller: Caller): boolean =>
+  caller.type !== 'operator' && (pause?.approvers?.includes(caller.userId) ?? false)

@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'bun:test'
+import { fakeClock } from '../support/clock'
+import { createWorld } from '../support/world'
+import { createReceiver, LOCAL, webhooksIn } from './support'
+
+const clock = fakeClock()
+const world = await createWorld({ config: LOCAL, clock })
+const { make, publish, deliver, log, get } = webhooksIn(world)
+
+describe('an event that is published', () => {
+  test('reaches the webhooks that are subscribed to it, and is logged', async () => {
+    const ada = await world.person()
+    const receiver = createReceiver()
+    const hook = await make(ada, receiver.url)
+    expect(hook).toMatchObject({ url: receiver.url, event_types: ['order.*'], enabled: true })
+    expect(hook.signing_secret).toMatch(/^[0-9a-f]{64}$/)
+    const published = await publish(ada)
+    expect(published.status).toBe(201)
+    expect(published.body).toMatchObject({ accepted: true, matchedWebhooks: 1, matchedHooks: 0, matchedWorkflows: 0 })
+    await publish(ada, 'share.accepted')
+    await deliver()
+    expect(receiver.got).toHaveLength(1)
+    const { headers, body } = receiver.got[0]!
+    expect(JSON.parse(body)).toEqual({
+      id: published.body.id,
+      type: 'order.created',
+      created: published.body.timestamp,
+      data: { n: 1 },
+    })
+    expect(headers).toMatchObject({
+      'content-type': 'application/json',
+      'user-agent': 'svc-webhooks/1',
+      'svc-webhook-id': published.body.id,
+      'webhook-id': published.body.id,
+    })
+    expect(await log(ada, hook.id)).toMatchObject([
+      {
+        event_id: published.body.id,
+        status: 'success',
+        http_status: 204,
+        attempt: 1,
+        error_message: null,
+        failed_at: null,
+      },
+    ])
+    expect(await get(ada, hook.id)).toMatchObject({ failure_count: 0, last_delivered_at: expect.any(String) })
+  })
+
+  test('is tried again on schedule with the same bytes and a new signature', async () => {
+    const ada = await world.person()
+    const receiver = createReceiver((_, nth) => new Response(null, { status: nth < 3 ? 500 : 200 }))
+    const hook = await make(ada, receiver.url)
+    await publish(ada)
+    await deliver()
+    await deliver()
+    expect(receiver.got).toHaveLength(1)
+    clock.advance(5_600)
+    await deliver()
+    expect(receiver.got).toHaveLength(2)
+    clock.advance(331_000)
+    await deliver()
+    expect(receiver.got).toHaveLength(3)
+    expect(new Set(receiver.got.map(({ body }) => body)).size).toBe(1)
+    expect(new Set(receiver.got.map(({ headers }) => headers['svc-webhook-signature'])).size).toBe(3)
+    const rows = await log(ada, hook.id)
+    expect(
+      rows.map(({ attempt, status, http_status }: Record<string, unknown>) => [attempt, status, http_status]),
+    ).toEqual([
+      [3, 'success', 200],
+      [2, 'failed', 500],
+      [1, 'failed', 500],
+    ])
+    clock.advance(86_400_000)
+    await deliver()
+    expect(receiver.got).toHaveLength(3)
+  })
+})

@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'bun:test'
+import { jobsIn, kindOf, report } from '../public-jobs/support'
+import { createWorld, type Person } from '../support/world'
+import { createReceiver, LOCAL, webhooksIn } from './support'
+
+const world = await createWorld({ config: LOCAL })
+const { make, deliver } = webhooksIn(world)
+const { accept, define, run } = jobsIn(world)
+const good = define(kindOf(report))
+const bad = define(
+  kindOf(
+    async () => {
+      throw new Error('broken')
+    },
+    { retry: { attempts: 1, delayMs: () => 0 } },
+  ),
+)
+const CANARY = 'canary words of mine'
+const text = expect.any(String)
+const number = expect.any(Number)
+
+type Case = { type: string; cause(by: Person): Promise<unknown>; data: object }
+
+/** Each event of contract 14.2 that the server has a cause for, caused through the API, and its data. */
+const CASES: Case[] = [
+  {
+    type: 'completion.created',
+    cause: (by) => by.send('POST', 'completions', { prompt: CANARY, mode: 'fast', metadata: { tag: 'a' } }),
+    data: {
+      completion_id: expect.stringMatching(/^cmpl_/),
+      object: 'completion',
+      mode: 'fast',
+      resolved_mode: 'fast',
+      model: { id: text, label: text, engine: text },
+      conversation_id: text,
+      api_key_id: text,
+      usage: { cost_cents: number, prompt_tokens: number, completion_tokens: number, total_tokens: number },
+      tools_used: [],
+      artifact_count: 0,
+      metadata: { tag: 'a' },
+      request_id: text,
+      created: text,
+    },
+  },
+  {
+    type: 'job.completed',
+    cause: async (by) => {
+      await accept(by, good)
+      await run(good)
+    },
+    data: {
+      job_id: text,
+      type: 'research',
+      status: 'completed',
+      result: '# Tides [1]',
+      error: null,
+      usage: { cost_cents: 3 },
+      created_at: text,
+      completed_at: text,
+    },
+  },
+  {
+    type: 'job.failed',
+    cause: async (by) => {
+      await accept(by, bad)
+      await run(bad)
+    },
+    data: {
+      job_id: text,
+      type: 'research',
+      status: 'failed',
+      result: null,
+      error: text,
+      usage: { cost_cents: 0 },
+      created_at: text,
+      completed_at: text,
+    },
+  },
+  {
+    type: 'skill.installed',
+    cause: (by) => by.send('POST', 'skills', { slug: 'email-drafter' }),
+    data: { skill_id: text, slug: 'email-drafter', version: text, user_id: text },
+  },
+  {
+    type: 'skill.uninstalled',
+    cause: async (by) => {
+      await by.send('POST', 'skills', { slug: 'email-drafter' })
+      await by.send('DELETE', 'skills', { slug: 'email-drafter' })
+    },
+    data: { skill_id: text, slug: 'email-drafter', version: text, user_id: text },
+  },
+  {
+    type: 'credits.low',
+    cause: async (by) => {
+      await by.send('PATCH', 'billing/limits', { low_balance_threshold_cents: 9_998 })
+      await accept(by, good)
+      await run(good)
+    },
+    data: { scope: 'user', org_id: null, balance_cents: number, threshold_cents: 9_998 },
+  },
+  {
+    type: 'key.created',
+    cause: (by) => by.send('POST', 'keys', { name: 'one' }),
+    data: { key_id: text, name: 'one', prefix: text, scopes: expect.any(Array), scope: 'personal', org_id: null },
+  },
+  {
+    type: 'key.revoked',
+    cause: async (by) => by.send('DELETE', `keys/${(await by.send('POST', 'keys', { name: 'one' })).body.id}`),
+    data: { key_id: text, name: 'one', prefix: text, scopes: expect.any(Array), scope: 'personal', org_id: null },
+  },
+  {
+    type: 'guardrail.triggered',
+    cause: async (by) => {
+      const rules = [{ guardrail_id: 'max_length', phase: 'input', verdict: 'flag', config: { max_chars: 5 } }]
+      await by.send('POST', 'guardrail-policies', { name: 'short', rules, is_default: true })
+      await by.send('POST', 'completions', { prompt: CANARY, mode: 'fast' })
+    },
+    data: {
+      policy_id: text,
+      guardrail_id: 'max_length',
+      phase: 'input',
+      verdict: 'flag',
+      api_key_id: text,
+      request_id: text,
+    },
+  },
+]
+
+describe('what the server does is told with its data, and without the words of anybody (contract 14.2)', () => {
+  test.each(CASES)('$type', async ({ type, cause, data }) => {
+    const ada = await world.person()
+    const receiver = createReceiver()
+    await make(ada, receiver.url, { event_types: [type] })
+    await cause(ada)
+    await deliver()
+    expect(receiver.got).toHaveLength(1)
+    const sent = JSON.parse(receiver.got[0]!.body)
+    expect(Object.keys(sent)).toEqual(['id', 'type', 'created', 'data'])
+    expect(sent).toEqual({ id: expect.stringMatching(/^evt_/), type, created: text, data })
+    expect(receiver.got[0]!.body).not.toContain(CANARY)
+    expect((await ada.send('GET', `events?eventType=${type}`)).body.events).toMatchObject([
+      { id: sent.id, eventType: type },
+    ])
+  })
+})

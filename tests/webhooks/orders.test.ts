@@ -1,0 +1,163 @@
+import { describe, expect, test } from 'bun:test'
+import { emailOf, issueInvitation } from '../orgs/team'
+import { fakeClock } from '../support/clock'
+import { createWorld, type Reply } from '../support/world'
+import { createReceiver, LOCAL, webhooksIn } from './support'
+
+const clock = fakeClock()
+const world = await createWorld({ config: { ...LOCAL, maxWebhooks: 4, maxActiveWebhooks: 2 }, clock })
+const { make, publish, deliver, get } = webhooksIn(world)
+const url = 'https://203.0.112.7/hook'
+const order = { url, event_types: ['order.*'] }
+
+describe('POST /webhooks', () => {
+  test.each([
+    ['none', []],
+    ['one word', ['nope']],
+    ['one twice', ['*', '*']],
+    ['a thousand', Array.from({ length: 1_000 }, (_, n) => `order.n${n}`)],
+    ['an empty word', ['order..created']],
+    ['a star in the middle', ['order.*.created']],
+    ['a line break', ['order.created\r\nx: y']],
+    ['capitals', ['Order.Created']],
+    ['129 characters', [`order.${'x'.repeat(123)}`]],
+  ])('refuses %s as event types (J32, J38)', async (_, event_types) => {
+    const reply = await (await world.person()).send('POST', 'webhooks', { url, event_types })
+    expect([reply.status, reply.body.error.code]).toEqual([400, 'validation_error'])
+  })
+
+  test.each([
+    'http://10.0.0.1/hook',
+    'http://169.254.169.254/latest/meta-data/',
+    'http://[::ffff:10.0.0.1]/',
+    'http://[fd00::1]/',
+    'https://user:secret@example.com/',
+    'ftp://example.com/',
+    'https://example.com:22/',
+  ])('refuses the address %s, also in a change', async (bad) => {
+    const ada = await world.person()
+    const made = await ada.send('POST', 'webhooks', { ...order, url: bad })
+    expect([made.status, made.body.error.code, made.body.error.param]).toEqual([400, 'url_blocked', 'url'])
+    const { id } = (await ada.send('POST', 'webhooks', order)).body
+    expect((await ada.send('PATCH', `webhooks/${id}`, { url: bad })).body.error.code).toBe('url_blocked')
+    expect((await get(ada, id)).url).toBe(url)
+  })
+
+  test('shows the secret once: the one that was sent, or a random one; a short one is refused', async () => {
+    const ada = await world.person()
+    const secret = 'a secret of my own'
+    const made = await ada.send('POST', 'webhooks', { ...order, secret })
+    expect([made.status, made.body.signing_secret, made.body.enabled]).toEqual([201, secret, true])
+    expect(made.body._note).toEqual(expect.any(String))
+    const { text } = await ada.send('GET', `webhooks/${made.body.id}`)
+    const list = await ada.send('GET', 'webhooks')
+    for (const shown of [text, list.text]) expect(shown).not.toContain(secret)
+    expect((await ada.send('POST', 'webhooks', { ...order, secret: 'x'.repeat(15) })).status).toBe(400)
+    expect((await ada.send('POST', 'webhooks', { ...order, secret: 'x'.repeat(257) })).status).toBe(400)
+  })
+
+  test('counts enabled ones against one bound and all against another (J34)', async () => {
+    const ada = await world.person()
+    const ids: string[] = []
+    for (let n = 0; n < 2; n++) ids.push((await ada.send('POST', 'webhooks', order)).body.id)
+    const third = await ada.send('POST', 'webhooks', order)
+    expect([third.status, third.body.error.code]).toEqual([409, 'conflict'])
+    expect(third.body.error.message).toContain('SVC_MAX_ACTIVE_WEBHOOKS')
+    for (let n = 0; n < 2; n++) {
+      await ada.send('PATCH', `webhooks/${ids.at(-1)}`, { enabled: false })
+      ids.push((await ada.send('POST', 'webhooks', order)).body.id)
+    }
+    expect((await ada.send('PATCH', `webhooks/${ids[1]}`, { enabled: true })).status).toBe(409)
+    await ada.send('PATCH', `webhooks/${ids.at(-1)}`, { enabled: false })
+    expect((await ada.send('POST', 'webhooks', order)).body.error.message).toContain('SVC_MAX_WEBHOOKS')
+    expect((await ada.send('PATCH', `webhooks/${ids[1]}`, { enabled: true })).status).toBe(200)
+  })
+})
+
+describe('POST /webhooks/{id}/test', () => {
+  test('sends a test event the normal way, whatever is subscribed, ten times a minute (J35)', async () => {
+    const ada = await world.person()
+    const receiver = createReceiver()
+    const { id } = await make(ada, receiver.url)
+    const answers: Reply[] = []
+    for (let n = 0; n < 11; n++) answers.push(await ada.send('POST', `webhooks/${id}/test`))
+    expect(answers.map(({ status }) => status)).toEqual([...Array(10).fill(200), 429])
+    expect(answers[0]!.body.sent).toBe(true)
+    expect(Number(answers[10]!.headers.get('retry-after'))).toBe(60)
+    await deliver()
+    expect(receiver.got).toHaveLength(10)
+    const sent = receiver.got.map(({ body }) => JSON.parse(body)).find((one) => one.id === answers[0]!.body.event_id)
+    expect(sent).toMatchObject({ type: 'completion.created', data: { _test: true, message: expect.any(String) } })
+    clock.advance(60_000)
+    expect((await ada.send('POST', `webhooks/${id}/test`)).status).toBe(200)
+  })
+})
+
+describe('a webhook', () => {
+  test('that is changed, disabled or deleted receives accordingly', async () => {
+    const ada = await world.person()
+    const receiver = createReceiver()
+    const { id } = await make(ada, receiver.url)
+    await ada.send('PATCH', `webhooks/${id}`, { event_types: ['share.accepted'] })
+    expect((await publish(ada, 'order.created')).body.matchedWebhooks).toBe(0)
+    expect((await publish(ada, 'share.accepted')).body.matchedWebhooks).toBe(1)
+    await ada.send('PATCH', `webhooks/${id}`, { enabled: false })
+    expect((await publish(ada, 'share.accepted')).body.matchedWebhooks).toBe(0)
+    await deliver()
+    expect(receiver.got).toEqual([])
+    await ada.send('PATCH', `webhooks/${id}`, { enabled: true })
+    await publish(ada, 'share.accepted')
+    await ada.send('DELETE', `webhooks/${id}`)
+    await deliver()
+    expect(receiver.got).toEqual([])
+    const t = await world.app.container.published.list(world.callAs(ada), { limit: 10 })
+    expect(t.events.length).toBeGreaterThan(0)
+  })
+
+  test('of an organization is for those who may manage them, and receives what its keys do', async () => {
+    const [owner, member] = [await world.person(), await world.person()]
+    const org = (await owner.send('POST', 'orgs', { name: 'Team' })).body.id
+    const { token } = await issueInvitation(world, org, await emailOf(world, member), 'member')
+    await member.send('POST', `invitations/${token}/accept`)
+    for (const each of [owner, member]) await each.send('POST', `orgs/${org}/activate`)
+    const receiver = createReceiver()
+    const made = await make(owner, receiver.url, { event_types: ['key.created'] })
+    expect(made.org_id).toBe(org)
+    for (const [method, path, body] of [
+      ['GET', 'webhooks'],
+      ['GET', `webhooks/${made.id}`],
+      ['GET', `webhooks/${made.id}/deliveries`],
+      ['GET', `webhooks/${made.id}/stats`],
+      ['POST', 'webhooks', order],
+      ['PATCH', `webhooks/${made.id}`, { enabled: false }],
+      ['POST', `webhooks/${made.id}/test`],
+      ['POST', `webhooks/${made.id}/rotate-secret`],
+      ['DELETE', `webhooks/${made.id}`],
+    ] as const) {
+      const reply = await member.send(method, path, body)
+      expect([path, reply.status, reply.body.error.code]).toEqual([path, 403, 'forbidden'])
+    }
+    await owner.send('POST', 'keys', { name: 'its', org_id: org })
+    await deliver()
+    expect(receiver.got.map(({ body }) => JSON.parse(body))).toMatchObject([
+      { type: 'key.created', data: { name: 'its', scope: 'org', org_id: org } },
+    ])
+  })
+
+  test('says how its deliveries went', async () => {
+    const ada = await world.person()
+    const receiver = createReceiver((_, nth) => new Response(null, { status: nth === 1 ? 400 : 200 }))
+    const { id } = await make(ada, receiver.url)
+    expect((await ada.send('GET', `webhooks/${id}/stats`)).body.deliveries.success_rate_percent).toBeNull()
+    for (let n = 0; n < 3; n++) await publish(ada)
+    await deliver()
+    await publish(ada)
+    expect((await ada.send('GET', `webhooks/${id}/stats`)).body).toMatchObject({
+      webhook_id: id,
+      enabled: true,
+      consecutive_failures: 0,
+      last_delivered_at: expect.any(String),
+      deliveries: { total: 3, successes: 2, failures: 1, success_rate_percent: 66.67, pending: 1 },
+    })
+  })
+})

@@ -1,0 +1,154 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { createServer, type Socket } from 'node:net'
+import { fakeClock } from '../support/clock'
+import { createWorld } from '../support/world'
+import { createReceiver, LOCAL, webhooksIn } from './support'
+
+const clock = fakeClock()
+const world = await createWorld({ config: LOCAL, clock })
+const { make, publish, deliver, log, get } = webhooksIn(world)
+
+/** A receiver that speaks as it likes. */
+async function rude(talk: (socket: Socket) => void): Promise<string> {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined)
+    talk(socket)
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  afterAll(() => server.close())
+  return `http://127.0.0.1:${(server.address() as { port: number }).port}/`
+}
+
+async function attemptAt(url: string) {
+  const ada = await world.person()
+  const hook = await make(ada, url)
+  await publish(ada)
+  await deliver()
+  const [row] = await log(ada, hook.id)
+  await ada.send('DELETE', `webhooks/${hook.id}`)
+  return row
+}
+
+describe('a receiver', () => {
+  test.each<[string, (socket: Socket) => void]>([
+    ['closes before it reads', (socket) => socket.destroy()],
+    ['resets in the middle', (socket) => void socket.once('data', () => socket.resetAndDestroy())],
+    ['answers half a status line', (socket) => void socket.once('data', () => socket.end('HTTP/1.1 20'))],
+    ['answers something else', (socket) => void socket.once('data', () => socket.end('hello\r\n\r\n'))],
+  ])('that %s has not received it (J25)', async (_, talk) => {
+    const row = await attemptAt(await rude(talk))
+    expect(row).toMatchObject({ status: 'failed', http_status: null, error_message: 'reset' })
+    expect(row.next_retry_at).not.toBeNull()
+  })
+
+  test.each<[string, (socket: Socket) => void]>([
+    ['never ends its answer', (socket) => void socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\n\r\nx'))],
+    [
+      'answers megabytes',
+      (socket) => void socket.once('data', () => socket.end(`HTTP/1.1 202 OK\r\n\r\n${'x'.repeat(3_000_000)}`)),
+    ],
+    ['answers before it has read', (socket) => void socket.write('HTTP/1.1 204 No Content\r\n\r\n')],
+  ])('that %s has received it (J25)', async (_, talk) => {
+    expect(await attemptAt(await rude(talk))).toMatchObject({ status: 'success', error_message: null })
+  })
+
+  test('that is not there, or redirects, is tried again; a redirect is not followed (J14)', async () => {
+    const refused = await attemptAt('http://127.0.0.1:9/'.replace(':9/', ':59999/'))
+    expect(refused).toMatchObject({ status: 'failed', http_status: null, error_message: 'connect' })
+    const target = createReceiver()
+    for (const status of [301, 302, 303, 307, 308]) {
+      const hop = createReceiver(() => new Response(null, { status, headers: { location: target.url } }))
+      expect(await attemptAt(hop.url)).toMatchObject({
+        status: 'failed',
+        http_status: status,
+        error_message: 'http_3xx',
+      })
+      expect(hop.got).toHaveLength(1)
+    }
+    expect(target.got).toEqual([])
+  })
+
+  test('that says 410 gets nothing more, and the other webhooks are told', async () => {
+    const ada = await world.person()
+    const [gone, other] = [createReceiver(() => new Response(null, { status: 410 })), createReceiver()]
+    const hook = await make(ada, gone.url)
+    await make(ada, other.url, { event_types: ['*'] })
+    await publish(ada)
+    await deliver()
+    await publish(ada)
+    await deliver()
+    expect(gone.got).toHaveLength(1)
+    expect(await get(ada, hook.id)).toMatchObject({ enabled: false, disabled_reason: 'gone', failure_count: 1 })
+    const told = other.got.map(({ body }) => JSON.parse(body)).find(({ type }) => type === 'webhook.disabled')
+    expect(told.data).toMatchObject({ webhook_id: hook.id, reason: 'gone' })
+    const { body: rows } = await ada.send('GET', `audit?entity_id=${hook.id}&action=webhook.auto_disabled`)
+    expect(rows).toHaveLength(1)
+    expect((await ada.send('POST', `webhooks/${hook.id}/test`)).status).toBe(409)
+  })
+
+  test('that fails for days is disabled, and enabled again with a fresh count', async () => {
+    const ada = await world.person()
+    let status = 500
+    const receiver = createReceiver(() => new Response(null, { status }))
+    const hook = await make(ada, receiver.url)
+    for (let day = 0; day < 6; day++) {
+      for (let n = 0; n < 4; n++) {
+        await publish(ada)
+        await deliver()
+        clock.advance(6 * 3_600_000)
+      }
+    }
+    await deliver()
+    const off = await get(ada, hook.id)
+    expect(off).toMatchObject({ enabled: false, disabled_reason: 'auto' })
+    expect(off.failure_count).toBeGreaterThanOrEqual(20)
+    const calls = receiver.got.length
+    clock.advance(24 * 3_600_000)
+    await deliver()
+    expect(receiver.got).toHaveLength(calls)
+    const { body: on } = await ada.send('PATCH', `webhooks/${hook.id}`, { enabled: true })
+    expect(on).toMatchObject({ updated: true, enabled: true, failure_count: 0, disabled_reason: null })
+    status = 200
+    await publish(ada)
+    await deliver()
+    expect(receiver.got).toHaveLength(calls + 1)
+  })
+
+  test('gets nothing more after the last attempt, until somebody retries', async () => {
+    const ada = await world.person()
+    let status = 400
+    const receiver = createReceiver(() => new Response(null, { status }))
+    const hook = await make(ada, receiver.url)
+    await publish(ada)
+    await deliver()
+    clock.advance(100 * 3_600_000)
+    await deliver()
+    expect(receiver.got).toHaveLength(1)
+    const [failed] = await log(ada, hook.id)
+    status = 200
+    const again = `webhooks/${hook.id}/deliveries/${failed.id}/retry`
+    const [one, two] = [await ada.send('POST', again), await ada.send('POST', again)]
+    expect([one.body, two.status]).toMatchObject([{ retried: true, delivery_id: failed.id }, 200])
+    await deliver()
+    expect(receiver.got).toHaveLength(2)
+    expect(receiver.got[1]!.body).toBe(receiver.got[0]!.body)
+    const [success] = await log(ada, hook.id)
+    expect(success).toMatchObject({ status: 'success', attempt: 2, event_id: failed.event_id })
+    expect((await ada.send('POST', `webhooks/${hook.id}/deliveries/${success.id}/retry`)).status).toBe(409)
+  })
+
+  test('that asked for order gets one at a time, and nothing before what it refused', async () => {
+    const ada = await world.person()
+    let status = 500
+    const receiver = createReceiver(() => new Response(null, { status }))
+    await make(ada, receiver.url, { ordered: true })
+    for (let n = 0; n < 5; n++) await publish(ada, 'order.created', { n })
+    await deliver()
+    const numbers = () => receiver.got.map(({ body }) => JSON.parse(body).data.n)
+    expect(numbers()).toEqual([0])
+    status = 200
+    clock.advance(5_600)
+    await deliver()
+    expect(numbers()).toEqual([0, 0, 1, 2, 3, 4])
+  })
+})

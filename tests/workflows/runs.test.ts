@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'bun:test'
+import { eventually } from '../support/eventually'
+import type { Person } from '../support/world'
+import { createWorkflowWorld } from './world'
+
+const { world, made, ran } = await createWorkflowWorld()
+const SAY = { type: 'transform', config: { template: 'done' } }
+const ASK = { type: 'approval', config: { message: 'May it?' } }
+
+const decide = (by: Person, { id, run }: { id: string; run: { id: string } }, word: string, body: object = {}) =>
+  by.send('POST', `workflows/${id}/runs/${run.id}/${word}`, body)
+const ended = async (by: Person, { id, run }: { id: string; run: { id: string } }) =>
+  (
+    await eventually(
+      () => by.send('GET', `workflows/${id}/runs/${run.id}`),
+      ({ body }) => body.run.completedAt !== null,
+    )
+  ).body.run
+
+describe('a run (contract 10)', () => {
+  test('waits for an approval, and goes on with it', async () => {
+    const ada = await world.person()
+    const waiting = await ran(ada, [ASK, SAY])
+    expect(waiting.run).toMatchObject({ status: 'paused', stepsCompleted: 0, completedAt: null })
+    expect(waiting.run.stepResults).toMatchObject([{ status: 'paused', completedAt: null }])
+    const { status, body } = await decide(ada, waiting, 'approve', { comment: 'fine' })
+    expect([status, body.run.status]).toEqual([200, 'running'])
+    const run = await ended(ada, waiting)
+    expect([run.status, run.output]).toEqual(['completed', 'done'])
+    expect(run.stepResults[0].output).toEqual({ approved: true, by: ada.userId, comment: 'fine' })
+    expect((await decide(ada, waiting, 'approve')).status).toBe(409)
+  })
+
+  test('ends when it is rejected, unless the step says where to go', async () => {
+    const ada = await world.person()
+    const lost = await ran(ada, [ASK, SAY])
+    expect((await decide(ada, lost, 'reject', { comment: 'no' })).body.run).toMatchObject({ status: 'failed' })
+    const led = await ran(ada, [{ ...ASK, onFailure: 1 }, SAY])
+    await decide(ada, led, 'reject')
+    expect(await ended(ada, led)).toMatchObject({ status: 'completed', output: 'done' })
+  })
+
+  test('is decided by whom the step names, and by nobody else', async () => {
+    const [ada, bob, eve] = [await world.person(), await world.person(), await world.person()]
+    const waiting = await ran(ada, [{ type: 'approval', config: { message: 'Bob?', approvers: [bob.userId] } }, SAY])
+    expect((await decide(ada, waiting, 'approve')).status).toBe(403)
+    expect((await decide(eve, waiting, 'approve')).status).toBe(404)
+    expect((await decide(bob, waiting, 'approve')).status).toBe(200)
+    expect((await ended(ada, waiting)).stepResults[0].output.by).toBe(bob.userId)
+  })
+
+  test('waits for a time, which nobody can approve', async () => {
+    const ada = await world.person()
+    const waiting = await ran(ada, [{ type: 'delay', config: { seconds: 3_600 } }, SAY])
+    expect(waiting.run.status).toBe('paused')
+    const { status, body } = await decide(ada, waiting, 'approve')
+    expect([status, body.error.message]).toEqual([409, expect.stringContaining('waits until')])
+    const { body: cancelled } = await decide(ada, waiting, 'cancel')
+    expect(cancelled.run).toMatchObject({ status: 'failed', error: 'cancelled' })
+    expect((await decide(ada, waiting, 'cancel')).status).toBe(409)
+  })
+
+  test('goes on by itself when the time has come', async () => {
+    const ada = await world.person()
+    const soon = new Date(Date.now() + 1_500).toISOString()
+    const waiting = await ran(ada, [{ type: 'delay', config: { until: soon } }, SAY])
+    expect((await ended(ada, waiting)).output).toBe('done')
+  })
+
+  test('takes the caller’s prompt in place of the first', async () => {
+    const ada = await world.person()
+    const step = { type: 'ai_transform', config: { prompt: 'a [[say:one]]', mode: 'fast' } }
+    const { run } = await ran(ada, [step], { overridePrompt: 'b [[say:two]]' })
+    expect(run.output.text).toBe('two')
+  })
+
+  test('begins once for one Idempotency-Key, however often it is asked (R10)', async () => {
+    const ada = await world.person()
+    const id = await made(ada, [SAY])
+    const ask = () => ada.send('POST', `workflows/${id}/run`, {}, { 'idempotency-key': 'once' })
+    const answers = await Promise.all(Array.from({ length: 20 }, ask))
+    expect(answers.every(({ status }) => status === 200 || status === 409)).toBe(true)
+    const again = await ask()
+    expect(again.headers.get('x-idempotent-replay')).toBe('true')
+    const { runs } = (await ada.send('GET', `workflows/${id}/runs`)).body
+    expect(runs.map(({ id: run }: { id: string }) => run)).toEqual([again.body.run.id])
+  })
+
+  test('of a disabled workflow does not begin; runs are listed by status', async () => {
+    const ada = await world.person()
+    const id = await made(ada, [ASK])
+    await ada.send('POST', `workflows/${id}/run`, {})
+    expect((await ada.send('GET', `workflows/${id}/runs?status=paused`)).body.runs).toHaveLength(1)
+    expect((await ada.send('GET', `workflows/${id}/runs?status=failed`)).body.runs).toEqual([])
+    await ada.send('PATCH', `workflows/${id}`, { enabled: false })
+    expect((await ada.send('POST', `workflows/${id}/run`, {})).status).toBe(409)
+  })
+
+  test('keeps its steps when the workflow is changed or deleted', async () => {
+    const ada = await world.person()
+    const waiting = await ran(ada, [ASK, SAY])
+    await ada.send('PATCH', `workflows/${waiting.id}`, { steps: [{ ...SAY, name: 'a', config: { template: 'new' } }] })
+    await ada.send('DELETE', `workflows/${waiting.id}`)
+    await decide(ada, waiting, 'approve')
+    expect((await ended(ada, waiting)).output).toBe('done')
+  })
+
+  test('stops where its key is revoked', async () => {
+    const ada = await world.person()
+    const waiting = await ran(ada, [ASK, SAY])
+    const desk = await world.signedIn(ada)
+    await ada.send('DELETE', `keys/${ada.keyId}`)
+    await decide(desk, waiting, 'approve')
+    expect((await ended(desk, waiting)).error).toContain('no access')
+  })
+
+  test('tells of its end, and is on the record', async () => {
+    const ada = await world.person()
+    const told: unknown[] = []
+    const { events } = world.app.container
+    events.afterCommit('*', (event) => void (event.type.startsWith('workflow.') && told.push([event.type, event.data])))
+    const { id, run } = await ran(ada, [SAY])
+    expect(told).toContainEqual([
+      'workflow.completed',
+      expect.objectContaining({ workflow_id: id, run_id: run.id, steps_completed: 1 }),
+    ])
+    const actions = (await ada.send('GET', `audit?entity_id=${id}`)).body.map((one: { action: string }) => one.action)
+    expect(actions).toContain('workflow.run')
+  })
+})
+
+describe('a trigger', () => {
+  test('of an event starts a run with it, where its filter lets it pass', async () => {
+    const ada = await world.person({ ofOrg: true })
+    const triggerConfig = { eventPattern: 'order.*', filter: 'trigger.payload.total > 10' }
+    const id = await made(ada, [{ type: 'transform', config: { template: '{{trigger.payload.total}}' } }], {
+      triggerType: 'event',
+      triggerConfig,
+    })
+    const publish = (total: number) =>
+      ada.send('POST', 'events', { orgId: ada.orgId, eventType: 'order.paid', payload: { total } })
+    expect((await publish(5)).body.matchedWorkflows).toBe(1)
+    await publish(15)
+    const { body } = await eventually(
+      () => ada.send('GET', `workflows/${id}/runs?status=completed`),
+      ({ body }) => body.runs.length > 0,
+    )
+    expect(body.runs.map(({ output }: { output: number }) => output)).toEqual([15])
+    expect(body.runs[0]).toMatchObject({ triggerType: 'event', triggerData: { eventType: 'order.paid' } })
+    await ada.send('PATCH', `workflows/${id}`, { enabled: false })
+    expect((await publish(20)).body.matchedWorkflows).toBe(0)
+  })
+})
