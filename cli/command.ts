@@ -35,7 +35,7 @@ export type Input<A extends Args, F extends Flags> = { [K in keyof A]: ValueOf<A
 }
 
 /** `host` needs no server: it works on files of this machine, or is the server itself. */
-type Plane = 'tenant' | 'operator' | 'host'
+type Api = 'tenant' | 'operator' | 'host'
 type Danger = 'none' | 'moderate' | 'severe' | 'secret once'
 
 export type CommandWords = {
@@ -46,7 +46,7 @@ export type CommandWords = {
   about: string
   /** At least two, as typed, without `svc-admin`. */
   examples: readonly string[]
-  planes: readonly Plane[]
+  apis: readonly Api[]
   /** Works without a running server, by opening the app inside the command (dx 2.2). */
   offline: boolean
   /** Whether it changes anything. */

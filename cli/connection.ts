@@ -8,17 +8,17 @@ export type Connection = {
   /** The configuration of this machine; a remote server's is unknown. */
   config: Config
   /** Which API the credential opens: the operators' on this machine, otherwise the one the key is for. */
-  plane: 'operator' | 'tenant'
+  api: 'operator' | 'tenant'
   /**
    * The operator API; commands with an API key and `--url` are refused before they get here. Never return the client from
    * an async function: it answers to any property, `then` included, so awaiting it never resolves.
    */
   ops(): OpsClient
-  /** One plain request to the operator API, for files that are streamed. */
-  fetchOps(path: string): Promise<Response>
+  /** One plain request to the API of the credential in use, for files that are streamed. */
+  fetch(path: string): Promise<Response>
   /** The tenant API with the given key or the one the first run left. @throws CommandFailed 4, 7 */
-  tenant(): Promise<TenantPlane>
+  tenant(): Promise<TenantApi>
   close(): Promise<void>
 }
 
-export type TenantPlane = { client: TenantClient; target: Target; key: string; keySource: string; url: string | null }
+export type TenantApi = { client: TenantClient; target: Target; key: string; keySource: string; url: string | null }

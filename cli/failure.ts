@@ -40,6 +40,15 @@ export const usageFailure = (message: string, fix?: string): CommandFailed =>
 export const notFoundFailure = (message: string, fix?: string): CommandFailed =>
   new CommandFailed({ exitCode: EXIT.missing, code: 'not_found', message, fix })
 
+/** A file that cannot be read: what is the matter with it, and what to do. */
+export function unreadable(file: string, error: unknown): CommandFailed {
+  const { code } = error as NodeJS.ErrnoException
+  if (code === 'ENOENT') return usageFailure(`There is no file ${file}.`, 'write its path from the current folder')
+  if (code === 'EISDIR') return usageFailure(`${file} is a folder; a file is needed.`, 'name one of the files in it')
+  if (code === 'EACCES') return usageFailure(`You may not read ${file}.`, `chmod u+r ${file}, as its owner`)
+  return usageFailure(`${file} cannot be read (${code}).`, 'see that the file and its disk are whole')
+}
+
 export const unreachable = (message: string, fix?: string): CommandFailed =>
   new CommandFailed({ exitCode: EXIT.unreachable, code: 'unreachable', message, fix })
 

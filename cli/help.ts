@@ -97,11 +97,11 @@ const DANGERS = {
 export const exitsOf = (command: Command): number[] =>
   [...new Set([0, 1, 2, ...command.exits])].filter((code) => code in EXIT_MEANINGS).sort((a, b) => a - b)
 
-function placesOf({ planes, offline }: Command): string {
+function placesOf({ apis, offline }: Command): string {
   const places = [
-    planes.includes('host') && 'on this machine',
-    planes.includes('operator') && 'over the operator socket',
-    planes.includes('tenant') && 'over --url with an API key',
+    apis.includes('host') && 'on this machine',
+    apis.includes('operator') && 'over the operator socket',
+    apis.includes('tenant') && 'over --url with an API key',
     offline && 'with the server down',
   ]
   return places.filter(Boolean).join(', ')

@@ -19,11 +19,11 @@ export function findKey(
   { globals, env, cwd }: Shell,
   dataDir: string,
   { kind }: Transport,
-  { planes }: Pick<Command, 'planes'>,
+  { apis }: Pick<Command, 'apis'>,
 ): Found {
   if (globals.keyFile) return { key: readKey(fromHere(cwd, globals.keyFile)), source: globals.keyFile }
   const names = ['SVC_API_KEY', 'SVC_OPERATOR_KEY']
-  for (const name of planes.includes('tenant') ? names : names.reverse()) {
+  for (const name of apis.includes('tenant') ? names : names.reverse()) {
     const key = env[name]?.trim()
     if (key) return { key, source: name }
   }

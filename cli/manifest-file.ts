@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, extname, join } from 'node:path'
-import { usageFailure } from './failure'
+import { unreadable, usageFailure } from './failure'
 import type { Shell } from './shell'
 import { fromHere } from './transport'
 
@@ -25,7 +25,7 @@ function readText(path: string, file: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    throw usageFailure(`${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
+    throw unreadable(file, error)
   }
 }
 

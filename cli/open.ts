@@ -5,7 +5,7 @@ import { loadConfig } from '../src/app/config'
 import type { OpenApp } from '../src/app/open'
 import { clean } from '../src/kernel/text'
 import type { Command } from './command'
-import type { Connection, TenantPlane } from './connection'
+import type { Connection, TenantApi } from './connection'
 import { assertDataFolder } from './data-folder'
 import { EXIT } from './exit'
 import { CommandFailed, expectData, unreachable } from './failure'
@@ -24,7 +24,7 @@ export async function openConnection(shell: Shell, command: Command): Promise<Co
   const config = loadConfig(overridesOf(shell))
   const socketPath = join(config.dataDir, 'ops.sock')
   const transport = await chooseTransport({ globals, env, socketPath, answers: isListening })
-  assertOffered(transport, planeOf(credentialFor(shell, config.dataDir, transport, command)), command)
+  assertOffered(transport, apiOfKey(credentialFor(shell, config.dataDir, transport, command)), command)
   if (transport.kind === 'remote') sayWhere(shell, transport.url)
   return connectionOver(shell, {
     transport,
@@ -47,22 +47,28 @@ type Parts = { transport: Transport; config: Connection['config']; command: Comm
 /** Builds the connection once its target has been reached. */
 export function connectionOver(shell: Shell, { transport, config, command, reached }: Parts): Connection {
   const credential = credentialFor(shell, config.dataDir, transport, command)
-  const plane = planeOf(credential)
+  const api = apiOfKey(credential)
   const options = { headers: statedBy(shell, transport), ...watching(shell, transport) }
   const bearer: Record<string, string> =
-    credential && plane === 'operator' ? { authorization: `Bearer ${credential.key}` } : {}
+    credential && api === 'operator' ? { authorization: `Bearer ${credential.key}` } : {}
   const headers = { ...options.headers, ...bearer }
   const ops = () => connectOps(reached.operators, { ...options, headers })
-  const fetchOps = (path: string) => send(reached.operators, `/ops/v1/${path}`, { headers, signal: shell.signal })
 
-  async function tenant(): Promise<TenantPlane> {
+  async function tenant(): Promise<TenantApi> {
     const target = await reached.tenants(ops)
     const { key, source } = credential ?? findKey(shell, config.dataDir, transport, command)
     const client = connect(target, { ...options, headers: { authorization: `Bearer ${key}` } })
     return { client, target, key, keySource: source, url: target.kind === 'url' ? target.url : null }
   }
 
-  return { transport, config, plane, ops, fetchOps, tenant, close: reached.close }
+  async function fetch(path: string): Promise<Response> {
+    const { signal } = shell
+    if (api === 'operator') return send(reached.operators, `/ops/v1/${path}`, { headers, signal })
+    const { target, key } = await tenant()
+    return send(target, `/api/v1/${path}`, { headers: { authorization: `Bearer ${key}` }, signal })
+  }
+
+  return { transport, config, api, ops, fetch, tenant, close: reached.close }
 }
 
 /** A remote server needs a key; on this machine, access to the socket or the files is enough. */
@@ -70,19 +76,19 @@ function credentialFor(shell: Shell, dataDir: string, transport: Transport, comm
   return transport.kind === 'remote' ? findKey(shell, dataDir, transport, command) : null
 }
 
-const planeOf = (credential: Found | null): Connection['plane'] =>
+const apiOfKey = (credential: Found | null): Connection['api'] =>
   credential === null || credential.key.startsWith(OPERATOR_KEY) ? 'operator' : 'tenant'
 
 /** Refuses, before anything is opened, what the transport or the key cannot do. */
-function assertOffered(transport: Transport, plane: Connection['plane'], command: Command): void {
+function assertOffered(transport: Transport, api: Connection['api'], command: Command): void {
   if (transport.kind === 'local' && !command.offline) {
     const why = transport.why === '--local' ? '--local leaves it out' : transport.why
     throw unreachable(`${command.path} needs a running server, and ${why}.`, 'svc-admin serve')
   }
-  if (transport.kind !== 'remote' || command.planes.includes(plane)) return
-  throw plane === 'tenant'
+  if (transport.kind !== 'remote' || command.apis.includes(api)) return
+  throw api === 'tenant'
     ? unreachable(
-        `${command.path} belongs to the operator plane, and the key in use is an API key.`,
+        `${command.path} belongs to the operator API, and the key in use is an API key.`,
         `--key-file with an operator key (svc_op_…), or run it on the server's machine without --url`,
       )
     : unreachable(

@@ -33,7 +33,7 @@ function filesIn({ cwd }: Shell, from: string): string[] {
   if (from === '-') return ['-']
   const path = fromHere(cwd, from)
   const found = statSync(path, { throwIfNoEntry: false })
-  if (!found) throw usageFailure(`${from} is not there.`)
+  if (!found) throw usageFailure(`There is no file and no folder ${from}.`, 'write its path from the current folder')
   if (!found.isDirectory()) return [from]
   const names = readdirSync(path).filter((name) => ENDINGS.test(name))
   return names.sort().map((name) => join(from, name))

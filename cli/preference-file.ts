@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import { ENGINES, findEngine } from '../src/engines/schema'
-import { usageFailure } from './failure'
+import { unreadable, usageFailure } from './failure'
 import { casesOf } from './json-lines'
 import type { Shell } from './shell'
 import { fromHere } from './transport'
@@ -12,7 +12,7 @@ export async function readTextFile(shell: Shell, file: string): Promise<string> 
   try {
     return readFileSync(fromHere(shell.cwd, file), 'utf8')
   } catch (error) {
-    throw usageFailure(`${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
+    throw unreadable(file, error)
   }
 }
 
@@ -48,7 +48,10 @@ function readCase(fields: Record<string, unknown>, line: number, file: string): 
     throw usageFailure(`Line ${line} of ${file} expects the mode "${expected_mode}". Use ${MODES.join(', ')}.`)
   }
   if (expected_engine !== null && !findEngine(expected_engine)) {
-    throw usageFailure(`Line ${line} of ${file} expects the engine "${expected_engine}", which there is not.`)
+    throw usageFailure(
+      `Line ${line} of ${file} expects the engine "${expected_engine}", which there is not.`,
+      'svc-admin engines list',
+    )
   }
   return { line, prompt, expected_mode, expected_engine }
 }

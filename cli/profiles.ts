@@ -83,11 +83,11 @@ function writePrivately(path: string, text: string): void {
  * Completes the flags with a profile: the named one, or the active one when nothing else selects a server. Flags of the
  * command line win. @throws CommandFailed 2 for two servers, 3 for an unknown profile
  */
-export function withProfile(globals: Globals, env: Environment, { planes }: Pick<Command, 'planes'>): Globals {
+export function withProfile(globals: Globals, env: Environment, { apis }: Pick<Command, 'apis'>): Globals {
   const { profile: named, url, local, socket, keyFile } = globals
   const chosen = [url && '--url', local && '--local', socket && '--socket'].filter(Boolean)
   if (named && chosen.length) throw usageFailure(`--profile and ${chosen[0]} choose two servers. Leave one out.`)
-  if (chosen.length || planes.every((plane) => plane === 'host')) return globals
+  if (chosen.length || apis.every((api) => api === 'host')) return globals
   const profiles = createProfiles(env)
   const name = named ?? profiles.active()
   if (!name) return globals

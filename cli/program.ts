@@ -64,7 +64,8 @@ function asGroup(made: Commander, noun: string | null, commands: readonly Comman
     .allowUnknownOption()
     .action((words: string[]) => {
       const [word] = words.filter((one) => !one.startsWith('-'))
-      if (word === undefined && words.length) throw usageFailure(`There is no flag ${words[0]} before a command.`)
+      if (word === undefined && words.length)
+        throw usageFailure(`There is no flag ${words[0]} before a command.`, 'svc-admin --help lists those there are')
       if (word === undefined) return found({ type: 'help', about: noun ? [noun] : [] })
       const path = ['svc-admin', noun].filter(Boolean).join(' ')
       const hint = didYouMean(word, childrenOf(noun, commands))

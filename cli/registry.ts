@@ -3,11 +3,14 @@ import { auditCommands } from './commands/audit'
 import { exportAudit } from './commands/audit-export'
 import { createBackup } from './commands/backup'
 import { cacheCommands } from './commands/cache'
+import { canvasCommands } from './commands/canvases'
 import { configCommands } from './commands/config'
 import { creditCommands } from './commands/credits'
 import { bookCommands } from './commands/credits-books'
+import { deliveryCommands } from './commands/deliveries'
 import { doctor } from './commands/doctor'
 import { engineCommands } from './commands/engines'
+import { eventCommands } from './commands/events'
 import { guardrailCommands } from './commands/guardrails'
 import { help } from './commands/help'
 import { jobCommands } from './commands/jobs'
@@ -36,6 +39,11 @@ import { usageCommands } from './commands/usage'
 import { userCommands } from './commands/users'
 import { verify } from './commands/verify'
 import { version } from './commands/version'
+import { webhookCommands } from './commands/webhooks'
+import { webhookLookCommands } from './commands/webhooks-look'
+import { webhookSignCommands } from './commands/webhooks-sign'
+import { workflowCommands } from './commands/workflows'
+import { workflowRunCommands } from './commands/workflows-runs'
 
 /** Every command, in the order of help. Help, parsing, the machine-readable list and tests are derived from it. */
 export const commands: readonly Command[] = [
@@ -63,12 +71,20 @@ export const commands: readonly Command[] = [
   ...skillReadCommands,
   ...skillFileCommands,
   ...skillChangeCommands,
+  ...canvasCommands,
+  ...workflowCommands,
+  ...workflowRunCommands,
   ...submissionCommands,
   diffSubmission,
   ...submissionWorkCommands,
   ...engineCommands,
   ...cacheCommands,
   ...jobCommands,
+  ...webhookCommands,
+  ...webhookLookCommands,
+  ...webhookSignCommands,
+  ...deliveryCommands,
+  ...eventCommands,
   ...migrateCommands,
   createBackup,
   ...configCommands,

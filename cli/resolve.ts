@@ -1,6 +1,6 @@
 import type { ApiKey } from '../src/keys/schema'
-import { usageFailure } from './failure'
-import type { KeyPlane } from './keys-plane'
+import type { SharedRoutes } from './api'
+import { expectData, usageFailure } from './failure'
 
 const SHORTEST = 6
 const PAGE = 100
@@ -11,9 +11,9 @@ const WHOLE_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$
  * When several keys match, lists them and exits 2; a word without a match is sent as it is, so that the server's own
  * 404 is shown.
  */
-export async function resolveKey(keys: KeyPlane, word: string): Promise<string> {
+export async function resolveKey(api: SharedRoutes, word: string): Promise<string> {
   if (WHOLE_ID.test(word)) return word
-  const all = await everyKey(keys)
+  const all = await everyKey(api)
   const matches = all.filter((key) => answersTo(key, word))
   const live = matches.filter(({ status }) => status !== 'revoked')
   const found = live.length ? live : matches
@@ -21,13 +21,23 @@ export async function resolveKey(keys: KeyPlane, word: string): Promise<string> 
   return found[0]?.id ?? word
 }
 
+/** The key that a word means. @throws CommandFailed 2 for several, 3 for none */
+export async function findKey(api: SharedRoutes, word: string): Promise<ApiKey> {
+  const id = await resolveKey(api, word)
+  return expectData(await api.keys({ ref: encodeURIComponent(id) }).get())
+}
+
 const answersTo = ({ id, name, prefix }: ApiKey, word: string): boolean =>
   name === word || prefix === word || (word.length >= SHORTEST && id.startsWith(word.toLowerCase()))
 
-async function everyKey(keys: KeyPlane): Promise<ApiKey[]> {
+type Narrowed = { live?: true; org?: string; user?: string }
+
+/** All keys that the credential in use may see. Only operators can narrow them. */
+export async function everyKey({ keys }: SharedRoutes, narrowed: Narrowed = {}): Promise<ApiKey[]> {
   const all: ApiKey[] = []
   for (let cursor: string | null | undefined; cursor !== null; ) {
-    const page = await keys.list({ limit: PAGE, ...(cursor ? { cursor } : {}) })
+    const query = { limit: PAGE, ...narrowed, ...(cursor ? { cursor } : {}) }
+    const page = expectData(await keys.get({ query }))
     all.push(...page.keys)
     cursor = page.has_more ? page.next_cursor : null
   }

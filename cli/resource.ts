@@ -1,18 +1,28 @@
-import type { OpsClient } from '../src/app/client'
+import { apiOf, type SharedRoutes } from './api'
 import { expectData } from './failure'
 import type { Shell } from './shell'
 
-/** The routes that both APIs have. Those of operators also take an owner, who is `--org`. */
-type Shared = Pick<OpsClient, 'guardrails' | 'guardrail-policies' | 'routing-preferences' | 'routing-corrections'>
-/** The resources that both APIs have, by path. */
-export type Path = 'guardrail-policies' | 'routing-preferences'
+/** The routes of each resource that both APIs have. */
+const RESOURCES = {
+  'guardrail-policies': (api: SharedRoutes) => api['guardrail-policies'],
+  'routing-preferences': (api: SharedRoutes) => api['routing-preferences'],
+  canvases: (api: SharedRoutes) => api.evi.canvases,
+  workflows: (api: SharedRoutes) => api.workflows,
+}
+/** The member that holds one of it in an answer; without one the answer is flat. */
+const WRAPPED: Partial<Record<Path, string>> = { canvases: 'canvas', workflows: 'workflow' }
+
+export type Path = keyof typeof RESOURCES
+type RoutesAt<P extends Path> = ReturnType<(typeof RESOURCES)[P]>
 
 type Data<Call> = Call extends (...asked: never[]) => Promise<infer Reply>
   ? NonNullable<(Reply & { data: unknown })['data']>
   : never
-type Item<P extends Path> = Data<Shared[P]['post']>
-type Order<P extends Path> = Parameters<Shared[P]['post']>[0]
-type Patch<P extends Path> = Parameters<ReturnType<Shared[P]>['patch']>[0]
+type Answer<P extends Path> = Data<RoutesAt<P>['post']>
+type Item<P extends Path> =
+  Answer<P> extends { canvas: infer One } ? One : Answer<P> extends { workflow: infer One } ? One : Answer<P>
+type Order<P extends Path> = Parameters<RoutesAt<P>['post']>[0]
+type Patch<P extends Path> = Parameters<ReturnType<RoutesAt<P>>['patch']>[0]
 
 export type Page<Item> = { items: Item[]; next: string | null }
 export type Listing = { limit: number; scope?: 'personal' | 'team'; cursor?: string }
@@ -25,45 +35,39 @@ export type Resource<Item, New, Patch> = {
 }
 export type ResourceAt<P extends Path> = Resource<Item<P>, Order<P>, Patch<P>>
 
-/** `own` asks for those of the key in use, also on the server's machine. */
-type Whose = { own?: boolean }
-
-/** The API of the credential in use, and the owner to send along. */
-export async function sharedApi(shell: Shell, { own = false }: Whose = {}) {
-  const connection = await shell.connect()
-  const { org } = shell.globals
-  if (!own && connection.plane === 'operator') {
-    return { api: connection.ops() as Shared, whose: org === undefined ? {} : { owner: org } }
-  }
-  const { client } = await connection.tenant()
-  return { api: client as unknown as Shared, whose: {} }
-}
-
 type Reply<Data> = Parameters<typeof expectData<Data>>[0]
 /** A resource's routes, as far as they are the same for each. */
 type Routes<P extends Path> = {
   get(asked: { query: object }): Promise<Reply<Record<string, Item<P>[]> & { next_cursor: string | null }>>
-  post(order: Order<P>, asked: { query: object; headers: object }): Promise<Reply<Item<P>>>
+  post(order: Order<P>, asked: { query: object; headers: object }): Promise<Reply<Answer<P>>>
 } & ((one: { id: string }) => {
-  get(): Promise<Reply<Item<P>>>
-  patch(patch: Patch<P>): Promise<Reply<Item<P>>>
+  get(): Promise<Reply<Answer<P>>>
+  patch(patch: Patch<P>): Promise<Reply<Answer<P>>>
   delete(): Promise<Reply<{ deleted: true }>>
 })
 
 /** A resource over either API: operators manage every owner's, tenants their own (dx 2.10). */
-export async function resourceOver<P extends Path>(shell: Shell, path: P, about: Whose = {}): Promise<ResourceAt<P>> {
-  const { api, whose } = await sharedApi(shell, about)
-  const all = api[path] as unknown as Routes<P>
+export async function resourceOver<P extends Path>(
+  shell: Shell,
+  path: P,
+  about: { own?: boolean } = {},
+): Promise<ResourceAt<P>> {
+  const { api, whose } = await apiOf(shell, about)
+  const all = RESOURCES[path](api) as unknown as Routes<P>
   const one = (id: string) => all({ id: encodeURIComponent(id) })
+  const member = WRAPPED[path]
+  const itemOf = (reply: Reply<Answer<P>>) => {
+    const answer = expectData(reply)
+    return (member ? (answer as Record<string, unknown>)[member] : answer) as Item<P>
+  }
   return {
     async list(query) {
       const found = expectData(await all.get({ query: { ...query, ...whose } }))
       return { items: found[path.replaceAll('-', '_')]!, next: found.next_cursor }
     },
-    get: async (id) => expectData(await one(id).get()),
-    create: async (order, key) =>
-      expectData(await all.post(order, { query: whose, headers: { 'idempotency-key': key } })),
-    update: async (id, patch) => expectData(await one(id).patch(patch)),
+    get: async (id) => itemOf(await one(id).get()),
+    create: async (order, key) => itemOf(await all.post(order, { query: whose, headers: { 'idempotency-key': key } })),
+    update: async (id, patch) => itemOf(await one(id).patch(patch)),
     remove: async (id) => expectData(await one(id).delete()),
   }
 }

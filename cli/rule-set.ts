@@ -1,8 +1,8 @@
 import { isBlank } from '../src/kernel/text'
 import type { ApiKey } from '../src/keys/schema'
-import type { Connection } from './connection'
+import { apiOf } from './api'
 import { notFoundFailure, usageFailure } from './failure'
-import { keysOver } from './keys-plane'
+import { everyKey } from './resolve'
 import type { Listing, Page } from './resource'
 import type { Shell } from './shell'
 
@@ -10,7 +10,8 @@ type Named = { id: string; name: string }
 type Lists<Item> = { list(query: Listing): Promise<Page<Item>> }
 
 const SHORTEST = 6
-const PAGE = 100
+/** What every list allows. */
+const PAGE = 50
 const WHOLE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** All items, page by page. */
@@ -29,14 +30,15 @@ export async function everyOf<Item>({ list }: Lists<Item>, scope?: 'personal' | 
  * @throws CommandFailed 2 for a blank word, which would ask the server for all of them; 3 for a word that fits none
  */
 export async function resolveRuleSet<Item extends Named>(
-  plane: Lists<Item>,
+  lists: Lists<Item>,
   word: string,
   what: string,
 ): Promise<string> {
   if (isBlank(word)) throw usageFailure('The id or name is blank.', 'the list command shows ids and names')
   if (WHOLE_ID.test(word)) return word
-  const found = namedAmong(await everyOf(plane), word)
-  if (!found) throw notFoundFailure(`No ${what} has the id or the name "${word}".`)
+  const found = namedAmong(await everyOf(lists), word)
+  if (!found)
+    throw notFoundFailure(`No ${what} has the id or the name "${word}".`, 'the list command shows ids and names')
   return found.id
 }
 
@@ -57,14 +59,8 @@ export function namedAmong<Item extends Named>(all: readonly Item[], word: strin
 }
 
 /** Names of the working keys that use a rule set, as far as the caller can see them. */
-export async function keysHolding(connection: Connection, holds: (key: ApiKey) => boolean): Promise<string[]> {
-  const keys = await keysOver(connection)
-  const all = await everyOf({
-    list: async ({ limit, cursor }) => {
-      const page = await keys.list({ limit, ...(cursor ? { cursor } : {}), live: true })
-      return { items: page.keys, next: page.has_more ? page.next_cursor : null }
-    },
-  })
+export async function keysHolding(shell: Shell, holds: (key: ApiKey) => boolean): Promise<string[]> {
+  const all = await everyKey((await apiOf(shell)).api, { live: true })
   return all.filter((key) => key.status !== 'revoked' && holds(key)).map(({ name, prefix }) => `${name} (${prefix})`)
 }
 

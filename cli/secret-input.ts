@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { usageFailure } from './failure'
+import { unreadable, usageFailure } from './failure'
 import type { Shell } from './shell'
 import { fromHere } from './transport'
 
@@ -18,6 +18,6 @@ async function read(shell: Shell, label: string, fromFile: string | undefined, i
   try {
     return readFileSync(fromHere(shell.cwd, fromFile), 'utf8').trim()
   } catch (error) {
-    throw usageFailure(`${fromFile} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
+    throw unreadable(fromFile, error)
   }
 }

@@ -26,6 +26,11 @@ export type SecretOutlet = {
 /** A sentence on how the secret is stored, after it was shown or written to a file. */
 type Fate = { shown: string; put: string }
 const HASHED: Fate = { shown: 'Stored as a hash.', put: 'It is stored as a hash and cannot be shown again.' }
+/** A signing secret is kept to sign with. */
+export const SIGNING_FATE: Fate = {
+  shown: 'Stored encrypted.',
+  put: 'It is stored encrypted and cannot be shown again.',
+}
 /** A sign-in link is signed and not stored. */
 export const LINK_FATE: Fate = {
   shown: 'It works once, within a day.',

@@ -1,13 +1,13 @@
-import { auditOver, type ExportFormat } from '../audit-plane'
+import { apiOf, queryOf } from '../api'
 import { defineCommand } from '../command'
-import { deliver } from '../download'
-import { usageFailure } from '../failure'
+import { deliver, piecesOf } from '../download'
+import { expectData, usageFailure } from '../failure'
 import { formatOf } from '../globals'
 import { safeJson } from '../output/json'
 import type { Shell } from '../shell'
 import { fromHere } from '../transport'
 import { flag, text } from '../words'
-import { common, filters, whose, wordsOf } from './audit'
+import { args, common, filters, wordsOf } from './audit'
 
 export const exportAudit = defineCommand({
   ...common,
@@ -21,7 +21,7 @@ export const exportAudit = defineCommand({
     'audit export acme --from 2026-01-01 --to 2026-01-31 > january.csv',
   ],
   exits: [3, 4, 7],
-  args: whose,
+  args,
   flags: {
     ...filters,
     out: text('FILE', 'where to, instead of stdout; readable by you only'),
@@ -31,19 +31,28 @@ export const exportAudit = defineCommand({
   async run(shell, { owner = shell.globals.org, out, checkpoint, sign, ...given }) {
     const format = fileFormat(shell)
     if (sign && !out) throw usageFailure('--sign writes its signature beside a file.', 'add --out FILE')
-    const plane = await auditOver(await shell.connect(), owner)
-    if (checkpoint) await Bun.write(fromHere(shell.cwd, checkpoint), `${safeJson(await plane.checkpoint())}\n`)
-    const { pieces, requestId } = await plane.export(wordsOf(shell, given), format)
-    await deliver(shell, pieces, out)
+    const { isOperator, whose } = await apiOf(shell, { owner })
+    const { fetch, ops, tenant } = await shell.connect()
+    if (checkpoint) {
+      const newest = isOperator
+        ? expectData(await ops().audit.head.get({ query: whose })).checkpoint
+        : expectData(await (await tenant()).client.audit.checkpoint.get())
+      await Bun.write(fromHere(shell.cwd, checkpoint), `${safeJson(newest)}\n`)
+    }
+    const file = await fetch(`audit/export?${queryOf({ ...wordsOf(shell, given), ...whose, format })}`)
+    await deliver(shell, await piecesOf(file), out)
     if (!sign) return
-    const path = `${fromHere(shell.cwd, out!)}.sig`
-    await Bun.write(path, `${safeJson(await plane.signature(requestId))}\n`)
+    const hint = 'add --checkpoint FILE: it is signed as well'
+    if (!isOperator) throw usageFailure('--sign belongs to the operator API.', hint)
+    const ref = file.headers.get('x-request-id') ?? ''
+    const signature = expectData(await ops().audit.signatures({ ref }).get())
+    await Bun.write(`${fromHere(shell.cwd, out!)}.sig`, `${safeJson(signature)}\n`)
     shell.note(`Signed: svc-admin audit verify --export ${out} --signature ${out}.sig`)
   },
 })
 
 /** The file format for `-o`; a table is not possible. @throws CommandFailed 2 */
-function fileFormat({ globals }: Shell): ExportFormat {
+function fileFormat({ globals }: Shell): 'csv' | 'jsonl' {
   const asked = formatOf(globals)
   if (asked === 'jsonl' || asked === 'json') return 'jsonl'
   if (asked === 'csv' || asked === 'table') return 'csv'

@@ -63,7 +63,7 @@ beside it.`,
     'audit verify acme',
     'audit verify acme --head 1182:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08 --json',
   ],
-  planes: ['operator'],
+  apis: ['operator'],
   offline: true,
   impact: 'read',
   danger: 'none',
@@ -88,7 +88,7 @@ beside it.`,
       throw usageFailure('--checkpoint, --signature and --public-key belong to --export FILE.')
     const connection = await shell.connect()
     const query = { ...(owner ? { owner } : {}), ...(from ? { from_seq: from } : {}), ...(head ? { head } : {}) }
-    const check: ChainCheck = expectData(await connection.ops().audit.check.post(null, { query }))
+    const check: ChainCheck = expectData(await connection.ops().audit.check.post(undefined, { query }))
     if (!shell.globals.quiet) shell.print.item(check, chainColumns)
     if (check.ok) return
     for (const fault of check.faults) complain(shell, fault)
@@ -130,7 +130,7 @@ function readCheckpoints(path: string): Checkpoint[] {
   const found = parse(readFileSync(path, 'utf8')).flat()
   const checkpoints = found.filter(isCheckpoint)
   if (!found.length || checkpoints.length < found.length)
-    throw usageFailure(`${path} holds something that is no checkpoint.`)
+    throw usageFailure(`${path} holds something that is no checkpoint.`, 'name the file as the server wrote it')
   return checkpoints
 }
 
@@ -156,6 +156,6 @@ function parseLine(line: string): unknown {
 
 export function pathOf({ cwd }: Shell, word: string): string {
   const path = fromHere(cwd, word)
-  if (!existsSync(path)) throw usageFailure(`There is no file ${path}.`)
+  if (!existsSync(path)) throw usageFailure(`There is no file ${path}.`, 'write its path from the current folder')
   return path
 }

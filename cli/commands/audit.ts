@@ -1,6 +1,6 @@
 import type { AuditEvent } from '../../src/audit/schema'
 import { iso } from '../../src/kernel/clock'
-import { type AuditWords, auditOver } from '../audit-plane'
+import { apiOf } from '../api'
 import type { Input } from '../command'
 import { defineCommand } from '../command'
 import { EXIT } from '../exit'
@@ -32,7 +32,7 @@ const columns = [
 ]
 
 const WHOSE = 'org by id, slug or name; user by id or e-mail address; server for what belongs to no tenant'
-export const whose = { owner: optional(WHOSE) }
+export const args = { owner: optional(WHOSE) }
 
 export const filters = {
   actor: text('WHO', "done by this user, key or operator: an id, an e-mail address, an operator's name"),
@@ -50,12 +50,28 @@ export const filters = {
 export type Filters = Input<Record<never, never>, typeof filters>
 
 export const common = {
-  planes: ['operator', 'tenant'],
+  apis: ['operator', 'tenant'],
   offline: true,
   impact: 'read',
   danger: 'none',
   exits: [3, 4, 7],
 } as const
+
+type Listing = AuditWords & { limit: number; cursor?: string }
+
+/** Reads pages of the record: an owner's for operators, over --url that of the key in use. */
+const recordOf =
+  (shell: Shell, owner: string | undefined) =>
+  async (query: Listing): Promise<{ items: AuditEvent[]; next: string | null }> => {
+    const { isOperator, whose } = await apiOf(shell, { owner })
+    const connection = await shell.connect()
+    if (isOperator) {
+      const page = expectData(await connection.ops().audit.get({ query: { ...query, ...whose } }))
+      return { items: page.events, next: page.next_cursor }
+    }
+    const reply = await (await connection.tenant()).client.audit.get({ query })
+    return { items: expectData(reply) as AuditEvent[], next: new Headers(reply.headers).get('x-next-cursor') }
+  }
 
 const listAudit = defineCommand({
   ...common,
@@ -66,12 +82,12 @@ const listAudit = defineCommand({
   examples: ['audit list', 'audit list acme --action "key.*" --since 24h', 'audit list --request req_1f4 --json'],
   columns,
   watchable: true,
-  args: whose,
+  args,
   flags: { ...filters, ...pageFlags },
   async run(shell, { owner = shell.globals.org, limit, cursor, all, ...given }) {
-    const plane = await auditOver(await shell.connect(), owner)
+    const list = recordOf(shell, owner)
     const query = wordsOf(shell, given)
-    const page = (order: PageOrder) => plane.list({ ...query, ...order })
+    const page = (order: PageOrder) => list({ ...query, ...order })
     const paging = { limit, cursor, all }
     await printPages(shell, paging, { page, columns, empty: 'Nothing of this kind is on the record.' })
   },
@@ -89,15 +105,15 @@ const getAudit = defineCommand({
     column('inputSummary', 'INPUT'),
     column('prevHash', 'PREVIOUS'),
   ],
-  args: { event: argument('id of an event, or of a request'), ...whose },
+  args: { event: argument('id of an event, or of a request'), ...args },
   flags: { since: filters.since },
   async run(shell, { event, owner = shell.globals.org, since }) {
-    const plane = await auditOver(await shell.connect(), owner)
+    const list = recordOf(shell, owner)
     const about = event.startsWith('req_') ? { request_id: event } : { id: event }
     const from = since === undefined ? {} : { from: iso(shell.clock.now() - since) }
     const found: AuditEvent[] = []
     for (let cursor: string | null | undefined; cursor !== null; ) {
-      const page = await plane.list({ ...about, ...from, limit: 100, ...(cursor ? { cursor } : {}) })
+      const page = await list({ ...about, ...from, limit: 100, ...(cursor ? { cursor } : {}) })
       found.push(...page.items)
       cursor = found.length && 'id' in about ? null : page.next
     }
@@ -121,13 +137,13 @@ const tailAudit = defineCommand({
   examples: ['audit tail', 'audit tail acme --action "completion.*" -o jsonl | head -n 3'],
   offline: false,
   columns,
-  args: whose,
+  args,
   flags: { ...filters, last: whole('N', 'begin with this many that are there; 10 by default', { min: 0, max: 100 }) },
   async run(shell, { owner = shell.globals.org, last = 10, ...given }) {
-    const plane = await auditOver(await shell.connect(), owner)
+    const list = recordOf(shell, owner)
     const query = wordsOf(shell, given)
     const show = printerOf(shell)
-    let { items } = await plane.list({ ...query, limit: Math.max(last, 1) })
+    let { items } = await list({ ...query, limit: Math.max(last, 1) })
     let [seen, shown] = [items[0]?.id ?? null, 0]
     if (last === 0) items = []
     for (;;) {
@@ -135,7 +151,7 @@ const tailAudit = defineCommand({
       shown += items.length
       await shell.clock.sleep(PAUSE_MS, shell.signal)
       if (shell.signal.aborted) break
-      items = await newerThan(seen, (cursor) => plane.list({ ...query, limit: 100, ...(cursor ? { cursor } : {}) }))
+      items = await newerThan(seen, (cursor) => list({ ...query, limit: 100, ...(cursor ? { cursor } : {}) }))
       seen = items[0]?.id ?? seen
     }
     // A terminal has written ^C on this line.
@@ -170,14 +186,14 @@ function printerOf(shell: Shell): (events: readonly AuditEvent[]) => void {
 
 const headAudit = defineCommand({
   ...common,
-  planes: ['operator'],
+  apis: ['operator'],
   path: 'audit head',
   summary: 'Show where a chain ends, to be kept on another machine',
   about:
     'Prints SEQ:HASH and the newest signed checkpoint. Keep either of them elsewhere: audit verify --head or --checkpoint then shows whether anything before it was changed, cut or rewritten. It shows that even when someone who owns this machine did it.',
   examples: ['audit head', 'audit head acme --fields place -q', 'audit head --json > /mnt/elsewhere/head.json'],
   columns: [column('scope', 'CHAIN'), column('place', 'PLACE'), column('checkpoint.seq', 'SIGNED', { kind: 'number' })],
-  args: whose,
+  args,
   async run(shell, { owner = shell.globals.org }) {
     const connection = await shell.connect()
     const head = expectData(await connection.ops().audit.head.get({ query: owner ? { owner } : {} }))
@@ -187,19 +203,23 @@ const headAudit = defineCommand({
 
 const countAudit = defineCommand({
   ...common,
-  planes: ['operator'],
+  apis: ['operator'],
   path: 'audit actions',
   summary: 'Count the actions on the record of an owner',
   about: 'Lists every action in the chain with its count, the most frequent first.',
   examples: ['audit actions', 'audit actions acme -o csv'],
   columns: [column('action', 'ACTION'), column('count', 'COUNT', { kind: 'number' })],
-  args: whose,
+  args,
   async run(shell, { owner = shell.globals.org }) {
     const connection = await shell.connect()
     const { actions } = expectData(await connection.ops().audit.actions.get({ query: owner ? { owner } : {} }))
     shell.print.list(actions, countAudit.columns!, 'Nothing is on the record.')
   },
 })
+
+/** The filters of contract 19. */
+type AuditWords = Partial<Record<'from' | 'to' | 'key_id' | 'mode' | 'action' | 'actor', string>> &
+  Partial<Record<'entity_type' | 'entity_id' | 'request_id' | 'id', string>> & { status?: number }
 
 /** Turns the flags into the filters of the API; `--since` becomes `from`. */
 export function wordsOf(shell: Shell, given: Filters): AuditWords {

@@ -18,7 +18,7 @@ export const createBackup = defineCommand({
   about:
     'Makes a folder with the copy, its SHA-256 and the version that made it. The copy has no secrets.json, on purpose: keep that file, which opens the stored secrets, somewhere else. Postgres is copied with pg_dump.',
   examples: ['backup create', 'backup create --out /backups/monday --json'],
-  planes: ['operator'],
+  apis: ['operator'],
   offline: true,
   impact: 'write',
   danger: 'none',

@@ -29,7 +29,7 @@ const ANSWERS = [
   column('expires', 'UNTIL', { kind: 'time' }),
 ]
 
-const common = { planes: ['operator'], offline: false } as const
+const common = { apis: ['operator'], offline: false } as const
 
 const cacheStats = defineCommand({
   ...common,

@@ -21,7 +21,7 @@ const columns = [
 /** A server may have been started by another shell, with other variables. */
 const WHOSE = 'As this shell has them; a running server keeps the settings that it was started with.'
 
-const common = { planes: ['host'], offline: true, impact: 'read', danger: 'none', exits: [], columns } as const
+const common = { apis: ['host'], offline: true, impact: 'read', danger: 'none', exits: [], columns } as const
 
 const listConfig = defineCommand({
   ...common,

@@ -1,11 +1,26 @@
+import { apiOf } from '../api'
 import { defineCommand } from '../command'
-import { BALANCE_COLUMNS, balanceOver } from '../credits-plane'
 import { CheckFailed, expectData } from '../failure'
 import { column } from '../output/columns'
 import { type PageOrder, pageFlags, printPages } from '../pages'
 import { requireReason } from '../reason'
+import type { Shell } from '../shell'
 import { flag, optional, text } from '../words'
 import { WHO } from './credits'
+import { type Report, reporting } from './usage'
+
+const balanceColumns = [
+  column('owner', 'OWNER'),
+  column('id', 'ID'),
+  column('balance_cents', 'BALANCE¢', { kind: 'money' }),
+  column('held_cents', 'HELD¢', { kind: 'money' }),
+  column('available_cents', 'AVAILABLE¢', { kind: 'money' }),
+  column('expiring.0.amount_cents', 'EXPIRING¢', { kind: 'money' }),
+  column('expiring.0.expires_at', 'EXPIRES', { kind: 'time' }),
+  column('daily_cap_cents', 'CAP/DAY¢', { kind: 'money' }),
+  column('monthly_cap_cents', 'CAP/MONTH¢', { kind: 'money' }),
+  column('days_left', 'DAYS-LEFT', { kind: 'number' }),
+]
 
 const balance = defineCommand({
   path: 'credits balance',
@@ -13,18 +28,43 @@ const balance = defineCommand({
   about:
     "HELD is what running calls have reserved. EXPIRING is what ends next; --json lists all that ends. DAYS-LEFT is how long the rest lasts at the pace of the last seven days. Without OWNER it shows the account that the first run made, or that account's active org. Over --url it shows what the key in use pays from.",
   examples: ['credits balance', 'credits balance acme --json', 'credits balance ada@example.com'],
-  planes: ['operator', 'tenant'],
+  apis: ['operator', 'tenant'],
   offline: true,
   impact: 'read',
   danger: 'none',
   exits: [3, 4, 5, 7],
-  columns: BALANCE_COLUMNS,
+  columns: balanceColumns,
   watchable: true,
   args: { owner: optional(WHO) },
   async run(shell, { owner = shell.globals.org }) {
-    shell.print.item(await balanceOver(await shell.connect(), owner), BALANCE_COLUMNS)
+    shell.print.item(await balanceOf(shell, owner), balanceColumns)
   },
 })
+
+const PACE_DAYS = 7
+
+/** Operators ask for the balance; a tenant's report has it. */
+async function balanceOf(shell: Shell, owner: string | undefined): Promise<object> {
+  const { isOperator, whose } = await apiOf(shell, { owner })
+  const balance = isOperator ? expectData(await (await shell.connect()).ops().credits.get({ query: whose })) : null
+  const from = new Date(shell.clock.now() - PACE_DAYS * 86_400_000).toISOString()
+  const report = await reporting(shell, owner)({ from })
+  return { ...(balance ?? reportedBalance(report)), ...paceOf(report) }
+}
+
+function reportedBalance({ scope, balance }: Report) {
+  const { balance_cents, reserved_cents: held_cents, expiring } = balance
+  const amounts = { balance_cents, held_cents, available_cents: balance_cents - held_cents }
+  return { object: 'balance', id: scope, owner: scope, ...amounts, expiring }
+}
+
+/** `days_left` is in whole days; null when nothing was spent in the last week. */
+function paceOf({ balance, spending, totals }: Report) {
+  const aDay = totals.cost_cents / PACE_DAYS
+  const left = balance.balance_cents - balance.reserved_cents
+  const { daily_cap_cents, monthly_cap_cents } = spending
+  return { daily_cap_cents, monthly_cap_cents, days_left: aDay > 0 ? Math.floor(left / aDay) : null }
+}
 
 const ledgerColumns = [
   column('at', 'TIME', { kind: 'time' }),
@@ -47,7 +87,7 @@ const ledger = defineCommand({
     'credits ledger acme --ref req_1f4xEU9WTdZBc4YIr2VvP0Ba',
     'credits ledger ada@example.com --json',
   ],
-  planes: ['operator'],
+  apis: ['operator'],
   offline: true,
   impact: 'read',
   danger: 'none',
@@ -84,7 +124,7 @@ const reconcile = defineCommand({
   about:
     'A balance must be the sum of its owner’s ledger rows, and what is held the sum of the open holds. Exits 9 when a wallet says something else. With --apply the wallet is set to what the ledger says, and that is recorded. It leaves to a person what no wallet can hold: less than nothing, or less than is on hold.',
   examples: ['credits reconcile', 'credits reconcile --apply --reason "restored from a copy" -y'],
-  planes: ['operator'],
+  apis: ['operator'],
   offline: true,
   impact: 'write',
   danger: 'moderate',

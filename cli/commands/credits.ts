@@ -1,10 +1,10 @@
 import { randomBase62 } from '../../src/kernel/crypto'
 import { KeyId } from '../../src/kernel/ids'
 import { centsToMicro, spellCents } from '../../src/kernel/money'
+import type { KeyPatch } from '../../src/keys/schema'
+import { apiOf } from '../api'
 import { defineCommand } from '../command'
-import type { Connection } from '../connection'
 import { expectData, usageFailure } from '../failure'
-import { type KeyChange, keysOver } from '../keys-plane'
 import { column } from '../output/columns'
 import { requireReason } from '../reason'
 import { resolveKey } from '../resolve'
@@ -60,7 +60,7 @@ const grant = defineCommand({
     'credits grant acme 20.00 --expires 30d --reason trial',
     'credits grant --checkout 8f14e45f-ceea-467f-9575-1f0d9c2b7a10 --reason "transfer 1182 arrived"',
   ],
-  planes: ['operator'],
+  apis: ['operator'],
   offline: true,
   impact: 'write',
   danger: 'moderate',
@@ -106,7 +106,7 @@ const adjust = defineCommand({
     'credits adjust acme -5.00 --reason "granted twice"',
     'credits adjust ada@example.com +120c --reason goodwill -y',
   ],
-  planes: ['operator'],
+  apis: ['operator'],
   offline: true,
   impact: 'write',
   danger: 'moderate',
@@ -136,7 +136,7 @@ const code = defineCommand({
     'credits code 50.00 --reason "transfer 1182 arrived"',
     'credits code 5000c --expires 7d --reason pilot --secret-to code.txt',
   ],
-  planes: ['operator'],
+  apis: ['operator'],
   offline: true,
   impact: 'write',
   danger: 'secret once',
@@ -167,7 +167,7 @@ const caps = defineCommand({
   about:
     'Caps of an owner count all it spends, whatever key it goes through; caps of a key count what goes through that key. Calls beyond a cap are refused with 402 until 00:00 UTC, or until the cap is raised. What you do not name stays; none removes a cap.',
   examples: ['credits caps acme --daily 50.00', 'credits caps set ci --daily none --monthly 1000.00'],
-  planes: ['operator'],
+  apis: ['operator'],
   offline: true,
   impact: 'write',
   danger: 'none',
@@ -187,17 +187,17 @@ const caps = defineCommand({
     if (shell.planned(`set the caps of ${owner}`)) return
     const connection = await shell.connect()
     const reply = await connection.ops().credits.caps.put({ owner, ...wanted })
-    const ofKey = reply.status === 404 ? await capKey(connection, owner, wanted) : null
+    const ofKey = reply.status === 404 ? await capKey(shell, owner, wanted) : null
     shell.print.item(ofKey ?? expectData(reply), capColumns)
   },
 })
 
 /** The same for a key; null when the word does not name a key either. */
-async function capKey(connection: Connection, word: string, caps: KeyChange) {
-  const keys = await keysOver(connection)
-  const id = await resolveKey(keys, word)
+async function capKey(shell: Shell, word: string, caps: KeyPatch) {
+  const { api } = await apiOf(shell)
+  const id = await resolveKey(api, word)
   if (!KeyId.is(id)) return null
-  const key = await keys.update(id, caps)
+  const key = expectData(await api.keys({ ref: id }).put(caps))
   const { daily_cap_cents, monthly_cap_cents, spent_today_cents, spent_month_cents } = key
   const usage = { daily_used_cents: spent_today_cents, monthly_used_cents: spent_month_cents }
   return { object: 'key_caps', id, scope: 'key', daily_cap_cents, monthly_cap_cents, usage }

@@ -23,7 +23,7 @@ export const doctor = defineCommand({
   about:
     'Each check says ok, warn, fail or skip, with its evidence and one command that mends it. Exits 9 when a check fails; warnings do not count. The names of checks never change their meaning, so a monitor can rely on the JSON.',
   examples: ['doctor', 'doctor database engines', 'doctor --skip backups --json'],
-  planes: ['operator', 'host'],
+  apis: ['operator', 'host'],
   offline: true,
   impact: 'read',
   danger: 'none',

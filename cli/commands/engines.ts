@@ -33,7 +33,7 @@ const listEngines = defineCommand({
   about:
     'Shows one line for each target, in the order of trying. Each upstream is asked whether it answers, at no cost. These names are for operators only: no answer of the API ever shows them.',
   examples: ['engines list', 'engines list --json'],
-  planes: ['operator'],
+  apis: ['operator'],
   offline: true,
   impact: 'read',
   danger: 'none',
@@ -53,7 +53,7 @@ const testEngines = defineCommand({
   about:
     'Asks every target, or those of one upstream, for an answer, a stream and JSON. Exits 9 when one fails. Each call may cost what the upstream charges for a few tokens.',
   examples: ['engines test', 'engines test main --json'],
-  planes: ['operator'],
+  apis: ['operator'],
   offline: true,
   impact: 'read',
   danger: 'none',
@@ -78,7 +78,7 @@ const addEngine = defineCommand({
     'engines add main --kind anthropic --models m-large,m-small --from-file key.txt',
     'engines add eyes --base-url http://127.0.0.1:8081/v1 --models v --no-key --vision yes --concurrency 4',
   ],
-  planes: ['operator'],
+  apis: ['operator'],
   offline: true,
   impact: 'write',
   danger: 'none',
@@ -124,7 +124,7 @@ const updateEngine = defineCommand({
     'engines update main --call-timeout 60s --concurrency 8',
     'engines update main --from-file key.txt --no-test',
   ],
-  planes: ['operator'],
+  apis: ['operator'],
   offline: true,
   impact: 'write',
   danger: 'none',
@@ -175,7 +175,7 @@ const removeEngine = defineCommand({
   about:
     'Takes it, its targets and its key file out of the configuration. Refused when engines would be left with nothing, unless with --force.',
   examples: ['engines remove main --yes', 'engines remove main --force --yes'],
-  planes: ['operator'],
+  apis: ['operator'],
   offline: true,
   impact: 'write',
   danger: 'moderate',
@@ -199,7 +199,7 @@ const mapEngine = defineCommand({
   about:
     'A target is upstream:model; when one fails, the next one stands in. The mode is one of GET /models, an engine id, or "*" for every text mode that has no targets of its own. --to none leaves a mode to those of "*".',
   examples: ['engines map think --to big:large,main:small', 'engines map think --to none'],
-  planes: ['operator'],
+  apis: ['operator'],
   offline: true,
   impact: 'write',
   danger: 'none',

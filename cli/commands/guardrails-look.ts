@@ -1,15 +1,16 @@
 import type { GuardrailRule } from '../../src/guardrails/schema'
+import { apiOf } from '../api'
 import { defineCommand } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { column } from '../output/columns'
 import { readTextFile, readValueFile } from '../preference-file'
-import { resourceOver, sharedApi } from '../resource'
+import { resourceOver } from '../resource'
 import { resolveRuleSet } from '../rule-set'
 import { optional } from '../words'
 import { POLICY_ID, policyArgument, policyFile } from './guardrails-columns'
 import { evaluatorOf, resultColumns, textFlags } from './guardrails-test'
 
-const shared = { planes: ['tenant', 'operator'], offline: true, impact: 'read', danger: 'none' } as const
+const shared = { apis: ['tenant', 'operator'], offline: true, impact: 'read', danger: 'none' } as const
 
 const builtinColumns = [
   column('guardrail_id', 'GUARDRAIL'),
@@ -28,7 +29,7 @@ export const listBuiltins = defineCommand({
   exits: [4, 7],
   columns: builtinColumns,
   async run(shell) {
-    const { api } = await sharedApi(shell)
+    const { api } = await apiOf(shell)
     shell.print.list(expectData(await api.guardrails.get()).guardrails, builtinColumns, 'There are none.')
   },
 })

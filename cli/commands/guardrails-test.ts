@@ -1,10 +1,11 @@
 import { PHASES, type Phase } from '../../src/guardrails/schema'
+import { apiOf } from '../api'
 import { defineCommand } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'
 import { readCorpus } from '../guardrail-corpus'
 import { column } from '../output/columns'
 import { readTextFile } from '../preference-file'
-import { resourceOver, sharedApi } from '../resource'
+import { resourceOver } from '../resource'
 import { resolveRuleSet } from '../rule-set'
 import type { Shell } from '../shell'
 import { choice, flag, text } from '../words'
@@ -36,7 +37,7 @@ export const textFlags = {
 }
 
 export const testPolicy = defineCommand({
-  planes: ['tenant', 'operator'],
+  apis: ['tenant', 'operator'],
   offline: true,
   impact: 'read',
   danger: 'none',
@@ -94,7 +95,7 @@ const gravest = (verdicts: readonly string[]): string =>
 /** Returns a function that evaluates texts against one policy. */
 export async function evaluatorOf(shell: Shell, policy: string) {
   const policies = await resourceOver(shell, 'guardrail-policies')
-  const { api } = await sharedApi(shell)
+  const { api } = await apiOf(shell)
   const { id, rules } = await policies.get(await resolveRuleSet(policies, policy, 'guardrail policy'))
   const phases = PHASES.filter((phase) => rules.some((rule) => rule.phase === phase))
   const evaluate = async (asked: string, phase: Phase, tool?: string) => {

@@ -18,7 +18,7 @@ export const help = defineCommand({
   summary: 'Explain a command, a topic or an error code',
   about: `Topics: ${TOPICS.join(', ')}. The error topic takes a code; manifest is a skill to begin from.`,
   examples: ['help exit-codes', 'help error insufficient_credits', 'help keys create'],
-  planes: ['host'],
+  apis: ['host'],
   offline: true,
   impact: 'read',
   danger: 'none',

@@ -1,8 +1,8 @@
 import type { Job } from '../../src/public-jobs/schema'
+import { apiOf } from '../api'
 import { defineCommand } from '../command'
 import { EXIT } from '../exit'
-import { CheckFailed, usageFailure } from '../failure'
-import { jobsOver } from '../jobs-plane'
+import { CheckFailed, expectData, usageFailure } from '../failure'
 import { column, idColumn } from '../output/columns'
 import { pageFlags, printPages } from '../pages'
 import type { Shell } from '../shell'
@@ -33,7 +33,7 @@ const columns = [
   column('result', 'RESULT', { wide: true }),
 ]
 
-const common = { planes: ['tenant', 'operator'], columns } as const
+const common = { apis: ['tenant', 'operator'], columns } as const
 const ID = 'id of the job, as the 202 answer named it'
 const IDS = 'ids of the jobs'
 
@@ -55,11 +55,11 @@ const listJobs = defineCommand({
     ...pageFlags,
   },
   async run(shell, { type, status, ...paging }) {
-    const jobs = await jobsOver(shell)
-    const only = { ...(type ? { type } : {}), ...(status ? { status } : {}) }
+    const { api, whose } = await apiOf(shell)
+    const only = { ...(type ? { type } : {}), ...(status ? { status } : {}), ...whose }
     await printPages(shell, paging, {
       page: async (order) => {
-        const found = await jobs.list({ ...order, ...only })
+        const found = expectData(await api.jobs.get({ query: { ...order, ...only } }))
         return { items: found.jobs, next: found.next_cursor }
       },
       columns,
@@ -83,7 +83,7 @@ const getJob = defineCommand({
   args: { id: argument(ID) },
   flags: { result: flag('only the result, as it is') },
   async run(shell, { id, result }) {
-    const job = await (await jobsOver(shell)).get(id)
+    const job = await (await jobOver(shell, id)).get()
     if (!result) return shell.print.item(job, columns)
     if (job.result !== null) return shell.io.raw(job.result.endsWith('\n') ? job.result : `${job.result}\n`)
     shell.note(job.error === null ? `It is ${job.status}, ${progressBar(job.progress)}.` : `It failed: ${job.error}`)
@@ -105,11 +105,11 @@ const waitForJob = defineCommand({
   args: { id: argument(ID) },
   flags: { within: duration('TIME', 'how long at most; 10m by default') },
   async run(shell, { id, within = PATIENCE_MS }) {
-    const jobs = await jobsOver(shell)
+    const one = await jobOver(shell, id)
     const until = shell.clock.monotonic() + within
     let said = ''
     for (;;) {
-      const job = await jobs.get(id)
+      const job = await one.get()
       const line = `${progressBar(job.progress)} ${job.stage ?? job.status}`
       if (line !== said) shell.note(line)
       said = line
@@ -142,13 +142,13 @@ const cancelJobs = defineCommand({
   exits: [3, 4, 5, 7, 10],
   args: { ids: words(IDS) },
   async run(shell, { ids }) {
-    await each(shell, ids, 'cancel', (jobs) => jobs.cancel)
+    await each(shell, ids, 'cancel')
   },
 })
 
 const retryJobs = defineCommand({
   ...common,
-  planes: ['operator'],
+  apis: ['operator'],
   path: 'jobs retry',
   summary: 'Put the work of failed jobs in line again, as new jobs',
   about:
@@ -160,30 +160,59 @@ const retryJobs = defineCommand({
   exits: [3, 4, 5, 6, 7, 10],
   args: { ids: words(IDS) },
   async run(shell, { ids }) {
-    await each(shell, ids, 'retry', (jobs) => jobs.retry)
+    await each(shell, ids, 'retry')
   },
 })
 
-type Act = (id: string) => Promise<Job>
+const checkColumns = [
+  column('job_id', 'JOB'),
+  column('sound', 'SOUND'),
+  column('quotations', 'QUOTATIONS', { kind: 'number' }),
+  column('found', 'FOUND', { kind: 'number' }),
+  column('sources', 'SOURCES', { kind: 'number' }),
+]
+
+const verifyJob = defineCommand({
+  ...common,
+  columns: checkColumns,
+  path: 'jobs verify',
+  summary: 'Check that each quotation of a research report stands in its source',
+  about:
+    'Works from the snapshots that were kept with the report: no source is read again, and no engine is asked. Prints what does not hold, and exits 9 then.',
+  examples: ['jobs verify job_…', 'jobs verify job_… --json'],
+  offline: true,
+  impact: 'read',
+  danger: 'none',
+  exits: [3, 4, 5, 7, 9],
+  args: { id: argument(ID) },
+  async run(shell, { id }) {
+    const { api } = await apiOf(shell)
+    const found = expectData(await api.jobs({ id: encodeURIComponent(id) }).verification.get())
+    shell.print.item(found, checkColumns)
+    for (const problem of found.problems) shell.note(problem)
+    if (!found.sound) throw new CheckFailed()
+  },
+})
+
+async function jobOver(shell: Shell, id: string) {
+  const { api } = await apiOf(shell)
+  const one = api.jobs({ id: encodeURIComponent(id) })
+  const done = async (reply: Promise<Parameters<typeof expectData<{ job: Job }>>[0]>) => expectData(await reply).job
+  return { get: () => done(one.get()), cancel: () => done(one.cancel.post()), retry: () => done(one.retry.post()) }
+}
 
 /** Does it to each job, in order, and prints them; the first refusal ends it, after what was done is printed. */
-async function each(
-  shell: Shell,
-  ids: string[] = [],
-  word: string,
-  act: (jobs: Awaited<ReturnType<typeof jobsOver>>) => Act,
-): Promise<void> {
+async function each(shell: Shell, ids: string[] = [], word: 'cancel' | 'retry'): Promise<void> {
   if (!ids.length) throw usageFailure(`jobs ${word} needs the id of a job.`, 'svc-admin jobs list shows them')
   const what = ids.length === 1 ? `job ${ids[0]}` : `${ids.length} jobs`
   if (shell.planned(`${word} ${what}`)) return
   shell.confirm(`${word === 'cancel' ? 'Cancel' : 'Retry'} ${what}?`)
-  const run = act(await jobsOver(shell))
   const done: Job[] = []
   try {
-    for (const id of ids) done.push(await run(id))
+    for (const id of ids) done.push(await (await jobOver(shell, id))[word]())
   } finally {
     if (done.length) shell.print.list(done, columns, '')
   }
 }
 
-export const jobCommands = [listJobs, getJob, waitForJob, cancelJobs, retryJobs]
+export const jobCommands = [listJobs, getJob, waitForJob, cancelJobs, retryJobs, verifyJob]

@@ -1,7 +1,7 @@
 import type { NewRule } from '../../src/routing-preferences/schema'
+import { apiOf } from '../api'
 import { defineCommand } from '../command'
 import { expectData, usageFailure } from '../failure'
-import { ownKeys } from '../keys-plane'
 import { column } from '../output/columns'
 import { readValueFile } from '../preference-file'
 import { resolveKey } from '../resolve'
@@ -23,7 +23,7 @@ export const bindKey = defineCommand({
   about:
     'Acts as the owner of the key in use, and takes effect at once. What you do not name stays as it is; none takes it off.',
   examples: [`keys bind ${ID} --routing none`, 'keys bind ci --rules rules.json --guardrails none --json'],
-  planes: ['tenant'],
+  apis: ['tenant'],
   offline: true,
   impact: 'write',
   danger: 'none',
@@ -43,10 +43,10 @@ export const bindKey = defineCommand({
       )
     }
     const read = typeof rules === 'string' ? ((await readValueFile(shell, rules)) as NewRule[]) : []
-    const plane = await (await shell.connect()).tenant()
-    const id = await resolveKey(ownKeys(plane), key)
+    const { client } = await (await shell.connect()).tenant()
+    const id = await resolveKey((await apiOf(shell, { own: true })).api, key)
     if (shell.planned(`change what is bound to key ${key}`)) return
-    const one = plane.client.keys({ id: encodeURIComponent(id) })
+    const one = client.keys({ id: encodeURIComponent(id) })
     let latest: object = {}
     if (routing !== undefined) {
       latest = expectData(await one['routing-preference'].put({ routing_preference_id: routing }))

@@ -1,19 +1,21 @@
 import { SCOPES, TIERS } from '../../src/kernel/caller'
 import { randomBase62 } from '../../src/kernel/crypto'
 import type { ApiKey } from '../../src/keys/schema'
+import type { OperatorKeyPatch } from '../../src/operators/schema'
+import { apiOf, assertOperator } from '../api'
 import { defineCommand, type Flag } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'
-import { type KeyChange, keysOver } from '../keys-plane'
 import { column } from '../output/columns'
-import { resolveKey } from '../resolve'
+import { findKey } from '../resolve'
 import { prepareSecret, SECRET_FLAGS } from '../secret'
 import { readSecretInput } from '../secret-input'
 import { choice, choices, duration, orNone, readDuration, repeated, text, whole, wholeCents } from '../words'
-import { columns, keyArgument, planes } from './keys-columns'
+import { apis, columns, keyArgument } from './keys-columns'
 import { moment } from './keys-order'
 
 const LIMIT = { min: 1, max: 1_000_000_000 }
 const DAY_MS = 86_400_000
+const TIER_IS_ASKED_FOR = '--tier belongs to the operator API; an owner asks with POST /rate-limits/request-increase.'
 const MOST_GRACE_MS = 7 * DAY_MS
 
 export const updateKey = defineCommand({
@@ -26,7 +28,7 @@ export const updateKey = defineCommand({
     'keys update web --origin https://app.example --origin https://www.app.example',
     'keys update 3f9a01 --daily-cap 5.00 --rpm none --json',
   ],
-  planes,
+  apis,
   offline: true,
   impact: 'write',
   danger: 'none',
@@ -49,18 +51,19 @@ export const updateKey = defineCommand({
     const fields = Object.keys(change)
     if (!fields.length)
       throw usageFailure('keys update changes nothing without a flag.', 'svc-admin keys update --help')
-    const keys = await keysOver(await shell.connect())
-    const before = await keys.get(await resolveKey(keys, key))
+    const { api, isOperator } = await apiOf(shell)
+    const before = await findKey(api, key)
     if (shell.planned(`set ${fields.join(', ')} of key "${before.name}"`)) return
-    shell.print.item(await keys.update(before.id, change), columns)
+    assertOperator(isOperator, change.tier !== undefined, TIER_IS_ASKED_FOR)
+    shell.print.item(expectData(await api.keys({ ref: before.id }).put(change)), columns)
     if (change.tier) shell.note(`undo: svc-admin keys update ${before.id.slice(0, 8)} --tier ${before.tier}`)
   },
 })
 
 type Wishes = {
   name: string | undefined
-  scopes: KeyChange['scopes']
-  tier: KeyChange['tier']
+  scopes: OperatorKeyPatch['scopes']
+  tier: OperatorKeyPatch['tier']
   dailyCap: number | null | undefined
   monthlyCap: number | null | undefined
   rpm: number | null | undefined
@@ -70,7 +73,7 @@ type Wishes = {
 }
 
 /** The request body; flags that were not given are left out. */
-function changeOf(wishes: Wishes, now: number): KeyChange {
+function changeOf(wishes: Wishes, now: number): OperatorKeyPatch {
   const { origin, expires } = wishes
   const change = {
     name: wishes.name,
@@ -98,7 +101,7 @@ export const rotateKey = defineCommand({
   about:
     'Everything else about the key stays as it is. The old secret works on for --grace, so that whoever uses it can change over. That is 24h by default and 7d at most; with --grace 0 the old secret stops at once.',
   examples: ['keys rotate ci --yes --secret-to new.key', 'keys rotate 3f9a01 --grace 0 --yes --json'],
-  planes,
+  apis,
   offline: true,
   impact: 'write',
   danger: 'moderate',
@@ -107,17 +110,20 @@ export const rotateKey = defineCommand({
   args: keyArgument,
   flags: { grace, ...SECRET_FLAGS },
   async run(shell, { key, grace = DAY_MS, ...ways }) {
-    if (grace > MOST_GRACE_MS) throw usageFailure('--grace is more than 7d, the longest there is.')
-    const keys = await keysOver(await shell.connect())
-    const found = await keys.get(await resolveKey(keys, key))
+    if (grace > MOST_GRACE_MS) {
+      throw usageFailure(`--grace is ${Math.ceil(grace / DAY_MS)} days; 7 are the most.`, '--grace 7d')
+    }
+    const { api } = await apiOf(shell)
+    const found = await findKey(api, key)
     const title = `key "${found.name}" (${found.prefix}…)`
     if (shell.planned(`rotate ${title}`)) return
     const old = grace === 0 ? 'stops at once' : `works for ${grace / 3_600_000} h more`
     shell.confirm(`Give ${title} a new secret? The old one ${old}.`)
     const outlet = prepareSecret(shell, 'key', ways)
     try {
-      const idempotencyKey = shell.globals.idempotencyKey ?? randomBase62(24)
-      const made = await keys.rotate(found.id, Math.floor(grace / 1_000), idempotencyKey)
+      const headers = { 'idempotency-key': shell.globals.idempotencyKey ?? randomBase62(24) }
+      const order = { grace_period_seconds: Math.floor(grace / 1_000) }
+      const made = expectData(await api.keys({ ref: found.id }).rotate.post(order, { headers }))
       outlet.deliver(made, columns)
       shell.note(`The old secret (${found.prefix}…) ends at ${made.previous_key_expires_at}.`)
     } catch (error) {
@@ -135,7 +141,7 @@ export const checkKey = defineCommand({
   about:
     'Reads the whole key from --from-file, stdin or a hidden prompt, and never repeats it. Exits 9 when the key is unknown or does not work.',
   examples: ['keys check --from-file old.key', 'keys check --from-file - --json'],
-  planes: ['operator'],
+  apis: ['operator'],
   offline: true,
   impact: 'read',
   danger: 'none',

@@ -47,5 +47,5 @@ export const detailColumns = [
 ]
 
 /** Operators see every owner's keys; a key with --url those it may manage. */
-export const planes = ['operator', 'tenant'] as const
+export const apis = ['operator', 'tenant'] as const
 export const keyArgument = { key: argument('id, 6 or more characters of it, prefix or name of a key') }

@@ -1,7 +1,8 @@
 import type { Scope, Tier } from '../../src/kernel/caller'
 import { iso } from '../../src/kernel/clock'
+import type { NewKey } from '../../src/keys/schema'
+import type { NewOperatorKey } from '../../src/operators/schema'
 import { BadWord, usageFailure } from '../failure'
-import type { KeyOrder } from '../keys-plane'
 import { readDuration } from '../words'
 
 type Input = {
@@ -20,7 +21,7 @@ type Input = {
 }
 
 /** The request body of `keys create`; flags that were not given are left out. */
-export function orderOf(input: Input, org: string | undefined, now: number): KeyOrder {
+export function orderOf(input: Input, org: string | undefined, now: number): NewOperatorKey {
   if (org && input.user) throw usageFailure('--org and --user name two owners. Leave one out.')
   return present({
     name: input.name,
@@ -39,8 +40,15 @@ export function orderOf(input: Input, org: string | undefined, now: number): Key
   })
 }
 
-const present = (order: Record<string, unknown>): KeyOrder =>
-  Object.fromEntries(Object.entries(order).filter(([, value]) => value !== undefined)) as KeyOrder
+/** The same as tenants say it. @throws CommandFailed 2 for what only operators may say */
+export function tenantOrderOf({ org, user, personal, tier, ...order }: NewOperatorKey): NewKey {
+  if (tier || user)
+    throw usageFailure('--tier and --user belong to the operator API; over --url every key starts on free.')
+  return { ...order, ...(org ? { org_id: org } : {}), ...(personal ? { scope: 'personal' as const } : {}) }
+}
+
+const present = (order: Record<string, unknown>): NewOperatorKey =>
+  Object.fromEntries(Object.entries(order).filter(([, value]) => value !== undefined)) as NewOperatorKey
 
 /** Turns `90d` (from now) or an ISO date into a timestamp for the API. */
 export function moment(word: string, now: number): string {

@@ -2,19 +2,19 @@ import { SCOPES, TIERS } from '../../src/kernel/caller'
 import { iso } from '../../src/kernel/clock'
 import { randomBase62 } from '../../src/kernel/crypto'
 import type { ApiKey } from '../../src/keys/schema'
+import { apiOf } from '../api'
 import { defineCommand } from '../command'
-import type { Connection } from '../connection'
 import { expectData } from '../failure'
-import { keysOver } from '../keys-plane'
 import { type PageOrder, pageFlags, printPages } from '../pages'
 import { requireReason } from '../reason'
-import { resolveKey } from '../resolve'
+import { findKey } from '../resolve'
 import { prepareSecret, SECRET_FLAGS } from '../secret'
-import { usageOver } from '../usage-plane'
+import type { Shell } from '../shell'
 import { choice, choices, duration, flag, repeated, text, whole, wholeCents } from '../words'
 import { checkKey, rotateKey, updateKey } from './keys-change'
-import { columns, detailColumns, keyArgument, planes } from './keys-columns'
-import { orderOf } from './keys-order'
+import { apis, columns, detailColumns, keyArgument } from './keys-columns'
+import { orderOf, tenantOrderOf } from './keys-order'
+import { reporting } from './usage'
 
 const listKeys = defineCommand({
   path: 'keys list',
@@ -22,7 +22,7 @@ const listKeys = defineCommand({
   about:
     "Lists everyone's keys on the server's machine, and over --url those that the key in use may manage. Secrets are never shown: the server keeps only their hashes.",
   examples: ['keys list', 'keys list --org acme --json', 'keys list --unused 90d', 'keys list --all -o csv > keys.csv'],
-  planes,
+  apis,
   offline: true,
   impact: 'read',
   danger: 'none',
@@ -36,10 +36,13 @@ const listKeys = defineCommand({
   },
   async run(shell, { revoked, unused, ...paging }) {
     const before = unused === undefined ? null : shell.clock.now() - unused
-    const keys = await keysOver(await shell.connect())
-    const narrowed = { ...(shell.globals.org ? { org: shell.globals.org } : {}), ...(revoked ? {} : { live: true }) }
+    const { api } = await apiOf(shell)
+    const narrowed = {
+      ...(shell.globals.org ? { org: shell.globals.org } : {}),
+      ...(revoked ? {} : { live: true as const }),
+    }
     const page = async (order: PageOrder) => {
-      const found = await keys.list({ ...order, ...narrowed })
+      const found = expectData(await api.keys.get({ query: { ...order, ...narrowed } }))
       const items = found.keys.filter(
         (key) => (revoked || key.status !== 'revoked') && (before === null || lastSign(key) < before),
       )
@@ -58,7 +61,7 @@ const getKey = defineCommand({
   about:
     'Shows everything but the secret, which is shown only when it is made. A lost secret is replaced with keys rotate.',
   examples: ['keys get "Dev laptop"', 'keys get 3f9a01 --json'],
-  planes,
+  apis,
   offline: true,
   impact: 'read',
   danger: 'none',
@@ -67,19 +70,15 @@ const getKey = defineCommand({
   watchable: true,
   args: keyArgument,
   async run(shell, { key }) {
-    const connection = await shell.connect()
-    const keys = await keysOver(connection)
-    const found = await keys.get(await resolveKey(keys, key))
-    shell.print.item({ ...found, ...(await useOf(connection, found.id)) }, detailColumns)
+    const found = await findKey((await apiOf(shell)).api, key)
+    shell.print.item({ ...found, ...(await useOf(shell, found.id)) }, detailColumns)
   },
 })
 
 /** How much of its minute a key has used; only operators of a running server can see that. */
-async function useOf(
-  { plane, transport, ops }: Connection,
-  id: string,
-): Promise<{ now?: { rpm: string; tpm: string } }> {
-  if (plane === 'tenant' || transport.kind === 'local') return {}
+async function useOf(shell: Shell, id: string): Promise<{ now?: { rpm: string; tpm: string } }> {
+  const { api, transport, ops } = await shell.connect()
+  if (api === 'tenant' || transport.kind === 'local') return {}
   const { usage } = expectData(await ops().keys({ ref: id }).limits.get())
   const share = ({ limit, remaining }: { limit: number; remaining: number }) =>
     `${Math.round(((limit - remaining) / limit) * 100)}%`
@@ -96,7 +95,7 @@ const createKey = defineCommand({
     'keys create --name web --scopes completions --tier pro --origin https://app.example',
     'keys create --name ci -q --secret-to - | gh secret set SVC_API_KEY',
   ],
-  planes,
+  apis,
   offline: true,
   impact: 'write',
   danger: 'secret once',
@@ -123,9 +122,10 @@ const createKey = defineCommand({
     if (shell.planned(`create key ${title}`)) return
     const outlet = prepareSecret(shell, 'key', input)
     try {
-      const keys = await keysOver(await shell.connect())
-      const made = await keys.create(order, shell.globals.idempotencyKey ?? randomBase62(24))
-      outlet.deliver(made, columns)
+      const { api, isOperator } = await apiOf(shell)
+      const headers = { 'idempotency-key': shell.globals.idempotencyKey ?? randomBase62(24) }
+      const body = isOperator ? order : tenantOrderOf(order)
+      outlet.deliver(expectData(await api.keys.post(body, { headers })), columns)
     } catch (error) {
       outlet.abandon()
       throw error
@@ -138,7 +138,7 @@ const revokeKey = defineCommand({
   summary: 'Stop an API key from working, at once and for good',
   about: 'Cannot be undone. Running requests end normally; the next one with this key is refused with 401.',
   examples: ['keys revoke ci --reason "left the team"', 'keys revoke 3f9a01 --yes --reason rotated --json'],
-  planes,
+  apis,
   offline: true,
   impact: 'write',
   danger: 'moderate',
@@ -147,9 +147,8 @@ const revokeKey = defineCommand({
   args: keyArgument,
   async run(shell, { key }) {
     const reason = requireReason(shell, 'keys revoke')
-    const connection = await shell.connect()
-    const keys = await keysOver(connection)
-    const found = await keys.get(await resolveKey(keys, key))
+    const { api } = await apiOf(shell)
+    const found = await findKey(api, key)
     const title = `key "${found.name}" (${found.prefix}…)`
     if (shell.planned(`revoke ${title}`)) return
     if (found.status === 'revoked') {
@@ -158,17 +157,18 @@ const revokeKey = defineCommand({
       return
     }
     shell.confirm(`Revoke ${title}? This cannot be undone.`)
-    const calls = await callsOfLastHour(connection, found.id, shell.clock.now())
-    await keys.revoke(found.id)
-    shell.print.item(await keys.get(found.id), columns)
+    const calls = await callsOfLastHour(shell, found.id)
+    const one = api.keys({ ref: found.id })
+    expectData(await one.delete())
+    shell.print.item(expectData(await one.get()), columns)
     shell.note(`Revoked ${title}${calls}: ${reason}`)
   },
 })
 
 /** Part of a sentence: the calls that revoking would stop. Empty over --url, where a key may not see all calls. */
-async function callsOfLastHour(connection: Connection, id: string, now: number): Promise<string> {
-  if (connection.plane === 'tenant') return ''
-  const { totals } = await (await usageOver(connection, undefined)).show({ key_id: id, from: iso(now - 3_600_000) })
+async function callsOfLastHour(shell: Shell, id: string): Promise<string> {
+  if (!(await apiOf(shell)).isOperator) return ''
+  const { totals } = await reporting(shell)({ key_id: id, from: iso(shell.clock.now() - 3_600_000) })
   return `, which had ${totals.requests} ${totals.requests === 1 ? 'call' : 'calls'} in the last hour`
 }
 

@@ -1,8 +1,8 @@
 import { TIERS } from '../../src/kernel/caller'
 import type { RateLimits } from '../../src/rate-limits/schema'
+import { apiOf } from '../api'
 import { defineCommand } from '../command'
 import { expectData, usageFailure } from '../failure'
-import { keysOver } from '../keys-plane'
 import { column, valueAt } from '../output/columns'
 import { type PageOrder, pageFlags, printPages } from '../pages'
 import { requireReason } from '../reason'
@@ -54,7 +54,7 @@ const showLimits = defineCommand({
   about:
     "Shows the sliding window as the limiter sees it. On the server's machine, or with an operator key, name any key. With an API key it shows that key itself.",
   examples: ['limits show ci', 'limits show ci --watch', 'limits show --url https://svc.example --key-file ci.key'],
-  planes: ['operator', 'tenant'],
+  apis: ['operator', 'tenant'],
   offline: false,
   impact: 'read',
   danger: 'none',
@@ -64,13 +64,13 @@ const showLimits = defineCommand({
   args: { key: optional('id, 6 or more characters of it, prefix or name of a key') },
   async run(shell, { key }) {
     const connection = await shell.connect()
-    if (connection.plane === 'tenant') {
+    if (connection.api === 'tenant') {
       const { client } = await connection.tenant()
       shell.print.item(expectData(await client['rate-limits'].get()), windowColumns)
       return
     }
     if (!key) throw usageFailure('limits show needs a KEY.', 'svc-admin keys list')
-    const id = await resolveKey(await keysOver(connection), key)
+    const id = await resolveKey((await apiOf(shell)).api, key)
     const one = connection.ops().keys({ ref: encodeURIComponent(id) })
     shell.print.item(expectData(await one.limits.get()), windowColumns)
   },
@@ -82,7 +82,7 @@ const listRequests = defineCommand({
   about:
     "Shows those that wait for a decision; --all-states adds the decided ones. PEAK is the key's busiest minute of the last seven days, beside what its tier allows and what is asked for.",
   examples: ['limits list', 'limits list --all-states --json'],
-  planes: ['operator'],
+  apis: ['operator'],
   offline: true,
   impact: 'read',
   danger: 'none',
@@ -111,7 +111,7 @@ const getRequest = defineCommand({
   summary: 'Show one request for higher limits',
   about: 'Shows what is asked for, why, and what was decided.',
   examples: ['limits get rli_8Zk3Qd7VbW1xT5nL0aRfYc2M', 'limits get rli_8Zk3Qd7VbW1xT5nL0aRfYc2M --json'],
-  planes: ['operator'],
+  apis: ['operator'],
   offline: true,
   impact: 'read',
   danger: 'none',
@@ -129,7 +129,7 @@ const note = { note: text('TEXT', 'what the requester is told; the reason by def
 
 /** The common part of approve and reject, which differ in wording and flags. */
 const deciding = (decision: 'approve' | 'reject') => ({
-  planes: ['operator'] as const,
+  apis: ['operator'] as const,
   offline: true,
   impact: 'write' as const,
   danger: 'moderate' as const,

@@ -11,7 +11,7 @@ export const listCommands = defineCommand({
   about:
     'In JSON each entry has its arguments, flags, exit codes, impact (ro or rw) and danger. From these a program can decide what it may run.',
   examples: ['commands', 'commands -o json'],
-  planes: ['host'],
+  apis: ['host'],
   offline: true,
   impact: 'read',
   danger: 'none',
@@ -28,7 +28,7 @@ const describe = (command: Command) => ({
   summary: command.summary,
   impact: command.impact === 'read' ? 'ro' : 'rw',
   danger: command.danger,
-  planes: command.planes,
+  planes: command.apis,
   offline: command.offline,
   arguments: Object.entries(command.args).map(([name, { about, required }]) => ({ name, about, required })),
   flags: Object.entries(command.flags).map(([name, { about, value, words }]) => ({

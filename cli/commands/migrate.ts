@@ -15,7 +15,7 @@ const columns = [
   column('pending', 'PENDING', { kind: 'list' }),
 ]
 
-const common = { planes: ['host'], offline: true, danger: 'none', columns } as const
+const common = { apis: ['host'], offline: true, danger: 'none', columns } as const
 
 const migrateStatus = defineCommand({
   ...common,

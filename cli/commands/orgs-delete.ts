@@ -21,7 +21,7 @@ const deleteOrg = defineCommand({
     'orgs delete acme --reason "contract ended"',
     'orgs delete acme --confirm acme --reason "contract ended" --export acme.json',
   ],
-  planes: ['operator'],
+  apis: ['operator'],
   offline: true,
   impact: 'write',
   danger: 'severe',

@@ -26,7 +26,7 @@ export const applyPolicies = defineCommand({
   about:
     "Takes a folder, a file or stdin, as policies export writes them. Each item is found by its kind, scope and name, and what its file leaves out is emptied. What no file has stays as it is, unless --prune deletes it; but each scope has one default. All files are read first, with --dry-run too: with a wrong rule, or two defaults of one scope, nothing is applied. Then they are applied one by one; what the server still refuses stops the rest, and what was done is printed. They are for the key in use, or on the server's machine for --org.",
   examples: ['policies apply -f policies/ --dry-run --exit-code', 'policies apply -f policies/ --prune --yes'],
-  planes: ['tenant', 'operator'],
+  apis: ['tenant', 'operator'],
   offline: true,
   impact: 'write',
   danger: 'moderate',
@@ -54,12 +54,16 @@ export const applyPolicies = defineCommand({
       return
     }
     if (doomed.length) shell.confirm(`Delete ${doomed.map((step) => shown(step).name).join(', ')}, which no file has?`)
-    await carryOutAll(shell, { guardrail_policy: guardrails, routing_preference: routing } as unknown as Planes, steps)
+    await carryOutAll(
+      shell,
+      { guardrail_policy: guardrails, routing_preference: routing } as unknown as Resources,
+      steps,
+    )
   },
 })
 
 type Any = Resource<Stored, Record<string, unknown>, Record<string, unknown>>
-type Planes = Record<Stored['object'], Any>
+type Resources = Record<Stored['object'], Any>
 
 const EQUAL = 'Everything is as the files say.'
 
@@ -79,13 +83,13 @@ function shown(step: Step) {
 }
 
 /** Prints what was done, also where a step fails; a default that made room for that step is one again. */
-async function carryOutAll(shell: Shell, planes: Planes, steps: readonly Step[]): Promise<void> {
+async function carryOutAll(shell: Shell, resources: Resources, steps: readonly Step[]): Promise<void> {
   const done: Row[] = []
   for (const [index, step] of steps.entries()) {
     try {
-      done.push({ ...shown(step), id: (await carryOut(planes, step)) ?? shown(step).id })
+      done.push({ ...shown(step), id: (await carryOut(resources, step)) ?? shown(step).id })
     } catch (error) {
-      if (await wasGivenBack(planes, steps[index - 1], step)) done.pop()
+      if (await wasGivenBack(resources, steps[index - 1], step)) done.pop()
       shell.print.list(done, columns, 'Nothing was changed.')
       throw error
     }
@@ -94,11 +98,11 @@ async function carryOutAll(shell: Shell, planes: Planes, steps: readonly Step[])
 }
 
 /** Whether the step before only made room, and could be undone. */
-async function wasGivenBack(planes: Planes, before: Step | undefined, step: Step): Promise<boolean> {
+async function wasGivenBack(resources: Resources, before: Step | undefined, step: Step): Promise<boolean> {
   const madeRoom = before?.action === 'update' && before.file === null
   if (!madeRoom || step.action === 'delete' || step.document.is_default !== true) return false
   try {
-    await planes[before.stored.object].update(before.stored.id, { is_default: true })
+    await resources[before.stored.object].update(before.stored.id, { is_default: true })
     return true
   } catch {
     return false
@@ -106,14 +110,14 @@ async function wasGivenBack(planes: Planes, before: Step | undefined, step: Step
 }
 
 /** Returns the id of what the step created or changed, or null. */
-async function carryOut(planes: Planes, step: Step): Promise<string | null> {
+async function carryOut(resources: Resources, step: Step): Promise<string | null> {
   if (step.action === 'keep') return null
   if (step.action === 'delete') {
-    await planes[step.stored.object].remove(step.stored.id)
+    await resources[step.stored.object].remove(step.stored.id)
     return null
   }
   const { scope, ...content } = wholeOf(step.document)
-  const plane = planes[step.document.object]
-  if (step.action === 'create') return (await plane.create({ ...content, scope }, randomBase62(24))).id
-  return (await plane.update(step.stored.id, step.file === null ? { is_default: false } : content)).id
+  const resource = resources[step.document.object]
+  if (step.action === 'create') return (await resource.create({ ...content, scope }, randomBase62(24))).id
+  return (await resource.update(step.stored.id, step.file === null ? { is_default: false } : content)).id
 }

@@ -23,7 +23,7 @@ const columns = [
   column('is_default', 'DEFAULT', { kind: 'flag' }),
   column('before', 'BEFORE'),
 ]
-const shared = { planes: ['tenant', 'operator'], offline: true, impact: 'write', danger: 'none', columns } as const
+const shared = { apis: ['tenant', 'operator'], offline: true, impact: 'write', danger: 'none', columns } as const
 
 /** A policy or preference that may be the default of its scope. */
 export type Standing = {
@@ -34,7 +34,7 @@ export type Standing = {
   org_id: string | null
   is_default: boolean
 }
-type Plane = Pick<Resource<Standing, never, { is_default: boolean }>, 'list' | 'update'>
+type Defaults = Pick<Resource<Standing, never, { is_default: boolean }>, 'list' | 'update'>
 
 /** The set-default and unset-default commands of a noun (dx 2.10). Each scope has one default; the old one is named. */
 export function defaultVerbs(noun: Noun, id: string) {
@@ -58,7 +58,7 @@ export function defaultVerbs(noun: Noun, id: string) {
         return shell.note(`${found.name} is the default already; nothing was changed.`)
       }
       if (shell.planned(`make ${found.name} the default${before ? ` in place of ${before.name}` : ''}`)) return
-      const made = await makeDefault(await planeOf(shell, found), found, before)
+      const made = await makeDefault(await resourceOf(shell, found), found, before)
       shell.print.item({ ...made, before: before?.id ?? null }, columns)
       if (before) shell.note(`Before: ${before.name}. Back to it: svc-admin ${noun} set-default ${before.id}`)
     },
@@ -83,7 +83,7 @@ export function defaultVerbs(noun: Noun, id: string) {
         return shell.note(`${found.name} is no default; nothing was changed.`)
       }
       if (shell.planned(`let ${found.name} be no default any more`)) return
-      const made = await (await planeOf(shell, found)).update(found.id, { is_default: false })
+      const made = await (await resourceOf(shell, found)).update(found.id, { is_default: false })
       shell.print.item({ ...made, before: found.id }, columns)
       shell.note(`Back to it: svc-admin ${noun} set-default ${found.id}`)
     },
@@ -93,19 +93,19 @@ export function defaultVerbs(noun: Noun, id: string) {
 }
 
 /** Unsets the old default and sets the new one; restores the old one when setting fails. */
-async function makeDefault(plane: Plane, found: Standing, before: Standing | undefined): Promise<Standing> {
-  if (before) await plane.update(before.id, { is_default: false })
+async function makeDefault(resource: Defaults, found: Standing, before: Standing | undefined): Promise<Standing> {
+  if (before) await resource.update(before.id, { is_default: false })
   try {
-    return await plane.update(found.id, { is_default: true })
+    return await resource.update(found.id, { is_default: true })
   } catch (error) {
-    if (before) await plane.update(before.id, { is_default: true })
+    if (before) await resource.update(before.id, { is_default: true })
     throw error
   }
 }
 
 /** Operators see everyone's personal policies but not their owners, unless --org names one; then the server answers 409. */
 const seesOwner = async ({ globals, connect }: Shell, { scope }: Standing): Promise<boolean> =>
-  scope === 'team' || globals.org !== undefined || (await connect()).plane === 'tenant'
+  scope === 'team' || globals.org !== undefined || (await connect()).api === 'tenant'
 
 /** Whether `other` is the current default of the same kind and owner. */
 const isRival = (other: Standing, one: Standing): boolean =>
@@ -115,10 +115,10 @@ const isRival = (other: Standing, one: Standing): boolean =>
   other.scope === one.scope &&
   other.org_id === one.org_id
 
-const planeOf = async (shell: Shell, { object }: Standing): Promise<Plane> =>
+const resourceOf = async (shell: Shell, { object }: Standing): Promise<Defaults> =>
   (object === 'guardrail_policy'
     ? await resourceOver(shell, 'guardrail-policies')
-    : await resourceOver(shell, 'routing-preferences')) as Plane
+    : await resourceOver(shell, 'routing-preferences')) as Defaults
 
 async function standingsOf(shell: Shell, noun: Noun): Promise<Standing[]> {
   const policies = noun === 'routing' ? [] : await everyOf(await resourceOver(shell, 'guardrail-policies'))
@@ -129,7 +129,7 @@ async function standingsOf(shell: Shell, noun: Noun): Promise<Standing[]> {
 function pick(all: readonly Standing[], word: string, what: string): Standing {
   const found = namedAmong(all, word)
   if (found) return found
-  throw notFoundFailure(`No ${what} is "${word}".`)
+  throw notFoundFailure(`No ${what} has the id or the name "${word}".`, 'the list command shows ids and names')
 }
 
 function theDefault(all: readonly Standing[]): Standing | null {

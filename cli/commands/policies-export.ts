@@ -21,7 +21,7 @@ export const exportPolicies = defineCommand({
   about:
     "Writes one YAML file each into the folder of --out, as policies apply takes them. Without --out they go to stdout, one after the other. It writes those of the key in use, or on the server's machine those of --org.",
   examples: ['policies export --out policies/', 'policies export --org acme > policies.yaml'],
-  planes: ['tenant', 'operator'],
+  apis: ['tenant', 'operator'],
   offline: true,
   impact: 'read',
   danger: 'none',

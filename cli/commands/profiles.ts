@@ -14,7 +14,7 @@ const columns = [
   column('org', 'ORG'),
 ]
 
-const common = { planes: ['host'], offline: true, danger: 'none', columns } as const
+const common = { apis: ['host'], offline: true, danger: 'none', columns } as const
 
 const shown = (profile: Profile, active: string | null) => ({ ...profile, active: profile.name === active })
 const kept = ({ env }: Shell) => createProfiles(env)

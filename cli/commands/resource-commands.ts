@@ -1,19 +1,20 @@
 import { randomBase62 } from '../../src/kernel/crypto'
 import type { ApiKey } from '../../src/keys/schema'
-import { defineCommand } from '../command'
+import { defineCommand, type Input } from '../command'
 import type { Column } from '../output/columns'
 import { column } from '../output/columns'
-import { type PageOrder, printPages } from '../pages'
+import { type PageOrder, pageFlags, printPages } from '../pages'
 import { changedBy } from '../policy-plan'
 import { readValueFile } from '../preference-file'
-import { type Path, type ResourceAt, resourceOver } from '../resource'
+import { type Path, type Resource, resourceOver } from '../resource'
 import { boundTo, keysHolding, noteWarnings, resolveRuleSet } from '../rule-set'
+import type { Shell } from '../shell'
 import { argument } from '../words'
 import { ABOUT_FILES, ruleSetCommand, ruleSetFile, ruleSetListFlags } from './rule-sets'
 
 /** A resource, with the words that its commands use. */
-export type Kind<P extends Path> = {
-  path: P
+export type Kind = {
+  path: Path
   /** `guardrails` */
   noun: string
   /** Singular and plural: `guardrail policy`. */
@@ -23,33 +24,42 @@ export type Kind<P extends Path> = {
   /** For examples in help. */
   id: string
   file: string
-  /** The flag of `keys bind` for this kind. */
-  flag: string
-  holds(key: ApiKey, id: string): boolean
+  /** What deleting one leaves, as a sentence. */
+  stays: string
+  /** Its argument, in help: `policy`. */
+  arg: string
+  /** For what keys may be bound to, and has a scope: the flag of `keys bind`, and whether a key holds one. */
+  bound?: { flag: string; holds(key: ApiKey, id: string): boolean }
 }
+/** What the commands read of each. */
+type Known = { id: string; name: string; bound_key_count?: number; is_default?: boolean }
+
+export const KEYS_STAY = 'It first names the keys that it is bound to, which have none from then on.'
 
 const deleted = [column('id', 'ID'), column('deleted', 'DELETED', { kind: 'flag' })]
 
 /** The list, get, create, update and delete commands of a resource (dx 2.10). */
-export function resourceCommands<P extends Path>(kind: Kind<P>) {
-  const { path, noun, what, many, columns, id, file, flag, holds } = kind
-  const args = { policy: argument(`id or name of the ${what}`) }
+export function resourceCommands(kind: Kind) {
+  const { path, noun, what, many, columns, id, file, arg, stays, bound } = kind
+  const args = { [arg]: argument(`id or name of the ${what}`) }
+  const wordIn = (input: object) => (input as Record<string, string>)[arg]!
   const flags = ruleSetFile(what)
   const shared = { ...ruleSetCommand, columns }
+  const over = (shell: Shell) => resourceOver(shell, path) as unknown as Promise<Resource<Known, object, object>>
 
   const list = defineCommand({
     ...shared,
     path: `${noun} list`,
     summary: `List ${many}, newest first`,
-    about:
-      "On the server's machine it lists everyone's, or with --org those of one organization or user. Over --url it lists your own and those of your organization; with an organization's key, only those of the organization.",
-    examples: [`${noun} list`, `${noun} list --org acme`, `${noun} list --only team --json`],
+    about: `On the server's machine it lists everyone's, or with --org those of one organization or user. Over --url it lists ${bound ? "your own and those of your organization; with an organization's key, only those of the organization" : 'those of whoever owns the key in use'}.`,
+    examples: [`${noun} list`, `${noun} list --org acme`, `${noun} list ${bound ? '--only team' : '--all'} --json`],
     impact: 'read',
     exits: [3, 4, 7],
     watchable: true,
-    flags: ruleSetListFlags,
-    async run(shell, { only, ...paging }) {
-      const sets = await resourceOver(shell, path)
+    flags: bound ? ruleSetListFlags : pageFlags,
+    async run(shell, input) {
+      const { only, ...paging } = input as Input<Record<never, never>, typeof ruleSetListFlags>
+      const sets = await over(shell)
       const page = (order: PageOrder) => sets.list({ ...order, ...(only ? { scope: only } : {}) })
       const empty = `No ${many}. Create one: svc-admin ${noun} create -f ${file}`
       await printPages(shell, paging, { page, columns, empty })
@@ -60,14 +70,14 @@ export function resourceCommands<P extends Path>(kind: Kind<P>) {
     ...shared,
     path: `${noun} get`,
     summary: `Show one ${what} with all that is in it`,
-    about: 'With --json it prints what create and update take.',
+    about: bound ? 'With --json it prints what create and update take.' : 'With --json it prints everything about it.',
     examples: [`${noun} get ${id}`, `${noun} get ${id} --json`],
     impact: 'read',
     exits: [3, 4, 7],
     args,
-    async run(shell, { policy }) {
-      const sets = await resourceOver(shell, path)
-      shell.print.item(await sets.get(await resolveRuleSet(sets, policy, what)), columns)
+    async run(shell, input) {
+      const sets = await over(shell)
+      shell.print.item(await sets.get(await resolveRuleSet(sets, wordIn(input), what)), columns)
     },
   })
 
@@ -75,19 +85,19 @@ export function resourceCommands<P extends Path>(kind: Kind<P>) {
     ...shared,
     path: `${noun} create`,
     summary: `Create a ${what} from a file`,
-    about: `It is bound to no key yet; the output says how to bind it. On the server's machine --org says whose it is; by default it belongs to the account that the first run made. ${ABOUT_FILES}`,
+    about: `${bound ? 'It is bound to no key yet; the output says how to bind it. ' : ''}On the server's machine --org says whose it is; by default it belongs to the account that the first run made. ${ABOUT_FILES}`,
     examples: [`${noun} create -f ${file}`, `${noun} create -f - --org acme --json`],
     impact: 'write',
     exits: [3, 4, 5, 7, 10],
     flags,
     async run(shell, { file: from = '-' }) {
-      const order = (await readValueFile(shell, from)) as Parameters<ResourceAt<P>['create']>[0]
+      const order = (await readValueFile(shell, from)) as object
       if (shell.planned(`create a ${what} from ${from}`)) return
       const key = shell.globals.idempotencyKey ?? randomBase62(24)
-      const made = await (await resourceOver(shell, path)).create(order, key)
+      const made = await (await over(shell)).create(order, key)
       shell.print.item(made, columns)
       noteWarnings(shell, made)
-      shell.note(`Bound to no key. Bind it: svc-admin keys bind KEY ${flag} ${made.id}`)
+      if (bound) shell.note(`Bound to no key. Bind it: svc-admin keys bind KEY ${bound.flag} ${made.id}`)
     },
   })
 
@@ -95,20 +105,22 @@ export function resourceCommands<P extends Path>(kind: Kind<P>) {
     ...shared,
     path: `${noun} update`,
     summary: `Change a ${what} to what a file says`,
-    about: `Takes effect with the next request. What the file leaves out stays; a list replaces the whole list. With --dry-run it names the fields that would change. ${ABOUT_FILES}`,
+    about: `${bound ? 'Takes effect with the next request. ' : ''}What the file leaves out stays; a list replaces the whole list. With --dry-run it names the fields that would change. ${ABOUT_FILES}`,
     examples: [`${noun} update ${id} -f ${file}`, `${noun} update ${id} -f - --json`],
     impact: 'write',
     exits: [3, 4, 5, 7, 10],
     args,
     flags,
-    async run(shell, { policy, file: from = '-' }) {
-      const patch = (await readValueFile(shell, from)) as Parameters<ResourceAt<P>['update']>[1]
-      const sets = await resourceOver(shell, path)
-      const found = await resolveRuleSet(sets, policy, what)
+    async run(shell, input) {
+      const { file: from = '-' } = input as Input<Record<never, never>, typeof flags>
+      const patch = (await readValueFile(shell, from)) as object
+      const sets = await over(shell)
+      const found = await resolveRuleSet(sets, wordIn(input), what)
       if (shell.globals.dryRun) {
-        const fields = changedBy(patch as object, await sets.get(found))
-        if (!fields.length) return shell.note(`${from} changes nothing of ${what} ${policy}.`)
-        shell.planned(`change ${fields.join(', ')} of ${what} ${policy} to ${from}`)
+        const stored = await sets.get(found)
+        const fields = bound ? changedBy(patch, stored) : Object.keys(patch)
+        if (!fields.length) return shell.note(`${from} changes nothing of ${what} ${wordIn(input)}.`)
+        shell.planned(`change ${fields.join(', ')} of ${what} ${wordIn(input)} to ${from}`)
         return
       }
       const made = await sets.update(found, patch)
@@ -121,23 +133,20 @@ export function resourceCommands<P extends Path>(kind: Kind<P>) {
     ...ruleSetCommand,
     danger: 'moderate',
     path: `${noun} delete`,
-    summary: `Delete a ${what} and unbind its keys`,
-    about: 'Cannot be undone. It first names the keys that it is bound to, which have none from then on.',
+    summary: `Delete a ${what}${bound ? ' and unbind its keys' : ''}`,
+    about: `Cannot be undone. ${stays}`,
     examples: [`${noun} delete ${id} --yes`, `${noun} delete ${id} --yes --json`],
     impact: 'write',
     exits: [3, 4, 7, 10],
     columns: deleted,
     args,
-    async run(shell, { policy }) {
-      const sets = await resourceOver(shell, path)
-      const {
-        id: found,
-        name,
-        bound_key_count: count,
-        is_default,
-      } = await sets.get(await resolveRuleSet(sets, policy, what))
-      const names = count ? await keysHolding(await shell.connect(), (key) => holds(key, found)) : []
-      const sentence = `delete ${what} ${name}${is_default ? ', the default of its scope' : ''}, ${boundTo(count, names)}`
+    async run(shell, input) {
+      const sets = await over(shell)
+      const known = await sets.get(await resolveRuleSet(sets, wordIn(input), what))
+      const { id: found, name, bound_key_count: count = 0, is_default } = known
+      const names = bound && count ? await keysHolding(shell, (key) => bound.holds(key, found)) : []
+      const boundKeys = bound ? `, ${boundTo(count, names)}` : ''
+      const sentence = `delete ${what} ${name}${is_default ? ', the default of its scope' : ''}${boundKeys}`
       if (shell.planned(sentence)) return
       shell.confirm(`${sentence[0]!.toUpperCase()}${sentence.slice(1)}?`)
       await sets.remove(found)

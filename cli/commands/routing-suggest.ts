@@ -1,10 +1,11 @@
 import type * as words from '../../src/routing-preferences/schema'
 import type { Correction } from '../../src/routing-preferences/schema'
+import { apiOf } from '../api'
 import { defineCommand } from '../command'
 import { expectData } from '../failure'
 import { column, idColumn } from '../output/columns'
 import { type PageOrder, printPages } from '../pages'
-import { resourceOver, sharedApi } from '../resource'
+import { resourceOver } from '../resource'
 import { everyOf, noteWarnings, resolveRuleSet } from '../rule-set'
 import type { Shell } from '../shell'
 import { argument, flag, text, whole } from '../words'
@@ -21,7 +22,7 @@ const suggested = [
   column('suggested_rule.description', 'WHY'),
   column('source_correction_ids', 'FROM', { kind: 'list' }),
 ]
-const shared = { planes: ['tenant', 'operator'], offline: true, danger: 'none' } as const
+const shared = { apis: ['tenant', 'operator'], offline: true, danger: 'none' } as const
 
 export const suggestRule = defineCommand({
   ...shared,
@@ -36,7 +37,7 @@ export const suggestRule = defineCommand({
   args: { mode: argument('the mode to get a rule for') },
   flags: { apply: text('PREF', 'add it to this preference') },
   async run(shell, { mode, apply }) {
-    const { api, whose } = await sharedApi(shell)
+    const { api, whose } = await apiOf(shell)
     const order = { expected_mode: mode }
     const found = expectData(await api['routing-preferences']['suggest-rule'].post(order, { query: whose }))
     if (!apply) {
@@ -119,7 +120,7 @@ async function recentPage(shell: Shell, since: number, limit: number, cursor: st
 }
 
 async function correctionsOf(shell: Shell, query: PageOrder & { expected_mode?: string }) {
-  const { api, whose } = await sharedApi(shell)
+  const { api, whose } = await apiOf(shell)
   const found = expectData(await api['routing-corrections'].get({ query: { ...query, ...whose } }))
   return { items: found.routing_corrections, next: found.next_cursor }
 }

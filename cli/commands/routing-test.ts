@@ -1,12 +1,12 @@
 import type { NewRule, Preview } from '../../src/routing-preferences/schema'
+import { apiOf } from '../api'
 import { defineCommand } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'
 import { formatOf } from '../globals'
-import { keysOver } from '../keys-plane'
 import { column } from '../output/columns'
 import { type RoutingCase, readCases, readTextFile, readValueFile } from '../preference-file'
 import { resolveKey } from '../resolve'
-import { resourceOver, sharedApi } from '../resource'
+import { resourceOver } from '../resource'
 import { resolveRuleSet } from '../rule-set'
 import type { Shell } from '../shell'
 import { flag, optional, text } from '../words'
@@ -48,7 +48,7 @@ const under = {
   engine: flag('ask the engine classifier too, where it would be asked; over --url only'),
 }
 type Under = { [Name in 'pref' | 'key' | 'rules']: string | undefined } & { engine: boolean | undefined }
-const shared = { planes: ['tenant', 'operator'], offline: true, impact: 'read', danger: 'none' } as const
+const shared = { apis: ['tenant', 'operator'], offline: true, impact: 'read', danger: 'none' } as const
 const WHOSE =
   "It is decided as for the key in use. On the server's machine it is decided for nobody in particular, unless --org, --key or --pref say otherwise. Nothing is billed or stored, and without --engine nothing is sent to an engine."
 
@@ -136,14 +136,14 @@ function judged({ line, prompt, expected_mode, expected_engine }: RoutingCase, f
 
 async function previewer(shell: Shell, { pref, key, rules, engine }: Under) {
   const tried = rules === undefined ? undefined : ((await readValueFile(shell, rules)) as NewRule[])
-  const { api, whose } = await sharedApi(shell)
-  if (engine && (await shell.connect()).plane === 'operator') {
+  const { api, whose, isOperator } = await apiOf(shell)
+  if (engine && isOperator) {
     throw usageFailure('--engine asks an engine, which is for whoever has a key: add --url and --key-file.')
   }
   const preferences = await resourceOver(shell, 'routing-preferences')
   const shared = {
     ...(pref ? { routing_preference_id: await resolveRuleSet(preferences, pref, 'routing preference') } : {}),
-    ...(key ? { key_id: await resolveKey(await keysOver(await shell.connect()), key) } : {}),
+    ...(key ? { key_id: await resolveKey(api, key) } : {}),
     ...(tried ? { rules: tried } : {}),
     ...(engine ? { engine } : {}),
   }

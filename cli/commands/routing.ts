@@ -1,5 +1,5 @@
 import { defaultVerbs } from './policies-default'
-import { resourceCommands } from './resource-commands'
+import { KEYS_STAY, resourceCommands } from './resource-commands'
 import { PREFERENCE_ID, preferenceColumns } from './routing-columns'
 import { listCorrections, suggestRule } from './routing-suggest'
 import { previewRouting, testRouting } from './routing-test'
@@ -14,8 +14,9 @@ export const routingCommands = [
     columns: preferenceColumns,
     id: PREFERENCE_ID,
     file: 'preference.yaml',
-    flag: '--routing',
-    holds: (key, id) => key.routing_preference_id === id,
+    arg: 'policy',
+    stays: KEYS_STAY,
+    bound: { flag: '--routing', holds: (key, id) => key.routing_preference_id === id },
   }),
   ...defaultVerbs('routing', PREFERENCE_ID),
   previewRouting,

@@ -9,7 +9,7 @@ export const serve = defineCommand({
   about:
     'Starts the server, and makes the data folder, secrets and database where they are missing. In dev mode the first start also makes an owner, an org and a key. Production mode starts only when everything it needs is right, and otherwise lists all that is wrong. Ctrl-C or SIGTERM stops it once the running requests are answered.',
   examples: ['serve --dev', 'serve --production --host 0.0.0.0 --port 8080 --log-format json'],
-  planes: ['host'],
+  apis: ['host'],
   offline: true,
   impact: 'write',
   danger: 'none',

@@ -1,14 +1,15 @@
+import { apiOf, assertOperator } from '../api'
 import { defineCommand } from '../command'
-import { expectData } from '../failure'
+import { expectData, usageFailure } from '../failure'
 import { column } from '../output/columns'
 import { requireReason } from '../reason'
-import { skillsOver } from '../skills-plane'
+import type { Shell } from '../shell'
 import { flag, text } from '../words'
-import { skillArgument, skillColumns } from './skills-columns'
+import { KEY_IN_USE, skillArgument, skillColumns } from './skills-columns'
 
 const done = [column('slug', 'SLUG'), column('installed', 'INSTALLED', { kind: 'flag' })]
 const forKey = { key: text('KEY', 'for the owner of this key: id, prefix or name; operators must give it') }
-const changing = { planes: ['operator', 'tenant'], offline: true, impact: 'write', args: skillArgument } as const
+const changing = { apis: ['operator', 'tenant'], offline: true, impact: 'write', args: skillArgument } as const
 
 const installSkill = defineCommand({
   ...changing,
@@ -22,8 +23,8 @@ const installSkill = defineCommand({
   flags: forKey,
   async run(shell, { skill, key }) {
     if (shell.planned(`install ${skill}`)) return
-    const skills = await skillsOver(await shell.connect())
-    await skills.install(skill, key)
+    const { install } = await installsOf(shell, skill, key)
+    await install()
     shell.print.item({ slug: skill, installed: true }, done)
   },
 })
@@ -41,14 +42,37 @@ const uninstallSkill = defineCommand({
   async run(shell, { skill, key }) {
     if (shell.planned(`uninstall ${skill}`)) return
     shell.confirm(`Uninstall ${skill}? Its settings are lost.`)
-    const skills = await skillsOver(await shell.connect())
-    await skills.uninstall(skill, key)
+    const { uninstall } = await installsOf(shell, skill, key)
+    await uninstall()
     shell.print.item({ slug: skill, installed: false }, done)
   },
 })
 
+/** Operators install for the owner of a key, tenants for whoever the key in use is of. @throws CommandFailed 2 */
+async function installsOf(shell: Shell, slug: string, key: string | undefined) {
+  const { api, isOperator } = await apiOf(shell)
+  if (!isOperator) {
+    assertOperator(isOperator, key !== undefined, KEY_IN_USE)
+    const { skills } = (await (await shell.connect()).tenant()).client
+    return {
+      install: async () => void expectData(await skills.post({ slug })),
+      uninstall: async () => void expectData(await skills.delete({ slug })),
+    }
+  }
+  if (key === undefined)
+    throw usageFailure(
+      'It is the owner of a key who has a skill, and no key is named.',
+      'add --key KEY; svc-admin keys list shows them',
+    )
+  const one = api.keys({ ref: encodeURIComponent(key) }).skills({ slug: encodeURIComponent(slug) })
+  return {
+    install: async () => void expectData(await one.put()),
+    uninstall: async () => void expectData(await one.delete()),
+  }
+}
+
 const operating = {
-  planes: ['operator'],
+  apis: ['operator'],
   offline: true,
   impact: 'write',
   danger: 'moderate',

@@ -38,3 +38,5 @@ export const checkRows = ({ checks, findings }: Checked) =>
     if (!own.length) return [{ check, result, path: '', line: null, message: '' }]
     return own.map(({ path, line, message }) => ({ check, result, path, line, message }))
   })
+
+export const KEY_IN_USE = '--key belongs to the operator API; here it is the key in use.'

@@ -1,13 +1,15 @@
 import { REVIEW_STATUSES } from '../../src/skills/schema'
+import { apiOf, assertOperator } from '../api'
 import { defineCommand } from '../command'
+import { expectData, usageFailure } from '../failure'
 import { column } from '../output/columns'
 import { type PageOrder, pageFlags, printPages } from '../pages'
-import { skillsOver } from '../skills-plane'
+import type { Shell } from '../shell'
 import { choice, flag, text } from '../words'
-import { skillArgument, skillColumns } from './skills-columns'
+import { KEY_IN_USE, skillArgument, skillColumns } from './skills-columns'
 
 const reading = {
-  planes: ['operator', 'tenant'],
+  apis: ['operator', 'tenant'],
   offline: true,
   impact: 'read',
   danger: 'none',
@@ -38,12 +40,36 @@ const listSkills = defineCommand({
     ...pageFlags,
   },
   async run(shell, { installed, key, category, status, ...paging }) {
-    const skills = await skillsOver(await shell.connect())
-    const wanted = { installed: installed || undefined, key, category, status, owner: shell.globals.org }
-    const page = (order: PageOrder) => skills.list({ ...wanted, ...order })
+    const filter = await filterOf(shell, { installed: installed || undefined, key, category, status })
+    const page = async (order: PageOrder) => {
+      const { api } = await apiOf(shell)
+      const found = expectData(await api.skills.get({ query: { ...order, ...filter } as never }))
+      return { items: found.skills, next: found.next_cursor }
+    }
     await printPages(shell, paging, { page, columns: skillColumns, empty: 'No skills.' })
   },
 })
+
+type Filter = { installed: true | undefined; key: string | undefined; category?: string; status?: string }
+
+/** The query for either API. @throws CommandFailed 2 for what only operators may ask, and for what says too little */
+async function filterOf(shell: Shell, { installed, key, status, category }: Filter): Promise<object> {
+  const { isOperator, whose } = await apiOf(shell)
+  const { org: owner } = shell.globals
+  if (!isOperator) {
+    assertOperator(isOperator, key !== undefined, KEY_IN_USE)
+    assertOperator(isOperator, Boolean(status || owner), '--status and --org belong to the operator API.')
+    return given({ filter: installed ? 'installed' : 'marketplace', category })
+  }
+  if (installed && owner === undefined && key === undefined)
+    throw usageFailure('--installed asks what somebody has installed.', 'add --key KEY, or --org NAME')
+  if (key !== undefined && !installed)
+    throw usageFailure('--key says whose installed skills to list.', 'add --installed')
+  return given({ installed, key, status, category, ...whose })
+}
+
+const given = (words: object): object =>
+  Object.fromEntries(Object.entries(words).filter(([, word]) => word !== undefined))
 
 const getSkill = defineCommand({
   ...reading,
@@ -55,7 +81,7 @@ const getSkill = defineCommand({
   columns: skillColumns,
   args: skillArgument,
   async run(shell, { skill }) {
-    shell.print.item(await (await skillsOver(await shell.connect())).get(skill), skillColumns)
+    shell.print.item(expectData(await (await skillOver(shell, skill)).one.get()), skillColumns)
   },
 })
 
@@ -77,8 +103,8 @@ const listVersions = defineCommand({
   columns: versionColumns,
   args: skillArgument,
   async run(shell, { skill }) {
-    const found = await (await skillsOver(await shell.connect())).versions(skill)
-    shell.print.list(found, versionColumns, 'No version of it was ever in force.')
+    const { versions } = expectData(await (await skillOver(shell, skill)).one.versions.get())
+    shell.print.list(versions, versionColumns, 'No version of it was ever in force.')
   },
 })
 
@@ -101,10 +127,19 @@ const listReviews = defineCommand({
   args: skillArgument,
   flags: pageFlags,
   async run(shell, { skill, ...paging }) {
-    const skills = await skillsOver(await shell.connect())
-    const page = (order: PageOrder) => skills.reviews(skill, order)
+    const { one } = await skillOver(shell, skill)
+    const page = async (query: PageOrder) => {
+      const found = expectData(await one.reviews.get({ query }))
+      return { items: found.reviews, next: found.next_cursor }
+    }
     await printPages(shell, paging, { page, columns: reviewColumns, empty: 'Nobody has written about it.' })
   },
 })
+
+/** One skill, by id or slug. */
+async function skillOver(shell: Shell, ref: string) {
+  const { api } = await apiOf(shell)
+  return { one: api.skills({ ref: encodeURIComponent(ref) }) }
+}
 
 export const skillReadCommands = [listSkills, getSkill, listVersions, listReviews]

@@ -41,7 +41,7 @@ export const status = defineCommand({
   about:
     'Also shows how this command reached the server, and why that way. Without a server it reads the data folder itself, and calls the health "not running". With --check it exits 9 unless a server runs and is healthy, here or at --url.',
   examples: ['status', 'status --check -q', 'status --watch=5s', 'status --json'],
-  planes: ['operator'],
+  apis: ['operator'],
   offline: true,
   impact: 'read',
   danger: 'none',

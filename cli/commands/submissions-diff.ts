@@ -21,7 +21,7 @@ export const diffSubmission = defineCommand({
     'submissions diff 2f0f6c4e-8a35-4c1b-9d52-0a4f1f1f7c11',
     'submissions diff 2f0f6c4e-8a35-4c1b-9d52-0a4f1f1f7c11 --json',
   ],
-  planes: ['operator'],
+  apis: ['operator'],
   offline: true,
   impact: 'read',
   danger: 'none',

@@ -6,7 +6,7 @@ import { checkColumns, checkRows } from './skills-columns'
 
 const ID = '2f0f6c4e-8a35-4c1b-9d52-0a4f1f1f7c11'
 const args = { submission: argument('id of the submission') }
-const common = { planes: ['operator'], offline: true, danger: 'none', args } as const
+const common = { apis: ['operator'], offline: true, danger: 'none', args } as const
 
 const checkSubmission = defineCommand({
   ...common,
@@ -81,7 +81,7 @@ const submissionStats = defineCommand({
   summary: 'Count what waits and what was decided, by tier',
   about: 'Shows how long the oldest has waited, and how long people took to decide on average, both in seconds.',
   examples: ['submissions stats', 'submissions stats --json'],
-  planes: ['operator'],
+  apis: ['operator'],
   offline: true,
   impact: 'read',
   danger: 'none',

@@ -39,7 +39,7 @@ const listSubmissions = defineCommand({
   summary: 'List submitted skills, newest first',
   about: 'Shows those that wait for a person. --status names another state, and --all-states shows every one.',
   examples: ['submissions list', 'submissions list --tier security --json'],
-  planes: ['operator'],
+  apis: ['operator'],
   offline: true,
   impact: 'read',
   danger: 'none',
@@ -75,7 +75,7 @@ const getSubmission = defineCommand({
   summary: 'Show one submission: its checks, its tier and what is live',
   about: 'Shows the result of every check. --json adds each finding with its line, and the manifest.',
   examples: [`submissions get ${ID}`, `submissions get ${ID} --json`],
-  planes: ['operator'],
+  apis: ['operator'],
   offline: true,
   impact: 'read',
   danger: 'none',
@@ -90,7 +90,7 @@ const getSubmission = defineCommand({
 })
 
 const deciding = {
-  planes: ['operator'] as const,
+  apis: ['operator'] as const,
   offline: true,
   impact: 'write' as const,
   danger: 'moderate' as const,

@@ -1,10 +1,10 @@
 import { TIERS } from '../../src/kernel/caller'
+import { apiOf } from '../api'
 import { defineCommand } from '../command'
 import { expectData, usageFailure } from '../failure'
-import { keysOver } from '../keys-plane'
 import { column } from '../output/columns'
 import { requireReason } from '../reason'
-import { resolveKey } from '../resolve'
+import { findKey } from '../resolve'
 import { argument } from '../words'
 import { keyArgument, columns as keyColumns } from './keys-columns'
 
@@ -22,7 +22,7 @@ const listTiers = defineCommand({
   about:
     'Shows requests, tokens, and the requests of each group of modes. NOT-THE-DEFAULT names what SVC_TIERS sets otherwise.',
   examples: ['tiers list', 'tiers list --json'],
-  planes: ['operator'],
+  apis: ['operator'],
   offline: true,
   impact: 'read',
   danger: 'none',
@@ -40,7 +40,7 @@ const setTier = defineCommand({
   summary: 'Move a key to another tier of rate limits',
   about: "Takes effect with the key's next request. On a move up the key's owner is told (rate_limit.upgraded).",
   examples: ['tiers set ci pro --reason "contract signed"', 'tiers set 3f9a01 free --reason "trial is over" --json'],
-  planes: ['operator'],
+  apis: ['operator'],
   offline: true,
   impact: 'write',
   danger: 'none',
@@ -52,8 +52,7 @@ const setTier = defineCommand({
     if (!tier) throw usageFailure(`TIER is "${word}"; it must be one of ${TIERS.join(', ')}.`)
     requireReason(shell, 'tiers set')
     const connection = await shell.connect()
-    const keys = await keysOver(connection)
-    const before = await keys.get(await resolveKey(keys, key))
+    const before = await findKey((await apiOf(shell)).api, key)
     if (shell.planned(`move key "${before.name}" from ${before.tier} to ${tier}`)) return
     shell.print.item(expectData(await connection.ops().tiers({ ref: before.id }).put({ tier })), keyColumns)
     shell.note(`undo: svc-admin tiers set ${before.id.slice(0, 8)} ${before.tier} --reason …`)

@@ -1,7 +1,7 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { send } from '../../src/app/client'
 import { clean } from '../../src/kernel/text'
-import type { TenantPlane } from '../connection'
+import type { TenantApi } from '../connection'
 import { EXIT } from '../exit'
 import { CommandFailed, replyFailure } from '../failure'
 import { formatOf } from '../globals'
@@ -15,7 +15,7 @@ type Frames = { meta?: Partial<Answer>; done?: Partial<Answer> }
  * Prints an answer while it arrives: plain text in table format, one JSON event per line in every other.
  * @throws CommandFailed when the stream ends with an error, or without its end
  */
-export async function streamAnswer(shell: Shell, { target, key }: TenantPlane, body: TryBody): Promise<Answer> {
+export async function streamAnswer(shell: Shell, { target, key }: TenantApi, body: TryBody): Promise<Answer> {
   const response = await send(target, '/api/v1/completions', {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { clean } from '../../src/kernel/text'
 import { defineCommand } from '../command'
-import type { TenantPlane } from '../connection'
-import { expectData, usageFailure } from '../failure'
+import type { TenantApi } from '../connection'
+import { expectData, unreadable, usageFailure } from '../failure'
 import { formatOf } from '../globals'
 import { column } from '../output/columns'
 import type { Shell } from '../shell'
@@ -16,7 +16,7 @@ export const tryPrompt = defineCommand({
   about:
     'Sends the request that a client would send. The key comes from --key-file or SVC_API_KEY, otherwise from data/dev-key, where the first run left it. The answer goes to stdout, everything about it to stderr. Without a running server it opens the data folder, runs the same request there, and says so.',
   examples: ['try "Count to five slowly"', 'try "Count to five" --stream', 'try -f question.txt --mode think --json'],
-  planes: ['operator', 'tenant'],
+  apis: ['operator', 'tenant'],
   offline: true,
   impact: 'write',
   danger: 'none',
@@ -40,17 +40,17 @@ export const tryPrompt = defineCommand({
       ...(stream ? { stream } : {}),
     }
     const connection = await shell.connect()
-    const plane = await connection.tenant()
+    const tenant = await connection.tenant()
     const began = shell.clock.monotonic()
     const ask = stream ? (await import('./try-stream')).streamAnswer : wholeAnswer
-    const answer = await ask(shell, plane, body)
+    const answer = await ask(shell, tenant, body)
     const ms = Math.round(shell.clock.monotonic() - began)
     const { host, port } = connection.config
     for (const line of summaryOf(answer, ms)) shell.note(line)
     shell.note('')
     if (connection.transport.kind === 'local')
       shell.note('No server runs: this command ran the request itself. For the call below start one: svc-admin serve')
-    for (const line of sameCall(body, plane.url ?? `http://${host}:${port}`, plane.keySource)) shell.note(line)
+    for (const line of sameCall(body, tenant.url ?? `http://${host}:${port}`, tenant.keySource)) shell.note(line)
   },
 })
 
@@ -62,11 +62,11 @@ async function promptOf(shell: Shell, prompt: string | undefined, file: string |
   try {
     return readFileSync(fromHere(shell.cwd, file), 'utf8')
   } catch (error) {
-    throw usageFailure(`${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
+    throw unreadable(file, error)
   }
 }
 
-async function wholeAnswer(shell: Shell, { client }: TenantPlane, body: TryBody): Promise<Answer> {
+async function wholeAnswer(shell: Shell, { client }: TenantApi, body: TryBody): Promise<Answer> {
   const reply = await client.completions.post(body as Parameters<typeof client.completions.post>[0])
   const answer = expectData(reply) as unknown as Answer
   if (['table', 'wide'].includes(formatOf(shell.globals))) shell.io.out(clean(answer.content))

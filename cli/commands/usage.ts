@@ -1,7 +1,11 @@
+import type { UsageReport } from '../../src/usage/schema'
+import { apiOf, queryOf } from '../api'
 import { defineCommand } from '../command'
-import { deliver } from '../download'
+import { deliver, piecesOf } from '../download'
+import { expectData } from '../failure'
 import { column } from '../output/columns'
-import { type Report, type UsagePlane, type UsageWords, usageOver } from '../usage-plane'
+import { everyKey } from '../resolve'
+import type { Shell } from '../shell'
 import { choice, optional, text } from '../words'
 
 const WHOSE = 'org by id, slug or name; user by id or e-mail address; 6 characters of an id do'
@@ -19,7 +23,7 @@ type Filters = { [K in Exclude<keyof typeof filters, 'scope'>]: string | undefin
 }
 
 const common = {
-  planes: ['operator', 'tenant'],
+  apis: ['operator', 'tenant'],
   offline: true,
   impact: 'read',
   danger: 'none',
@@ -66,16 +70,16 @@ const showUsage = defineCommand({
   args: { owner: optional(WHOSE) },
   flags: { ...filters, by: choice(['mode', 'model', 'key', 'skill', 'day'], 'one line for each of these') },
   async run(shell, { owner = shell.globals.org, by, ...given }) {
-    const plane = await usageOver(await shell.connect(), owner)
     const words = wordsOf(given)
+    const show = reporting(shell, owner)
     if (!by) {
-      const report = await plane.show(words)
+      const report = await show(words)
       shell.print.item(report, totals)
       if (report.scope === 'org' && report.totals.requests === 0 && report.id === undefined && !words.scope)
         shell.note('This is your active organization. Calls of your personal keys stand under --scope user.')
       return
     }
-    const rows = await partsOf(plane, by, words)
+    const rows = await partsOf(shell, show, by, words)
     const all = rows.reduce((sum, { requests }) => sum + requests, 0)
     const shown = rows.map((row) => ({ ...row, share: all ? Number((row.requests / all).toFixed(4)) : 0 }))
     shell.print.list(shown, shell.io.outIsTty ? [...parts, bar] : [...parts, column('share', 'SHARE')], 'No calls.')
@@ -95,25 +99,51 @@ const exportUsage = defineCommand({
   args: { owner: optional(WHOSE) },
   flags: { ...filters, out: text('FILE', 'where to, instead of stdout; readable by you only') },
   async run(shell, { owner = shell.globals.org, out, ...given }) {
-    const plane = await usageOver(await shell.connect(), owner)
+    const { whose } = await apiOf(shell, { owner })
     const format = shell.globals.output === 'jsonl' || shell.globals.json ? 'jsonl' : 'csv'
-    await deliver(shell, await plane.export({ ...wordsOf(given), format }), out)
+    const { fetch } = await shell.connect()
+    const file = await fetch(`usage/export?${queryOf({ ...wordsOf(given), ...whose, format })}`)
+    await deliver(shell, await piecesOf(file), out)
   },
 })
 
 type Part = { name: string; requests: number; cost_cents: number; id?: string }
 
-async function partsOf(plane: UsagePlane, by: 'mode' | 'model' | 'key' | 'skill' | 'day', words: UsageWords) {
-  if (by === 'key') {
-    const keys = await plane.byKey(words)
-    return keys.map(({ id, name, report: { totals } }): Part => ({ id, name, ...partOf(totals) }))
-  }
-  const report = await plane.show(words)
+type By = 'mode' | 'model' | 'key' | 'skill' | 'day'
+
+async function partsOf(shell: Shell, show: Show, by: By, words: UsageWords): Promise<Part[]> {
+  if (by === 'key') return partsOfKeys(shell, show, words)
+  const report = await show(words)
   if (by === 'day') return report.by_day.map(({ date, ...day }): Part => ({ name: date, ...partOf(day) }))
   return Object.entries(report[`by_${by}`]).map(([name, part]): Part => ({ name, ...partOf(part) }))
 }
 
+/** The part of each key that has calls. */
+async function partsOfKeys(shell: Shell, show: Show, words: UsageWords): Promise<Part[]> {
+  const { id: owner } = await show(words)
+  const whose = owner === undefined ? {} : owner.startsWith('org:') ? { org: owner } : { user: owner }
+  const parts: Part[] = []
+  for (const { id, name } of await everyKey((await apiOf(shell)).api, whose)) {
+    const { totals } = await show({ ...words, key_id: id })
+    if (totals.requests > 0) parts.push({ id, name, ...partOf(totals) })
+  }
+  return parts
+}
+
 const partOf = ({ requests, cost_cents }: { requests: number; cost_cents: number }) => ({ requests, cost_cents })
+
+/** The filters of contract 18.1; `scope` says which calls, where the key in use could mean either. */
+type UsageWords = Partial<Record<'from' | 'to' | 'key_id' | 'mode' | 'skill', string>> & { scope?: 'user' | 'org' }
+export type Report = UsageReport & { id?: string; owner?: string }
+type Show = (words: UsageWords) => Promise<Report>
+
+/** Reads reports of an owner, or over --url of what the key in use may see. */
+export const reporting =
+  (shell: Shell, owner?: string): Show =>
+  async (words) => {
+    const { api, whose } = await apiOf(shell, { owner })
+    return expectData(await api.usage.get({ query: { ...words, ...whose } })) as Report
+  }
 
 /** Turns the flags into the filters of the API. */
 function wordsOf({ key, ...rest }: Filters): UsageWords {

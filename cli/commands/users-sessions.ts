@@ -20,7 +20,7 @@ export const userSessions = defineCommand({
   about:
     'users sessions list USER shows them, last used first. users sessions end USER SESSION signs one out, and end USER all signs out every one. API keys go on working; users disable stops those too.',
   examples: ['users sessions list ada@example.com', 'users sessions end ada@example.com all --yes'],
-  planes: ['operator'],
+  apis: ['operator'],
   offline: true,
   impact: 'write',
   danger: 'moderate',

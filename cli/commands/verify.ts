@@ -21,7 +21,7 @@ export const verify = defineCommand({
   about:
     'Prints each claim with whatever breaks it, and exits 9 when one is broken. Nothing is changed. Works on a running server, on a stopped one, and with --data-dir on a copy of a data folder.',
   examples: ['verify', 'verify --data-dir ./copy --json', 'verify -q && echo sound'],
-  planes: ['operator'],
+  apis: ['operator'],
   offline: true,
   impact: 'read',
   danger: 'none',

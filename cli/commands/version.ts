@@ -7,7 +7,7 @@ export const version = defineCommand({
   summary: 'Print the version of svc and of what it runs on',
   about: 'Needs neither a server nor a configuration. `svc-admin --version` prints the same.',
   examples: ['version', 'version --json'],
-  planes: ['host'],
+  apis: ['host'],
   offline: true,
   impact: 'read',
   danger: 'none',

@@ -12,6 +12,8 @@ import {
   publicUrlCheck,
 } from './server'
 
+import { speechCheck, transcriptionCheck } from './sound'
+
 export { type Context, elsewhere, type Result, runChecks } from './check'
 
 export const CHECKS: readonly Check[] = [
@@ -27,6 +29,8 @@ export const CHECKS: readonly Check[] = [
   enginesCheck,
   guardrailEngineCheck,
   classifierEngineCheck,
+  speechCheck,
+  transcriptionCheck,
   ledgerCheck,
   auditCheck,
   diskCheck,

@@ -34,7 +34,7 @@ const exported = await run([
 const signature = `${log}.sig`
 
 describe('audit get', () => {
-  test('shows one event whole, by its id or by that of its request, over either plane', async () => {
+  test('shows one event whole, by its id or by that of its request, over either API', async () => {
     const [newest] = await json(['audit', 'list', owner, '--action', 'key.created'])
     const whole = (await ada.send('GET', 'audit')).body.find(({ id }: { id: string }) => id === newest.id)
     expect(await json(['audit', 'get', newest.id, owner])).toEqual(whole)
@@ -74,7 +74,7 @@ describe('audit list --actor', () => {
     expect(await actions('nobody')).toEqual(new Set())
   })
 
-  test('takes an e-mail address on the operator plane', async () => {
+  test('takes an e-mail address on the operator API', async () => {
     const { email } = await json(['users', 'get', ada.userId])
     expect((await json(['audit', 'list', owner, '--actor', email])).length).toBeGreaterThan(0)
   })

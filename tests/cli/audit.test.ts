@@ -108,7 +108,7 @@ describe('audit export and verify', () => {
     expect(JSON.parse(stdout)).toMatchObject({ ok: true, complete: true, events_after_checkpoint: 1, broken: null })
   })
 
-  test('print the same file on stdout, over either plane', async () => {
+  test('print the same file on stdout, over either API', async () => {
     const header = 'id,timestamp,action,'
     expect((await run(['audit', 'export', owner])).stdout).toStartWith(header)
     const { stdout } = await run(['audit', 'export', '--action', 'key.*'], { key: ada.key })

@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Check, type Context, fail, ok, runChecks, warn } from '../../cli/doctor/check'
+import { speechCheck, transcriptionCheck } from '../../cli/doctor/sound'
 import { cliOver } from '../support/cli'
 import { fakeClock } from '../support/clock'
 import { cli } from '../support/io'
@@ -157,5 +158,31 @@ describe('doctor', () => {
 
   test('refuses a check that is none, and says what was meant', async () => {
     expect(await run(['doctor', 'databse'])).toMatchObject({ exitCode: 2, stdout: '' })
+  })
+})
+
+describe('sound', () => {
+  const checked = async (check: Check, config: object) =>
+    check.run({ config: () => ({ engines: { models: {} }, ttsBaseUrl: '', sttBaseUrl: '', ...config }) } as never)
+
+  test('speech comes from an upstream, else from an installed program, else from nowhere', async () => {
+    const models = { 'svc-1-voice': ['local:tts-1'] }
+    expect(await checked(speechCheck, { engines: { models } })).toEqual({ status: 'ok', detail: 'local:tts-1' })
+    expect(await checked(speechCheck, { ttsBaseUrl: 'http://tts/v1' })).toMatchObject({ detail: 'http://tts/v1' })
+    expect(await checked(speechCheck, { ttsLocal: 'sh' })).toMatchObject({
+      status: 'ok',
+      detail: expect.stringContaining('sh, on this machine'),
+    })
+    const none = await checked(speechCheck, { ttsLocal: 'no-such-program' })
+    expect(none).toMatchObject({ status: 'warn', fix: 'apt-get install espeak-ng' })
+    expect((await checked(speechCheck, { ttsLocal: '' })).status).toBe('skip')
+  })
+
+  test('transcription needs an upstream', async () => {
+    expect(await checked(transcriptionCheck, { sttBaseUrl: 'http://stt/v1' })).toMatchObject({ status: 'ok' })
+    expect(await checked(transcriptionCheck, {})).toMatchObject({
+      status: 'skip',
+      detail: expect.stringContaining('SVC_STT_BASE_URL'),
+    })
   })
 })

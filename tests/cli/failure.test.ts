@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { ERROR_PAGES } from '../../cli/commands/error-codes'
 import { exitOfStatus } from '../../cli/exit'
-import { expectData } from '../../cli/failure'
+import { expectData, unreadable } from '../../cli/failure'
 import { cli, fakeIo } from '../support/io'
 
 describe('a failure', () => {
@@ -110,5 +110,18 @@ describe('help', () => {
       danger: 'moderate',
       exit_codes: expect.arrayContaining([3]),
     })
+  })
+})
+
+test.each([
+  ['ENOENT', 'There is no file notes.json.', 'write its path from the current folder'],
+  ['EISDIR', 'notes.json is a folder; a file is needed.', 'name one of the files in it'],
+  ['EACCES', 'You may not read notes.json.', 'chmod u+r notes.json, as its owner'],
+  ['EIO', 'notes.json cannot be read (EIO).', 'see that the file and its disk are whole'],
+])('a file that cannot be read says why, and what to do: %s', (code, message, fix) => {
+  expect(unreadable('notes.json', Object.assign(new Error(code), { code }))).toMatchObject({
+    exitCode: 2,
+    message,
+    fix,
   })
 })

@@ -27,7 +27,7 @@ describe.each(commands.map((command) => [command.path, command] as const))('%s',
   })
 
   test('says where it works and what it may exit with', () => {
-    expect(command.planes.length).toBeGreaterThan(0)
+    expect(command.apis.length).toBeGreaterThan(0)
     for (const code of command.exits) expect(EXIT_MEANINGS).toHaveProperty(String(code))
   })
 

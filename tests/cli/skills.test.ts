@@ -37,7 +37,7 @@ test('the manifest that help prints is one: checked, submitted, and good for an 
 })
 
 describe('skills', () => {
-  test('list, get, versions and reviews answer on both planes', async () => {
+  test('list, get, versions and reviews answer on both APIs', async () => {
     const { slug, skillId } = await submit(ada, manifest())
     await (await world.person()).send('POST', `skills/${skillId}/reviews`, { rating: 4 })
     for (const options of [{}, { key: ada.key }]) {

@@ -1,0 +1,45 @@
+import type { OpsClient } from '../src/app/client'
+import { usageFailure } from './failure'
+import type { Shell } from './shell'
+
+/** The routes that both APIs have, with the operators' types: tenants have no `owner`, and see and change their own. */
+export type SharedRoutes = Pick<
+  OpsClient,
+  | 'guardrails'
+  | 'guardrail-policies'
+  | 'routing-preferences'
+  | 'routing-corrections'
+  | 'evi'
+  | 'events'
+  | 'jobs'
+  | 'keys'
+  | 'skills'
+  | 'usage'
+  | 'workflows'
+  | 'webhooks'
+>
+
+/** `own` asks for those of the key in use, also on the server's machine; `owner` is `--org` by default. */
+type Whose = { own?: boolean; owner?: string | undefined }
+
+/** The API of the credential in use, and the owner to send along: operators name one, tenants are one. */
+export async function apiOf(shell: Shell, { own = false, owner = shell.globals.org }: Whose = {}) {
+  const connection = await shell.connect()
+  if (!own && connection.api === 'operator') {
+    const api: SharedRoutes = connection.ops()
+    return { api, isOperator: true, whose: owner === undefined ? {} : { owner } }
+  }
+  const { client } = await connection.tenant()
+  return { api: client as unknown as SharedRoutes, isOperator: false, whose: {} }
+}
+
+/** @throws CommandFailed 2 when a tenant uses flags that only operators have */
+export function assertOperator(isOperator: boolean, isUsed: boolean, message: string): void {
+  if (isUsed && !isOperator) throw usageFailure(message)
+}
+
+/** The query of a request, without what is undefined. */
+export const queryOf = (words: object): URLSearchParams =>
+  new URLSearchParams(
+    Object.entries(words).flatMap(([name, word]) => (word === undefined ? [] : [[name, String(word)]])),
+  )

@@ -1,0 +1,111 @@
+import { defineCommand } from '../command'
+import { EXIT } from '../exit'
+import { CheckFailed, expectData } from '../failure'
+import { column } from '../output/columns'
+import { prepareSecret, SECRET_FLAGS, SIGNING_FATE } from '../secret'
+import { webhookAt } from '../webhook-at'
+import { argument, duration, flag } from '../words'
+import { deliveryColumns, WEBHOOK } from './webhooks-columns'
+
+const common = { apis: ['tenant', 'operator'], offline: true } as const
+const args = { id: argument(WEBHOOK) }
+const POLL_MS = 250
+const PATIENCE_MS = 20_000
+
+const testWebhook = defineCommand({
+  ...common,
+  columns: deliveryColumns,
+  offline: false,
+  path: 'webhooks test',
+  summary: 'Send a test event and wait for what comes of it',
+  about: 'Exits 9 when the delivery fails, and 8 when nothing has come of it in time. With --no-wait it only sends.',
+  examples: ['webhooks test 31aa07c2-…', 'webhooks test 31aa07c2-… --within 5s --json'],
+  impact: 'write',
+  danger: 'none',
+  exits: [3, 4, 5, 6, 7, 8, 9, 10],
+  args,
+  flags: { within: duration('TIME', 'how long to wait at most; 20s by default'), noWait: flag('do not wait') },
+  async run(shell, { id, within = PATIENCE_MS, noWait }) {
+    if (shell.planned(`send a test event to webhook ${id}`)) return
+    const { hook } = await webhookAt(shell, id)
+    const { event_id } = expectData(await hook.test.post())
+    shell.note(`Sent ${event_id}.`)
+    if (noWait) return
+    const until = shell.clock.monotonic() + within
+    for (;;) {
+      const { deliveries } = expectData(await hook.deliveries.get())
+      const found = deliveries.find((one) => one.event_id === event_id)
+      if (found) {
+        shell.print.item(found, deliveryColumns)
+        if (found.status === 'failed') throw new CheckFailed()
+        return
+      }
+      if (shell.clock.monotonic() >= until || shell.signal.aborted) break
+      await shell.clock.sleep(POLL_MS, shell.signal)
+    }
+    shell.exitCode = shell.signal.aborted ? EXIT.interrupted : EXIT.pending
+    shell.note(`Nothing yet. See: svc-admin deliveries list --webhook ${id}`)
+  },
+})
+
+const rotated = [column('id', 'ID')]
+
+const rotateSecret = defineCommand({
+  ...common,
+  columns: rotated,
+  path: 'webhooks rotate-secret',
+  summary: 'Make a new signing secret and show it once',
+  about:
+    'The old one ends at once. With --grace the header webhook-signature is also made with the old one for that long.',
+  examples: ['webhooks rotate-secret 31aa07c2-…', 'webhooks rotate-secret 31aa07c2-… --grace 1h --yes'],
+  impact: 'write',
+  danger: 'secret once',
+  exits: [3, 4, 5, 7, 10],
+  args,
+  flags: { grace: duration('TIME', 'how long the old secret is used too, up to 24h'), ...SECRET_FLAGS },
+  async run(shell, { id, grace, ...ways }) {
+    if (shell.planned(`make a new signing secret for webhook ${id}`)) return
+    shell.confirm(`The old secret of webhook ${id} ends ${grace ? 'after the grace' : 'now'}. Go on?`)
+    const outlet = prepareSecret(shell, 'signing_secret', ways, SIGNING_FATE)
+    try {
+      const body = grace === undefined ? {} : { grace_seconds: Math.round(grace / 1_000) }
+      const { hook } = await webhookAt(shell, id)
+      outlet.deliver(expectData(await hook['rotate-secret'].post(body)), rotated)
+    } catch (error) {
+      outlet.abandon()
+      throw error
+    }
+  },
+})
+
+const statColumns = [
+  column('webhook_id', 'WEBHOOK'),
+  column('enabled', 'ENABLED', { kind: 'flag' }),
+  column('deliveries.total', 'ATTEMPTS', { kind: 'number' }),
+  column('deliveries.successes', 'SUCCESSES', { kind: 'number' }),
+  column('deliveries.failures', 'FAILURES', { kind: 'number' }),
+  column('deliveries.success_rate_percent', 'SUCCESS %', { kind: 'number' }),
+  column('deliveries.pending', 'PENDING', { kind: 'number' }),
+  column('consecutive_failures', 'IN A ROW', { kind: 'number' }),
+  column('last_delivered_at', 'DELIVERED', { kind: 'time' }),
+]
+
+const webhookStats = defineCommand({
+  ...common,
+  columns: statColumns,
+  path: 'webhooks stats',
+  summary: 'Show how deliveries to a webhook went',
+  about: 'Counts attempts since the webhook was created, and what waits. A webhook is disabled after days of failures.',
+  examples: ['webhooks stats 31aa07c2-…', 'webhooks stats 31aa07c2-… --watch'],
+  impact: 'read',
+  danger: 'none',
+  exits: [3, 4, 7],
+  watchable: true,
+  args,
+  async run(shell, { id }) {
+    const { hook } = await webhookAt(shell, id)
+    shell.print.item(expectData(await hook.stats.get()), statColumns)
+  },
+})
+
+export const webhookLookCommands = [testWebhook, rotateSecret, webhookStats]

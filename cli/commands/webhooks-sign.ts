@@ -1,0 +1,111 @@
+import { timingSafeEqual } from '../../src/kernel/crypto'
+import { signatureHeaders } from '../../src/kernel/webhook-signature'
+import { defineCommand } from '../command'
+import { CheckFailed, usageFailure } from '../failure'
+import { column } from '../output/columns'
+import { readTextFile } from '../preference-file'
+import { readSecretInput } from '../secret-input'
+import { argument, text, whole } from '../words'
+
+const headerColumns = [
+  column('svc-webhook-id', 'svc-webhook-id'),
+  column('svc-webhook-timestamp', 'svc-webhook-timestamp'),
+  column('svc-webhook-signature', 'svc-webhook-signature'),
+  column('webhook-id', 'webhook-id'),
+  column('webhook-timestamp', 'webhook-timestamp'),
+  column('webhook-signature', 'webhook-signature'),
+]
+const MOST_SKEW_S = 300
+const args = { body: argument('file with the body as it was sent, byte for byte; - is stdin') }
+const secretFile = text('FILE', 'a file with the signing secret')
+const common = { apis: ['host'], offline: true, impact: 'read', danger: 'none', args } as const
+
+const secretOf = (shell: Parameters<typeof readSecretInput>[0], fromFile: string | undefined) =>
+  readSecretInput(shell, { label: 'signing secret', fromFile, instead: '--secret-file FILE' })
+
+const signBody = defineCommand({
+  ...common,
+  path: 'webhooks sign',
+  summary: 'Sign a body as a delivery is signed, to try a receiver',
+  about: 'Prints the headers. The id is that of the body, unless --id says another. Nothing is sent.',
+  examples: ['webhooks sign body.json --secret-file hook.secret', 'webhooks sign - --secret-file hook.secret --json'],
+  exits: [],
+  flags: {
+    secretFile,
+    id: text('ID', 'id of the event; by default that of the body'),
+    timestamp: whole('SECONDS', 'unix time; by default now', { min: 0, max: 99_999_999_999 }),
+  },
+  async run(shell, { body: file, secretFile: from, id, timestamp }) {
+    const body = await readTextFile(shell, file)
+    const secret = await secretOf(shell, from)
+    const timestampS = timestamp ?? Math.floor(shell.clock.now() / 1_000)
+    shell.print.item(signatureHeaders({ id: id ?? idIn(body), timestampS, body, secret }), headerColumns)
+  },
+})
+
+const verdictColumns = [column('ok', 'VERIFIED', { kind: 'flag' }), column('why', 'WHY')]
+
+const verifyBody = defineCommand({
+  ...common,
+  columns: verdictColumns,
+  path: 'webhooks verify',
+  summary: 'Check the signature of a delivery, and say the first thing that is wrong',
+  about:
+    'Takes the body and two headers of the delivery. Exits 9 when the signature is not good. A body that was parsed and written again has other bytes.',
+  examples: [
+    'webhooks verify body.json --secret-file hook.secret --timestamp 1767225600 --signature v1=acfe…',
+    'webhooks verify - --secret-file hook.secret --timestamp 1767225600 --signature v1=acfe… --json',
+  ],
+  exits: [9],
+  flags: {
+    secretFile,
+    timestamp: whole('SECONDS', 'the header Svc-Webhook-Timestamp', { min: 0, max: 99_999_999_999 }),
+    signature: text('TEXT', 'the header Svc-Webhook-Signature'),
+  },
+  async run(shell, { body: file, secretFile: from, timestamp, signature }) {
+    if (timestamp === undefined || signature === undefined) {
+      throw usageFailure('webhooks verify needs --timestamp and --signature.', 'both are headers of the delivery')
+    }
+    const body = await readTextFile(shell, file)
+    const secret = await secretOf(shell, from)
+    const why = wrongWith({ body, secret, timestamp, signature, nowS: shell.clock.now() / 1_000 })
+    shell.print.item({ ok: why === null, why }, verdictColumns)
+    if (why !== null) throw new CheckFailed()
+  },
+})
+
+type Delivered = { body: string; secret: string; timestamp: number; signature: string; nowS: number }
+
+/** The first thing that is wrong with a signature, in a sentence; null for a good one (catalogue J37). */
+export function wrongWith({ body, secret, timestamp, signature, nowS }: Delivered): string | null {
+  if (!signature.startsWith('v1=')) return 'The signature does not begin with v1=.'
+  if (!/^v1=[0-9a-f]{64}$/.test(signature)) return 'The signature is not v1= and 64 lower-case hexadecimal digits.'
+  const signed = (text: string) => signatureHeaders({ id: '', timestampS: timestamp, body: text, secret })
+  const isGood = (text: string) => timingSafeEqual(signed(text)['svc-webhook-signature']!, signature)
+  if (!isGood(body)) {
+    if (isGood(body.trimEnd())) return 'The body has a line break at its end that was not sent.'
+    if (isJson(body) && isGood(JSON.stringify(JSON.parse(body)))) return 'The body was parsed and written again.'
+    return 'The body, the timestamp or the secret is not the one that was signed.'
+  }
+  const skewS = Math.round(Math.abs(nowS - timestamp))
+  return skewS > MOST_SKEW_S
+    ? `The signature is good, and ${skewS} seconds from now; receivers allow ${MOST_SKEW_S}.`
+    : null
+}
+
+const isJson = (text: string): boolean => {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function idIn(body: string): string {
+  const id = isJson(body) ? (JSON.parse(body) as { id?: unknown } | null)?.id : undefined
+  if (typeof id !== 'string') throw usageFailure('The body has no "id".', '--id ID')
+  return id
+}
+
+export const webhookSignCommands = [signBody, verifyBody]

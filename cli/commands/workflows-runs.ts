@@ -1,0 +1,171 @@
+import { randomBase62 } from '../../src/kernel/crypto'
+import type { StepResult, WorkflowRun } from '../../src/workflows/schema'
+import { apiOf } from '../api'
+import { defineCommand } from '../command'
+import { EXIT } from '../exit'
+import { CheckFailed, expectData } from '../failure'
+import { column, idColumn } from '../output/columns'
+import { pageFlags, printPages } from '../pages'
+import { readValueFile } from '../preference-file'
+import { resourceOver } from '../resource'
+import { resolveRuleSet } from '../rule-set'
+import type { Shell } from '../shell'
+import { argument, choice, duration, text } from '../words'
+
+const POLL_MS = 1_000
+const PATIENCE_MS = 600_000
+
+const columns = [
+  idColumn,
+  column('status', 'STATUS'),
+  column('stepsCompleted', 'STEPS', { kind: 'number' }),
+  column('triggerType', 'TRIGGER'),
+  column('error', 'ERROR'),
+  column('startedAt', 'BEGUN', { kind: 'time' }),
+  column('completedAt', 'ENDED', { kind: 'time' }),
+  column('output', 'OUTPUT', { wide: true }),
+]
+
+const common = { apis: ['tenant', 'operator'], columns, offline: false, danger: 'none' } as const
+const WORKFLOW = argument('id or name of the workflow')
+const RUN = argument('id of the run')
+const ID = '4f0b7f0e-6f7e-4d0a-9a52-0d9f6b1f2c11'
+const RUN_ID = '0c9a3f52-1f0e-4a7b-8f15-2e1d5b7a9c33'
+
+const runWorkflow = defineCommand({
+  ...common,
+  path: 'workflows run',
+  summary: 'Run a workflow and show what its steps did',
+  about:
+    'Waits until the run ends or pauses, and draws each step as it ends. Exits 0 when it is completed, 9 when it failed, and 8 when it waits or still runs.',
+  examples: [`workflows run ${ID}`, `workflows run "Daily report" --data data.json --json`],
+  impact: 'write',
+  exits: [3, 4, 5, 7, 8, 9],
+  args: { workflow: WORKFLOW },
+  flags: { data: text('FILE', 'trigger data, as JSON; - reads it from stdin') },
+  async run(shell, { workflow, data }) {
+    const triggerData = data ? ((await readValueFile(shell, data)) as Record<string, unknown>) : {}
+    if (shell.planned(`run workflow ${workflow}`)) return
+    const { one } = await workflowOver(shell, workflow)
+    const headers = { 'idempotency-key': shell.globals.idempotencyKey ?? randomBase62(24) }
+    finish(shell, expectData(await one.run.post({ triggerData }, { headers })).run)
+  },
+})
+
+const listRuns = defineCommand({
+  ...common,
+  path: 'workflows runs',
+  summary: 'List the runs of a workflow, newest first',
+  about: 'With --status only those that stand so. With --watch the list is read again every two seconds.',
+  examples: [`workflows runs ${ID}`, `workflows runs ${ID} --status paused --json`],
+  impact: 'read',
+  exits: [3, 4, 7],
+  watchable: true,
+  args: { workflow: WORKFLOW },
+  flags: { status: choice(['running', 'paused', 'completed', 'failed'], 'only in this state'), ...pageFlags },
+  async run(shell, { workflow, status, ...paging }) {
+    const { one } = await workflowOver(shell, workflow)
+    const only = status ? { status } : {}
+    await printPages(shell, paging, {
+      page: async (order) => {
+        const found = expectData(await one.runs.get({ query: { ...order, ...only } }))
+        return { items: found.runs, next: found.next_cursor }
+      },
+      columns,
+      empty: 'No runs yet. Start one: svc-admin workflows run ID',
+    })
+  },
+})
+
+const watchRun = defineCommand({
+  ...common,
+  path: 'workflows watch',
+  summary: 'Follow a run, step by step, until it ends',
+  about:
+    'Draws each step with its state and time, on stderr. Exits 0 when the run is completed, 9 when it failed, and 8 when it has not ended in time.',
+  examples: [`workflows watch ${ID} ${RUN_ID}`, `workflows watch ${ID} ${RUN_ID} --within 1h --json`],
+  impact: 'read',
+  exits: [3, 4, 7, 8, 9],
+  args: { workflow: WORKFLOW, run: RUN },
+  flags: { within: duration('TIME', 'how long at most; 10m by default') },
+  async run(shell, { workflow, run: runId, within = PATIENCE_MS }) {
+    const { one } = await workflowOver(shell, workflow)
+    const until = shell.clock.monotonic() + within
+    let drawn: string[] = []
+    for (;;) {
+      const { run } = expectData(await one.runs({ runId }).get())
+      const lines = run.stepResults.map(lineOf)
+      for (const line of lines.filter((one) => !drawn.includes(one))) shell.note(line)
+      drawn = lines
+      if (run.completedAt !== null) return finish(shell, run, false)
+      if (shell.clock.monotonic() >= until || shell.signal.aborted) break
+      await shell.clock.sleep(POLL_MS, shell.signal)
+    }
+    shell.exitCode = shell.signal.aborted ? EXIT.interrupted : EXIT.pending
+    shell.note('It has not ended.')
+  },
+})
+
+const decision = (word: 'approve' | 'reject' | 'cancel', summary: string, about: string) =>
+  defineCommand({
+    ...common,
+    danger: word === 'approve' ? 'none' : 'moderate',
+    path: `workflows ${word}`,
+    summary,
+    about,
+    examples: [`workflows ${word} ${ID} ${RUN_ID}`, `workflows ${word} ${ID} ${RUN_ID} --json`],
+    impact: 'write',
+    exits: [3, 4, 5, 7, 10],
+    args: { workflow: WORKFLOW, run: RUN },
+    flags: { comment: text('TEXT', 'what is recorded with it') },
+    async run(shell, { workflow, run: runId, comment }) {
+      if (shell.planned(`${word} run ${runId}`)) return
+      const { one } = await workflowOver(shell, workflow)
+      const routes = one.runs({ runId })
+      const reply = word === 'cancel' ? await routes.cancel.post() : await routes[word].post(comment ? { comment } : {})
+      shell.print.item(expectData(reply).run, columns)
+    },
+  })
+
+const MARKS = { completed: 'ok  ', failed: 'fail', skipped: 'skip', paused: 'wait' } as const
+
+/** `ok   2 Ask an engine (ai_transform) 1.2 s` */
+function lineOf({ index, name, type, status, error, startedAt, completedAt }: StepResult): string {
+  const took =
+    startedAt && completedAt ? ` ${((Date.parse(completedAt) - Date.parse(startedAt)) / 1_000).toFixed(1)} s` : ''
+  return `${MARKS[status]} ${index} ${name} (${type})${took}${error ? `: ${error}` : ''}`
+}
+
+function finish(shell: Shell, run: WorkflowRun, draws = true): void {
+  if (draws) for (const step of run.stepResults) shell.note(lineOf(step))
+  shell.print.item(run, columns)
+  if (run.status === 'failed') throw new CheckFailed()
+  if (run.status !== 'completed') shell.exitCode = EXIT.pending
+}
+
+async function workflowOver(shell: Shell, word: string) {
+  const { api } = await apiOf(shell)
+  const id = await resolveRuleSet(await resourceOver(shell, 'workflows'), word, 'workflow')
+  return { id, one: api.workflows({ id: encodeURIComponent(id) }) }
+}
+
+export const workflowRunCommands = [
+  runWorkflow,
+  listRuns,
+  watchRun,
+  decision(
+    'approve',
+    'Approve what a paused run waits for',
+    'The run goes on with its next step. Recorded as workflow.approved.',
+  ),
+  decision(
+    'reject',
+    'Reject what a paused run waits for',
+    'The run fails, unless its step says where to go on. Recorded as workflow.rejected.',
+  ),
+  decision(
+    'cancel',
+    'Cancel a run that has not ended',
+    'It becomes failed, with the error cancelled. Recorded as workflow.cancelled.',
+  ),
+]

@@ -1,0 +1,31 @@
+import { type Check, type Context, ok, skip, warn } from './check'
+
+/** The first upstream of an engine of sound: its target, or the setting that names its address. */
+function upstreamOf(context: Context, engineId: string, short: 'ttsBaseUrl' | 'sttBaseUrl'): string | undefined {
+  const { engines, [short]: address } = context.config()
+  return engines.models[engineId]?.[0] ?? (address || undefined)
+}
+
+export const speechCheck: Check = {
+  name: 'speech',
+  needs: ['config'],
+  async run(context) {
+    const upstream = upstreamOf(context, 'svc-1-voice', 'ttsBaseUrl')
+    if (upstream) return ok(upstream)
+    const { ttsLocal } = context.config()
+    if (!ttsLocal) return skip('off; POST /audio/tts answers 503')
+    const program = Bun.which(ttsLocal)
+    return program
+      ? ok(`${program}, on this machine`)
+      : warn(`no upstream and no ${ttsLocal} here; POST /audio/tts answers 503`, 'apt-get install espeak-ng')
+  },
+}
+
+export const transcriptionCheck: Check = {
+  name: 'transcription',
+  needs: ['config'],
+  async run(context) {
+    const upstream = upstreamOf(context, 'svc-1-transcribe', 'sttBaseUrl')
+    return upstream ? ok(upstream) : skip('no upstream, set SVC_STT_BASE_URL; POST /audio/stt answers 503')
+  },
+}

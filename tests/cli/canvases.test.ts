@@ -1,0 +1,50 @@
+import { expect, test } from 'bun:test'
+import { simple } from '../canvases/drawing'
+import { cliOver } from '../support/cli'
+import { fakeIo } from '../support/io'
+import { createWorld } from '../support/world'
+
+const world = await createWorld()
+const run = cliOver(world)
+const ada = await world.person()
+const as = { key: ada.key }
+const fed = (body: object) => ({ ...as, io: fakeIo({ stdin: JSON.stringify(body) }) })
+const json = async (line: string[], about = as) => JSON.parse((await run([...line, '--json'], about)).stdout)
+
+test('canvases are made from a file, listed, changed and deleted with a key, by id or name', async () => {
+  const made = await json(['canvases', 'create', '-f', '-'], fed({ name: 'Drawn', graph_json: simple() }))
+  expect(made).toMatchObject({ name: 'Drawn', status: 'draft', graphJson: simple() })
+  expect((await run(['canvases', 'list'], as)).stdout).toContain('Drawn')
+  const dry = await run(['canvases', 'update', 'Drawn', '-f', '-', '--dry-run', '--exit-code'], fed({ name: 'Other' }))
+  expect([dry.exitCode, dry.stderr]).toEqual([10, expect.stringContaining('change name of canvas Drawn')])
+  expect(await json(['canvases', 'update', 'Drawn', '-f', '-'], fed({ name: 'Other' }))).toMatchObject({ id: made.id })
+  expect((await json(['canvases', 'get', made.id.slice(0, 8)])).name).toBe('Other')
+  expect((await run(['canvases', 'delete', 'Other', '--yes'], as)).exitCode).toBe(0)
+  const gone = await run(['canvases', 'get', made.id], as)
+  expect([gone.exitCode, gone.stderr]).toEqual([3, expect.stringContaining('No canvas with this id.')])
+})
+
+test('operators list everyone’s, or those of the owner named', async () => {
+  const bob = await world.person()
+  await json(['canvases', 'create', '-f', '-'], fed({ name: 'Of Ada' }))
+  await run(['canvases', 'create', '-f', '-'], { key: bob.key, io: fakeIo({ stdin: '{"name":"Of Bob"}' }) })
+  const all = (await run(['canvases', 'list'])).stdout
+  expect([all.includes('Of Ada'), all.includes('Of Bob')]).toEqual([true, true])
+  const bobs = (await run(['canvases', 'list', '--org', bob.userId])).stdout
+  expect([bobs.includes('Of Ada'), bobs.includes('Of Bob')]).toEqual([false, true])
+})
+
+test('every declared resource has its commands', async () => {
+  const files = await Array.fromAsync(new Bun.Glob('src/*/resource.ts').scan('.'))
+  const nouns = (await Promise.all(files.map((file) => import(`../../${file}`)))).flatMap((held) => Object.values(held))
+  const listed = JSON.parse((await run(['commands', '-o', 'json'])).stdout) as { summary: string }[]
+  const summaries = listed.map(({ summary }) => summary)
+  expect(nouns.length).toBeGreaterThanOrEqual(3)
+  for (const { title } of nouns as { title: { one: string; many: string } }[]) {
+    expect(summaries).toContain(`List ${title.many}, newest first`)
+    expect(
+      summaries.some((summary) => summary.startsWith(`Create a ${title.one} `)),
+      title.one,
+    ).toBe(true)
+  }
+})

@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { wrongWith } from '../../cli/commands/webhooks-sign'
+import { systemClock } from '../../src/kernel/clock'
+import { signatureHeaders } from '../../src/kernel/webhook-signature'
+import { cliOver } from '../support/cli'
+import { eventually } from '../support/eventually'
+import { createWorld } from '../support/world'
+import { createReceiver, LOCAL, webhooksIn } from '../webhooks/support'
+
+const world = await createWorld({ config: LOCAL })
+const { deliver } = webhooksIn(world)
+const run = cliOver(world)
+const json = async (line: string[], options = {}) => JSON.parse((await run([...line, '--json'], options)).stdout)
+
+describe('webhooks', () => {
+  test('are created with their secret shown once, changed, tested, looked at and deleted', async () => {
+    const { key } = await world.person()
+    let status = 500
+    const receiver = createReceiver(() => new Response(null, { status }))
+    const made = await json(['webhooks', 'create', receiver.url, '--events', 'order.*', '--description', 'shop'], {
+      key,
+    })
+    expect(made).toMatchObject({ url: receiver.url, event_types: ['order.*'], description: 'shop' })
+    expect(made.signing_secret).toMatch(/^[0-9a-f]{64}$/)
+    const listed = await run(['webhooks', 'list'], { key })
+    expect(listed.stdout).toContain(made.id.slice(0, 8))
+    expect(listed.stdout).not.toContain(made.signing_secret)
+    expect((await json(['webhooks', 'update', made.id, '--events', 'order.created'], { key })).updated).toBe(true)
+
+    const published = await json(['events', 'publish', 'order.created', '--source', 'shop'], { key })
+    expect(published).toMatchObject({ eventType: 'order.created', sourceConnector: 'shop', matchedWebhooks: 1 })
+    await deliver()
+    const [failed] = await json(['deliveries', 'list', '--status', 'failed'], { key })
+    expect(failed).toMatchObject({ http_status: 500, error_message: 'http_5xx', event_id: published.id })
+    expect(await json(['deliveries', 'get', failed.id.slice(0, 8)], { key })).toEqual(failed)
+    status = 200
+    expect(await json(['deliveries', 'replay', failed.id], { key })).toMatchObject([{ retried: true }])
+    await deliver()
+    expect(await json(['webhooks', 'stats', made.id], { key })).toMatchObject({
+      deliveries: { total: 2, successes: 1 },
+    })
+    expect((await json(['events', 'list', '--type', 'order.created'], { key }))[0].id).toBe(published.id)
+
+    const testing = json(['webhooks', 'test', made.id], { key, clock: systemClock })
+    let isOver = false
+    void testing.finally(() => {
+      isOver = true
+    })
+    await eventually(async () => {
+      await deliver()
+      return isOver
+    })
+    const tested = await testing
+    expect(tested).toMatchObject({ status: 'success', event_type: 'completion.created' })
+    const rotated = await json(['webhooks', 'rotate-secret', made.id, '--yes'], { key })
+    expect(rotated.signing_secret).not.toBe(made.signing_secret)
+    expect((await json(['webhooks', 'disable', made.id], { key })).enabled).toBe(false)
+    expect((await json(['webhooks', 'enable', made.id], { key })).enabled).toBe(true)
+    expect((await run(['webhooks', 'delete', made.id], { key })).exitCode).toBe(2)
+    expect(await json(['webhooks', 'delete', made.id, '--yes'], { key })).toMatchObject({ deleted: true })
+    expect((await run(['webhooks', 'get', made.id], { key })).exitCode).toBe(3)
+  })
+
+  test('are seen and made for others by operators', async () => {
+    const ada = await world.person()
+    const made = await json(['webhooks', 'create', 'https://203.0.112.7/hook', '--org', `user:${ada.userId}`])
+    expect((await ada.send('GET', `webhooks/${made.id}`)).body.event_types).toEqual(['*'])
+    expect(await json(['webhooks', 'list', '--org', `user:${ada.userId}`])).toMatchObject([{ id: made.id }])
+    const event = await json(['events', 'publish', 'order.created', '--org', `user:${ada.userId}`])
+    expect(event).toMatchObject({ orgId: ada.userId, matchedWebhooks: 1 })
+    expect((await run(['webhooks', 'create', 'http://10.0.0.1/', '--json'])).stderr).toContain('url_blocked')
+  })
+})
+
+describe('signatures', () => {
+  const secret = '8f3a1b2c4d5e6f7a8b9c0d1e2f3a4b5c6d7e8f9a0b1c2d3e4f5a6b7c8d9e0f10'
+  const body = '{"id":"evt_01","type":"order.created","data":{"a":1}}'
+  const timestamp = 1_767_225_600
+  const signature = signatureHeaders({ id: 'evt_01', timestampS: timestamp, body, secret })['svc-webhook-signature']!
+  const good = { body, secret, timestamp, signature, nowS: timestamp + 10 }
+
+  test('are made and verified from files', async () => {
+    const [bodyFile, secretFile] = [join(world.folder, 'body.json'), join(world.folder, 'hook.secret')]
+    writeFileSync(bodyFile, body)
+    writeFileSync(secretFile, `${secret}\n`)
+    const files = [bodyFile, '--secret-file', secretFile]
+    const signed = await json(['webhooks', 'sign', ...files])
+    expect(signed['svc-webhook-id']).toBe('evt_01')
+    const headers = [
+      ['--timestamp', signed['svc-webhook-timestamp']],
+      ['--signature', signed['svc-webhook-signature']],
+    ].flat()
+    expect(await json(['webhooks', 'verify', ...files, ...headers])).toEqual({ ok: true, why: null })
+    writeFileSync(bodyFile, `${body} `)
+    const bad = await run(['webhooks', 'verify', ...files, ...headers, '--json'])
+    expect(bad.exitCode).toBe(9)
+  })
+
+  test.each([
+    ['nothing', {}, null],
+    ['its version (J37)', { signature: signature.replace('v1', 'v2') }, 'does not begin with v1='],
+    ['that it is empty (J37)', { signature: 'v1=' }, '64 lower-case'],
+    ['its case (J37)', { signature: `v1=${signature.slice(3).toUpperCase()}` }, '64 lower-case'],
+    ['its length (J37)', { signature: signature.slice(0, -1) }, '64 lower-case'],
+    ['the secret (J37)', { secret: '' }, 'not the one that was signed'],
+    ['a line break at the end', { body: `${body}\n` }, 'line break'],
+    ['new spaces', { body: JSON.stringify(JSON.parse(body), null, 1) }, 'parsed and written again'],
+    ['its age', { nowS: timestamp + 301 }, '301 seconds'],
+  ])('that are wrong are told apart: %s', (_, change, why) => {
+    const said = wrongWith({ ...good, ...change })
+    if (why === null) expect(said).toBeNull()
+    else expect(said).toContain(why)
+  })
+})
