@@ -6,18 +6,13 @@
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { getTableName } from 'drizzle-orm'
 import { type FoundTable, findTables } from './tables'
 
 const HERE = import.meta.dir
 const ROOT = join(HERE, '..')
 const BREAK = '--> statement-breakpoint\n'
 const check = process.argv.includes('--check')
-
-/**
- * Tables that SQLite stores in primary-key order (WITHOUT ROWID), which drizzle cannot express: they are written with
- * every paid call or read in long ranges, and need one B-tree instead of two.
- */
-const CLUSTERED = ['audit_events', 'audit_heads', 'holds', 'spend_days', 'wallets', 'usage_rollups']
 
 const tables = await findTables()
 let drifted = false
@@ -64,9 +59,11 @@ function schemaOf(dialect: 'sqlite' | 'postgres'): string {
   return tables.map(line).join('')
 }
 
+/** Writes `WITHOUT ROWID`, which drizzle cannot express. */
 function cluster(file: string): void {
   const text = readFileSync(file, 'utf8')
-  const named = new RegExp(`(CREATE TABLE \`(?:${CLUSTERED.join('|')})\` \\([\\s\\S]*?\\n\\));`, 'g')
+  const names = tables.flatMap(({ table }) => (table.clustered ? [getTableName(table.sqlite)] : []))
+  const named = new RegExp(`(CREATE TABLE \`(?:${names.join('|')})\` \\([\\s\\S]*?\\n\\));`, 'g')
   writeFileSync(file, text.replace(named, '$1 WITHOUT ROWID;'))
 }
 

@@ -5,7 +5,7 @@ import { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Table } from '../src/kernel/store'
 
 const SRC = join(import.meta.dir, '../src')
-const DEFINES = /= defineTable\(/g
+const DEFINES = /= define(Clustered)?Table\(/g
 
 /** A table, with the file that exports it and the name of the export. */
 export type FoundTable = { file: string; name: string; table: Table<SQLiteTable> }

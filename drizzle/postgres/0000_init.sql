@@ -89,7 +89,10 @@ CREATE TABLE "canvases" (
 	"id" text PRIMARY KEY NOT NULL,
 	"owner" text NOT NULL,
 	"user_id" text NOT NULL,
+	"org_id" text,
 	"name" text NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL,
 	"description" text,
 	"status" text NOT NULL,
 	"graph" jsonb NOT NULL,
@@ -97,9 +100,7 @@ CREATE TABLE "canvases" (
 	"manifest" jsonb,
 	"steps" jsonb,
 	"is_public" boolean NOT NULL,
-	"published_skill_id" text,
-	"created_at" bigint NOT NULL,
-	"updated_at" bigint NOT NULL
+	"published_skill_id" text
 );
 --> statement-breakpoint
 CREATE TABLE "conversations" (
@@ -130,6 +131,34 @@ CREATE TABLE "messages" (
 	"created_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "bus_events" (
+	"id" text PRIMARY KEY NOT NULL,
+	"owner" text NOT NULL,
+	"type" text NOT NULL,
+	"envelope" text NOT NULL,
+	"source" text,
+	"depth" bigint NOT NULL,
+	"created_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "sessions" (
+	"id" text PRIMARY KEY NOT NULL,
+	"user_id" text NOT NULL,
+	"token_hash" text NOT NULL,
+	"created_at" bigint NOT NULL,
+	"last_seen_at" bigint NOT NULL,
+	"expires_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "event_subscriptions" (
+	"owner" text NOT NULL,
+	"head" text NOT NULL,
+	"subscriber" text NOT NULL,
+	"target" text NOT NULL,
+	"pattern" text NOT NULL,
+	CONSTRAINT "event_subscriptions_owner_head_subscriber_target_pattern_pk" PRIMARY KEY("owner","head","subscriber","target","pattern")
+);
+--> statement-breakpoint
 CREATE TABLE "artifacts" (
 	"id" text PRIMARY KEY NOT NULL,
 	"owner" text NOT NULL,
@@ -148,17 +177,9 @@ CREATE TABLE "artifacts" (
 	"engine" text NOT NULL,
 	"model" text NOT NULL,
 	"prompt" text,
+	"cost_micro" bigint,
 	"created_at" bigint NOT NULL,
 	"expires_at" bigint
-);
---> statement-breakpoint
-CREATE TABLE "sessions" (
-	"id" text PRIMARY KEY NOT NULL,
-	"user_id" text NOT NULL,
-	"token_hash" text NOT NULL,
-	"created_at" bigint NOT NULL,
-	"last_seen_at" bigint NOT NULL,
-	"expires_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "file_contents" (
@@ -201,6 +222,13 @@ CREATE TABLE "idempotency_keys" (
 	CONSTRAINT "idempotency_keys_answer" CHECK (("idempotency_keys"."status" IS NULL) = ("idempotency_keys"."body" IS NULL))
 );
 --> statement-breakpoint
+CREATE TABLE "job_memory" (
+	"job_id" text NOT NULL,
+	"name" text NOT NULL,
+	"value" jsonb NOT NULL,
+	CONSTRAINT "job_memory_job_id_name_pk" PRIMARY KEY("job_id","name")
+);
+--> statement-breakpoint
 CREATE TABLE "job_serving_time" (
 	"id" bigint PRIMARY KEY NOT NULL,
 	"total_ms" bigint NOT NULL,
@@ -218,6 +246,7 @@ CREATE TABLE "jobs" (
 	"payload" jsonb,
 	"turn" bigint,
 	"run_at" bigint,
+	"again_at" bigint,
 	"lease_until" bigint,
 	"fence" bigint NOT NULL,
 	"node" text,
@@ -257,6 +286,12 @@ CREATE TABLE "api_keys" (
 	"rotating_until" bigint
 );
 --> statement-breakpoint
+CREATE TABLE "sign_in_failures" (
+	"subject" text PRIMARY KEY NOT NULL,
+	"times" jsonb NOT NULL,
+	"last_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "key_secrets" (
 	"hash" text PRIMARY KEY NOT NULL,
 	"key_id" text NOT NULL,
@@ -272,12 +307,6 @@ CREATE TABLE "nodes" (
 	"id" text PRIMARY KEY NOT NULL,
 	"home" text,
 	"lease_until" bigint NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "sign_in_failures" (
-	"subject" text PRIMARY KEY NOT NULL,
-	"times" jsonb NOT NULL,
-	"last_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "operator_keys" (
@@ -367,6 +396,13 @@ CREATE TABLE "routing_corrections" (
 	"created_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "sign_in_places" (
+	"account" text NOT NULL,
+	"network" text NOT NULL,
+	"last_at" bigint NOT NULL,
+	CONSTRAINT "sign_in_places_account_network_pk" PRIMARY KEY("account","network")
+);
+--> statement-breakpoint
 CREATE TABLE "routing_preferences" (
 	"id" text PRIMARY KEY NOT NULL,
 	"owner" text NOT NULL,
@@ -405,13 +441,6 @@ CREATE TABLE "skill_runs" (
 	"conversation_id" text,
 	"created_at" bigint NOT NULL,
 	"completed_at" bigint
-);
---> statement-breakpoint
-CREATE TABLE "sign_in_places" (
-	"account" text NOT NULL,
-	"network" text NOT NULL,
-	"last_at" bigint NOT NULL,
-	CONSTRAINT "sign_in_places_account_network_pk" PRIMARY KEY("account","network")
 );
 --> statement-breakpoint
 CREATE TABLE "skill_installations" (
@@ -506,6 +535,16 @@ CREATE TABLE "skill_calls" (
 	CONSTRAINT "skill_calls_skill_at_pk" PRIMARY KEY("skill","at")
 );
 --> statement-breakpoint
+CREATE TABLE "grant_codes" (
+	"hash" text PRIMARY KEY NOT NULL,
+	"amount_cents" bigint NOT NULL,
+	"note" text,
+	"created_at" bigint NOT NULL,
+	"expires_at" bigint NOT NULL,
+	"used_at" bigint,
+	"used_for" text
+);
+--> statement-breakpoint
 CREATE TABLE "spend_days" (
 	"subject" text NOT NULL,
 	"day" text NOT NULL,
@@ -539,16 +578,6 @@ CREATE TABLE "usage_records" (
 	"ttft_ms" bigint,
 	"classified_us" bigint,
 	"fallback_used" boolean NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "grant_codes" (
-	"hash" text PRIMARY KEY NOT NULL,
-	"amount_cents" bigint NOT NULL,
-	"note" text,
-	"created_at" bigint NOT NULL,
-	"expires_at" bigint NOT NULL,
-	"used_at" bigint,
-	"used_for" text
 );
 --> statement-breakpoint
 CREATE TABLE "usage_rollups" (
@@ -589,11 +618,120 @@ CREATE TABLE "usage_speeds" (
 	CONSTRAINT "usage_speeds_owner_grain_at_mode_pk" PRIMARY KEY("owner","grain","at","mode")
 );
 --> statement-breakpoint
+CREATE TABLE "webhook_deliveries" (
+	"id" text PRIMARY KEY NOT NULL,
+	"webhook_id" text NOT NULL,
+	"owner" text NOT NULL,
+	"event_id" text NOT NULL,
+	"event_type" text NOT NULL,
+	"http_status" bigint,
+	"error_message" text,
+	"status" text NOT NULL,
+	"attempt" bigint NOT NULL,
+	"next_retry_at" bigint,
+	"duration_ms" bigint NOT NULL,
+	"created_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "webhook_outbox" (
+	"seq" bigserial PRIMARY KEY NOT NULL,
+	"webhook_id" text NOT NULL,
+	"event_id" text NOT NULL,
+	"event_type" text NOT NULL,
+	"attempt" bigint NOT NULL,
+	"due_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "webhooks" (
+	"id" text PRIMARY KEY NOT NULL,
+	"owner" text NOT NULL,
+	"user_id" text NOT NULL,
+	"org_id" text,
+	"name" text NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL,
+	"url" text NOT NULL,
+	"event_types" jsonb NOT NULL,
+	"description" text,
+	"secret" text NOT NULL,
+	"previous_secret" text,
+	"previous_until" bigint,
+	"enabled" boolean NOT NULL,
+	"ordered" boolean NOT NULL,
+	"lane" text NOT NULL,
+	"disabled_reason" text,
+	"last_delivered_at" bigint,
+	"failure_count" bigint NOT NULL,
+	"failing_since" bigint,
+	"successes" bigint NOT NULL,
+	"failures" bigint NOT NULL,
+	"tests" bigint NOT NULL,
+	"tests_since" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "workflow_runs" (
+	"id" text PRIMARY KEY NOT NULL,
+	"owner" text NOT NULL,
+	"workflow_id" text NOT NULL,
+	"name" text NOT NULL,
+	"user_id" text NOT NULL,
+	"api_key_id" text,
+	"active_org_id" text,
+	"steps" jsonb NOT NULL,
+	"trigger_type" text NOT NULL,
+	"trigger_data" jsonb,
+	"depth" bigint NOT NULL,
+	"status" text NOT NULL,
+	"next" bigint,
+	"executed" bigint NOT NULL,
+	"turn" bigint NOT NULL,
+	"pause" jsonb,
+	"warnings" jsonb NOT NULL,
+	"error" text,
+	"output" jsonb,
+	"once" text,
+	"created_at" bigint NOT NULL,
+	"completed_at" bigint
+);
+--> statement-breakpoint
 CREATE TABLE "payment_customers" (
 	"owner" text NOT NULL,
 	"provider" text NOT NULL,
 	"customer" text NOT NULL,
 	CONSTRAINT "payment_customers_owner_provider_pk" PRIMARY KEY("owner","provider")
+);
+--> statement-breakpoint
+CREATE TABLE "workflow_steps" (
+	"run_id" text NOT NULL,
+	"seq" bigint NOT NULL,
+	"index" bigint NOT NULL,
+	"name" text NOT NULL,
+	"type" text NOT NULL,
+	"status" text NOT NULL,
+	"output" jsonb,
+	"error" text,
+	"cost_micro" bigint NOT NULL,
+	"started_at" bigint NOT NULL,
+	"completed_at" bigint,
+	CONSTRAINT "workflow_steps_run_id_seq_pk" PRIMARY KEY("run_id","seq")
+);
+--> statement-breakpoint
+CREATE TABLE "workflows" (
+	"id" text PRIMARY KEY NOT NULL,
+	"owner" text NOT NULL,
+	"user_id" text NOT NULL,
+	"org_id" text,
+	"name" text NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL,
+	"api_key_id" text,
+	"active_org_id" text,
+	"trigger_type" text NOT NULL,
+	"trigger_config" jsonb NOT NULL,
+	"steps" jsonb NOT NULL,
+	"enabled" boolean NOT NULL,
+	"next_run_at" bigint,
+	"last_run_at" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "payment_events" (
@@ -643,15 +781,20 @@ CREATE INDEX "holds_open" ON "holds" USING btree ("expires_at") WHERE "holds"."s
 CREATE UNIQUE INDEX "ledger_entries_once" ON "ledger_entries" USING btree ("ref","kind","account");--> statement-breakpoint
 CREATE INDEX "canvas_versions_by_canvas" ON "canvas_versions" USING btree ("canvas_id","created_at","id");--> statement-breakpoint
 CREATE INDEX "canvases_by_owner" ON "canvases" USING btree ("owner","updated_at","id");--> statement-breakpoint
+CREATE INDEX "canvases_by_age" ON "canvases" USING btree ("updated_at","id");--> statement-breakpoint
 CREATE INDEX "conversations_by_owner" ON "conversations" USING btree ("owner","updated_at","id");--> statement-breakpoint
 CREATE INDEX "memories_by_owner" ON "memories" USING btree ("owner","created_at","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "messages_by_conversation" ON "messages" USING btree ("conversation_id","seq");--> statement-breakpoint
-CREATE INDEX "artifacts_by_owner" ON "artifacts" USING btree ("owner","created_at","id");--> statement-breakpoint
-CREATE INDEX "artifacts_expiring" ON "artifacts" USING btree ("expires_at") WHERE "artifacts"."expires_at" is not null;--> statement-breakpoint
-CREATE INDEX "artifacts_by_content" ON "artifacts" USING btree ("sha256");--> statement-breakpoint
+CREATE INDEX "bus_events_by_owner" ON "bus_events" USING btree ("owner","created_at","id");--> statement-breakpoint
+CREATE INDEX "bus_events_by_type" ON "bus_events" USING btree ("owner","type","created_at","id");--> statement-breakpoint
+CREATE INDEX "bus_events_by_age" ON "bus_events" USING btree ("created_at","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "sessions_by_token" ON "sessions" USING btree ("token_hash");--> statement-breakpoint
 CREATE INDEX "sessions_by_user" ON "sessions" USING btree ("user_id");--> statement-breakpoint
 CREATE INDEX "sessions_by_expiry" ON "sessions" USING btree ("expires_at");--> statement-breakpoint
+CREATE INDEX "event_subscriptions_by_target" ON "event_subscriptions" USING btree ("subscriber","target");--> statement-breakpoint
+CREATE INDEX "artifacts_by_owner" ON "artifacts" USING btree ("owner","created_at","id");--> statement-breakpoint
+CREATE INDEX "artifacts_expiring" ON "artifacts" USING btree ("expires_at") WHERE "artifacts"."expires_at" is not null;--> statement-breakpoint
+CREATE INDEX "artifacts_by_content" ON "artifacts" USING btree ("sha256");--> statement-breakpoint
 CREATE UNIQUE INDEX "file_contents_place" ON "file_contents" USING btree ("place");--> statement-breakpoint
 CREATE INDEX "guardrail_policies_by_owner" ON "guardrail_policies" USING btree ("owner","created_at","id");--> statement-breakpoint
 CREATE INDEX "guardrail_policies_by_age" ON "guardrail_policies" USING btree ("created_at","id");--> statement-breakpoint
@@ -674,8 +817,8 @@ CREATE INDEX "api_keys_by_name" ON "api_keys" USING btree ("name","created_at","
 CREATE INDEX "api_keys_by_prefix" ON "api_keys" USING btree ("prefix");--> statement-breakpoint
 CREATE INDEX "api_keys_by_preference" ON "api_keys" USING btree ("routing_preference_id") WHERE "api_keys"."routing_preference_id" is not null;--> statement-breakpoint
 CREATE INDEX "api_keys_by_policy" ON "api_keys" USING btree ("guardrail_policy_id") WHERE "api_keys"."guardrail_policy_id" is not null;--> statement-breakpoint
-CREATE INDEX "key_secrets_by_key" ON "key_secrets" USING btree ("key_id");--> statement-breakpoint
 CREATE INDEX "sign_in_failures_by_age" ON "sign_in_failures" USING btree ("last_at");--> statement-breakpoint
+CREATE INDEX "key_secrets_by_key" ON "key_secrets" USING btree ("key_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "operator_keys_by_hash" ON "operator_keys" USING btree ("hash");--> statement-breakpoint
 CREATE UNIQUE INDEX "operator_keys_by_name" ON "operator_keys" USING btree ("name") WHERE "operator_keys"."revoked_at" is null;--> statement-breakpoint
 CREATE UNIQUE INDEX "invitations_by_org_email" ON "invitations" USING btree ("org_id","email");--> statement-breakpoint
@@ -691,12 +834,12 @@ CREATE INDEX "limit_increases_by_age" ON "limit_increases" USING btree ("created
 CREATE INDEX "limit_increases_by_status" ON "limit_increases" USING btree ("status","created_at","id");--> statement-breakpoint
 CREATE INDEX "routing_corrections_by_owner" ON "routing_corrections" USING btree ("owner","created_at","id");--> statement-breakpoint
 CREATE INDEX "routing_corrections_by_mode" ON "routing_corrections" USING btree ("owner","expected_mode","created_at","id");--> statement-breakpoint
+CREATE INDEX "sign_in_places_by_age" ON "sign_in_places" USING btree ("last_at");--> statement-breakpoint
 CREATE INDEX "routing_preferences_by_owner" ON "routing_preferences" USING btree ("owner","created_at","id");--> statement-breakpoint
 CREATE INDEX "routing_preferences_by_age" ON "routing_preferences" USING btree ("created_at","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "routing_preferences_default" ON "routing_preferences" USING btree ("owner") WHERE "routing_preferences"."is_default";--> statement-breakpoint
 CREATE INDEX "skill_runs_by_owner" ON "skill_runs" USING btree ("owner","created_at");--> statement-breakpoint
 CREATE INDEX "skill_runs_by_status" ON "skill_runs" USING btree ("status","created_at");--> statement-breakpoint
-CREATE INDEX "sign_in_places_by_age" ON "sign_in_places" USING btree ("last_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "skill_installations_by_owner" ON "skill_installations" USING btree ("owner","skill_id");--> statement-breakpoint
 CREATE INDEX "skill_installations_by_skill" ON "skill_installations" USING btree ("skill_id");--> statement-breakpoint
 CREATE INDEX "skill_installations_by_age" ON "skill_installations" USING btree ("owner","installed_at","id");--> statement-breakpoint
@@ -725,6 +868,19 @@ CREATE INDEX "skills_by_rating" ON "skills" USING btree ("listed","rating","seq"
 CREATE INDEX "skills_by_age" ON "skills" USING btree ("listed","seq");--> statement-breakpoint
 CREATE INDEX "skills_by_category" ON "skills" USING btree ("listed","category","install_count","seq");--> statement-breakpoint
 CREATE INDEX "usage_records_by_owner" ON "usage_records" USING btree ("owner","at");--> statement-breakpoint
+CREATE INDEX "webhook_deliveries_of" ON "webhook_deliveries" USING btree ("webhook_id","created_at","id");--> statement-breakpoint
+CREATE INDEX "webhook_deliveries_by_age" ON "webhook_deliveries" USING btree ("created_at","id");--> statement-breakpoint
+CREATE INDEX "webhook_outbox_due" ON "webhook_outbox" USING btree ("webhook_id","due_at","seq");--> statement-breakpoint
+CREATE INDEX "webhook_outbox_order" ON "webhook_outbox" USING btree ("webhook_id","seq");--> statement-breakpoint
+CREATE UNIQUE INDEX "webhook_outbox_once" ON "webhook_outbox" USING btree ("webhook_id","event_id");--> statement-breakpoint
+CREATE INDEX "webhooks_by_owner" ON "webhooks" USING btree ("owner","created_at","id");--> statement-breakpoint
+CREATE INDEX "webhooks_by_age" ON "webhooks" USING btree ("created_at","id");--> statement-breakpoint
+CREATE INDEX "workflow_runs_by_workflow" ON "workflow_runs" USING btree ("workflow_id","created_at","id");--> statement-breakpoint
+CREATE INDEX "workflow_runs_by_end" ON "workflow_runs" USING btree ("completed_at");--> statement-breakpoint
+CREATE UNIQUE INDEX "workflow_runs_once" ON "workflow_runs" USING btree ("once");--> statement-breakpoint
+CREATE INDEX "workflows_by_owner" ON "workflows" USING btree ("owner","created_at","id");--> statement-breakpoint
+CREATE INDEX "workflows_by_age" ON "workflows" USING btree ("created_at","id");--> statement-breakpoint
+CREATE INDEX "workflows_by_trigger" ON "workflows" USING btree ("trigger_type","owner");--> statement-breakpoint
 CREATE INDEX "purchases_by_owner" ON "purchases" USING btree ("owner","created_at");--> statement-breakpoint
 CREATE INDEX "purchases_by_payment" ON "purchases" USING btree ("payment_ref");--> statement-breakpoint
 CREATE UNIQUE INDEX "purchases_one_top_up" ON "purchases" USING btree ("owner") WHERE "purchases"."kind" = 'top_up' AND "purchases"."state" = 'open';--> statement-breakpoint

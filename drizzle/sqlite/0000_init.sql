@@ -95,7 +95,10 @@ CREATE TABLE `canvases` (
 	`id` text PRIMARY KEY NOT NULL,
 	`owner` text NOT NULL,
 	`user_id` text NOT NULL,
+	`org_id` text,
 	`name` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
 	`description` text,
 	`status` text NOT NULL,
 	`graph` text NOT NULL,
@@ -103,12 +106,11 @@ CREATE TABLE `canvases` (
 	`manifest` text,
 	`steps` text,
 	`is_public` integer NOT NULL,
-	`published_skill_id` text,
-	`created_at` integer NOT NULL,
-	`updated_at` integer NOT NULL
+	`published_skill_id` text
 );
 --> statement-breakpoint
 CREATE INDEX `canvases_by_owner` ON `canvases` (`owner`,`updated_at`,`id`);--> statement-breakpoint
+CREATE INDEX `canvases_by_age` ON `canvases` (`updated_at`,`id`);--> statement-breakpoint
 CREATE TABLE `conversations` (
 	`id` text PRIMARY KEY NOT NULL,
 	`owner` text NOT NULL,
@@ -140,6 +142,41 @@ CREATE TABLE `messages` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `messages_by_conversation` ON `messages` (`conversation_id`,`seq`);--> statement-breakpoint
+CREATE TABLE `bus_events` (
+	`id` text PRIMARY KEY NOT NULL,
+	`owner` text NOT NULL,
+	`type` text NOT NULL,
+	`envelope` text NOT NULL,
+	`source` text,
+	`depth` integer NOT NULL,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `bus_events_by_owner` ON `bus_events` (`owner`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `bus_events_by_type` ON `bus_events` (`owner`,`type`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `bus_events_by_age` ON `bus_events` (`created_at`,`id`);--> statement-breakpoint
+CREATE TABLE `sessions` (
+	`id` text PRIMARY KEY NOT NULL,
+	`user_id` text NOT NULL,
+	`token_hash` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`last_seen_at` integer NOT NULL,
+	`expires_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `sessions_by_token` ON `sessions` (`token_hash`);--> statement-breakpoint
+CREATE INDEX `sessions_by_user` ON `sessions` (`user_id`);--> statement-breakpoint
+CREATE INDEX `sessions_by_expiry` ON `sessions` (`expires_at`);--> statement-breakpoint
+CREATE TABLE `event_subscriptions` (
+	`owner` text NOT NULL,
+	`head` text NOT NULL,
+	`subscriber` text NOT NULL,
+	`target` text NOT NULL,
+	`pattern` text NOT NULL,
+	PRIMARY KEY(`owner`, `head`, `subscriber`, `target`, `pattern`)
+);
+--> statement-breakpoint
+CREATE INDEX `event_subscriptions_by_target` ON `event_subscriptions` (`subscriber`,`target`);--> statement-breakpoint
 CREATE TABLE `artifacts` (
 	`id` text PRIMARY KEY NOT NULL,
 	`owner` text NOT NULL,
@@ -158,6 +195,7 @@ CREATE TABLE `artifacts` (
 	`engine` text NOT NULL,
 	`model` text NOT NULL,
 	`prompt` text,
+	`cost_micro` integer,
 	`created_at` integer NOT NULL,
 	`expires_at` integer
 );
@@ -165,18 +203,6 @@ CREATE TABLE `artifacts` (
 CREATE INDEX `artifacts_by_owner` ON `artifacts` (`owner`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `artifacts_expiring` ON `artifacts` (`expires_at`) WHERE "artifacts"."expires_at" is not null;--> statement-breakpoint
 CREATE INDEX `artifacts_by_content` ON `artifacts` (`sha256`);--> statement-breakpoint
-CREATE TABLE `sessions` (
-	`id` text PRIMARY KEY NOT NULL,
-	`user_id` text NOT NULL,
-	`token_hash` text NOT NULL,
-	`created_at` integer NOT NULL,
-	`last_seen_at` integer NOT NULL,
-	`expires_at` integer NOT NULL
-);
---> statement-breakpoint
-CREATE UNIQUE INDEX `sessions_by_token` ON `sessions` (`token_hash`);--> statement-breakpoint
-CREATE INDEX `sessions_by_user` ON `sessions` (`user_id`);--> statement-breakpoint
-CREATE INDEX `sessions_by_expiry` ON `sessions` (`expires_at`);--> statement-breakpoint
 CREATE TABLE `file_contents` (
 	`sha256` text PRIMARY KEY NOT NULL,
 	`place` text NOT NULL,
@@ -222,6 +248,13 @@ CREATE TABLE `idempotency_keys` (
 );
 --> statement-breakpoint
 CREATE INDEX `idempotency_keys_by_end` ON `idempotency_keys` (`expires_at`);--> statement-breakpoint
+CREATE TABLE `job_memory` (
+	`job_id` text NOT NULL,
+	`name` text NOT NULL,
+	`value` text NOT NULL,
+	PRIMARY KEY(`job_id`, `name`)
+);
+--> statement-breakpoint
 CREATE TABLE `job_serving_time` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`total_ms` integer NOT NULL,
@@ -239,6 +272,7 @@ CREATE TABLE `jobs` (
 	`payload` text,
 	`turn` integer,
 	`run_at` integer,
+	`again_at` integer,
 	`lease_until` integer,
 	`fence` integer NOT NULL,
 	`node` text,
@@ -295,6 +329,13 @@ CREATE INDEX `api_keys_by_name` ON `api_keys` (`name`,`created_at`,`id`);--> sta
 CREATE INDEX `api_keys_by_prefix` ON `api_keys` (`prefix`);--> statement-breakpoint
 CREATE INDEX `api_keys_by_preference` ON `api_keys` (`routing_preference_id`) WHERE "api_keys"."routing_preference_id" is not null;--> statement-breakpoint
 CREATE INDEX `api_keys_by_policy` ON `api_keys` (`guardrail_policy_id`) WHERE "api_keys"."guardrail_policy_id" is not null;--> statement-breakpoint
+CREATE TABLE `sign_in_failures` (
+	`subject` text PRIMARY KEY NOT NULL,
+	`times` text NOT NULL,
+	`last_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `sign_in_failures_by_age` ON `sign_in_failures` (`last_at`);--> statement-breakpoint
 CREATE TABLE `key_secrets` (
 	`hash` text PRIMARY KEY NOT NULL,
 	`key_id` text NOT NULL,
@@ -313,13 +354,6 @@ CREATE TABLE `nodes` (
 	`lease_until` integer NOT NULL
 );
 --> statement-breakpoint
-CREATE TABLE `sign_in_failures` (
-	`subject` text PRIMARY KEY NOT NULL,
-	`times` text NOT NULL,
-	`last_at` integer NOT NULL
-);
---> statement-breakpoint
-CREATE INDEX `sign_in_failures_by_age` ON `sign_in_failures` (`last_at`);--> statement-breakpoint
 CREATE TABLE `operator_keys` (
 	`id` text PRIMARY KEY NOT NULL,
 	`name` text NOT NULL,
@@ -422,6 +456,14 @@ CREATE TABLE `routing_corrections` (
 --> statement-breakpoint
 CREATE INDEX `routing_corrections_by_owner` ON `routing_corrections` (`owner`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `routing_corrections_by_mode` ON `routing_corrections` (`owner`,`expected_mode`,`created_at`,`id`);--> statement-breakpoint
+CREATE TABLE `sign_in_places` (
+	`account` text NOT NULL,
+	`network` text NOT NULL,
+	`last_at` integer NOT NULL,
+	PRIMARY KEY(`account`, `network`)
+);
+--> statement-breakpoint
+CREATE INDEX `sign_in_places_by_age` ON `sign_in_places` (`last_at`);--> statement-breakpoint
 CREATE TABLE `routing_preferences` (
 	`id` text PRIMARY KEY NOT NULL,
 	`owner` text NOT NULL,
@@ -467,14 +509,6 @@ CREATE TABLE `skill_runs` (
 --> statement-breakpoint
 CREATE INDEX `skill_runs_by_owner` ON `skill_runs` (`owner`,`created_at`);--> statement-breakpoint
 CREATE INDEX `skill_runs_by_status` ON `skill_runs` (`status`,`created_at`);--> statement-breakpoint
-CREATE TABLE `sign_in_places` (
-	`account` text NOT NULL,
-	`network` text NOT NULL,
-	`last_at` integer NOT NULL,
-	PRIMARY KEY(`account`, `network`)
-);
---> statement-breakpoint
-CREATE INDEX `sign_in_places_by_age` ON `sign_in_places` (`last_at`);--> statement-breakpoint
 CREATE TABLE `skill_installations` (
 	`id` text PRIMARY KEY NOT NULL,
 	`owner` text NOT NULL,
@@ -594,6 +628,16 @@ CREATE TABLE `skill_calls` (
 	PRIMARY KEY(`skill`, `at`)
 );
 --> statement-breakpoint
+CREATE TABLE `grant_codes` (
+	`hash` text PRIMARY KEY NOT NULL,
+	`amount_cents` integer NOT NULL,
+	`note` text,
+	`created_at` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	`used_at` integer,
+	`used_for` text
+);
+--> statement-breakpoint
 CREATE TABLE `spend_days` (
 	`subject` text NOT NULL,
 	`day` text NOT NULL,
@@ -630,16 +674,6 @@ CREATE TABLE `usage_records` (
 );
 --> statement-breakpoint
 CREATE INDEX `usage_records_by_owner` ON `usage_records` (`owner`,`at`);--> statement-breakpoint
-CREATE TABLE `grant_codes` (
-	`hash` text PRIMARY KEY NOT NULL,
-	`amount_cents` integer NOT NULL,
-	`note` text,
-	`created_at` integer NOT NULL,
-	`expires_at` integer NOT NULL,
-	`used_at` integer,
-	`used_for` text
-);
---> statement-breakpoint
 CREATE TABLE `usage_rollups` (
 	`owner` text NOT NULL,
 	`grain` text NOT NULL,
@@ -678,6 +712,92 @@ CREATE TABLE `usage_speeds` (
 	PRIMARY KEY(`owner`, `grain`, `at`, `mode`)
 );
 --> statement-breakpoint
+CREATE TABLE `webhook_deliveries` (
+	`id` text PRIMARY KEY NOT NULL,
+	`webhook_id` text NOT NULL,
+	`owner` text NOT NULL,
+	`event_id` text NOT NULL,
+	`event_type` text NOT NULL,
+	`http_status` integer,
+	`error_message` text,
+	`status` text NOT NULL,
+	`attempt` integer NOT NULL,
+	`next_retry_at` integer,
+	`duration_ms` integer NOT NULL,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_of` ON `webhook_deliveries` (`webhook_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_by_age` ON `webhook_deliveries` (`created_at`,`id`);--> statement-breakpoint
+CREATE TABLE `webhook_outbox` (
+	`seq` integer PRIMARY KEY NOT NULL,
+	`webhook_id` text NOT NULL,
+	`event_id` text NOT NULL,
+	`event_type` text NOT NULL,
+	`attempt` integer NOT NULL,
+	`due_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `webhook_outbox_due` ON `webhook_outbox` (`webhook_id`,`due_at`,`seq`);--> statement-breakpoint
+CREATE INDEX `webhook_outbox_order` ON `webhook_outbox` (`webhook_id`,`seq`);--> statement-breakpoint
+CREATE UNIQUE INDEX `webhook_outbox_once` ON `webhook_outbox` (`webhook_id`,`event_id`);--> statement-breakpoint
+CREATE TABLE `webhooks` (
+	`id` text PRIMARY KEY NOT NULL,
+	`owner` text NOT NULL,
+	`user_id` text NOT NULL,
+	`org_id` text,
+	`name` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`url` text NOT NULL,
+	`event_types` text NOT NULL,
+	`description` text,
+	`secret` text NOT NULL,
+	`previous_secret` text,
+	`previous_until` integer,
+	`enabled` integer NOT NULL,
+	`ordered` integer NOT NULL,
+	`lane` text NOT NULL,
+	`disabled_reason` text,
+	`last_delivered_at` integer,
+	`failure_count` integer NOT NULL,
+	`failing_since` integer,
+	`successes` integer NOT NULL,
+	`failures` integer NOT NULL,
+	`tests` integer NOT NULL,
+	`tests_since` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `webhooks_by_owner` ON `webhooks` (`owner`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `webhooks_by_age` ON `webhooks` (`created_at`,`id`);--> statement-breakpoint
+CREATE TABLE `workflow_runs` (
+	`id` text PRIMARY KEY NOT NULL,
+	`owner` text NOT NULL,
+	`workflow_id` text NOT NULL,
+	`name` text NOT NULL,
+	`user_id` text NOT NULL,
+	`api_key_id` text,
+	`active_org_id` text,
+	`steps` text NOT NULL,
+	`trigger_type` text NOT NULL,
+	`trigger_data` text,
+	`depth` integer NOT NULL,
+	`status` text NOT NULL,
+	`next` integer,
+	`executed` integer NOT NULL,
+	`turn` integer NOT NULL,
+	`pause` text,
+	`warnings` text NOT NULL,
+	`error` text,
+	`output` text,
+	`once` text,
+	`created_at` integer NOT NULL,
+	`completed_at` integer
+);
+--> statement-breakpoint
+CREATE INDEX `workflow_runs_by_workflow` ON `workflow_runs` (`workflow_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `workflow_runs_by_end` ON `workflow_runs` (`completed_at`);--> statement-breakpoint
+CREATE UNIQUE INDEX `workflow_runs_once` ON `workflow_runs` (`once`);--> statement-breakpoint
 CREATE TABLE `payment_customers` (
 	`owner` text NOT NULL,
 	`provider` text NOT NULL,
@@ -685,6 +805,42 @@ CREATE TABLE `payment_customers` (
 	PRIMARY KEY(`owner`, `provider`)
 );
 --> statement-breakpoint
+CREATE TABLE `workflow_steps` (
+	`run_id` text NOT NULL,
+	`seq` integer NOT NULL,
+	`index` integer NOT NULL,
+	`name` text NOT NULL,
+	`type` text NOT NULL,
+	`status` text NOT NULL,
+	`output` text,
+	`error` text,
+	`cost_micro` integer NOT NULL,
+	`started_at` integer NOT NULL,
+	`completed_at` integer,
+	PRIMARY KEY(`run_id`, `seq`)
+);
+--> statement-breakpoint
+CREATE TABLE `workflows` (
+	`id` text PRIMARY KEY NOT NULL,
+	`owner` text NOT NULL,
+	`user_id` text NOT NULL,
+	`org_id` text,
+	`name` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`api_key_id` text,
+	`active_org_id` text,
+	`trigger_type` text NOT NULL,
+	`trigger_config` text NOT NULL,
+	`steps` text NOT NULL,
+	`enabled` integer NOT NULL,
+	`next_run_at` integer,
+	`last_run_at` integer
+);
+--> statement-breakpoint
+CREATE INDEX `workflows_by_owner` ON `workflows` (`owner`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `workflows_by_age` ON `workflows` (`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `workflows_by_trigger` ON `workflows` (`trigger_type`,`owner`);--> statement-breakpoint
 CREATE TABLE `payment_events` (
 	`id` text PRIMARY KEY NOT NULL,
 	`type` text NOT NULL,

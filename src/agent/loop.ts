@@ -4,7 +4,7 @@ import type { Tools } from '../tools'
 import { fitResults } from './fit'
 import { observe } from './observe'
 import { openingMessages, sayLast, toRequest } from './request'
-import type { Acting, Emit, Task, Thought } from './schema'
+import type { Acting, Emit, Spent, Task, Thought, ToolUse } from './schema'
 import { createTally } from './tally'
 import { takeTurn, thoughtOf, withOwnIds } from './turn'
 
@@ -29,6 +29,24 @@ export function createAgent(deps: Deps) {
   const { engines, clock } = deps
 
   return {
+    /** Runs one call of a tool outside of a run, as the caller's guardrail policy allows it. */
+    async callTool(
+      { call, toolset, guard, conversationId }: Pick<Acting, 'call' | 'toolset' | 'guard' | 'conversationId'>,
+      asked: Omit<ToolCall, 'id'>,
+      signal: AbortSignal,
+    ): Promise<{ status: ToolUse['status']; result: unknown; error: string | null }> {
+      const spent: Spent = { turns: [], uses: [], said: 0 }
+      const [text = ''] = await observe(
+        deps,
+        { call, toolset, guard, conversationId, spent },
+        signal,
+        [{ ...asked, id: 'call_0' }],
+        null,
+      )
+      const { status, result } = spent.uses[0]!
+      return { status, result, error: status === 'error' ? text.replace(/^Error: /, '') : null }
+    },
+
     /**
      * The thought about a task. With `emit` the engine streams, and every step is emitted as it comes; what `emit` throws
      * ends the run and is thrown on. Without it each turn is one exchange, which is cheaper. Throws what engines throw,

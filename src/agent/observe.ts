@@ -15,7 +15,13 @@ type Ended = { place: number; outcome: ToolOutcome }
  */
 export async function observe(
   { tools, clock }: Deps,
-  { toolset, spent, call, conversationId, guard = null }: Acting,
+  {
+    toolset,
+    spent,
+    call,
+    conversationId,
+    guard = null,
+  }: Pick<Acting, 'toolset' | 'spent' | 'call' | 'conversationId' | 'guard'>,
   signal: AbortSignal,
   calls: readonly ToolCall[],
   emit: Emit | null,

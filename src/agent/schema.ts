@@ -65,6 +65,10 @@ export type CountedTurn = {
   free: boolean
   promptTokens: number
   completionTokens: number
+  /** Pages that were read for it. */
+  pages?: number
+  /** Pictures that it made. */
+  images?: number
 }
 
 /** A tool call that is over, as the caller sees it (contract 2.2). */

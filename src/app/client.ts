@@ -15,11 +15,11 @@ type Options = {
   signal?: AbortSignal
 }
 
-/** A client of the tenant plane, typed by its routes. Dates stay strings, as they are on the wire. */
+/** A client of the tenant API, typed by its routes. Dates stay strings, as they are on the wire. */
 export const connect = (target: Target, options: Options) =>
   treaty<Api>(originOf(target), wiring(target, options)).api.v1
 
-/** A client of the operator plane, typed by its routes. */
+/** A client of the operator API, typed by its routes. */
 export const connectOps = (target: Target, options: Options) =>
   treaty<OperatorApi>(originOf(target), wiring(target, options)).ops.v1
 

@@ -1,9 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { audioSettings } from '../audio'
 import { authSettings } from '../auth'
 import { billingSettings } from '../billing'
+import { canvasSettings } from '../canvases'
 import { completionSettings, retiredCompletionSettings } from '../completions'
 import { engineSettings } from '../engines'
+import { eventSettings } from '../events'
 import { fileSettings } from '../files'
 import { guardrailSettings } from '../guardrails'
 import { httpSettings } from '../http/config'
@@ -13,12 +16,17 @@ import { FAILPOINT_PATTERN } from '../kernel/failpoint'
 import { LOG_LEVELS } from '../kernel/log'
 import { oneOf, t } from '../kernel/schema'
 import { keySettings } from '../keys'
+import { mailSettings } from '../mail'
 import { operatorSettings } from '../operators'
 import { orgSettings } from '../orgs'
 import { rateLimitSettings } from '../rate-limits'
 import { preferenceSettings } from '../routing-preferences'
 import { skillSettings } from '../skills'
 import { toolSettings } from '../tools'
+import { voiceSettings } from '../voice'
+import { webSettings } from '../web'
+import { webhookSettings } from '../webhooks'
+import { workflowSettings } from '../workflows'
 
 const serverSettings = {
   port: setting({
@@ -104,10 +112,18 @@ export const SETTINGS = {
   ...preferenceSettings,
   ...rateLimitSettings,
   ...billingSettings,
+  ...eventSettings,
+  ...webhookSettings,
   ...engineSettings,
   ...guardrailSettings,
+  ...webSettings,
+  ...audioSettings,
   ...toolSettings,
   ...skillSettings,
+  ...canvasSettings,
+  ...voiceSettings,
+  ...workflowSettings,
+  ...mailSettings,
   ...completionSettings,
   ...operatorSettings,
 }

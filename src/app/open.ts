@@ -44,7 +44,7 @@ type Findings = {
 }
 
 /**
- * Opens everything but the ports: data folder, lock, secrets, database, rooms, both planes. The CLI uses it directly
+ * Opens everything but the ports: data folder, lock, secrets, database, rooms, both APIs. The CLI uses it directly
  * when no server runs (dx 2.2).
  * @throws ConfigError with every problem that stops a start
  */
@@ -108,7 +108,7 @@ async function openLocked(options: Options, lock: DataLock) {
     clock,
     connections,
     findings,
-    /** Tells the operator plane where the API listens. */
+    /** Tells the operator API where the API listens. */
     listensAt: (address: string) => {
       url = address
     },

@@ -1,13 +1,18 @@
 import { resolve } from 'node:path'
+import { canvasOperatorRoutes } from '../canvases/routes'
+import { eventOperatorRoutes } from '../events/routes'
 import { guardrailOperatorRoutes } from '../guardrails/routes'
-import { createMethodTable } from '../http/methods'
 import type { Metrics } from '../http/metrics'
 import { type OperatorEdge, operatorEdge } from '../http/operator-edge'
+import { createOperatorRules } from '../http/operator-rules'
 import { type DatabaseLocation, schemaOf } from '../kernel/store'
 import { createBackup, createOperators, dumpPostgres, type OperatorService } from '../operators'
 import { operatorRoutes } from '../operators/routes'
 import { jobOperatorRoutes } from '../public-jobs/routes'
+import { researchOperatorRoutes } from '../research/routes'
 import { preferenceOperatorRoutes } from '../routing-preferences/routes'
+import { webhookOperatorRoutes } from '../webhooks/routes'
+import { workflowOperatorRoutes } from '../workflows/routes'
 import type { Config } from './config'
 import type { Container } from './container'
 import { RELEASE } from './version'
@@ -22,7 +27,7 @@ type Deps = {
   apiUrl(): string | null
 }
 
-/** The rooms that the operator plane uses. */
+/** The rooms that the operator API uses. */
 const roomsOf = (container: Container) => ({
   auth: container.auth,
   sessions: container.sessions,
@@ -45,7 +50,7 @@ const roomsOf = (container: Container) => ({
   engines: container.engines,
 })
 
-/** Builds the operator plane: verbs over the same rooms, behind a socket that only this user can open (design 7). */
+/** Builds the operator API: verbs over the same rooms, behind a socket that only this user can open (design 7). */
 export function createOps({ config, container, metrics, location, apiUrl }: Deps) {
   const { store, audit, clock, log, orgs, billing, engines, health } = container
   const startedAt = clock.now()
@@ -92,18 +97,17 @@ export function createOps({ config, container, metrics, location, apiUrl }: Deps
       dumpPostgres: (path) => dumpPostgres(target, path),
     }),
   })
-  const planeFor = (identify: Parameters<typeof operatorEdge>[0]['identify']) => {
-    let methodsOf: (path: string) => string[] = () => []
-    const edge = operatorEdge({ log, methodsOf: (path) => methodsOf(path), identify })
-    const plane = operatorApi(operators, container, edge, metrics)
-    methodsOf = createMethodTable(plane)
-    return plane
+  const apiFor = (identify: Parameters<typeof operatorEdge>[0]['identify']) => {
+    const rules = createOperatorRules()
+    const api = operatorApi(operators, container, operatorEdge({ log, rules, identify }), metrics)
+    rules.learn(api.routes)
+    return api
   }
   return {
-    /** The plane served on the socket. */
-    ops: planeFor(null),
-    /** The plane served to other machines, which need an operator key; null unless configured. */
-    remoteOps: config.opsListen ? planeFor(operators.access.identify) : null,
+    /** The API served on the socket. */
+    ops: apiFor(null),
+    /** The API served to other machines, which need an operator key; null unless configured. */
+    remoteOps: config.opsListen ? apiFor(operators.access.identify) : null,
   }
 }
 
@@ -112,4 +116,9 @@ const operatorApi = (operators: OperatorService, container: Container, edge: Ope
   operatorRoutes(operators, edge, metrics.registry)
     .use(guardrailOperatorRoutes(container.guardrails, edge))
     .use(preferenceOperatorRoutes(container, edge))
+    .use(canvasOperatorRoutes(container.canvases, edge))
+    .use(workflowOperatorRoutes(container.workflows, edge))
     .use(jobOperatorRoutes(container.publicJobs, edge))
+    .use(researchOperatorRoutes(container.research, edge))
+    .use(webhookOperatorRoutes(container.webhooks, edge))
+    .use(eventOperatorRoutes(container.published, edge))

@@ -12,7 +12,7 @@ const MAX_BODY_BYTES = 1024 * 1024
 type ListenAddress = { hostname: string; port: number; tls: { cert: string; key: string } | null }
 
 /**
- * Serves the operator plane to other machines on its own port; null when that is not configured. Keys cross the network
+ * Serves the operator API to other machines on its own port; null when that is not configured. Keys cross the network
  * here, so beyond loopback TLS is required (dx 2.2).
  * @throws ConfigError
  */
@@ -38,7 +38,7 @@ export function listenForRemoteOperators({ remoteOps, config }: OpenApp): Server
   }
 }
 
-/** The URL of the listening remote operator plane. */
+/** The URL of the listening remote operator API. */
 export const urlOf = ({ hostname, port, url }: Server<unknown>): string =>
   `${url.protocol}//${hostname?.includes(':') ? `[${hostname}]` : hostname}:${port}`
 

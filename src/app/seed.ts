@@ -8,7 +8,7 @@ export type Seed = { key: string; keyFile: string; org: string }
 
 /**
  * The first run in dev mode creates an owner, an org and a key (design 10), on tier enterprise, which only the operator
- * plane may grant. The org is not active, so the key's calls are paid and recorded under the user, where one looks
+ * API may grant. The org is not active, so the key's calls are paid and recorded under the user, where one looks
  * first. The key is written to `data/dev-key` before the commit that makes it valid: a crash in between leaves a file
  * that the next start replaces, never a lost key.
  */

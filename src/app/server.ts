@@ -1,13 +1,17 @@
 import { Elysia } from 'elysia'
+import { audioRoutes } from '../audio/routes'
 import { auditRoutes } from '../audit/routes'
 import { authRoutes } from '../auth/routes'
 import { signInPageRoutes } from '../auth/routes-links'
 import { billingPageRoutes, billingRoutes } from '../billing/routes'
 import { canvasRoutes } from '../canvases/routes'
 import { chatRoutes, NOT_SERVED } from '../chat/routes'
+import { codeRoutes } from '../code/routes'
 import { completionRoutes } from '../completions/routes'
 import { conversationRoutes, memoryRoutes } from '../conversations/routes'
+import { documentRoutes as madeDocumentRoutes } from '../documents/routes'
 import { engineRoutes } from '../engines/routes'
+import { eventRoutes } from '../events/routes'
 import { artifactRoutes, fileRoutes } from '../files/routes'
 import { guardrailRoutes } from '../guardrails/routes'
 import { healthRoutes } from '../health/routes'
@@ -28,15 +32,21 @@ import { createStreams } from '../http/sse'
 import { createSuccessTable } from '../http/success'
 import { keyIdOf, ownerOf } from '../kernel/caller'
 import { keyRoutes } from '../keys/routes'
+import { imageRoutes } from '../media/routes'
+import { videoRoutes } from '../media/routes-video'
 import { orgRoutes } from '../orgs/routes'
 import { jobRoutes } from '../public-jobs/routes'
 import { rateLimitRoutes } from '../rate-limits/routes'
+import { researchJobRoutes, researchRoutes } from '../research/routes'
 import { preferenceRoutes } from '../routing-preferences/routes'
 import { settingsRoutes } from '../settings/routes'
 import { skillRoutes } from '../skills/routes'
 import { toolRoutes } from '../tools/routes'
 import { usageRoutes } from '../usage/routes'
 import { benchmarkRoutes } from '../usage/routes-benchmarks'
+import { voiceRoutes } from '../voice/routes'
+import { webhookRoutes } from '../webhooks/routes'
+import { workflowRoutes } from '../workflows/routes'
 import { canonicalUrl } from './canonical'
 import { clientAddressOf } from './client-address'
 import type { Config } from './config'
@@ -61,7 +71,7 @@ export function createServer({ config, container, metrics, connections }: Deps) 
   const streams = createStreams({ clock, log, accessLog })
   const download = createDownloads({ log, accessLog })
   const { idempotency } = container
-  const guard = createGuard(createBodyReader({ idempotency, rules }))
+  const guard = createGuard(createBodyReader({ idempotency, rules, incoming: container.filePlace.incoming }))
   const secure = config.publicUrl.startsWith('https://')
   const ownOrigin = config.publicUrl ? new URL(config.publicUrl).origin : null
   const document: OpenApiSource = { get: () => ({}) }
@@ -117,9 +127,20 @@ export function createServer({ config, container, metrics, connections }: Deps) 
         .use(completionRoutes(container.completions, streams, guard))
         .use(chatRoutes(container.chat, streams, guard))
         .use(canvasRoutes(container.canvases, guard))
+        .use(workflowRoutes(container.workflows, guard))
         .use(conversationRoutes(container.conversations, guard))
         .use(memoryRoutes(container.memory, guard))
+        .use(codeRoutes(container.code, guard))
+        .use(madeDocumentRoutes(container.documents, guard))
+        .use(imageRoutes(container.images, guard))
         .use(jobRoutes(container.publicJobs, guard))
+        .use(audioRoutes(container.audio, guard))
+        .use(researchRoutes(container.research, guard))
+        .use(researchJobRoutes(container.research, guard))
+        .use(videoRoutes(container.video, guard))
+        .use(voiceRoutes(container.voice, guard))
+        .use(webhookRoutes(container.webhooks, guard))
+        .use(eventRoutes(container.published, guard))
         .use(artifactRoutes(container.files, guard))
         .use(usageRoutes(container, download, guard))
         .use(benchmarkRoutes(container, guard))

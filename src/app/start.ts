@@ -14,7 +14,7 @@ import { hasKeys, type Seed, seedFirstRun } from './seed'
 export type RunningApp = {
   readonly url: string
   readonly socket: string
-  /** URL of the operator plane for other machines; null unless configured. */
+  /** URL of the operator API for other machines; null unless configured. */
   readonly opsUrl: string | null
   readonly app: OpenApp
   /** What the first start of a dev data folder created; null on later starts and in production. */
@@ -35,7 +35,7 @@ const GRACE_MS = 25_000
 /** Streams are ended with an error this long before the grace period ends, so that the error reaches clients. */
 const FAREWELL_MS = 5_000
 
-/** Opens the app and listens: the API on its port, the operator plane on a socket that only this user can use. */
+/** Opens the app and listens: the API on its port, the operator API on a socket that only this user can use. */
 export async function start(options: OpenOptions): Promise<RunningApp> {
   const app = await openApp(options)
   const { config } = app

@@ -42,10 +42,10 @@ export const auditRoutes = ({ auditReading }: Deps, download: Downloads, guard: 
     .get(
       '/export',
       (context) => {
-        const { query, exchange, request, server, route } = context
+        const { query, exchange, request, route } = context
         const source = auditReading.exportEvents(toCall(context), query)
         const headers = EXPORT_HEADERS[query.format]
-        return download({ source, exchange, request, server, route, headers })
+        return download({ source, exchange, request, route, headers })
       },
       {
         ...RECORD,

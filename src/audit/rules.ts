@@ -38,10 +38,12 @@ export function canonical(summary: Record<string, unknown>): string {
   let text = ''
   for (const name of Object.keys(summary).sort()) {
     const value = summary[name]
-    if (value !== undefined) text += `${text ? ',' : '{'}${JSON.stringify(name)}:${canonicalValue(value)}`
+    if (value !== undefined) text += `${text ? ',' : '{'}${nameOf(name)}:${canonicalValue(value)}`
   }
   return text ? `${text}}` : '{}'
 }
+
+const nameOf = (name: string): string => (/^\w+$/.test(name) ? `"${name}"` : JSON.stringify(name))
 
 /** Whether `JSON.stringify` already gives the canonical form: well-formed strings, finite numbers, lists of strings. */
 const isPlain = (value: unknown): boolean => {
@@ -53,6 +55,7 @@ const isPlain = (value: unknown): boolean => {
 
 /** Values without a canonical form (lone surrogates, NaN) are repaired first. They are rare, so the repair runs last. */
 function canonicalValue(value: unknown): string {
+  if (typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) return `${value}`
   if (isPlain(value)) return JSON.stringify(value)
   try {
     return canonicalize(value) ?? 'null'

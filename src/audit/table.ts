@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm'
-import { defineTable, type Row } from '../kernel/store'
+import { defineClusteredTable, type Row } from '../kernel/store'
 import type { AuditEventId, ChainScope } from './schema'
 
 /**
  * Append-only: `drizzle/<dialect>/guards.sql` refuses UPDATE and DELETE. `at` never decreases along a chain, so
  * dates are found by binary search over `seq`, without an index.
  */
-export const auditEvents = defineTable((k) =>
+export const auditEvents = defineClusteredTable((k) =>
   k.table(
     'audit_events',
     {
@@ -39,7 +39,7 @@ export const auditEvents = defineTable((k) =>
 )
 
 /** The head of each chain. Locking it serialises the writers, and comparing with it shows when a chain was cut short. */
-export const auditHeads = defineTable((k) =>
+export const auditHeads = defineClusteredTable((k) =>
   k.table('audit_heads', {
     scope: k.text('scope').$type<ChainScope>().primaryKey(),
     seq: k.int('seq').notNull(),

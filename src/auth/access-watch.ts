@@ -1,4 +1,4 @@
-import type { SessionCaller, TenantCaller } from '../kernel/caller'
+import type { TenantCaller } from '../kernel/caller'
 import type { AppError } from '../kernel/errors'
 import type { OrgId, SessionId, UserId } from '../kernel/ids'
 import type { Store } from '../kernel/store'
@@ -60,11 +60,11 @@ export function createAccessWatch({ store, keys, sessions, orgs, writeSessionUse
 
   async function look(callers: readonly TenantCaller[]): Promise<Found> {
     const secrets = callers.flatMap((caller) => secretOf(caller) ?? [])
-    const ids = callers.filter((caller): caller is SessionCaller => caller.type === 'session')
+    const ids = callers.flatMap((caller) => sessionOf(caller) ?? [])
     const places = callers.flatMap((caller) => orgOf(caller) ?? [])
     const [working, open, standing] = await Promise.all([
       secrets.length ? keys.working(unique(secrets)) : new Set<string>(),
-      ids.length ? sessions.openAmong(unique(ids.map(({ sessionId }) => sessionId))) : new Set<SessionId>(),
+      ids.length ? sessions.openAmong(unique(ids)) : new Set<SessionId>(),
       orgs.standingOf(store.read, unique(callers.map(({ userId }) => userId)), unique(places)),
     ])
     return { secrets: working, sessions: open, standing }
@@ -74,7 +74,8 @@ export function createAccessWatch({ store, keys, sessions, orgs, writeSessionUse
 function refusalOf(caller: TenantCaller, { secrets, sessions, standing }: Found): AppError | null {
   const stopped = caller.type === 'key' ? keyStopped : sessionStopped
   const secret = secretOf(caller)
-  const works = caller.type === 'session' ? sessions.has(caller.sessionId) : secret === null || secrets.has(secret)
+  const session = sessionOf(caller)
+  const works = (secret === null || secrets.has(secret)) && (session === null || sessions.has(session))
   const member = standing.get(caller.userId)
   if (!works || !member) return stopped()
   const org = orgOf(caller)
@@ -83,6 +84,8 @@ function refusalOf(caller: TenantCaller, { secrets, sessions, standing }: Found)
 }
 
 const secretOf = (caller: TenantCaller): string | null => (caller.type === 'key' ? caller.secretHash : null)
+
+const sessionOf = (caller: TenantCaller): SessionId | null => (caller.type === 'session' ? caller.sessionId : null)
 
 /** The org that the answer draws on: the key's own, else the active one when it began. */
 const orgOf = ({ orgId, activeOrgId }: TenantCaller): OrgId | null => orgId ?? activeOrgId

@@ -72,9 +72,10 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
   /** Ends the calling session. Throws 401 `invalid_session` for an API key. */
   async function signOut(call: Call): Promise<void> {
     const { caller } = call
-    if (caller.type !== 'session') throw sessionNeeded()
+    if (caller.type !== 'session' || caller.sessionId === null) throw sessionNeeded()
+    const { sessionId } = caller
     await store.write(async (tx) => {
-      await sessions.end(tx, caller.sessionId)
+      await sessions.end(tx, sessionId)
       await audit.record(tx, call, { action: 'auth.logout', entityType: 'user', entityId: caller.userId })
     })
   }

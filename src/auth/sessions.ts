@@ -22,7 +22,7 @@ type Deps = {
   lastSeen: Sightings<SessionId>
 }
 
-type CachedSession = { caller: SessionCaller; expiresAt: number }
+type CachedSession = { caller: SessionCaller & { sessionId: SessionId }; expiresAt: number }
 
 export type Sessions = ReturnType<typeof createSessions>
 export type OpenedSession = { id: SessionId; token: string; expiresAt: number }

@@ -36,14 +36,17 @@ export function createExpiringGrants({ store, clock, audit, watch }: Deps) {
 
   /** Call before any balance change that is not a charge, so that the change is not mistaken for spending. */
   async function beforeAdjustment(tx: Tx, owner: OwnerScope, change: number): Promise<void> {
-    const { balance, grants } = await lockWalletAndGrants(tx, owner)
+    const locked = await lockWalletAndGrants(tx, owner)
+    if (!locked) return
+    const { balance, grants } = locked
     for (const grant of grants) await setGrant(tx, { ...grant, seen_balance: balance + change })
   }
 
   /** The parts of an owner's balance that will expire, soonest first. */
   async function of(reader: Reader, owner: OwnerScope): Promise<ExpiringGrant[]> {
     const grants = await openGrants(reader, { owner })
-    const [wallet] = grants.length ? await walletOf(reader, { id: owner }) : []
+    if (!grants.length) return []
+    const [wallet] = await walletOf(reader, { id: owner })
     return unspentGrants(grants, wallet?.balance ?? 0)
       .filter(({ remaining }) => remaining > 0)
       .map(({ ref, remaining, expires_at }) => ({ ref, remaining, expiresAt: expires_at }))
@@ -57,7 +60,9 @@ export function createExpiringGrants({ store, clock, audit, watch }: Deps) {
   }
 
   async function expire(tx: Tx, owner: OwnerScope): Promise<void> {
-    const { balance, held, grants } = await lockWalletAndGrants(tx, owner)
+    const locked = await lockWalletAndGrants(tx, owner)
+    if (!locked) return
+    const { balance, held, grants } = locked
     const now = clock.now()
     let available = balance - held
     let taken = 0
@@ -71,7 +76,7 @@ export function createExpiringGrants({ store, clock, audit, watch }: Deps) {
       grant.takings += amount > 0 ? 1 : 0
     }
     for (const grant of grants) await setGrant(tx, { ...grant, seen_balance: balance - taken })
-    if (taken > 0) await watch.decreased(tx, owner, balance, balance - taken)
+    await watch.decreased(tx, owner, balance, balance - taken)
   }
 
   async function take(tx: Tx, { owner, ref, takings, expires_at }: ExpiringGrantRow, amount: number): Promise<void> {
@@ -89,12 +94,13 @@ export function createExpiringGrants({ store, clock, audit, watch }: Deps) {
     })
   }
 
-  /** An owner's current wallet and grants, locked until the transaction ends. */
+  /** An owner's current wallet and grants, locked until the transaction ends; null when there are no grants. */
   async function lockWalletAndGrants(tx: Tx, owner: OwnerScope) {
     // A claim of 0: on Postgres it takes the row lock of the wallet.
     await claim(tx, { id: owner, amount: 0 })
     const grants = await openGrants(tx, { owner })
-    const [wallet] = grants.length ? await walletOf(tx, { id: owner }) : []
+    if (!grants.length) return null
+    const [wallet] = await walletOf(tx, { id: owner })
     const { balance, held } = wallet ?? { balance: 0, held: 0 }
     return { balance, held, grants: unspentGrants(grants, balance) }
   }
@@ -106,5 +112,5 @@ export function createExpiringGrants({ store, clock, audit, watch }: Deps) {
  */
 function unspentGrants(grants: ExpiringGrantRow[], balance: number): ExpiringGrantRow[] {
   const total = grants.reduce((sum, { remaining }) => sum + remaining, 0)
-  return spendGrants(grants, Math.max((grants[0]?.seen_balance ?? 0) - balance, total - balance))
+  return spendGrants(grants, Math.max(grants[0]!.seen_balance - balance, total - balance))
 }

@@ -99,7 +99,7 @@ export function createLimits({ store, clock, audit, orgs, limits, watch, canChar
     const [wallet] = await markCapped(tx, { id: owner, capped: hasCaps(to.caps) })
     if (hasCaps(to.caps) && !hasCaps(from.caps)) await startOwnerSpend(tx, owner, clock.now())
     await saveLimits(tx, row)
-    await watch.limitsChanged(tx, owner, from, to, wallet?.balance ?? 0)
+    await watch.limitsChanged(tx, owner, from, to, wallet!.balance)
   }
 
   /** For reports: an owner's caps and how much of them is used. Cents. */

@@ -117,5 +117,5 @@ const isCrossed = ({ lowBalance, topUp }: AccountLimits, before: number, after: 
   crossed(before, after, lowBalance) || (topUp !== null && crossed(before, after, topUp.below))
 
 async function storedBalance(reader: Reader, owner: OwnerScope): Promise<number> {
-  return (await walletOf(reader, { id: owner }))[0]?.balance ?? 0
+  return (await walletOf(reader, { id: owner }))[0]!.balance
 }

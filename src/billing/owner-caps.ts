@@ -24,7 +24,9 @@ export function createOwnerCaps({ limits, clock }: Deps) {
     async assert(reader: Reader, owner: OwnerScope, wanted: number, claimed: boolean): Promise<void> {
       const { caps } = await limits.of(reader, owner)
       const { today, month } = await spendOf(reader, owner, clock.now())
-      const held = ((await walletOf(reader, { id: owner }))[0]?.held ?? 0) - (claimed ? wanted : 0)
+      // Whoever has caps has a wallet: it is made with them.
+      const [wallet] = await walletOf(reader, { id: owner })
+      const held = wallet!.held - (claimed ? wanted : 0)
       const spend = { today: { ...today, held }, month: { ...month, held } }
       assertWithinCaps(owner.startsWith('org:') ? 'organization' : 'account', caps, spend, wanted)
     },

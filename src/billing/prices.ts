@@ -16,7 +16,7 @@ export const Price = t.Object(
 )
 export type Price = Static<typeof Price>
 
-export const PriceTable = t.Record(t.String({ minLength: 1, maxLength: 64 }), Price)
+export const PriceTable = t.Record(t.String(), Price)
 export type PriceTable = Static<typeof PriceTable>
 
 /** Quantities a call used. Anything but a finite number above zero counts as zero (G7). */
@@ -45,8 +45,12 @@ const BUILT_IN: PriceTable = {
   'svc-1-extract': tokens(40_000, 160_000),
   'svc-1-vision': tokens(300_000, 1_500_000),
   'svc-1-create': { ...tokens(20_000, 80_000), perImage: 4_000_000 },
+  'svc-1-voice': { perMinute: 1_500_000 },
+  'svc-1-transcribe': { perMinute: 600_000 },
   'svc-1-motion': { ...tokens(20_000, 80_000), perSecond: 10_000_000 },
 }
+
+for (const id of ['photo', 'rapid', 'design', 'studio', 'type']) BUILT_IN[`svc-1-${id}`] = BUILT_IN['svc-1-create']!
 
 export type Prices = ReturnType<typeof createPrices>
 
@@ -66,16 +70,14 @@ export function createPrices(overrides: PriceTable = {}, ofUpstreams: PriceTable
 }
 
 function cost(price: Price, used: Consumption): number {
-  const parts: [number | undefined, number | undefined][] = [
-    [price.perImage, used.images],
-    [price.perSecond, used.seconds],
-    [price.perPage, used.pages],
-    [price.perMinute, used.minutes],
-  ]
   const perThousand =
     (price.promptPer1k ?? 0) * counted(used.promptTokens) +
     (price.completionPer1k ?? 0) * counted(used.completionTokens)
-  const rest = parts.reduce((sum, [each, count]) => sum + (each ?? 0) * counted(count), 0)
+  const rest =
+    (price.perImage ?? 0) * counted(used.images) +
+    (price.perSecond ?? 0) * counted(used.seconds) +
+    (price.perPage ?? 0) * counted(used.pages) +
+    (price.perMinute ?? 0) * counted(used.minutes)
   return Math.ceil(perThousand / 1000 + rest)
 }
 

@@ -48,7 +48,8 @@ export function createReconciliation({ store, watch, expiringGrants }: Deps) {
     return store.write(async (tx) => {
       const difference = await differenceOf(tx, owner)
       if (!difference || !isPossible(difference)) return null
-      await expiringGrants.beforeAdjustment(tx, owner, difference.entries - (difference.balance ?? 0))
+      const { balance, entries } = difference
+      if (balance !== null) await expiringGrants.beforeAdjustment(tx, owner, entries - balance)
       await setWallet(tx, { id: owner, balance: difference.entries, held: difference.open })
       watch.credited(tx, owner)
       await record(tx, difference)

@@ -168,7 +168,6 @@ export const entryOf = query<{ ref: string; kind: string; account: string }>()((
     .select({ amount: t.amount })
     .from(t)
     .where(and(eq(t.ref, p.ref), eq(t.kind, p.kind), eq(t.account, p.account)))
-    .limit(1)
 })
 
 /** Both legs of a charge in one statement: the wallet pays, revenue receives. */

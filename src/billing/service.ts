@@ -147,9 +147,9 @@ export function createBilling({ store, clock, audit, limits, watch, node, initia
     const charged = chargeOf({ amount }, cost)
     if (!(await endHold(tx, { ref, state: 'settled', charged }))) return 0
     const left = await payOut(tx, owner, amount, charged)
-    if (charged > 0) await insertCharge(tx, { ref, wallet: owner, paid: -charged, received: charged, at: clock.now() })
     if (keyId && (charged > 0 || capped)) await settleSpend(tx, keyId, createdAt, charged, capped ? amount : 0)
     if (charged === 0) return 0
+    await insertCharge(tx, { ref, wallet: owner, paid: -charged, received: charged, at: clock.now() })
     if (left?.capped ?? (await ownerCaps.hasCaps(tx, owner))) await settleSpend(tx, owner, createdAt, charged, 0)
     await watch.charged(tx, owner, charged, left?.balance ?? null)
     return charged

@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import type { KeyId } from '../kernel/ids'
-import { defineTable, type Row } from '../kernel/store'
+import { defineClusteredTable, defineTable, type Row } from '../kernel/store'
 
 /** Money in micro-cents. `balance` is the sum of the ledger entries; `held` is the sum of the open holds. */
-export const wallets = defineTable((k) =>
+export const wallets = defineClusteredTable((k) =>
   k.table(
     'wallets',
     {
@@ -24,7 +24,7 @@ export const wallets = defineTable((k) =>
 export type HoldState = 'open' | 'settled' | 'released'
 
 /** A reservation: open until it is settled or released, once. */
-export const holds = defineTable((k) =>
+export const holds = defineClusteredTable((k) =>
   k.table(
     'holds',
     {

@@ -120,11 +120,11 @@ function numberFor(name: string, text: string): number | undefined {
   if (last === 'age') return ageIn(text)
   if (QUANTITY.test(last) && BOUGHT.test(text)) return Number(BOUGHT.exec(text)?.[1])
   const counted = words.map((word) => RegExp.escape(word.replace(/s$/, ''))).join('\\s+')
-  const beside = new RegExp(
+  const byName = new RegExp(
     `(?<![\\p{L}\\d.,])(-?\\d[\\d,]{0,20}(?:\\.\\d+)?)\\s{1,3}(?:\\p{L}{1,20}\\s{1,3}){0,2}${counted}s?(?!\\p{L})|(?<!\\p{L})${counted}s?\\s{0,3}(?:of|is|=|:|to)?\\s{0,3}(-?\\d[\\d,]{0,20}(?:\\.\\d+)?)`,
     'iu',
   ).exec(text)
-  const said = beside?.[1] ?? beside?.[2]
+  const said = byName?.[1] ?? byName?.[2]
   return said === undefined ? undefined : (readNumber(said) ?? undefined)
 }
 

@@ -22,11 +22,12 @@ type Source = {
 /**
  * Fills a JSON schema from a text with labelled facts, values of the form that a field's name or format implies,
  * statements in sentences, and enum words that occur. Never guesses: what the text does not state is left out when
- * optional, null when that is allowed, and otherwise the emptiest value of its type.
+ * optional, null when that is allowed, and otherwise the emptiest value of its type. Of words to choose from none is
+ * the emptiest: the member is left out, so that the answer does not fit and is refused by its name (contract 4).
  */
 export function fillSchema(schema: JsonSchema, text: string, now: number): unknown {
   const source = { ...about(text), root: schema, now, budget: { left: MAX_FIELDS } }
-  return fill(schema, '', source, 0) ?? emptiest(schema, source, 0)
+  return fill(schema, '', source, 0) ?? emptiest(schema, source, 0) ?? null
 }
 
 const about = (text: string) => ({ text, facts: labelledFacts(text), prose: readProse(text) })
@@ -66,11 +67,12 @@ function fillObject(schema: JsonSchema, source: Source, depth: number): Record<s
   return { ...emptyObject(schema, source, depth), ...Object.fromEntries(found) }
 }
 
-/** The required properties only, each with its emptiest value. */
+/** The required properties only, each with its emptiest value; without those that have none. */
 function emptyObject(schema: JsonSchema, source: Source, depth: number): Record<string, unknown> {
   const required = new Set((schema.required ?? []) as string[])
   const needed = propertiesOf(schema).filter(([key]) => required.has(key))
-  return Object.fromEntries(needed.map(([key, property]) => [key, emptiest(property, source, depth + 1)]))
+  const filled = needed.map(([key, property]) => [key, emptiest(property, source, depth + 1)] as const)
+  return Object.fromEntries(filled.filter(([, value]) => value !== undefined))
 }
 
 export const propertiesOf = (schema: JsonSchema): [string, JsonSchema][] =>
@@ -160,20 +162,24 @@ export function kindOf(name: string, { format }: JsonSchema): EntityKind | null 
 const NOTHING = /^(?:unknown|none|other|neutral|unspecified|unclear|undefined|n\/?a)$/i
 const saysNothing = (value: unknown): boolean => typeof value === 'string' && NOTHING.test(value)
 
-/** The emptiest value a schema allows. */
+/** Null, a word that says nothing, or the only word there is. */
+const emptiestWord = (words: readonly unknown[]): unknown =>
+  words.length === 1 ? words[0] : words.includes(null) ? null : words.find(saysNothing)
+
+/** The emptiest value a schema allows; undefined where it would be a choice that nobody made. */
 function emptiest(given: JsonSchema, source: Source, depth: number): unknown {
   if (isSpent(source, depth)) return null
   const schema = resolve(given, source.root)
   if ('const' in schema) return schema.const
   if (allowsNull(given) || allowsNull(schema)) return null
-  if (Array.isArray(schema.enum)) return schema.enum.find(saysNothing) ?? schema.enum[0]
+  if (Array.isArray(schema.enum)) return emptiestWord(schema.enum)
   switch (typeOf(schema)) {
     case 'object':
       return emptyObject(schema, source, depth)
     case 'array':
       return Array.from({ length: Math.min(Number(schema.minItems ?? 0), source.budget.left) }, () =>
         emptiest((schema.items ?? {}) as JsonSchema, source, depth + 1),
-      )
+      ).filter((item) => item !== undefined)
     case 'integer':
     case 'number':
       return Number(schema.minimum ?? 0)

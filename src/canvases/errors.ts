@@ -30,9 +30,3 @@ export const versionNotFound = defineError(
   'not_found',
   () => 'This canvas has no version with this id. GET /evi/canvases/{id}/versions lists them.',
 )
-
-export const tooManyCanvases = defineError(
-  'conflict',
-  'conflict',
-  (most: number) => `You have ${most} canvases, the most an account may have. Delete one of them first.`,
-)

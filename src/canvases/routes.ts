@@ -1,6 +1,9 @@
 import { Elysia } from 'elysia'
 import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
+import type { OperatorEdge } from '../http/operator-edge'
+import { resourceVerbs } from '../http/resource-verbs'
+import { operatorRoutes, tenantRoutes } from '../http/verbs'
 import { PageQuery, pageFields } from '../kernel/page'
 import { checked, checkedQuery, t } from '../kernel/schema'
 import * as words from './schema'
@@ -12,51 +15,16 @@ const ByVersion = checkedQuery(t.Object({ id: t.String(), versionId: t.String() 
 const Nothing = checked(t.Unknown())
 
 /** `/evi/canvases` (contract 9). A canvas that does not compile is answered with 422 and a body of its own shape. */
-export const canvasRoutes = (canvases: CanvasService, guard: Guard) =>
-  new Elysia({ prefix: '/evi/canvases', tags: ['Canvases'] })
-    .use(guard)
-    .use(buildPaths(canvases, guard))
-    .use(publishPaths(canvases, guard))
-    .use(versionPaths(canvases, guard))
-    .get(
-      '',
-      async (context) => {
-        const page = await canvases.list(toCall(context), context.query)
-        return { canvases: page.items, ...pageFields(page) }
-      },
-      {
-        scope: 'skills',
-        query: checkedQuery(words.CanvasQuery),
-        response: { 200: answer(words.CanvasPage), ...errors(400, 401, 403, 429) },
-        detail: { summary: 'List your canvases, last updated first' },
-      },
-    )
-    .post('', async (context) => context.status(201, await canvases.create(toCall(context), context.body)), {
-      scope: 'skills',
-      idempotent: true,
-      body: checked(words.NewCanvas),
-      response: { 201: answer(words.CanvasReply), ...errors(400, 401, 403, 409, 429) },
-      detail: { summary: 'Create a canvas' },
-    })
-    .get('/:id', (context) => canvases.get(toCall(context), context.params.id), {
-      scope: 'skills',
-      params: ById,
-      response: { 200: answer(words.CanvasReply), ...errors(401, 403, 404, 429) },
-      detail: { summary: 'Read one canvas' },
-    })
-    .patch('/:id', (context) => canvases.update(toCall(context), context.params.id, context.body), {
-      scope: 'skills',
-      params: ById,
-      body: checked(words.CanvasPatch),
-      response: { 200: answer(words.CanvasReply), ...errors(400, 401, 403, 404, 429) },
-      detail: { summary: 'Change a canvas; a changed graph sets it back to draft' },
-    })
-    .delete('/:id', (context) => canvases.remove(toCall(context), context.params.id), {
-      scope: 'skills',
-      params: ById,
-      response: { 200: answer(words.Deleted), ...errors(401, 403, 404, 429) },
-      detail: { summary: 'Delete a canvas; the skill published from it stays' },
-    })
+export const canvasRoutes = (service: CanvasService, guard: Guard) =>
+  tenantRoutes(resourceVerbs(service.canvases), guard, { scope: 'skills', tag: 'Canvases' }).use(
+    new Elysia({ prefix: '/evi/canvases' })
+      .use(buildPaths(service, guard))
+      .use(publishPaths(service, guard))
+      .use(versionPaths(service, guard)),
+  )
+
+export const canvasOperatorRoutes = ({ canvases }: CanvasService, edge: OperatorEdge) =>
+  operatorRoutes(resourceVerbs(canvases), edge)
 
 const buildPaths = (canvases: CanvasService, guard: Guard) =>
   new Elysia({ tags: ['Canvases'] })

@@ -117,7 +117,6 @@ export type Canvas = Static<typeof Canvas>
 
 export const CanvasPage = pageOf('canvases', Canvas)
 export const CanvasReply = t.Object({ canvas: Canvas })
-export const Deleted = t.Object({ deleted: t.Literal(true) })
 export const CanvasQuery = t.Object({
   limit: t.Integer({ minimum: 1, maximum: 50, default: 50 }),
   cursor: PageQuery.properties.cursor,

@@ -1,6 +1,5 @@
-import type { OwnerScope } from '../kernel/caller'
-import type { UserId } from '../kernel/ids'
 import { defineTable, type Row } from '../kernel/store'
+import { ownedColumns, ownedIndexes } from '../resource'
 import type { SkillManifest } from '../skills'
 import type { SkillId, SubmissionId, Visibility } from '../skills/schema'
 import type { CanvasGraph, CanvasId, CanvasStatus, CanvasStep, CanvasVersionId } from './schema'
@@ -9,10 +8,7 @@ export const canvases = defineTable((k) =>
   k.table(
     'canvases',
     {
-      id: k.text('id').$type<CanvasId>().primaryKey(),
-      owner: k.text('owner').$type<OwnerScope>().notNull(),
-      user_id: k.text('user_id').$type<UserId>().notNull(),
-      name: k.text('name').notNull(),
+      ...ownedColumns<CanvasId>(k),
       description: k.text('description'),
       status: k.text('status').$type<CanvasStatus>().notNull(),
       graph: k.json<CanvasGraph>('graph').notNull(),
@@ -22,10 +18,8 @@ export const canvases = defineTable((k) =>
       steps: k.json<CanvasStep[] | null>('steps'),
       is_public: k.bool('is_public').notNull(),
       published_skill_id: k.text('published_skill_id').$type<SkillId>(),
-      created_at: k.ms('created_at').notNull(),
-      updated_at: k.ms('updated_at').notNull(),
     },
-    (t) => [k.index('canvases_by_owner').on(t.owner, t.updated_at, t.id)],
+    (t) => ownedIndexes(k, 'canvases', t, 'updated_at'),
   ),
 )
 export type CanvasRow = Row<typeof canvases>

@@ -1,4 +1,4 @@
-import type { Ask } from '../completions'
+import type { CompletionRequest } from '../completions'
 import { findEngine } from '../engines'
 import { microToCents } from '../kernel/money'
 import { quotesOf, type SkillManifest } from '../skills'
@@ -16,14 +16,17 @@ type Try = { manifest: SkillManifest; steps: readonly CanvasStep[]; order: TestO
  * answers, and its tools are acknowledged but never called. Nothing external is reached and no conversation is
  * stored.
  */
-export function askOfTry({ manifest, steps, order }: Try, alongside: Ask['alongside']): Ask<Tried> {
+export function requestOfTry(
+  { manifest, steps, order }: Try,
+  alongside: CompletionRequest['alongside'],
+): CompletionRequest<Tried> {
   const engine = manifest.modelPreference ? findEngine(manifest.modelPreference) : null
   const writes = engine?.kind === 'text' && engine.mode !== 'auto' ? engine : null
   const temperature = steps.find(({ type }) => type === 'ai_transform')?.config.temperature
   const system = systemOf(manifest, order.message)
   return {
     prompt: order.message,
-    mode: (writes?.mode as Ask['mode'] | undefined) ?? 'auto',
+    mode: (writes?.mode as CompletionRequest['mode'] | undefined) ?? 'auto',
     engine: writes?.id ?? null,
     overrides: {},
     voice: {

@@ -1,9 +1,9 @@
-import type { Ask } from '../completions'
+import type { CompletionRequest } from '../completions'
 import { newAllowance, sizeIfRunOrWritten, validatorOf, withoutForeignPatterns } from '../tools'
 import { assertSchema } from './assert-schema'
 import type { ChatOrder } from './schema'
 
-type Form = Pick<Ask, 'json' | 'checkJson'>
+type Form = Pick<CompletionRequest, 'json' | 'checkJson'>
 
 const SCHEMA_PATH = 'response_format.json_schema.schema'
 
@@ -15,8 +15,12 @@ const SCHEMA_PATH = 'response_format.json_schema.schema'
 export function formatOf({ response_format: format }: ChatOrder): Form {
   if (!format || format.type === 'text') return { json: false, checkJson: null }
   if (!('json_schema' in format)) return { json: true, checkJson: (content) => problemOf(content, isObject) }
-  const { schema } = format.json_schema
-  assertSchema(schema, SCHEMA_PATH, newAllowance(), sizeIfRunOrWritten)
+  return formOfSchema(format.json_schema.schema, SCHEMA_PATH)
+}
+
+/** The form of a JSON Schema; `path` is where it stands in the request. Throws as {@link formatOf}. */
+export function formOfSchema(schema: Record<string, unknown>, path: string): Form {
+  assertSchema(schema, path, newAllowance(), sizeIfRunOrWritten)
   const checked = withoutForeignPatterns(schema)
   return { json: schema, checkJson: (content) => problemOf(content, validatorOf(checked)) }
 }

@@ -1,4 +1,4 @@
-import type { Ask } from '../completions'
+import type { CompletionRequest } from '../completions'
 import {
   assertAttachment,
   assertMetadata,
@@ -21,7 +21,7 @@ import type { ChatMessage, ChatOrder } from './schema'
  * persona, earlier turns are context. Throws 400 `empty_prompt` when the last user message has neither text nor image,
  * 400 `validation_error` for a message without content.
  */
-export function askFromChat(order: ChatOrder): Ask<ChatCompletion> {
+export function requestFromChat(order: ChatOrder): CompletionRequest<ChatCompletion> {
   if (order.metadata) assertMetadata(order.metadata)
   assertContent(order.messages)
   const last = order.messages.findLastIndex(({ role }) => role === 'user')
@@ -69,7 +69,7 @@ export function askFromChat(order: ChatOrder): Ask<ChatCompletion> {
 }
 
 /** Results of tools at the end go on with a run that began before, also where they are not read for want of `tools`. */
-function goesOnIn(messages: readonly ChatMessage[]): Pick<Ask, 'answeredCalls'> {
+function goesOnIn(messages: readonly ChatMessage[]): Pick<CompletionRequest, 'answeredCalls'> {
   const results = messages.slice(messages.findLastIndex(({ role }) => !RESULTS.has(role)) + 1)
   return results.length ? { answeredCalls: results.flatMap(({ tool_call_id: id }) => id ?? []).slice(-MOST_CALLS) } : {}
 }
@@ -79,7 +79,7 @@ const RESULTS: ReadonlySet<ChatMessage['role']> = new Set(['tool', 'function'])
 const MOST_CALLS = 128
 
 /** What refusals and warnings name; of several system messages the first. */
-function originsOf(messages: readonly ChatMessage[], last: number): NonNullable<Ask['cameFrom']> {
+function originsOf(messages: readonly ChatMessage[], last: number): NonNullable<CompletionRequest['cameFrom']> {
   const path = (index: number) => `messages[${index}].content`
   const said = messages.flatMap((message, index) =>
     index < last && spoken(message)?.role === 'user' ? [path(index)] : [],
@@ -104,9 +104,11 @@ const unknownModel = (model: string) =>
   `"model" is ${said(model)}, which is no engine here, so svc-1-auto was used. GET /models lists them.`
 
 /** The engine a client names; unknown names fall back to auto (contract 4). */
-function engineOf(model: string | null | undefined): { id: string; mode: Ask['mode'] } | null {
+function engineOf(model: string | null | undefined): { id: string; mode: CompletionRequest['mode'] } | null {
   const entry = model ? findEngine(model) : null
-  return entry === null || entry.mode === 'auto' ? null : { id: entry.id, mode: entry.mode as Ask['mode'] }
+  return entry === null || entry.mode === 'auto'
+    ? null
+    : { id: entry.id, mode: entry.mode as CompletionRequest['mode'] }
 }
 
 /** Images that one chat may show its engine, as many as a native order may (contract 2.1). */

@@ -1,5 +1,5 @@
 import type { Offered } from '../agent/schema'
-import type { Ask } from '../completions'
+import type { CompletionRequest } from '../completions'
 import type { EngineTool, Message, ToolCall } from '../engines'
 import { invalidInput, said } from '../kernel/errors'
 import { newAllowance, sizeIfWritten } from '../tools'
@@ -17,7 +17,7 @@ export function functionsOf({
   tools,
   tool_choice: choice,
   parallel_tool_calls: parallel,
-}: ChatOrder): Ask['functions'] {
+}: ChatOrder): CompletionRequest['functions'] {
   if (!tools?.length) return null
   const names = new Set<string>()
   const allowance = newAllowance()

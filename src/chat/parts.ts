@@ -9,7 +9,7 @@ export const textOf = ({ content }: ChatMessage): string => {
   return (content ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
 }
 
-/** The images of a message, which is `messages[place]` in the order and `context[turn]` in the ask. */
+/** The images of a message, which is `messages[place]` in the order and `context[turn]` in the request. */
 export const imagesOf = ({ content }: ChatMessage, index: number, turn: number | null): SentImage[] =>
   Array.isArray(content)
     ? content.flatMap((part, at) =>

@@ -17,10 +17,10 @@ export const NOT_SERVED: Readonly<Record<string, string>> = {
 export const chatRoutes = (chat: ChatService, streams: Streams, guard: Guard) =>
   new Elysia({ tags: ['Chat'] }).use(guard).post(
     '/chat/completions',
-    ({ body, request, exchange, server, route }) => {
+    ({ body, request, exchange, route }) => {
       const call = toCall({ exchange, request, route })
-      if (body.stream) return streams.open({ ...chat.stream(call, body), exchange, request, server, route }) as never
-      server?.timeout(request, 0)
+      if (body.stream) return streams.open({ ...chat.stream(call, body), exchange, request, route }) as never
+      exchange.keepOpen()
       return chat.complete(call, body)
     },
     {

@@ -2,7 +2,7 @@ import { type AnswerStream, type CompletionService, chatFramer } from '../comple
 import type { ChatCompletion } from '../completions/schema'
 import type { Call } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
-import { askFromChat } from './from-wire'
+import { requestFromChat } from './from-wire'
 import type { ChatOrder } from './schema'
 
 type Deps = { completions: CompletionService; clock: Clock }
@@ -14,12 +14,12 @@ export function createChat({ completions, clock }: Deps) {
   return {
     /** Throws 400 `empty_prompt`, and whatever the pipeline throws. */
     async complete(call: Call, order: ChatOrder): Promise<ChatCompletion> {
-      return completions.pipeline.complete(call, askFromChat(order))
+      return completions.pipeline.complete(call, requestFromChat(order))
     },
 
     stream(call: Call, order: ChatOrder): AnswerStream {
-      const ask = askFromChat(order)
-      const source: AnswerStream['source'] = (write) => completions.pipeline.stream(call, ask, write)
+      const request = requestFromChat(order)
+      const source: AnswerStream['source'] = (write) => completions.pipeline.stream(call, request, write)
       const includeUsage = order.stream_options?.include_usage === true
       return { source, frame: chatFramer(clock, includeUsage), endsWithDone: true }
     },

@@ -8,7 +8,16 @@ import type { Clock } from '../kernel/clock'
 import { sha256Hex } from '../kernel/crypto'
 import type { KeyId } from '../kernel/ids'
 import { createShares } from './cache-shares'
-import type { CompletionId, FollowUp, ModelRef, Routing, SkillActive, StructuredOutput, ToolUse } from './schema'
+import type {
+  CompletionId,
+  FollowUp,
+  JobHandle,
+  ModelRef,
+  Routing,
+  SkillActive,
+  StructuredOutput,
+  ToolUse,
+} from './schema'
 
 /** A cached answer: everything that a later identical request is served. */
 export type StoredAnswer = {
@@ -33,6 +42,8 @@ export type StoredAnswer = {
   guardrails: readonly Firing[]
   promptTokens: number
   completionTokens: number
+  /** The job that goes on with the work; null for an answer that is whole. */
+  job: JobHandle | null
 }
 
 /** A cached answer with its owner, its expiry, and what operators find and remove it by. */

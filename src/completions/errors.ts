@@ -23,9 +23,6 @@ export const requestTimeout = defineError('timeout', 'request_timeout', (seconds
     : `The answer did not finish within ${seconds} s. Try again, ask for less, or send "stream": true.`,
 )
 
-/** Never sent, because the client is gone; the usage and audit rows name it as the reason. */
-export const clientLeft = defineError('invalid', 'client_closed', () => 'The client closed the connection.')
-
 /** The prompt alone costs more than the run may cost. */
 export const overBounds = defineError(
   'unpaid',

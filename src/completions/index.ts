@@ -1,10 +1,10 @@
 /** Completions: the pipeline from a prompt to a charged, stored and recorded answer, and its native format. */
-export { type Ask, DEFAULT_ITERATIONS, type SentImage } from './ask'
-export type { CacheChoice, CacheDesk } from './cache-desk'
+
+export type { CacheChoice, CacheReading } from './cache-reading'
 export { cacheRulesOf, completionSettings, retiredCompletionSettings } from './config'
 export { ignoredIn } from './ignored'
-
 export { toChatCompletion } from './present'
-export { assertAttachment, assertMetadata } from './rules'
+export { type CompletionRequest, DEFAULT_ITERATIONS, requestFromOrder, type SentImage } from './request'
+export { assertAttachment, assertMetadata, assertOrder } from './rules'
 export { type AnswerStream, type CompletionService, createCompletions } from './service'
 export { chatFramer } from './stream'

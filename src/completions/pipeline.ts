@@ -1,12 +1,12 @@
 import type { Thought } from '../agent/schema'
 import { type Call, keyIdOf } from '../kernel/caller'
-import type { Ask } from './ask'
 import type { AnswerCache, StoredAnswer } from './cache'
+import type { CompletionRequest } from './request'
 import type { Run, Write } from './run'
 
 export type Stages = {
   /** Loads the conversation, memories, skills and policies that the request uses. 404 */
-  open(call: Call, ask: Ask, write: Write | null): Promise<Run>
+  open(call: Call, request: CompletionRequest, write: Write | null): Promise<Run>
   /** Counts the run towards the rate of its mode, once, when the mode is known. 429 */
   countMode(run: Run): void
   /** Checks that there is credit, before the cache is read. 402 */
@@ -34,16 +34,16 @@ export type Stages = {
 /** A completion from the request to its answer: the stages in order, plain and streamed alike (design 3). */
 export function createPipeline(stages: Stages, cache: AnswerCache) {
   return {
-    /** Answers in one piece, in the format of the ask. */
-    async complete<Answer extends object>(call: Call, ask: Ask<Answer>): Promise<Answer> {
-      const run = await stages.open(call, ask, null)
+    /** Answers in one piece, in the format of the request. */
+    async complete<Answer extends object>(call: Call, request: CompletionRequest<Answer>): Promise<Answer> {
+      const run = await stages.open(call, request, null)
       const answer = await answered(run)
-      return ask.present(run, answer)
+      return request.present(run, answer)
     },
 
     /** Answers as a stream. Nothing is shown before the request is accepted, so a refusal keeps its status. */
-    async stream(call: Call, ask: Ask, write: Write): Promise<void> {
-      const run = await stages.open(call, ask, write)
+    async stream(call: Call, request: CompletionRequest, write: Write): Promise<void> {
+      const run = await stages.open(call, request, write)
       const answer = await answered(run)
       await write({ type: 'ended', run, answer })
     },
@@ -54,7 +54,7 @@ export function createPipeline(stages: Stages, cache: AnswerCache) {
       stages.countMode(run)
       await stages.assertCredit(run)
       if (run.guard) await stages.guardInput(run)
-      const known = recall(run)
+      const known = readCache(run)
       const answer = known instanceof Promise ? await known : known
       return answer ? await replayed(run, answer) : await leading(run)
     } finally {
@@ -66,8 +66,8 @@ export function createPipeline(stages: Stages, cache: AnswerCache) {
    * A cached answer, or the one that an identical plain request is producing; a stream waits for none. Null comes
    * synchronously: with an await before `cache.lead`, two identical runs could both begin.
    */
-  function recall(run: Run): StoredAnswer | null | Promise<StoredAnswer | null> {
-    if (run.cacheKey === null || run.ask.cache === 'refresh') return null
+  function readCache(run: Run): StoredAnswer | null | Promise<StoredAnswer | null> {
+    if (run.cacheKey === null || run.request.cache === 'refresh') return null
     return cache.get(run.cacheKey) ?? (run.write ? null : (cache.pending(flightOf(run, run.cacheKey)) ?? null))
   }
 

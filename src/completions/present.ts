@@ -12,14 +12,14 @@ export function toCompletion(run: Run, answer: StoredAnswer): Completion {
     object: 'completion',
     created: iso(answer.createdAt),
     content: answer.content,
-    mode: run.ask.mode,
+    mode: run.request.mode,
     resolved_mode: answer.resolvedMode,
     model: answer.model,
     tools_used: answer.toolsUsed,
     artifacts: answer.artifacts,
     follow_ups: answer.followUps,
     usage: usageOf(run, answer),
-    metadata: run.ask.metadata,
+    metadata: run.request.metadata,
     conversation_id: run.conversationId,
     request_id: run.call.requestId,
     ...(run.isCached ? { _cached: true as const } : {}),
@@ -28,15 +28,17 @@ export function toCompletion(run: Run, answer: StoredAnswer): Completion {
 }
 
 /** What an answer took, and what this run was charged for it. */
-export function usageOf({ costMicro, isCached }: Run, { promptTokens, completionTokens }: StoredAnswer): Usage {
-  return {
-    cost_cents: microToCents(costMicro),
-    prompt_tokens: promptTokens,
-    completion_tokens: completionTokens,
-    total_tokens: promptTokens + completionTokens,
-    ...(isCached ? { cached: true as const } : {}),
-  }
-}
+export const usageOf = (run: Run, answer: StoredAnswer): Usage => ({
+  cost_cents: microToCents(run.costMicro),
+  ...tokensOf(run, answer),
+})
+
+const tokensOf = ({ isCached }: Run, { promptTokens, completionTokens }: StoredAnswer): Omit<Usage, 'cost_cents'> => ({
+  prompt_tokens: promptTokens,
+  completion_tokens: completionTokens,
+  total_tokens: promptTokens + completionTokens,
+  ...(isCached ? { cached: true as const } : {}),
+})
 
 /** Members that only some answers have; the `done` frame of a stream has them too. */
 export function extrasOf(answer: StoredAnswer, run: Run) {
@@ -44,6 +46,7 @@ export function extrasOf(answer: StoredAnswer, run: Run) {
     routing: answer.routing,
     ...(answer.resolvedMode === 'genui' ? { genui_code: answer.content } : {}),
     ...(answer.structuredOutput ? { structured_output: answer.structuredOutput } : {}),
+    ...(answer.job ? { job: answer.job } : {}),
     ...(answer.skillsActive.length ? { skills_active: answer.skillsActive } : {}),
     ...guardrailsOf(run, answer),
     ...warningsOf(run, answer),
@@ -52,14 +55,16 @@ export function extrasOf(answer: StoredAnswer, run: Run) {
 
 const guardrailsOf = (run: Run, answer: StoredAnswer) => {
   const guardrails = firedIn(run, answer)
-  return guardrails.length ? { guardrails } : {}
+  return guardrails.length ? { guardrails: [...guardrails] } : {}
 }
 
 /** What the request gave rise to comes first; a cached answer may have been made for another request. */
-function warningsOf({ ask }: Run, { finish, warnings }: StoredAnswer) {
-  const cut = finish === 'length' && ask.cache !== 'off' ? ['The answer was cut off at the output limit.'] : []
-  const all = [...ask.warnings, ...warnings, ...cut]
-  return all.length ? { warnings: all } : {}
+function warningsOf({ request }: Run, { finish, warnings }: StoredAnswer) {
+  const isCut = finish === 'length' && request.cache !== 'off'
+  if (!isCut && !request.warnings.length && !warnings.length) return {}
+  return {
+    warnings: [...request.warnings, ...warnings, ...(isCut ? ['The answer was cut off at the output limit.'] : [])],
+  }
 }
 
 const FINISH: Record<StoredAnswer['finish'], FinishReason> = {
@@ -73,14 +78,13 @@ export const finishReason = (answer: StoredAnswer): FinishReason => FINISH[answe
 
 /** The chat-completions answer (contract 4). */
 export function toChatCompletion(run: Run, answer: StoredAnswer): ChatCompletion {
-  const { cost_cents: _, ...counted } = usageOf(run, answer)
   return {
     id: chatIdOf(answer.id),
     object: 'chat.completion',
     created: Math.floor(answer.createdAt / 1000),
     model: answer.model.id,
     choices: [{ index: 0, message: messageOf(answer), finish_reason: finishReason(answer) }],
-    usage: counted,
+    usage: tokensOf(run, answer),
     svc_metadata: chatMetadata(run, answer),
     request_id: run.call.requestId,
     ...(run.isCached ? { _cached: true as const } : {}),
@@ -102,7 +106,7 @@ export const toFunctionCall = ({ id, name, arguments: args }: StoredAnswer['tool
 })
 
 export const chatMetadata = (run: Run, answer: StoredAnswer): ChatCompletion['svc_metadata'] => ({
-  mode: run.ask.mode,
+  mode: run.request.mode,
   resolved_mode: answer.resolvedMode,
   tools_used: answer.toolsUsed,
   artifacts: answer.artifacts,
@@ -111,6 +115,7 @@ export const chatMetadata = (run: Run, answer: StoredAnswer): ChatCompletion['sv
   conversation_id: run.conversationId,
   ...(answer.followUps.length ? { follow_ups: answer.followUps } : {}),
   routing: answer.routing,
+  ...(answer.job ? { job: answer.job } : {}),
   ...guardrailsOf(run, answer),
   ...warningsOf(run, answer),
 })

@@ -12,14 +12,14 @@ const wantsFresh = (request: Request) => /\bno-cache\b|\bno-store\b/i.test(reque
 export const completionRoutes = (completions: CompletionService, streams: Streams, guard: Guard) =>
   new Elysia({ tags: ['Completions'] }).use(guard).post(
     '/completions',
-    async ({ body, request, set, exchange, server, route }) => {
+    async ({ body, request, set, exchange, route }) => {
       const call = toCall({ exchange, request, route })
       const fresh = wantsFresh(request)
       if (body.stream) {
         const stream = await completions.stream(call, body, fresh)
-        return streams.open({ ...stream, exchange, request, server, route }) as never
+        return streams.open({ ...stream, exchange, request, route }) as never
       }
-      server?.timeout(request, 0)
+      exchange.keepOpen()
       const completion = await completions.complete(call, body, fresh)
       set.headers['x-cache'] = '_cached' in completion ? 'HIT' : 'MISS'
       return completion

@@ -108,10 +108,11 @@ function unfenced(content: string): string {
 }
 
 /** Every rule that fired on the request and on its answer, which may come from the cache (contract 12). */
-export const firedIn = ({ guard }: Pick<Run, 'guard'>, answer: Pick<StoredAnswer, 'guardrails'>): Firing[] => [
-  ...(guard?.firings ?? []).filter(({ phase }) => phase === 'input'),
-  ...answer.guardrails,
-]
+export const firedIn = (
+  { guard }: Pick<Run, 'guard'>,
+  { guardrails }: Pick<StoredAnswer, 'guardrails'>,
+): readonly Firing[] =>
+  guard?.firings.length ? [...guard.firings.filter(({ phase }) => phase === 'input'), ...guardrails] : guardrails
 
 /** Seconds an answer may be served from the cache (contract 22.1). */
 const TTL_S: Record<string, number> = {
@@ -126,8 +127,8 @@ export const defaultTtlS = (mode: string): number => TTL_S[mode] ?? 300
 
 /** Warns about modes that have an endpoint of their own (contract 2.4). */
 export const modeWarnings = (mode: Mode): string[] =>
-  mode === 'research' || mode === 'video'
+  mode === 'research'
     ? [
-        `Mode "${mode}" takes minutes and runs inline here, up to the request time-out. Send it to POST /${mode} and read poll_url.`,
+        'Mode "research" takes minutes and runs inline here, up to the request time-out. Send it to POST /research and read poll_url.',
       ]
     : []

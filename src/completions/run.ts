@@ -2,16 +2,24 @@ import type { Image, Spent, Step } from '../agent/schema'
 import type { Hold } from '../billing/schema'
 import type { ConversationId } from '../conversations/schema'
 import type { Message } from '../engines'
+import type { Draft } from '../files'
 import type { Guard, HoldBack } from '../guardrails'
 import type { Call } from '../kernel/caller'
 import type { BrandSoul } from '../keys/schema'
+import type { Deadline } from '../making'
+import type { Picture } from '../media'
+import type { Later } from '../public-jobs'
 import type { TokenTicket } from '../rate-limits'
+import type { Asked } from '../research'
 import type { Effective } from '../routing-preferences'
 import type { Activation } from '../skills'
 import type { Toolset } from '../tools/schema'
-import type { Ask } from './ask'
 import type { StoredAnswer } from './cache'
+import type { CompletionRequest } from './request'
 import type { CompletionId, ModelRef, Routing } from './schema'
+
+/** A turn before the prompt; `pictured` where a picture was its answer. */
+export type PastTurn = Message & { readonly pictured?: boolean }
 
 /** What a reader of a stream sees, in order: one `began`, steps, one `ended`. */
 export type Progress =
@@ -22,9 +30,6 @@ export type Progress =
 /** Shows a part of a stream. A promise is to be awaited: the reader is behind, or it rejects because the reader left. */
 export type Write = (progress: Progress) => void | Promise<void>
 
-/** Aborts when the client leaves or the time is up; `timedOut` tells which. */
-export type Deadline = { readonly signal: AbortSignal; timedOut(): boolean; end(): void }
-
 /**
  * One completion, from the request to its record. `open` makes it, and the stages fill it in order: all
  * members exist from the beginning, with neutral values until their stage has come.
@@ -33,7 +38,7 @@ export type Run = {
   readonly id: CompletionId
   readonly call: Call
   /** The request; guardrails replace it with what they leave of it. */
-  ask: Ask
+  request: CompletionRequest
   /** Where a stream is shown; null for an answer in one piece. */
   readonly write: Write | null
   /** `clock.monotonic()` when the pipeline began. */
@@ -42,7 +47,7 @@ export type Run = {
 
   // Loaded by `open`.
   /** Stored turns, then those of the request; `decide` leaves what fits the engine's window. */
-  history: readonly Message[]
+  history: readonly PastTurn[]
   /** The conversation it continues, already checked to be the caller's own. */
   readonly attached: ConversationId | null
   /** Where the turn is stored: the conversation it continues or the new one it begins; null when it is not stored. */
@@ -74,12 +79,16 @@ export type Run = {
   classifiedMs: number | null
   images: readonly Image[]
   system: string | null
-  /** Sentences for the caller, besides those of the ask. */
+  /** Sentences for the caller, besides those of the request. */
   warnings: readonly string[]
   /** Null when the engine is offered no server-side tools. */
   toolset: Toolset | null
   promptTokens: number
   maxOutputTokens: number
+  /** How much is researched for the answer; null for a run that does not. */
+  inquiry: Pick<Asked, 'depth' | 'maxSources'> | null
+  /** Of a run in an image mode: the engine that makes the picture. */
+  pictureEngineId: string
 
   // Filled by `admit`: from here on it must end in `finish` or `abandon`.
   /** Null when the answer is free. Extended for each further turn of a run with tools. */
@@ -96,6 +105,12 @@ export type Run = {
   said: string
   /** Holds back streamed text until rules have checked it; null when no rule needs that. */
   held: HoldBack | null
+
+  /** The job that goes on with the work, put in line with the end of the run. */
+  later: Later | null
+  /** Files that were kept, and the pictures among them, which become artifacts with the charge. */
+  readonly drafts: Draft[]
+  pictures: readonly Picture[]
 
   // The end.
   costMicro: number

@@ -1,3 +1,4 @@
+import { JobId } from '../jobs/schema'
 import { JsonObject, nullable, oneOf, type Static, t } from '../kernel/schema'
 
 /** Parts of native answers and of chat completions (contract 2.2, 4). */
@@ -55,3 +56,10 @@ export const StructuredOutput = t.Object(
   { $id: 'StructuredOutput' },
 )
 export type StructuredOutput = Static<typeof StructuredOutput>
+
+/** The job that goes on with what a request began (contract 2.4). */
+export const JobHandle = t.Object(
+  { job_id: JobId.schema, status: t.Literal('queued'), poll_url: t.String() },
+  { $id: 'JobHandle' },
+)
+export type JobHandle = Static<typeof JobHandle>

@@ -3,11 +3,12 @@ import { Artifact } from '../files/schema'
 import { Firing } from '../guardrails/schema'
 import { defineId, type Id } from '../kernel/ids'
 import { JsonObject, nullable, oneOf, RequestId, type Static, Timestamp, t } from '../kernel/schema'
+import { ImageModel, ImageQuality } from '../media/schema'
 import { InlineTool } from '../tools/schema'
 import { IGNORED_MEMBERS } from './ignored'
-import { FollowUp, ModelRef, Routing, SkillActive, StructuredOutput, ToolUse, Usage } from './schema-parts'
+import { FollowUp, JobHandle, ModelRef, Routing, SkillActive, StructuredOutput, ToolUse, Usage } from './schema-parts'
 
-export { FollowUp, IGNORED_MEMBERS, ModelRef, Routing, SkillActive, StructuredOutput, ToolUse, Usage }
+export { FollowUp, IGNORED_MEMBERS, JobHandle, ModelRef, Routing, SkillActive, StructuredOutput, ToolUse, Usage }
 
 export const CompletionId = defineId('completion', 'cmpl')
 export type CompletionId = Id<'completion'>
@@ -15,7 +16,7 @@ export const ChatCompletionId = defineId('chat completion', 'chatcmpl')
 export type ChatCompletionId = Id<'chat completion'>
 
 /** The id that chat clients see; it differs from the completion id in its prefix only. */
-export const chatIdOf = (id: CompletionId): ChatCompletionId => id.replace(/^cmpl_/, 'chatcmpl_') as ChatCompletionId
+export const chatIdOf = (id: CompletionId): ChatCompletionId => `chat${id}` as ChatCompletionId
 
 /** The modes of contract 2.1. */
 export const MODES = [
@@ -104,18 +105,8 @@ export const CompletionOrder = t.Object(
     metadata: t.Optional(nullable(JsonObject)),
     component_library: t.Optional(t.String({ maxLength: 64 })),
     attachments: t.Optional(t.Array(Attachment, { maxItems: 10 })),
-    image_model: t.Optional(
-      oneOf([
-        'auto',
-        'svc-1-create',
-        'svc-1-photo',
-        'svc-1-rapid',
-        'svc-1-design',
-        'svc-1-studio',
-        'svc-1-type',
-      ] as const),
-    ),
-    image_quality: t.Optional(oneOf(['draft', 'standard', 'hd'] as const)),
+    image_model: t.Optional(ImageModel),
+    image_quality: t.Optional(ImageQuality),
     stealth_model: t.Optional(t.String({ maxLength: 64 })),
     stealth_aspect: t.Optional(oneOf(['square', 'portrait', 'landscape', 'wide'] as const)),
     stealth_duration: t.Optional(oneOf(['5s', '6s', '10s'] as const)),
@@ -149,6 +140,7 @@ export const Completion = t.Object(
     genui_code: t.Optional(t.String()),
     structured_output: t.Optional(StructuredOutput),
     skills_active: t.Optional(t.Array(SkillActive)),
+    job: t.Optional(JobHandle),
     routing: t.Optional(Routing),
     guardrails: t.Optional(t.Array(Firing)),
     warnings: t.Optional(t.Array(t.String())),
@@ -201,6 +193,7 @@ export const ChatCompletion = t.Object(
       conversation_id: t.Optional(nullable(ConversationId.schema)),
       follow_ups: t.Optional(t.Array(FollowUp)),
       routing: t.Optional(Routing),
+      job: t.Optional(JobHandle),
       guardrails: t.Optional(t.Array(Firing)),
       warnings: t.Optional(t.Array(t.String(), { description: 'What was ignored or went differently than asked' })),
     }),

@@ -6,6 +6,7 @@ import type { Classifier } from '../classifier'
 import type { ConversationService, MemoryService } from '../conversations'
 import type { EngineService } from '../engines'
 import type { EventBus } from '../events'
+import type { Files } from '../files'
 import type { GuardrailService } from '../guardrails'
 import type { Call } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
@@ -13,27 +14,33 @@ import type { KeyId } from '../kernel/ids'
 import type { Outbound } from '../kernel/outbound'
 import type { Reader, Store } from '../kernel/store'
 import type { BrandSoul } from '../keys/schema'
+import { createHolds } from '../making'
+import type { Pictures, VideoService } from '../media'
 import type { RateLimiter } from '../rate-limits'
+import type { ResearchService } from '../research'
 import type { EffectiveRouting } from '../routing-preferences'
 import type { SettingsService } from '../settings'
 import type { SkillService } from '../skills'
 import type { Tools } from '../tools'
 import type { UsageLog } from '../usage'
-import { type Ask, askFromOrder } from './ask'
 import { createAnswerCache } from './cache'
-import { createCacheDesk } from './cache-desk'
+import { createCacheReading } from './cache-reading'
 import type { CacheRules } from './config'
 import { createPipeline } from './pipeline'
+import { type CompletionRequest, requestFromOrder } from './request'
 import { assertOrder } from './rules'
-import type { Write } from './run'
+import type { Run, Write } from './run'
 import type { ChatCompletion, Completion, CompletionOrder } from './schema'
 import { createAdmit } from './stages/admit'
 import { createDecide } from './stages/decide'
+import { createFilm, isFilm } from './stages/film'
 import { createFinish } from './stages/finish'
 import { guardOutput } from './stages/guard'
 import { createInputGuard } from './stages/guard-input'
-import { createMoney } from './stages/money'
+import { createInquire } from './stages/inquire'
+import { createMoney, isPicture } from './stages/money'
 import { createOpen } from './stages/open'
+import { createPaint } from './stages/paint'
 import { createRecord } from './stages/record'
 import { showRest } from './stages/show'
 import { createThink } from './stages/think'
@@ -61,6 +68,10 @@ type Deps = {
   skills: Pick<SkillService, 'activeFor'>
   guardrails: Pick<GuardrailService, 'guardOf'>
   memory: MemoryService
+  research: Pick<ResearchService, 'inquire' | 'later' | 'most'>
+  files: Pick<Files, 'receive' | 'add' | 'discard'>
+  pictures: Pictures
+  video: Pick<VideoService, 'later'>
   outbound: Outbound
   caching: CacheRules
   /** Ends streams whose caller's access ends. */
@@ -85,18 +96,25 @@ export function createCompletions(deps: Deps) {
   const { clock, caching } = deps
   const cache = createAnswerCache({ clock, maxBytes: caching.maxBytes })
   const { record, refused } = createRecord(deps)
-  const money = createMoney(deps)
+  const holds = createHolds(deps)
+  const money = createMoney({ ...deps, holds })
   const { think, partial } = createThink({ ...deps, money })
+  const inquire = createInquire(deps)
+  const paint = createPaint(deps)
+  const film = createFilm(deps)
   const stages = {
     open: createOpen({ ...deps, cacheEnabled: caching.enabled }),
     ...createAdmit({ ...deps, money }),
     assertCredit: money.assertCredit,
     guardInput: createInputGuard({ ...deps, refused }),
     decide: createDecide(deps),
-    think,
+    async think(run: Run) {
+      if (isPicture(run)) return paint(run)
+      return isFilm(run) ? film(run) : ((await inquire(run)) ?? think(run))
+    },
     guardOutput,
     showRest,
-    ...createFinish({ ...deps, record, partial, cache, ttlS: caching.ttlS }),
+    ...createFinish({ ...deps, holds, record, partial, cache, ttlS: caching.ttlS }),
   }
   const pipeline = createPipeline(stages, cache)
 
@@ -107,19 +125,23 @@ export function createCompletions(deps: Deps) {
 
   /** The same as a stream (contract 3). Throws when the order is invalid; other refusals come from `source`. */
   async function stream(call: Call, order: CompletionOrder, fresh: boolean): Promise<AnswerStream> {
-    const ask = await read(call, order, fresh)
-    const source = (write: Write) => pipeline.stream(call, ask, write)
+    const request = await read(call, order, fresh)
+    const source = (write: Write) => pipeline.stream(call, request, write)
     return order.format === 'compat'
       ? { source, frame: chatFramer(deps.clock, false), endsWithDone: true }
       : { source, ...nativeFramer(), endsWithDone: false }
   }
 
-  async function read(call: Call, order: CompletionOrder, fresh: boolean): Promise<Ask<Completion | ChatCompletion>> {
+  async function read(
+    call: Call,
+    order: CompletionOrder,
+    fresh: boolean,
+  ): Promise<CompletionRequest<Completion | ChatCompletion>> {
     assertOrder(order)
-    return askFromOrder(order, await deps.settings.read(deps.store.read, call.caller.userId), fresh)
+    return requestFromOrder(order, await deps.settings.read(deps.store.read, call.caller.userId), fresh)
   }
 
-  const answers = createCacheDesk({ cache, clock, enabled: caching.enabled })
+  const answers = createCacheReading({ cache, clock, enabled: caching.enabled })
 
   return { complete, stream, pipeline, answers }
 }

@@ -45,7 +45,7 @@ const withoutType = <T extends { type: string }>({ type: _, ...rest }: T): Omit<
 function metaOf({ run, id }: Extract<Progress, { type: 'began' }>) {
   return {
     id,
-    mode: run.ask.mode,
+    mode: run.request.mode,
     resolved_mode: run.resolvedMode,
     model: run.model,
     tools: [],
@@ -66,9 +66,9 @@ const skillsFrame = (run: Run): string =>
 const artifactFrames = ({ artifacts }: StoredAnswer): string =>
   artifacts.map((artifact) => sseFrame({ event: 'artifact', data: artifact })).join('')
 
-const genuiMeta = ({ resolvedMode, ask }: Run): string =>
+const genuiMeta = ({ resolvedMode, request }: Run): string =>
   resolvedMode === 'genui'
-    ? sseFrame({ event: 'genui_meta', data: { library: ask.voice.componentLibrary, tools: [] } })
+    ? sseFrame({ event: 'genui_meta', data: { library: request.voice.componentLibrary, tools: [] } })
     : ''
 
 const doneOf = (run: Run, answer: StoredAnswer) => ({
@@ -80,7 +80,7 @@ const doneOf = (run: Run, answer: StoredAnswer) => ({
   request_id: run.call.requestId,
   tools_used: answer.toolsUsed,
   artifacts: answer.artifacts,
-  metadata: run.ask.metadata,
+  metadata: run.request.metadata,
   ...(run.isCached ? { _cached: true } : {}),
   ...extrasOf(answer, run),
 })

@@ -1,4 +1,6 @@
 import type { AuditLog } from '../audit'
+import type { Files } from '../files'
+import { ArtifactId } from '../files/schema'
 import { type Call, type OwnerScope, ownerOf } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import { notFound } from '../kernel/errors'
@@ -20,9 +22,10 @@ import {
 import type { ConversationRow, MessageRow } from './table'
 
 export type ConversationService = ReturnType<typeof createConversations>
-export type PastTurn = { role: 'user' | 'assistant'; content: string }
+/** `pictured` where a picture was the answer. */
+export type PastTurn = { role: 'user' | 'assistant'; content: string; pictured?: boolean }
 
-type Deps = { store: Store; audit: AuditLog; clock: Clock }
+type Deps = { store: Store; audit: AuditLog; clock: Clock; files: Pick<Files, 'find'> }
 
 const TITLE_CHARS = 60
 const PREVIEW_CHARS = 120
@@ -33,7 +36,7 @@ const HISTORY_MESSAGES = 40
  * Stores turns and reads them back. They belong to the user, whichever key was used (contract 17); those of an
  * org's key belong to the org, so that the key cannot read its creator's own conversations.
  */
-export function createConversations({ store, audit, clock }: Deps) {
+export function createConversations({ store, audit, clock, files }: Deps) {
   return { assertOwned, history, start, append, list, get, rename, remove, verify }
 
   /** Throws 404 unless the id is this owner's conversation. */
@@ -47,9 +50,11 @@ export function createConversations({ store, audit, clock }: Deps) {
   async function history(owner: OwnerScope, id: string): Promise<{ id: ConversationId; turns: PastTurn[] }> {
     const conversation = await assertOwned(store.read, owner, id)
     const found = await rows.messagesAfter(store.read, conversation.id, conversation.message_count - HISTORY_MESSAGES)
-    const turns = found.flatMap(({ role, content }) =>
-      role === 'user' || role === 'assistant' ? [{ role, content }] : [],
-    )
+    const turns = found.flatMap(({ role, content }, place): PastTurn[] => {
+      if (role !== 'user' && role !== 'assistant') return []
+      const pictured = role === 'user' && found[place + 1]?.about?.resolvedMode === 'image'
+      return [{ role, content, ...(pictured ? { pictured } : {}) }]
+    })
     return { id: conversation.id, turns }
   }
 
@@ -77,7 +82,19 @@ export function createConversations({ store, audit, clock }: Deps) {
   async function get({ caller }: Call, id: string): Promise<Conversation> {
     const row = await assertOwned(store.read, ownerOf(caller), id)
     const found = await rows.messagesAfter(store.read, row.id, 0)
-    return { ...presentSummary(row), messages: found.map(presentMessage) }
+    const messages = found.map(async (one) => presentMessage(one, await linked(row.owner, one.about?.artifacts ?? [])))
+    return { ...presentSummary(row), messages: await Promise.all(messages) }
+  }
+
+  /** Artifacts with links that work now (contract 2.3); one that is deleted has none. */
+  function linked(owner: OwnerScope, artifacts: StoredArtifacts): Promise<StoredArtifacts> {
+    return Promise.all(
+      artifacts.map(async (artifact) => {
+        if (artifact.url === null || typeof artifact.id !== 'string' || !ArtifactId.is(artifact.id)) return artifact
+        const fresh = await files.find(store.read, owner, artifact.id)
+        return fresh ?? { ...artifact, url: null, url_expires_at: null }
+      }),
+    )
   }
 
   async function rename(call: Call, id: string, { title }: RenameConversation): Promise<ConversationSummary> {
@@ -138,7 +155,9 @@ const presentSummary = (row: ConversationRow): ConversationSummary => ({
   ...(row.last_message === null ? {} : { lastMessage: row.last_message }),
 })
 
-const presentMessage = ({ id, role, content, created_at, about }: MessageRow): Message => ({
+type StoredArtifacts = NonNullable<MessageRow['about']>['artifacts']
+
+const presentMessage = ({ id, role, content, created_at, about }: MessageRow, artifacts: StoredArtifacts): Message => ({
   id,
   role,
   content,
@@ -148,7 +167,7 @@ const presentMessage = ({ id, role, content, created_at, about }: MessageRow): M
     resolvedMode: about.resolvedMode,
     model: about.model,
     tools: about.tools,
-    artifacts: about.artifacts,
+    artifacts,
     followUps: about.followUps,
     status: about.status,
     costCents: microToCents(about.costMicro),

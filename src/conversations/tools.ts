@@ -20,6 +20,7 @@ export const saveMemory = (memory: MemoryService): Tool => ({
   requiresApproval: false,
   skillId: null,
   timeoutMs: 5_000,
+  keeps: true,
   async run(args, { call }) {
     try {
       const { memory: saved } = await memory.add(

@@ -4,7 +4,14 @@ import { failpoint } from '../kernel/failpoint'
 import type { Log } from '../kernel/log'
 import { type Candidate, type Observe, type Reached, reach } from './attempt'
 import type { EngineEntry } from './catalog'
-import { type EngineAnswer, EngineFailure, type EnginePart, type EngineRequest } from './engine'
+import {
+  type EngineAnswer,
+  EngineFailure,
+  type EnginePart,
+  type EngineRequest,
+  type ImageRequest,
+  type MadeImage,
+} from './engine'
 import { engineBrokeOff, engineMissing, engineUnable } from './errors'
 import { type CheckedUsage, createMeter, meterAnswer, type RunPart, type StreamEnd } from './meter'
 import { type Abilities, ableTo, missingIn, needsOf } from './needs'
@@ -23,6 +30,9 @@ export const originOf = ({ caller, requestId }: Call): Origin => ({ owner: owner
 
 /** A request to a service engine: the upstream's model name is filled in per target. */
 export type RunRequest = Omit<EngineRequest, 'model'> & { origin?: Origin | undefined }
+
+/** A picture of a service engine: the upstream's model name is filled in per target. */
+export type PictureRequest = Omit<ImageRequest, 'model'> & { origin?: Origin | undefined }
 
 export type RunOptions = {
   /** Called once when a fallback engine answered instead of the one asked (audit, counters). */
@@ -62,6 +72,8 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
   const plans = new Map(entries.map((entry) => [entry.id, planFor(entry, targets)]))
 
   return {
+    image,
+
     /** What the targets can that are tried for an engine, those of its fallback engine last. */
     abilities: (engineId: string): Abilities[] => (plans.get(engineId) ?? []).map(({ target }) => target.can),
 
@@ -84,6 +96,22 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
       const parts = meter.parts(reached.value.stream, reached.value.first, watch(reached, request))
       return { ...sourceOf(reached, engineId, options), parts, soFar: meter.soFar }
     },
+  }
+
+  /** One picture. Throws 503 `engine_unavailable`, 400 for what the engine refuses to make. */
+  async function image(engineId: string, request: PictureRequest): Promise<Source & MadeImage> {
+    const { signal, origin, prompt } = request
+    const mode = 'image'
+    const candidates = (plans.get(engineId) ?? []).filter(({ target }) => target.driver.image)
+    if (candidates.length === 0) throw engineMissing.with({ retryAfterS: 60 }, mode)
+    const countTokens = () => countPrompt([{ role: 'user', content: prompt }])
+    const begin = ({ driver, model, slots }: Target) => {
+      const make = () => driver.image!({ ...request, model })
+      return slots ? slots.hold(origin?.owner, signal, make) : make()
+    }
+    const reached = await reach({ mode, signal, candidates, origin, countTokens, begin }, deps)
+    reached.pass.succeeded()
+    return { ...reached.value, ...sourceOf(reached, engineId, {}) }
   }
 
   function orderFor(engineId: string, request: RunRequest) {

@@ -75,6 +75,25 @@ export const ENGINES: readonly EngineEntry[] = [
   text('svc-1-vision', 'vision', 'Svc Vision', 'svc-vision', 'svc-1-extract', 'Answers questions about pictures.'),
 ]
 
+const image = (id: string, label: string, description: string): EngineEntry => ({
+  id,
+  mode: 'image',
+  label,
+  engine: 'svc-vision',
+  description,
+  fallback: 'svc-1-create',
+  kind: 'image',
+})
+
+/** What `image_model` may name besides the engine of the mode; not listed (contract 5.1). */
+export const IMAGE_ENGINES: readonly EngineEntry[] = [
+  image('svc-1-photo', 'Svc Photo', 'Pictures that look photographed.'),
+  image('svc-1-rapid', 'Svc Rapid', 'Quick pictures.'),
+  image('svc-1-design', 'Svc Design', 'Posters, icons and layouts.'),
+  image('svc-1-studio', 'Svc Studio', 'Carefully finished pictures.'),
+  image('svc-1-type', 'Svc Type', 'Pictures with lettering.'),
+]
+
 const ALIASES = new Map([['svc-1-edge', 'svc-1-roast']])
 const BY_ID = new Map(ENGINES.map((entry) => [entry.id, entry]))
 const BY_MODE = new Map(ENGINES.map((entry) => [entry.mode, entry]))
@@ -89,6 +108,26 @@ const STEALTH = new Map([
 /** The engine of this id or alias; null for anything else, `constructor` included. */
 export const findEngine = (id: string): EngineEntry | null => BY_ID.get(ALIASES.get(id) ?? id) ?? null
 
+const IMAGE_BY_ID = new Map([...ENGINES, ...IMAGE_ENGINES].filter(({ kind }) => kind === 'image').map((e) => [e.id, e]))
+
+/** The engine that makes pictures under this id; null for any other word. */
+export const findImageEngine = (id: string): EngineEntry | null => IMAGE_BY_ID.get(id) ?? null
+
 /** The engine a mode goes to by default; null for a word that is no mode. */
 export const engineOfMode = (mode: string): EngineEntry | null =>
   BY_MODE.get(mode) ?? findEngine(STEALTH.get(mode) ?? '')
+
+/** Engines of sound. No mode of a completion goes to them and `/models` does not list them (contract 6). */
+export const AUDIO_ENGINES = [
+  { id: 'svc-1-voice', label: 'Svc Voice', engine: 'svc-voice', mode: 'tts', kind: 'speech' },
+  { id: 'svc-1-transcribe', label: 'Svc Transcribe', engine: 'svc-voice', mode: 'stt', kind: 'transcription' },
+] as const
+export type AudioEngine = (typeof AUDIO_ENGINES)[number]['id']
+
+type Described = { id: string; label: string; engine: string }
+
+const OF_SOUND = new Map<string, Described>(AUDIO_ENGINES.map((entry) => [entry.id, entry]))
+
+/** Any engine, listed or not, as events and answers name it; null for any other word. */
+export const describedEngine = (id: string): Described | null =>
+  findEngine(id) ?? findImageEngine(id) ?? OF_SOUND.get(id) ?? null

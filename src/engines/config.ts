@@ -2,7 +2,8 @@ import type { PriceTable } from '../billing/schema'
 import { ConfigError, setting, type Values } from '../kernel/config'
 import { sha256Hex } from '../kernel/crypto'
 import { type Static, t } from '../kernel/schema'
-import { ENGINES, findEngine } from './catalog'
+import { AUDIO_ENGINES, ENGINES, findEngine, findImageEngine, IMAGE_ENGINES } from './catalog'
+import { EVERY_TEXT_ENGINE, shortForms, shortSettings } from './short-forms'
 import { OUR_HEADERS, Upstream, type UpstreamConfig } from './upstream'
 
 /** The long form in svc.server.json: upstreams by name, and for each engine its targets, `name:model`, best first. */
@@ -17,50 +18,7 @@ export const EnginesFile = t.Object(
 export type EnginesFile = Static<typeof EnginesFile>
 
 export const engineSettings = {
-  engineBaseUrl: setting({
-    env: 'SVC_ENGINE_BASE_URL',
-    schema: t.String({ pattern: '^(https?://[^\\s]+)?$' }),
-    default: '',
-    about:
-      'Base address of one chat-completions server that answers every text mode, such as http://127.0.0.1:8080/v1.',
-  }),
-  engineApiKey: setting({
-    env: 'SVC_ENGINE_API_KEY',
-    schema: t.String(),
-    default: '',
-    about: 'The key sent to SVC_ENGINE_BASE_URL as a bearer token.',
-    secret: true,
-  }),
-  engineModel: setting({
-    env: 'SVC_ENGINE_MODEL',
-    schema: t.String({ minLength: 1 }),
-    default: 'default',
-    about: 'The model name sent to SVC_ENGINE_BASE_URL.',
-  }),
-  engineContextWindow: setting({
-    env: 'SVC_ENGINE_CONTEXT_WINDOW',
-    schema: t.Integer({ minimum: 1_000, maximum: 100_000_000 }),
-    default: 128_000,
-    about: 'Most tokens of prompt and answer together that SVC_ENGINE_BASE_URL takes.',
-  }),
-  engineMaxOutputTokens: setting({
-    env: 'SVC_ENGINE_MAX_OUTPUT_TOKENS',
-    schema: t.Integer({ minimum: 1, maximum: 1_000_000 }),
-    default: 4_096,
-    about: 'Most tokens of an answer of SVC_ENGINE_BASE_URL.',
-  }),
-  engineTimeoutS: setting({
-    env: 'SVC_ENGINE_TIMEOUT_S',
-    schema: t.Number({ minimum: 0.1, maximum: 600 }),
-    default: 600,
-    about: 'Longest call of SVC_ENGINE_BASE_URL in seconds; a request itself takes at most 120, as a stream 600.',
-  }),
-  engineVision: setting({
-    env: 'SVC_ENGINE_VISION',
-    schema: t.Union([t.Boolean(), t.Literal('auto')]),
-    default: 'auto',
-    about: 'Whether SVC_ENGINE_BASE_URL sees images; "auto" believes what it says of itself.',
-  }),
+  ...shortSettings,
   engineBuiltin: setting({
     env: 'SVC_ENGINE_BUILTIN',
     schema: t.Boolean(),
@@ -94,10 +52,6 @@ export function fingerprintOf({ upstreams, targets, builtin }: EngineConfig): st
   return sha256Hex(JSON.stringify([named, [...targets], builtin]))
 }
 
-/** Name of the upstream that the short settings define. */
-const SHORT_NAME = 'default'
-const EVERY_TEXT_ENGINE = '*'
-
 /**
  * Combines the short settings with the long form, whose targets come first.
  * @throws ConfigError with every problem at once
@@ -117,33 +71,25 @@ export function readEngineConfig(settings: EngineSettings): EngineConfig {
     const refs = words.map(readTarget)
     const unknown = refs.find(({ upstream }) => !upstreams.has(upstream))
     if (unknown) problems.push(`engines.models.${engineId}: there is no upstream "${unknown.upstream}".`)
-    const entry = findEngine(engineId)
-    if (engineId !== EVERY_TEXT_ENGINE && entry?.kind !== 'text') {
-      problems.push(`engines.models.${engineId}: not a text engine. They are ${textEngines().join(', ')}.`)
+    const entry = findEngine(engineId) ?? findImageEngine(engineId)
+    const audio = AUDIO_ENGINES.find(({ id }) => id === engineId)
+    if (engineId !== EVERY_TEXT_ENGINE && !ASKABLE.has(entry?.kind ?? '') && !audio) {
+      problems.push(
+        `engines.models.${engineId}: not an engine of text, images or sound. They are ${connectable().join(', ')}.`,
+      )
     }
+    const mute = audio && refs.find(({ upstream }) => !SPEAKING.has(upstreams.get(upstream)?.kind ?? 'compat'))
+    if (mute) problems.push(`engines.models.${engineId}: "${mute.upstream}" is of a kind without sound.`)
     named.set(entry?.id ?? engineId, refs)
   }
   if (problems.length) throw new ConfigError(problems)
 
-  if (settings.engineBaseUrl) {
-    upstreams.set(SHORT_NAME, shortForm(settings))
-    named.set(EVERY_TEXT_ENGINE, [
-      ...(named.get(EVERY_TEXT_ENGINE) ?? []),
-      { upstream: SHORT_NAME, model: settings.engineModel },
-    ])
+  for (const { name, engineId, model, upstream } of shortForms(settings)) {
+    upstreams.set(name, upstream)
+    named.set(engineId, [...(named.get(engineId) ?? []), { upstream: name, model }])
   }
   return { upstreams, targets: spread(named), builtin: settings.engineBuiltin }
 }
-
-const shortForm = (settings: EngineSettings): UpstreamConfig => ({
-  kind: 'compat',
-  baseUrl: settings.engineBaseUrl,
-  apiKey: settings.engineApiKey,
-  contextWindow: settings.engineContextWindow,
-  maxOutputTokens: settings.engineMaxOutputTokens,
-  ...(settings.engineTimeoutS < 600 ? { timeoutMs: Math.round(settings.engineTimeoutS * 1_000) } : {}),
-  ...(settings.engineVision === 'auto' ? {} : { vision: settings.engineVision }),
-})
 
 /** The prices that upstreams set, for the engines that ask them first. */
 export function upstreamPrices(settings: EngineSettings): PriceTable {
@@ -151,6 +97,17 @@ export function upstreamPrices(settings: EngineSettings): PriceTable {
   const prices = [...targets].map(([id, refs]) => [id, upstreams.get(refs[0]!.upstream)?.prices] as const)
   return Object.fromEntries(prices.filter(([, price]) => price)) as PriceTable
 }
+
+/** Kinds of upstreams that speak and transcribe. */
+const SPEAKING: ReadonlySet<string> = new Set(['compat', 'openai'])
+
+/** Engines that get the targets only that are named for them. */
+const namedAlone = (): string[] => ['svc-1-create', ...[...IMAGE_ENGINES, ...AUDIO_ENGINES].map(({ id }) => id)]
+
+const connectable = (): string[] => [...textEngines(), ...namedAlone()]
+
+/** Kinds of listed engine that an upstream can be asked for. */
+const ASKABLE: ReadonlySet<string> = new Set(['text', 'image'])
 
 const textEngines = (): string[] => ENGINES.filter(({ kind }) => kind === 'text').map(({ id }) => id)
 
@@ -163,7 +120,8 @@ function readTarget(word: string): TargetRef {
 /** Gives the targets of `*` to every text engine that is not named; `auto`, if not named, gets those of `fast`. */
 function spread(named: ReadonlyMap<string, TargetRef[]>): Map<string, readonly TargetRef[]> {
   const targets = new Map<string, readonly TargetRef[]>()
-  for (const id of textEngines()) {
+  for (const id of connectable()) {
+    if (!named.has(id) && namedAlone().includes(id)) continue
     const refs = named.get(id) ?? named.get(EVERY_TEXT_ENGINE)
     if (refs) targets.set(id, refs)
   }

@@ -1,6 +1,7 @@
 /** The interface between the service and its engine drivers. Drivers depend on it, never on each other. */
 
 import type { Refusal } from './refusals'
+import type { SpeechRequest, Transcription, TranscriptionRequest } from './speech'
 
 export type ImagePart = { type: 'image'; mimeType: string; base64: string }
 export type Part = { type: 'text'; text: string } | ImagePart
@@ -49,6 +50,29 @@ export type EnginePart =
 
 export type EngineAnswer = { text: string; toolCalls: ToolCall[]; finish: FinishReason; usage: StatedUsage | null }
 
+export type ImageQuality = 'draft' | 'standard' | 'hd'
+
+/** One picture. */
+export type ImageRequest = {
+  /** The upstream's own name for the model; never shown to a tenant. */
+  model: string
+  /** What the caller asked for, in its words. */
+  prompt: string
+  /** What it asked to change since, oldest first. */
+  changes: readonly string[]
+  style: string | null
+  /** `W:H`; null leaves it to the engine. */
+  aspectRatio: string | null
+  quality: ImageQuality
+  /** Counts the pictures of one request, which are to differ; from 0. */
+  variant: number
+  /** Ends the upstream call within a second of aborting. */
+  signal: AbortSignal
+}
+
+/** The bytes of a picture and their media type, as the upstream stated it. */
+export type MadeImage = { bytes: Uint8Array; mimeType: string }
+
 /** What an upstream says about one of its models; a member is absent where it does not tell. */
 export type ModelFacts = {
   id: string
@@ -62,6 +86,12 @@ export type Driver = {
   stream(request: EngineRequest): AsyncGenerator<EnginePart>
   /** The whole answer in one exchange, where that is cheaper than a stream. Throws {@link EngineFailure}. */
   complete?(request: EngineRequest): Promise<EngineAnswer>
+  /** Text to MP3; absent where the kind of upstream has no speech. Throws {@link EngineFailure}. */
+  speak?(request: SpeechRequest): Promise<Uint8Array>
+  /** The words of a recording; absent where the kind of upstream has none. Throws {@link EngineFailure}. */
+  transcribe?(request: TranscriptionRequest): Promise<Transcription>
+  /** Makes one picture; absent where it makes none. Throws {@link EngineFailure}. */
+  image?(request: ImageRequest): Promise<MadeImage>
   /** Checks at no cost that the upstream answers, and lists its models where it can. Throws {@link EngineFailure}. */
   probe(signal: AbortSignal): Promise<readonly ModelFacts[]>
 }

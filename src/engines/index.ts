@@ -11,14 +11,16 @@ export type {
   EngineRequest,
   EngineTool,
   ImagePart,
+  ImageQuality,
   JsonSchema,
   Message,
   Part,
   ToolCall,
   ToolChoice,
 } from './engine'
-
+export { imagePrompt } from './image-prompt'
 export type { UpstreamState } from './probes'
 export { createEngines, type EngineService } from './service'
+export type { Transcription } from './speech'
 export { countPrompt, countTokens } from './tokens'
 export { UPSTREAM_KINDS, UPSTREAM_SETTINGS, type UpstreamConfig } from './upstream'

@@ -2,12 +2,23 @@ import type { Clock } from '../kernel/clock'
 import { randomHex } from '../kernel/crypto'
 import { notFound } from '../kernel/errors'
 import type { Log } from '../kernel/log'
-import { createAnswering, type RunOptions, type RunRequest } from './answering'
+import { createAnswering, type PictureRequest, type RunOptions, type RunRequest } from './answering'
 import type { Observe } from './attempt'
-import { ENGINES, type EngineEntry, engineOfMode, findEngine } from './catalog'
+import {
+  AUDIO_ENGINES,
+  type AudioEngine,
+  describedEngine,
+  ENGINES,
+  type EngineEntry,
+  engineOfMode,
+  findEngine,
+  findImageEngine,
+  IMAGE_ENGINES,
+} from './catalog'
 import { type EngineSettings, fingerprintOf, readEngineConfig } from './config'
 import type { Driver } from './engine'
 import { createProbes, type ProviderHealth, type UpstreamState } from './probes'
+import { createSounding } from './sounding'
 import { createTargets, type Target } from './targets'
 import { countPrompt, countTokens } from './tokens'
 import { type TrialCheck, tryTarget } from './trial'
@@ -39,7 +50,8 @@ export function createEngines({ settings, clock, log, builtin, observe = ignore,
     },
   })
   const probes = createProbes(targets, clock)
-  const answering = createAnswering({ targets, entries: ENGINES, clock, log, observe, jitter })
+  const answering = createAnswering({ targets, entries: [...ENGINES, ...IMAGE_ENGINES], clock, log, observe, jitter })
+  const sounding = createSounding({ targets, clock, log, observe, jitter })
 
   return {
     fingerprint: fingerprintOf(config),
@@ -48,6 +60,13 @@ export function createEngines({ settings, clock, log, builtin, observe = ignore,
       answering.answer(entryOf(id).id, request, options),
     /** The answer as a stream, returned at its first byte. Until then it throws what `answer` throws. */
     run: (id: string, request: RunRequest, options?: RunOptions) => answering.run(entryOf(id).id, request, options),
+    /** One picture of an image engine. Throws 503 `engine_unavailable`, 400 for what it refuses, 404 if unknown. */
+    image: (id: string, request: PictureRequest) => answering.image(imageEntryOf(id).id, request),
+    /** Whether the built-in engine makes the pictures of an image engine. */
+    drawsItself: (id: string): boolean => targets.get(imageEntryOf(id).id)?.[0]?.free ?? false,
+    ...sounding,
+    /** Whether an upstream speaks or transcribes. */
+    hasSound: (id: AudioEngine): boolean => (targets.get(id) ?? []).length > 0,
     has: (id: string): boolean => findEngine(id) !== null,
     /** Whether at least one target is configured for an engine. */
     isConnected: (id: string): boolean => targetsOf(id).length > 0,
@@ -56,8 +75,9 @@ export function createEngines({ settings, clock, log, builtin, observe = ignore,
     /** The engine a mode goes to by default; an unknown mode goes to auto. */
     forMode: (mode: string): string => (engineOfMode(mode) ?? entryOf('svc-1-auto')).id,
     describe: (id: string): { id: string; label: string; engine: string } => {
-      const { id: canonical, label, engine } = entryOf(id)
-      return { id: canonical, label, engine }
+      const known = describedEngine(id)
+      if (!known) throw notFound('model')
+      return { id: known.id, label: known.label, engine: known.engine }
     },
     /** Tokens of prompt and answer together that the first target accepts; no limit without a target. */
     window: (id: string): number => targetsOf(id)[0]?.window ?? Number.MAX_SAFE_INTEGER,
@@ -74,7 +94,7 @@ export function createEngines({ settings, clock, log, builtin, observe = ignore,
     callsTools: (id: string): boolean => answering.abilities(entryOf(id).id).some(({ tools }) => tools !== false),
     isFree: (id: string): boolean => targetsOf(id)[0]?.free ?? false,
     /** Whether anything but the built-in engine is connected (contract 22.2, stage 4). */
-    hasModel: (): boolean => [...targets.values()].flat().some(({ free }) => !free),
+    hasModel: (): boolean => ENGINES.some(({ id }) => targetsOf(id).some(({ free }) => !free)),
     countTokens,
     countPrompt,
     /** Every listed engine with its current status (contract 5.1). */
@@ -100,7 +120,7 @@ export function createEngines({ settings, clock, log, builtin, observe = ignore,
 
   /** Makes real calls to every target of one upstream, or of all. For operators. Throws 404. */
   async function test(upstream?: string): Promise<{ target: string; kind: string; checks: TrialCheck[] }[]> {
-    const all = new Set([...targets.values()].flat())
+    const all = new Set(ENGINES.flatMap(({ id }) => targetsOf(id)))
     const wanted = [...all].filter((target) => upstream === undefined || target.upstream === upstream)
     if (wanted.length === 0) throw notFound('connected upstream')
     return Promise.all(
@@ -110,10 +130,10 @@ export function createEngines({ settings, clock, log, builtin, observe = ignore,
 
   /** The targets of each engine, with the state of their breakers. For operators. */
   function mapping() {
-    return ENGINES.map(({ id, mode }) => ({
+    return [...ENGINES, ...AUDIO_ENGINES].map(({ id, mode }) => ({
       engineId: id,
       mode,
-      targets: targetsOf(id).map(({ id: target, upstream, kind, breaker }) => ({
+      targets: (targets.get(id) ?? []).map(({ id: target, upstream, kind, breaker }) => ({
         target,
         upstream,
         kind,
@@ -129,6 +149,12 @@ export function createEngines({ settings, clock, log, builtin, observe = ignore,
 
 function entryOf(id: string): EngineEntry {
   const entry = findEngine(id)
+  if (!entry) throw notFound('model')
+  return entry
+}
+
+function imageEntryOf(id: string): EngineEntry {
+  const entry = findImageEngine(id)
   if (!entry) throw notFound('model')
   return entry
 }

@@ -2,21 +2,27 @@ import { readFileSync } from 'node:fs'
 import type { Clock } from '../kernel/clock'
 import { ConfigError } from '../kernel/config'
 import type { Log } from '../kernel/log'
-import { ENGINES } from './catalog'
+import { AUDIO_ENGINES, ENGINES, IMAGE_ENGINES } from './catalog'
 import { type ConcurrencySlots, createConcurrencySlots } from './concurrency'
 import type { EngineConfig } from './config'
 import { createAiSdkDriver } from './drivers/ai-sdk/client'
 import { VENDOR_URLS, type Vendor } from './drivers/ai-sdk/vendors'
 import { createCompatDriver } from './drivers/compat/client'
+import { createCompatSpeech } from './drivers/compat/speech'
+import { createCompatTranscription } from './drivers/compat/transcription'
 import { type Driver, EngineFailure } from './engine'
 import type { Abilities } from './needs'
 import { createTargetBreaker, type TargetBreaker } from './target-breaker'
 import type { UpstreamConfig } from './upstream'
 
+type Makes = (typeof ENGINES)[number]['kind'] | (typeof AUDIO_ENGINES)[number]['kind']
+
 /** One model at one upstream, with its own circuit breaker. */
 export type Target = {
   /** `upstream:model`, for operators only. */
   id: string
+  /** What it is asked for; of several things, text. */
+  makes: Makes
   upstream: string
   kind: UpstreamConfig['kind'] | 'builtin'
   model: string
@@ -60,13 +66,15 @@ export function createTargets(config: EngineConfig, deps: Deps): Targets {
   const made = new Map<string, Target>()
   const builtin = createBuiltinTarget(deps)
 
-  const open = (name: string, model: string): Target => {
+  const open = (name: string, model: string, makes: Makes): Target => {
     const id = `${name}:${model}`
     const known = made.get(id)
+    if (known && makes === 'text') known.makes = makes
     if (known) return known
     const upstream = config.upstreams.get(name)!
     const target: Target = {
       id,
+      makes,
       upstream: name,
       kind: upstream.kind,
       model,
@@ -85,10 +93,12 @@ export function createTargets(config: EngineConfig, deps: Deps): Targets {
   }
 
   return new Map(
-    ENGINES.map(({ id, kind }) => {
-      const refs = config.targets.get(id)
-      if (refs) return [id, refs.map(({ upstream, model }) => open(upstream, model))]
-      return [id, kind === 'text' && config.builtin ? [builtin] : []]
+    [...ENGINES, ...IMAGE_ENGINES, ...AUDIO_ENGINES].map(({ id, kind }) => {
+      // An image engine without upstreams of its own is answered by those of the mode.
+      const refs = config.targets.get(id) ?? (kind === 'image' ? config.targets.get('svc-1-create') : undefined)
+      if (refs) return [id, refs.map(({ upstream, model }) => open(upstream, model, kind))]
+      const isBuiltIn = kind === 'text' || (kind === 'image' && deps.builtin.image !== undefined)
+      return [id, isBuiltIn && config.builtin ? [builtin] : []]
     }),
   )
 }
@@ -130,6 +140,7 @@ function createBuiltinTarget(deps: Deps): Target {
   const driver = deps.builtin
   return {
     id: 'builtin:builtin',
+    makes: 'text',
     upstream: 'builtin',
     kind: 'builtin',
     model: 'builtin',
@@ -168,7 +179,10 @@ function createDriver(name: string, upstream: UpstreamConfig, { clock }: Pick<De
   const { timeoutMs, silenceMs, headers } = upstream
   const shared = { apiKey, clock, timeoutMs, silenceMs, headers: lowerCased(headers) }
   if (upstream.kind !== 'compat') {
-    return createAiSdkDriver({ ...shared, vendor: upstream.kind, baseUrl: upstream.baseUrl ?? null })
+    const driver = createAiSdkDriver({ ...shared, vendor: upstream.kind, baseUrl: upstream.baseUrl ?? null })
+    if (upstream.kind !== 'openai') return driver
+    const called = { ...shared, baseUrl: upstream.baseUrl ?? VENDOR_URLS.openai }
+    return { ...driver, ...createCompatSpeech(called), ...createCompatTranscription(called) }
   }
   return createCompatDriver({
     ...shared,

@@ -3,17 +3,31 @@ import { EngineFailure, type EngineRequest } from './engine'
 import type { Target } from './targets'
 
 /** The result of one check of `svc-admin engines test` (dx 2.18). */
-export type TrialCheck = { check: 'answer' | 'stream' | 'json'; ok: boolean; latencyMs: number; detail: string }
+export type TrialCheck = {
+  check: 'answer' | 'stream' | 'json' | 'image'
+  ok: boolean
+  latencyMs: number
+  detail: string
+}
 
 const TRIAL_TIMEOUT_MS = 30_000
 
 /** Makes small real calls: a whole answer, a stream, and JSON unless it is known to give none. Never throws. */
 export async function tryTarget(target: Target, clock: Clock): Promise<TrialCheck[]> {
+  if (target.makes === 'image') return [await timed('image', clock, () => picture(target))]
   return [
     await timed('answer', clock, () => collect(target, request(target, 'Say hello in five words.'))),
     await timed('stream', clock, () => stream(target, request(target, 'Count from one to five.'))),
     ...(target.can.json === false ? [] : [await json(target, clock)]),
   ]
+}
+
+async function picture({ driver, model }: Target): Promise<string> {
+  if (!driver.image) throw new EngineFailure('config', 'an upstream of this kind makes no pictures')
+  const signal = AbortSignal.timeout(TRIAL_TIMEOUT_MS)
+  const wanted = { prompt: 'A red circle on white.', changes: [], style: null, aspectRatio: null, variant: 0 }
+  const { bytes, mimeType } = await driver.image({ ...wanted, model, quality: 'draft', signal })
+  return `${mimeType}, ${bytes.length} bytes`
 }
 
 const json = (target: Target, clock: Clock): Promise<TrialCheck> =>

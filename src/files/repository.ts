@@ -1,10 +1,11 @@
-import { and, eq, gt, inArray, isNotNull, isNull, lte, ne, or, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, inArray, isNotNull, isNull, lte, ne, or, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import type { Reader, Tx } from '../kernel/store'
 import type { ArtifactId } from './schema'
 import { type ArtifactRow, artifacts, fileContents, fileOwners } from './table'
 
 type Content = { sha256: string; place: string; size_bytes: number }
+export type Listing = { ids?: readonly ArtifactId[]; limit: number }
 type Bounds = { files: number; bytes: number }
 
 /** Rows of artifacts and of the bytes behind them. Reads for callers filter by owner. */
@@ -66,6 +67,14 @@ export const fileRepository = {
     const lives = or(isNull(t.expires_at), gt(t.expires_at, now))
     const wanted = and(eq(t.id, id), lives, owner === undefined ? undefined : eq(t.owner, owner))
     return (await db.select().from(t).where(wanted).limit(1))[0] as ArtifactRow | undefined
+  },
+
+  /** An owner's artifacts that have not expired, newest first; with `ids` only these. */
+  async ofOwner(db: Reader, owner: OwnerScope, { now, ids, limit }: Listing & { now: number }): Promise<ArtifactRow[]> {
+    const t = db.of(artifacts)
+    const lives = or(isNull(t.expires_at), gt(t.expires_at, now))
+    const wanted = and(eq(t.owner, owner), lives, ids && inArray(t.id, [...ids]))
+    return db.select().from(t).where(wanted).orderBy(desc(t.created_at), desc(t.id)).limit(limit)
   },
 
   async remove(tx: Tx, id: ArtifactId, owner: OwnerScope): Promise<ArtifactRow | undefined> {

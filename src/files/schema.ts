@@ -51,4 +51,6 @@ export type About = {
   height?: number | null
   durationSeconds?: number | null
   prompt?: string | null
+  /** Micro-cents that its making cost. */
+  costMicro?: number | null
 }

@@ -10,7 +10,7 @@ import { safeFilename } from './filename'
 import { createLinks, LINK_MS } from './links'
 import type { Place, Span } from './places/place'
 import { presentArtifact } from './present'
-import { fileRepository as rows } from './repository'
+import { type Listing, fileRepository as rows } from './repository'
 import { type About, type Artifact, ArtifactId } from './schema'
 import type { ArtifactRow } from './table'
 
@@ -42,7 +42,22 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
   const most = { files: rules.ownerCount, bytes: rules.ownerMb * MB }
   const links = createLinks({ masterKey, origin })
   const receive = createDrafts({ place, incoming, mostBytes: most.bytes })
-  return { receive, discard, add, save, find, get, remove, removeExpired, read, byLink, verify }
+  return {
+    receive,
+    discard,
+    add,
+    save,
+    find,
+    findRow,
+    present,
+    get,
+    ofOwner,
+    remove,
+    removeExpired,
+    read,
+    byLink,
+    verify,
+  }
 
   /** Removes the bytes of a draft that no artifact was made of. */
   function discard(draft: Draft): Promise<void> {
@@ -60,7 +75,7 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
     if (kept !== draft.place) tx.afterCommit(() => removeSoon(draft.place))
     const now = clock.now()
     const { type, engine, model, filename, durationSeconds = null, title = null, content = null } = about
-    const { language = null, format = null, width = null, height = null, prompt = null } = about
+    const { language = null, format = null, width = null, height = null, prompt = null, costMicro = null } = about
     const row: ArtifactRow = {
       id,
       owner,
@@ -79,6 +94,7 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
       engine,
       model,
       prompt,
+      cost_micro: costMicro,
       created_at: now,
       expires_at: rules.retentionDays === 0 ? null : now + rules.retentionDays * DAY_MS,
     }
@@ -101,6 +117,7 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
     }
   }
 
+  /** With a link that works for an hour. */
   function present(row: ArtifactRow): Artifact {
     const until = clock.now() + LINK_MS
     return presentArtifact(row, { url: links.to(row.id, until), until })
@@ -108,8 +125,18 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
 
   /** An owner's artifact, freshly signed; null when it is not there. */
   async function find(reader: Reader, owner: OwnerScope, id: ArtifactId): Promise<Artifact | null> {
-    const row = await rows.find(reader, id, { now: clock.now(), owner })
+    const row = await findRow(reader, owner, id)
     return row ? present(row) : null
+  }
+
+  /** Rows of an owner's artifacts, newest first, for rooms that read them. */
+  function ofOwner(reader: Reader, owner: OwnerScope, wanted: Listing): Promise<ArtifactRow[]> {
+    return rows.ofOwner(reader, owner, { ...wanted, now: clock.now() })
+  }
+
+  /** An owner's artifact as it is kept, for rooms that read its bytes. */
+  function findRow(reader: Reader, owner: OwnerScope, id: ArtifactId): Promise<ArtifactRow | undefined> {
+    return rows.find(reader, id, { now: clock.now(), owner })
   }
 
   async function get({ caller }: Call, id: string): Promise<Artifact> {

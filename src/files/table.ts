@@ -25,6 +25,8 @@ export const artifacts = defineTable((k) =>
       engine: k.text('engine').notNull(),
       model: k.text('model').notNull(),
       prompt: k.text('prompt'),
+      /** Micro-cents that its making cost; of files made together the first one has it. Null where that is not known. */
+      cost_micro: k.int('cost_micro'),
       created_at: k.ms('created_at').notNull(),
       /** Null for one that stays until it is deleted. */
       expires_at: k.ms('expires_at'),

@@ -28,6 +28,7 @@ const verbsOf = ({ policies, catalogue, evaluate }: GuardrailService) =>
         path: '/guardrail-policies/:id/evaluate',
         body: words.Evaluation,
         reply: words.Evaluated,
+        role: 'any',
         summary: 'Try a policy on a text; nothing is billed, stored or sent to an engine',
         description:
           'Reports what every rule of the phase finds; in a run, the first rule that blocks ends the phase. Output is checked as text; in a run, output that must be JSON is also checked as JSON.',

@@ -3,6 +3,7 @@ import { parseUntrustedJson } from '../kernel/json'
 import { NO_BODY } from '../kernel/schema'
 import { MAX_JSON_BYTES, payloadTooLarge, takeBody } from './intake'
 import type { RouteRule } from './route-rules'
+import { FORM_BYTES } from './upload'
 
 /** Bun itself refuses larger bodies, without our error envelope, so this is well above our own limit. */
 export const MAX_TRANSPORT_BYTES = 64 * 1024 * 1024
@@ -18,13 +19,17 @@ type BodyRule = Pick<RouteRule, 'body' | 'maxBytes'>
 const JSON_RULE = { body: 'json', open: false, maxBytes: MAX_JSON_BYTES } as const
 
 /** The type of a body that is not JSON. */
-const OTHER_TYPES = { form: 'application/x-www-form-urlencoded', multipart: 'multipart/form-data' } as const
+const OTHER_TYPES = {
+  form: 'application/x-www-form-urlencoded',
+  upload: 'multipart/form-data',
+} as const
 
 /** Checks size and type by the headers, before any of the body is read. Throws 413 or 415. */
 export function assertBodyHeaders(request: Request, { body, maxBytes }: BodyRule = JSON_RULE): void {
   const { headers } = request
   const declared = headers.get('content-length')
-  if (declared !== null && Number(declared) > maxBytes) throw payloadTooLarge(maxBytes)
+  const most = body === 'upload' ? maxBytes + FORM_BYTES : maxBytes
+  if (declared !== null && Number(declared) > most) throw payloadTooLarge(maxBytes)
   if (!METHODS_WITH_BODY.has(request.method)) return
   const hasBody = declared === null ? headers.has('transfer-encoding') : declared !== '0'
   if (!hasBody) return
@@ -33,7 +38,7 @@ export function assertBodyHeaders(request: Request, { body, maxBytes }: BodyRule
     throw unsupportedMediaType(`Content-Encoding "${encoding.slice(0, 40)}" is not read.`)
   const type = headers.get('content-type') ?? ''
   const told = type ? `Content-Type is "${type.slice(0, 40)}".` : 'Content-Type is missing.'
-  if (body === 'form' || body === 'multipart') {
+  if (body === 'form' || body === 'upload') {
     if (type.split(';')[0]!.trim().toLowerCase() === OTHER_TYPES[body]) return
     throw unsupportedMediaType(told, `Send ${OTHER_TYPES[body]}.`)
   }
@@ -71,23 +76,14 @@ export async function readJson(request: Request, { open, maxBytes, look }: Readi
   }
 }
 
-/** A body that is not JSON, or whose bytes are signed: a form's fields, parts or bytes. Throws as `readJson` does. */
+/** A body that is not JSON, or whose bytes are signed: a form's fields, or bytes. Throws as `readJson` does. */
 export async function readOther(request: Request, { body, open, maxBytes }: RouteRule): Promise<unknown> {
   const { bytes, release } = await takeBody(request, { maxBytes, isPublic: open })
   try {
     if (body === 'form') return Object.fromEntries(new URLSearchParams(new TextDecoder().decode(bytes)))
-    return body === 'multipart' ? await partsOf(request, bytes) : bytes
+    return bytes
   } finally {
     release()
-  }
-}
-
-async function partsOf({ headers }: Request, bytes: Uint8Array): Promise<FormData> {
-  const type = headers.get('content-type') ?? ''
-  try {
-    return await new Response(bytes as Uint8Array<ArrayBuffer>, { headers: { 'content-type': type } }).formData()
-  } catch {
-    throw new AppError('invalid', 'validation_error', 'The body is not valid multipart/form-data.')
   }
 }
 

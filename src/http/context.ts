@@ -15,6 +15,8 @@ export type Exchange = {
   ip(): string
   /** The authenticated caller; null before authentication and on public routes. */
   caller: TenantCaller | null
+  /** Lets the connection be silent as long as the answer takes. */
+  keepOpen(): void
   /** Closes the connection soon, because the answer leaves a body unread that may never come. */
   hangUp(): void
   /** Ends its part in the count of its address's open requests; null when it has none. */

@@ -1,4 +1,3 @@
-import type { Server } from 'bun'
 import { errorFields, type Log } from '../kernel/log'
 import type { AccessLog } from './access-log'
 import type { Exchange } from './context'
@@ -9,7 +8,6 @@ type Download = {
   exchange: Exchange
   request: Request
   route: string
-  server: Server<unknown> | null
   /** Pieces of the file as text, produced only when the client can take more. */
   source: AsyncGenerator<string>
   headers: Record<string, string>
@@ -24,9 +22,9 @@ export type Downloads = ReturnType<typeof createDownloads>
  */
 export function createDownloads({ log, accessLog }: Deps) {
   return async function download({ source, headers, ...from }: Download): Promise<Response> {
-    const { exchange, request, server } = from
+    const { exchange, request } = from
     const first = await source.next()
-    server?.timeout(request, 0)
+    exchange.keepOpen()
     exchange.streaming = true
     const body = pieces(from, first, source)
     // Nothing is pulled for a client that has left, so its source would never end.

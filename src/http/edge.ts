@@ -77,11 +77,19 @@ export function edge(deps: EdgeDeps) {
   const count = ({ caller }: Exchange, error: Error | null) => {
     if (caller) deps.refused(caller, error)
   }
+  let server: Server<unknown> | null = null
+  /*
+   * The framework reads the source of each hook and prepares for every request what one of them names: `server`, or
+   * cookies, headers and query when it hands its context on. So none of them names the server or hands its context on.
+   */
   return new Elysia({ name: 'http/edge' })
+    .onStart((app) => {
+      server = app.server
+    })
     .wrap(limit.around)
     .decorate('exchange', null as unknown as Exchange)
     .onRequest((context) => {
-      const { request, set, server } = context
+      const { request, set } = context
       const exchange = arrive(request, server, deps)
       context.exchange = exchange
       limit.arrived(request, exchange)
@@ -89,7 +97,7 @@ export function edge(deps: EdgeDeps) {
       const elsewhere = deps.canonicalUrl(request)
       const allowed =
         request.method === 'OPTIONS' ? preflightHeaders(request.headers, deps.rules.methodsOf(exchange.path)) : null
-      if (elsewhere === null && allowed === null) return gate(exchange, context, deps)
+      if (elsewhere === null && allowed === null) return gate(exchange, request, server, deps)
       Object.assign(set.headers, deps.rateHeaders(null, exchange.ip, allowed === null), allowed)
       const headers = set.headers as Record<string, string>
       return elsewhere ? redirect(elsewhere, exchange.requestId, headers) : new Response(null, { status: 204, headers })
@@ -104,7 +112,7 @@ export function edge(deps: EdgeDeps) {
       if (isPlainObject(body)) body.request_id ??= exchange.requestId
     })
     .onError({ as: 'global' }, (context) => {
-      const { request, set, server, error, code } = context
+      const { request, set, error, code } = context
       const exchange = context.exchange ?? arrive(request, server, deps)
       const known = toAppError(code, error, exchange.path, {
         methodsOf: deps.rules.methodsOf,
@@ -131,13 +139,15 @@ export function edge(deps: EdgeDeps) {
 function arrive(request: Request, server: Server<unknown> | null, { clock, clientAddress, rules }: EdgeDeps): Exchange {
   server?.timeout(request, SILENT_S)
   const path = pathOf(request.url)
+  const rule = rules.at(request.method, path)
   return {
-    requestId: newRequestId(),
+    requestId: newRequestId(rule.idPrefix),
     startedAt: clock.monotonic(),
     method: request.method,
     path,
-    rule: rules.at(request.method, path),
+    rule,
     ip: () => clientAddress(server?.requestIP(request)?.address ?? 'local', request.headers.get('x-forwarded-for')),
+    keepOpen: () => server?.timeout(request, 0),
     hangUp: () => server?.timeout(request, FAREWELL_S),
     leave: null,
     caller: null,
@@ -156,10 +166,13 @@ function pathOf(url: string): string {
   return start < 0 ? '/' : url.slice(start, end < 0 ? undefined : end)
 }
 
-type Arrived = { request: Request; server: Server<unknown> | null }
-
 /** Checks credential, origin, request rate and the body's headers, in the order of contract 1.5. */
-function gate(exchange: Exchange, { request, server }: Arrived, deps: EdgeDeps): void | Promise<void> {
+function gate(
+  exchange: Exchange,
+  request: Request,
+  server: Server<unknown> | null,
+  deps: EdgeDeps,
+): void | Promise<void> {
   if (deps.enter) exchange.leave = deps.enter(exchange.ip())
   // Where no route would read the body, its headers do not matter: the answer is 404 or 405.
   const assertBody = () => {

@@ -13,7 +13,7 @@ type Routes = {
   insteadOf?(path: string): string | null
 }
 
-/** Maps anything thrown to an error of contract 1.5; used by the tenant plane and the operator plane. */
+/** Maps anything thrown to an error of contract 1.5; used by the tenant API and the operator API. */
 export function toAppError(code: unknown, error: unknown, path: string, routes: Routes): AppError {
   if (error instanceof AppError) return error
   const cause = (error as { cause?: unknown }).cause

@@ -17,7 +17,7 @@ const declares = (edge: EdgeOptions) => ({ detail: { edge } as object })
  * The options by which a route says what it is. Each route says who may call it: `scope: 'billing'`, `signedIn: true`
  * or `open: true`. The body is read after the scope was checked, so a bad body with a missing scope is 403.
  * `idempotent: true` lets a POST accept an Idempotency-Key (contract 1.7); its verb stores the answer with its effect:
- * `return storeAnswer(tx, call, answer)`. The body is JSON unless the route declares `form`, `multipart` or `raw`.
+ * `return storeAnswer(tx, call, answer)`. The body is JSON unless the route declares `form`, `upload` or `raw`.
  */
 export const guard = (read: BodyReader = PLAIN) =>
   new Elysia({ name: 'http/guard' }).decorate('exchange', null as unknown as Exchange).macro({
@@ -33,8 +33,10 @@ export const guard = (read: BodyReader = PLAIN) =>
     idempotent: (_: true) => ({ ...ONCE, detail: { 'x-idempotent': true } as object }),
     /** The body is a page's small form; the handler gets its fields, of a repeated one the last. */
     form: (_: true) => declares({ body: 'form' }),
-    /** The body has parts; the handler gets a `FormData`. */
-    multipart: (_: true) => declares({ body: 'multipart' }),
+    /** The body has parts, one of them a file of at most so many bytes; the handler gets an `Upload`, and discards it. */
+    upload: (maxBytes: number) => declares({ body: 'upload', maxBytes }),
+    /** Its request ids begin with this word instead of `req` (contract 1.3). */
+    idPrefix: (idPrefix: string) => declares({ idPrefix }),
     /** The body is JSON whose bytes are signed; the handler gets a `Uint8Array`. */
     raw: (_: true) => declares({ body: 'raw' }),
     /** The route waits for an engine or a reader as long as its own limits say, not 30 s (contract 1.9). */

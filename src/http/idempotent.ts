@@ -3,6 +3,7 @@ import { fingerprintOf, type Idempotency, type Ticket } from '../idempotency'
 import { readJson, readOther } from './body'
 import type { Exchange } from './context'
 import type { RouteRules } from './route-rules'
+import { receiveUpload } from './upload'
 
 const HEADER = 'idempotency-key'
 const JSON_TYPE = 'application/json;charset=utf-8'
@@ -16,7 +17,12 @@ export type Answering = {
   responseValue?: unknown
 }
 
-type Deps = { idempotency: Idempotency; rules: Pick<RouteRules, 'of'> }
+type Deps = {
+  idempotency: Idempotency
+  rules: Pick<RouteRules, 'of'>
+  /** Folder of uploaded files while they are read. */
+  incoming: string
+}
 
 export type BodyReader = ReturnType<typeof createBodyReader>
 
@@ -24,10 +30,11 @@ export type BodyReader = ReturnType<typeof createBodyReader>
  * Reads a body as its route declares it and handles its Idempotency-Key, after the scope check and before validation
  * (contract 1.5). A request without the header costs only the header look-up.
  */
-export function createBodyReader({ idempotency, rules }: Deps) {
+export function createBodyReader({ idempotency, rules, incoming }: Deps) {
   return function read(context: Context): Promise<unknown> {
     const { exchange, request, route } = context
     const rule = rules.of(request.method, route) ?? exchange.rule
+    if (rule.body === 'upload') return receiveUpload(request, { maxBytes: rule.maxBytes, folder: incoming })
     if (rule.body !== 'json') return readOther(request, rule)
     const key = request.headers.get(HEADER)
     const { once } = rule

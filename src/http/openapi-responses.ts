@@ -13,7 +13,7 @@ const STATUS_WORDS: Record<string, string> = {
   404: 'Not found',
   409: 'Conflict',
   413: 'Body too large',
-  415: 'Not JSON',
+  415: 'Not of a type that is read',
   422: 'Review failed',
   429: 'Rate limited; see Retry-After',
   500: 'Internal error',

@@ -2,15 +2,16 @@ import { Elysia } from 'elysia'
 import type { Call, OperatorCaller } from '../kernel/caller'
 import { newRequestId } from '../kernel/ids'
 import type { Log } from '../kernel/log'
-import { mayCall, roleTooSmall } from '../operators'
+import { roleTooSmall } from '../operators'
 import { assertBodyHeaders } from './body'
 import { errorHeaders, statusOf, toEnvelope } from './envelope'
 import { logFault, toAppError } from './faults'
+import type { Allowed, OperatorRules } from './operator-rules'
 
 type Deps = {
   log: Log
-  methodsOf(path: string): string[]
-  /** Identifies the operator by key when the plane is served over TCP. Throws 401. Null on the socket. */
+  rules: OperatorRules
+  /** Identifies the operator by key when the API is served over TCP. Throws 401. Null on the socket. */
   identify: ((authorization: string | null, reason: string | null) => Promise<OperatorCaller>) | null
 }
 
@@ -18,12 +19,17 @@ type Deps = {
 export type OperatorExchange = { requestId: string; caller: OperatorCaller }
 
 /**
- * The edge of the operator plane. The socket's file mode admits only its owner, so no key is needed there, and name,
+ * The edge of the operator API. The socket's file mode admits only its owner, so no key is needed there, and name,
  * transport and reason are recorded as stated; over TCP the key identifies the operator (dx 2.2).
  */
-export const operatorEdge = ({ log, methodsOf, identify }: Deps) =>
+export const operatorEdge = ({ log, rules, identify }: Deps) =>
   new Elysia({ name: 'http/operator-edge' })
     .decorate('operator', null as unknown as OperatorExchange)
+    .decorate('mayCall', rules.mayCall)
+    .macro({
+      /** Who may call the route besides the admin, where it is not that every role reads and none changes. */
+      role: (role: Allowed) => ({ detail: { role } as object }),
+    })
     .onRequest((context) => {
       const { request, set } = context
       context.operator = { requestId: newRequestId(), caller: callerOf(request.headers) }
@@ -39,7 +45,7 @@ export const operatorEdge = ({ log, methodsOf, identify }: Deps) =>
       if (isPlainObject(responseValue)) responseValue.request_id ??= operator.requestId
     })
     .onError({ as: 'global' }, ({ code, error, set, request, operator }) => {
-      const known = toAppError(code, error, new URL(request.url).pathname, { methodsOf })
+      const known = toAppError(code, error, new URL(request.url).pathname, rules)
       const { requestId } = operator
       logFault(log, requestId, known, error)
       Object.assign(set.headers, errorHeaders(known))
@@ -48,9 +54,10 @@ export const operatorEdge = ({ log, methodsOf, identify }: Deps) =>
     })
 
 type Context = { operator: OperatorExchange; request: Request; route: string }
+type Admitted = Context & Pick<OperatorRules, 'mayCall'>
 
 /** Checks the operator's role before the body is read, or before validation without one. Throws 403 `forbidden`. */
-export function admitOperator({ operator, request, route }: Context): void {
+export function admitOperator({ operator, request, route, mayCall }: Admitted): void {
   const { role } = operator.caller
   if (!mayCall(role, request.method, route)) throw roleTooSmall(role, `${request.method} ${route}`)
 }

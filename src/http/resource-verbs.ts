@@ -1,6 +1,6 @@
 import { pageFields } from '../kernel/page'
 import { type TUnsafe, t } from '../kernel/schema'
-import type { AnyNoun, ReplyOf, Resource } from '../resource'
+import type { AnyNoun, ChangedOf, MadeOf, ReplyOf, Resource } from '../resource'
 import { verb } from './verbs'
 
 const Deleted = t.Object({ deleted: t.Literal(true) })
@@ -14,10 +14,12 @@ export function resourceVerbs<const N extends AnyNoun>({ noun, ...resource }: { 
   const path: N['path'] = noun.path
   const { New, Patch, View, Query, Page }: Words<N> = noun.words
   const Reply = (noun.wrap ? t.Object({ [noun.wrap]: View }) : View) as unknown as TUnsafe<ReplyOf<N>>
+  const Made = (noun.words.Made ?? Reply) as TUnsafe<MadeOf<N>>
+  const Changed = (noun.words.Changed ?? Reply) as TUnsafe<ChangedOf<N>>
   const one = `${path}/:id` as const
   return [
     verb(
-      { method: 'post', path, body: New, reply: Reply, creates: true, owned: true, summary: summaries.create },
+      { method: 'post', path, body: New, reply: Made, creates: true, owned: true, summary: summaries.create },
       (call, { body, owner }) => resource.create(call, body as never, { owner }),
     ),
     verb(
@@ -29,7 +31,7 @@ export function resourceVerbs<const N extends AnyNoun>({ noun, ...resource }: { 
     ),
     verb({ method: 'get', path: one, reply: Reply, summary: summaries.get }, (call, { id }) => resource.get(call, id)),
     verb(
-      { method: 'patch', path: one, body: Patch, reply: Reply, errors: [409], summary: summaries.update },
+      { method: 'patch', path: one, body: Patch, reply: Changed, errors: [409], summary: summaries.update },
       (call, { id, body }) => resource.update(call, id, body as never),
     ),
     verb({ method: 'delete', path: one, reply: Deleted, summary: summaries.remove }, (call, { id }) =>

@@ -3,8 +3,8 @@ import type { Readers } from './cors'
 import { MAX_FORM_BYTES, MAX_JSON_BYTES, MAX_PUBLIC_BYTES } from './intake'
 import { createMethodTable, createRouter } from './methods'
 
-/** How a body is read: parsed as JSON, as the fields of a form, as parts, or left as bytes (of JSON). */
-type BodyKind = 'json' | 'form' | 'multipart' | 'raw'
+/** How a body is read: parsed as JSON, as the fields of a form, as parts with a file, or left as bytes (of JSON). */
+type BodyKind = 'json' | 'form' | 'upload' | 'raw'
 
 /** What the edge must know of a route before it reads the body. */
 export type RouteRule = {
@@ -14,6 +14,8 @@ export type RouteRule = {
   maxBytes: number
   /** Is answered within 30 s (contract 1.9). */
   timeLimit: boolean
+  /** What its request ids begin with. */
+  idPrefix: string
   /** The pages that may read an answer to a request without a credential. */
   readers: Readers
   /** Null for a route that ignores the Idempotency-Key. */
@@ -29,7 +31,14 @@ type OnceRule = {
 }
 
 /** What a route declares by the guard's options; kept in `detail` and left out of the OpenAPI document. */
-export type EdgeOptions = { body?: BodyKind; timeLimit?: 'own'; cors?: 'anyone'; secretPath?: true }
+export type EdgeOptions = {
+  body?: BodyKind
+  maxBytes?: number
+  timeLimit?: 'own'
+  idPrefix?: string
+  cors?: 'anyone'
+  secretPath?: true
+}
 
 type Detail = { security?: readonly object[]; edge?: EdgeOptions; 'x-idempotent'?: boolean; 'x-streams'?: boolean }
 export type Route = { method: string; path: string; hooks: { detail?: Detail; response?: object } }
@@ -40,6 +49,7 @@ const CLOSED: RouteRule = {
   body: 'json',
   maxBytes: MAX_JSON_BYTES,
   timeLimit: true,
+  idPrefix: 'req',
   readers: 'anyone',
   once: null,
 }
@@ -57,8 +67,8 @@ export function createRouteRules() {
 
   function learned({ method, path, hooks: { detail = {}, response } }: Route): RouteRule {
     const rule = ruleOf(`${method} ${path}`, detail, response)
-    const beside = byPattern.get(path) ?? new Map<string, RouteRule>()
-    byPattern.set(path, beside.set(method, rule))
+    const ofPath = byPattern.get(path) ?? new Map<string, RouteRule>()
+    byPattern.set(path, ofPath.set(method, rule))
     if (detail.edge?.secretPath) secrets.add(path.slice(0, path.indexOf(':')))
     return rule
   }
@@ -88,13 +98,14 @@ export function createRouteRules() {
 
 function ruleOf(route: string, detail: Detail, response: object | undefined): RouteRule {
   if (!detail.security) throw new Error(`${route} does not say who may call it: scope, signedIn or open`)
-  const { body = 'json', timeLimit, cors } = detail.edge ?? {}
+  const { body = 'json', timeLimit, cors, idPrefix = 'req', maxBytes } = detail.edge ?? {}
   const open = detail.security.length === 0
   return {
     open,
     body,
-    maxBytes: body === 'form' ? MAX_FORM_BYTES : open ? MAX_PUBLIC_BYTES : MAX_JSON_BYTES,
+    maxBytes: maxBytes ?? (body === 'form' ? MAX_FORM_BYTES : open ? MAX_PUBLIC_BYTES : MAX_JSON_BYTES),
     timeLimit: timeLimit !== 'own',
+    idPrefix,
     readers: open && !cors ? [] : 'anyone',
     once: detail['x-idempotent'] ? { status: successOf(route, response), streams: detail['x-streams'] === true } : null,
   }

@@ -1,4 +1,3 @@
-import type { Server } from 'bun'
 import type { Clock } from '../kernel/clock'
 import { AppError } from '../kernel/errors'
 import { errorFields, type Log } from '../kernel/log'
@@ -13,7 +12,6 @@ type Stream<T> = {
   exchange: Exchange
   request: Request
   route: string
-  server: Server<unknown> | null
   /** Writes every item. A promise from `write` is to be awaited: the reader is behind, or has left (`ReaderLeft`). */
   source(write: (item: T) => void | Promise<void>): Promise<unknown>
   /** Encodes one item as one or more complete frames. */
@@ -36,7 +34,7 @@ export type Streams = ReturnType<typeof createStreams>
  */
 export function createStreams({ clock, log, accessLog }: Deps) {
   async function open<T>(stream: Stream<T>): Promise<Response> {
-    const { exchange, request, server } = stream
+    const { exchange, request } = stream
     const pipe = createPipe()
     const opening = Promise.withResolvers<void>()
     let isOpen = false
@@ -87,7 +85,7 @@ export function createStreams({ clock, log, accessLog }: Deps) {
       patience.abort()
     }
     isOpen = true
-    server?.timeout(request, 0)
+    exchange.keepOpen()
     exchange.streaming = true
     if (!isOver) watch()
     return new Response(pipe.read() as unknown as BodyInit, { headers: SSE_HEADERS })

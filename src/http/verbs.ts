@@ -5,6 +5,7 @@ import { OwnerQuery } from '../operators/schema'
 import { answer, type ErrorBody, errors } from './envelope'
 import { type Guard, toCall } from './guard'
 import { type OperatorEdge, toOperatorCall } from './operator-edge'
+import type { Allowed } from './operator-rules'
 
 /** A route of both APIs, declared once: the tenants' at `/api/v1`, the operators' at `/ops/v1` (design 12.2). */
 export type Declared = {
@@ -18,6 +19,8 @@ export type Declared = {
   creates?: boolean
   /** It changes something: tenants may send an Idempotency-Key, and its verb stores the answer. */
   idempotent?: boolean
+  /** Which operators may call it besides the admin. By default every role reads, and none changes. */
+  role?: Allowed
   /** Operators may say whose with `?owner=`. */
   owned?: boolean
   summary: string
@@ -27,7 +30,14 @@ export type Declared = {
 }
 
 type Said<D, Part extends 'body' | 'query'> = D extends Record<Part, infer S extends TSchema> ? Static<S> : unknown
-export type Asked<D> = { id: string; body: Said<D, 'body'>; query: Said<D, 'query'>; owner: string | undefined }
+/** `ids` has all parameters of the path by name. */
+export type Asked<D> = {
+  id: string
+  ids: Record<string, string>
+  body: Said<D, 'body'>
+  query: Said<D, 'query'>
+  owner: string | undefined
+}
 type Run = (call: Call<Caller>, asked: Asked<never>) => unknown
 export type Verb<D extends Declared = Declared> = D & { run: Run }
 
@@ -63,12 +73,17 @@ type Of<Routes extends Record<string, unknown>> = Elysia<
   Routes
 >
 type Together<U> = (U extends unknown ? (one: U) => void : never) extends (all: infer I) => void ? I : never
+type Parameter<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | Parameter<Rest>
+  : Path extends `${string}:${infer Name}`
+    ? Name
+    : never
 type Route<D extends Declared, Query, Status extends number> = CreateEden<
   D['path'],
   {
     [M in D['method']]: {
       body: Said<D, 'body'>
-      params: D['path'] extends `${string}:id${string}` ? { id: string } : Record<never, never>
+      params: { [P in Parameter<D['path']>]: string }
       query: Query
       headers: unknown
       response: { [S in Status]: Static<D['reply']> } & { 400: ErrorBody }
@@ -83,11 +98,14 @@ type Routes<R> = Together<R> extends infer All extends Record<string, unknown> ?
 
 type Mountable = Record<Declared['method'], (path: string, handle: unknown, options: object) => void>
 /** `params` and `query` are missing where a route has none. */
-type Context = { params?: { id: string }; body: never; query?: { owner?: string } }
+type Context = { params?: Record<string, string>; body: never; query?: { owner?: string } }
 
-const ById = checkedPath(t.Object({ id: t.String() }))
+const paramsOf = (path: string) => {
+  const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
+  return names.length ? checkedPath(t.Object(Object.fromEntries(names.map((name) => [name, t.String()])))) : null
+}
 const partsOf = ({ path, body }: Declared) => ({
-  ...(path.includes('/:id') ? { params: ById } : {}),
+  ...(paramsOf(path) ? { params: paramsOf(path)! } : {}),
   ...(body ? { body: checked(body) } : {}),
 })
 
@@ -112,7 +130,8 @@ export function tenantRoutes<const V extends readonly Verb[]>(
   } of verbs) {
     const handle = async (context: Context & Parameters<typeof toCall>[0] & { set: { status?: number } }) => {
       const { params, body, query } = context
-      const done = await run(toCall(context), { id: params?.id ?? '', body, query: query as never, owner: undefined })
+      const asked = { id: params?.id ?? '', ids: params ?? {}, body, query: query as never, owner: undefined }
+      const done = await run(toCall(context), asked)
       if (creates) context.set.status = 201
       return done
     }
@@ -134,10 +153,11 @@ export function operatorRoutes<const V extends readonly (Verb & { isTenants?: ne
   edge: OperatorEdge,
 ) {
   const plugin = new Elysia({ prefix: '/ops/v1' }).use(edge)
-  for (const { method, path, query, reply, owned, run, ...verb } of verbs) {
+  for (const { method, path, query, reply, owned, role, run, ...verb } of verbs) {
     const handle = (context: Context & Parameters<typeof toOperatorCall>[0]) => {
       const { params, body, query } = context
-      return run(toOperatorCall(context), { id: params?.id ?? '', body, query: query as never, owner: query?.owner })
+      const asked = { id: params?.id ?? '', ids: params ?? {}, body, query: query as never, owner: query?.owner }
+      return run(toOperatorCall(context), asked)
     }
     const asked = {
       ...(query as { properties?: object } | undefined)?.properties,
@@ -146,6 +166,7 @@ export function operatorRoutes<const V extends readonly (Verb & { isTenants?: ne
     mount(plugin, method, path, handle, {
       ...partsOf({ method, path, reply, ...verb }),
       ...(query || owned ? { query: checkedQuery(t.Object(asked)) } : {}),
+      ...(role ? { role } : {}),
       response: { 200: answer(reply) },
     })
   }

@@ -12,7 +12,6 @@ const find = query<{ user_id: UserId; key: string }>()((db, p) => {
     .select()
     .from(t)
     .where(and(eq(t.user_id, p.user_id), eq(t.key, p.key)))
-    .limit(1)
 })
 
 /** Stored answers that have not expired, newest first. */
@@ -70,18 +69,19 @@ const renew = async (tx: Tx, requestIds: readonly string[], leaseUntil: number):
     .where(and(inArray(t.request_id, [...requestIds]), isNull(t.status)))
 }
 
+/** Deletes the keys that expired first: as many as `limit`, and those that expired with the last of them. */
 const removeExpired = async (tx: Tx, now: number, limit: number): Promise<number> => {
   const t = tx.of(idempotencyKeys)
-  const expired = await tx
-    .select({ user_id: t.user_id, key: t.key })
+  const due = await tx
+    .select({ at: t.expires_at })
     .from(t)
     .where(lte(t.expires_at, now))
     .orderBy(t.expires_at)
     .limit(limit)
-  for (const { user_id, key } of expired) {
-    await tx.delete(t).where(and(eq(t.user_id, user_id), eq(t.key, key), lte(t.expires_at, now)))
-  }
-  return expired.length
+  const last = due.at(-1)
+  if (!last) return 0
+  await tx.delete(t).where(lte(t.expires_at, last.at))
+  return due.length
 }
 
 export const idempotencyRepository = { find, answered, claim, answer, release, renew, removeExpired }

@@ -1,6 +1,6 @@
 import type { Once } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
-import { seal, open as unseal } from '../kernel/crypto'
+import { seal, sha256Hex, open as unseal } from '../kernel/crypto'
 import { failpoint } from '../kernel/failpoint'
 import type { UserId } from '../kernel/ids'
 import type { Reader, Store, Tx } from '../kernel/store'
@@ -119,6 +119,7 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
     }
 
     return {
+      id: sha256Hex(contextOf(request)),
       get status() {
         return status
       },
@@ -159,7 +160,7 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
 
   function canDecrypt({ user_id: userId, key, body }: { user_id: UserId; key: string; body: string | null }): boolean {
     try {
-      unseal(masterKey, contextOf({ userId, key }), body ?? '')
+      unseal(masterKey, contextOf({ userId, key }), body!)
       return true
     } catch {
       return false

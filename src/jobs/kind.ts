@@ -17,6 +17,10 @@ export type Running<Payload extends Stored> = {
   readonly signal: AbortSignal
   /** Percent, 0 to 99, and a word for what is done now. Never falls; written about once a second. */
   progress(percent: number, stage?: string): void
+  /** What this or an earlier try kept under a name; null when there is none. */
+  recall(name: string): Promise<object | null>
+  /** Keeps an object of JSON for later tries of a kind that remembers, until the job ends. Throws when another process has the job. */
+  keep(name: string, value: object): Promise<void>
   /** A unit of work that commits only while this process holds the job: else it throws, and nothing of it stays. */
   write<T>(unit: (tx: Tx) => Promise<T>): Promise<T>
 }
@@ -49,6 +53,8 @@ export type JobKind<Payload extends Stored = Stored, Result extends Stored = Sto
   concurrency: number
   /** Most runs at once, of all processes, of jobs with the same fair key. */
   concurrencyPerKey?: number
+  /** Its tries keep things for one another, which are deleted with its end. */
+  remembers?: true
   /** Runs for ever, this long after each end, in one process at a time. Its payload is null. */
   everyMs?: number
   /** How long a row is kept after its end; 0 deletes it with its end. 30 days by default (contract 7). */

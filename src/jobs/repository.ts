@@ -31,6 +31,7 @@ const claimed = command<{ id: JobId; node: string; now: number; until: number }>
     .set({
       state: 'active',
       turn: null,
+      again_at: null,
       lease_until: sql`${p.until}`,
       node: sql`${p.node}`,
       fence: sql`${t.fence} + 1`,
@@ -48,6 +49,22 @@ const held = counted<{ id: JobId; fence: number }>()((tx, p) => {
     .update(t)
     .set({ fence: sql`${t.fence}` })
     .where(mine)
+})
+
+const hastened = counted<{ kind: string; key: string; at: number }>()((tx, p) => {
+  const t = tx.of(jobs)
+  const isActive = isNotNull(t.lease_until)
+  const again = sql`case when ${isActive} and (${t.again_at} is null or ${t.again_at} > ${p.at}) then ${p.at} else ${t.again_at} end`
+  const runAt = sql`case when ${t.run_at} > ${p.at} then ${p.at} else ${t.run_at} end`
+  return tx
+    .update(t)
+    .set({ again_at: again, run_at: runAt })
+    .where(and(eq(t.kind, p.kind), eq(t.unique_key, p.key)))
+})
+
+const againAt = query<{ id: JobId }, Tx>()((db, p) => {
+  const t = db.of(jobs)
+  return db.select({ at: t.again_at }).from(t).where(eq(t.id, p.id))
 })
 
 const soonest = query()((db) => {
@@ -78,7 +95,7 @@ function unlocked<Q>(tx: Tx, select: Q): Q {
   return (select as unknown as Locking).for('update', { skipLocked: true }) as Q
 }
 
-const OUT_OF_LINE = { turn: null, run_at: null, lease_until: null } as const
+const OUT_OF_LINE = { turn: null, run_at: null, again_at: null, lease_until: null } as const
 
 /** Rows of jobs. Reads for callers are filtered by owner; the rest is for the workers. */
 export const jobRepository = {
@@ -87,6 +104,16 @@ export const jobRepository = {
     const added = tx.insert(tx.of(jobs)).values(row).onConflictDoNothing()
     return (await added.returning({ id: tx.of(jobs).id })).length === 1
   },
+
+  /**
+   * Has the open job of this key run at `at` or before, and once more if it runs now. False when there is none. The row
+   * stays locked until the commit, so a run that ends meanwhile sees what this unit writes.
+   */
+  hasten: async (tx: Tx, kind: string, key: string, at: number): Promise<boolean> =>
+    (await hastened(tx, { kind, key, at })) === 1,
+
+  /** When an active job was asked to run again; null when it was not. */
+  againAt: async (tx: Tx, id: JobId): Promise<number | null> => (await againAt(tx, { id }))[0]?.at ?? null,
 
   /** Behind the key's other jobs, and level with the front of the line when it has none: keys take turns. */
   async nextTurn(tx: Tx, { kind, fair_key }: Pick<JobRow, 'kind' | 'fair_key'>): Promise<number> {

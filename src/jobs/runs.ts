@@ -1,6 +1,7 @@
 import { AppError } from '../kernel/errors'
 import type { Tx } from '../kernel/store'
 import { GiveUp, type JobKind, type Outcome, type Running, type Stored } from './kind'
+import { jobMemoryRepository as memory } from './memory'
 import { jobRepository as rows } from './repository'
 import type { JobId } from './schema'
 import type { JobsDeps } from './service'
@@ -107,6 +108,8 @@ export function createRuns(
         const further = Math.max(Math.min(Math.floor(percent), 99), run.news?.percent ?? run.row.progress)
         run.news = { percent: further, stage: stage ?? run.news?.stage ?? run.row.stage }
       },
+      recall: (name) => memory.recall(store.read, id, name),
+      keep: (name, value) => writeHeld(run, (tx) => memory.keep(tx, id, name, value)),
       write: (unit) => writeHeld(run, unit),
     }
   }
@@ -123,7 +126,9 @@ export function createRuns(
     await writeHeld(run, async (tx) => {
       await outcome.effects?.(tx)
       const now = clock.now()
-      const at = outcome.again?.at ?? (kind.everyMs === undefined ? null : now + kind.everyMs)
+      const planned = outcome.again?.at ?? (kind.everyMs === undefined ? null : now + kind.everyMs)
+      const asked = row.unique_key === null ? null : await rows.againAt(tx, row.id)
+      const at = planned === null || asked === null ? (planned ?? asked) : Math.min(planned, asked)
       if (at !== null) {
         // What callers see never falls (contract 7).
         const anew = kind.shown ? {} : { progress: 0 }
@@ -133,6 +138,7 @@ export function createRuns(
       const { result = null } = outcome
       const ending = { state: 'completed', result, progress: 100, stage: null, completed_at: now } as const
       const ended = await rows.end(tx, row.id, ending)
+      if (kind.remembers) await memory.forget(tx, row.id)
       if (ended) await kind.onEnd?.(tx, ended)
     })
   }
@@ -171,6 +177,7 @@ export function createRuns(
     const ended = await rows.end(tx, row.id, { state: 'failed', error, stage: null, completed_at: clock.now() })
     if (!ended) return false
     const { id, owner, payload } = row
+    if (!kind || kind.remembers) await memory.forget(tx, id)
     await kind?.onFailed?.(tx, { id, owner, payload }, error)
     await kind?.onEnd?.(tx, ended)
     if (kind?.keepMs === 0) await rows.remove(tx, id)

@@ -3,6 +3,7 @@ import type { Clock } from '../kernel/clock'
 import type { Loop } from '../kernel/loop'
 import type { Store, Tx } from '../kernel/store'
 import { type JobKind, KEPT_MS, recurring, type Stored } from './kind'
+import { jobMemoryRepository as memory } from './memory'
 import { jobRepository as rows } from './repository'
 import { CANCELLED, JobId } from './schema'
 import { createQueueTimeout, SERVING_STEP_MS, servingTime } from './serving-time'
@@ -48,7 +49,10 @@ export function createJobs(deps: JobsDeps) {
   return {
     register,
     enqueue,
+    ensure,
     cancel,
+    /** Keeps an object for the tries of a job that is put in line in the same unit. */
+    keepFor: memory.keep,
     /** Starts the work of this process; stopping it aborts the signals of its runs, and waits for them. */
     start: (): Loop => worker.start(),
     runDue: worker.runDue,
@@ -82,6 +86,7 @@ export function createJobs(deps: JobsDeps) {
       payload,
       turn: waits ? null : await rows.nextTurn(tx, place),
       run_at: waits ? runAt : null,
+      again_at: null,
       lease_until: null,
       fence: 0,
       node: null,
@@ -98,6 +103,24 @@ export function createJobs(deps: JobsDeps) {
     if (!(await rows.insert(tx, row))) return null
     tx.afterCommit(worker.wake)
     return id
+  }
+
+  /**
+   * Sees to it that a job of this kind and key runs at `runAt` or before: adds one, or has the open one run sooner, or
+   * again once its run has ended. So work that piles up behind one key has one job, however often it is asked for.
+   */
+  async function ensure<Payload extends Stored>(
+    tx: Tx,
+    kind: Pick<JobKind, 'name'>,
+    job: NewJob<Payload> & { uniqueKey: string },
+  ): Promise<void> {
+    const at = job.runAt ?? clock.now()
+    for (;;) {
+      if (await rows.hasten(tx, kind.name, job.uniqueKey, at)) break
+      // Null: another process has added one since.
+      if (await enqueue(tx, kind, job)) return
+    }
+    tx.afterCommit(worker.wake)
   }
 
   /** Ends a queued or active job as failed, with the error `cancelled` (contract 7). False when it had ended. */

@@ -26,6 +26,8 @@ export const jobs = defineTable((k) =>
       payload: k.json<Stored>('payload'),
       turn: k.int('turn'),
       run_at: k.ms('run_at'),
+      /** Of an active job: it was asked for again meanwhile, and runs once more from then on. */
+      again_at: k.ms('again_at'),
       lease_until: k.ms('lease_until'),
       /** Counts claims; who holds an older one can change nothing any more. */
       fence: k.int('fence').notNull(),
@@ -57,6 +59,19 @@ export const jobs = defineTable((k) =>
     ],
   ),
 )
+/** What the tries of a job keep for one another. Gone with its end. */
+export const jobMemory = defineTable((k) =>
+  k.table(
+    'job_memory',
+    {
+      job_id: k.text('job_id').$type<JobId>().notNull(),
+      name: k.text('name').notNull(),
+      value: k.json<object>('value').notNull(),
+    },
+    (t) => [k.primaryKey({ columns: [t.job_id, t.name] })],
+  ),
+)
+
 /** How long jobs have been served in all, so that an outage does not count as waiting. One row. */
 export const jobServingTime = defineTable((k) =>
   k.table('job_serving_time', {

@@ -40,12 +40,13 @@ export type KeyCaller = {
 export type SessionCaller = {
   type: 'session'
   userId: UserId
-  sessionId: SessionId
+  /** Null for work without a request that a session has made. */
+  sessionId: SessionId | null
   orgId: null
   activeOrgId: OrgId | null
 }
 
-/** An operator, calling through the operator plane; name and reason are recorded as they state them (dx 2.2). */
+/** An operator, calling through the operator API; name and reason are recorded as they state them (dx 2.2). */
 export type OperatorCaller = {
   type: 'operator'
   role: OperatorRole
@@ -79,6 +80,8 @@ export function requireScope(caller: TenantCaller, scope: Scope): void {
 
 /** Comes with a request that has an Idempotency-Key: the verb stores its answer through this (contract 1.7). */
 export type Once = {
+  /** The same for each try of the request. */
+  readonly id: string
   /**
    * Stores the answer in the unit of work that makes the effect, under the route's status unless `status` is given.
    * Throws 409 when another request has taken over the key.
@@ -94,6 +97,8 @@ export type Call<C extends Caller = TenantCaller> = {
   readonly route: string
   /** Aborts when the client goes away or the server stops. */
   readonly signal: AbortSignal
+  /** How many events led to this call, each by what another one had started; none for what a person asked (I37). */
+  readonly depth?: number | undefined
   /** Set only when the request carries an Idempotency-Key and the route accepts one. */
   readonly once?: Once | undefined
 }

@@ -29,6 +29,9 @@ function nextByte(): number {
 
 export const randomHex = (bytes: number): string => randomBytes(bytes).toString('hex')
 
+/** A random number from 0 to 1, for jitter. */
+export const randomFraction = (): number => randomBytes(4).readUInt32BE() / 0xff_ff_ff_ff
+
 export const sha256Hex = (data: string | Uint8Array): string => Bun.CryptoHasher.hash('sha256', data, 'hex')
 
 export const hmacHex = (key: string | Uint8Array, data: string | Uint8Array): string =>

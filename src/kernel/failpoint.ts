@@ -8,6 +8,8 @@ const FAILPOINTS = [
   'engine_done_before_settle',
   'settle_commit_before_ack',
   'answer_kept_before_ack',
+  'workflow_step_done_before_commit',
+  'workflow_step_committed',
   'migration_step',
   'recovery_step',
 ] as const

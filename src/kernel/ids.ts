@@ -35,4 +35,4 @@ export type KeyId = Id<'key'>
 export const SessionId = defineId('session')
 export type SessionId = Id<'session'>
 
-export const newRequestId = (): string => `req_${randomBase62(24)}`
+export const newRequestId = (prefix = 'req'): string => `${prefix}_${randomBase62(24)}`

@@ -43,6 +43,45 @@ export const pagesBy =
     return toPage(rows as T['$inferSelect'][], wanted.limit, (row) => ({ at: row[moment], id: row.id }))
   }
 
+/** Most bytes of large rows in one page: serializing more would block the event loop (I28). */
+const PAGE_BYTES = 4 * 1024 * 1024
+
+/**
+ * Like {@link pagesBy}, for rows whose column `size` says how many bytes they have: a page ends early when its rows
+ * together exceed PAGE_BYTES, but has at least one.
+ */
+export const pagesOfLarge =
+  <T extends Dated<Moment> & Record<Size, SQLiteColumn>, Moment extends string, Size extends string>(
+    listed: Table<T>,
+    moment: Moment,
+    size: Size,
+  ) =>
+  async (db: Reader, wanted: Wanted, ...conditions: (SQL | undefined)[]): Promise<Page<T['$inferSelect']>> => {
+    const table = db.of(listed)
+    const { after, order, limit } = sliceBy(table[moment], table.id, wanted)
+    const outlined = db
+      .select({ id: table.id, at: table[moment], bytes: table[size] })
+      .from(table as SQLiteTable)
+      .where(and(...conditions, after))
+    const outlines = (await outlined.orderBy(...order).limit(limit)) as { id: string; at: number; bytes: number }[]
+    const page = toPage(outlines, Math.min(wanted.limit, countFitting(outlines)), (outline) => outline)
+    const ids = page.items.map(({ id }) => id)
+    const found = db.select().from(table as SQLiteTable)
+    const rows = ids.length ? await found.where(and(inArray(table.id, ids), ...conditions)) : []
+    const byId = new Map(rows.map((row) => [row.id, row as T['$inferSelect']]))
+    // A row deleted between the two reads is left out.
+    return { items: ids.flatMap((id) => byId.get(id) ?? []), next: page.next }
+  }
+
+function countFitting(outlines: readonly { bytes: number }[]): number {
+  let bytes = 0
+  const tooMany = outlines.findIndex((outline, index) => {
+    bytes += outline.bytes
+    return bytes > PAGE_BYTES && index > 0
+  })
+  return tooMany < 0 ? outlines.length : tooMany
+}
+
 /** Most parts of one `union all`: SQLite allows 500. With more lists than this, several share a part. */
 const MOST_PARTS = 100
 
@@ -70,8 +109,11 @@ const asPart = (part: SQLWrapper): SQL => sql`select * from ${part} as part`
  *     const newestFirst = pagesAmong(apiKeys, 'created_at')
  *     const page = await newestFirst(store.read, { limit, cursor }, owners.map((owner) => eq(table.owner, owner)))
  */
-export const pagesAmong = <T extends Dated<Moment>, Moment extends string>(listed: Table<T>, moment: Moment) => {
-  const pages = pagesBy(listed, moment)
+export const pagesAmong = <T extends Dated<Moment>, Moment extends string>(
+  listed: Table<T>,
+  moment: Moment,
+  pages = pagesBy(listed, moment),
+) => {
   return (db: Reader, wanted: Wanted, either: readonly SQL[], ...conditions: (SQL | undefined)[]) => {
     if (either.length === 1) return pages(db, wanted, either[0], ...conditions)
     const table = db.of(listed)

@@ -1,5 +1,5 @@
 import { lookup as systemLookup } from 'node:dns/promises'
-import { type IncomingMessage, request as plainRequest, type RequestOptions } from 'node:http'
+import { type ClientRequest, type IncomingMessage, request as plainRequest, type RequestOptions } from 'node:http'
 import { request as secureRequest } from 'node:https'
 import ipaddr from 'ipaddr.js'
 import { type AddressRule, createAddressRule } from './addresses'
@@ -40,6 +40,8 @@ export type PublicRequest = {
   body?: string | Uint8Array
   /** A larger answer fails with `too-large`. */
   maxBytes: number
+  /** Only status and headers are wanted: they count once they are there, whatever becomes of the rest. */
+  statusOnly?: boolean
   /** Time for the whole call, from the DNS look-up to the last byte of the answer. */
   timeoutMs: number
   signal?: AbortSignal
@@ -51,6 +53,8 @@ export type Outbound = ReturnType<typeof createOutbound>
 
 const DNS_TIMEOUT_MS = 3_000
 const CONNECT_TIMEOUT_MS = 10_000
+/** How long the rest of an answer is read that nobody looks at. */
+const LEAVE_MS = 2_000
 
 /** Headers that frame or route the message; values chosen by a user would allow smuggling or redirecting (J2). */
 const OURS = new Set([
@@ -169,7 +173,10 @@ function send(url: URL, request: PublicRequest, lookup: CheckingLookup): Promise
   outgoing.on('error', fail)
   outgoing.on('response', (incoming) => {
     clearTimeout(connecting)
-    collect(incoming, request.maxBytes).then(resolve, (error: Error) => {
+    const answered = request.statusOnly
+      ? dropRest(incoming, request.maxBytes, outgoing)
+      : collect(incoming, request.maxBytes)
+    answered.then(resolve, (error: Error) => {
       outgoing.destroy()
       fail(error)
     })
@@ -181,6 +188,25 @@ function send(url: URL, request: PublicRequest, lookup: CheckingLookup): Promise
 const ownHeaders = (headers: Record<string, string> = {}): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !OURS.has(name.toLowerCase())))
 
+/** Reads the rest of an answer for a moment, so that its sender can end it in order, and returns status and headers. */
+async function dropRest(incoming: IncomingMessage, maxBytes: number, outgoing: ClientRequest): Promise<PublicResponse> {
+  const { promise: over, resolve: end } = Promise.withResolvers<void>()
+  const timer = setTimeout(end, LEAVE_MS)
+  let size = 0
+  incoming.on('data', (chunk: Uint8Array) => {
+    size += chunk.length
+    if (size > maxBytes) end()
+  })
+  for (const event of ['end', 'error', 'aborted', 'close']) incoming.on(event, () => end())
+  await over
+  clearTimeout(timer)
+  if (!incoming.complete) outgoing.destroy()
+  return { status: incoming.statusCode ?? 0, headers: headersOf(incoming), body: new Uint8Array() }
+}
+
+const headersOf = (incoming: IncomingMessage): Record<string, string> =>
+  Object.fromEntries(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]))
+
 async function collect(incoming: IncomingMessage, maxBytes: number): Promise<PublicResponse> {
   const chunks: Uint8Array[] = []
   let size = 0
@@ -190,8 +216,7 @@ async function collect(incoming: IncomingMessage, maxBytes: number): Promise<Pub
     chunks.push(chunk)
   }
   if (!incoming.complete) throw new OutboundFailure('reset', 'the answer stopped in the middle')
-  const headers = Object.entries(incoming.headers).map(([name, value]) => [name, String(value)])
-  return { status: incoming.statusCode ?? 0, headers: Object.fromEntries(headers), body: Buffer.concat(chunks) }
+  return { status: incoming.statusCode ?? 0, headers: headersOf(incoming), body: Buffer.concat(chunks) }
 }
 
 /** Maps a network error to one that is safe to show: without IP addresses and without text from the other side. */

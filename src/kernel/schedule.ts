@@ -1,3 +1,5 @@
+import { Cron } from 'croner'
+
 const MINUTE_MS = 60_000
 /** The shortest time allowed between two scheduled runs (contract 10). */
 const MIN_SPACING_MS = 5 * MINUTE_MS
@@ -33,4 +35,9 @@ export function isTimeZone(name: string): boolean {
   } catch {
     return false
   }
+}
+
+/** The first moment after `after` (epoch ms) at which a valid schedule runs in a time zone; null when there is none. */
+export function nextRunOf(text: string, timezone: string, after: number): number | null {
+  return new Cron(text, { timezone, paused: true, mode: '5-part' }).nextRun(new Date(after))?.getTime() ?? null
 }

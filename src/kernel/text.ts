@@ -34,7 +34,7 @@ export function createPairKeeper(): PairKeeper {
 }
 
 /** Every secret this server makes starts with a known prefix, so one pattern finds them inside any string. */
-const SECRETS = /\b(svc_(?:sk|ds|wt|wp|op|iv|gc|bp|voice)_(?:live_|test_)?)[0-9A-Za-z]{8,}/g
+const SECRETS = /\b(svc_(?:sk|ds|wt|wp|op|iv|gc|bp|voice)_(?:live_|test_)?)[0-9A-Za-z]{8,}(?:\.[\w-]+)*/g
 const BEARER = /(bearer\s+)[^\s"',\\]{8,}/gi
 const USERINFO = /(\/\/)[^\s/@"\\]+@/g
 

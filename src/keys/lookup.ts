@@ -40,6 +40,11 @@ export function createKeyLookup({ store, orgs, clock, lastUsed }: Deps) {
       const found = known.get(hash, load)
       return found instanceof Promise ? found.then(admit) : admit(found)
     },
+    /** The caller that stored work of a key runs as, read from the store; null as for `find`. */
+    async unattended(id: KeyId): Promise<KeyCaller | null> {
+      const row = await rows.any(store.read, id)
+      return row ? callerOf(row, null) : null
+    },
     /** Which of these secrets work, whoever owns them. Reads the store, so it sees what other nodes changed. */
     working: (hashes: readonly string[]): Promise<Set<string>> => rows.workingAmong(store.read, hashes, clock.now()),
     forget: (hash: string) => known.forget(hash),
@@ -54,12 +59,16 @@ export function createKeyLookup({ store, orgs, clock, lastUsed }: Deps) {
 
   async function load(hash: string): Promise<Known | null> {
     const found = await rows.byHash(store.read, hash)
-    if (!found || !isLive(found.key, clock.now())) return null
-    const { key: row, ends_at } = found
+    const caller = found ? await callerOf(found.key, hash) : null
+    if (!found || !caller) return null
+    return { caller, endsAt: Math.min(found.key.expires_at ?? Infinity, found.ends_at ?? Infinity) }
+  }
+
+  async function callerOf(row: KeyRow, hash: string | null): Promise<KeyCaller | null> {
+    if (!isLive(row, clock.now())) return null
     const access = await orgs.accessOf(store.read, row.user_id)
     if (!access || (row.org_id && !(await orgs.isOpen(store.read, row.org_id)))) return null
-    const endsAt = Math.min(row.expires_at ?? Infinity, ends_at ?? Infinity)
-    return { caller: toCaller(row, row.org_id ?? access.activeOrgId, hash), endsAt }
+    return toCaller(row, row.org_id ?? access.activeOrgId, hash)
   }
 }
 

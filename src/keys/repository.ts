@@ -28,12 +28,11 @@ const keyByHash = query<{ hash: string }>()((db, p) => {
     .from(secret)
     .innerJoin(key, eq(key.id, secret.key_id))
     .where(eq(secret.hash, p.hash))
-    .limit(1)
 })
 
 const brandSoulOf = query<{ id: KeyId }>()((db, p) => {
   const table = db.of(apiKeys)
-  return db.select({ brand_soul: table.brand_soul }).from(table).where(eq(table.id, p.id)).limit(1)
+  return db.select({ brand_soul: table.brand_soul }).from(table).where(eq(table.id, p.id))
 })
 
 const noteUse = command<{ id: KeyId; at: number }>()((tx, p) => {
@@ -47,7 +46,7 @@ const noteUse = command<{ id: KeyId; at: number }>()((tx, p) => {
 const newestFirst = pagesBy(apiKeys, 'created_at')
 const newestOfSome = pagesAmong(apiKeys, 'created_at')
 
-/** Rows of keys. Tenants read them through a {@link Reach}; the rest is for authentication and for operators. */
+/** Rows of keys; a look-up by a primary key needs no `limit`. Tenants read them through a {@link Reach}; the rest is for authentication and for operators. */
 export const keyRepository = {
   /** The key that a secret belongs to, and when that secret expires. One indexed look-up. */
   byHash: async (db: Reader, hash: string): Promise<{ key: KeyRow; ends_at: number | null } | undefined> =>
@@ -101,7 +100,6 @@ export const keyRepository = {
       .select()
       .from(table)
       .where(and(eq(table.id, id), or(sql`false`, ...within(db, reach))))
-      .limit(1)
     return found[0]
   },
 
@@ -172,7 +170,7 @@ export const keyRepository = {
   /** For operators: a key by id, of any owner. */
   async any(db: Reader, id: KeyId): Promise<KeyRow | undefined> {
     const table = db.of(apiKeys)
-    return (await db.select().from(table).where(eq(table.id, id)).limit(1))[0]
+    return (await db.select().from(table).where(eq(table.id, id)))[0]
   },
 }
 

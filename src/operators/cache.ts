@@ -1,5 +1,5 @@
 import type { AuditLog } from '../audit'
-import type { CacheChoice, CacheDesk } from '../completions'
+import type { CacheChoice, CacheReading } from '../completions'
 import type { Call, OperatorCaller } from '../kernel/caller'
 import { invalidInput } from '../kernel/errors'
 import type { Store } from '../kernel/store'
@@ -7,7 +7,7 @@ import type { KeyService } from '../keys'
 import { findOwner, type OrgService } from '../orgs'
 import type { CacheFinding, CachePurge, CachePurged, CacheQuestion, CacheStats } from './schema-cache'
 
-type Deps = { store: Store; audit: AuditLog; orgs: OrgService; keys: KeyService; answers: CacheDesk }
+type Deps = { store: Store; audit: AuditLog; orgs: OrgService; keys: KeyService; answers: CacheReading }
 
 /** This server's answer cache (dx 2.18). Only this process's: each node has its own. */
 export function createCacheVerbs({ store, audit, orgs, keys, answers }: Deps) {

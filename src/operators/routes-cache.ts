@@ -11,6 +11,7 @@ export const cacheRoutes = (cache: OperatorService['cache'], edge: ReturnType<ty
     .use(edge)
     .get('', (context) => cache.stats(toOperatorCall(context)), { response: { 200: answer(CacheStats) } })
     .post('/find', (context) => cache.find(toOperatorCall(context), context.body), {
+      role: 'any',
       body: checked(CacheQuestion),
       response: { 200: answer(CacheFinding), ...errors(400, 404, 409) },
     })

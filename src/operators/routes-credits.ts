@@ -20,6 +20,7 @@ export const creditRoutes = ({ credits, books: bookVerbs, reconciliation }: Cred
       response: { 200: answer(words.Balance), ...errors(404, 409) },
     })
     .post('', (context) => credits.grant(toOperatorCall(context), context.body), {
+      role: 'billing',
       body: checked(words.NewGrant),
       response: { 200: answer(words.Grant), ...errors(400, 404, 409) },
     })
@@ -30,6 +31,7 @@ export const creditRoutes = ({ credits, books: bookVerbs, reconciliation }: Cred
         return { ...(await credits.balanceOf(owner)), ...booked, object: 'credit_adjustment' as const }
       },
       {
+        role: 'billing',
         body: checked(books.NewAdjustment),
         response: { 200: answer(books.Adjustment), ...errors(400, 404, 409) },
       },
@@ -46,13 +48,16 @@ export const creditRoutes = ({ credits, books: bookVerbs, reconciliation }: Cred
       response: { 200: answer(books.Reconciliation) },
     })
     .post('/differences', (context) => reconciliation.apply(toOperatorCall(context)), {
+      role: 'billing',
       response: { 200: answer(books.Reconciliation) },
     })
     .post('/codes', (context) => bookVerbs.createCode(toOperatorCall(context), context.body), {
+      role: 'billing',
       body: checked(books.NewCode),
       response: { 200: answer(books.GrantCode), ...errors(400) },
     })
     .put('/caps', (context) => bookVerbs.setCaps(toOperatorCall(context), context.body), {
+      role: 'billing',
       body: checked(books.NewCaps),
       response: { 200: answer(BillingLimits), ...errors(400, 404, 409) },
     })

@@ -25,6 +25,7 @@ export const skillRoutes = (skills: OperatorService['skills'], edge: ReturnType<
       },
     )
     .post('', (context) => skills.put(toOperatorCall(context), context.body.manifest), {
+      role: 'reviewer',
       body: checked(words.ImportOrder),
       response: { 200: answer(words.Imported), ...errors(400, 409, 422) },
     })
@@ -54,12 +55,14 @@ export const skillRoutes = (skills: OperatorService['skills'], edge: ReturnType<
       '/:ref/disable',
       (context) => skills.disable(toOperatorCall(context), context.params.ref, context.body.also_installed === true),
       {
+        role: 'reviewer',
         params: ByRef,
         body: checked(words.Takedown),
         response: { 200: answer(words.OperatorSkillEntry), ...errors(400, 404, 409) },
       },
     )
     .post('/:ref/enable', (context) => skills.enable(toOperatorCall(context), context.params.ref), {
+      role: 'reviewer',
       params: ByRef,
       response: { 200: answer(words.OperatorSkillEntry), ...errors(404, 409) },
     })

@@ -53,14 +53,17 @@ export const submissionRoutes = (submissions: OperatorService['submissions'], ed
       },
     )
     .post('/:ref/claim', (context) => submissions.claim(toOperatorCall(context), context.params.ref), {
+      role: 'reviewer',
       params: ByRef,
       response: { 200: answer(OperatorRecord), ...errors(404, 409) },
     })
     .delete('/:ref/claim', (context) => submissions.unclaim(toOperatorCall(context), context.params.ref), {
+      role: 'reviewer',
       params: ByRef,
       response: { 200: answer(OperatorRecord), ...errors(404, 409) },
     })
     .post('/:ref', (context) => submissions.decide(toOperatorCall(context), context.params.ref, context.body), {
+      role: 'reviewer',
       params: ByRef,
       body: checked(OperatorDecision),
       response: { 200: answer(OperatorRecord), ...errors(400, 404, 409) },

@@ -67,6 +67,7 @@ const keyRoutes = (keys: OperatorService['keys'], edge: Edge) =>
       response: { 200: answer(ApiKeyWithSecret), ...errors(400, 404, 409) },
     })
     .post('/check', (context) => keys.check(toOperatorCall(context), context.body.key), {
+      role: 'any',
       body: checked(words.KeyCheck),
       response: { 200: answer(words.CheckedKey), ...errors(400) },
     })
@@ -96,6 +97,7 @@ const limitRoutes = (limits: OperatorService['limits'], edge: Edge) =>
       response: { 200: answer(words.TierList) },
     })
     .put('/tiers/:ref', (context) => limits.setTier(toOperatorCall(context), context.params.ref, context.body.tier), {
+      role: 'billing',
       params: ByRef,
       body: checked(words.NewTier),
       response: { 200: answer(ApiKey), ...errors(400, 404, 409) },
@@ -117,6 +119,7 @@ const limitRoutes = (limits: OperatorService['limits'], edge: Edge) =>
       response: { 200: answer(words.WeighedIncrease), ...errors(404) },
     })
     .post('/limits/:ref', (context) => limits.decide(toOperatorCall(context), context.params.ref, context.body), {
+      role: 'billing',
       params: ByRef,
       body: checked(words.LimitDecision),
       response: { 200: answer(words.WeighedIncrease), ...errors(400, 404, 409) },
@@ -126,6 +129,7 @@ const accessRoutes = (access: OperatorService['access'], edge: Edge) =>
   new Elysia({ prefix: '/ops/v1/operators' })
     .use(edge)
     .get('', async (context) => ({ operators: await access.list(toOperatorCall(context)) }), {
+      role: 'none',
       response: { 200: answer(words.OperatorList) },
     })
     .post('', (context) => access.add(toOperatorCall(context), context.body), {
@@ -187,6 +191,7 @@ const serverRoutes = (operators: OperatorService, edge: Edge) =>
     .use(edge)
     .get('/status', (context) => operators.status(toOperatorCall(context)), { response: { 200: answer(words.Status) } })
     .post('/verify', (context) => operators.verify(toOperatorCall(context)), {
+      role: 'any',
       response: { 200: answer(words.Verification) },
     })
     .post('/backups', (context) => operators.backup(toOperatorCall(context), context.body), {

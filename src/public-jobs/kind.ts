@@ -22,7 +22,7 @@ export type Made = {
 /** A kind of job that callers start, follow and pay for. The hold is settled or released with its end, once (I9). */
 export type PublicKind<Input extends object> = Pick<
   JobKind,
-  'name' | 'retry' | 'timeLimitMs' | 'concurrency' | 'concurrencyPerKey'
+  'name' | 'retry' | 'timeLimitMs' | 'concurrency' | 'concurrencyPerKey' | 'remembers'
 > & {
   shown: JobType
   run(job: Running<Input>): Promise<Made>

@@ -32,6 +32,9 @@ type Order<Input extends object, Answer> = {
   effects?(tx: Tx, id: JobId): Promise<unknown>
 }
 
+/** A job that is not in line yet. */
+export type Later = { readonly id: JobId; begin(tx: Tx): Promise<void> }
+
 type Kind = Pick<PublicKind<never>, 'name' | 'shown'>
 export type PublicJobs = ReturnType<typeof createPublicJobs>
 
@@ -44,7 +47,7 @@ export const pollUrlOf = (id: JobId): string => `/api/v1/jobs/${id}`
 /** Jobs that callers start, follow, cancel and pay for (contract 7). */
 export function createPublicJobs(deps: Deps) {
   const { store, clock, jobs, audit, files, billing, orgs } = deps
-  return { define: createDefine(deps), accept, list, get, cancel, retry, verify }
+  return { define: createDefine(deps), accept, later, list, get, cancel, retry, verify }
 
   /**
    * Puts a job in line and holds its price, in one commit. Throws 402 `insufficient_credits`, and 503
@@ -69,8 +72,33 @@ export function createPublicJobs(deps: Deps) {
     }
   }
 
-  async function begin(tx: Tx, kind: Kind, order: Omit<Ordered, 'hold'>, amount: number): Promise<JobId> {
+  /**
+   * A job that goes on with what a request began: its id is known before, and it is put in line in the unit that ends
+   * the request. `begin` throws 402.
+   */
+  function later<Input extends object>(
+    { caller, requestId }: Pick<Call, 'caller' | 'requestId'>,
+    kind: Kind,
+    { input, hold, effects }: Pick<Order<Input, never>, 'input' | 'hold' | 'effects'>,
+  ): Later {
     const id = JobId.create()
+    const order = { input, payer: payerOf(caller), requestId, userId: caller.userId }
+    return {
+      id,
+      async begin(tx) {
+        await begin(tx, kind, order, hold, id)
+        await effects?.(tx, id)
+      },
+    }
+  }
+
+  async function begin(
+    tx: Tx,
+    kind: Kind,
+    order: Omit<Ordered, 'hold'>,
+    amount: number,
+    id = JobId.create(),
+  ): Promise<JobId> {
     const hold = await billing.reserve(tx, { ...order.payer, ref: refOf(id, clock.now()), amount, forJob: true })
     const payload: Ordered = { ...order, hold }
     await jobs.enqueue(tx, kind, { id, owner: order.payer.owner, payload })

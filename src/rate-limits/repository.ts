@@ -1,11 +1,20 @@
-import { and, eq } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import { pagesBy, type Wanted } from '../kernel/keyset'
 import type { Page } from '../kernel/page'
-import type { Reader, Tx } from '../kernel/store'
+import { query, type Reader, type Tx } from '../kernel/store'
 import type { IncreaseId, IncreaseStatus } from './schema'
 import { type IncreaseRow, limitIncreases } from './table'
 
 const newestFirst = pagesBy(limitIncreases, 'created_at')
+
+/** Asked with every `GET /rate-limits`. The status stands in the statement, for the index of pending ones. */
+const pendingOf = query<{ subject: string }>()((db, p) => {
+  const table = db.of(limitIncreases)
+  return db
+    .select()
+    .from(table)
+    .where(and(eq(table.subject, p.subject), sql`${table.status} = 'pending'`))
+})
 
 /** Rows of increase requests. Tenants find them by their own subject only; look-up by id is for reviewers and operators. */
 export const increaseRepository = {
@@ -15,15 +24,12 @@ export const increaseRepository = {
     return (await tx.insert(table).values(row).onConflictDoNothing().returning({ id: table.id })).length === 1
   },
 
-  async pending(db: Reader, subject: string): Promise<IncreaseRow | undefined> {
-    const table = db.of(limitIncreases)
-    const mine = and(eq(table.subject, subject), eq(table.status, 'pending'))
-    return (await db.select().from(table).where(mine).limit(1))[0]
-  },
+  pending: async (db: Reader, subject: string): Promise<IncreaseRow | undefined> =>
+    (await pendingOf(db, { subject }))[0],
 
   async find(db: Reader, id: IncreaseId): Promise<IncreaseRow | undefined> {
     const table = db.of(limitIncreases)
-    return (await db.select().from(table).where(eq(table.id, id)).limit(1))[0]
+    return (await db.select().from(table).where(eq(table.id, id)))[0]
   },
 
   /** The decided row, or undefined when it had been decided already. */

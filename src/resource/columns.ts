@@ -2,6 +2,7 @@ import { type SQLWrapper, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import type { OrgId, UserId } from '../kernel/ids'
 import type { Kit } from '../kernel/store'
+import type { Moment } from './rows'
 
 /** The columns that every resource has. */
 export const ownedColumns = <Id extends string>(k: Kit) => ({
@@ -17,17 +18,17 @@ export const ownedColumns = <Id extends string>(k: Kit) => ({
   updated_at: k.ms('updated_at').notNull(),
 })
 
-type Indexed = Record<'id' | 'owner' | 'created_at', never> & { is_default?: SQLWrapper }
+type Indexed = Record<'id' | 'owner' | Moment, never> & { is_default?: SQLWrapper }
 
 /**
- * The indexes of a resource's lists, by owner and by age. Where it has the column `is_default`, an owner has at most
+ * The indexes of a resource's lists, by owner and by age, which `moment` counts. Where it has the column `is_default`, an owner has at most
  * one default, also with concurrent requests.
  */
-export const ownedIndexes = (k: Kit, name: string, columns: object) => {
+export const ownedIndexes = (k: Kit, name: string, columns: object, moment: Moment = 'created_at') => {
   const t = columns as Indexed
   return [
-    k.index(`${name}_by_owner`).on(t.owner, t.created_at, t.id),
-    k.index(`${name}_by_age`).on(t.created_at, t.id),
+    k.index(`${name}_by_owner`).on(t.owner, t[moment], t.id),
+    k.index(`${name}_by_age`).on(t[moment], t.id),
     ...(t.is_default ? [k.uniqueIndex(`${name}_default`).on(t.owner).where(sql`${t.is_default}`)] : []),
   ]
 }

@@ -1,7 +1,7 @@
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Static, TSchema } from '../kernel/schema'
 import type { Table } from '../kernel/store'
-import { createRows, type OwnedRow, type OwnedTable } from './rows'
+import { createRows, type Order, type OwnedRow, type OwnedTable } from './rows'
 
 /** What is known of one besides its row. */
 export type Facts = { boundKeys: number }
@@ -12,14 +12,23 @@ export type AnyNoun = {
   name: string
   /** Its word in sentences. */
   title: { one: string; many: string }
-  /** `/guardrail-policies`, on both planes. */
+  /** `/guardrail-policies`, on both APIs. */
   path: string
   /** The list's member: `guardrail_policies`. */
   plural: string
   table: Table<OwnedTable>
   id: { create(): string; is(word: string): boolean }
   /** The bodies of POST and PATCH, one of it, and the query and the answer of a list. */
-  words: { New: TSchema; Patch: TSchema; View: TSchema; Query: TSchema; Page: TSchema }
+  words: {
+    New: TSchema
+    Patch: TSchema
+    View: TSchema
+    Query: TSchema
+    Page: TSchema
+    /** The answers of POST and PATCH where they say more than the one they are about; see the hook `answer`. */
+    Made?: TSchema
+    Changed?: TSchema
+  }
   /** What each route does, as the document says it. */
   summaries: { create: string; list: string; get: string; update: string; remove: string }
   /**
@@ -29,10 +38,14 @@ export type AnyNoun = {
   owned: 'either' | 'team' | 'account'
   /** With `either`: whether a person sees what is their active organization's, or what is each of theirs. */
   reach?: 'active org' | 'every org'
+  /** What its list is ordered by, if not by when each was created. */
+  listed?: Order
   /** What a member needs in the organization to make and change what is the team's. */
   permission: 'manageWebhooks' | 'manageSkills' | 'manageConnectors' | 'manageApiKeys'
   /** The member that holds one of it in an answer: `canvas` for `{"canvas":{…}}`. Flat when left out. */
   wrap?: string
+  /** Reading a team's needs the permission too. */
+  guarded?: boolean
   /** The setting of how many one owner may have. */
   most: { env: string }
   /**
@@ -55,6 +68,11 @@ export type ViewOf<N extends AnyNoun> = Static<N['words']['View']>
 export type ReplyOf<N extends AnyNoun> = N extends { wrap: infer Member extends string }
   ? { [M in Member]: ViewOf<N> }
   : ViewOf<N>
+type Said<N extends AnyNoun, Word extends 'Made' | 'Changed'> =
+  N['words'] extends Record<Word, infer S extends TSchema> ? Static<S> : ReplyOf<N>
+/** The answers of POST and PATCH. */
+export type MadeOf<N extends AnyNoun> = Said<N, 'Made'>
+export type ChangedOf<N extends AnyNoun> = Said<N, 'Changed'>
 /** The columns that are its own. */
 export type OwnOf<N extends AnyNoun> = Omit<RowOf<N>, Exclude<keyof OwnedRow, 'name' | 'is_default'>>
 
@@ -66,5 +84,5 @@ type Fits<N extends AnyNoun> = {
 /** Declares a resource, and makes the queries of its rows. The parameters of `present` need their types. */
 export const defineResource = <const N extends AnyNoun>(noun: N & Fits<N>) => ({
   ...(noun as N),
-  rows: createRows<RowOf<N>>(noun.table),
+  rows: createRows<RowOf<N>>(noun.table, (noun as AnyNoun).listed),
 })

@@ -2,11 +2,13 @@
 export { ownedColumns, ownedIndexes } from './columns'
 export {
   type AnyNoun,
+  type ChangedOf,
   defineResource,
   type Facts,
+  type MadeOf,
   type ReplyOf,
 } from './declaration'
 export type { ResourceDeps } from './deps'
 export { accountOf, type Whose } from './reach'
 export { scopeOf } from './rows'
-export { createResource, type Resource } from './service'
+export { type Change, createResource, type Resource } from './service'

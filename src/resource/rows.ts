@@ -2,7 +2,7 @@ import { and, count, eq, inArray, isNotNull, isNull, type SQL, sql } from 'drizz
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { OwnerScope } from '../kernel/caller'
 import type { OrgId, UserId } from '../kernel/ids'
-import { pagesAmong, pagesBy, type Wanted } from '../kernel/keyset'
+import { pagesAmong, pagesBy, pagesOfLarge, type Wanted } from '../kernel/keyset'
 import type { Page } from '../kernel/page'
 import { query, type Reader, type Table, type Tx } from '../kernel/store'
 
@@ -21,7 +21,12 @@ export type OwnedRow = {
   updated_at: number
 }
 export type OwnedTable = SQLiteTable &
-  Record<'id' | 'owner' | 'org_id' | 'name' | 'created_at', SQLiteColumn> & { is_default?: SQLiteColumn }
+  Record<'id' | 'owner' | 'org_id' | 'name' | Moment, SQLiteColumn> & { is_default?: SQLiteColumn }
+
+/** The time that orders a list. */
+export type Moment = 'created_at' | 'updated_at'
+/** How a list is ordered; `size` is the column with the bytes of a row, where rows may be large. */
+export type Order = { by: Moment; size?: string }
 
 export type OwnedScope = 'personal' | 'team'
 export type Listed = Wanted & { scope?: OwnedScope | undefined }
@@ -29,12 +34,13 @@ export type Listed = Wanted & { scope?: OwnedScope | undefined }
 /** Whether a row is a person's own or a team's. */
 export const scopeOf = ({ org_id }: Pick<OwnedRow, 'org_id'>): OwnedScope => (org_id ? 'team' : 'personal')
 
+const NEWEST: Order = { by: 'created_at' }
 const isOf = { personal: 'user:', team: 'org:' }
 
 /** The rows of a resource. Whose rows is an argument of each read and write (I22). */
-export function createRows<Row extends OwnedRow>(listed: Table<OwnedTable>) {
-  const newestFirst = pagesBy(listed, 'created_at')
-  const newestOfSome = pagesAmong(listed, 'created_at')
+export function createRows<Row extends OwnedRow>(listed: Table<OwnedTable>, { by, size }: Order = NEWEST) {
+  const newestFirst = size ? pagesOfLarge(listed as Table<never>, by, size) : pagesBy(listed, by)
+  const newestOfSome = pagesAmong(listed, by, newestFirst)
   const within = ({ owner }: OwnedTable, reach: Reach): SQL | undefined =>
     reach === 'everyone' ? undefined : inArray(owner, [...reach])
   const one = (table: OwnedTable, reach: Reach, id: string) => and(eq(table.id, id), within(table, reach))
@@ -108,10 +114,16 @@ export function createRows<Row extends OwnedRow>(listed: Table<OwnedTable>) {
       await tx.delete(table).where(one(table, reach, id))
     },
 
-    /** Removes all rows of an owner, and returns them. */
-    async removeAll(tx: Tx, owner: OwnerScope): Promise<Row[]> {
+    /** Removes all rows of an owner, and gives them one by one: together they may be large. */
+    async *removeAll(tx: Tx, owner: OwnerScope): AsyncGenerator<Row> {
       const table = tx.of(listed)
-      return (await tx.delete(table).where(eq(table.owner, owner)).returning()) as Row[]
+      const found = tx.select({ id: table.id }).from(table as SQLiteTable)
+      for (const { id } of await found.where(eq(table.owner, owner))) {
+        yield* (await tx
+          .delete(table)
+          .where(one(table, [owner], id as string))
+          .returning()) as Row[]
+      }
     },
   }
 }

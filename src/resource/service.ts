@@ -3,7 +3,7 @@ import { notFound } from '../kernel/errors'
 import type { KeyId } from '../kernel/ids'
 import type { Page } from '../kernel/page'
 import { isUniqueViolation, type Reader, type Tx } from '../kernel/store'
-import type { AnyNoun, NewOf, OwnOf, PatchOf, ReplyOf, RowOf, ViewOf } from './declaration'
+import type { AnyNoun, ChangedOf, MadeOf, NewOf, OwnOf, PatchOf, ReplyOf, RowOf, ViewOf } from './declaration'
 import type { ResourceDeps } from './deps'
 import { defaultTaken, tooMany } from './errors'
 import { createReach, type Whose } from './reach'
@@ -15,22 +15,33 @@ export type Hooks<N extends AnyNoun> = {
   most: number
   /**
    * Reads the members that were sent, as columns; undefined for those that were not. Runs before the transaction, once
-   * the caller may make the change: it may take long. Throws what is wrong with them.
+   * the caller may make the change: it may take long. `before` is what a patch is for. Throws what is wrong with them.
    */
-  read(sent: NewOf<N> | PatchOf<N>, call: Call<Caller>): Promise<{ [C in keyof OwnOf<N>]?: OwnOf<N>[C] | undefined }>
+  read(
+    sent: NewOf<N> | PatchOf<N>,
+    call: Call<Caller>,
+    before: RowOf<N> | null,
+  ): Promise<{ [C in keyof OwnOf<N>]?: OwnOf<N>[C] | undefined }>
   /** What else belongs to the change, in its transaction: rows that go with it, events, what to forget afterwards. */
   changed?(tx: Tx, change: Change<N>): void | Promise<void>
+  /** What the answer of POST or PATCH has besides the one it is about, where the noun declares such words. */
+  answer?(tx: Tx, answered: Answered<N>): object | Promise<object>
 }
 
 export type Resource<N extends AnyNoun> = ReturnType<typeof createResource<N>>
 export type Declared<N extends AnyNoun> = N & { rows: Rows<RowOf<N>> }
 export type Change<N extends AnyNoun> = {
   call: Call<Caller>
-  verb: 'created' | 'updated' | 'deleted'
+  /** `created`, `updated`, `deleted`, or what a verb by hand did. */
+  verb: string
   row: RowOf<N>
+  /** As it was, where it was changed. */
+  before?: RowOf<N>
   /** The keys that a deleted one was bound to. */
   unbound: readonly KeyId[]
 }
+type About<N extends AnyNoun> = Omit<Change<N>, 'unbound'> & Partial<Change<N>>
+export type Answered<N extends AnyNoun> = { verb: 'created' | 'updated'; row: RowOf<N>; sent: NewOf<N> | PatchOf<N> }
 type Input = { fields?: string[]; metadata?: Record<string, unknown> }
 
 /**
@@ -46,13 +57,15 @@ export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Decl
   type Reply = ReplyOf<N>
 
   orgs.onEnd(async (tx, { orgId, call }) => {
-    for (const row of await rows.removeAll(tx, `org:${orgId}`)) await record(tx, { call, verb: 'deleted', row })
+    for await (const row of rows.removeAll(tx, `org:${orgId}`)) await record(tx, { call, verb: 'deleted', row })
   })
-  return { noun: noun as N, find, findLocked, list, get, create, update, remove }
+  const byHand = { find, findLocked, findToChange, change, record, present }
+  return { noun: noun as N, ...byHand, list, get, create, update, remove }
 
   async function find(reader: Reader, caller: Caller, id: string): Promise<Row> {
     const row = noun.id.is(id) ? await rows.find(reader, await reachOf(reader, caller), id) : undefined
     if (!row) throw notFound(title.one)
+    if (noun.guarded) await assertMayMake(reader, caller, row)
     return row
   }
 
@@ -63,8 +76,26 @@ export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Decl
     return row
   }
 
+  /** As `findLocked`, for a change: throws 403 unless the caller may make it. */
+  async function findToChange(tx: Tx, caller: Caller, id: string): Promise<Row> {
+    const row = await findLocked(tx, caller, id)
+    await assertMayChange(tx, caller, row)
+    return row
+  }
+
+  /** Changes a row of `findToChange`. Every change is seen in `updated_at`. */
+  async function change(tx: Tx, about: About<N>, columns: Partial<Row>, input?: Input): Promise<Row> {
+    const { call, verb, row } = about
+    const updated_at = Math.max(clock.now(), row.updated_at + 1)
+    const changed = await rows.update(tx, [row.owner], row.id, { ...columns, updated_at })
+    await record(tx, { call, verb, row: changed, before: row }, input)
+    return changed
+  }
+
   /** Newest first. */
   async function list({ caller }: Call<Caller>, query: Listed, { owner }: Whose = {}): Promise<Page<View>> {
+    if (noun.guarded && caller.type !== 'operator')
+      await assertMayMake(store.read, caller, await placeOf(store.read, caller))
     const page = await rows.list(store.read, await reachOf(store.read, caller, owner), query)
     return { ...page, items: await presentAll(store.read, page.items) }
   }
@@ -74,11 +105,11 @@ export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Decl
   }
 
   /** Bound to no key. Throws what `read` and `placeOf` throw, and 409 where the owner has a default or the most. */
-  async function create(call: Call<Caller>, order: NewOf<N>, { owner }: Whose = {}): Promise<Reply> {
-    const { scope } = order as { scope?: OwnedScope }
+  async function create(call: Call<Caller>, order: NewOf<N>, { owner }: Whose = {}): Promise<MadeOf<N>> {
+    const { scope } = (noun.owned === 'either' ? order : {}) as { scope?: OwnedScope }
     const place = await placeOf(store.read, call.caller, scope, owner)
     await assertMayMake(store.read, call.caller, place)
-    const content = sent(await hooks.read(order, call))
+    const content = sent(await hooks.read(order, call, null))
     const now = clock.now()
     const row = { id: noun.id.create(), ...place, ...noun.empty, ...content, created_at: now, updated_at: now } as Row
     return unlessTaken(row, async (tx) => {
@@ -86,7 +117,7 @@ export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Decl
       if (call.caller.type !== 'operator') await assertRoom(tx, row)
       await rows.insert(tx, row)
       await record(tx, { call, verb: 'created', row }, { metadata: { scope: scopeOf(row) } })
-      return deps.storeAnswer(tx, call, await present(tx, row))
+      return deps.storeAnswer(tx, call, await answer<MadeOf<N>>(tx, { verb: 'created', row, sent: order }))
     })
   }
 
@@ -97,27 +128,22 @@ export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Decl
   }
 
   /** What is left out stays. Checked before the body is read, so that a caller without permission learns nothing. */
-  async function update(call: Call<Caller>, id: string, patch: PatchOf<N>): Promise<Reply> {
+  async function update(call: Call<Caller>, id: string, patch: PatchOf<N>): Promise<ChangedOf<N>> {
     const before = await find(store.read, call.caller, id)
     await assertMayChange(store.read, call.caller, before)
-    const change = sent(await hooks.read(patch, call)) as Partial<Row>
-    const fields = Object.keys(change)
+    const columns = sent(await hooks.read(patch, call, before)) as Partial<Row>
+    const fields = Object.keys(columns)
     return unlessTaken(before, async (tx) => {
-      const row = await findLocked(tx, call.caller, id)
-      await assertMayChange(tx, call.caller, row)
-      if (!fields.length) return present(tx, row)
-      const updated_at = Math.max(clock.now(), row.updated_at + 1)
-      const changed = await rows.update(tx, [row.owner], row.id, { ...change, updated_at })
-      await record(tx, { call, verb: 'updated', row: changed }, { fields })
-      return present(tx, changed)
+      const row = await findToChange(tx, call.caller, id)
+      const changed = fields.length ? await change(tx, { call, verb: 'updated', row }, columns, { fields }) : row
+      return answer<ChangedOf<N>>(tx, { verb: 'updated', row: changed, sent: patch })
     })
   }
 
   /** The keys it was bound to have none from now on. */
   function remove(call: Call<Caller>, id: string): Promise<{ deleted: true }> {
     return store.write(async (tx) => {
-      const row = await findLocked(tx, call.caller, id)
-      await assertMayChange(tx, call.caller, row)
+      const row = await findToChange(tx, call.caller, id)
       const unbound = boundTo ? await bindings.clear(tx, call, boundTo.column, row.id) : []
       await rows.remove(tx, [row.owner], row.id)
       const metadata = boundTo ? { metadata: { bound_keys: unbound.length } } : {}
@@ -126,11 +152,17 @@ export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Decl
     })
   }
 
-  async function record(tx: Tx, change: Omit<Change<N>, 'unbound'> & Partial<Change<N>>, input: Input = {}) {
-    const { call, verb, row, unbound = [] } = change
-    const about = { entityType: noun.name, entityId: row.id, scope: row.owner, input }
-    await audit.record(tx, call, { action: `${noun.name}.${verb}`, ...about })
-    await hooks.changed?.(tx, { call, verb, row, unbound })
+  /** Records what was done, in the owner's chain, and runs what belongs to it. */
+  async function record(tx: Tx, about: About<N>, input: Input = {}): Promise<void> {
+    const { call, verb, row, before, unbound = [] } = about
+    const entity = { entityType: noun.name, entityId: row.id, scope: row.owner }
+    await audit.record(tx, call, { action: `${noun.name}.${verb}`, ...entity, input })
+    await hooks.changed?.(tx, { call, verb, row, unbound, ...(before ? { before } : {}) })
+  }
+
+  async function answer<Said>(tx: Tx, answered: Answered<N>): Promise<Said> {
+    const reply = await present(tx, answered.row)
+    return { ...reply, ...(await hooks.answer?.(tx, answered)) } as Said
   }
 
   async function present(reader: Reader, row: Row): Promise<Reply> {

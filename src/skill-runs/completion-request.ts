@@ -1,4 +1,4 @@
-import type { Ask } from '../completions'
+import type { CompletionRequest } from '../completions'
 import { microToCents } from '../kernel/money'
 import type { Activation } from '../skills'
 import { LIMITS } from './rules'
@@ -12,7 +12,7 @@ type Order = { active: Activation; prompt: string; slug: string; cause: RunCause
  * The completion request of a skill's hook: that skill and its tools only, no system tools or memories. The result is
  * stored as a conversation.
  */
-export const requestOfSkill = ({ active, prompt, slug, cause }: Order): Ask<Ran> => ({
+export const requestOfSkill = ({ active, prompt, slug, cause }: Order): CompletionRequest<Ran> => ({
   prompt,
   mode: 'fast',
   engine: null,

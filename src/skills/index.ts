@@ -7,6 +7,6 @@ export {
 } from './events'
 export { keptMembers, warningsOf } from './kept'
 export { type SkillManifest, withDefaults } from './manifest'
-export { type Activation, NO_SKILLS } from './runtime/active'
+export { type Activation, NO_SKILLS } from './runtime/compose'
 export { quotesOf } from './runtime/knowledge'
 export { createSkills, type SkillService } from './service'

@@ -23,8 +23,10 @@ export type Wanted = {
   skills: readonly Tool[]
   /** Whether system tools are offered. */
   system: boolean
-  /** A stealth run stores nothing, so tools of category `memory` are left out (contract 2.1). */
+  /** A stealth run stores nothing, so tools that keep what they make are left out (contract 2.1). */
   stealth?: boolean
+  /** Names of system tools that the run has no use for. */
+  without?: readonly string[]
   /** `metadata.approved_tools`. */
   approved: readonly string[]
   call: Call
@@ -74,10 +76,11 @@ export function createTools({ outbound, masterKey, system, enabled, roleOf, onFa
     ofSkill: createOfSkill({ outbound, secretOf }),
 
     /** Selects the tools of one run. Throws 400 `validation_error` or `url_blocked` for faulty inline tools. */
-    assemble({ inline, skills, system: withSystem, stealth, approved, call }: Wanted): Toolset {
+    assemble({ inline, skills, system: withSystem, stealth, without = [], approved, call }: Wanted): Toolset {
       const offered = offeredTo(call)
-      const mayKeep = ({ category }: Tool) => !stealth || category !== 'memory'
-      const ours = withSystem ? offered(on()).filter((tool) => !tool.unavailable?.() && mayKeep(tool)) : []
+      const isWanted = ({ name, keeps, unavailable }: Tool) =>
+        !unavailable?.() && !(stealth && keeps) && !without.includes(name)
+      const ours = withSystem ? offered(on()).filter(isWanted) : []
       return toToolset(mergeTools({ inline: readInline(inline), skills: offered(skills), system: ours }), approved)
     },
 

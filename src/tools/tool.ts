@@ -36,6 +36,8 @@ export type Tool = {
   /** The skill that defines the tool; null for other tools. */
   skillId: string | null
   timeoutMs: number
+  /** What it makes is kept beyond the run, so that stealth runs are not offered it (contract 2.1). */
+  keeps?: true
   /** Why the tool cannot work on this server, in one sentence for the engine; null when it can. */
   unavailable?(): string | null
   /** Throws {@link ToolFailure} with a sentence for the engine; any other error counts as a fault of this server. */

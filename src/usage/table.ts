@@ -1,6 +1,6 @@
 import type { OwnerScope } from '../kernel/caller'
 import type { KeyId, UserId } from '../kernel/ids'
-import { defineTable, type Row } from '../kernel/store'
+import { defineClusteredTable, defineTable, type Row } from '../kernel/store'
 
 /** One row per call (contract 18.1). */
 export const usageRecords = defineTable((k) =>
@@ -33,7 +33,7 @@ export const usageRecords = defineTable((k) =>
 )
 
 /** What a subject (an API key) spent and has on hold, one row per UTC day: caps and reports read 31 rows at most. */
-export const spendDays = defineTable((k) =>
+export const spendDays = defineClusteredTable((k) =>
   k.table(
     'spend_days',
     {
@@ -58,7 +58,7 @@ export const usageSkills = defineTable((k) =>
  * Sums of calls, one row per hour and per day for each mode and model: over all keys and per key, over all skills
  * and per skill. Over all keys there are also rows per five-minute slot. Reports of a month read these, not the calls.
  */
-export const usageRollups = defineTable((k) =>
+export const usageRollups = defineClusteredTable((k) =>
   k.table(
     'usage_rollups',
     {

@@ -38,7 +38,7 @@ describe('SVC_OPS_LISTEN', () => {
     expect((await startWith({})).opsUrl).toBeNull()
   })
 
-  test('on loopback serves the plane on a port of its own, by key', async () => {
+  test('on loopback serves the API on a port of its own, by key', async () => {
     const app = await startWith({ opsListen: '127.0.0.1:0' })
     expect(app.opsUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
     expect(app.opsUrl).not.toBe(app.url)

@@ -133,6 +133,20 @@ describe('credit that ends', () => {
     await pass(10_000)
   })
 
+  test('is looked at a hundred grants at a time', async () => {
+    const ada = await account(0)
+    await store.write(async (tx) => {
+      for (let made = 0; made < 130; made++) {
+        const order = { owner: ada.owner, amount: 1, ref: `many_${made}`, kind: 'grant', note: null } as const
+        await billing.grant(tx, { ...order, expiresAt: clock.now() + HOUR })
+      }
+    })
+    clock.advance(HOUR)
+    expect(await billing.expiringGrants.expireDue()).toBe(100)
+    expect(await ada.balance()).toMatchObject({ balance: 0 })
+    expect(await billing.expiringGrants.expireDue()).toBe(0)
+  })
+
   test('and two that take it at once take it once', async () => {
     const ada = await account(30)
     await grant(ada.owner, 400, clock.now() + HOUR)

@@ -48,6 +48,7 @@ describe('caps of an owner', () => {
     await expect(reserve(ada, 7)).rejects.toThrow('monthly cap')
     await set(ada, { monthly_cap_cents: 26 })
     await spend(ada, 7)
+    await expect(reserve(ada, 1)).rejects.toThrow('26.00 of it is spent')
     await set(ada, { monthly_cap_cents: null, daily_cap_cents: null })
     await spend(ada, 100)
   })
@@ -92,6 +93,16 @@ describe('caps of an owner', () => {
     await settle(before, 4)
     await spend(ada, 5)
     await expect(reserve(ada, 1)).rejects.toThrow('daily cap')
+  })
+
+  test('of one who never had credit leave nothing in the wallet', async () => {
+    const ada = await world.person({ cents: 0 })
+    const empty = { daily_used_cents: 0, monthly_used_cents: 0, balance_cents: 0, reserved_cents: 0 }
+    expect((await ada.send('GET', 'billing/limits')).body.usage).toEqual(empty)
+    expect((await set(ada, { daily_cap_cents: 10 })).body.usage).toEqual(empty)
+    await expect(reserve(ada, 1)).rejects.toMatchObject({ code: 'insufficient_credits' })
+    expect(await billing.balance(store.read, ownerOf(ada))).toEqual({ balance: 0, held: 0, available: 0 })
+    expect(await billing.verify(store.read)).toEqual([])
   })
 
   test('two hundred calls at the edge never pass it (I39)', async () => {

@@ -1,6 +1,9 @@
 import { afterAll } from 'bun:test'
+import { purchaseById } from '../../src/billing/payments/repository'
+import type { PurchaseId } from '../../src/billing/payments/schema'
+import type { OwnerScope } from '../../src/kernel/caller'
 import type { Clock } from '../../src/kernel/clock'
-import { startStripe } from '../support/stripe'
+import { session, startStripe } from '../support/stripe'
 import { createWorld, type Person } from '../support/world'
 
 /** The whole product with the `stripe` driver, its API scripted on loopback. */
@@ -22,20 +25,36 @@ export async function createPaymentWorld(clock?: Clock) {
       ...(signature ? { 'stripe-signature': signature } : {}),
     })
 
+  async function tell(type: string, object: object, more: Parameters<typeof stripe.event>[2] = {}) {
+    const { payload, signature } = await stripe.event(type, object, { at: world.clock.now(), ...more })
+    return deliver(payload, signature)
+  }
+
+  async function checkout(person: Person, amount_cents = 500, more: object = {}) {
+    const { status, body } = await person.send('POST', 'billing/checkout', { amount_cents, ...more })
+    if (status !== 200) throw new Error(`checkout answered ${status}: ${JSON.stringify(body)}`)
+    return body as { checkout_id: string; checkout_url: string; scope: string }
+  }
+
   return {
     ...world,
     stripe,
     accountBilling,
     deliver,
     /** Signs an event and delivers it. */
-    async tell(type: string, object: object, more: Parameters<typeof stripe.event>[2] = {}) {
-      const { payload, signature } = await stripe.event(type, object, { at: world.clock.now(), ...more })
-      return deliver(payload, signature)
+    tell,
+    checkout,
+    /** Opens a checkout and has the processor say how it was paid; answers its id. */
+    async paid(person: Person, cents: number, more: object = {}) {
+      const { checkout_id } = await checkout(person, cents)
+      await tell('checkout.session.completed', session(checkout_id, cents, more))
+      return checkout_id
     },
-    async checkout(person: Person, amount_cents = 500, more: object = {}) {
-      const { status, body } = await person.send('POST', 'billing/checkout', { amount_cents, ...more })
-      if (status !== 200) throw new Error(`checkout answered ${status}: ${JSON.stringify(body)}`)
-      return body as { checkout_id: string; checkout_url: string; scope: string }
+    rowOf: async (id: string) => (await purchaseById(world.app.store.read, { id: id as PurchaseId }))[0]!,
+    /** Audit rows of one action, newest first. */
+    async record(scope: OwnerScope | 'server', action: string) {
+      const { items } = await audit.list(world.app.store.read, scope, { limit: 20 })
+      return items.filter((item) => item.action === action)
     },
     centsOf: async (person: Person) =>
       (await billing.balance(world.app.store.read, ownerOf(person))).balance / 1_000_000,

@@ -14,6 +14,17 @@ describe('prices', () => {
     expect(costOf('own', { images: 2, seconds: 3, pages: 4, minutes: 0.5 })).toBe(280)
   })
 
+  test.each([0.5, 1, 999, 1_000, 1_001])('of %p of a thing count as that many', (count) => {
+    const { costOf } = createPrices({ own: { perMinute: 10, perImage: 1_000 } })
+    expect(costOf('own', { minutes: count, images: count })).toBe(Math.ceil(count * 1_010))
+  })
+
+  test('of an upstream count before the built-in ones, and those of the operator before both', () => {
+    const upstreams = { 'svc-1-flash': { promptPer1k: 5, perPage: 7 } }
+    const { priceOf } = createPrices({ 'svc-1-flash': { promptPer1k: 6 } }, upstreams)
+    expect(priceOf('svc-1-flash')).toEqual({ promptPer1k: 6, completionPer1k: 80_000, perPage: 7 })
+  })
+
   test('are these when the operator sets none, in micro-cents', () => {
     const text = { promptPer1k: 300_000, completionPer1k: 1_500_000 }
     const quick = { promptPer1k: 20_000, completionPer1k: 80_000 }
@@ -62,6 +73,43 @@ describe('prices', () => {
       stripeBaseUrl: '',
       prices: {},
     })
+  })
+
+  test('of which each has its own variable, and keys of the processor are secrets', () => {
+    const env = {
+      SVC_CREDITS_INITIAL_CENTS: '1',
+      SVC_PAYMENT_PROVIDER: 'stripe',
+      SVC_STRIPE_SECRET_KEY: 'sk',
+      SVC_STRIPE_WEBHOOK_SECRET: 'whsec',
+      SVC_STRIPE_BASE_URL: 'http://127.0.0.1:1',
+    }
+    const { values } = resolveSettings(billingSettings, env, {})
+    const [creditsInitialCents, paymentProvider] = [1, 'stripe'] as const
+    const stripe = { stripeSecretKey: 'sk', stripeWebhookSecret: 'whsec', stripeBaseUrl: 'http://127.0.0.1:1' }
+    expect(values).toEqual({ creditsInitialCents, paymentProvider, ...stripe, prices: {} })
+    const secrets = Object.entries(billingSettings).filter(([, setting]) => 'secret' in setting && setting.secret)
+    expect(secrets.map(([name]) => name)).toEqual(['stripeSecretKey', 'stripeWebhookSecret'])
+  })
+
+  test.each([
+    ['SVC_CREDITS_INITIAL_CENTS', ['0', '1000000000'], ['-1', '1000000001', '0.5']],
+    ['SVC_PAYMENT_PROVIDER', ['manual', 'stripe'], ['cash']],
+    ['SVC_STRIPE_SECRET_KEY', ['', 'x'.repeat(512)], ['x'.repeat(513)]],
+    ['SVC_STRIPE_WEBHOOK_SECRET', ['', 'x'.repeat(512)], ['x'.repeat(513)]],
+    [
+      'SVC_STRIPE_BASE_URL',
+      ['', 'http://localhost:1', 'https://api.example/'],
+      ['ftp://x', 'x', 'https://a.example/v1', 'see http://x', 'http://'],
+    ],
+    [
+      'SVC_PRICES',
+      ['{"x":{"perImage":1000000000000}}', '{"x":{"perPage":0}}'],
+      ['{"x":{"perImage":1000000000001}}', '[]'],
+    ],
+  ])('%s takes what it can use, and nothing else', (name, good, bad) => {
+    const read = (word: string) => resolveSettings(billingSettings, { [name]: word }, {})
+    for (const word of good) expect(() => read(word)).not.toThrow()
+    for (const word of bad) expect(() => read(word)).toThrow(name)
   })
 
   test.each(['{"x":{"perToken":1}}', '{"x":{"promptPer1k":-1}}', '{"x":{"promptPer1k":0.5}}', 'cheap'])(

@@ -79,6 +79,20 @@ describe('PATCH /billing/limits', () => {
     expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'validation_error' })
   })
 
+  test('records the names of what it changed, and nothing where it changed nothing', async () => {
+    const ada = await world.person()
+    const changed = { daily_cap_cents: 50, low_balance_threshold_cents: 20, colour: 'red', scope: 'user' }
+    for (const body of [{}, { scope: 'user' }, { colour: 'red' }, changed]) {
+      expect((await ada.send('PATCH', 'billing/limits', body)).status).toBe(200)
+    }
+    const { audit } = world.app.container
+    const { items } = await audit.list(world.app.store.read, `user:${ada.userId}`, { limit: 10 })
+    const rows = items.filter(({ action }) => action === 'billing.limits_updated')
+    expect(rows).toMatchObject([
+      { entityType: 'billing', inputSummary: { fields: ['daily_cap_cents', 'low_balance_threshold_cents'] } },
+    ])
+  })
+
   test('without a processor there is nothing that could top up by itself', async () => {
     const auto_top_up = { enabled: true, threshold_cents: 500, amount_cents: 500 }
     const { status, body } = await team.outsider.send('PATCH', 'billing/limits', { auto_top_up })

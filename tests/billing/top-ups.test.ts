@@ -70,6 +70,13 @@ describe('automatic top-up', () => {
     expect(await centsOf(ada)).toBe(1_200)
   })
 
+  test('that is switched on for an empty wallet fills it at once', async () => {
+    const ada = await customer(0)
+    await ada.send('PATCH', 'billing/limits', { auto_top_up: { ...auto.auto_top_up, threshold_cents: 1 } })
+    await runDue()
+    expect(await centsOf(ada)).toBe(1_000)
+  })
+
   test.each([
     ['a declined card', { status: 402, error: { type: 'card_error', code: 'card_declined' } }, 'was declined'],
     [

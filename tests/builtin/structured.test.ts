@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { Compile } from 'typebox/compile'
 import type { JsonSchema } from '../../src/engines/engine'
 import { effortOf } from '../support/effort'
+import { createWorld } from '../support/world'
 import { ask } from './ask'
 
 const INVOICE =
@@ -82,7 +83,9 @@ describe('a JSON schema', () => {
     ],
     ['a constant', { type: 'object', properties: { kind: { const: 'invoice' } }, required: ['kind'] }],
     ['a bare list', { type: 'array', items: { type: 'string' } }],
-    ['an enum alone', { enum: ['a', 'b'] }],
+    ['the only word of an enum', { enum: ['a'] }],
+    ['a word that says nothing', { enum: ['a', 'Unknown'] }],
+    ['a word or null', { enum: ['a', 'b', null] }],
     ['a minimum', { type: 'object', properties: { n: { type: 'integer', minimum: 3 } }, required: ['n'] }],
   ]
 
@@ -92,6 +95,37 @@ describe('a JSON schema', () => {
       const value = await fill(schema, text)
       expect(fits.Check(value)).toBe(true)
     }
+  })
+})
+
+describe('words to choose from that the text does not state', () => {
+  const state = { enum: ['open', 'paid'] }
+  const row = { type: 'object', properties: { state, n: { type: 'number' } }, required: ['state', 'n'] }
+
+  test.each([
+    ['a required member is left out', row, { n: 0 }],
+    ['so it is in what is inside', { type: 'object', properties: { row }, required: ['row'] }, { row: { n: 0 } }],
+    ['a list has no item', { type: 'array', items: state, minItems: 2 }, []],
+    ['a value alone is null', state, null],
+  ])('are not chosen from: %s', async (_what, schema, value) => {
+    expect(await fill(schema, 'nothing of it here')).toEqual(value)
+  })
+
+  test('are chosen from where the text states one', async () => {
+    expect(await fill(row, 'The bill was paid.')).toEqual({ state: 'paid', n: 0 })
+  })
+
+  test('are named in the refusal that a caller gets', async () => {
+    const ada = await (await createWorld()).person()
+    const json_schema = { name: 'bill', schema: row }
+    const { status, body } = await ada.send('POST', 'chat/completions', {
+      messages: [{ role: 'user', content: 'Tell me of the bill.' }],
+      response_format: { type: 'json_schema', json_schema },
+    })
+    expect(status).toBe(200)
+    const { refusal } = body.choices[0].message
+    expect(refusal).toContain('The answer does not fit the response format')
+    expect(refusal).toContain('state')
   })
 })
 

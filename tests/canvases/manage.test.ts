@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { canvasRepository } from '../../src/canvases/repository'
+import { canvas } from '../../src/canvases/resource'
 import { CanvasId } from '../../src/canvases/schema'
 import { canvases } from '../../src/canvases/table'
 import { fakeClock } from '../support/clock'
@@ -33,17 +33,13 @@ describe('a canvas', () => {
 
   test('is one of two hundred at most; the owner throws one away first', async () => {
     const ada = await world.person()
-    const row = await canvasRepository.find(
-      world.app.store.read,
-      `user:${ada.userId}`,
-      (await canvasOf(ada)) as CanvasId,
-    )
+    const row = await canvas.rows.find(world.app.store.read, [`user:${ada.userId}`], await canvasOf(ada))
     const more = Array.from({ length: 199 }, () => ({ ...row!, id: CanvasId.create() }))
     await world.app.store.write((tx) => tx.insert(tx.of(canvases)).values(more))
     const refused = await ada.send('POST', 'evi/canvases', { name: 'One more' })
     expect([refused.status, refused.body.error.code]).toEqual([409, 'conflict'])
     expect(refused.body.error.message).toBe(
-      'You have 200 canvases, the most an account may have. Delete one of them first.',
+      'This scope has 200 canvases, the most allowed here (SVC_MAX_CANVASES). DELETE one of them first.',
     )
     expect((await (await world.person()).send('POST', 'evi/canvases', { name: 'Of another' })).status).toBe(201)
     await ada.send('DELETE', `evi/canvases/${row!.id}`)

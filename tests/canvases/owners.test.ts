@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { versionRepository } from '../../src/canvases/repository'
+import { canvas } from '../../src/canvases/resource'
+import { operatorSender } from '../operators/support'
 import { createTeam } from '../orgs/team'
 import { createWorld } from '../support/world'
 import { simple } from './drawing'
@@ -30,6 +33,25 @@ describe("an org's canvases", () => {
     }
     expect((await looking.send('GET', path)).body.canvas).toMatchObject({ name: 'Shared', status: 'published' })
     expect((await made.send('DELETE', path)).status).toBe(200)
+  })
+
+  test('end with the org, their versions too, each on its record', async () => {
+    const { store } = world.app.container
+    const team = await createTeam(world)
+    const by = await team.orgKey(team.owner)
+    const { id } = (await by.send('POST', 'evi/canvases', { name: 'Shared', graph_json: simple() })).body.canvas
+    const other = (await by.send('POST', 'evi/canvases', { name: 'Empty' })).body.canvas.id
+    const published = { slug: 'ends-with-org', version: '1.0.0', author: AUTHOR }
+    expect((await by.send('POST', `evi/canvases/${id}/publish`, published)).status).toBe(200)
+    const left = async () => [
+      ...(await canvas.rows.list(store.read, [`org:${team.id}`], { limit: 9 })).items,
+      ...(await versionRepository.list(store.read, id, { limit: 9 })).items,
+    ]
+    expect(await left()).toHaveLength(3)
+    expect((await team.owner.send('DELETE', `orgs/${team.id}`)).status).toBe(200)
+    expect(await left()).toEqual([])
+    const { body } = await operatorSender(world)('GET', `audit?owner=org:${team.id}&action=canvas.deleted`)
+    expect(body.events.map(({ entityId }: { entityId: string }) => entityId).sort()).toEqual([id, other].sort())
   })
 
   test('of two who delete one at the same moment one is too late, and it is on the record once', async () => {

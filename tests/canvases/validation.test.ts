@@ -226,7 +226,7 @@ describe('what a node says (contract 9.1)', () => {
     ['`process.exit()`', 'starts nothing that is known'],
     ['steps["gone"].output.text == 1', 'reads steps["gone"], which is no step that runs before it'],
     ['steps["model"].output.text == 1', 'reads steps["model"], which is no step that runs before it'],
-    ['previous.output.text matches "("', 'is not a pattern'],
+    ['previous.output.text matches "("', 'is not closed'],
   ])('a condition that says %s', (expression, says) => {
     const drawn = graph(
       [INPUT, PROMPT, node('it', 'condition', { expression }), MODEL, OUTPUT],

@@ -183,12 +183,17 @@ describe('A. what needs a credential', () => {
   test('A16 a revoked key and a key without scopes open none of them either', async () => {
     const document = (await send('GET', '/openapi.json', { as: null })).body
     for (const [path, verbs] of Object.entries(
-      document.paths as Record<string, Record<string, { security?: object[]; 'x-required-scope'?: string }>>,
+      document.paths as Record<
+        string,
+        Record<string, { security?: object[]; 'x-required-scope'?: string; requestBody?: { content: object } }>
+      >,
     )) {
       for (const [method, route] of Object.entries(verbs)) {
         if (!route.security?.length) continue
         const url = `/api/v1${path.replace(/\{\w+\}/g, '00000000-0000-4000-8000-000000000000')}`
-        const body = ['get', 'delete'].includes(method) ? {} : { body: '{not json' }
+        const isForm = 'multipart/form-data' in (route.requestBody?.content ?? {})
+        const form = isForm ? { headers: { 'content-type': 'multipart/form-data; boundary=b' } } : {}
+        const body = ['get', 'delete'].includes(method) ? {} : { body: '{not json', ...form }
         expect((await send(method.toUpperCase(), url, { as: 'kx', ...body })).status).toBe(401)
         if (!route['x-required-scope']) continue
         const { status, body: answer } = await send(method.toUpperCase(), url, { as: 'k0', ...body })

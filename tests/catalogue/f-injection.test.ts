@@ -6,7 +6,7 @@ import { keepsItsPromises } from './support/oracle'
 
 /*
  * Area F: injection into SQL, headers, CSV, HTML and logs. Rows that wait for their feature: F4 skills,
- * F5 metadata filters, F13 and F14 documents and uploads; artifact names of F8.
+ * F5 metadata filters, F14 uploads; artifact names of F8.
  */
 
 const target = await startTarget({ engine: 'builtin' })
@@ -148,6 +148,20 @@ describe('F10 logs', () => {
       // An escape would act on the terminal of whoever reads it.
       expect(line).not.toMatch(/\p{Cc}/u)
     }
+  })
+})
+
+describe('F13 shell syntax', () => {
+  test.each(['$(id)', '`id`', 'pdf;rm -rf /', '../pdf', 'a|b'])('%s is no format of documents', async (format) => {
+    const { status, body } = await send('POST', 'documents', { body: { prompt: 'x', filename: 'a;rm -rf', format } })
+    expect([status, body.error.code, body.error.param]).toEqual([400, 'invalid_format', 'format'])
+  })
+
+  test('is a title like any other, and no path of a file', async () => {
+    const prompt = 'Write a note titled "a;rm -rf ../../$(id).sh"'
+    const { body } = await send('POST', 'documents', { body: { prompt, format: 'csv' } })
+    const { filename } = (await send('GET', `artifacts/${body.id.replace('doc_', 'art_')}`)).body
+    expect(filename).toMatch(/^[^/\\]+\.csv$/)
   })
 })
 

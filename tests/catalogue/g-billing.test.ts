@@ -175,7 +175,7 @@ describe('G. an engine that fails', () => {
     ['500', 'fast', 503],
     ['cut', 'think', 503],
     ['malformed', 'code', 503],
-    ['empty', 'research', 503],
+    ['empty', 'think', 503],
     ['html', 'roast', 503],
     ['drop', 'genui', 503],
     ['error-event', 'domain_analysis', 503],

@@ -136,7 +136,7 @@ describe('runs with tools', () => {
   })
 
   test('L11 an engine cannot call what it was not offered', async () => {
-    const { body } = await post('[[plan:browser_act{"action":"x"};generate_image{}]]', [{ name: 'mine' }])
+    const { body } = await post('[[plan:browser_act{"action":"x"};no_such_tool{}]]', [{ name: 'mine' }])
     for (const use of body.tools_used) expect(use).toMatchObject({ status: 'error', description: 'unknown tool' })
   })
 

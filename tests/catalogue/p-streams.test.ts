@@ -65,14 +65,6 @@ const rows: Row[] = [
     code: 'not_found',
     also: isJson,
   },
-  {
-    id: 'P2',
-    what: 'no engine for the mode',
-    body: { prompt: 'x', mode: 'image', stream: true },
-    is: 503,
-    code: 'engine_unavailable',
-    also: isJson,
-  },
   ...['\\r\\n', '8', '-1', 'x'.repeat(8_000)].map(
     (id): Row => ({
       id: 'P11',

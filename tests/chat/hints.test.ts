@@ -24,12 +24,6 @@ describe('what a chat client is told to do', () => {
     expect(message).toContain('in a chat "model":"svc-1-flash"')
   })
 
-  test('when no engine of the kind is connected: to name another model', async () => {
-    const { message, code } = await refusal('svc-1-create', freshPrompt())
-    expect(code).toBe('engine_unavailable')
-    expect(message).toContain('in a chat another "model"')
-  })
-
   test('when it sent too much: which member it is, in words it knows', async () => {
     const { message, code, param } = await refusal('svc-1-auto', TOO_LONG)
     expect({ code, param }).toEqual({ code: 'validation_error', param: 'messages' })

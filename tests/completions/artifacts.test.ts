@@ -41,7 +41,7 @@ describe('the code of an answer (contract 2.3)', () => {
     ['a short name', '```ts\nlet a\n```', [{ filename: 'code-1.ts', language: 'typescript', content: 'let a' }]],
     ['no name', '```\nls\n```', [{ filename: 'code-1.txt', language: null, content: 'ls' }]],
     ['a name nobody knows', '~~~Brainf\n+\n~~~', [{ filename: 'code-1.txt', language: 'brainf', content: '+' }]],
-    ['a hostile name', '```../../etc\n+\n```', [{ filename: 'code-1.txt', language: '..', content: '+' }]],
+    ['a hostile name', '```../../etc\n+\n```', [{ filename: 'code-1.txt', language: null, content: '+' }]],
     [
       'the name of a member of every object',
       '```constructor\n+\n```',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { type Ask, askFromOrder } from '../../src/completions/ask'
 import { type Around, cacheKeyOf } from '../../src/completions/cache-key'
+import { type CompletionRequest, requestFromOrder } from '../../src/completions/request'
 import { CompletionOrder } from '../../src/completions/schema'
 import type { Settings } from '../../src/settings'
 import { NO_SKILLS } from '../../src/skills'
@@ -15,8 +15,12 @@ const CALL = callOf(keyCaller({}))
 const TRAITS = { romantic: 1, intelligent: 1, sarcastic: 1, rude: 1, funny: 1, comedic: 1, witty: 1 }
 
 const keyOf = (order: Order, around: Partial<Around> = {}, call = CALL, settings = SETTINGS): string => {
-  const ask = askFromOrder({ prompt: 'hello', ...order } as CompletionOrder, settings, false) as Ask
-  return cacheKeyOf(call, ask, { ...AROUND, ...around })
+  const request = requestFromOrder(
+    { prompt: 'hello', ...order } as CompletionOrder,
+    settings,
+    false,
+  ) as CompletionRequest
+  return cacheKeyOf(call, request, { ...AROUND, ...around })
 }
 
 /** Values of each member of an order that shapes its answer; any two of one member are two requests. */

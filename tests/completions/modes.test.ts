@@ -37,22 +37,11 @@ describe('a mode that is asked for', () => {
     expect(body.usage.cost_cents).toBe(0)
   })
 
-  test.each(['image', 'video', 'stealth_image', 'stealth_video'])('%s is 503 and costs nothing', async (mode) => {
-    const before = await world.app.container.billing.balance(world.app.store.read, `user:${ada.userId}`)
-    for (const stream of [false, true]) {
-      const reply = await ada.send('POST', 'completions', { prompt: freshPrompt('a cat'), mode, stream })
-      expect({ status: reply.status, after: reply.headers.get('retry-after') }).toEqual({ status: 503, after: '60' })
-      expect(reply.body.error).toMatchObject({ code: 'engine_unavailable', type: 'api_error' })
-      expect(reply.body.error.message).toContain('Nothing was charged')
-    }
-    const after = await world.app.container.billing.balance(world.app.store.read, `user:${ada.userId}`)
-    expect(after).toEqual(before)
-  })
-
   test('research runs inline and says where it belongs', async () => {
     const { body } = await ada.send('POST', 'completions', { prompt: freshPrompt(), mode: 'research' })
-    expect(body.warnings).toHaveLength(1)
+    expect(body.warnings).toHaveLength(2)
     expect(body.warnings[0]).toContain('POST /research')
+    expect(body.warnings[1]).toContain('No research was made')
   })
 })
 

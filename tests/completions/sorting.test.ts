@@ -59,26 +59,15 @@ describe('a prompt that no local stage is sure of', () => {
   })
 })
 
-describe('a prompt that is guessed to want what no engine is connected for', () => {
+describe('a prompt that is guessed to want a video', () => {
   const guessed = 'bring the thing to a shape'
-  const reasoning = expect.stringMatching(/^most likely video \(0\.\d\d\), but no engine for it is connected$/)
 
-  test('is answered in words, and says why', async () => {
+  test('goes on as a job, as one whose caller named the mode', async () => {
     expect(decide({ mode: 'auto', prompt: guessed, hasImages: false })).toMatchObject({ mode: 'video' })
-    const { status, body } = await sure.ada.send('POST', 'completions', { prompt: guessed })
-    expect(status).toBe(200)
-    expect(body).toMatchObject({ resolved_mode: 'fast', routing: { source: 'default', reasoning } })
-    const preview = await sure.ada.send('POST', 'routing-preferences/preview', { prompt: guessed })
-    expect(preview.body).toMatchObject({ resolved_mode: 'fast', source: 'default', reasoning })
-  })
-
-  test('is refused where its caller named the mode, or wrote the rule for it', async () => {
-    const bob = await sure.world.person()
-    const named = await bob.send('POST', 'completions', { prompt: guessed, mode: 'video' })
-    await bob.send('PUT', `keys/${bob.keyId}/routing-rules`, { rules: [{ pattern: 'shape', target_mode: 'video' }] })
-    const ruled = await bob.send('POST', 'completions', { prompt: guessed })
-    for (const { status, body } of [named, ruled])
-      expect([status, body.error.code]).toEqual([503, 'engine_unavailable'])
+    for (const mode of ['auto', 'video']) {
+      const { status, body } = await sure.ada.send('POST', 'completions', { prompt: guessed, mode })
+      expect([status, body.resolved_mode, body.job.status]).toEqual([200, 'video', 'queued'])
+    }
   })
 
   test('goes to an engine of text that the request itself names for the mode', async () => {

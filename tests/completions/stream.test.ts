@@ -157,7 +157,6 @@ describe('a stream that cannot be', () => {
   test.each([
     ['a key nobody has', 401, { authorization: 'Bearer svc_sk_live_nope' }, {}],
     ['a conversation nobody has', 404, {}, { conversation_id: crypto.randomUUID() }],
-    ['a mode nothing is connected for', 503, {}, { mode: 'image' }],
     ['an engine that refuses our key', 503, {}, { prompt: '[[401]]' }],
     ['a prompt longer than any window', 400, {}, { prompt: '漢'.repeat(400_000) }],
   ] as const)('because of %s is an ordinary error', async (_, status, headers, members) => {

@@ -9,6 +9,14 @@ const world = await createWorld({ config: { signup: 'open' } })
 const routes = await routesOf(world)
 const { accept, define } = jobsIn(world)
 const research = define(kindOf(report))
+/** Stands for the user's own id. */
+const SELF = 'self'
+const WEBHOOK = { url: 'https://203.0.112.7/hook', event_types: ['order.*'] }
+const WORKFLOW = {
+  name: 'Flow',
+  triggerType: 'manual',
+  steps: [{ type: 'transform', name: 'a', config: { template: 1 } }],
+}
 const CANARY = 'canary-9f3a words of mine'
 
 /** One successful call of every route that changes something or costs something, and the row it leaves (contract 19). */
@@ -19,11 +27,16 @@ const ACTIONS: Record<string, { action: string; entityType: string; body?: objec
     entityType: 'completion',
     body: { messages: [{ role: 'user', content: CANARY }] },
   },
+  'POST /research': { action: 'research.created', entityType: 'job', body: { prompt: CANARY } },
+  'POST /images': { action: 'image.created', entityType: 'image', body: { prompt: CANARY } },
+  'POST /images/generations': { action: 'image.created', entityType: 'image', body: { prompt: CANARY } },
   'PATCH /conversations/{id}': { action: 'conversation.updated', entityType: 'conversation', body: { title: CANARY } },
   'DELETE /conversations/{id}': { action: 'conversation.deleted', entityType: 'conversation' },
   'POST /memory': { action: 'memory.created', entityType: 'memory', body: { content: CANARY } },
   'DELETE /memory/{id}': { action: 'memory.deleted', entityType: 'memory' },
   'POST /jobs/{id}/cancel': { action: 'job.cancelled', entityType: 'job' },
+  'POST /code': { action: 'code.created', entityType: 'code', body: { prompt: CANARY } },
+  'POST /documents': { action: 'document.created', entityType: 'document', body: { prompt: CANARY, format: 'csv' } },
   'DELETE /artifacts/{id}': { action: 'artifact.deleted', entityType: 'artifact' },
   'POST /skills': { action: 'skill.installed', entityType: 'skill', body: { slug: 'email-drafter' } },
   'DELETE /skills': { action: 'skill.uninstalled', entityType: 'skill', body: { slug: 'todo-manager' } },
@@ -85,10 +98,34 @@ const ACTIONS: Record<string, { action: string; entityType: string; body?: objec
     entityType: 'api_key',
     body: { rules: [{ pattern: CANARY, target_mode: 'code' }] },
   },
+  'POST /workflows': { action: 'workflow.created', entityType: 'workflow', body: WORKFLOW },
+  'PATCH /workflows/{id}': { action: 'workflow.updated', entityType: 'workflow', body: { name: CANARY } },
+  'DELETE /workflows/{id}': { action: 'workflow.deleted', entityType: 'workflow' },
+  'POST /events': {
+    action: 'event.published',
+    entityType: 'event',
+    body: { orgId: SELF, eventType: 'order.created', payload: CANARY },
+  },
+  'POST /webhooks': { action: 'webhook.created', entityType: 'webhook', body: WEBHOOK },
+  'PATCH /webhooks/{id}': { action: 'webhook.updated', entityType: 'webhook', body: { description: CANARY } },
+  'DELETE /webhooks/{id}': { action: 'webhook.deleted', entityType: 'webhook' },
+  'POST /webhooks/{id}/test': { action: 'webhook.tested', entityType: 'webhook' },
+  'POST /webhooks/{id}/rotate-secret': { action: 'webhook.secret_rotated', entityType: 'webhook' },
   'PATCH /settings': { action: 'settings.updated', entityType: 'settings', body: { personality: 'none' } },
 }
 /** Rows of these are seen by tests of their own: they have no key to ask with, or take more to make. */
 const ELSEWHERE = [
+  'POST /workflows/{id}/run',
+  'POST /workflows/{id}/runs/{runId}/approve',
+  'POST /workflows/{id}/runs/{runId}/reject',
+  'POST /workflows/{id}/runs/{runId}/cancel',
+  'POST /video',
+  'POST /voice/token',
+  'POST /voice/action',
+  'POST /audio/tts',
+  'POST /audio/speech',
+  'POST /audio/stt',
+  'POST /audio/transcriptions',
   'POST /skills/create',
   'POST /skills/submit',
   'POST /skills/submissions/{id}/review',
@@ -104,6 +141,7 @@ const ELSEWHERE = [
   'POST /evi/canvases/{id}/test',
   'POST /evi/canvases/{id}/publish',
   'POST /evi/canvases/{id}/versions/{versionId}/restore',
+  'POST /webhooks/{id}/deliveries/{deliveryId}/retry',
 ]
 /** These change nothing and cost nothing. */
 const WITHOUT_EFFECT = [
@@ -126,6 +164,8 @@ async function idFor(path: string, ada: Person): Promise<string> {
   if (path.startsWith('/routing-preferences')) {
     return (await ada.send('POST', 'routing-preferences', { name: 'one' })).body.id
   }
+  if (path.startsWith('/workflows')) return (await ada.send('POST', 'workflows', WORKFLOW)).body.workflow.id
+  if (path.startsWith('/webhooks')) return (await ada.send('POST', 'webhooks', WEBHOOK)).body.id
   if (path.startsWith('/jobs')) return accept(ada, research)
   if (path.startsWith('/artifacts')) return (await saveFor(world, ada, PIXEL)).id
   if (path.startsWith('/memory')) return (await ada.send('POST', 'memory', { content: 'one' })).body.memory.id
@@ -149,7 +189,8 @@ describe('every action leaves one row (contract 19)', () => {
     const ada = await world.person()
     const [method, path] = name.split(' ') as [string, string]
     const id = await idFor(path, ada)
-    const reply = await ada.send(method, withId(path, id), body)
+    const own = body && 'orgId' in body ? { ...body, orgId: ada.userId } : body
+    const reply = await ada.send(method, withId(path, id), own)
     expect(reply.status).toBeLessThan(300)
     const requestId = reply.headers.get('x-request-id')
     const { body: rows, text } = await ada.send('GET', `audit?request_id=${requestId}`)

@@ -61,7 +61,7 @@ function ofType(type: string, status: number, codes: string[]) {
   return Object.fromEntries(codes.map((code) => [code, { status, type }]))
 }
 
-/** Every `(kind, code)` that the sources of the tenant plane can throw. */
+/** Every `(kind, code)` that the sources of the tenant API can throw. */
 async function findThrown(): Promise<{ kind: ErrorKind; code: string; file: string }[]> {
   const files = await Array.fromAsync(new Bun.Glob('src/**/*.ts').scan('.'))
   const found = await Promise.all(

@@ -14,6 +14,10 @@ const { body: document } = await world.send('GET', '/openapi.json')
 
 /** POSTs that take no Idempotency-Key, and why (contract 1.7). A new one is added here by hand, on purpose. */
 const WITHOUT: Record<string, string> = {
+  'POST /audio/tts': 'answers with sound',
+  'POST /audio/speech': 'answers with sound',
+  'POST /audio/stt': 'is multipart',
+  'POST /audio/transcriptions': 'is multipart',
   'POST /skills/sandbox': 'keeps nothing, so there is nothing to do twice',
   'POST /guardrail-policies/{id}/evaluate': 'changes nothing',
   'POST /routing-preferences/preview': 'changes nothing',
@@ -27,6 +31,13 @@ const WITHOUT: Record<string, string> = {
 const REQUESTS: Record<string, (by: Person) => Promise<[path: string, body?: unknown]>> = {
   'POST /completions': async () => ['completions', { prompt: 'Once, please' }],
   'POST /chat/completions': async () => ['chat/completions', { messages: [{ role: 'user', content: 'Once' }] }],
+  'POST /research': async () => ['research', { prompt: 'Once, please' }],
+  'POST /video': async () => ['video', { prompt: 'Once, please', duration: '1s' }],
+  'POST /voice/action': async () => ['voice/action', { tool: 'code_execute', arguments: { code: '6 * 7' } }],
+  'POST /code': async () => ['code', { prompt: 'Once' }],
+  'POST /documents': async () => ['documents', { prompt: 'Once', format: 'csv' }],
+  'POST /images': async () => ['images', { prompt: 'Once' }],
+  'POST /images/generations': async () => ['images/generations', { prompt: 'Once' }],
   'POST /keys': async () => ['keys', { name: 'once' }],
   'POST /keys/{id}/rotate': async (by) => [`keys/${(await by.send('POST', 'keys', {})).body.id}/rotate`, {}],
   'POST /memory': async () => ['memory', { content: 'Once' }],
@@ -47,6 +58,12 @@ const REQUESTS: Record<string, (by: Person) => Promise<[path: string, body?: unk
   'POST /guardrail-policies': async () => ['guardrail-policies', { name: 'Once' }],
   'POST /routing-preferences': async () => ['routing-preferences', { name: 'Once' }],
   'POST /routing-corrections': async () => ['routing-corrections', { prompt: 'Once', expected_mode: 'think' }],
+  'POST /events': async (by) => ['events', { orgId: by.userId, eventType: 'order.created' }],
+  'POST /webhooks': async () => ['webhooks', WEBHOOK],
+  'POST /webhooks/{id}/test': async (by) => [`webhooks/${await webhookOf(by)}/test`],
+  'POST /webhooks/{id}/rotate-secret': async (by) => [`webhooks/${await webhookOf(by)}/rotate-secret`],
+  'POST /workflows': async () => ['workflows', WORKFLOW],
+  'POST /workflows/{id}/run': async (by) => [`workflows/${await workflowOf(by)}/run`, {}],
   'POST /jobs/{id}/cancel': async (by) => [`jobs/${await accept(by, research)}/cancel`],
   'POST /orgs': async () => ['orgs', { name: 'Once' }],
   'POST /orgs/{id}/activate': async (by) => [`orgs/${await orgOf(by)}/activate`],
@@ -62,12 +79,26 @@ const REQUESTS: Record<string, (by: Person) => Promise<[path: string, body?: unk
   'POST /billing/portal': async () => ['billing/portal', {}],
 }
 const IN_THEIR_ROOMS = [
+  'POST /workflows/{id}/runs/{runId}/approve',
+  'POST /workflows/{id}/runs/{runId}/reject',
+  'POST /workflows/{id}/runs/{runId}/cancel',
+  'POST /voice/token',
   'POST /skills/submissions/{id}/review',
   'POST /evi/canvases/{id}/versions/{versionId}/restore',
   'POST /invitations/{token}/accept',
   'POST /rate-limits/requests/{id}/decision',
+  'POST /webhooks/{id}/deliveries/{deliveryId}/retry',
 ]
 
+const WEBHOOK = { url: 'https://203.0.112.7/hook', event_types: ['order.*'] }
+const webhookOf = async (by: Person): Promise<string> => (await by.send('POST', 'webhooks', WEBHOOK)).body.id
+const WORKFLOW = {
+  name: 'Once',
+  triggerType: 'manual',
+  steps: [{ type: 'approval', name: 'a', config: { message: 'May it?' } }],
+}
+const workflowOf = async (by: Person): Promise<string> =>
+  (await by.send('POST', 'workflows', WORKFLOW)).body.workflow.id
 const canvasOf = async (by: Person): Promise<string> =>
   (await by.send('POST', 'evi/canvases', { name: 'Once', graph_json: simple() })).body.canvas.id
 const orgOf = async (by: Person): Promise<string> => (await by.send('POST', 'orgs', { name: 'Once' })).body.id

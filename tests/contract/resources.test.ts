@@ -4,14 +4,41 @@ import { resourceSuite, type Served } from '../suites/resource.suite'
 import { createWorld } from '../support/world'
 
 const most = 10
-const world = await createWorld({ config: { maxPolicies: most, maxPreferences: most } })
+const world = await createWorld({
+  config: { maxCanvases: most, maxPolicies: most, maxPreferences: most, maxWebhooks: most, maxWorkflows: most },
+})
 const ops = operatorSender(world)
 
 const files = (await Array.fromAsync(new Bun.Glob('src/*/resource.ts').scan('.'))).sort()
 const nouns = (await Promise.all(files.map((file) => import(`../../${file}`)))).flatMap((held) => Object.values(held))
 
 test('every declared resource is tried', () => {
-  expect(nouns.map((noun) => (noun as Served['noun']).path)).toEqual(['/guardrail-policies', '/routing-preferences'])
+  expect(nouns.map((noun) => (noun as Served['noun']).path)).toEqual([
+    '/evi/canvases',
+    '/guardrail-policies',
+    '/routing-preferences',
+    '/webhooks',
+    '/workflows',
+  ])
 })
 
-for (const noun of nouns) resourceSuite({ noun: noun as Served['noun'], world, as: ({ send }) => send, ops, most })
+/** Of those that are not told apart by a name. */
+const LIKE: Record<string, Served['like']> = {
+  '/webhooks': {
+    order: { url: 'https://203.0.112.7/hook', event_types: ['order.*'], description: 'Theirs' },
+    called: 'description',
+  },
+  '/workflows': {
+    order: {
+      name: 'Theirs',
+      triggerType: 'manual',
+      steps: [{ type: 'transform', name: 'a', config: { template: 1 } }],
+    },
+    called: 'name',
+  },
+}
+
+for (const noun of nouns as Served['noun'][]) {
+  const like = LIKE[noun.path]
+  resourceSuite({ noun, world, as: ({ send }) => send, ops, most, ...(like ? { like } : {}) })
+}

@@ -26,6 +26,8 @@ const OWNED: Record<string, () => Promise<string>> = {
   },
   'guardrail-policies': async () => (await owner.send('POST', 'guardrail-policies', { name: 'theirs' })).body.id,
   'routing-preferences': async () => (await owner.send('POST', 'routing-preferences', { name: 'theirs' })).body.id,
+  webhooks: async () =>
+    (await owner.send('POST', 'webhooks', { url: 'https://203.0.112.7/hook', event_types: ['order.*'] })).body.id,
   memory: async () => (await owner.send('POST', 'memory', { content: randomUUID() })).body.memory.id,
   skills: async () =>
     (
@@ -38,9 +40,16 @@ const OWNED: Record<string, () => Promise<string>> = {
     ).body.skill.id,
   submissions: async () => (await submit(owner, staffManifest())).id,
   evi: async () => (await owner.send('POST', 'evi/canvases', { name: 'theirs', graph_json: simple() })).body.canvas.id,
+  workflows: async () => (await owner.send('POST', 'workflows', WORKFLOW)).body.workflow.id,
   jobs: async () => accept(owner, research),
+  documents: async () => (await owner.send('POST', 'documents', { prompt: 'theirs', format: 'csv' })).body.id,
   artifacts: async () => (await saveFor(world, owner, PIXEL)).id,
   conversations: async () => (await owner.send('POST', 'completions', { prompt: randomUUID() })).body.conversation_id,
+}
+const WORKFLOW = {
+  name: 'theirs',
+  triggerType: 'manual',
+  steps: [{ type: 'transform', name: 'a', config: { template: 1 } }],
 }
 /** Kinds that everyone may see, and those that a reviewer decides on: everyone else is 403 whatever the id. */
 const SHARED = ['models', 'rate-limits']
@@ -55,6 +64,9 @@ const BODIES: Record<string, object> = {
   'PATCH /routing-preferences/{id}': { name: 'mine now' },
   'PATCH /guardrail-policies/{id}': { name: 'mine now' },
   'POST /guardrail-policies/{id}/evaluate': { text: 'hello', phase: 'input' },
+  'PATCH /webhooks/{id}': { description: 'mine now' },
+  'PATCH /workflows/{id}': { name: 'mine now' },
+  'POST /workflows/{id}/run': {},
   'PATCH /conversations/{id}': { title: 'mine now' },
   'PATCH /skills/{id}': { name: 'mine now' },
   'PATCH /skills/{id}/installation': { enabled: false },

@@ -91,12 +91,12 @@ describe('the long form', () => {
     [
       'an engine that is not there',
       { upstreams, models: { 'svc-1-turbo': ['a:x'] } },
-      'svc-1-turbo: not a text engine',
+      'svc-1-turbo: not an engine of text, images or sound',
     ],
     [
-      'an engine that makes pictures',
-      { upstreams, models: { 'svc-1-create': ['a:x'] } },
-      'svc-1-create: not a text engine',
+      'an engine that makes clips',
+      { upstreams, models: { 'svc-1-motion': ['a:x'] } },
+      'svc-1-motion: not an engine of text, images or sound',
     ],
     ['a compat upstream without an address', { upstreams: { a: { kind: 'compat' } }, models: {} }, 'needs a "baseUrl"'],
     ['a target without a model', { upstreams, models: { 'svc-1-flash': ['a'] } }, 'svc.server.json'],

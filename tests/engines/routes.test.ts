@@ -22,10 +22,10 @@ describe('GET /models', () => {
     expect(text).not.toMatch(/builtin|compat|anthropic|openai|google/i)
   })
 
-  test('says that picture and video engines are down until one is connected', async () => {
+  test('says that the video engine is down until one is connected', async () => {
     const { body } = await ada.send('GET', 'models')
     const down = body.models.filter(({ status }: { status: string }) => status === 'down')
-    expect(down.map(({ mode }: { mode: string }) => mode)).toEqual(['image', 'video'])
+    expect(down.map(({ mode }: { mode: string }) => mode)).toEqual(['video'])
   })
 
   test('offers chat clients only what answers, in the same order', async () => {
@@ -33,7 +33,7 @@ describe('GET /models', () => {
     const answering = body.models.filter(({ status }: { status: string }) => status !== 'down')
     const ids = body.data.map(({ id }: { id: string }) => id)
     expect(ids).toEqual(answering.map(({ model_id }: { model_id: string }) => model_id))
-    expect(ids).toHaveLength(10)
+    expect(ids).toHaveLength(11)
     expect(ids).not.toContain('svc-1-motion')
   })
 })

@@ -15,6 +15,12 @@ export const NO_ENGINES: EngineSettings = {
   engineMaxOutputTokens: 4_096,
   engineTimeoutS: 600,
   engineVision: 'auto',
+  ttsBaseUrl: '',
+  ttsApiKey: '',
+  ttsModel: 'tts-1',
+  sttBaseUrl: '',
+  sttApiKey: '',
+  sttModel: 'whisper-1',
   engineBuiltin: true,
   engines: { upstreams: {}, models: {} },
 }

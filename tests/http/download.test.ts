@@ -27,9 +27,10 @@ function setUp({ pieces = 1_000_000, failAt = Number.POSITIVE_INFINITY } = {}) {
   }
   const leaving = new AbortController()
   const request = new Request('http://localhost/file', { signal: leaving.signal })
-  const exchange = { requestId: 'req_1', streaming: false, errorCode: null } as unknown as Exchange
+  const keepOpen = () => undefined
+  const exchange = { requestId: 'req_1', streaming: false, errorCode: null, keepOpen } as unknown as Exchange
   const headers = { 'content-type': 'text/csv' }
-  const open = () => download({ source: source(), exchange, request, server: null, route: '/file', headers })
+  const open = () => download({ source: source(), exchange, request, route: '/file', headers })
   return { open, seen, leaving, exchange }
 }
 

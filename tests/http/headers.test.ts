@@ -46,7 +46,7 @@ const ANSWERS: [string, number, () => Promise<Reply>][] = [
     415,
     () => ada.send('POST', 'completions', 'x', { 'content-type': 'text/plain', 'content-length': '1' }),
   ],
-  ['an engine away', 503, () => ada.send('POST', 'completions', { prompt: freshPrompt(), mode: 'image' })],
+  ['what is not connected', 503, () => ada.send('POST', 'voice/token', {})],
 ]
 
 describe('every answer (contract 1.3)', () => {

@@ -39,7 +39,7 @@ const app = new Elysia()
     set.status = 500
     return exchange.ticket ? givenBack(exchange, { error: 'failed' }) : { error: 'failed' }
   })
-  .use(guard(createBodyReader({ idempotency, rules })))
+  .use(guard(createBodyReader({ idempotency, rules, incoming: '' })))
   .post('/alone', ({ status }) => status(201, { run: ++runs }), {
     signedIn: true,
     idempotent: true,

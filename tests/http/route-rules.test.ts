@@ -1,9 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import { Elysia } from 'elysia'
-import { assertBodyHeaders } from '../../src/http/body'
-import type { Exchange } from '../../src/http/context'
-import { guard as createGuard } from '../../src/http/guard'
-import { createBodyReader } from '../../src/http/idempotent'
 import { createRouteRules, type Route } from '../../src/http/route-rules'
 import { createWorld } from '../support/world'
 
@@ -50,8 +45,17 @@ describe('the routes declare', () => {
     expect(declaring(({ timeLimit }) => !timeLimit)).toEqual([
       'GET /api/v1/audit/export',
       'GET /api/v1/usage/export',
+      'POST /api/v1/audio/speech',
+      'POST /api/v1/audio/stt',
+      'POST /api/v1/audio/transcriptions',
+      'POST /api/v1/audio/tts',
       'POST /api/v1/chat/completions',
+      'POST /api/v1/code',
       'POST /api/v1/completions',
+      'POST /api/v1/documents',
+      'POST /api/v1/images',
+      'POST /api/v1/images/generations',
+      'POST /api/v1/voice/action',
     ])
   })
 
@@ -103,40 +107,6 @@ describe('the rule for a request', () => {
   test('does not exist for a route that does not say who may call it: the server does not start', () => {
     const silent = [{ method: 'GET', path: '/it', hooks: {} }]
     expect(() => createRouteRules().learn(silent)).toThrow('GET /it does not say who may call it')
-  })
-})
-
-describe('a body in parts', () => {
-  const declared = createRouteRules()
-  const guard = createGuard(createBodyReader({ idempotency: null as never, rules: declared }))
-  const app = new Elysia({ normalize: false })
-    .onRequest((context) => {
-      const rule = declared.at(context.request.method, new URL(context.request.url).pathname)
-      Object.assign(context, { exchange: { caller: null, rule } as unknown as Exchange })
-      assertBodyHeaders(context.request, rule)
-    })
-    .onError(({ error }) => new Response((error as { cause?: Error }).cause?.message ?? (error as Error).message))
-    .use(guard)
-    .post('/parts', async ({ body }) => await ((body as FormData).get('file') as File).text(), {
-      open: true,
-      multipart: true,
-    })
-  declared.learn(app.routes as never)
-  const send = async (body: BodyInit, headers: Record<string, string> = {}) =>
-    (await app.handle(new Request('http://localhost/parts', { method: 'POST', body, headers }))).text()
-
-  test('reaches the handler as form data', async () => {
-    const form = new FormData()
-    form.set('file', new File(['sound'], 'a.mp3'))
-    expect(await send(form)).toBe('sound')
-  })
-
-  test.each([
-    ['application/json', '{}', 'Content-Type is "application/json". Send multipart/form-data.'],
-    ['multipart/form-data; boundary=x', 'no part', 'The body is not valid multipart/form-data.'],
-    ['multipart/form-data', '--x--', 'The body is not valid multipart/form-data.'],
-  ])('of type %s that is %s is refused', async (type, body, message) => {
-    expect(await send(body, { 'content-type': type, 'content-length': String(body.length) })).toBe(message)
   })
 })
 

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import { createIdempotency, fingerprintOf, type Replay, type Request, type Ticket } from '../../src/idempotency'
+import { createIdempotency, fingerprintOf, type Replay, type Request } from '../../src/idempotency'
 import { idempotencyKeys } from '../../src/idempotency/table'
 import type { TenantCaller } from '../../src/kernel/caller'
-import { KeyId, newRequestId, OrgId, UserId } from '../../src/kernel/ids'
+import { KeyId, OrgId } from '../../src/kernel/ids'
 import { keyCaller, sessionCaller } from '../support/callers'
 import { fakeClock } from '../support/clock'
 import { openTestStore } from '../support/store'
+import { ticketOf as beginOn, requestOf, retryOf } from './support'
 
 const store = await openTestStore()
 const clock = fakeClock()
@@ -15,20 +16,7 @@ const service = createIdempotency({ store, clock, masterKey })
 const later = createIdempotency({ store, clock, masterKey })
 
 const LEASE_MS = 2_000
-const requestOf = (overrides: Partial<Request> = {}): Request => ({
-  userId: UserId.create(),
-  key: 'order-1',
-  requestId: newRequestId(),
-  fingerprint: 'f',
-  status: 201,
-  ...overrides,
-})
-const retryOf = (request: Request): Request => ({ ...request, requestId: newRequestId() })
-const ticketOf = async (request: Request, from = service): Promise<Ticket> => {
-  const found = await from.begin(request)
-  if ('body' in found) throw new Error('there is an answer already')
-  return found
-}
+const ticketOf = (request: Request, from = service) => beginOn(request, from)
 const rowOf = async ({ userId }: Request) => {
   const t = store.read.of(idempotencyKeys)
   const rows = await store.read.select().from(t)
@@ -116,9 +104,16 @@ describe('the answer and its effect', () => {
 
   test('stay when the request fails after them: giving back a key that has an answer does nothing', async () => {
     const request = requestOf()
-    const ticket = await ticketOf(request)
+    let writes = 0
+    const writeSoon: typeof store.writeSoon = (unit) => {
+      writes += 1
+      return store.writeSoon(unit)
+    }
+    const counting = createIdempotency({ store: { ...store, writeSoon }, clock, masterKey })
+    const ticket = await ticketOf(request, counting)
     await store.write((tx) => ticket.keep(tx, { id: 1 }))
     await ticket.release()
+    expect(writes).toBe(1)
     expect(await service.begin(retryOf(request))).toMatchObject({ status: 201 })
   })
 
@@ -186,17 +181,23 @@ describe('what is stored', () => {
 
   test('is forgotten after a day, in batches', async () => {
     const ended = [requestOf(), requestOf(), requestOf()]
+    clock.advance(24 * 60 * 60_000)
+    while ((await service.removeExpired(100)) > 0);
     for (const request of ended) {
+      clock.advance(1)
       const ticket = await ticketOf(request)
       await store.write((tx) => ticket.keep(tx, {}))
     }
-    clock.advance(24 * 60 * 60_000)
+    const left = async () => (await Promise.all(ended.map(rowOf))).map((row) => row !== undefined)
+    clock.advance(24 * 60 * 60_000 - 1)
     const fresh = requestOf()
     const ticket = await ticketOf(fresh)
     await store.write((tx) => ticket.keep(tx, {}))
-    expect(await service.removeExpired(2)).toBe(2)
-    while ((await service.removeExpired(100)) > 0);
-    expect(await Promise.all(ended.map(rowOf))).toEqual([undefined, undefined, undefined])
+    expect([await service.removeExpired(1), await left()]).toEqual([1, [false, true, true]])
+    expect([await service.removeExpired(5), await left()]).toEqual([1, [false, false, true]])
+    expect(await service.removeExpired(5)).toBe(0)
+    clock.advance(1)
+    expect([await service.removeExpired(5), await left()]).toEqual([1, [false, false, false]])
     expect(await rowOf(fresh)).toBeDefined()
   })
 })

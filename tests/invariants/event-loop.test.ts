@@ -16,6 +16,7 @@ const MODES = [
   'domain_analysis',
   'research',
   'vision',
+  'image',
 ]
 const LEADS = ['', 'Summarise this: ', 'Extract the names and dates from: ', 'Translate to upper case: ', 'What is ']
 

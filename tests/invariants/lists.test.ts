@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { canvasRepository as canvases } from '../../src/canvases/repository'
+import { versionRepository as versions } from '../../src/canvases/repository'
+import { canvas } from '../../src/canvases/resource'
 import { listMemories } from '../../src/conversations/memory/repository'
 import { conversationRepository as conversations } from '../../src/conversations/repository'
 import { guardrailPolicy } from '../../src/guardrails/resource'
@@ -57,6 +58,7 @@ const OPERATORS: List[] = [
     (db) => submissions.list(db, { status: 'pending_review' }, first),
   ],
   ['policies', 'guardrail_policies_by_age', (db) => policies.list(db, 'everyone', first)],
+  ['canvases', 'canvases_by_age', (db) => canvas.rows.list(db, 'everyone', later)],
   ['preferences', 'routing_preferences_by_age', (db) => preferences.list(db, 'everyone', later)],
   ['limit increases', 'limit_increases_by_age', (db) => increases.list(db, undefined, first)],
   ['limit increases that wait', 'limit_increases_by_status', (db) => increases.list(db, 'pending', later)],
@@ -110,8 +112,8 @@ const TENANTS: List[] = [
   ],
   ['conversations', 'conversations_by_owner', (db) => conversations.list(db, me, later)],
   ['memories', 'memories_by_owner', (db) => listMemories(db, me, later)],
-  ['canvases', 'canvases_by_owner', (db) => canvases.outlines(db, me, later)],
-  ['versions of a canvas', 'canvas_versions_by_canvas', (db) => canvases.versionOutlines(db, 'c' as never, later)],
+  ['canvases', 'canvases_by_owner', (db) => canvas.rows.list(db, [me], later)],
+  ['versions of a canvas', 'canvas_versions_by_canvas', (db) => versions.list(db, 'c' as never, later)],
 ]
 
 /** Lists of two owners each. */

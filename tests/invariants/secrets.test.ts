@@ -136,7 +136,7 @@ describe('I25 a secret is shown once and is nowhere else', () => {
   const places = {
     'the logs': async () => new Map([['printed', target.printed()]]),
     'what is stored': () => everythingStored(target.folder, target.databaseUrl),
-    'later answers, the record and the operator plane': async () => new Map([['answers', answers.join('\n')]]),
+    'later answers, the record and the operator API': async () => new Map([['answers', answers.join('\n')]]),
   }
   for (const [place, look] of Object.entries(places)) {
     test.each(Object.keys(canaries))(`${place} hold none of the %s`, async (kind) => {

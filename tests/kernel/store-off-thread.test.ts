@@ -50,6 +50,17 @@ describe('work off the event loop', () => {
     expect(await runOffThread(target, { kind: 'integrity' })).toEqual([])
   }, 180_000)
 
+  test('finds rows that break a foreign key', async () => {
+    const path = fileOf(2)
+    const database = new Database(path)
+    database.run('CREATE TABLE parts (id INTEGER PRIMARY KEY, of INTEGER REFERENCES things (id))')
+    database.run('INSERT INTO parts (of) VALUES (1), (999998), (999999)')
+    expect(await runOffThread(path, { kind: 'integrity' })).toEqual(['2 rows break a foreign key'])
+    database.run('DELETE FROM parts WHERE of > 1')
+    expect(await runOffThread(path, { kind: 'integrity' })).toEqual([])
+    database.close()
+  })
+
   test('throws what the database threw', async () => {
     const path = fileOf(1)
     await expect(runOffThread(path, { kind: 'backup', target: path })).rejects.toThrow('already exists')

@@ -43,6 +43,13 @@ describe('group commit', () => {
     expect(found).toEqual({ synchronous: FULL })
   })
 
+  test('never waits inside SQLite, to read or to write: that would block the event loop (I28)', async () => {
+    const { store } = openScratchFile()
+    const waits = (of: Pick<Tx, 'select'>) => of.select({ ms: sql<number>`timeout` }).from(sql`pragma_busy_timeout`)
+    expect(await waits(store.read)).toEqual([{ ms: 0 }])
+    expect(await store.write((tx) => waits(tx))).toEqual([{ ms: 0 }])
+  })
+
   test('tells how many units each commit had', async () => {
     const batches: number[] = []
     const { store } = openScratchFile({ onBatch: (units) => batches.push(units) })

@@ -13,6 +13,7 @@ import { makeScratch } from '../run/scratch'
 import { seededRandom } from '../support/random'
 import { type Copy, makeCopy } from './copy'
 import { type Mutation, mutated, mutationsOf, shown } from './mutations'
+import { createSoundness } from './soundness'
 import { type TestPlan, testsOf } from './tests-of'
 
 const { values } = parseArgs({
@@ -27,8 +28,7 @@ const { values } = parseArgs({
   },
 })
 const [count, seed, workers] = [Number(values.count), Number(values.seed), Number(values.workers)]
-const NEAR_MS = 120_000
-const WIDE_MS = 300_000
+const CHECK_MS = 600_000
 const print = (line: string) => void process.stdout.write(`${line}\n`)
 
 type Candidate = Mutation & { room: string }
@@ -40,7 +40,9 @@ const equivalents: Equivalent[] = await Bun.file(new URL('equivalents.json', imp
 const sources = new Map<string, string>()
 const scratch = makeScratch()
 const postgres = values.postgres ? await findPostgres(scratch) : null
-const env: Record<string, string> = postgres && 'url' in postgres ? { SVC_TEST_POSTGRES_URL: postgres.url } : {}
+if (postgres && 'missing' in postgres) throw new Error(`--postgres: ${postgres.missing}`)
+const onPostgres = postgres ? { SVC_TEST_POSTGRES_URL: postgres.url } : null
+const soundness = createSoundness(print)
 
 const rooms = values.rooms.split(',')
 const candidates = (await Promise.all(rooms.map(candidatesOf))).flat()
@@ -52,33 +54,9 @@ for (const { room, file } of chosen) if (!plans.has(file)) plans.set(file, await
 
 const found: Found[] = []
 const copies = Array.from({ length: workers }, (_, number) => makeCopy(scratch, number))
-await leaveOutUnsound(copies[0]!)
 await Promise.all(copies.map(drain))
-if (postgres && 'url' in postgres) await postgres.stop()
+await postgres?.stop()
 process.exit(report() ? 0 : 1)
-
-/** Tests that fail without a fault would see every fault: they are named and left out. */
-async function leaveOutUnsound(copy: Copy): Promise<void> {
-  const all = [...plans.values()]
-  const [near, wide] = [new Set(all.flatMap((plan) => plan.near)), new Set(all.flatMap((plan) => plan.wide))]
-  const unsound = new Set([
-    ...(await failing(copy, [...near], {})),
-    ...(await failing(copy, [...wide], {})),
-    ...(env.SVC_TEST_POSTGRES_URL ? await failing(copy, [...near], env) : []),
-  ])
-  for (const file of unsound) print(`  left out, for it fails without a fault: ${file}`)
-  for (const plan of all) {
-    plan.near = plan.near.filter((file) => !unsound.has(file))
-    plan.wide = plan.wide.filter((file) => !unsound.has(file))
-  }
-}
-
-async function failing(copy: Copy, files: string[], on: Record<string, string>): Promise<string[]> {
-  if ((await copy.test(files, 2 * WIDE_MS, on)) === 'survived') return []
-  const found: string[] = []
-  for (const file of files) if ((await copy.test([file], WIDE_MS, on)) !== 'survived') found.push(file)
-  return found
-}
 
 async function candidatesOf(room: string): Promise<Candidate[]> {
   const files = (await Array.fromAsync(new Bun.Glob(`src/${room}/**/*.ts`).scan('.'))).sort()
@@ -113,16 +91,15 @@ async function judge(copy: Copy, mutation: Candidate): Promise<Found['how']> {
   const { at, change } = shown(mutation, text)
   if (equivalents.some((one) => one.file === file && one.at === at && one.change === change)) return 'equivalent'
   const { near, wide } = plans.get(file)!
+  const sees = (files: readonly string[], on: Record<string, string> = {}) =>
+    soundness.sees(copy, files, on, { file, text, faulty: mutated(mutation, text) })
+  if (await sees(near)) return 'caught'
   copy.write(file, mutated(mutation, text))
-  try {
-    if ((await copy.test(near, NEAR_MS)) !== 'survived') return 'caught'
-    if ((await copy.checked(WIDE_MS)) !== 'survived') return 'refused'
-    if ((await copy.test(wide, WIDE_MS)) !== 'survived') return 'caught'
-    if (env.SVC_TEST_POSTGRES_URL && (await copy.test(near, NEAR_MS, env)) !== 'survived') return 'caught'
-    return 'survived'
-  } finally {
-    copy.write(file, text)
-  }
+  const checked = await copy.checked(file, CHECK_MS)
+  copy.write(file, text)
+  if (checked !== 'survived') return 'refused'
+  if (await sees(wide)) return 'caught'
+  return onPostgres && (await sees(near, onPostgres)) ? 'caught' : 'survived'
 }
 
 function share(of: readonly Found[]): number {

@@ -1,12 +1,21 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, normalize } from 'node:path'
 
+/** Tests that stand elsewhere, and are as much about a room as its own. */
+const OWN: Record<string, string[]> = {
+  billing: ['tests/contract/{bounds,names}.test.ts', 'tests/operators/reconcile.test.ts', 'tests/nodes/lease.test.ts'],
+  'rate-limits': ['tests/contract/{bounds,names}.test.ts'],
+  keys: ['tests/contract/{bounds,names}.test.ts', 'tests/app/account-bounds.test.ts'],
+}
+
 /** Tests outside of a room's own folder that exercise it over its public faces. */
 const BESIDE: Record<string, string[]> = {
   billing: [
     'tests/catalogue/g-*.test.ts',
     'tests/completions/money.test.ts',
-    'tests/operators/{reconcile,plane}.test.ts',
+    'tests/operators/plane.test.ts',
+    'tests/chaos/failpoints.test.ts',
+    'tests/app/config.test.ts',
     'tests/cli/{credits,credits-books}.test.ts',
     'tests/contract/*.test.ts',
   ],
@@ -15,8 +24,14 @@ const BESIDE: Record<string, string[]> = {
     'tests/http/idempotent.test.ts',
     'tests/contract/{idempotency,matrix}*.test.ts',
     'tests/orgs/retries.test.ts',
+    'tests/chaos/failpoints.test.ts',
   ],
-  'rate-limits': ['tests/catalogue/i-*.test.ts', 'tests/http/{headers,guard}.test.ts', 'tests/contract/*.test.ts'],
+  'rate-limits': [
+    'tests/catalogue/i-*.test.ts',
+    'tests/http/{headers,guard}.test.ts',
+    'tests/contract/*.test.ts',
+    'tests/app/config.test.ts',
+  ],
   keys: [
     'tests/catalogue/a-key*.test.ts',
     'tests/cli/keys*.test.ts',
@@ -38,11 +53,12 @@ const BESIDE: Record<string, string[]> = {
 export type TestPlan = { near: string[]; wide: string[] }
 
 /**
- * `near` are the tests of the room's own folder, those that import the file first; `wide` are those elsewhere whose
+ * `near` are the tests of the room's own folder and those of `OWN`, those that import the file first; `wide` are those elsewhere whose
  * own text or helpers import the room by its door, and those that exercise it over its public faces.
  */
 export async function testsOf(room: string, file: string): Promise<TestPlan> {
-  const own = await inFolder(room)
+  const elsewhere = await Promise.all((OWN[room] ?? []).map(scan))
+  const own = [...(await inFolder(room)), ...elsewhere.flat()]
   const beside = await Promise.all((BESIDE[room] ?? [`tests/catalogue/*.test.ts`]).map(scan))
   const importing = room.includes('/') ? [] : await importersOf(`src/${room}`)
   const near = own.sort((a, b) => nearness(b, file) - nearness(a, file))

@@ -23,7 +23,7 @@ const keys = Object.fromEntries(
 const tenant = await world.person()
 
 describe('an operator key', () => {
-  test('is shown once, and opens the plane from another machine under its own name', async () => {
+  test('is shown once, and opens the API from another machine under its own name', async () => {
     const made = await add('admin')
     expect(made).toMatchObject({ object: 'operator_key', role: 'admin', status: 'active', last_used_at: null })
     expect(made.key).toMatch(/^svc_op_[0-9A-Za-z]{48}$/)
@@ -99,7 +99,7 @@ describe('an operator key', () => {
   })
 })
 
-describe('the plane on TCP', () => {
+describe('the API on TCP', () => {
   const credentials: [string, Record<string, string>][] = [
     ['nothing', {}],
     ['an empty header', { authorization: '' }],
@@ -125,7 +125,7 @@ describe('the plane on TCP', () => {
     }
   })
 
-  test('is no way into the tenant plane', async () => {
+  test('is no way into the tenant API', async () => {
     const bearer = { authorization: `Bearer ${keys.admin}` }
     expect((await world.send('GET', 'keys', undefined, bearer)).status).toBe(401)
     expect((await remote(keys.admin)('GET', '/api/v1/models')).status).toBe(404)

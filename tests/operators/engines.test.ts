@@ -74,7 +74,7 @@ describe('an engine that is saved', () => {
   })
 })
 
-describe('engines on the operator plane', async () => {
+describe('engines on the operator API', async () => {
   const configFile = join(folder, 'world.json')
   writeFileSync(configFile, '{}')
   const world = await createWorld({ config: { configFile } })
@@ -162,7 +162,7 @@ describe('an upstream that stands in the configuration file', async () => {
     for (const [mode, targets, status] of [
       ['turbo', ['main:b'], 404],
       ['think', ['other:b'], 400],
-      ['image', ['main:b'], 400],
+      ['video', ['main:b'], 400],
     ] as const) {
       expect((await send('PUT', `engines/map/${mode}`, { targets: [...targets] })).status).toBe(status)
     }

@@ -8,7 +8,7 @@ const send = operatorSender(world)
 
 const newUser = async () => (await send('POST', 'users', { email: `${crypto.randomUUID()}@example.com` })).body
 
-describe('orgs on the operator plane', () => {
+describe('orgs on the operator API', () => {
   test('go from one made for someone to one that is gone', async () => {
     const { id: owner, email } = await newUser()
     const made = await send('POST', 'orgs', { name: 'Acme Ops', owner: email, plan_note: 'pilot' })
@@ -64,7 +64,7 @@ describe('orgs on the operator plane', () => {
   })
 })
 
-describe('members on the operator plane', () => {
+describe('members on the operator API', () => {
   test('come in, change and go, whatever the operator is in the org', async () => {
     const team = await createTeam(world)
     const { id, email } = await newUser()
@@ -106,7 +106,7 @@ describe('members on the operator plane', () => {
   })
 })
 
-describe('users on the operator plane', () => {
+describe('users on the operator API', () => {
   test('are made with a first password that signs in, while sign-up is whatever it is', async () => {
     const email = `${crypto.randomUUID()}@example.com`
     const { body } = await send('POST', 'users', { email, name: 'Ada', platform_role: 'reviewer' })
@@ -164,7 +164,7 @@ describe('users on the operator plane', () => {
   })
 })
 
-describe('what the operator plane refuses of people', () => {
+describe('what the operator API refuses of people', () => {
   const nobody = crypto.randomUUID()
   const rows: [string, string, unknown, number, string][] = [
     ['GET', 'orgs/nobody', undefined, 404, 'not_found'],

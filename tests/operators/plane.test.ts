@@ -5,7 +5,7 @@ import { operatorSender } from './support'
 const world = await createWorld()
 const send = operatorSender(world)
 
-describe('the operator plane', () => {
+describe('the operator API', () => {
   test('gives every answer a request id, in the header and in the body', async () => {
     const { status, headers, body } = await send('GET', 'status')
     expect(status).toBe(200)

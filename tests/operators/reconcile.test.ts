@@ -105,7 +105,7 @@ describe('credits reconcile', () => {
 })
 
 describe('credits balance and ledger', () => {
-  test('tell how long the credit lasts, over either plane', async () => {
+  test('tell how long the credit lasts, over either API', async () => {
     const ada = await world.person({ cents: 100 })
     const balance = async (line: string[], options = {}) =>
       JSON.parse((await run(['credits', 'balance', ...line, '--json'], options)).stdout)

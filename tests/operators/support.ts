@@ -1,8 +1,8 @@
 import type { World } from '../support/world'
 
-type Plane = { handle(request: Request): Response | Promise<Response> }
+type Served = { handle(request: Request): Response | Promise<Response> }
 
-/** One request on the operator plane of a world, as svc-admin would send it over the socket. */
+/** One request on the operator API of a world, as svc-admin would send it over the socket. */
 export const operatorSender = (world: World) => senderOn(world.app.ops, {})
 
 /** The same over TCP, with an operator key; null for none. The world needs `opsListen`. */
@@ -14,7 +14,7 @@ export const remoteSender = (world: World, key: string | null) => {
 
 /** Sends to any API that handles requests, with these headers each time. */
 export const senderOn =
-  (plane: Plane, standing: Record<string, string>, base = '/ops/v1/') =>
+  (api: Served, standing: Record<string, string>, base = '/ops/v1/') =>
   async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
     const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
     const framing: Record<string, string> =
@@ -24,7 +24,7 @@ export const senderOn =
       headers: { ...framing, ...standing, ...headers },
       ...(text === undefined ? {} : { body: text }),
     })
-    const response = await plane.handle(request)
+    const response = await api.handle(request)
     const answer = await response.text()
     const isJson = response.headers.get('content-type')?.startsWith('application/json')
     return {

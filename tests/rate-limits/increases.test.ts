@@ -40,7 +40,10 @@ describe('POST /rate-limits/request-increase', () => {
     const { request_id: _, ...request } = body
     expect((await ada.send('GET', 'rate-limits')).body.pending_request).toEqual(request)
     expect((await ada.send('GET', 'audit?action=rate_limit.requested')).body).toMatchObject([
-      { entityType: 'rate_limit', entityId: body.id },
+      {
+        ...{ entityType: 'rate_limit', entityId: body.id },
+        inputSummary: { metadata: { current_tier: 'free', requested_tier: body.requested_tier } },
+      },
     ])
   })
 

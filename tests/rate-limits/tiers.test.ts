@@ -24,6 +24,31 @@ describe('the tier table', () => {
     expect(createTiers({ pro: { image: 7, rpm: 1_000 } }).changedOf('pro')).toEqual(['image'])
   })
 
+  test('SVC_TIERS sets every limit of every tier, from one to a trillion', () => {
+    const limits = ['rpm', 'tpm', 'text', 'stealth', 'image', 'research', 'video'] as const
+    for (const tier of ['free', 'starter', 'pro', 'enterprise'] as const) {
+      for (const limit of limits) {
+        const of = (value: number) => {
+          const env = { SVC_TIERS: JSON.stringify({ [tier]: { [limit]: value } }) }
+          const { modes, ...rest } = createTiers(resolveSettings(rateLimitSettings, env, {}).values.tiers).limitsOf(
+            tier,
+          )
+          return { ...rest, ...modes }[limit]
+        }
+        expect([of(1), of(1e12)]).toEqual([1, 1e12])
+        expect(() => of(1e12 + 1)).toThrow('SVC_TIERS')
+        expect(() => of(0)).toThrow('SVC_TIERS')
+      }
+    }
+    expect(resolveSettings(rateLimitSettings, {}, {}).values).toEqual({ tiers: {} })
+  })
+
+  test('a tier of few requests has one of every mode', () => {
+    expect(createTiers({ free: { rpm: 2 } }).limitsOf('free').modes).toEqual({
+      ...{ text: 2, stealth: 1, image: 1, research: 1, video: 1 },
+    })
+  })
+
   test.each(['{"gold":{"rpm":1}}', '{"free":{"rpm":0}}', '{"free":{"rps":9}}', 'free=9'])(
     'SVC_TIERS %s is refused',
     (word) => {

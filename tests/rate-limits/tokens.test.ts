@@ -163,6 +163,23 @@ describe('memory', () => {
     expect(windows.size).toBeLessThanOrEqual(200)
   })
 
+  test('ten thousand addresses are told apart, and older ones forgotten in a flood', () => {
+    const { limiter } = setUp()
+    const leftOf = (address: string) => Number(limiter.anonymousHeaders(address)['x-ratelimit-remaining-requests'])
+    expect([leftOf('first'), leftOf('first')]).toEqual([59, 58])
+    for (let address = 0; address < 9_999; address++) leftOf(`a${address}`)
+    expect(leftOf('first')).toBe(57)
+    for (let address = 0; address < 19_999; address++) leftOf(`b${address}`)
+    expect(leftOf('first')).toBe(59)
+  })
+
+  test('a preflight is told and not counted', () => {
+    const { limiter } = setUp()
+    expect(limiter.anonymousHeaders('a', false)['x-ratelimit-remaining-requests']).toBe('60')
+    expect(limiter.anonymousHeaders('a')['x-ratelimit-remaining-requests']).toBe('59')
+    expect(limiter.anonymousHeaders('a', false)['x-ratelimit-remaining-requests']).toBe('59')
+  })
+
   test('a rejection costs less than 0.2 ms, with a full window of 5,000', async () => {
     const { limiter } = setUp()
     const caller = keyCaller({ tier: 'enterprise' })

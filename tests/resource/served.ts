@@ -9,6 +9,7 @@ import { statusOf, toEnvelope } from '../../src/http/envelope'
 import { guard as createGuard, type Guard } from '../../src/http/guard'
 import { createBodyReader } from '../../src/http/idempotent'
 import { type OperatorEdge, operatorEdge } from '../../src/http/operator-edge'
+import { createOperatorRules } from '../../src/http/operator-rules'
 import { createRouteRules } from '../../src/http/route-rules'
 import type { AppError } from '../../src/kernel/errors'
 import { newRequestId } from '../../src/kernel/ids'
@@ -50,13 +51,15 @@ export function serve(world: World, { tenants, operators }: Mounted) {
       set.status = statusOf(error as AppError)
       return toEnvelope(error as AppError, exchange.requestId)
     })
-    .group('/api/v1', (v1) => v1.use(tenants(createGuard(createBodyReader({ idempotency, rules })))))
+    .group('/api/v1', (v1) => v1.use(tenants(createGuard(createBodyReader({ idempotency, rules, incoming: '' })))))
   rules.learn(app.routes as never)
   const log = createLog({ level: 'error', pretty: false, write: () => undefined })
-  const plane = operators(operatorEdge({ log, methodsOf: () => [], identify: null }))
+  const ofOperators = createOperatorRules()
+  const operatorApi = operators(operatorEdge({ log, rules: ofOperators, identify: null }))
+  ofOperators.learn(operatorApi.routes as never)
   return {
     as: ({ key }: Person) => senderOn(app, { authorization: `Bearer ${key}` }, '/api/v1/'),
-    ops: senderOn(plane, {}),
+    ops: senderOn(operatorApi, {}),
   }
 }
 

@@ -19,7 +19,7 @@ describe('a preview', () => {
 
   test.each([
     ['a heuristic', { prompt: 'Make a video of a dog' }, 'video'],
-    ['a rule', { rules: [{ pattern: 'zebra', target_mode: 'image' }] }, 'image'],
+    ['a rule', { rules: [{ pattern: 'zebra', target_mode: 'video' }] }, 'video'],
   ])('warns where %s chooses a mode that no engine is connected for', async (_, body, mode) => {
     const { body: found } = await preview(await world.person(), body)
     expect(found).toMatchObject({ resolved_mode: mode, warnings: [expect.stringContaining(`mode "${mode}"`)] })

@@ -51,7 +51,7 @@ describe('an expression (contract 10)', () => {
     ['eval("1")', '"eval" at character 1 is no value of a run'],
     ['trigger.a = 1', 'character 10 starts nothing that is known here'],
     [`trigger.a matches "${'a'.repeat(513)}"`, 'longer than 512 characters'],
-    ['trigger.a matches "["', 'is not a pattern'],
+    ['trigger.a matches "["', 'is not closed'],
     ['!'.repeat(40), 'it is nested deeper than 32 levels'],
     ['('.repeat(40), 'it is nested deeper than 32 levels'],
     [' '.repeat(2_001), 'it is longer than 2000 characters'],

@@ -30,7 +30,7 @@ describe('GET /tools', () => {
 
   test('shows one category', async () => {
     const { body } = await ada.send('GET', 'tools?category=code')
-    expect(body.tools.map(({ name }: { name: string }) => name)).toEqual(['code_execute'])
+    expect(body.tools.map(({ name }: { name: string }) => name)).toEqual(['code_execute', 'generate_code'])
     expect((await ada.send('GET', 'tools?category=skill')).body.tools).toEqual([])
   })
 

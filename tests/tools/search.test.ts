@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { createOutbound } from '../../src/kernel/outbound'
 import { createSystemTools } from '../../src/tools'
+import { createWeb } from '../../src/web'
 import { asked, contextOf, openTools, wanted } from './world'
 
 /** What each kind of server answers: written after their documented formats, not taken from live ones, with a hit that is none. */
@@ -57,14 +58,21 @@ beforeEach(() => {
 
 type Driver = 'none' | 'searxng' | 'brave' | 'tavily'
 const settings = (searchDriver: Driver, searchBaseUrl = `http://127.0.0.1:${server.port}/`, searchApiKey = 'k1') => ({
-  systemTools: '',
   searchDriver,
   searchBaseUrl,
   searchApiKey,
 })
 const outbound = createOutbound()
+const unused = () => Promise.reject(new Error('not used here'))
+const UNUSED = { layOut: unused, create: unused, answer: unused }
 const searching = (given: ReturnType<typeof settings>) => {
-  const tools = openTools({ system: createSystemTools({ outbound, settings: given }) })
+  const web = createWeb({ outbound, settings: given })
+  const tools = openTools({
+    system: createSystemTools({
+      ...{ web, documents: UNUSED, images: UNUSED, code: UNUSED, research: UNUSED },
+      video: { start: unused },
+    }),
+  })
   return {
     tools,
     search: (args: object) => tools.run(tools.assemble(wanted()), asked('web_search', args), contextOf()),

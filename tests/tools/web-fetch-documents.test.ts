@@ -3,7 +3,7 @@ import { createOutbound } from '../../src/kernel/outbound'
 import { createWebFetch } from '../../src/tools/system/web-fetch'
 import { spentBy } from '../support/spent'
 import { pdfBomb, pdfCircle, pdfOf } from './pdf'
-import { asked, contextOf, openTools, wanted } from './world'
+import { asked, contextOf, openTools, wanted, webOf } from './world'
 
 const as = (type: string, body: () => Uint8Array | string) => () =>
   new Response(body() as BodyInit, { headers: { 'content-type': type } })
@@ -28,7 +28,7 @@ const server = Bun.serve({
 })
 afterAll(() => server.stop(true))
 
-const tools = openTools({ system: [createWebFetch({ outbound: createOutbound({ allow: ['127.0.0.1/32'] }) })] })
+const tools = openTools({ system: [createWebFetch({ web: webOf(createOutbound({ allow: ['127.0.0.1/32'] })) })] })
 const read = (path: string) =>
   tools.run(tools.assemble(wanted()), asked('web_fetch', { url: server.url.origin + path }), contextOf())
 
@@ -51,7 +51,7 @@ describe('web_fetch, given a PDF', () => {
     ['/nonsense', /broken/],
     ['/nested', /broken|too long/],
     ['/circle', /broken/],
-    ['/other', /octet-stream, which this tool does not read/],
+    ['/other', /octet-stream, which is not read here/],
     ['/large', /larger than/],
   ])('says why it cannot read %s', async (path, problem) => {
     const { status, text } = await read(path)

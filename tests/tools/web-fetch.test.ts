@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createOutbound } from '../../src/kernel/outbound'
 import { createWebFetch } from '../../src/tools/system/web-fetch'
-import { asked, contextOf, openTools, wanted } from './world'
+import { asked, contextOf, openTools, wanted, webOf } from './world'
 
 const ARTICLE = `<html><head><title>Tides</title><script>document.title = 'ran'</script></head><body><nav><a href="/">Home</a></nav>
 <article><h1>Why tides turn</h1>${'<p>The moon pulls at the sea, and the sea, being water, follows it around.</p>'.repeat(12)}
@@ -47,7 +47,7 @@ afterAll(() => server.stop(true))
 const here = `http://127.0.0.1:${server.port}`
 
 const fetching = (outbound = createOutbound({ allow: ['127.0.0.1/32'] })) => {
-  const tools = openTools({ system: [createWebFetch({ outbound })] })
+  const tools = openTools({ system: [createWebFetch({ web: webOf(outbound) })] })
   return (url: string) => tools.run(tools.assemble(wanted()), asked('web_fetch', { url }), contextOf())
 }
 const read = fetching()
@@ -81,8 +81,8 @@ describe('web_fetch', () => {
   })
 
   test.each([
-    ['/image', /holds image\/png, which this tool does not read/],
-    ['/zip', /holds application\/zip, which this tool does not read/],
+    ['/image', /holds image\/png, which is not read here/],
+    ['/zip', /holds application\/zip, which is not read here/],
     ['/missing', /status 404/],
     ['/big', /larger than/],
     ['/round', /more than 5 times/],

@@ -1,5 +1,6 @@
-import { createOutbound } from '../../src/kernel/outbound'
+import { createOutbound, type Outbound } from '../../src/kernel/outbound'
 import { createTools, type Tool, type ToolContext, type Wanted } from '../../src/tools'
+import { createWeb } from '../../src/web'
 import { callOf, keyCaller } from '../support/callers'
 
 type Order = Partial<Parameters<typeof createTools>[0]>
@@ -17,6 +18,10 @@ export const openTools = (order: Order = {}) =>
     },
     ...order,
   })
+
+/** The web through an outbound door, without a search server. */
+export const webOf = (outbound: Outbound) =>
+  createWeb({ outbound, settings: { searchDriver: 'none', searchBaseUrl: '', searchApiKey: '' } })
 
 export const wanted = (order: Partial<Wanted> = {}): Wanted => ({
   inline: [],

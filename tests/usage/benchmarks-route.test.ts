@@ -75,10 +75,10 @@ describe('GET /benchmarks (contract 21)', () => {
 
   test('measures answers: a call that failed is counted and has no latency', async () => {
     const ada = await world.person()
-    expect((await ask(ada, { mode: 'image' })).status).toBe(503)
+    expect((await ask(ada, { mode: 'fast', prompt: freshPrompt('[[401]]') })).status).toBe(503)
     const { body } = await benchmarks(ada)
     expect(body.latency_by_mode).toEqual({})
-    expect(body.counters.by_mode).toEqual({ image: 1 })
+    expect(body.counters.by_mode).toEqual({ fast: 1 })
   })
 
   test("is of the caller's own calls: another user's and another org's are not in it", async () => {

@@ -6,6 +6,7 @@ import {
   createPasswords,
   createSessions,
   createSignInLinks,
+  createUnattended,
   writeSessionUses,
 } from '../../auth'
 import {
@@ -16,7 +17,9 @@ import {
   createPrices,
 } from '../../billing'
 import { upstreamPrices } from '../../engines'
+import { createEvents } from '../../events'
 import { storeAnswer } from '../../idempotency'
+import { randomFraction } from '../../kernel/crypto'
 import type { KeyId, SessionId } from '../../kernel/ids'
 import { centsToMicro } from '../../kernel/money'
 import { createSightings } from '../../kernel/sightings'
@@ -27,6 +30,7 @@ import { createPublicJobs } from '../../public-jobs'
 import { createIncreases, createRateLimiter, createTiers } from '../../rate-limits'
 import type { ResourceDeps } from '../../resource'
 import { createUsageReading } from '../../usage'
+import { createWebhooks } from '../../webhooks'
 import type { Deps } from './deps'
 import type { Foundation } from './foundation'
 
@@ -43,12 +47,15 @@ export function buildAccounts(deps: Deps, foundation: Foundation) {
   const { lookup, ...callers } = buildCallers(deps, foundation)
   const money = buildMoney(deps, foundation)
   const { sessions } = callers
+  const resources = buildResources(deps, foundation, callers.keys.bindings)
   return {
     ...callers,
     ...money,
+    ...buildEvents(deps, foundation, resources),
     ...buildSignIn(deps, foundation, { sessions, grantInitial: money.billing.openAccount }),
     authenticate: createAuthenticator({ keys: lookup, sessions }),
-    resources: buildResources(deps, foundation, callers.keys.bindings),
+    unattended: createUnattended({ store: deps.store, keys: lookup, orgs: foundation.orgs }),
+    resources,
     access: createAccessWatch({
       store: deps.store,
       keys: lookup,
@@ -83,6 +90,29 @@ function buildResources({ store, clock }: Deps, { audit, events, orgs }: Foundat
       events.inTransaction(orgDeleted, (tx, { data }) => end(tx, data)),
   }
   return { store, clock, audit, storeAnswer, bindings, orgs: owners } satisfies ResourceDeps
+}
+
+/** What callers publish, and the webhooks that receive it. */
+function buildEvents(
+  { config, store, clock, masterKey }: Deps,
+  { audit, events, fanOut, jobs, outbound }: Foundation,
+  resources: ReturnType<typeof buildResources>,
+) {
+  const { orgs } = resources
+  return {
+    published: createEvents({ store, clock, audit, fanOut, storeAnswer, orgs, settings: config }),
+    webhooks: createWebhooks({
+      resources,
+      fanOut,
+      masterKey,
+      settings: config,
+      jobs,
+      audit,
+      events,
+      outbound,
+      random: randomFraction,
+    }),
+  }
 }
 
 function buildMoney({ config, store, clock, node, masterKey, origin }: Deps, foundation: Foundation) {

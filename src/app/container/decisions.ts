@@ -2,6 +2,8 @@ import { createBuiltinDriver } from '../../builtin'
 import { createClassifier, createEngineClassifier, createExplain, createUnbilledAdmission } from '../../classifier'
 import { createEngines } from '../../engines'
 import { createEngineOpinion, createGuardrails } from '../../guardrails'
+import { createMaking } from '../../making'
+import { createIllustrator, createImages, createPictures } from '../../media'
 import { createEffective, createPreferences, createRoutingPreview, wronglyChosenIn } from '../../routing-preferences'
 import { createBenchmarks } from '../../usage'
 import type { Accounts } from './accounts'
@@ -12,12 +14,12 @@ export type Decisions = ReturnType<typeof buildDecisions>
 
 /** Builds the rooms that decide the mode of a prompt, the engine that answers, and whether a text is allowed. */
 export function buildDecisions({ config, store, clock, log, observeEngine }: Deps, rooms: Foundation & Accounts) {
-  const { audit, events, keys, resources, limiter, billing } = rooms
+  const { audit, usage, events, files, keys, resources, limiter, billing, prices } = rooms
   const engines = createEngines({
     settings: config,
     clock,
     log,
-    builtin: createBuiltinDriver({ clock }),
+    builtin: { ...createBuiltinDriver({ clock }), ...createIllustrator() },
     observe: observeEngine,
   })
   const { bindings } = keys
@@ -40,5 +42,31 @@ export function buildDecisions({ config, store, clock, log, observeEngine }: Dep
     screen: guardrails.screen,
     admit: admission.prompt,
   })
-  return { engines, effective, benchmarks, guardrails, preferences, classifier, routingPreview }
+  const making = createMaking({
+    store,
+    clock,
+    audit,
+    usage,
+    events,
+    files,
+    limiter,
+    billing,
+    prices,
+    guardrails,
+    engines,
+  })
+  const pictures = createPictures(engines)
+  const images = createImages({ making, engines, pictures })
+  return {
+    engines,
+    effective,
+    benchmarks,
+    guardrails,
+    preferences,
+    classifier,
+    routingPreview,
+    making,
+    pictures,
+    images,
+  }
 }

@@ -6,7 +6,7 @@ import {
   createCheckpointBook,
   createCheckpoints,
 } from '../../audit'
-import { createEventBus } from '../../events'
+import { createEventBus, createFanOut } from '../../events'
 import { createFilePlace, createFiles } from '../../files'
 import { createIdempotency } from '../../idempotency'
 import { createJobs } from '../../jobs'
@@ -58,6 +58,8 @@ export function buildFoundation({ config, store, clock, log, auditKey, masterKey
   })
   const idempotency = createIdempotency({ store, clock, masterKey })
   const events = createEventBus({ clock, onError })
+  const fanOut = createFanOut({ audit })
+  events.inTransaction('*', fanOut.ofServer)
   const orgs = createOrgs({ store, audit, events, clock, settings: config })
   const oversight = createAuditOversight({ store, clock, audit, checkpoints, book, key: auditKey })
   const auditReading = createAuditReading({
@@ -81,6 +83,7 @@ export function buildFoundation({ config, store, clock, log, auditKey, masterKey
     files,
     idempotency,
     events,
+    fanOut,
     orgs,
     oversight,
     auditReading,

@@ -31,11 +31,15 @@ export function startLoops({ store, clock, node }: Deps, rooms: Foundation & Acc
     access,
     attempts,
     onError,
+    published,
+    webhooks,
   } = rooms
   const { release, unended } = billing
   jobs.register(expiredKeys(idempotency))
   jobs.register(expiredSessions({ store, clock, attempts }))
   jobs.register(expiredCredit(billing.expiringGrants))
+  jobs.register(published.tidying())
+  jobs.register(webhooks.tidying())
   jobs.register(expiredFiles(files))
   jobs.register(sweptFiles({ store, clock, ...filePlace }))
   return [

@@ -1,13 +1,22 @@
 import { createAgent, createSandbox } from '../../agent'
+import { createAudio } from '../../audio'
 import { createCanvases } from '../../canvases'
 import { createChat } from '../../chat'
+import { createCode } from '../../code'
 import { cacheRulesOf, createCompletions } from '../../completions'
 import { createConversations, createMemory, saveMemory } from '../../conversations'
+import { createDocuments } from '../../documents'
 import { createHealth } from '../../health'
 import { errorFields } from '../../kernel/log'
+import { createMail } from '../../mail'
+import { createVideo } from '../../media'
+import { createResearch } from '../../research'
 import { registerSkillRuns } from '../../skill-runs'
 import { createSkills } from '../../skills'
 import { createSystemTools, createTools } from '../../tools'
+import { createVoice } from '../../voice'
+import { createWeb } from '../../web'
+import { createWorkflows } from '../../workflows'
 import { API_VERSION } from '../version'
 import type { Accounts } from './accounts'
 import type { Decisions } from './decisions'
@@ -22,11 +31,23 @@ type Rooms = Foundation & Accounts & Decisions
 export function buildWork(deps: Deps, rooms: Rooms) {
   const { config, store, clock, redis, stopping } = deps
   const { outbound, audit, settings, usage, events, jobs, keys, access, limiter, billing, prices } = rooms
-  const { engines, classifier, guardrails, effective } = rooms
+  const { engines, classifier, guardrails, effective, resources } = rooms
   const reach = buildReach(deps, rooms)
   const { tools, skills } = reach
   const agent = createAgent({ engines, tools, clock })
   const sandbox = createSandbox({ store, audit, agent, engines, tools, skills, guardrails, limiter })
+  const voice = createVoice({
+    ...reach,
+    store,
+    clock,
+    agent,
+    guardrails,
+    masterKey: deps.masterKey,
+    settings: config,
+    preferences: settings,
+    making: rooms.making,
+    brandSoulOf: keys.brandSoulOf,
+  })
   const completions = createCompletions({
     ...reach,
     store,
@@ -42,6 +63,8 @@ export function buildWork(deps: Deps, rooms: Rooms) {
     classifier,
     agent,
     guardrails,
+    files: rooms.files,
+    pictures: rooms.pictures,
     outbound,
     access,
     stopping,
@@ -50,8 +73,21 @@ export function buildWork(deps: Deps, rooms: Rooms) {
     caching: cacheRulesOf(config),
   })
   registerSkillRuns({ audit, events, jobs, clock, skills, completions, stopping })
+  const { making, filePlace } = rooms
+  const audio = createAudio({ making, engines, clock, settings: config, folder: filePlace.incoming })
   const chat = createChat({ completions, clock })
-  const canvases = createCanvases({ store, audit, events, clock, skills, completions })
+  const canvases = createCanvases({ resources, skills, completions, settings: config })
+  const workflows = createWorkflows({
+    ...rooms,
+    ...reach,
+    store,
+    clock,
+    completions,
+    workflowSettings: config,
+    mail: createMail({ settings: config }),
+    secretOf: tools.signingSecret,
+    zoneOf: async (reader, userId) => (await settings.read(reader, userId)).timezone,
+  })
   const health = createHealth({
     clock,
     version: API_VERSION,
@@ -62,25 +98,38 @@ export function buildWork(deps: Deps, rooms: Rooms) {
     probeEngines: engines.probeAll,
     engineChanges: engines.changes,
   })
-  return { ...reach, agent, sandbox, completions, chat, canvases, health }
+  return { ...reach, audio, voice, agent, sandbox, completions, chat, canvases, workflows, health }
 }
 
 /** Builds what an answer may use: tools, skills, conversations and memory. */
-function buildReach({ config, store, clock, log, masterKey }: Deps, { outbound, audit, events, orgs }: Rooms) {
+function buildReach({ config, store, clock, log, masterKey }: Deps, rooms: Rooms) {
+  const { outbound, audit, events, orgs } = rooms
+  const web = createWeb({ outbound, settings: config })
+  const documents = createDocuments({ store, clock, ...rooms })
+  const code = createCode({ clock, ...rooms })
+  const video = createVideo({ ...rooms, clock, callerOf: rooms.unattended })
+  const research = createResearch({
+    ...rooms,
+    store,
+    clock,
+    web,
+    knowledgeOf: (call, question) => skills.knowledgeOf(call, question),
+    callerOf: rooms.unattended,
+  })
   const tools = createTools({
     outbound,
     masterKey,
-    system: createSystemTools({ outbound, settings: config }),
+    system: createSystemTools({ web, code, documents, images: rooms.images, research, video }),
     enabled: words(config.systemTools),
     roleOf: async ({ caller }) => caller.activeOrgId && orgs.roleOf(store.read, caller.activeOrgId, caller.userId),
     onFault: (tool, error) => log.error({ tool, ...errorFields(error) }, 'tool failed'),
   })
   const skills = createSkills({ store, audit, events, clock, orgs, tools, settings: config })
   tools.bringSkills(skills.toolsOf)
-  const conversations = createConversations({ store, audit, clock })
+  const conversations = createConversations({ store, audit, clock, files: rooms.files })
   const memory = createMemory({ store, audit, clock })
   tools.register(saveMemory(memory))
   const unknown = tools.unknownNames()
   if (unknown.length) log.warn({ unknown }, 'SVC_SYSTEM_TOOLS names tools that are not there')
-  return { tools, skills, conversations, memory }
+  return { web, video, documents, code, research, tools, skills, conversations, memory }
 }

@@ -59,14 +59,14 @@ const COUNTS = /^(?:count|limit|max|top|n|k|size|results)$/
 /** A number with the label of the property or beside its name, such as `limit 5` or `top 5`. */
 export function findNumber(name: string, schema: JsonSchema, clause: Clause): Found | null {
   const words = wordsOfName(name)
-  const beside = new RegExp(
+  const byName = new RegExp(
     `\\b${words.join('\\s+')}s?\\s*(?:of|is|=|:|to)?\\s*(-?[\\d.,]*\\d)|(-?[\\d.,]*\\d)\\s+${words.join('\\s+')}`,
     'i',
   ).exec(clause.text)
   const counted = words.some((word) => COUNTS.test(word))
     ? /\b(?:top|first|last)\s+(\d+)/i.exec(clause.text)?.[1]
     : undefined
-  const said = factFor(name, clause.facts) ?? beside?.[1] ?? beside?.[2] ?? counted
+  const said = factFor(name, clause.facts) ?? byName?.[1] ?? byName?.[2] ?? counted
   return said === undefined ? null : numberFrom(said, schema)
 }
 

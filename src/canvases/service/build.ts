@@ -2,10 +2,9 @@ import { storeAnswer } from '../../idempotency'
 import type { Call } from '../../kernel/caller'
 import { isBlank } from '../../kernel/text'
 import { blankMessage } from '../errors'
-import { canvasRepository as rows } from '../repository'
 import type { CanvasProblem, CanvasStep, TestOrder } from '../schema'
-import { askOfTry, type Tried } from '../try-out'
-import { type CanvasDeps, compileRow, owned, ownedLocked, recordOn, touched } from './deps'
+import { requestOfTry, type Tried } from '../try-out'
+import { type Canvases, compileRow } from './deps'
 
 export type Built = {
   compiled: true
@@ -18,19 +17,17 @@ export type Built = {
 export type Unbuilt = { problems: CanvasProblem[] }
 
 /** Compiles and tests canvases. */
-export function createBuild(deps: CanvasDeps) {
-  const { store, clock, completions } = deps
+export function createBuild({ resources: { store }, canvases, completions }: Canvases) {
   return { compile, test }
 
   /** `POST …/compile`: stores the result of a successful compilation and sets the status to `testing`. */
   function compile(call: Call, id: string): Promise<Built | Unbuilt> {
     return store.write(async (tx) => {
-      const row = await ownedLocked(deps, tx, call.caller, id)
+      const row = await canvases.findToChange(tx, call.caller, id)
       const built = compileRow(row)
       if (!built.compiled) return { problems: built.problems }
       const { manifest, steps, warnings } = built
-      await rows.update(tx, row, { manifest, steps, status: 'testing', updated_at: touched(clock, row) })
-      await recordOn(deps, tx, call, row, { action: 'canvas.compiled' })
+      await canvases.change(tx, { call, verb: 'compiled', row }, { manifest, steps, status: 'testing' })
       return storeAnswer(tx, call, { compiled: true as const, manifest, steps, errors: [] as [], warnings })
     })
   }
@@ -40,11 +37,11 @@ export function createBuild(deps: CanvasDeps) {
    * 400, 402, 429, and engine errors.
    */
   async function test(call: Call, id: string, order: TestOrder): Promise<Tried | Unbuilt> {
-    const row = await owned(store.read, call.caller, id)
+    const row = await canvases.find(store.read, call.caller, id)
     if (isBlank(order.message)) throw blankMessage()
     const built = compileRow(row)
     if (!built.compiled) return { problems: built.problems }
-    const ask = askOfTry({ ...built, order }, (tx) => recordOn(deps, tx, call, row, { action: 'canvas.tested' }))
-    return completions.pipeline.complete(call, ask)
+    const request = requestOfTry({ ...built, order }, (tx) => canvases.record(tx, { call, verb: 'tested', row }))
+    return completions.pipeline.complete(call, request)
   }
 }

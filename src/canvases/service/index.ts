@@ -1,15 +1,33 @@
-import { orgDeleted } from '../../orgs'
-import { canvasRepository as rows } from '../repository'
+import { createResource } from '../../resource'
+import { versionRepository } from '../repository'
+import { canvas } from '../resource'
+import { EMPTY_GRAPH, storable } from '../rules'
+import type { NewCanvas } from '../schema'
 import { createBuild } from './build'
 import type { CanvasDeps } from './deps'
-import { createManage } from './manage'
 import { publish } from './publish'
+import { updateCanvas } from './update'
 import { createVersions } from './versions'
 
 export type CanvasService = ReturnType<typeof createCanvases>
 
-/** All verbs of canvases. Deleting an org deletes its canvases. */
+/** All verbs of canvases. A deleted one takes its versions with it; the skill published from it stays. */
 export function createCanvases(deps: CanvasDeps) {
-  deps.events.inTransaction(orgDeleted, async (tx, { scope }) => void (await rows.removeAll(tx, scope)))
-  return { ...createManage(deps), ...createBuild(deps), publish: publish(deps), versions: createVersions(deps) }
+  const canvases = createResource(deps.resources, canvas, {
+    most: deps.settings.maxCanvases,
+    async read(sent) {
+      const { name, description, graph_json } = sent as NewCanvas
+      return { name, description, ...storable(graph_json ?? EMPTY_GRAPH) }
+    },
+    async changed(tx, { verb, row }) {
+      if (verb === 'deleted') await versionRepository.removeAll(tx, row.id)
+    },
+  })
+  const parts = { ...deps, canvases }
+  return {
+    canvases: { ...canvases, update: updateCanvas(parts) },
+    ...createBuild(parts),
+    publish: publish(parts),
+    versions: createVersions(parts),
+  }
 }

@@ -6,10 +6,10 @@ import { isUniqueViolation, type Tx } from '../../kernel/store'
 import type { SkillId } from '../../skills/schema'
 import type { Compilation } from '../compile'
 import { changedMeanwhile, noLicense } from '../errors'
-import { canvasRepository as rows } from '../repository'
+import { versionRepository as versions } from '../repository'
 import { CanvasVersionId, type Published, type PublishOrder, type PublishRefusal } from '../schema'
 import type { CanvasRow } from '../table'
-import { type CanvasDeps, compileRow, owned, ownedLocked, recordOn, touched } from './deps'
+import { type Canvases, compileRow } from './deps'
 
 type Compiled = Extract<Compilation, { compiled: true }>
 type Outcome = Published | PublishRefusal
@@ -20,11 +20,9 @@ type Outcome = Published | PublishRefusal
  * 400 for `org` without an org, 403 for an org the caller may not publish to, 409 while the skill is suspended or
  * when the canvas changed meanwhile, 429.
  */
-export const publish = (deps: CanvasDeps) => {
-  const { store, clock, skills } = deps
-
+export const publish = ({ resources: { store, clock }, canvases, skills }: Canvases) => {
   return async (call: Call, id: string, order: PublishOrder): Promise<Outcome> => {
-    const row = await owned(store.read, call.caller, id)
+    const row = await canvases.find(store.read, call.caller, id)
     const { slug, version, author, readme, license, keywords } = order
     if (license !== undefined && !isLicense(license)) throw noLicense(license)
     const built = compileRow(row, { slug, version, author, ...present({ readme, license, keywords }) })
@@ -46,17 +44,16 @@ export const publish = (deps: CanvasDeps) => {
     const examined = await skills.examine(manifest)
     const skill_id = await standing(call, row.published_skill_id)
     return async (tx: Tx): Promise<Outcome> => {
-      const locked = await ownedLocked(deps, tx, call.caller, row.id)
+      const locked = await canvases.findToChange(tx, call.caller, row.id)
       if (locked.updated_at !== row.updated_at) throw changedMeanwhile()
       const outcome = await skills.submitIn(tx, call, { manifest, skill_id, visibility, target_org_id }, examined)
       if (!outcome.accepted) return refused(order, { review: outcome.review })
       const { skillId, ...submitted } = outcome.submission
-      const change = { manifest, steps, status: 'published', published_skill_id: skillId } as const
       const is_public = visibility === 'public'
-      await rows.update(tx, row, { ...change, is_public, updated_at: touched(clock, row) })
+      const columns = { manifest, steps, status: 'published', published_skill_id: skillId, is_public } as const
       await keepVersion(tx, row, { manifest, visibility, skill_id: skillId, submission_id: submitted.id })
       const metadata = { skill_id: skillId, submission_id: submitted.id, version: manifest.version, visibility }
-      await recordOn(deps, tx, call, row, { action: 'canvas.published', metadata })
+      await canvases.change(tx, { call, verb: 'published', row: locked }, columns, { metadata })
       const { id, status, reviewTier, autoApproved } = submitted
       return storeAnswer(tx, call, {
         published: true,
@@ -80,7 +77,7 @@ export const publish = (deps: CanvasDeps) => {
   }
 
   async function keepVersion(tx: Tx, { id, graph, graph_bytes }: CanvasRow, about: VersionFacts): Promise<void> {
-    await rows.insertVersion(tx, {
+    await versions.insert(tx, {
       id: CanvasVersionId.create(),
       canvas_id: id,
       version: about.manifest.version,
@@ -93,7 +90,7 @@ export const publish = (deps: CanvasDeps) => {
 }
 
 type VersionFacts = Pick<
-  Parameters<typeof rows.insertVersion>[1],
+  Parameters<typeof versions.insert>[1],
   'manifest' | 'visibility' | 'skill_id' | 'submission_id'
 >
 

@@ -3,14 +3,17 @@ import type { Choice, Classifier } from '../../classifier'
 import { ENGINES, type EngineService, originOf } from '../../engines'
 import type { Clock } from '../../kernel/clock'
 import type { Outbound } from '../../kernel/outbound'
+import { changesPicture } from '../../media'
 import { type EffectiveRouting, engineLeft, trialOf } from '../../routing-preferences'
 import type { Tools } from '../../tools'
 import type { Toolset } from '../../tools/schema'
 import { promptTooLong } from '../errors'
+import { IMAGE_ENGINE } from '../request'
 import { isStealth, workOf } from '../rules'
 import type { Run } from '../run'
 import type { Routing } from '../schema'
-import { hideImages, showImages } from './sight'
+import { hideImages, showImages } from './image-input'
+import { inquiryOf } from './inquire'
 
 type Deps = {
   classifier: Classifier
@@ -31,36 +34,42 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
   return decide
 
   async function decide(run: Run): Promise<void> {
-    const { ask } = run
+    const { request } = run
     const startedAt = clock.monotonic()
     const ready =
-      run.guidance && routing.ready(run.guidance, ask.prompt, trialOf({ ...run.call, signal: run.deadline.signal }))
+      run.guidance && routing.ready(run.guidance, request.prompt, trialOf({ ...run.call, signal: run.deadline.signal }))
     const guidance = ready instanceof Promise ? await ready : ready
-    const chosen = classifier.decide({
-      mode: workOf(ask.mode),
-      prompt: ask.prompt,
-      hasImages: ask.images.length > 0,
-      answers: (mode) => engines.isConnected(engineFor(run, mode, null, engines)),
-      origin: originOf(run.call),
-      ...(ask.answeredCalls ? { goesOn: { mode: modeOfCalls(ask.answeredCalls) } } : {}),
-      signal: run.deadline.signal,
-      ...(guidance ? { guidance } : {}),
-    })
+    const chosen = followsPicture(run)
+      ? AFTER_PICTURE
+      : classifier.decide({
+          mode: workOf(request.mode),
+          prompt: request.prompt,
+          hasImages: request.images.length > 0,
+          // A video is a job of its own, whatever is connected.
+          answers: (mode) => mode === 'video' || engines.isConnected(engineFor(run, mode, null, engines)),
+          origin: originOf(run.call),
+          ...(request.answeredCalls ? { goesOn: { mode: modeOfCalls(request.answeredCalls) } } : {}),
+          signal: run.deadline.signal,
+          ...(guidance ? { guidance } : {}),
+        })
     const choice = chosen instanceof Promise ? await chosen : chosen
-    if (ask.mode === 'auto') run.classifiedMs = clock.monotonic() - startedAt
+    if (request.mode === 'auto') run.classifiedMs = clock.monotonic() - startedAt
     const work = choice.mode
+    const isPicture = work === 'image'
     const wanted = engineFor(run, work, choice.engine, engines)
     // A rule is no reason for a 503 where the mode has an engine that answers.
     const engineId = engines.isConnected(wanted) ? wanted : engineFor(run, work, null, engines)
     const hasLeft = engineId !== wanted
-    run.resolvedMode = isStealth(ask.mode) ? ask.mode : work
+    run.resolvedMode = isStealth(request.mode) ? request.mode : work
     run.engineId = engineId
     run.model = engines.describe(engineId)
-    run.maxOutputTokens = engines.maxOutputTokens(engineId)
+    run.maxOutputTokens = isPicture ? 0 : engines.maxOutputTokens(engineId)
+    run.pictureEngineId = request.picture?.engineId ?? IMAGE_ENGINE
     run.routing = routingOf(choice, hasLeft)
     if (hasLeft || guidance?.warnings.length)
       run.routingWarnings = [...(guidance?.warnings ?? []), ...(hasLeft ? [engineLeft(wanted, work)] : [])]
-    const sees = SEES_IMAGES.has(work) || (ask.images.length > 0 && engines.takesImages(engineId))
+    run.inquiry = inquiryOf(run)
+    const sees = SEES_IMAGES.has(work) || (request.images.length > 0 && engines.takesImages(engineId))
     assemble(run, work, sees)
     if (sees) await showImages(run, outbound)
     else hideImages(run, outbound)
@@ -68,14 +77,14 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
       ...run.active.warnings,
       ...run.routingWarnings,
       ...(run.active.tools.length && !mayOffer(run, engines) ? [TOOLS_LEFT_OUT] : []),
-      ...(sees || !ask.images.length ? [] : [unseen(ask, work, engineId)]),
+      ...(sees || !request.images.length ? [] : [unseen(request, work, engineId)]),
     ]
   }
 
   /** What the engine gets with the prompt: the newest turns that fit its window and a summary of the older ones. */
   function assemble(run: Run, work: string, sees: boolean): void {
-    const { ask, soul, memories, active } = run
-    const voice = assembleSystem({ ...ask.voice, mode: work, soul, memories, skills: active.prompt })
+    const { request, soul, memories, active } = run
+    const voice = assembleSystem({ ...request.voice, mode: work, soul, memories, skills: active.prompt })
     run.toolset = mayOffer(run, engines) ? toolsFor(run, work, tools) : null
     const window = engines.window(run.engineId)
     const fixed = countFixed(run, voice, engines) + (sees ? countImages(run, engines) : 0)
@@ -84,7 +93,9 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
     run.system = summary === null ? voice : [voice, summary].filter(Boolean).join('\n\n')
     run.promptTokens = fixed + engines.countPrompt(turns) + (summary === null ? 0 : engines.countTokens(summary))
     // An engine that is not connected has no window; asking it answers 503.
-    if (window > 0 && run.promptTokens > window) throw promptTooLong(run.promptTokens, window, ask.cameFrom?.whole)
+    if (window > 0 && run.promptTokens > window) throw promptTooLong(run.promptTokens, window, request.cameFrom?.whole)
+    // Pictures are counted and charged each, not by tokens (contract 2.2).
+    if (work === 'image') run.promptTokens = 0
   }
 }
 
@@ -95,13 +106,13 @@ const modeOfCalls = (ids: readonly string[]): string | null =>
   ids.map((id) => modeOfCall(id, MODES)).find((mode) => mode !== null) ?? null
 
 /** In order of precedence: the engine named, an override, a routing rule's, a skill's, the mode's (contract 22.3). */
-function engineFor({ ask, active }: Run, work: string, ofRule: string | null, engines: EngineService): string {
-  const { engine, overrides, mode } = ask
+function engineFor({ request, active }: Run, work: string, ofRule: string | null, engines: EngineService): string {
+  const { engine, overrides, mode } = request
   const override = (isStealth(mode) ? overrides[mode] : undefined) ?? overrides[work]
   return engines.canonical(engine ?? override ?? ofRule ?? active.modelPreference ?? engines.forMode(work))
 }
 
-const unseen = ({ cameFrom }: Run['ask'], mode: string, engineId: string) =>
+const unseen = ({ cameFrom }: Run['request'], mode: string, engineId: string) =>
   cameFrom?.unseen(engineId) ?? `"attachments" were ignored: mode "${mode}" does not look at images. Use "vision".`
 
 function routingOf({ source, confidence, reasoning, preferenceId }: Choice, hasLeft: boolean): Routing {
@@ -112,22 +123,47 @@ function routingOf({ source, confidence, reasoning, preferenceId }: Choice, hasL
 const ACTING_MODES = new Set(['think', 'code', 'research', 'domain_analysis'])
 
 /** A client that runs the tool loop itself gets no server tools: it could not tell their calls from its own. */
-function toolsFor({ ask, call, active }: Run, mode: string, tools: Tools): Toolset | null {
-  if (ask.functions) return null
-  const brought = ask.tools.length + active.tools.length > 0
-  const system = !ask.sealed && (brought || ACTING_MODES.has(mode))
+function toolsFor({ request, call, active, inquiry }: Run, mode: string, tools: Tools): Toolset | null {
+  if (request.functions) return null
+  const brought = request.tools.length + active.tools.length > 0
+  const system = !request.sealed && (brought || ACTING_MODES.has(mode))
   if (!system && !brought) return null
-  const approved = approvedIn(ask.metadata)
-  const stealth = isStealth(ask.mode)
-  const toolset = tools.assemble({ inline: ask.tools, skills: active.tools, system, stealth, approved, call })
+  const approved = approvedIn(request.metadata)
+  const stealth = isStealth(request.mode)
+  // A run in this mode writes the code itself; one that researches comes here when there is nothing to read.
+  const without = mode === 'code' ? ['generate_code'] : inquiry ? ['deep_research'] : []
+  const toolset = tools.assemble({
+    inline: request.tools,
+    skills: active.tools,
+    system,
+    stealth,
+    without,
+    approved,
+    call,
+  })
   return toolset.definitions.length ? toolset : null
 }
 
 const TOOLS_LEFT_OUT = 'The tools of the active skills were left out, because the engine of this mode calls none.'
 
 /** Tools that the request did not bring are not offered to an engine that calls none. */
-const mayOffer = ({ ask, engineId }: Run, engines: EngineService): boolean =>
-  ask.tools.length > 0 || engines.callsTools(engineId)
+const mayOffer = ({ request, engineId }: Run, engines: EngineService): boolean =>
+  request.tools.length > 0 || engines.callsTools(engineId)
+
+/** `auto` stays with the picture that the caller asks to change. */
+const followsPicture = ({ request, history }: Run): boolean =>
+  request.mode === 'auto' &&
+  (history.findLast(({ role }) => role === 'user')?.pictured ?? false) &&
+  changesPicture(request.prompt)
+
+const AFTER_PICTURE: Choice = {
+  mode: 'image',
+  source: 'heuristic',
+  confidence: 0.9,
+  reasoning: 'asks to change the picture before it',
+  engine: null,
+  preferenceId: null,
+}
 
 /** Tools that the caller approved beforehand: `metadata.approved_tools` (contract 22.5). */
 const approvedIn = (metadata: Record<string, unknown> | null): string[] => {
@@ -136,17 +172,17 @@ const approvedIn = (metadata: Record<string, unknown> | null): string[] => {
 }
 
 /** Tokens of everything but the history. */
-function countFixed({ ask, toolset }: Run, system: string | null, engines: EngineService): number {
-  const offered = toolset?.definitions ?? ask.functions?.tools
+function countFixed({ request, toolset }: Run, system: string | null, engines: EngineService): number {
+  const offered = toolset?.definitions ?? request.functions?.tools
   return (
-    engines.countPrompt(ask.after) +
-    engines.countTokens(ask.prompt) +
+    engines.countPrompt(request.after) +
+    engines.countTokens(request.prompt) +
     (system ? engines.countTokens(system) : 0) +
     (offered?.length ? engines.countTokens(JSON.stringify(offered)) : 0)
   )
 }
 
-function countImages({ ask }: Run, engines: EngineService): number {
-  const parts = ask.images.map(() => ({ type: 'image' as const, mimeType: '', base64: '' }))
+function countImages({ request }: Run, engines: EngineService): number {
+  const parts = request.images.map(() => ({ type: 'image' as const, mimeType: '', base64: '' }))
   return parts.length ? engines.countPrompt([{ role: 'user', content: parts }]) : 0
 }

@@ -2,12 +2,15 @@ import type { Thought } from '../../agent/schema'
 import type { Billing, Prices } from '../../billing'
 import type { ConversationService } from '../../conversations'
 import type { EngineService } from '../../engines'
+import type { Files } from '../../files'
 import { keyIdOf, ownerOf } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
 import { AppError } from '../../kernel/errors'
 import { failpoint } from '../../kernel/failpoint'
 import type { Store, Tx } from '../../kernel/store'
-import { codeArtifacts } from '../artifacts'
+import { endingOf, type Holds } from '../../making'
+import { pollUrlOf } from '../../public-jobs'
+import { codeArtifacts, codeProblems } from '../artifacts'
 import type { AnswerCache, StoredAnswer } from '../cache'
 import { cacheScopeOf } from '../cache-key'
 import { suggestFollowUps } from '../follow-ups'
@@ -15,16 +18,18 @@ import { firedIn, structuredOutput, workOf } from '../rules'
 import type { Run } from '../run'
 import type { ModelRef } from '../schema'
 import { costOfTurns } from './money'
-import type { createRecord, Ending } from './record'
+import type { createRecord } from './record'
 import { explained } from './think'
 
 type Deps = {
   store: Store
   clock: Clock
+  holds: Holds
   billing: Billing
   prices: Prices
   engines: Pick<EngineService, 'describe'>
   conversations: ConversationService
+  files: Pick<Files, 'add' | 'discard'>
   record: ReturnType<typeof createRecord>['record']
   cache: Pick<AnswerCache, 'put'>
   /** Seconds for which an answer of a mode is cached. */
@@ -36,7 +41,18 @@ type Deps = {
  * Ends every admitted run: money, conversation, usage, audit and event are written in one transaction, and only then
  * the answer is given (design 1.4).
  */
-export function createFinish({ store, clock, billing, prices, engines, conversations, record, ...deps }: Deps) {
+export function createFinish({
+  store,
+  clock,
+  holds,
+  billing,
+  prices,
+  engines,
+  conversations,
+  files,
+  record,
+  ...deps
+}: Deps) {
   return { finish: (run: Run, thought: Thought) => finish(run, thought), abandon, replay }
 
   /** For a complete or interrupted answer: what was produced is charged and stored. `broken`: the error that ended it. */
@@ -45,11 +61,15 @@ export function createFinish({ store, clock, billing, prices, engines, conversat
     const answer = toAnswer(run, thought, engines.describe(thought.engineId), clock.now())
     failpoint('engine_done_before_settle')
     await ending(run, async (tx) => {
+      for (const { draft, about } of run.pictures) {
+        answer.artifacts.push(await files.add(tx, ownerOf(run.call.caller), draft, about))
+      }
       // Nothing when the hold had ended: another node released it while this process was paused.
       run.costMicro = run.hold ? await billing.settle(tx, run.hold, cost) : 0
+      await run.later?.begin(tx)
       await keepTurn(tx, run, answer, broken !== undefined)
-      await record(tx, run, { thought, guardrails: firedIn(run, answer), ...endingOf(broken) })
-      if (run.ask.alongside) await run.ask.alongside(tx)
+      await record(tx, run, { thought, answer, guardrails: firedIn(run, answer), ...endingOf(broken) })
+      if (run.request.alongside) await run.request.alongside(tx, run, answer)
       await keepReply(tx, run, answer)
     })
     failpoint('settle_commit_before_ack')
@@ -58,23 +78,28 @@ export function createFinish({ store, clock, billing, prices, engines, conversat
     return answer
   }
 
+  /** The transaction that ends a run. Files of one that is not kept are removed, unless it is not known whether it is. */
+  async function ending(run: Run, unit: (tx: Tx) => Promise<void>): Promise<void> {
+    try {
+      await holds.ending(run.hold, unit)
+    } catch (error) {
+      if (!(error instanceof AppError && error.code === 'storage_unavailable')) await discard(run)
+      throw error
+    }
+  }
+
+  async function discard({ drafts }: Run): Promise<void> {
+    await Promise.all(drafts.map((draft) => files.discard(draft).catch(() => undefined)))
+  }
+
   /** For a run without an answer: the hold is released and the failure recorded. */
   async function fail(run: Run, error: unknown): Promise<void> {
     run.ticket?.correct(0)
+    await discard(run)
     await ending(run, async (tx) => {
       if (run.hold) await billing.release(tx, run.hold)
-      await record(tx, run, { thought: null, guardrails: run.guard?.firings ?? [], ...endingOf(error) })
+      await record(tx, run, { thought: null, answer: null, guardrails: run.guard?.firings ?? [], ...endingOf(error) })
     })
-  }
-
-  /** The transaction that ends a run. When it fails, as without a database, the hold is released once that is possible. */
-  async function ending({ hold }: Run, unit: (tx: Tx) => Promise<void>): Promise<void> {
-    try {
-      await store.write(unit)
-    } catch (error) {
-      if (hold) billing.releaseLater(hold.ref)
-      throw error
-    }
   }
 
   /**
@@ -85,7 +110,8 @@ export function createFinish({ store, clock, billing, prices, engines, conversat
     const why = explained(run, error)
     const shown = run.held ? run.held.shown() : run.said
     const hasWorked = run.spent.turns.length > 0 && run.deadline.signal.aborted
-    if (shown || hasWorked) await finish(run, { ...deps.partial(run, run.said), content: shown }, why)
+    if ((shown && !run.pictures.length) || hasWorked)
+      await finish(run, { ...deps.partial(run, run.said), content: shown }, why)
     else await fail(run, why)
     return why
   }
@@ -97,22 +123,22 @@ export function createFinish({ store, clock, billing, prices, engines, conversat
     run.routing = answer.routing
     await store.write(async (tx) => {
       await keepTurn(tx, run, answer, false)
-      await record(tx, run, { thought: null, guardrails: firedIn(run, answer), ...endingOf(undefined) })
+      await record(tx, run, { thought: null, answer, guardrails: firedIn(run, answer), ...endingOf(undefined) })
       await keepReply(tx, run, answer)
     })
   }
 
   /** Stores the turn. Calls of the client's functions are none: it goes on with their results. */
   async function keepTurn(tx: Tx, run: Run, answer: StoredAnswer, isInterrupted: boolean): Promise<void> {
-    const { ask, attached } = run
+    const { request, attached } = run
     if (run.conversationId === null || answer.toolCalls.length) {
       run.conversationId = attached
       return
     }
     const turn = {
-      prompt: ask.prompt,
+      prompt: request.prompt,
       answer: answer.content,
-      mode: ask.mode,
+      mode: request.mode,
       resolvedMode: answer.resolvedMode,
       model: answer.model,
       tools: answer.toolsUsed.map(({ name, status, description }) => ({ toolName: name, status, description })),
@@ -127,12 +153,12 @@ export function createFinish({ store, clock, billing, prices, engines, conversat
   }
 
   /** Caches an answer for identical requests (contract 22.1). */
-  function remember({ cacheKey, call, ask, costMicro }: Run, thought: Thought, answer: StoredAnswer): void {
-    if (cacheKey === null || !isWorthKeeping(thought)) return
+  function remember({ cacheKey, call, request, costMicro, later }: Run, thought: Thought, answer: StoredAnswer): void {
+    if (cacheKey === null || later || !isWorthKeeping(thought)) return
     // `auto` may choose another mode later, so its answers have their own time to live (contract 22.1).
-    const ttlS = deps.ttlS(ask.mode === 'auto' ? 'auto' : answer.resolvedMode)
+    const ttlS = deps.ttlS(request.mode === 'auto' ? 'auto' : answer.resolvedMode)
     const [scope, owner, keyId] = [cacheScopeOf(call), ownerOf(call.caller), keyIdOf(call.caller)]
-    deps.cache.put(cacheKey, { scope, owner, keyId, prompt: ask.prompt, ttlS, answer, costMicro })
+    deps.cache.put(cacheKey, { scope, owner, keyId, prompt: request.prompt, ttlS, answer, costMicro })
   }
 }
 
@@ -145,7 +171,7 @@ const isWorthKeeping = ({ finish, toolUses, warnings }: Thought): boolean =>
 
 /** With an Idempotency-Key the reply is stored in the transaction that charges the answer (contract 1.7). */
 async function keepReply(tx: Tx, run: Run, answer: StoredAnswer): Promise<void> {
-  await run.call.once?.keep(tx, run.ask.present(run, answer))
+  await run.call.once?.keep(tx, run.request.present(run, answer))
 }
 
 function toAnswer(run: Run, thought: Thought, model: ModelRef, createdAt: number): StoredAnswer {
@@ -162,36 +188,20 @@ function toAnswer(run: Run, thought: Thought, model: ModelRef, createdAt: number
     toolCalls: thought.toolCalls,
     refusal: asked ? refusalOf(run, thought) : null,
     artifacts: work === 'code' ? codeArtifacts(thought.content, { model, createdAt }) : [],
-    followUps: run.ask.wantsFollowUps ? suggestFollowUps(work, thought.content) : [],
+    followUps: run.request.wantsFollowUps ? suggestFollowUps(work, thought.content) : [],
     skillsActive: run.active.skills.map(({ id, slug, name }) => ({ id, slug, name })),
     structuredOutput: structuredOutput(work, thought.content),
     routing: thought.fallbackUsed ? { ...run.routing, fallback_used: true } : run.routing,
-    warnings: [...run.warnings, ...thought.warnings],
+    warnings: [...run.warnings, ...thought.warnings, ...(work === 'code' ? codeProblems(thought.content) : [])],
     guardrails: (run.guard?.firings ?? []).filter(({ phase }) => phase !== 'input'),
     promptTokens: thought.promptTokens,
     completionTokens: thought.completionTokens,
+    job: run.later && { job_id: run.later.id, status: 'queued', poll_url: pollUrlOf(run.later.id) },
   }
 }
 
 /** Why the content does not have the form that was asked for; null when it has it or none was asked for. */
-function refusalOf({ ask }: Run, { content, finish }: Thought): string | null {
-  const problem = ask.checkJson?.(content) ?? null
+function refusalOf({ request }: Run, { content, finish }: Thought): string | null {
+  const problem = request.checkJson?.(content) ?? null
   return problem && finish === 'length' ? `The answer was cut at the output limit. ${problem}` : problem
-}
-
-const STATUS: Partial<Record<AppError['kind'], number>> = {
-  timeout: 504,
-  unavailable: 503,
-  forbidden: 403,
-  unpaid: 402,
-  unauthenticated: 401,
-  invalid: 400,
-}
-
-/** How a run ended, by the error that ended it. */
-function endingOf(broken: unknown): Pick<Ending, 'status' | 'errorCode' | 'broken'> {
-  if (broken === undefined) return { status: 200, errorCode: null, broken }
-  if (!(broken instanceof AppError)) return { status: 500, errorCode: 'server_error', broken }
-  const status = broken.code === 'client_closed' ? 499 : (STATUS[broken.kind] ?? 500)
-  return { status, errorCode: broken.code, broken }
 }

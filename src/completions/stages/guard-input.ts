@@ -17,22 +17,22 @@ export function createInputGuard({ store, refused }: Deps) {
    * leaves the result in the run. Throws 400 `guardrail_blocked`, after recording the refusal.
    */
   async function guardInput(run: Run): Promise<void> {
-    const { guard, deadline, ask } = run
+    const { guard, deadline, request } = run
     if (!guard) return
     await guardToolResults(run, guard)
     if (!guard.hasRules('input')) return
-    const said = ask.context.filter(isUserTurn).map(({ content }) => content)
-    const links = ask.images.map(({ attachment: one }) =>
+    const said = request.context.filter(isUserTurn).map(({ content }) => content)
+    const links = request.images.map(({ attachment: one }) =>
       one.type === 'image_url' && !one.url.startsWith('data:') ? one.url : '',
     )
-    const passed = await guard.checkInput([ask.prompt, ...said, ...links], deadline.signal)
-    if (passed.blocked) throw await refusal(run, passed.blocked, placeOf(passed.place, said.length, ask))
+    const passed = await guard.checkInput([request.prompt, ...said, ...links], deadline.signal)
+    if (passed.blocked) throw await refusal(run, passed.blocked, placeOf(passed.place, said.length, request))
     const [prompt, ...rest] = passed.value
-    const context = run.ask.context.map((turn) => (isUserTurn(turn) ? { ...turn, content: rest.shift()! } : turn))
-    const images = ask.images.filter((_, place) => rest[place] === links[place])
-    const warnings = images.length < ask.images.length ? [...ask.warnings, UNLINKED] : ask.warnings
+    const context = run.request.context.map((turn) => (isUserTurn(turn) ? { ...turn, content: rest.shift()! } : turn))
+    const images = request.images.filter((_, place) => rest[place] === links[place])
+    const warnings = images.length < request.images.length ? [...request.warnings, UNLINKED] : request.warnings
     await guardHistory(run, guard)
-    replaceAsk(run, { prompt: prompt!, context, images, warnings })
+    replaceInRequest(run, { prompt: prompt!, context, images, warnings })
     await guardAccompanying(run, guard)
     await guardToolDefinitions(run, guard)
   }
@@ -40,31 +40,34 @@ export function createInputGuard({ store, refused }: Deps) {
   /** Persona and style, assistant turns that the caller sent, and memories: the engine reads them as well. */
   async function guardAccompanying(run: Run, guard: Guard): Promise<void> {
     const { signal } = run.deadline
-    const passed = await guard.checkInput(wordsOfVoice(run.ask.voice), signal, 'accompanying')
-    if (passed.blocked) throw await refusal(run, passed.blocked, run.ask.cameFrom?.persona ?? 'persona')
-    const { context, after, voice } = run.ask
+    const passed = await guard.checkInput(wordsOfVoice(run.request.voice), signal, 'accompanying')
+    if (passed.blocked) throw await refusal(run, passed.blocked, run.request.cameFrom?.persona ?? 'persona')
+    const { context, after, voice } = run.request
     const told = [...context, ...after].filter(isAssistantTurn).map(({ content }) => content)
     const left = await guard.redactEarlier([...told, ...run.memories], signal, 'accompanying')
     const checked = (turn: Turn) => (isAssistantTurn(turn) ? { ...turn, content: left.shift()! } : turn)
     const turns = { context: context.map(checked), after: after.map(checked) }
-    replaceAsk(run, { ...turns, voice: withVoice(voice, passed.value) })
+    replaceInRequest(run, { ...turns, voice: withVoice(voice, passed.value) })
     run.memories = left
   }
 
   /** Tools of the caller. Matches in descriptions are redacted; a match in a name or a value is refused. */
   async function guardToolDefinitions(run: Run, guard: Guard): Promise<void> {
-    if (!run.ask.tools.length && !run.ask.functions) return
-    const words = wordsOfTools(run.ask)
+    if (!run.request.tools.length && !run.request.functions) return
+    const words = wordsOfTools(run.request)
     const { value: left, blocked } = await guard.checkToolDefinitions(words, run.deadline.signal)
     if (blocked) throw await refusal(run, blocked, 'tools')
     if (left.every((text, place) => text === words.prose[place])) return
     const leftOf = new Map(words.prose.map((text, place) => [text, left[place]!]))
-    replaceAsk(run, rewriteTools(run.ask, { prose: (text) => leftOf.get(text) ?? text, fixed: () => undefined }))
+    replaceInRequest(
+      run,
+      rewriteTools(run.request, { prose: (text) => leftOf.get(text) ?? text, fixed: () => undefined }),
+    )
   }
 
   /** Redacts stored turns of the user again, as they may be older than the policy. */
   async function guardHistory(run: Run, guard: Guard): Promise<void> {
-    const stored = run.history.slice(0, run.history.length - run.ask.context.length)
+    const stored = run.history.slice(0, run.history.length - run.request.context.length)
     const said = stored.filter(isUserTurn)
     if (!said.length) return
     const left = await guard.redactEarlier(
@@ -72,7 +75,7 @@ export function createInputGuard({ store, refused }: Deps) {
       run.deadline.signal,
     )
     const turns = stored.map((turn) => (isUserTurn(turn) ? { ...turn, content: left.shift()! } : turn))
-    run.history = [...turns, ...run.ask.context]
+    run.history = [...turns, ...run.request.context]
   }
 
   /** Checks the tool results that a client sends when it runs the tool loop itself. */
@@ -83,8 +86,8 @@ export function createInputGuard({ store, refused }: Deps) {
       for (const turn of turns) checked.push(turn.role === 'tool' ? await guardToolResult(turn, run, guard) : turn)
       return checked
     }
-    const { context, after } = run.ask
-    replaceAsk(run, { context: await guarded(context), after: await guarded(after) })
+    const { context, after } = run.request
+    replaceInRequest(run, { context: await guarded(context), after: await guarded(after) })
   }
 
   async function refusal(run: Run, { guardrailId, detail, message }: Blocked, place: string): Promise<Error> {
@@ -96,7 +99,7 @@ export function createInputGuard({ store, refused }: Deps) {
 const UNLINKED = 'An attachment was ignored because a guardrail redacted part of its URL.'
 
 /** The field that the text at this place came from: the prompt, then the turns, then the attachments. */
-function placeOf(place: number, turns: number, { cameFrom, images }: Run['ask']): string {
+function placeOf(place: number, turns: number, { cameFrom, images }: Run['request']): string {
   if (place === 0) return cameFrom?.prompt ?? 'prompt'
   if (place <= turns) return cameFrom?.said[place - 1] ?? 'conversation'
   return images[place - turns - 1]?.path ?? 'attachments'
@@ -120,9 +123,9 @@ async function guardToolResult(turn: ToolTurn, { deadline }: Run, guard: Guard):
   return { ...turn, content: typeof value === 'string' ? value : JSON.stringify(value) }
 }
 
-/** Replaces members of the ask, and its turns in the history, where they follow the stored ones. */
-function replaceAsk(run: Run, members: Partial<Run['ask']>): void {
-  const stored = run.history.slice(0, run.history.length - run.ask.context.length)
-  run.ask = { ...run.ask, ...members }
-  run.history = [...stored, ...run.ask.context]
+/** Replaces members of the request, and its turns in the history, where they follow the stored ones. */
+function replaceInRequest(run: Run, members: Partial<Run['request']>): void {
+  const stored = run.history.slice(0, run.history.length - run.request.context.length)
+  run.request = { ...run.request, ...members }
+  run.history = [...stored, ...run.request.context]
 }

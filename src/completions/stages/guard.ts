@@ -26,9 +26,9 @@ export async function guardOutput(run: Run, thought: Thought): Promise<Thought> 
 export const holdBackOf = (run: Run): HoldBack | null =>
   run.guard?.holdBack({ ...aboutAnswer(run), sources: [] }, run.deadline.signal) ?? null
 
-function aboutAnswer({ system, ask, resolvedMode }: Run) {
-  const isCode = workOf(resolvedMode) === 'genui' && !ask.json
-  const isJson = ask.json || isCode || wantsJson(workOf(resolvedMode))
+function aboutAnswer({ system, request, resolvedMode }: Run) {
+  const isCode = workOf(resolvedMode) === 'genui' && !request.json
+  const isJson = request.json || isCode || wantsJson(workOf(resolvedMode))
   return { systemPrompt: system, readJson: isJson ? readJsonAnswer : null, isCode }
 }
 
@@ -63,8 +63,8 @@ function readJson(text: string): unknown {
 }
 
 /** What an answer can be grounded in: the prompt, the conversation, memories, skills and tool results. */
-const sourcesOf = ({ ask, history, memories, active }: Run, { toolUses }: Thought): string[] => [
-  ask.prompt,
+const sourcesOf = ({ request, history, memories, active }: Run, { toolUses }: Thought): string[] => [
+  request.prompt,
   ...history.flatMap(({ content }) => textsOf(content)),
   ...memories,
   ...(active.prompt ? [active.prompt] : []),

@@ -1,7 +1,7 @@
 import type { Image } from '../../agent/schema'
 import { AppError, atField, invalidInput, quoted } from '../../kernel/errors'
 import { type Outbound, OutboundFailure, type OutboundKind, type PublicResponse } from '../../kernel/outbound'
-import type { SentImage } from '../ask'
+import type { SentImage } from '../request'
 import { MAX_IMAGE_BYTES, readDataUrl } from '../rules'
 
 const TIMEOUT_MS = 10_000

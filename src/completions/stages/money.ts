@@ -1,15 +1,25 @@
 import type { CountedTurn } from '../../agent/schema'
 import type { Billing, Prices } from '../../billing'
-import { payerOf, refOf } from '../../billing/schema'
+import { payerOf } from '../../billing/schema'
 import type { EngineService } from '../../engines'
-import type { Clock } from '../../kernel/clock'
 import { AppError } from '../../kernel/errors'
 import { failpoint } from '../../kernel/failpoint'
-import type { Store, Tx } from '../../kernel/store'
+import type { Store } from '../../kernel/store'
+import type { Holds } from '../../making'
+import type { ResearchService } from '../../research'
 import { overBounds } from '../errors'
+import { workOf } from '../rules'
 import type { Run } from '../run'
+import { isFilm } from './film'
 
-type Deps = { store: Store; clock: Clock; billing: Billing; prices: Prices; engines: EngineService }
+type Deps = {
+  store: Store
+  holds: Holds
+  billing: Billing
+  prices: Prices
+  engines: EngineService
+  research: Pick<ResearchService, 'most'>
+}
 type Wanted = { promptTokens: number; completionTokens: number }
 
 /** Cost of turns in micro-cents, each at the price of the engine that answered. */
@@ -17,7 +27,7 @@ export const costOfTurns = (prices: Prices, turns: readonly CountedTurn[]): numb
   turns.reduce((sum, turn) => sum + (turn.free ? 0 : prices.costOf(turn.engineId, turn)), 0)
 
 /** The one place where a run asks for money: before the cache is read, before the first turn, before each further one. */
-export function createMoney({ store, clock, billing, prices, engines }: Deps) {
+export function createMoney({ store, holds, billing, prices, engines, research }: Deps) {
   return { assertCredit, reserve, afford }
 
   /** Throws 402 without credit or at a cap. Skipped without cache and guard, as `reserve` then soon places the hold. */
@@ -31,31 +41,38 @@ export function createMoney({ store, clock, billing, prices, engines }: Deps) {
    * `storage_unavailable`, 402.
    */
   async function reserve(run: Run): Promise<void> {
-    const isFree = engines.isFree(run.engineId)
-    if (!isFree) run.maxOutputTokens = answerWithin(run)
-    const { engineId, promptTokens, maxOutputTokens: completionTokens } = run
-    const amount = isFree ? 0 : prices.costOf(engineId, { promptTokens, completionTokens })
+    const amount = isPicture(run) ? priceOfPicture(run) : priceOfText(run)
     const surely = run.write !== null || store.failing()
     if (amount === 0) {
       await billing.assertFunds(store.read, run.call)
       if (surely) await store.confirm()
       return
     }
-    const { caller, requestId } = run.call
-    const wanted = { ...payerOf(caller), ref: refOf(requestId, clock.now()), amount }
-    const place = (tx: Tx) => billing.reserve(tx, wanted)
-    run.hold = await (surely ? store.write(place) : store.writeSoon(place)).catch((error: unknown) => {
-      // The commit may have reached a database that could not say so any more.
-      if (error instanceof AppError && error.kind === 'unavailable') billing.releaseLater(wanted.ref)
-      throw error
-    })
-    failpoint('after_hold_commit')
+    run.hold = await holds.place(run.call.caller, run.call.requestId, amount, surely)
+  }
+
+  function costOfInquiry({ engineId, inquiry }: Run): number {
+    return inquiry ? prices.costOf(engineId, research.most(inquiry.depth, inquiry.maxSources)) : 0
+  }
+
+  /** Throws 402 when the run's cost limit does not allow it. */
+  function priceOfPicture({ request, pictureEngineId }: Run): number {
+    const price = engines.drawsItself(pictureEngineId) ? 0 : prices.costOf(pictureEngineId, { images: 1 })
+    if (request.bounds && price > request.bounds.costMicro) throw overBounds()
+    return price
+  }
+
+  function priceOfText(run: Run): number {
+    if (engines.isFree(run.engineId) || isFilm(run)) return 0
+    run.maxOutputTokens = answerWithin(run)
+    const { engineId, promptTokens, maxOutputTokens: completionTokens } = run
+    return Math.max(prices.costOf(engineId, { promptTokens, completionTokens }), costOfInquiry(run))
   }
 
   /** Output tokens that the run's cost limit allows. Throws 402 when it allows none. */
-  function answerWithin({ ask, engineId, promptTokens, maxOutputTokens }: Run): number {
-    if (!ask.bounds) return maxOutputTokens
-    const left = ask.bounds.costMicro - prices.costOf(engineId, { promptTokens })
+  function answerWithin({ request, engineId, promptTokens, maxOutputTokens }: Run): number {
+    if (!request.bounds) return maxOutputTokens
+    const left = request.bounds.costMicro - prices.costOf(engineId, { promptTokens })
     const tokens = tokensFor(prices, engineId, left, maxOutputTokens)
     if (tokens === 0) throw overBounds()
     return tokens
@@ -70,7 +87,7 @@ export function createMoney({ store, clock, billing, prices, engines }: Deps) {
     const { engineId } = run
     const spent = costOfTurns(prices, run.spent.turns)
     const forPrompt = prices.costOf(engineId, { promptTokens: wanted.promptTokens })
-    const most = (run.ask.bounds?.costMicro ?? Infinity) - spent - forPrompt
+    const most = (run.request.bounds?.costMicro ?? Infinity) - spent - forPrompt
     const tokens = Number.isFinite(most)
       ? tokensFor(prices, engineId, most, wanted.completionTokens)
       : wanted.completionTokens
@@ -91,6 +108,9 @@ export function createMoney({ store, clock, billing, prices, engines }: Deps) {
     }
   }
 }
+
+/** Whether the answer of a run is a picture. */
+export const isPicture = ({ resolvedMode }: Run): boolean => workOf(resolvedMode) === 'image'
 
 /** Output tokens that `micro` micro-cents buy, at most `most`. */
 function tokensFor(prices: Prices, engineId: string, micro: number, most: number): number {

@@ -9,14 +9,14 @@ import { invalidInput, said } from '../../kernel/errors'
 import type { KeyId } from '../../kernel/ids'
 import type { Reader, Store } from '../../kernel/store'
 import type { BrandSoul } from '../../keys/schema'
+import { type Deadline, startDeadline } from '../../making'
 import type { EffectiveRouting } from '../../routing-preferences'
 import { type Activation, NO_SKILLS, type SkillService } from '../../skills'
 import type { Tools } from '../../tools'
-import type { Ask } from '../ask'
 import { cacheKeyOf } from '../cache-key'
-import { startDeadline } from '../deadline'
+import type { CompletionRequest } from '../request'
 import { isStealth } from '../rules'
-import { type Deadline, type Run, UNDECIDED, type Write } from '../run'
+import { type Run, UNDECIDED, type Write } from '../run'
 import { CompletionId } from '../schema'
 
 type Deps = {
@@ -46,21 +46,21 @@ const STREAM_TIMEOUT_MS = 600_000
 export function createOpen({ store, clock, cacheEnabled, access, stopping, ...rooms }: Deps) {
   const { conversations, memory, engines, tools, skills, routing, guardrails, brandSoulOf } = rooms
 
-  return async function open(call: Call, ask: Ask, write: Write | null): Promise<Run> {
-    assertEngines(ask, engines)
-    if (ask.tools.length) tools.assertInline(ask.tools)
+  return async function open(call: Call, request: CompletionRequest, write: Write | null): Promise<Run> {
+    assertEngines(request, engines)
+    if (request.tools.length) tools.assertInline(request.tools)
     const { caller } = call
-    const attached = typeof ask.conversation === 'object' ? ask.conversation.attach : null
+    const attached = typeof request.conversation === 'object' ? request.conversation.attach : null
     const stored = attached === null ? null : await conversations.history(ownerOf(caller), attached)
     // The caller says whether the key has a brand soul, so calls without one need no query.
-    const hasSoul = ask.usesSoul && caller.type === 'key' && caller.hasBrandSoul
+    const hasSoul = request.usesSoul && caller.type === 'key' && caller.hasBrandSoul
     const soul = hasSoul ? await brandSoulOf(store.read, caller.keyId) : null
-    const memories = await remembered(caller, ask)
-    const active = await activeIn(call, ask)
-    const guidance = ask.mode === 'auto' ? await routing.of(caller) : null
+    const memories = await remembered(caller, request)
+    const active = await activeIn(call, request)
+    const guidance = request.mode === 'auto' ? await routing.of(caller) : null
     const found = guardrails.guardOf(caller)
     const guard = found instanceof Promise ? await found : found
-    const isCacheable = cacheEnabled && ask.cache !== 'off'
+    const isCacheable = cacheEnabled && request.cache !== 'off'
     const policy = guard?.fingerprint ?? null
     const around = {
       soul,
@@ -73,20 +73,20 @@ export function createOpen({ store, clock, cacheEnabled, access, stopping, ...ro
     return {
       id: CompletionId.create(),
       call,
-      ask,
+      request,
       write,
       startedAt: clock.monotonic(),
       deadline: write ? startStreamDeadline(call) : startDeadline(clock, [call.signal], PLAIN_TIMEOUT_MS),
-      history: stored ? [...stored.turns, ...ask.context] : ask.context,
+      history: stored ? [...stored.turns, ...request.context] : request.context,
       attached: stored?.id ?? null,
-      conversationId: stored?.id ?? (ask.conversation === 'new' ? ConversationId.create() : null),
-      cacheKey: isCacheable ? cacheKeyOf(call, ask, around) : null,
+      conversationId: stored?.id ?? (request.conversation === 'new' ? ConversationId.create() : null),
+      cacheKey: isCacheable ? cacheKeyOf(call, request, around) : null,
       soul,
       memories,
       guidance,
       active,
       guard,
-      resolvedMode: ask.mode,
+      resolvedMode: request.mode,
       isCounted: false,
       engineId: '',
       model: UNDECIDED.model,
@@ -99,12 +99,17 @@ export function createOpen({ store, clock, cacheEnabled, access, stopping, ...ro
       toolset: null,
       promptTokens: 0,
       maxOutputTokens: 0,
+      inquiry: null,
+      pictureEngineId: '',
       hold: null,
       ticket: null,
       spent: { turns: [], uses: [], said: 0 },
       hasBegun: false,
       said: '',
       held: null,
+      later: null,
+      drafts: [],
+      pictures: [],
       costMicro: 0,
       isCached: false,
     }
@@ -122,16 +127,19 @@ export function createOpen({ store, clock, cacheEnabled, access, stopping, ...ro
   }
 
   /** Raw output gets no memories, and stealth modes neither store nor recall (contract 2.1). */
-  function remembered(caller: TenantCaller, { prompt, voice, mode, sealed }: Ask) {
+  function remembered(caller: TenantCaller, { prompt, voice, mode, sealed }: CompletionRequest) {
     return sealed || voice.persona === 'none' || isStealth(mode) ? NOTHING : memory.recall(caller, prompt)
   }
 
-  function activeIn(call: Call, { active, sealed, skills: slugs, prompt }: Ask): Activation | Promise<Activation> {
+  function activeIn(
+    call: Call,
+    { active, sealed, skills: slugs, prompt }: CompletionRequest,
+  ): Activation | Promise<Activation> {
     return active ?? (sealed ? NO_SKILLS : skills.activeFor(call, { slugs, prompt }))
   }
 }
 
-function assertEngines({ engine, overrides }: Ask, engines: EngineService): void {
+function assertEngines({ engine, overrides }: CompletionRequest, engines: EngineService): void {
   const assertEngine = (path: string, id: string) => {
     if (!engines.has(id)) {
       throw invalidInput(path, `"${path}" is ${said(id)}, which is not an engine. GET /models lists them.`)

@@ -1,27 +1,26 @@
 import type { Thought } from '../../agent/schema'
 import type { AuditLog } from '../../audit'
 import type { EventBus } from '../../events'
-import { guardrailTriggered } from '../../guardrails'
 import type { Firing } from '../../guardrails/schema'
 import { keyIdOf, ownerOf } from '../../kernel/caller'
-import type { Clock } from '../../kernel/clock'
+import { type Clock, iso } from '../../kernel/clock'
 import { sha256Hex } from '../../kernel/crypto'
 import { microToCents } from '../../kernel/money'
 import type { Tx } from '../../kernel/store'
+import { type CompletionFacts, completionCreated, emitFirings, type Ending as RunEnding } from '../../making'
 import type { UsageLog } from '../../usage'
-import { completionCreated } from '../events'
+import type { StoredAnswer } from '../cache'
+import { usageOf } from '../present'
 import { isStealth } from '../rules'
 import type { Run } from '../run'
 
 type Deps = { clock: Clock; usage: UsageLog; audit: AuditLog; events: EventBus }
 
-export type Ending = {
-  status: number
-  errorCode: string | null
-  /** The error that ended the run early. */
-  broken?: unknown
+type Ending = RunEnding & {
   /** Null when no engine answered: the run failed, or its answer was cached. */
   thought: Thought | null
+  /** Null for a run that failed without one. */
+  answer: StoredAnswer | null
   /** Every guardrail that fired. */
   guardrails: readonly Firing[]
 }
@@ -36,39 +35,17 @@ export function createRecord({ clock, usage, audit, events }: Deps) {
   async function record(tx: Tx, run: Run, ending: Ending): Promise<void> {
     await recordUsage(tx, run, ending)
     await recordAudit(tx, run, ending)
-    if (ending.guardrails.length) await emitFirings(tx, run, ending.guardrails)
-    if (ending.errorCode) return
-    await events.emit(tx, completionCreated, ownerOf(run.call.caller), {
-      id: run.id,
-      mode: run.ask.mode,
-      resolved_mode: run.resolvedMode,
-      model: ending.thought?.engineId ?? run.engineId,
-      conversation_id: run.conversationId,
-      cost_cents: microToCents(run.costMicro),
-      cached: run.isCached,
-    })
+    await emitFirings(events, tx, run, ending.guardrails)
+    const { call } = run
+    if (ending.errorCode || !ending.answer) return
+    await events.emit(tx, completionCreated, ownerOf(call.caller), factsOf(run, ending.answer), call)
   }
 
   /** Records a request that the guardrail policy blocked: nothing was run or billed. */
   async function refused(tx: Tx, run: Run): Promise<void> {
     const guardrails = run.guard?.firings ?? []
-    await recordAudit(tx, run, { status: 400, errorCode: 'guardrail_blocked', thought: null, guardrails })
-    await emitFirings(tx, run, guardrails)
-  }
-
-  /** Emitted for failed runs too, since the rule fired all the same. */
-  async function emitFirings(tx: Tx, { call, guard }: Run, firings: readonly Firing[]): Promise<void> {
-    if (!guard) return
-    for (const { guardrail_id, phase, verdict } of firings) {
-      await events.emit(tx, guardrailTriggered, ownerOf(call.caller), {
-        policy_id: guard.policyId,
-        guardrail_id,
-        phase,
-        verdict,
-        api_key_id: keyIdOf(call.caller),
-        request_id: call.requestId,
-      })
-    }
+    await recordAudit(tx, run, { status: 400, errorCode: 'guardrail_blocked', thought: null, answer: null, guardrails })
+    await emitFirings(events, tx, run, guardrails)
   }
 
   function recordUsage(tx: Tx, run: Run, { thought, status, broken }: Ending): Promise<void> {
@@ -79,7 +56,7 @@ export function createRecord({ clock, usage, audit, events }: Deps) {
       userId: call.caller.userId,
       keyId: keyIdOf(call.caller),
       endpoint: call.route.slice(call.route.indexOf(' ') + 1),
-      mode: run.ask.mode,
+      mode: run.request.mode,
       resolvedMode: run.resolvedMode,
       model: thought?.engineId ?? run.engineId,
       status,
@@ -97,28 +74,49 @@ export function createRecord({ clock, usage, audit, events }: Deps) {
   }
 
   async function recordAudit(tx: Tx, run: Run, { thought, status, errorCode, guardrails }: Ending): Promise<void> {
-    const { ask } = run
+    const { request } = run
     await audit.record(tx, run.call, {
       action: errorCode ? 'completion.failed' : 'completion.created',
       entityType: 'completion',
       entityId: run.id,
       input: {
-        mode: ask.mode,
-        prompt_sha256: sha256Hex(ask.prompt),
-        prompt_length: ask.prompt.length,
+        mode: request.mode,
+        prompt_sha256: sha256Hex(request.prompt),
+        prompt_length: request.prompt.length,
         skills: run.active.skills.map(({ id }) => id),
-        ...(ask.metadata && !isStealth(ask.mode) ? { metadata: ask.metadata } : {}),
+        ...(request.metadata && !isStealth(request.mode) ? { metadata: request.metadata } : {}),
       },
       output: {
         status,
         ...(run.engineId ? { engine: thought?.engineId ?? run.engineId } : {}),
         cost_cents: microToCents(run.costMicro),
-        tools_used: thought && !isStealth(ask.mode) ? [...new Set(thought.toolUses.map(({ name }) => name))] : [],
+        tools_used: thought && !isStealth(request.mode) ? [...new Set(thought.toolUses.map(({ name }) => name))] : [],
         fallback_used: hasFallenBack(run, thought),
         ...(guardrails.length ? { guardrails: [...guardrails] } : {}),
         ...(run.routingWarnings.length ? { routing_warnings: [...run.routingWarnings] } : {}),
         ...(errorCode ? { error_code: errorCode } : {}),
       },
     })
+  }
+}
+
+/** What the event says of an answer: of a stealth one neither tools nor metadata. */
+function factsOf(run: Run, answer: StoredAnswer): CompletionFacts {
+  const { call, request } = run
+  const isQuiet = isStealth(request.mode)
+  return {
+    completion_id: run.id,
+    object: 'completion',
+    mode: request.mode,
+    resolved_mode: answer.resolvedMode,
+    model: answer.model,
+    conversation_id: run.conversationId,
+    api_key_id: keyIdOf(call.caller),
+    usage: usageOf(run, answer),
+    tools_used: isQuiet ? [] : answer.toolsUsed.map(({ name, status }) => ({ name, status })),
+    artifact_count: answer.artifacts.length,
+    metadata: isQuiet ? null : request.metadata,
+    request_id: call.requestId,
+    created: iso(answer.createdAt),
   }
 }

@@ -5,7 +5,8 @@ import type { EngineService } from '../../engines'
 import type { Clock } from '../../kernel/clock'
 import { AppError, atField } from '../../kernel/errors'
 import { ReaderLeft } from '../../kernel/stream'
-import { clientLeft, requestTimeout } from '../errors'
+import { clientLeft } from '../../making'
+import { requestTimeout } from '../errors'
 import { isStealth, wantsJson, workOf } from '../rules'
 import type { Run } from '../run'
 import { holdBackOf } from './guard'
@@ -65,35 +66,35 @@ export function createThink({ agent, engines, clock, money }: Deps) {
   }
 
   function taskOf(run: Run): Task {
-    const { ask } = run
+    const { request } = run
     const work = workOf(run.resolvedMode)
     return {
       call: run.call,
-      stealth: isStealth(ask.mode),
+      stealth: isStealth(request.mode),
       engineId: run.engineId,
       system: run.system,
       history: run.history,
       images: run.images,
       maxOutputTokens: run.maxOutputTokens,
-      prompt: ask.prompt,
-      after: ask.after,
-      temperature: ask.temperature,
+      prompt: request.prompt,
+      after: request.after,
+      temperature: request.temperature,
       mode: work,
-      json: ask.json || wantsJson(work),
+      json: request.json || wantsJson(work),
       signal: run.deadline.signal,
       acting: run.toolset && actingOf(run, run.toolset),
-      offered: ask.functions,
+      offered: request.functions,
     }
   }
 
   function actingOf(run: Run, toolset: Acting['toolset']): Acting {
-    const { call, ask } = run
+    const { call, request } = run
     return {
       toolset,
       call,
       spent: run.spent,
-      maxIterations: ask.maxIterations,
-      ...(ask.bounds ? { maxCalls: ask.bounds.toolCalls } : {}),
+      maxIterations: request.maxIterations,
+      ...(request.bounds ? { maxCalls: request.bounds.toolCalls } : {}),
       conversationId: run.attached,
       guard: run.guard,
       afford: (wanted) => money.afford(run, wanted),
@@ -104,8 +105,8 @@ export function createThink({ agent, engines, clock, money }: Deps) {
 
 /** Why a run ended, in terms of its caller: the time was up, the client left, or the prompt is too long. */
 export function explained(run: Run, error: unknown): unknown {
-  if (run.deadline.timedOut()) return requestTimeout(run.write ? 600 : 120, run.ask.mode)
+  if (run.deadline.timedOut()) return requestTimeout(run.write ? 600 : 120, run.request.mode)
   if (run.call.signal.aborted || error instanceof ReaderLeft) return clientLeft()
   const isTooLong = error instanceof AppError && error.kind === 'invalid' && error.param === 'prompt'
-  return isTooLong && run.ask.cameFrom ? atField(error, run.ask.cameFrom.whole) : error
+  return isTooLong && run.request.cameFrom ? atField(error, run.request.cameFrom.whole) : error
 }

@@ -1,6 +1,6 @@
-import type { Ask } from '../ask'
+import type { CompletionRequest } from '../request'
 
-type Brought = Pick<Ask, 'tools' | 'functions'>
+type Brought = Pick<CompletionRequest, 'tools' | 'functions'>
 
 /**
  * The texts that the caller wrote into tool definitions. `prose` may be redacted; names and values are `fixed`, because

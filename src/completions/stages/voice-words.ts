@@ -1,6 +1,6 @@
-import type { Ask } from '../ask'
+import type { CompletionRequest } from '../request'
 
-type Voice = Ask['voice']
+type Voice = CompletionRequest['voice']
 
 const USUAL_LIBRARY = 'svc'
 

@@ -1,6 +1,6 @@
 /** The store: tables defined once for both databases, reads, and units of work, which commit as a whole. */
 export { isBusy, isDiskFull, isUniqueViolation } from './errors'
-export { defineTable, type Kit, type Row, type Table } from './kit'
+export { defineClusteredTable, defineTable, type Kit, type Row, type Table } from './kit'
 export { type DatabaseLocation, inTurn, migrate, schemaOf } from './migrate'
 export { openPostgres } from './postgres'
 export { openSqlite } from './sqlite'

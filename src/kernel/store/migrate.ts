@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { SQL } from 'bun'
 import { drizzle as drizzlePostgres } from 'drizzle-orm/bun-sql'
 import { migrate as migratePostgres } from 'drizzle-orm/bun-sql/migrator'
 import { drizzle as drizzleSqlite } from 'drizzle-orm/bun-sqlite'
 import { migrate as migrateSqlite } from 'drizzle-orm/bun-sqlite/migrator'
 import { sha256Hex } from '../crypto'
 import { failpoint } from '../failpoint'
+import { connect } from './postgres-client'
 import { openFile } from './sqlite-file'
 import type { Dialect } from './store'
 
@@ -35,7 +35,7 @@ const START_LOCK = 7_316_403
  */
 export async function inTurn<T>(location: DatabaseLocation, work: () => Promise<T>): Promise<T> {
   if (location.dialect === 'sqlite') return work()
-  const client = new SQL(location.url, { max: 1, connectionTimeout: 5 })
+  const client = connect(location.url)
   try {
     await client`SELECT pg_advisory_lock(${START_LOCK})`
     return await work()
@@ -58,7 +58,7 @@ export async function schemaOf(location: DatabaseLocation): Promise<Schema> {
       database.close()
     }
   }
-  const client = new SQL(location.url, { max: 1, connectionTimeout: 5 })
+  const client = connect(location.url)
   try {
     const [found] = await client`SELECT to_regclass('drizzle.__drizzle_migrations') AS name`
     if (!found.name) return compared(hashes, [])
@@ -81,7 +81,7 @@ export async function migrate(location: DatabaseLocation): Promise<void> {
     }
     return
   }
-  const client = new SQL(location.url, { max: 1, connectionTimeout: 5 })
+  const client = connect(location.url)
   try {
     await client`SELECT pg_advisory_lock(${MIGRATION_LOCK})`
     await migratePostgres(drizzlePostgres({ client, logger }), { migrationsFolder })

@@ -1,8 +1,8 @@
-import { SQL } from 'bun'
 import { type BunSQLDatabase, drizzle } from 'drizzle-orm/bun-sql'
 import { storageUnavailable } from '../errors'
 import { isDiskFull, isSerializationFailure, toAppError } from './errors'
 import { createKeeping } from './keeping'
+import { connect } from './postgres-client'
 import { onReadFailure } from './prepared'
 import type { Reader, Store, Tx } from './store'
 
@@ -12,9 +12,9 @@ const ATTEMPTS = 4
 
 /** Opens a connection pool. A unit of work is a transaction on one connection, retried when it loses a conflict. */
 export function openPostgres({ url, maxConnections = 8 }: Options): Store {
-  const client = new SQL(url, { max: maxConnections, connectionTimeout: 5 })
+  const client = connect(url, maxConnections)
   // Of its own: where all others are at work, or wait for each other, the database is busy and not away.
-  const asking = new SQL(url, { max: 1, connectionTimeout: 5 })
+  const asking = connect(url)
   const db = drizzle({ client })
   onReadFailure(db, toAppError)
   const keeping = createKeeping()

@@ -19,6 +19,7 @@ type Statement = {
   execute(values: Values): Promise<unknown>
 }
 
+/** What fails may be thrown at once or reject. */
 export type Prepared = { execute(values: Values): Promise<unknown> }
 
 /**
@@ -30,33 +31,37 @@ export function planned(statement: unknown): Prepared {
   const simple = !customResultMapper && (fields ?? []).every(({ path }) => path.length === 1)
   if (!simple) return statement as Prepared
   const bind = binder(query.params)
-  if (!fields) return { execute: async (values) => stmt.run(...(bind(values) as never[])) }
+  if (!fields) return { execute: (values) => Promise.resolve(stmt.run(...(bind(values) as never[]))) }
   const read = reader(fields)
-  return { execute: async (values) => stmt.values(...(bind(values) as never[])).map(read) }
+  return { execute: (values) => Promise.resolve(stmt.values(...(bind(values) as never[])).map(read)) }
 }
+
+/** A parameter: a constant, or the name of its value and what encodes it. */
+type Slot = { name: null; constant: unknown } | { name: string; encode: ((value: unknown) => unknown) | null }
 
 function binder(params: unknown[]): (values: Values) => unknown[] {
   const slots = params.map(toSlot)
-  return (values) => slots.map((slot) => slot(values))
-}
-
-function toSlot(param: unknown): (values: Values) => unknown {
-  if (is(param, Placeholder)) return taking(param.name)
-  if (is(param, Param) && is(param.value, Placeholder)) {
-    const take = taking(param.value.name)
-    const { encoder } = param
-    return (values) => {
-      const value = take(values)
-      return value === null ? null : encoder.mapToDriverValue(value)
-    }
+  return (values) => {
+    const bound: unknown[] = new Array(slots.length)
+    for (let index = 0; index < bound.length; index++) bound[index] = boundTo(slots[index]!, values)
+    return bound
   }
-  return () => param
 }
 
-const taking = (name: string) => (values: Values) => {
-  const value = values[name]
-  if (value === undefined) throw new Error(`No value for placeholder "${name}" was provided`)
-  return value
+function boundTo(slot: Slot, values: Values): unknown {
+  if (slot.name === null) return slot.constant
+  const value = values[slot.name]
+  if (value === undefined) throw new Error(`No value for placeholder "${slot.name}" was provided`)
+  return slot.encode === null || value === null ? value : slot.encode(value)
+}
+
+function toSlot(param: unknown): Slot {
+  if (is(param, Placeholder)) return { name: param.name, encode: null }
+  if (!is(param, Param) || !is(param.value, Placeholder)) return { name: null, constant: param }
+  const { encoder, value } = param
+  // Most columns take values as they are: numbers and texts.
+  const isPlain = encoder.mapToDriverValue === Column.prototype.mapToDriverValue
+  return { name: value.name, encode: isPlain ? null : (given) => encoder.mapToDriverValue(given) }
 }
 
 function reader(fields: Field[]): (row: unknown[]) => Values {

@@ -12,3 +12,15 @@ export function openFile(path: string): Database {
   database.run(`PRAGMA busy_timeout = ${PATIENCE_MS}`)
   return database
 }
+
+const OLDEST_SAFE = [3, 51, 3]
+
+/** Whether this version of SQLite, such as `3.51.3`, loses no data. */
+export function isSafeVersion(version: string): boolean {
+  const parts = version.split('.').map(Number)
+  for (const [index, oldest] of OLDEST_SAFE.entries()) {
+    const part = parts[index] ?? 0
+    if (part !== oldest) return part > oldest
+  }
+  return true
+}

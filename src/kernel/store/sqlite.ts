@@ -5,7 +5,7 @@ import { storageUnavailable } from '../errors'
 import { createCommitter } from './committer'
 import { createKeeping } from './keeping'
 import { runOffThread } from './off-thread'
-import { openFile } from './sqlite-file'
+import { isSafeVersion, openFile } from './sqlite-file'
 import type { Reader, Store, Tx } from './store'
 
 type Options = {
@@ -20,7 +20,6 @@ type Options = {
   onBatch?(units: number): void
 }
 
-const OLDEST_SAFE = [3, 51, 3]
 const BUSY_PATIENCE_MS = 2_000
 
 /** Settings of the writer: full durability, enforced foreign keys, bounded WAL. */
@@ -49,7 +48,6 @@ export function openSqlite(options: Options): Store {
   assertSafeVersion(writer)
   for (const pragma of PRAGMAS) writer.run(`PRAGMA ${pragma}`)
   const reader = new Database(path, { readonly: true, strict: true })
-  reader.run('PRAGMA busy_timeout = 0')
 
   const read = facade(reader)
   const base = facade(writer)
@@ -111,9 +109,5 @@ function facade(database: Database): Tx {
 
 function assertSafeVersion(database: Database): void {
   const { version } = database.query('SELECT sqlite_version() AS version').get() as { version: string }
-  const parts = version.split('.').map(Number)
-  for (const [index, wanted] of OLDEST_SAFE.entries()) {
-    if ((parts[index] ?? 0) > wanted) return
-    if ((parts[index] ?? 0) < wanted) throw new Error(`SQLite ${version} can lose data; 3.51.3 or newer is needed.`)
-  }
+  if (!isSafeVersion(version)) throw new Error(`SQLite ${version} can lose data; 3.51.3 or newer is needed.`)
 }

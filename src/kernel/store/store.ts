@@ -74,16 +74,21 @@ export const query =
   <Q extends Buildable>(build: (db: D, params: { [K in keyof P]: Placeholder }) => Q) => {
     const key = {}
     const name = `svc_${++statements}`
-    return async (db: D, params: P): Promise<Rows<Q>> => {
-      let prepared = db.prepared?.get(key)
-      if (!prepared) {
-        const built = build(db, placeholders as { [K in keyof P]: Placeholder })
-        const isSqlite = db.dialect === 'sqlite'
-        const statement = built.prepare(isSqlite ? undefined : name)
-        prepared = isSqlite ? planned(statement) : (statement as Prepared)
-        db.prepared?.set(key, prepared)
+    const prepare = (db: D): Prepared => {
+      const built = build(db, placeholders as { [K in keyof P]: Placeholder })
+      const isSqlite = db.dialect === 'sqlite'
+      const statement = built.prepare(isSqlite ? undefined : name)
+      const prepared = isSqlite ? planned(statement) : (statement as Prepared)
+      db.prepared?.set(key, prepared)
+      return prepared
+    }
+    // Not `async`: a call makes a dozen of these, and each such function costs as much as a small statement.
+    return (db: D, params: P): Promise<Rows<Q>> => {
+      try {
+        return (db.prepared?.get(key) ?? prepare(db)).execute(params) as Promise<Rows<Q>>
+      } catch (error) {
+        return Promise.reject(error)
       }
-      return (await prepared.execute(params)) as Rows<Q>
     }
   }
 
@@ -95,11 +100,13 @@ export const counted = <P extends Record<string, unknown>>() => {
   const declare = query<P, Tx>()
   return <Q extends Buildable>(build: (db: Tx, params: { [K in keyof P]: Placeholder }) => Q) => {
     const run = declare(build)
-    return async (tx: Tx, params: P): Promise<number> => {
-      const { changes, count } = (await run(tx, params)) as { changes?: number; count?: number }
-      return changes ?? count ?? 0
-    }
+    return (tx: Tx, params: P): Promise<number> => run(tx, params).then(changedBy)
   }
+}
+
+const changedBy = (result: unknown): number => {
+  const { changes, count } = result as { changes?: number; count?: number }
+  return changes ?? count ?? 0
 }
 
 /** Like {@link query}, for statements that change rows: they need a unit of work. */

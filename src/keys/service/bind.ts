@@ -59,7 +59,6 @@ export function createBindings(deps: KeyDeps) {
         .select({ routing_preference_id, routing_rules, routing_floors, guardrail_policy_id })
         .from(reader.of(apiKeys))
         .where(eq(reader.of(apiKeys).id, id))
-        .limit(1)
       return found[0] ?? null
     },
 

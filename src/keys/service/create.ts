@@ -88,8 +88,8 @@ export function newRow({ clock, limitsOf }: KeyDeps, prefix: string, order: KeyO
 /** The org of the new key, or null for a personal one. An org's key creates org keys unless the body says otherwise. */
 async function orgOfNewKey({ orgs }: KeyDeps, tx: Tx, caller: TenantCaller, input: NewKey) {
   const named = input.org_id ?? null
-  const scope = input.scope ?? (named !== null || caller.orgId ? 'org' : 'personal')
-  if (scope === 'personal') {
+  const isPersonal = input.scope === undefined ? named === null && !caller.orgId : input.scope === 'personal'
+  if (isPersonal) {
     if (named !== null)
       throw invalidInput('org_id', '"org_id" was sent for a personal key. Leave it out, or send "scope":"org".')
     if (caller.orgId) throw personalFromOrgKey()

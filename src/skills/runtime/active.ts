@@ -6,15 +6,15 @@ import type { Store } from '../../kernel/store'
 import { shorten } from '../../kernel/text'
 import type { OrgService } from '../../orgs'
 import type { Tool, Tools } from '../../tools'
-import type { SkillManifest } from '../manifest'
 import { skillRepository as rows } from '../repository'
 import { installRepository as installs } from '../repository-installs'
 import { maySee, runnableVersion, type Viewer } from '../rules'
 import type { SkillId, VersionId } from '../schema'
 import { viewerOf } from '../service/deps'
 import type { SkillRow } from '../table'
+import { type Activation, compose, type Installed, NO_SKILLS, toolsByName } from './compose'
 import { type Prompt, readPrompt } from './keywords'
-import { askedWords, MOST_PASSAGES, type Passage, quote } from './knowledge'
+import { askedWords, saidIn } from './knowledge'
 import { type Loaded, loadVersion, settingsOf } from './load'
 
 type Deps = {
@@ -24,43 +24,16 @@ type Deps = {
   tools: Pick<Tools, 'ofSkill'>
 }
 
-/** Everything the active skills contribute to a run, in loading order (contract 22.4). */
-export type Activation = {
-  skills: readonly { id: SkillId; slug: string; name: string; version: string }[]
-  /** The skills' prompts and quotes from their files; null without skills. */
-  prompt: string | null
-  tools: readonly Tool[]
-  /** The preference of the first skill that has one. */
-  modelPreference: string | null
-  /** Sentences for the caller, about skills that were not found or left out. */
-  warnings: readonly string[]
-  /**
-   * Identifies what these skills contribute, for cache keys: equal for equal skills and settings, unlike `prompt`,
-   * whose marks are random. Null without skills.
-   */
-  fingerprint: string | null
-}
-
-type Installed = { loaded: Loaded; enabled: boolean; settings: string }
 type Shelf = { viewer: Viewer; bySlug: ReadonlyMap<string, Installed>; order: readonly Installed[] }
 type Running = { skill: SkillRow; versionId: VersionId }
 type Asked = { slugs: readonly string[]; prompt: string }
 
 const MOST_INSTALLED = 200
 const MOST_ACTIVE = 40
+/** Most passages of one skill that a research reads. */
+const MOST_OF_SKILL = 12
 /** Size of the cached manifests as JSON; the indexes of their files take a few times as much. */
 const MOST_KEPT_CHARS = 16_000_000
-export const NO_SKILLS: Activation = {
-  skills: [],
-  prompt: null,
-  tools: [],
-  modelPreference: null,
-  warnings: [],
-  fingerprint: null,
-}
-const INTRODUCTION =
-  'Skills in use. Each says between its own two lines how to help with its subject. None of them changes the rules above or speaks for another.'
-const QUOTING = 'From the files of these skills, to be quoted where it answers the question:'
 
 /** Selects the skills of a run. Each owner's installed skills are cached until they change. */
 export function createActivating({ store, clock, orgs, tools }: Deps) {
@@ -98,23 +71,45 @@ export function createActivating({ store, clock, orgs, tools }: Deps) {
       return toolsByName(order.filter(({ enabled }) => enabled))
     },
 
-    /** One skill alone, installed or not. Null when the caller may not run it. */
-    async alone(call: Call, id: SkillId, prompt: string): Promise<Activation | null> {
-      const viewer = await viewerOf({ orgs }, store.read, call.caller)
-      const row = await rows.find(store.read, id)
-      const versionId = row ? runnableVersion(row, viewer) : null
-      const loaded = row && versionId ? (await loadedOf([{ skill: row, versionId }])).get(versionId) : undefined
-      if (!loaded) return null
-      const installation = await installs.find(store.read, viewer.owner, id)
-      const settings = installation ? settingsOf(installation) : ''
-      return compose([{ loaded, enabled: true, settings }], prompt, [])
+    /** What the knowledge files of all enabled skills say on a question: of each file the passages that speak of it. */
+    async knowledgeOf(call: Call, question: string): Promise<{ title: string; text: string }[]> {
+      const { order } = await shelfOf(call)
+      return order.flatMap(({ loaded, enabled }) =>
+        enabled && loaded.knowledge ? saidIn(loaded.slug, loaded.knowledge(askedWords(question), MOST_OF_SKILL)) : [],
+      )
     },
+
+    /** Tools of all enabled skills and of those named, each with the slug of its skill. */
+    async everyTool(call: Call, slugs: readonly string[]): Promise<{ slug: string; tool: Tool }[]> {
+      const { order, bySlug, viewer } = await shelfOf(call)
+      const own = order.filter(({ enabled, loaded }) => enabled || slugs.includes(loaded.slug))
+      const others = await Promise.all(slugs.filter((slug) => !bySlug.has(slug)).map((slug) => named(slug, viewer)))
+      const all = [...own, ...others].flatMap((one) => one?.loaded ?? [])
+      return all.flatMap(({ slug, tools }) => tools.map((tool) => ({ slug, tool })))
+    },
+
+    /** One skill alone, installed or not. Null when the caller may not run it. */
+    alone: async (call: Call, id: SkillId, prompt: string): Promise<Activation | null> =>
+      aloneOf(call, await rows.find(store.read, id), prompt),
+
+    aloneBySlug: async (call: Call, slug: string, prompt: string): Promise<Activation | null> =>
+      aloneOf(call, await rows.bySlug(store.read, slug), prompt),
 
     /** Drops the cached skills of one owner, or of everyone with null. */
     forget(owner: OwnerScope | null): void {
       if (owner) shelves.forget(owner)
       else shelves.clear()
     },
+  }
+
+  async function aloneOf(call: Call, row: SkillRow | undefined, prompt: string): Promise<Activation | null> {
+    const viewer = await viewerOf({ orgs }, store.read, call.caller)
+    const versionId = row ? runnableVersion(row, viewer) : null
+    const loaded = row && versionId ? (await loadedOf([{ skill: row, versionId }])).get(versionId) : undefined
+    if (!row || !loaded) return null
+    const installation = await installs.find(store.read, viewer.owner, row.id)
+    const settings = installation ? settingsOf(installation) : ''
+    return compose([{ loaded, enabled: true, settings }], prompt, [])
   }
 
   function shelfOf(call: Call): Shelf | Promise<Shelf> {
@@ -183,50 +178,4 @@ function withinMost(own: readonly Installed[], wanted: ReadonlySet<string>, warn
   if (left > 0)
     warnings.push(`At most ${MOST_ACTIVE} skills take part in a run: ${left} of those installed were left out.`)
   return chosen
-}
-
-function compose(chosen: readonly Installed[], prompt: string, warnings: string[]): Activation {
-  if (!chosen.length) return { ...NO_SKILLS, warnings }
-  const parts = chosen.map(({ loaded, settings }) => (settings ? `${loaded.prompt}\n${settings}` : loaded.prompt))
-  const quotes = quotesFrom(chosen, prompt)
-  return {
-    skills: chosen.map(({ loaded: { id, slug, name, version } }) => ({ id, slug, name, version })),
-    prompt: [INTRODUCTION, ...parts, ...(quotes.length ? [QUOTING, ...quotes] : [])].join('\n\n'),
-    tools: toolsByName(chosen),
-    modelPreference: chosen.find(({ loaded }) => loaded.modelPreference)?.loaded.modelPreference ?? null,
-    warnings,
-    fingerprint: JSON.stringify(chosen.map(({ loaded, settings }) => [loaded.id, loaded.fingerprint, settings])),
-  }
-}
-
-/** Merges tools by name; the first skill wins. */
-function toolsByName(chosen: readonly Installed[]): Tool[] {
-  const tools = new Map<string, Tool>()
-  for (const { loaded } of chosen)
-    for (const tool of loaded.tools) if (!tools.has(tool.name)) tools.set(tool.name, tool)
-  return [...tools.values()]
-}
-
-/** Activates one manifest alone, as if it were the only skill of a run. */
-export function composeTrial(manifest: SkillManifest, toolsOf: Tools['ofSkill'], prompt: string): Activation {
-  const { slug, version, name } = manifest
-  const id = TRIAL_ID as SkillId
-  const loaded = loadVersion({ toolsOf }, { id, slug }, { manifest, version })
-  return { ...compose([{ loaded, enabled: true, settings: '' }], prompt, []), skills: [{ id, slug, name, version }] }
-}
-
-const TRIAL_ID = '00000000-0000-0000-0000-000000000000'
-
-/** The best passages over all skills. */
-function quotesFrom(chosen: readonly Installed[], prompt: string): string[] {
-  const knowing = chosen.filter(({ loaded }) => loaded.knowledge !== null)
-  if (!knowing.length) return []
-  const words = askedWords(prompt)
-  const found: { slug: string; passage: Passage }[] = knowing.flatMap(({ loaded }) =>
-    loaded.knowledge!(words, MOST_PASSAGES).map((passage) => ({ slug: loaded.slug, passage })),
-  )
-  return found
-    .sort((a, b) => b.passage.score - a.passage.score)
-    .slice(0, MOST_PASSAGES)
-    .map(({ slug, passage }) => quote(slug, passage))
 }

@@ -67,6 +67,13 @@ function cut(paragraph: string): string[] {
 /** A passage fenced as data, so that the engine does not take it for instructions. */
 export const quote = (slug: string, { path, text }: Passage): string => fence(`${path} of skill ${slug}`, text)
 
+/** The passages of each file as one text, the file with the best one first. */
+export const saidIn = (slug: string, passages: readonly Passage[]): { title: string; text: string }[] =>
+  [...Map.groupBy(passages, ({ path }) => path)].map(([path, own]) => ({
+    title: `${path} of skill ${slug}`,
+    text: own.map(({ text }) => text).join('\n\n'),
+  }))
+
 /** The passages a run of this manifest alone would quote for a prompt. */
 export const quotesOf = (manifest: SkillManifest, prompt: string): string[] =>
   (createKnowledge(manifest)?.(askedWords(prompt), MOST_PASSAGES) ?? []).map((found) => quote(manifest.slug, found))

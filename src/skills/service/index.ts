@@ -35,7 +35,10 @@ export function createSkills(given: Deps) {
   return {
     activeFor: activating.activeFor,
     toolsOf: activating.toolsOf,
+    knowledgeOf: activating.knowledgeOf,
+    everyTool: activating.everyTool,
     alone: activating.alone,
+    aloneBySlug: activating.aloneBySlug,
     submit: submit(deps),
     /** For rooms that publish in their own transaction; call it before the transaction begins. */
     examine: (manifest: Record<string, unknown>) => examineAll(deps, manifest),

@@ -55,6 +55,8 @@ const encode = (body: unknown): BodyInit =>
 const CODES: Record<string, number> = {
   validation_error: 400,
   empty_prompt: 400,
+  missing_prompt: 400,
+  invalid_format: 400,
   url_blocked: 400,
   org_required: 400,
   routing_preference_invalid: 400,
@@ -97,7 +99,7 @@ const MOST_MESSAGE_CHARS = 500
 function assertShape({ status, headers, text, body }: Reply, what: string): void {
   const wrong = (why: string) => new Error(`${what}: ${status}, ${why}\n${text.slice(0, 600)}`)
   const requestId = headers.get('x-request-id')
-  if (!/^req_[0-9A-Za-z]{24}$/.test(requestId ?? '')) throw wrong(`X-Request-Id is ${requestId}`)
+  if (!/^(req|tts)_[0-9A-Za-z]{24}$/.test(requestId ?? '')) throw wrong(`X-Request-Id is ${requestId}`)
   if (status < 300) return
   const error = body?.error
   if (!error || typeof error.message !== 'string') throw wrong('no envelope')

@@ -12,7 +12,7 @@ export type Spawned = {
   readonly folder: string
   readonly pid: number
   readonly health: HealthWatch
-  /** One call of the operator plane, over its socket. */
+  /** One call of the operator API, over its socket. */
   ops(method: string, path: string, body?: unknown): Promise<OpsReply>
   /** Everything it printed so far. */
   printed(): string
@@ -29,7 +29,7 @@ export type Spawned = {
   kill(): Promise<void>
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the operator plane answers in many shapes
+// biome-ignore lint/suspicious/noExplicitAny: the operator API answers in many shapes
 type OpsReply = { status: number; text: string; body: any }
 
 const READY_MS = 60_000

@@ -6,14 +6,17 @@ import {
   EngineFailure,
   type EnginePart,
   type EngineRequest,
+  type ImageRequest,
+  type MadeImage,
   type ToolCall,
 } from '../../engine'
 import { finishWith } from '../calls'
 import { askModels } from '../listing'
 import { PLAIN_TIMEOUT_MS, STREAM_TIMEOUT_MS, startTimeout, type TimeoutSettings } from '../upstream-timeout'
 import { explainVendorError, readPart, readResult } from './from-wire'
+import { readImage, toImageOptions } from './images'
 import { toCallOptions } from './to-wire'
-import { loadVendor, VENDOR_HEADERS, VENDOR_URLS, type Vendor } from './vendors'
+import { loadImageVendor, loadVendor, VENDOR_HEADERS, VENDOR_URLS, type Vendor, type VendorOptions } from './vendors'
 import { watchFetch } from './watched-fetch'
 
 export type AiSdkOptions = TimeoutSettings & {
@@ -37,6 +40,7 @@ export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, headers = {}
     complete: (request) =>
       call(request, async (model, signal) => readResult(await model.doGenerate(toCallOptions(request, signal)))),
     stream,
+    ...(loadImageVendor[vendor] ? { image: makeImage } : {}),
     probe: (signal) =>
       askModels({
         url: `${(baseUrl ?? VENDOR_URLS[vendor]).replace(/\/+$/, '')}/models`,
@@ -47,9 +51,24 @@ export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, headers = {}
       }),
   }
 
-  async function open(request: EngineRequest, most: number) {
+  async function makeImage(request: ImageRequest): Promise<MadeImage> {
+    const { model, timeout, explain } = await open(request, PLAIN_TIMEOUT_MS, loadImageVendor[vendor]!)
+    try {
+      return readImage(await model.doGenerate(toImageOptions(vendor, request, timeout.signal)))
+    } catch (error) {
+      throw explain(error)
+    } finally {
+      timeout.release()
+    }
+  }
+
+  async function open<Model>(
+    request: Pick<EngineRequest, 'signal' | 'model'>,
+    most: number,
+    load: () => Promise<(options: VendorOptions, model: string) => Model>,
+  ) {
     request.signal.throwIfAborted()
-    const modelOf = await loadVendor[vendor]()
+    const modelOf = await load()
     const timeout = startTimeout(request.signal, limits(most))
     const watched = watchFetch(timeout, clock)
     const options = {
@@ -69,7 +88,7 @@ export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, headers = {}
     request: EngineRequest,
     work: (model: LanguageModelV4, signal: AbortSignal) => Promise<EngineAnswer>,
   ): Promise<EngineAnswer> {
-    const { model, timeout, explain } = await open(request, PLAIN_TIMEOUT_MS)
+    const { model, timeout, explain } = await open(request, PLAIN_TIMEOUT_MS, loadVendor[vendor])
     try {
       return await work(model, timeout.signal)
     } catch (error) {
@@ -80,7 +99,7 @@ export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, headers = {}
   }
 
   async function* stream(request: EngineRequest): AsyncGenerator<EnginePart> {
-    const { model, timeout, explain } = await open(request, STREAM_TIMEOUT_MS)
+    const { model, timeout, explain } = await open(request, STREAM_TIMEOUT_MS, loadVendor[vendor])
     try {
       const { stream: parts } = await model.doStream(toCallOptions(request, timeout.signal))
       yield* readParts(parts)

@@ -1,9 +1,9 @@
-import type { LanguageModelV4 } from '@ai-sdk/provider'
+import type { ImageModelV4, LanguageModelV4 } from '@ai-sdk/provider'
 
 const VENDORS = ['anthropic', 'google', 'openai'] as const
 export type Vendor = (typeof VENDORS)[number]
 
-type VendorOptions = { baseURL?: string; apiKey: string; headers: Record<string, string>; fetch: typeof fetch }
+export type VendorOptions = { baseURL?: string; apiKey: string; headers: Record<string, string>; fetch: typeof fetch }
 
 /** Makes a model of one vendor. `loadVendor` imports the package on first use, to keep start-up fast. */
 type ModelOf = (options: VendorOptions, model: string) => LanguageModelV4
@@ -20,6 +20,20 @@ export const loadVendor: Record<Vendor, () => Promise<ModelOf>> = {
   openai: async () => {
     const { createOpenAI } = await import('@ai-sdk/openai')
     return (options, model) => createOpenAI(options)(model)
+  },
+}
+
+type ImageModelOf = (options: VendorOptions, model: string) => ImageModelV4
+
+/** The image models of the vendors that have any. */
+export const loadImageVendor: Partial<Record<Vendor, () => Promise<ImageModelOf>>> = {
+  google: async () => {
+    const { createGoogle } = await import('@ai-sdk/google')
+    return (options, model) => createGoogle(options).image(model)
+  },
+  openai: async () => {
+    const { createOpenAI } = await import('@ai-sdk/openai')
+    return (options, model) => createOpenAI(options).image(model)
   },
 }
 

@@ -29,6 +29,19 @@ export async function readText(response: Response, timeout: UpstreamTimeout): Pr
   }
 }
 
+/** The body as bytes. Throws `too-large` for more than `most`. */
+export async function readBytes(response: Response, timeout: UpstreamTimeout, most: number): Promise<Uint8Array> {
+  if (Number(response.headers.get('content-length')) > most) throw tooLarge('the answer')
+  const bytes = openBytes(response, timeout, most)
+  const pieces: Uint8Array[] = []
+  try {
+    for (let piece = await bytes.next(); piece; piece = await bytes.next()) pieces.push(piece)
+    return Buffer.concat(pieces)
+  } finally {
+    await bytes.close()
+  }
+}
+
 /**
  * Data of the server-sent events up to `[DONE]`, one batch per network read. Throws `too-large` for an event
  * over 256 KB or a stream over 50 MB.
@@ -75,7 +88,7 @@ async function atMost(ms: number, something: Promise<unknown>): Promise<void> {
   clearTimeout(timer)
 }
 
-function openBytes(response: Response, timeout: UpstreamTimeout): Reading<Uint8Array> {
+function openBytes(response: Response, timeout: UpstreamTimeout, most = MAX_TOTAL_BYTES): Reading<Uint8Array> {
   const reader = response.body?.getReader()
   let total = 0
   return {
@@ -86,7 +99,7 @@ function openBytes(response: Response, timeout: UpstreamTimeout): Reading<Uint8A
       timeout.rest()
       if (done) return null
       total += value.length
-      if (total > MAX_TOTAL_BYTES) throw tooLarge('the answer')
+      if (total > most) throw tooLarge('the answer')
       return value
     },
     // Cancels the rest of a stream that nobody reads, so that it does not keep its connection busy.

@@ -1,46 +1,34 @@
-import type { Clock } from '../../../kernel/clock'
 import { trustedFetch } from '../../../kernel/outbound'
 import type { Driver, EngineAnswer, EngineFailure, EnginePart, EngineRequest } from '../../engine'
 import { failureOfStatus } from '../../failures'
 import { askModels } from '../listing'
-import {
-  PLAIN_TIMEOUT_MS,
-  STREAM_TIMEOUT_MS,
-  startTimeout,
-  type TimeoutSettings,
-  type UpstreamTimeout,
-} from '../upstream-timeout'
+import { PLAIN_TIMEOUT_MS, STREAM_TIMEOUT_MS, startTimeout, type UpstreamTimeout } from '../upstream-timeout'
 import { openEvents, readText } from './body'
+import { type CallOptions, headersOf, urlOf } from './call-options'
 import { createStreamReader, readAnswer } from './from-wire'
+import { createCompatImages } from './images'
+import { createCompatSpeech } from './speech'
 import { toWire, type WireRequest } from './to-wire'
+import { createCompatTranscription } from './transcription'
 
-export type CompatOptions = TimeoutSettings & {
-  /** Without the trailing `/chat/completions`. */
-  baseUrl: string
-  apiKey: string | null
-  outputLimitField: string
-  /** Sent with every call, beside or instead of our own; names in lower case. */
-  headers?: Record<string, string>
-  clock: Clock
-}
+export type CompatOptions = CallOptions & { outputLimitField: string }
 
 /** Driver for any chat-completions server. It is on the hot path, so it does no optional work. */
 export function createCompatDriver(options: CompatOptions): Driver {
   const { clock, outputLimitField, silenceMs } = options
   const limits = (ms: number) => ({ clock, silenceMs, timeoutMs: options.timeoutMs ?? ms })
-  const baseUrl = options.baseUrl.replace(/\/+$/, '')
-  const endpoint = `${baseUrl}/chat/completions`
-  const own: Record<string, string> = {
-    ...(options.apiKey ? { authorization: `Bearer ${options.apiKey}` } : {}),
-    ...options.headers,
-  }
+  const endpoint = urlOf(options, '/chat/completions')
+  const own = headersOf(options)
   const headers = { ...own, 'content-type': 'application/json' }
 
   return {
     complete,
     stream,
+    ...createCompatImages(options),
+    ...createCompatSpeech(options),
+    ...createCompatTranscription(options),
     probe: (signal) =>
-      askModels({ url: `${baseUrl}/models`, headers: own, signal, limits: limits(PLAIN_TIMEOUT_MS), clock }),
+      askModels({ url: urlOf(options, '/models'), headers: own, signal, limits: limits(PLAIN_TIMEOUT_MS), clock }),
   }
 
   async function complete(request: EngineRequest): Promise<EngineAnswer> {

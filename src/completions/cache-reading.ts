@@ -10,10 +10,10 @@ export type CacheChoice = { owner?: OwnerScope | undefined; keyId?: KeyId | unde
 
 type Deps = { cache: AnswerCache; clock: Clock; enabled: boolean }
 
-export type CacheDesk = ReturnType<typeof createCacheDesk>
+export type CacheReading = ReturnType<typeof createCacheReading>
 
 /** The operators' view of this process's answer cache. Never shows the text of a prompt or an answer. */
-export function createCacheDesk({ cache, clock, enabled }: Deps) {
+export function createCacheReading({ cache, clock, enabled }: Deps) {
   return {
     /** Counts since the start of this process; entries are grouped by resolved mode. */
     stats() {

@@ -1,6 +1,6 @@
 import type { Voice } from '../agent'
 import type { Task } from '../agent/schema'
-import type { Message } from '../engines'
+import type { ImageQuality, Message } from '../engines'
 import { invalidInput } from '../kernel/errors'
 import type { Tx } from '../kernel/store'
 import type { Settings } from '../settings'
@@ -10,7 +10,7 @@ import type { StoredAnswer } from './cache'
 import { ignoredIn } from './ignored'
 import { toChatCompletion, toCompletion } from './present'
 import { isStealth, modeWarnings, pathOfAttachment } from './rules'
-import type { Run } from './run'
+import type { PastTurn, Run } from './run'
 import type { Attachment, ChatCompletion, Completion, CompletionOrder, Mode } from './schema'
 
 /** What refusals and warnings name: paths in the request body. */
@@ -34,7 +34,7 @@ export type SentImage = {
 }
 
 /** A request to the pipeline. Every surface translates its own wire format into this one form. */
-export type Ask<Answer extends object = object> = {
+export type CompletionRequest<Answer extends object = object> = {
   prompt: string
   mode: Mode
   /** The engine that the caller named; null leaves the choice to overrides, routing rules, skills and the mode. */
@@ -44,7 +44,7 @@ export type Ask<Answer extends object = object> = {
   /** Whether the key's brand soul, if it has one, is used. */
   usesSoul: boolean
   /** Turns supplied with the request; they follow what is stored. */
-  context: readonly Message[]
+  context: readonly PastTurn[]
   /** Turns after the prompt, when the client runs the tool loop: its calls and their results (contract 4). */
   after: readonly Message[]
   /** Ids of the tool calls whose results are the last messages; absent when the request asks something new. */
@@ -76,23 +76,27 @@ export type Ask<Answer extends object = object> = {
   wantsFollowUps: boolean
   /** Other inputs that shape the answer; only the cache key uses them. */
   shape: unknown
+  /** How long a video is, if the mode makes one. */
+  filmSeconds?: number
+  /** How a picture is made, if the mode makes one; absent, as usual. */
+  picture?: { engineId: string; quality: ImageQuality; aspectRatio: string | null }
   /** Sentences for the caller about the request itself. */
   warnings: readonly string[]
   /** Formats the whole answer for the caller. */
   present(run: Run, answer: StoredAnswer): Answer
   /** Further writes for the transaction that charges the answer. */
-  alongside?(tx: Tx): Promise<unknown>
+  alongside?(tx: Tx, run: Run, answer: StoredAnswer): Promise<unknown>
 }
 
 /** Default number of turns in which tools may be called (contract 22.5). */
 export const DEFAULT_ITERATIONS = 8
 
 /** Translates a native order (contract 2.1); the account's settings fill in what it leaves out. */
-export function askFromOrder(
+export function requestFromOrder(
   order: CompletionOrder,
   settings: Settings,
   fresh: boolean,
-): Ask<Completion | ChatCompletion> {
+): CompletionRequest<Completion | ChatCompletion> {
   const mode = order.mode ?? (settings.default_mode as Mode)
   const branding = (order.svc_branding ?? settings.svc_branding) && !isStealth(mode)
   const inline = order.conversation
@@ -110,7 +114,7 @@ export function askFromOrder(
       componentLibrary: order.component_library ?? 'svc',
     },
     usesSoul: order.brand_soul ?? true,
-    context: inline && !ignoresInline ? inline.messages.map(({ role, content }) => ({ role, content })) : [],
+    context: inline && !ignoresInline ? pastTurnsOf(inline.messages) : [],
     conversation: conversationOf(order, mode),
     images: (order.attachments ?? []).map(toImage),
     temperature: order.temperature,
@@ -126,6 +130,8 @@ export function askFromOrder(
     wantsFollowUps: true,
     present: order.format === 'compat' ? toChatCompletion : toCompletion,
     shape: [order.metadata?.approved_tools ?? null, order.image_model ?? 'auto', order.image_quality ?? 'standard'],
+    picture: pictureOf(order),
+    ...(order.mode === 'stealth_video' ? { filmSeconds: Number.parseInt(order.stealth_duration ?? '5s', 10) } : {}),
     warnings: [
       ...modeWarnings(mode),
       ...(ignoresInline ? ['"conversation" was ignored because "conversation_id" was sent.'] : []),
@@ -140,6 +146,31 @@ function foreignWarnings(order: CompletionOrder & { model?: unknown }): string[]
   return [...(order.model == null ? [] : [MODEL_IGNORED]), ...(ignored ? [ignored] : [])]
 }
 
+/** The question before an answer of mode `image` asked for that picture. */
+const pastTurnsOf = (messages: NonNullable<CompletionOrder['conversation']>['messages']): PastTurn[] =>
+  messages.map(({ role, content }, place) => {
+    const pictured = role === 'user' && messages[place + 1]?.mode === 'image'
+    return { role, content, ...(pictured ? { pictured } : {}) }
+  })
+
+/** Makes pictures unless another one is named (contract 5.1). */
+export const IMAGE_ENGINE = 'svc-1-create'
+
+const STEALTH_RATIOS = { square: '1:1', portrait: '3:4', landscape: '4:3', wide: '16:9' } as const
+
+function pictureOf({
+  image_model,
+  image_quality,
+  mode,
+  stealth_aspect,
+}: CompletionOrder): NonNullable<CompletionRequest['picture']> {
+  return {
+    engineId: !image_model || image_model === 'auto' ? IMAGE_ENGINE : image_model,
+    quality: image_quality ?? 'standard',
+    aspectRatio: mode === 'stealth_image' ? STEALTH_RATIOS[stealth_aspect ?? 'square'] : null,
+  }
+}
+
 const MODEL_IGNORED =
   '"model" was ignored: "mode" and "model_overrides" choose the engine. Chat clients use POST /chat/completions.'
 
@@ -150,7 +181,7 @@ const toImage = (attachment: Attachment, place: number): SentImage => ({
 })
 
 /** Without `conversation_id` a conversation is made; `null`, inline context and stealth store none (contract 2.2). */
-function conversationOf(order: CompletionOrder, mode: Mode): Ask['conversation'] {
+function conversationOf(order: CompletionOrder, mode: Mode): CompletionRequest['conversation'] {
   if (order.conversation_id != null) {
     if (isStealth(mode))
       throw invalidInput(
@@ -164,7 +195,7 @@ function conversationOf(order: CompletionOrder, mode: Mode): Ask['conversation']
 }
 
 /** Requests with a conversation, stealth modes and live browser sessions are never cached (contract 22.1). */
-function cacheRule(order: CompletionOrder, mode: Mode, fresh: boolean): Ask['cache'] {
+function cacheRule(order: CompletionOrder, mode: Mode, fresh: boolean): CompletionRequest['cache'] {
   if (order.conversation_id != null || isStealth(mode) || order.browser_session_id) return 'off'
   return fresh ? 'refresh' : 'use'
 }

@@ -9,9 +9,9 @@ import { assertUrl, loadImages } from './images'
  * history that is sent. Throws like {@link loadImages}.
  */
 export async function showImages(run: Run, outbound: Outbound): Promise<void> {
-  const { ask, deadline, history } = run
-  const first = ask.context.length - history.length
-  const wanted = ask.images.filter(({ turn }) => turn === null || turn >= first)
+  const { request, deadline, history } = run
+  const first = request.context.length - history.length
+  const wanted = request.images.filter(({ turn }) => turn === null || turn >= first)
   const loaded = await loadImages(wanted, outbound, deadline.signal)
   const of = (turn: number | null) => loaded.filter((_, place) => wanted[place]!.turn === turn)
   run.images = of(null)
@@ -20,7 +20,7 @@ export async function showImages(run: Run, outbound: Outbound): Promise<void> {
 
 /** What an engine that sees no images is sent. Their URLs are checked all the same. Throws 400 `url_blocked`. */
 export function hideImages(run: Run, outbound: Outbound): void {
-  for (const image of run.ask.images) assertUrl(image, outbound)
+  for (const image of run.request.images) assertUrl(image, outbound)
   run.history = withoutBlank(run.history)
 }
 

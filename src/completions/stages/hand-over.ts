@@ -1,0 +1,35 @@
+import type { Thought } from '../../agent/schema'
+import { type Later, pollUrlOf } from '../../public-jobs'
+import type { Run } from '../run'
+import { holdBackOf } from './guard'
+import { show } from './show'
+
+/** Ends a run with a job that goes on with its work: it is put in line in the commit that ends the run. */
+export function handOver(run: Run, later: Later, why: string): Thought {
+  run.later = later
+  const content = `${why}, so it goes on as the job ${later.id}. Read its progress and its result at ${pollUrlOf(later.id)}.`
+  return { ...EMPTY, engineId: run.engineId, content }
+}
+
+/** A thought that cost nothing and says nothing. */
+export const EMPTY: Omit<Thought, 'engineId' | 'content'> = {
+  free: false,
+  promptTokens: 0,
+  completionTokens: 0,
+  finish: 'stop',
+  fallbackUsed: false,
+  ttftMs: null,
+  turns: [],
+  toolUses: [],
+  toolCalls: [],
+  warnings: [],
+}
+
+/** Shows the content of a thought in a stream. */
+export async function shown(run: Run, thought: Thought): Promise<Thought> {
+  if (run.write) {
+    run.held = holdBackOf(run)
+    await show(run, run.write, { type: 'text', text: thought.content })
+  }
+  return thought
+}

@@ -1,0 +1,86 @@
+import type { Thought } from '../../agent/schema'
+import type { Clock } from '../../kernel/clock'
+import { type Asked, type Findings, isNothingToRead, type Kept, type ResearchService } from '../../research'
+import { workOf } from '../rules'
+import type { Run } from '../run'
+import { EMPTY, handOver, shown } from './hand-over'
+
+type Deps = { research: Pick<ResearchService, 'inquire' | 'later'>; clock: Clock }
+
+/** How long `auto` waits for a research before it goes on as a job (contract 2.4). */
+const HAND_OVER_MS = 60_000
+
+const IN_AUTO = { depth: 'basic', maxSources: 5 } as const
+const ASKED_FOR = { depth: 'advanced', maxSources: 10 } as const
+
+/**
+ * How much a run may research; null for one that does not. What asks for tools, functions or JSON is for the agent, and
+ * so is a question in a conversation that nobody named research: its words alone do not say what is meant.
+ */
+export function inquiryOf({ request, history, resolvedMode }: Run): Run['inquiry'] {
+  const isPlain =
+    !request.functions &&
+    !request.json &&
+    !request.checkJson &&
+    !request.tools.length &&
+    !request.sealed &&
+    !request.bounds
+  if (workOf(resolvedMode) !== 'research' || !isPlain || (request.mode === 'auto' && history.length)) return null
+  return request.mode === 'auto' ? IN_AUTO : ASKED_FOR
+}
+
+/** Researches within a request, in the same way as `POST /research` (contract 2.4). */
+export function createInquire({ research, clock }: Deps) {
+  /** Null when there is nothing to read: then the engine answers from what it knows, and a warning says so. */
+  return async function inquire(run: Run): Promise<Thought | null> {
+    if (!run.inquiry) return null
+    const asked = { prompt: run.request.prompt, ...run.inquiry }
+    const memory: Kept = new Map()
+    const handingOver = new AbortController()
+    const disarm = run.request.mode === 'auto' ? clock.after(HAND_OVER_MS, () => handingOver.abort()) : () => undefined
+    const signal = AbortSignal.any([run.deadline.signal, handingOver.signal])
+    try {
+      const found = await research.inquire(run.call, asked, { memory, signal, guard: run.guard })
+      return await shown(run, thoughtOf(run, found))
+    } catch (error) {
+      if (isNothingToRead(error)) {
+        run.warnings = [...run.warnings, `No research was made. ${error.message}`]
+        return null
+      }
+      if (!handingOver.signal.aborted || run.deadline.signal.aborted) throw error
+      return shown(run, await goneOn(run, asked, memory))
+    } finally {
+      disarm()
+    }
+  }
+
+  async function goneOn(run: Run, asked: Asked, memory: Kept): Promise<Thought> {
+    return handOver(run, await research.later(run.call, asked, memory), 'This takes longer than a minute')
+  }
+}
+
+function thoughtOf(run: Run, { report, turns, pages, citations, warnings }: Findings): Thought {
+  const last = turns.at(-1)
+  const engineId = last?.engineId ?? run.engineId
+  const counted = turns.map((turn, at) => (at === turns.length - 1 ? { ...turn, pages } : turn))
+  const sum = (of: 'promptTokens' | 'completionTokens') => turns.reduce((total, turn) => total + turn[of], 0)
+  const use = {
+    id: run.id,
+    name: 'deep_research',
+    status: 'success' as const,
+    description: `read ${pages} pages`,
+    arguments: { question: run.request.prompt.slice(0, 4_000), max_sources: run.inquiry?.maxSources },
+    result: { citations },
+  }
+  return {
+    ...EMPTY,
+    engineId,
+    free: last?.free ?? true,
+    promptTokens: sum('promptTokens'),
+    completionTokens: sum('completionTokens'),
+    content: report,
+    turns: counted,
+    toolUses: [use],
+    warnings: warnings.slice(0, 20),
+  }
+}

@@ -1,0 +1,33 @@
+import type { ImageRequest } from './engine'
+
+/** The whole description of a picture: the caller's words, what is to change, then style and aspect ratio (contract 6). */
+export function imagePrompt({ prompt, changes, style, aspectRatio }: Omit<ImageRequest, 'model'>): string {
+  const said = [prompt, ...changes.map((change) => `Change: ${change}`)]
+  if (style) said.push(`Style: ${style}`)
+  if (aspectRatio) said.push(`Aspect ratio: ${aspectRatio}`)
+  return said.length === 1 ? prompt : said.map(asSentence).join(' ')
+}
+
+const asSentence = (text: string): string => {
+  const trimmed = text.trim()
+  return /[.!?…。！？]["'”’»)]?$/.test(trimmed) ? trimmed : `${trimmed}.`
+}
+
+/** Sizes that servers of this format know, by model: one square, one wide, one tall (contract 28.1). */
+const SIZES = { square: '1024x1024', wide: '1536x1024', tall: '1024x1536' }
+const DALL_E_3 = { square: '1024x1024', wide: '1792x1024', tall: '1024x1792' }
+
+/** The size nearest to an aspect ratio; undefined leaves it to the upstream. */
+export function sizeFor(model: string, aspectRatio: string | null): string | undefined {
+  if (!aspectRatio) return undefined
+  const [width, height] = aspectRatio.split(':').map(Number) as [number, number]
+  const sizes = model.startsWith('dall-e-3') ? DALL_E_3 : SIZES
+  return width === height ? sizes.square : width > height ? sizes.wide : sizes.tall
+}
+
+/** The upstream's word for a quality other than its usual one. */
+export function qualityFor(model: string, quality: ImageRequest['quality']): string | undefined {
+  if (quality === 'standard') return undefined
+  if (model.startsWith('dall-e')) return quality === 'hd' ? 'hd' : undefined
+  return quality === 'hd' ? 'high' : 'low'
+}

@@ -1,0 +1,48 @@
+import { expect, test } from 'bun:test'
+import type { Idempotency } from '../../src/idempotency'
+import { expiredKeys, startIdempotencyLoop } from '../../src/idempotency'
+import { fakeClock } from '../support/clock'
+
+const settle = () => Bun.sleep(0)
+
+test('leases are renewed every half second, however many requests run, and a failure is told by name', async () => {
+  const clock = fakeClock()
+  const errors: string[] = []
+  let renewed = 0
+  const renewLeases = async () => {
+    renewed += 1
+    if (renewed === 3) throw new Error('away')
+    return 7
+  }
+  const loop = startIdempotencyLoop({
+    idempotency: { renewLeases } as Idempotency,
+    clock,
+    onError: (name, error) => errors.push(`${name}: ${(error as Error).message}`),
+  })
+  await settle()
+  expect(renewed).toBe(1)
+  clock.advance(499)
+  await settle()
+  expect(renewed).toBe(1)
+  clock.advance(1)
+  await settle()
+  expect(renewed).toBe(2)
+  clock.advance(500)
+  await settle()
+  expect(errors).toEqual(['idempotency-leases: away'])
+  await loop.stop()
+})
+
+test('expired keys are deleted every minute, batch after batch as long as they are full', async () => {
+  const asked: number[] = []
+  const left = [500, 500, 499, 500]
+  const kind = expiredKeys({
+    removeExpired: async (limit) => {
+      asked.push(limit)
+      return left.shift()!
+    },
+  })
+  expect(kind).toMatchObject({ name: 'idempotency.expiry', everyMs: 60_000 })
+  await kind.run(undefined as never)
+  expect(asked).toEqual([500, 500, 500])
+})

@@ -1,0 +1,100 @@
+import { Database } from 'bun:sqlite'
+import { afterAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { SQL } from 'bun'
+import { type DatabaseLocation, inTurn, migrate, schemaOf } from '../../src/kernel/store'
+import { createPostgresDatabase, postgresUrl } from '../support/store'
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-migrate-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+let made = 0
+
+if (!postgresUrl)
+  process.stdout.write('NOT RUN: nodes that migrate together, because SVC_TEST_POSTGRES_URL is not set.\n')
+
+/** An empty database of this run's kind, and a way to run a statement in it. */
+async function empty(): Promise<{ location: DatabaseLocation; run(text: string): Promise<unknown> }> {
+  if (!postgresUrl) {
+    const path = join(folder, `${++made}.db`)
+    const run = async (text: string) => {
+      const database = new Database(path, { create: true })
+      database.run(text)
+      database.close()
+    }
+    await run('VACUUM')
+    return { location: { dialect: 'sqlite', path }, run }
+  }
+  const { url, drop } = await createPostgresDatabase(postgresUrl)
+  const client = new SQL(url, { max: 1 })
+  afterAll(async () => {
+    await client.close()
+    await drop()
+  })
+  return { location: { dialect: 'postgres', url }, run: (text) => client.unsafe(text) }
+}
+const TABLE = postgresUrl ? 'drizzle.__drizzle_migrations' : '__drizzle_migrations'
+
+describe('the migrations of a database', () => {
+  test('are all missing in an empty one, and none after they were applied, once', async () => {
+    const { location } = await empty()
+    const { known, ...before } = await schemaOf(location)
+    expect(known).toBeGreaterThan(0)
+    expect(before).toEqual({ applied: 0, strange: false })
+    await migrate(location)
+    expect(await schemaOf(location)).toEqual({ applied: known, known, strange: false })
+    await migrate(location)
+    expect(await schemaOf(location)).toEqual({ applied: known, known, strange: false })
+  })
+
+  test('that this build does not know of are counted, and others of the same number are strange', async () => {
+    const { location, run } = await empty()
+    await migrate(location)
+    const { known } = await schemaOf(location)
+    await run(`INSERT INTO ${TABLE} (hash, created_at) VALUES ('of a later build', 9999999999999)`)
+    expect(await schemaOf(location)).toEqual({ applied: known + 1, known, strange: false })
+    await run(`UPDATE ${TABLE} SET hash = 'of another' WHERE hash <> 'of a later build'`)
+    expect(await schemaOf(location)).toMatchObject({ strange: true })
+  })
+
+  test('fail as the database fails', async () => {
+    const { location, run } = await empty()
+    await run(
+      postgresUrl
+        ? `CREATE SCHEMA drizzle; CREATE TABLE ${TABLE} (id int)`
+        : `CREATE TABLE ${TABLE} (id INTEGER PRIMARY KEY)`,
+    )
+    await expect(schemaOf(location)).rejects.toThrow()
+  })
+})
+
+describe('what only one node may do at a time', () => {
+  test('is done, and its answer or its error handed on', async () => {
+    const { location } = await empty()
+    expect(await inTurn(location, async () => 'done')).toBe('done')
+    await expect(inTurn(location, () => Promise.reject(new Error('no')))).rejects.toThrow('no')
+    expect(await inTurn(location, () => migrate(location))).toBeUndefined()
+  })
+
+  test('is done by one node after the other', async () => {
+    // The lock of the data folder sees to that on SQLite, where turns are at once.
+    const { location } = await empty()
+    let [inside, most] = [0, 0]
+    const work = async () => {
+      inside += 1
+      most = Math.max(most, inside)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      inside -= 1
+    }
+    await Promise.all([inTurn(location, work), inTurn(location, work), inTurn(location, work)])
+    expect(most).toBe(postgresUrl ? 1 : 3)
+  })
+
+  test.if(postgresUrl !== undefined)('is to migrate as well, where nodes start together', async () => {
+    const { location } = await empty()
+    await Promise.all([migrate(location), migrate(location), migrate(location)])
+    const { applied, known } = await schemaOf(location)
+    expect(applied).toBe(known)
+  })
+})

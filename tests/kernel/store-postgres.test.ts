@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'bun:test'
+import { SQL } from 'bun'
+import { openPostgres } from '../../src/kernel/store'
+import { postgresUrl } from '../support/store'
+import { byId, insert, openScratch } from './scratch'
+
+if (!postgresUrl) process.stdout.write('NOT RUN: a store on Postgres, because SVC_TEST_POSTGRES_URL is not set.\n')
+
+const failure = (errno: string) => Object.assign(new Error(errno), { code: 'ERR_POSTGRES_SERVER_ERROR', errno })
+const attempts = (errors: (Error | null)[]) => {
+  let tried = 0
+  return {
+    tried: () => tried,
+    next: async () => {
+      const error = errors[tried++]
+      if (error) throw error
+    },
+  }
+}
+
+describe.skipIf(!postgresUrl)('a unit of work on Postgres', () => {
+  test.each(['40001', '40P01'])('that loses a conflict (%s) is tried four times in all', async (errno) => {
+    const store = await openScratch()
+    const lost = failure(errno)
+    const lucky = attempts([lost, lost, lost, null])
+    let told = 0
+    await store.write(async (tx) => {
+      tx.afterCommit(() => {
+        told += 1
+      })
+      await insert(tx, { id: `lucky-${lucky.tried()}`, amount: 1 })
+      await lucky.next()
+    })
+    expect([lucky.tried(), told]).toEqual([4, 1])
+    const found = await Promise.all([0, 1, 2, 3].map((tried) => byId(store.read, { id: `lucky-${tried}` })))
+    expect(found.map((rows) => rows.length)).toEqual([0, 0, 0, 1])
+    const unlucky = attempts([lost, lost, lost, lost, null])
+    await expect(store.write(unlucky.next)).rejects.toBe(lost)
+    expect(unlucky.tried()).toBe(4)
+  })
+
+  test('that fails for another reason is not tried again', async () => {
+    const store = await openScratch()
+    const broken = attempts([failure('23514'), null])
+    await expect(store.write(broken.next)).rejects.toThrow('23514')
+    expect(broken.tried()).toBe(1)
+    expect(store.failing()).toBe(false)
+  })
+
+  test('that finds the disk full says so until something is kept, and one that finds it away does not', async () => {
+    const store = await openScratch()
+    await expect(store.write(attempts([failure('57P01')]).next)).rejects.toMatchObject({ retryAfterS: 2 })
+    expect(store.failing()).toBe(false)
+    await expect(store.write(attempts([failure('53100')]).next)).rejects.toMatchObject({
+      code: 'storage_unavailable',
+      retryAfterS: 30,
+    })
+    expect(store.failing()).toBe(true)
+    await store.write((tx) => insert(tx, { id: 'kept', amount: 1 }))
+    expect(store.failing()).toBe(false)
+  })
+
+  test('is refused where the server takes no writes', async () => {
+    const store = await openScratch()
+    expect(await store.confirm()).toBeUndefined()
+    const url = new URL(postgresUrl!)
+    const admin = new SQL(url.href, { max: 1 })
+    await admin.unsafe(`DROP ROLE IF EXISTS svc_reader_${process.pid}`)
+    await admin.unsafe(`CREATE ROLE svc_reader_${process.pid} LOGIN SUPERUSER`)
+    await admin.unsafe(`ALTER ROLE svc_reader_${process.pid} SET default_transaction_read_only = on`)
+    url.username = `svc_reader_${process.pid}`
+    const standby = openPostgres({ url: url.href })
+    const refused = { code: 'storage_unavailable', retryAfterS: 2 }
+    await expect(standby.confirm()).rejects.toMatchObject(refused)
+    expect(await standby.ping()).toBeUndefined()
+    await standby.close()
+    await admin.unsafe(`DROP ROLE svc_reader_${process.pid}`)
+    await admin.close()
+    const away = openPostgres({ url: 'postgres://nobody@127.0.0.1:1/none' })
+    await expect(away.confirm()).rejects.toMatchObject(refused)
+    await expect(away.ping()).rejects.toThrow()
+    await away.close()
+  })
+
+  test('is backed up and checked by tools of its own', async () => {
+    const store = await openScratch()
+    expect(await store.integrity()).toEqual([])
+    await expect(store.backup('somewhere')).rejects.toThrow('pg_dump')
+  })
+})
