@@ -32,6 +32,11 @@ const WORDS = [
   '\u202e',
   '\ud83d',
 ]
+/** The first requests to every route at once would time how the server compiles its routes, not what a word does. */
+const AT_ONCE = 12
+const slicesOf = <T>(all: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(all.length / size) }, (_, n) => all.slice(n * size, (n + 1) * size))
+
 /** An odd word may be not found or refused; it is never an error of the server. */
 function expectHarmless({ status, text }: Reply): void {
   expect(status).toBeLessThan(500)
@@ -46,9 +51,14 @@ const filled = ({ path }: Route, word: string) =>
 
 describe('F1 SQL', () => {
   test.each(WORDS)('%j in every path id', async (word) => {
-    const replies = await Promise.all(
-      named.map((route) => send(route.method, filled(route, word), route.hasBody ? { body: {} } : {})),
-    )
+    const replies: Reply[] = []
+    for (const few of slicesOf(named, AT_ONCE))
+      replies.push(
+        ...(await Promise.all(
+          few.map((route) => send(route.method, filled(route, word), route.hasBody ? { body: {} } : {})),
+        )),
+      )
+    expect(replies.length).toBe(named.length)
     expect(replies.length).toBeGreaterThan(8)
     for (const reply of replies) expectHarmless(reply)
     expect(replies.every(({ status }) => status >= 400)).toBe(true)
