@@ -528,11 +528,18 @@ CREATE TABLE "skills" (
 	"search_text" text NOT NULL
 );
 --> statement-breakpoint
-CREATE TABLE "skill_calls" (
-	"skill" text NOT NULL,
-	"at" bigint NOT NULL,
-	"calls" bigint NOT NULL,
-	CONSTRAINT "skill_calls_skill_at_pk" PRIMARY KEY("skill","at")
+CREATE TABLE "takeovers" (
+	"kind" text NOT NULL,
+	"subject_id" text NOT NULL,
+	"owner" text NOT NULL,
+	"status" text NOT NULL,
+	"fence" bigint NOT NULL,
+	"holder_id" text,
+	"holder_name" text,
+	"since" bigint,
+	"until" bigint,
+	"reason" text,
+	CONSTRAINT "takeovers_kind_subject_id_pk" PRIMARY KEY("kind","subject_id")
 );
 --> statement-breakpoint
 CREATE TABLE "grant_codes" (
@@ -543,6 +550,13 @@ CREATE TABLE "grant_codes" (
 	"expires_at" bigint NOT NULL,
 	"used_at" bigint,
 	"used_for" text
+);
+--> statement-breakpoint
+CREATE TABLE "skill_calls" (
+	"skill" text NOT NULL,
+	"at" bigint NOT NULL,
+	"calls" bigint NOT NULL,
+	CONSTRAINT "skill_calls_skill_at_pk" PRIMARY KEY("skill","at")
 );
 --> statement-breakpoint
 CREATE TABLE "spend_days" (
@@ -669,6 +683,13 @@ CREATE TABLE "webhooks" (
 	"tests_since" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "payment_customers" (
+	"owner" text NOT NULL,
+	"provider" text NOT NULL,
+	"customer" text NOT NULL,
+	CONSTRAINT "payment_customers_owner_provider_pk" PRIMARY KEY("owner","provider")
+);
+--> statement-breakpoint
 CREATE TABLE "workflow_runs" (
 	"id" text PRIMARY KEY NOT NULL,
 	"owner" text NOT NULL,
@@ -692,13 +713,6 @@ CREATE TABLE "workflow_runs" (
 	"once" text,
 	"created_at" bigint NOT NULL,
 	"completed_at" bigint
-);
---> statement-breakpoint
-CREATE TABLE "payment_customers" (
-	"owner" text NOT NULL,
-	"provider" text NOT NULL,
-	"customer" text NOT NULL,
-	CONSTRAINT "payment_customers_owner_provider_pk" PRIMARY KEY("owner","provider")
 );
 --> statement-breakpoint
 CREATE TABLE "workflow_steps" (
@@ -867,6 +881,8 @@ CREATE INDEX "skills_by_installs" ON "skills" USING btree ("listed","install_cou
 CREATE INDEX "skills_by_rating" ON "skills" USING btree ("listed","rating","seq");--> statement-breakpoint
 CREATE INDEX "skills_by_age" ON "skills" USING btree ("listed","seq");--> statement-breakpoint
 CREATE INDEX "skills_by_category" ON "skills" USING btree ("listed","category","install_count","seq");--> statement-breakpoint
+CREATE INDEX "takeovers_until" ON "takeovers" USING btree ("until");--> statement-breakpoint
+CREATE INDEX "takeovers_by_owner" ON "takeovers" USING btree ("owner","kind","status");--> statement-breakpoint
 CREATE INDEX "usage_records_by_owner" ON "usage_records" USING btree ("owner","at");--> statement-breakpoint
 CREATE INDEX "webhook_deliveries_of" ON "webhook_deliveries" USING btree ("webhook_id","created_at","id");--> statement-breakpoint
 CREATE INDEX "webhook_deliveries_by_age" ON "webhook_deliveries" USING btree ("created_at","id");--> statement-breakpoint

@@ -621,13 +621,22 @@ CREATE INDEX `skills_by_installs` ON `skills` (`listed`,`install_count`,`seq`);-
 CREATE INDEX `skills_by_rating` ON `skills` (`listed`,`rating`,`seq`);--> statement-breakpoint
 CREATE INDEX `skills_by_age` ON `skills` (`listed`,`seq`);--> statement-breakpoint
 CREATE INDEX `skills_by_category` ON `skills` (`listed`,`category`,`install_count`,`seq`);--> statement-breakpoint
-CREATE TABLE `skill_calls` (
-	`skill` text NOT NULL,
-	`at` integer NOT NULL,
-	`calls` integer NOT NULL,
-	PRIMARY KEY(`skill`, `at`)
+CREATE TABLE `takeovers` (
+	`kind` text NOT NULL,
+	`subject_id` text NOT NULL,
+	`owner` text NOT NULL,
+	`status` text NOT NULL,
+	`fence` integer NOT NULL,
+	`holder_id` text,
+	`holder_name` text,
+	`since` integer,
+	`until` integer,
+	`reason` text,
+	PRIMARY KEY(`kind`, `subject_id`)
 );
 --> statement-breakpoint
+CREATE INDEX `takeovers_until` ON `takeovers` (`until`);--> statement-breakpoint
+CREATE INDEX `takeovers_by_owner` ON `takeovers` (`owner`,`kind`,`status`);--> statement-breakpoint
 CREATE TABLE `grant_codes` (
 	`hash` text PRIMARY KEY NOT NULL,
 	`amount_cents` integer NOT NULL,
@@ -636,6 +645,13 @@ CREATE TABLE `grant_codes` (
 	`expires_at` integer NOT NULL,
 	`used_at` integer,
 	`used_for` text
+);
+--> statement-breakpoint
+CREATE TABLE `skill_calls` (
+	`skill` text NOT NULL,
+	`at` integer NOT NULL,
+	`calls` integer NOT NULL,
+	PRIMARY KEY(`skill`, `at`)
 );
 --> statement-breakpoint
 CREATE TABLE `spend_days` (
@@ -770,6 +786,13 @@ CREATE TABLE `webhooks` (
 --> statement-breakpoint
 CREATE INDEX `webhooks_by_owner` ON `webhooks` (`owner`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `webhooks_by_age` ON `webhooks` (`created_at`,`id`);--> statement-breakpoint
+CREATE TABLE `payment_customers` (
+	`owner` text NOT NULL,
+	`provider` text NOT NULL,
+	`customer` text NOT NULL,
+	PRIMARY KEY(`owner`, `provider`)
+);
+--> statement-breakpoint
 CREATE TABLE `workflow_runs` (
 	`id` text PRIMARY KEY NOT NULL,
 	`owner` text NOT NULL,
@@ -798,13 +821,6 @@ CREATE TABLE `workflow_runs` (
 CREATE INDEX `workflow_runs_by_workflow` ON `workflow_runs` (`workflow_id`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `workflow_runs_by_end` ON `workflow_runs` (`completed_at`);--> statement-breakpoint
 CREATE UNIQUE INDEX `workflow_runs_once` ON `workflow_runs` (`once`);--> statement-breakpoint
-CREATE TABLE `payment_customers` (
-	`owner` text NOT NULL,
-	`provider` text NOT NULL,
-	`customer` text NOT NULL,
-	PRIMARY KEY(`owner`, `provider`)
-);
---> statement-breakpoint
 CREATE TABLE `workflow_steps` (
 	`run_id` text NOT NULL,
 	`seq` integer NOT NULL,

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connectRedis } from '../../src/app/redis'
+import { eventually } from '../support/eventually'
 import { createWorld } from '../support/world'
 
 const binary = Bun.which('redis-server')
@@ -26,6 +27,7 @@ const untilUp = async (url: string) => {
     )
     redis.close()
     if (up) return
+    await Bun.sleep(20)
   }
 }
 
@@ -51,4 +53,22 @@ test('without one it says unconfigured', async () => {
   const world = await createWorld()
   const { body } = await world.send('GET', 'health')
   expect(body.infrastructure.redis).toEqual({ status: 'unconfigured', latencyMs: null })
+})
+
+test.skipIf(!server)('carries what processes tell each other', async () => {
+  const url = `redis://127.0.0.1:${port}`
+  await untilUp(url)
+  const [one, other] = [connectRedis(url)!, connectRedis(url)!]
+  const heard: string[] = []
+  const leave = await other.wire.hear(
+    (text) => heard.push(text),
+    () => heard.push('again'),
+  )
+  await one.wire.send('hello')
+  await eventually(() => heard.length === 2)
+  expect({ heard, hearing: other.wire.hearing() }).toEqual({ heard: ['again', 'hello'], hearing: true })
+  await leave()
+  expect(other.wire.hearing()).toBe(false)
+  one.close()
+  other.close()
 })

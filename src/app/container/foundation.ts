@@ -12,16 +12,18 @@ import { createIdempotency } from '../../idempotency'
 import { createJobs } from '../../jobs'
 import { errorFields } from '../../kernel/log'
 import { createOutbound } from '../../kernel/outbound'
+import { createLive } from '../../live'
 import { createNodes } from '../../nodes'
 import { createOrgs } from '../../orgs'
 import { createSettings } from '../../settings'
+import { createTakeovers } from '../../takeovers'
 import { createUsageLog } from '../../usage'
 import { type Deps, words } from './deps'
 
 export type Foundation = ReturnType<typeof buildFoundation>
 
 /** Builds what every other room uses: outbound calls, audit record, settings, usage, events, organizations. */
-export function buildFoundation({ config, store, clock, log, auditKey, masterKey, node, home, origin }: Deps) {
+export function buildFoundation({ config, store, clock, log, auditKey, masterKey, node, home, redis, origin }: Deps) {
   const onError = (name: string, error: unknown) => log.error({ loop: name, ...errorFields(error) }, 'loop failed')
   const outbound = createOutbound({
     allow: words(config.egressAllow),
@@ -30,6 +32,8 @@ export function buildFoundation({ config, store, clock, log, auditKey, masterKey
   })
   const jobs = createJobs({ store, clock, node, leaseMs: config.jobLeaseSeconds * 1_000, onError })
   const nodes = createNodes({ store, node, home })
+  const live = createLive({ wire: store.wire && (redis?.wire ?? store.wire), node, clock, onError })
+  const takeovers = createTakeovers({ store, clock, jobs })
   const audit = createAuditLog({ clock })
   const book = createCheckpointBook({ folder: join(config.dataDir, 'audit') })
   const checkpoints = createCheckpoints({
@@ -74,6 +78,8 @@ export function buildFoundation({ config, store, clock, log, auditKey, masterKey
     onError,
     outbound,
     jobs,
+    live,
+    takeovers,
     nodes,
     audit,
     checkpoints,

@@ -20,6 +20,7 @@ export function startLoops({ store, clock, node }: Deps, rooms: Foundation & Acc
     audit,
     usage,
     nodes,
+    live,
     jobs,
     files,
     filePlace,
@@ -44,6 +45,7 @@ export function startLoops({ store, clock, node }: Deps, rooms: Foundation & Acc
   jobs.register(sweptFiles({ store, clock, ...filePlace }))
   return [
     startLeaseLoop({ nodes, clock, onError }),
+    live.start(),
     startRollupLoop({ store, clock, onError }),
     startRefusalLoop({ refusals: usage.refusals, store, clock, onError }),
     startHoldRecovery({ store, clock, audit, node, release, unended, onError }),

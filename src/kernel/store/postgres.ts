@@ -5,6 +5,7 @@ import { createKeeping } from './keeping'
 import { connect } from './postgres-client'
 import { onReadFailure } from './prepared'
 import type { Reader, Store, Tx } from './store'
+import { createPostgresWire } from './wire'
 
 type Options = { url: string; maxConnections?: number }
 
@@ -17,6 +18,7 @@ export function openPostgres({ url, maxConnections = 8 }: Options): Store {
   const asking = connect(url)
   const db = drizzle({ client })
   onReadFailure(db, toAppError)
+  const { wire, close: closeWire } = createPostgresWire(url)
   const keeping = createKeeping()
 
   const attempt = async <T>(unit: (tx: Tx) => Promise<T>): Promise<T> => {
@@ -43,6 +45,7 @@ export function openPostgres({ url, maxConnections = 8 }: Options): Store {
 
   return {
     dialect: 'postgres',
+    wire,
     read: facade(db, () => undefined, new Map()),
     write,
     writeSoon: write,
@@ -61,7 +64,7 @@ export function openPostgres({ url, maxConnections = 8 }: Options): Store {
       throw new Error('back up Postgres with pg_dump')
     },
     close: async () => {
-      await Promise.all([client.close({ timeout: 2 }), asking.close({ timeout: 2 })])
+      await Promise.all([client.close({ timeout: 2 }), asking.close({ timeout: 2 }), closeWire()])
     },
   }
 }

@@ -65,6 +65,7 @@ export function openSqlite(options: Options): Store {
 
   return {
     dialect: 'sqlite',
+    wire: null,
     read,
     write: (unit) => write(unit, false),
     writeSoon: (unit) => write(unit, true),

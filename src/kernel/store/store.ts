@@ -2,6 +2,7 @@ import { type Placeholder, sql } from 'drizzle-orm'
 import type { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core'
 import type { Table } from './kit'
 import { type Prepared, planned } from './prepared'
+import type { Wire } from './wire'
 
 export type Dialect = 'sqlite' | 'postgres'
 
@@ -25,6 +26,8 @@ export type Tx = Reader &
 export type Store = {
   readonly dialect: Dialect
   readonly read: Reader
+  /** Reaches the other processes of this database; null on SQLite, where one process holds the file. */
+  readonly wire: Wire | null
   /**
    * Runs one unit of work: all of it commits, or none. It may await only this store. Units queued in
    * the same turn share one commit, and the promise settles after that commit (design 4).

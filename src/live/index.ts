@@ -1,0 +1,2 @@
+/** Live: what happens is told at once to whoever listens, in every process; ids only, and nothing is kept. */
+export { createLive, type Heard, type Live } from './service'

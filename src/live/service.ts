@@ -1,0 +1,141 @@
+import type { Clock } from '../kernel/clock'
+import { type Loop, startLoop } from '../kernel/loop'
+import type { Wire } from '../kernel/store'
+
+/** Ids and small words of what happened; whoever hears it reads the rows. */
+export type Heard = Readonly<Record<string, string | number | boolean | null>>
+/** Null: something may have been missed, so read again. Must not throw, nor wait. */
+type Listener = (heard: Heard | null) => void
+
+type Deps = {
+  /** Null where there is no other process. */
+  wire: Wire | null
+  /** Id of this process. */
+  node: string
+  clock: Clock
+  onError(name: string, error: unknown): void
+}
+
+type Told = [topic: string, id: string, heard: Heard]
+
+export type Live = ReturnType<typeof createLive>
+
+/** Bytes of one message on the wire; Postgres takes no more than 8,000. */
+const MOST_BYTES = 6_000
+const LOOK_EVERY_MS = 1_000
+const EVERYTHING = '*'
+
+/**
+ * Tells what happened to listeners of this process directly, and to those of others over the wire. It may be lost on the
+ * way: whoever must not miss anything reads again when told null, and now and then by itself.
+ *
+ *     tx.afterCommit(() => live.tell('widget.session', id, { what: 'message' }))
+ *     const stop = live.hear('widget.session', id, (heard) => …)
+ */
+export function createLive({ wire, node, clock, onError }: Deps) {
+  const listeners = new Map<string, Set<Listener>>()
+  let waiting: Told[] = []
+  let sending = false
+  return { tell, hear, start, listening: (topic: string, id: string) => listeners.has(keyOf(topic, id)) }
+
+  /** Call it once the change is committed, as in `tx.afterCommit`. Never throws. */
+  function tell(topic: string, id: string, heard: Heard = {}): void {
+    deliver([topic, id, heard])
+    if (!wire) return
+    waiting.push([topic, id, heard])
+    if (!sending) void send(wire)
+  }
+
+  /** Listens to one id, or with `*` to all of a topic, until the returned function is called. */
+  function hear(topic: string, id: string, listener: Listener): () => void {
+    const key = keyOf(topic, id)
+    const ofKey = listeners.get(key) ?? new Set()
+    listeners.set(key, ofKey.add(listener))
+    return () => {
+      ofKey.delete(listener)
+      if (!ofKey.size && listeners.get(key) === ofKey) listeners.delete(key)
+    }
+  }
+
+  /** Hears the other processes from now on; tries again while the wire is away. */
+  function start(): Loop {
+    let leave: (() => Promise<void>) | null = null
+    const loop = startLoop({
+      name: 'live',
+      idleMs: LOOK_EVERY_MS,
+      longestNapMs: LOOK_EVERY_MS,
+      clock,
+      onError,
+      tick: async () => {
+        if (wire && !wire.hearing()) leave = await wire.hear(received, missed)
+        return 0
+      },
+    })
+    return {
+      wake: loop.wake,
+      async stop() {
+        await loop.stop()
+        await leave?.().catch(() => undefined)
+      },
+    }
+  }
+
+  function deliver([topic, id, heard]: Told): void {
+    for (const key of [keyOf(topic, id), keyOf(topic, EVERYTHING)]) {
+      for (const listener of listeners.get(key) ?? []) contain(listener, { ...heard, id })
+    }
+  }
+
+  /** What waits goes out together while an earlier message is under way. */
+  async function send(over: Wire): Promise<void> {
+    sending = true
+    await undefined
+    while (waiting.length) {
+      const batch = taken()
+      await over.send(JSON.stringify({ node, told: batch })).catch((error) => onError('live', error))
+    }
+    sending = false
+  }
+
+  function taken(): Told[] {
+    let bytes = 0
+    const most = waiting.findIndex((told) => {
+      bytes += Buffer.byteLength(JSON.stringify(told)) + 1
+      return bytes > MOST_BYTES
+    })
+    const batch = most < 0 ? waiting : waiting.slice(0, Math.max(1, most))
+    waiting = waiting.slice(batch.length)
+    return batch
+  }
+
+  function received(text: string): void {
+    const read = readMessage(text)
+    if (!read || read.node === node) return
+    for (const told of read.told) deliver(told)
+  }
+
+  function missed(): void {
+    for (const ofKey of [...listeners.values()]) for (const listener of [...ofKey]) contain(listener, null)
+  }
+
+  function contain(listener: Listener, heard: Heard | null): void {
+    try {
+      listener(heard)
+    } catch (error) {
+      onError('live', error)
+    }
+  }
+}
+
+const keyOf = (topic: string, id: string): string => `${topic} ${id}`
+
+/** Whoever may use the database may say anything on its channel. */
+function readMessage(text: string): { node: string; told: Told[] } | null {
+  try {
+    const { node, told } = JSON.parse(text) as { node: string; told: Told[] }
+    const fits = Array.isArray(told) && told.every((one) => Array.isArray(one) && one.length === 3)
+    return fits ? { node, told } : null
+  } catch {
+    return null
+  }
+}
