@@ -75,11 +75,14 @@ export function readEngineConfig(settings: EngineSettings): EngineConfig {
     const audio = AUDIO_ENGINES.find(({ id }) => id === engineId)
     if (engineId !== EVERY_TEXT_ENGINE && !ASKABLE.has(entry?.kind ?? '') && !audio) {
       problems.push(
-        `engines.models.${engineId}: not an engine of text, images or sound. They are ${connectable().join(', ')}.`,
+        `engines.models.${engineId}: not an engine of text, images, videos or sound. They are ${connectable().join(', ')}.`,
       )
     }
-    const mute = audio && refs.find(({ upstream }) => !SPEAKING.has(upstreams.get(upstream)?.kind ?? 'compat'))
+    const mute = audio && refs.find(({ upstream }) => !WITH_MEDIA.has(upstreams.get(upstream)?.kind ?? 'compat'))
     if (mute) problems.push(`engines.models.${engineId}: "${mute.upstream}" is of a kind without sound.`)
+    const still =
+      entry?.kind === 'video' && refs.find(({ upstream }) => !WITH_MEDIA.has(upstreams.get(upstream)?.kind ?? 'compat'))
+    if (still) problems.push(`engines.models.${engineId}: "${still.upstream}" is of a kind without videos.`)
     named.set(entry?.id ?? engineId, refs)
   }
   if (problems.length) throw new ConfigError(problems)
@@ -98,16 +101,19 @@ export function upstreamPrices(settings: EngineSettings): PriceTable {
   return Object.fromEntries(prices.filter(([, price]) => price)) as PriceTable
 }
 
-/** Kinds of upstreams that speak and transcribe. */
-const SPEAKING: ReadonlySet<string> = new Set(['compat', 'openai'])
+/** Kinds of upstreams that speak, transcribe and make videos. */
+const WITH_MEDIA: ReadonlySet<string> = new Set(['compat', 'openai'])
 
 /** Engines that get the targets only that are named for them. */
-const namedAlone = (): string[] => ['svc-1-create', ...[...IMAGE_ENGINES, ...AUDIO_ENGINES].map(({ id }) => id)]
+const namedAlone = (): string[] => [
+  ...ENGINES.filter(({ kind }) => kind !== 'text').map(({ id }) => id),
+  ...[...IMAGE_ENGINES, ...AUDIO_ENGINES].map(({ id }) => id),
+]
 
 const connectable = (): string[] => [...textEngines(), ...namedAlone()]
 
 /** Kinds of listed engine that an upstream can be asked for. */
-const ASKABLE: ReadonlySet<string> = new Set(['text', 'image'])
+const ASKABLE: ReadonlySet<string> = new Set(['text', 'image', 'video'])
 
 const textEngines = (): string[] => ENGINES.filter(({ kind }) => kind === 'text').map(({ id }) => id)
 

@@ -2,6 +2,7 @@
 
 import type { Refusal } from './refusals'
 import type { SpeechRequest, Transcription, TranscriptionRequest } from './speech'
+import type { VideoDriver } from './video'
 
 export type ImagePart = { type: 'image'; mimeType: string; base64: string }
 export type Part = { type: 'text'; text: string } | ImagePart
@@ -92,6 +93,8 @@ export type Driver = {
   transcribe?(request: TranscriptionRequest): Promise<Transcription>
   /** Makes one picture; absent where it makes none. Throws {@link EngineFailure}. */
   image?(request: ImageRequest): Promise<MadeImage>
+  /** Makes videos; absent where it makes none. */
+  video?: VideoDriver
   /** Checks at no cost that the upstream answers, and lists its models where it can. Throws {@link EngineFailure}. */
   probe(signal: AbortSignal): Promise<readonly ModelFacts[]>
 }

@@ -18,6 +18,9 @@ export type {
   ToolCall,
   ToolChoice,
 } from './engine'
+export { EngineFailure } from './engine'
+export { engineMissing } from './errors'
+export { type OrderedVideo, VideoInDoubt } from './filming'
 export { imagePrompt } from './image-prompt'
 export type { UpstreamState } from './probes'
 export { createEngines, type EngineService } from './service'

@@ -18,7 +18,8 @@ export const engineRoutes = (engines: EngineService, guard: Guard) =>
       '',
       () => {
         const listed = engines.models()
-        const answering = listed.filter(({ status }) => status !== 'down')
+        // Chat clients wait for an answer, and a video is a job.
+        const answering = listed.filter(({ status, kind }) => status !== 'down' && kind !== 'video')
         return { models: listed.map(toEntry), object: 'list' as const, data: answering.map(toChatModel) }
       },
       {

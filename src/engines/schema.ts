@@ -26,7 +26,9 @@ export const ChatModel = t.Object({
 export const ModelList = t.Object({
   models: t.Array(ModelEntry),
   object: t.Literal('list'),
-  data: t.Array(ChatModel, { description: 'The models that answer: none whose status is "down"' }),
+  data: t.Array(ChatModel, {
+    description: 'The models that answer a chat: none whose status is "down", and none of videos',
+  }),
 })
 
 export const ModelReply = t.Object({ ...ModelEntry.properties, ...ChatModel.properties })

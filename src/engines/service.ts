@@ -17,6 +17,7 @@ import {
 } from './catalog'
 import { type EngineSettings, fingerprintOf, readEngineConfig } from './config'
 import type { Driver } from './engine'
+import { createFilming } from './filming'
 import { createProbes, type ProviderHealth, type UpstreamState } from './probes'
 import { createSounding } from './sounding'
 import { createTargets, type Target } from './targets'
@@ -52,6 +53,7 @@ export function createEngines({ settings, clock, log, builtin, observe = ignore,
   const probes = createProbes(targets, clock)
   const answering = createAnswering({ targets, entries: [...ENGINES, ...IMAGE_ENGINES], clock, log, observe, jitter })
   const sounding = createSounding({ targets, clock, log, observe, jitter })
+  const filming = createFilming({ targets, clock, log, observe, jitter, hasBuiltin: config.builtin })
 
   return {
     fingerprint: fingerprintOf(config),
@@ -65,6 +67,7 @@ export function createEngines({ settings, clock, log, builtin, observe = ignore,
     /** Whether the built-in engine makes the pictures of an image engine. */
     drawsItself: (id: string): boolean => targets.get(imageEntryOf(id).id)?.[0]?.free ?? false,
     ...sounding,
+    ...filming,
     /** Whether an upstream speaks or transcribes. */
     hasSound: (id: AudioEngine): boolean => (targets.get(id) ?? []).length > 0,
     has: (id: string): boolean => findEngine(id) !== null,
@@ -109,7 +112,8 @@ export function createEngines({ settings, clock, log, builtin, observe = ignore,
     mapping,
   }
 
-  function statusOf({ id, fallback }: EngineEntry): ModelStatus {
+  function statusOf({ id, kind, fallback }: EngineEntry): ModelStatus {
+    if (kind === 'video' && filming.filmmaker() === 'builtin') return 'available'
     const works = ({ breaker, fault, upstream }: Target) =>
       breaker.state() !== 'open' && fault.now() === null && !probes.isAway(upstream)
     const own = targetsOf(id)
@@ -120,7 +124,7 @@ export function createEngines({ settings, clock, log, builtin, observe = ignore,
 
   /** Makes real calls to every target of one upstream, or of all. For operators. Throws 404. */
   async function test(upstream?: string): Promise<{ target: string; kind: string; checks: TrialCheck[] }[]> {
-    const all = new Set(ENGINES.flatMap(({ id }) => targetsOf(id)))
+    const all = new Set([...targets.values()].flat())
     const wanted = [...all].filter((target) => upstream === undefined || target.upstream === upstream)
     if (wanted.length === 0) throw notFound('connected upstream')
     return Promise.all(

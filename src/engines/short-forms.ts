@@ -90,6 +90,25 @@ export const shortSettings = {
     default: 'whisper-1',
     about: 'The model name sent to SVC_STT_BASE_URL.',
   }),
+  videoBaseUrl: setting({
+    env: 'SVC_VIDEO_BASE_URL',
+    schema: t.String({ pattern: '^(https?://[^\\s]+)?$' }),
+    default: '',
+    about: 'Base address of a server with /videos that makes videos, such as http://127.0.0.1:8091/v1.',
+  }),
+  videoApiKey: setting({
+    env: 'SVC_VIDEO_API_KEY',
+    schema: t.String(),
+    default: '',
+    about: 'The key sent to SVC_VIDEO_BASE_URL as a bearer token.',
+    secret: true,
+  }),
+  videoModel: setting({
+    env: 'SVC_VIDEO_MODEL',
+    schema: t.String({ minLength: 1 }),
+    default: 'default',
+    about: 'The model name sent to SVC_VIDEO_BASE_URL.',
+  }),
 }
 
 type ShortSettings = Values<typeof shortSettings>
@@ -97,7 +116,7 @@ type ShortSettings = Values<typeof shortSettings>
 type ShortForm = {
   /** Of the upstream that the settings define. */
   name: string
-  engineId: typeof EVERY_TEXT_ENGINE | AudioEngine
+  engineId: typeof EVERY_TEXT_ENGINE | AudioEngine | 'svc-1-motion'
   model: string
   upstream: UpstreamConfig
 }
@@ -105,10 +124,12 @@ type ShortForm = {
 /** The upstreams that the short settings define, and the engines they answer for. */
 export function shortForms(settings: ShortSettings): ShortForm[] {
   const { engineModel, ttsBaseUrl, ttsApiKey, ttsModel, sttBaseUrl, sttApiKey, sttModel } = settings
+  const { videoBaseUrl, videoApiKey, videoModel } = settings
   const forms: ShortForm[] = [
     { name: 'default', engineId: EVERY_TEXT_ENGINE, model: engineModel, upstream: textUpstream(settings) },
     { name: 'tts', engineId: 'svc-1-voice', model: ttsModel, upstream: compat(ttsBaseUrl, ttsApiKey) },
     { name: 'stt', engineId: 'svc-1-transcribe', model: sttModel, upstream: compat(sttBaseUrl, sttApiKey) },
+    { name: 'video', engineId: 'svc-1-motion', model: videoModel, upstream: compat(videoBaseUrl, videoApiKey) },
   ]
   return forms.filter(({ upstream }) => upstream.baseUrl)
 }

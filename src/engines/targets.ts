@@ -10,6 +10,7 @@ import { VENDOR_URLS, type Vendor } from './drivers/ai-sdk/vendors'
 import { createCompatDriver } from './drivers/compat/client'
 import { createCompatSpeech } from './drivers/compat/speech'
 import { createCompatTranscription } from './drivers/compat/transcription'
+import { createCompatVideos } from './drivers/compat/videos'
 import { type Driver, EngineFailure } from './engine'
 import type { Abilities } from './needs'
 import { createTargetBreaker, type TargetBreaker } from './target-breaker'
@@ -182,7 +183,12 @@ function createDriver(name: string, upstream: UpstreamConfig, { clock }: Pick<De
     const driver = createAiSdkDriver({ ...shared, vendor: upstream.kind, baseUrl: upstream.baseUrl ?? null })
     if (upstream.kind !== 'openai') return driver
     const called = { ...shared, baseUrl: upstream.baseUrl ?? VENDOR_URLS.openai }
-    return { ...driver, ...createCompatSpeech(called), ...createCompatTranscription(called) }
+    return {
+      ...driver,
+      ...createCompatSpeech(called),
+      ...createCompatTranscription(called),
+      ...createCompatVideos(called),
+    }
   }
   return createCompatDriver({
     ...shared,

@@ -1,10 +1,14 @@
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Clock } from '../kernel/clock'
+import { randomHex } from '../kernel/crypto'
 import { EngineFailure, type EngineRequest } from './engine'
 import type { Target } from './targets'
 
 /** The result of one check of `svc-admin engines test` (dx 2.18). */
 export type TrialCheck = {
-  check: 'answer' | 'stream' | 'json' | 'image'
+  check: 'answer' | 'stream' | 'json' | 'image' | 'speech' | 'transcription' | 'video'
   ok: boolean
   latencyMs: number
   detail: string
@@ -14,7 +18,8 @@ const TRIAL_TIMEOUT_MS = 30_000
 
 /** Makes small real calls: a whole answer, a stream, and JSON unless it is known to give none. Never throws. */
 export async function tryTarget(target: Target, clock: Clock): Promise<TrialCheck[]> {
-  if (target.makes === 'image') return [await timed('image', clock, () => picture(target))]
+  const alone = target.makes === 'text' ? null : ALONE[target.makes]
+  if (alone) return [await timed(target.makes as TrialCheck['check'], clock, () => alone(target))]
   return [
     await timed('answer', clock, () => collect(target, request(target, 'Say hello in five words.'))),
     await timed('stream', clock, () => stream(target, request(target, 'Count from one to five.'))),
@@ -22,12 +27,71 @@ export async function tryTarget(target: Target, clock: Clock): Promise<TrialChec
   ]
 }
 
+/** The one check of what makes no text, at the smallest cost. */
+const ALONE = { image: picture, speech: spoken, transcription: heard, video: filmed }
+
 async function picture({ driver, model }: Target): Promise<string> {
   if (!driver.image) throw new EngineFailure('config', 'an upstream of this kind makes no pictures')
   const signal = AbortSignal.timeout(TRIAL_TIMEOUT_MS)
   const wanted = { prompt: 'A red circle on white.', changes: [], style: null, aspectRatio: null, variant: 0 }
   const { bytes, mimeType } = await driver.image({ ...wanted, model, quality: 'draft', signal })
   return `${mimeType}, ${bytes.length} bytes`
+}
+
+async function spoken({ driver, model }: Target): Promise<string> {
+  if (!driver.speak) throw new EngineFailure('config', 'an upstream of this kind does not speak')
+  const signal = AbortSignal.timeout(TRIAL_TIMEOUT_MS)
+  const mp3 = await driver.speak({ model, text: 'Hi.', voice: 'alloy', speed: 1, signal })
+  return `audio/mpeg, ${mp3.length} bytes`
+}
+
+/** Hears half a second of silence: that it answers is what counts. */
+async function heard({ driver, model }: Target): Promise<string> {
+  if (!driver.transcribe) throw new EngineFailure('config', 'an upstream of this kind transcribes nothing')
+  const path = join(tmpdir(), `svc-trial-${randomHex(8)}.wav`)
+  await Bun.write(path, silence())
+  try {
+    const signal = AbortSignal.timeout(TRIAL_TIMEOUT_MS)
+    const { text } = await driver.transcribe({ model, path, filename: 'silence.wav', mimeType: 'audio/wav', signal })
+    return text ? `heard "${shortened(text)}" in half a second of silence` : 'heard nothing in half a second of silence'
+  } finally {
+    await rm(path, { force: true })
+  }
+}
+
+/** A video costs too much for a trial, so none is ordered. */
+async function filmed({ driver, model }: Target): Promise<string> {
+  if (!driver.video) throw new EngineFailure('config', 'an upstream of this kind makes no videos')
+  const listed = await driver.probe(AbortSignal.timeout(TRIAL_TIMEOUT_MS))
+  const isListed = !listed.length || listed.some(({ id }) => id === model)
+  if (!isListed) throw new EngineFailure('config', `it lists no model "${model}"`)
+  return 'it answers; no video was ordered, because one costs money'
+}
+
+const RATE = 16_000
+
+/** Half a second as WAV: mono, 16 bits. */
+function silence(): Uint8Array {
+  const bytes = Buffer.alloc(44 + RATE)
+  bytes.write('RIFF', 0)
+  bytes.writeUInt32LE(36 + RATE, 4)
+  bytes.write('WAVEfmt ', 8)
+  for (const [at, value] of [
+    [16, 16],
+    [24, RATE],
+    [28, RATE * 2],
+    [40, RATE],
+  ] as const)
+    bytes.writeUInt32LE(value, at)
+  for (const [at, value] of [
+    [20, 1],
+    [22, 1],
+    [32, 2],
+    [34, 16],
+  ] as const)
+    bytes.writeUInt16LE(value, at)
+  bytes.write('data', 36)
+  return bytes
 }
 
 const json = (target: Target, clock: Clock): Promise<TrialCheck> =>

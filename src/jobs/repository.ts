@@ -1,5 +1,6 @@
 import { and, eq, gt, inArray, isNotNull, lte, ne, notInArray, or, type SQL, sql } from 'drizzle-orm'
 import { command, counted, query, type Reader, type Tx } from '../kernel/store'
+import type { Stored } from './kind'
 import type { JobId } from './schema'
 import { type JobRow, jobs } from './table'
 
@@ -216,6 +217,13 @@ export const jobRepository = {
       .update(t)
       .set({ progress: further, stage })
       .where(and(eq(t.id, id), eq(t.fence, fence), isNotNull(t.lease_until)))
+  },
+
+  async setPayload(tx: Tx, id: JobId, payload: Stored): Promise<void> {
+    await tx
+      .update(tx.of(jobs))
+      .set({ payload })
+      .where(eq(tx.of(jobs).id, id))
   },
 
   async remove(tx: Tx, id: JobId): Promise<void> {

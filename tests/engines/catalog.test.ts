@@ -58,7 +58,7 @@ describe('what an engine service says of itself', () => {
         .models()
         .filter(({ status }) => status === 'down')
         .map(({ id }) => id),
-    ).toEqual(['svc-1-create', 'svc-1-motion'])
+    ).toEqual(['svc-1-create'])
   })
 
   test('paid and with a model, when one is connected', () => {

@@ -91,12 +91,12 @@ describe('the long form', () => {
     [
       'an engine that is not there',
       { upstreams, models: { 'svc-1-turbo': ['a:x'] } },
-      'svc-1-turbo: not an engine of text, images or sound',
+      'svc-1-turbo: not an engine of text, images, videos or sound',
     ],
     [
-      'an engine that makes clips',
-      { upstreams, models: { 'svc-1-motion': ['a:x'] } },
-      'svc-1-motion: not an engine of text, images or sound',
+      'videos of a kind that makes none',
+      { upstreams: { a: { kind: 'anthropic' as const } }, models: { 'svc-1-motion': ['a:x'] } },
+      'svc-1-motion: "a" is of a kind without videos',
     ],
     ['a compat upstream without an address', { upstreams: { a: { kind: 'compat' } }, models: {} }, 'needs a "baseUrl"'],
     ['a target without a model', { upstreams, models: { 'svc-1-flash': ['a'] } }, 'svc.server.json'],

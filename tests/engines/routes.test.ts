@@ -22,15 +22,15 @@ describe('GET /models', () => {
     expect(text).not.toMatch(/builtin|compat|anthropic|openai|google/i)
   })
 
-  test('says that the video engine is down until one is connected', async () => {
+  test('says that all are available where the server makes pictures and videos itself', async () => {
     const { body } = await ada.send('GET', 'models')
-    const down = body.models.filter(({ status }: { status: string }) => status === 'down')
-    expect(down.map(({ mode }: { mode: string }) => mode)).toEqual(['video'])
+    const down = body.models.filter(({ status }: { status: string }) => status !== 'available')
+    expect(down).toEqual([])
   })
 
-  test('offers chat clients only what answers, in the same order', async () => {
+  test('offers chat clients only what answers a chat, in the same order', async () => {
     const { body } = await ada.send('GET', 'models')
-    const answering = body.models.filter(({ status }: { status: string }) => status !== 'down')
+    const answering = body.models.filter(({ mode }: { mode: string }) => mode !== 'video')
     const ids = body.data.map(({ id }: { id: string }) => id)
     expect(ids).toEqual(answering.map(({ model_id }: { model_id: string }) => model_id))
     expect(ids).toHaveLength(11)

@@ -21,6 +21,9 @@ export const NO_ENGINES: EngineSettings = {
   sttBaseUrl: '',
   sttApiKey: '',
   sttModel: 'whisper-1',
+  videoBaseUrl: '',
+  videoApiKey: '',
+  videoModel: 'default',
   engineBuiltin: true,
   engines: { upstreams: {}, models: {} },
 }

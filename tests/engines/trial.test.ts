@@ -36,3 +36,35 @@ test('an engine that can do all three passes', async () => {
     ['json', true],
   ])
 })
+
+const making = (makes: string, driver: object): Target =>
+  ({ model: 'small', makes, can: {}, driver: { probe: async () => [{ id: 'small' }], ...driver } }) as unknown as Target
+
+test('what makes no text has one check of its own, and no video is ordered', async () => {
+  const asked: string[] = []
+  const driver = {
+    async speak({ text }: { text: string }) {
+      asked.push(text)
+      return new Uint8Array(9)
+    },
+    async transcribe({ path }: { path: string }) {
+      asked.push(`${Bun.file(path).size} bytes`)
+      return { text: '', language: null, segments: [] }
+    },
+    video: { order: () => asked.push('a video') },
+  }
+  for (const [makes, detail] of [
+    ['speech', 'audio/mpeg, 9 bytes'],
+    ['transcription', 'heard nothing in half a second of silence'],
+    ['video', 'it answers; no video was ordered, because one costs money'],
+  ] as const) {
+    const checks = await tryTarget(making(makes, driver), fakeClock())
+    expect(checks).toEqual([{ check: makes, ok: true, latencyMs: 0, detail }])
+  }
+  expect(asked).toEqual(['Hi.', '16044 bytes'])
+})
+
+test.each(['speech', 'transcription', 'video', 'image'])('an upstream without %s is told so', async (makes) => {
+  const [check] = await tryTarget(making(makes, {}), fakeClock())
+  expect(check).toMatchObject({ check: makes, ok: false, detail: expect.stringContaining('config: ') })
+})

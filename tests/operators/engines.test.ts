@@ -162,7 +162,6 @@ describe('an upstream that stands in the configuration file', async () => {
     for (const [mode, targets, status] of [
       ['turbo', ['main:b'], 404],
       ['think', ['other:b'], 400],
-      ['video', ['main:b'], 400],
     ] as const) {
       expect((await send('PUT', `engines/map/${mode}`, { targets: [...targets] })).status).toBe(status)
     }

@@ -1,17 +1,22 @@
 import { behalfOf } from '../../auth'
+import { type EngineService, engineMissing } from '../../engines'
 import type { Call } from '../../kernel/caller'
 import { type Clock, iso } from '../../kernel/clock'
 import { type MakingService, promptIn } from '../../making'
 import { type Later, type PublicJobs, pollUrlOf } from '../../public-jobs'
 import { createFilmmaker } from './filmmaker'
+import { type StoredVideo, wantedOf } from './order'
 import { type VideoAccepted, VideoId, type VideoOrder } from './schema'
-import { ENGINE, type StoredVideo, videoKind } from './video-job'
+import { upstreamVideoKind } from './upstream-job'
+import { videoKind } from './video-job'
 
-type Deps = Omit<Parameters<typeof videoKind>[0], 'film' | 'making'> & {
-  clock: Clock
-  making: Pick<MakingService, 'admit' | 'accepted' | 'resume'>
-  publicJobs: Pick<PublicJobs, 'define' | 'accept' | 'later'>
-}
+type Deps = Omit<Parameters<typeof videoKind>[0], 'film' | 'making'> &
+  Omit<Parameters<typeof upstreamVideoKind>[0], 'engines' | 'making'> & {
+    clock: Clock
+    engines: Pick<EngineService, 'filmmaker'> & Parameters<typeof upstreamVideoKind>[0]['engines']
+    making: Pick<MakingService, 'admit' | 'accepted' | 'resume'>
+    publicJobs: Pick<PublicJobs, 'define' | 'accept' | 'later'>
+  }
 
 const SECONDS = 5
 
@@ -19,43 +24,48 @@ type Asked = { prompt: string; seconds?: number | undefined; mode: StoredVideo['
 
 export type VideoService = ReturnType<typeof createVideo>
 
-/** Videos, as jobs (contract 6, 7). */
+/** Videos, as jobs (contract 6, 7): an upstream's where one is connected, else drawn here. */
 export function createVideo(deps: Deps) {
-  const { clock, making, publicJobs } = deps
-  const kind = videoKind({ ...deps, film: createFilmmaker(deps) })
-  publicJobs.define(kind)
+  const { clock, engines, making, prices, publicJobs } = deps
+  const drawn = videoKind({ ...deps, film: createFilmmaker(deps) })
+  const bought = upstreamVideoKind(deps)
+  publicJobs.define(drawn)
+  publicJobs.define(bought)
 
   return {
-    /** A video that a request asks for on its way: its job is put in line in the commit that ends the request. */
+    /**
+     * A video that a request asks for on its way: its job is put in line in the commit that ends the request. Throws
+     * 503 `engine_unavailable`.
+     */
     async later(call: Call, { prompt, seconds = SECONDS, mode }: Asked): Promise<Later> {
-      const id = VideoId.create()
-      const wanted = { kind: 'video', id, mode, engineId: ENGINE, free: true, texts: { prompt }, most: {} } as const
-      const { accepted } = await making.resume(call, wanted)
+      const { kind, free } = maker()
       const { requestId, route, caller } = call
-      const picture = { id, mode, prompt, style: null, seconds, aspectRatio: '16:9' } as const
-      return publicJobs.later<StoredVideo>(call, kind, {
-        input: { ...behalfOf(caller), ...picture, requestId, route },
-        hold: 0,
-        effects: accepted,
-      })
+      const picture = { id: VideoId.create(), mode, prompt, style: null, seconds, aspectRatio: '16:9' } as const
+      const input: StoredVideo = { ...behalfOf(caller), ...picture, requestId, route }
+      const wanted = wantedOf(input, free)
+      const { accepted } = await making.resume(call, wanted)
+      const hold = free ? 0 : prices.costOf(wanted.engineId, wanted.most)
+      return publicJobs.later<StoredVideo>(call, kind, { input, hold, effects: accepted })
     },
 
     /**
      * Puts a video in line. Throws 400 `missing_prompt` or `guardrail_blocked`, 402 `insufficient_credits`, 429
-     * `mode_rate_limit_exceeded`, 503 `queue_unavailable`.
+     * `mode_rate_limit_exceeded`, 503 `queue_unavailable` or `engine_unavailable`.
      */
     async start(call: Call, order: VideoOrder, mode: StoredVideo['mode'] = 'video'): Promise<VideoAccepted> {
       const { duration = `${SECONDS}s`, style, aspect_ratio: aspectRatio = '16:9' } = order
-      const seconds = Number.parseInt(duration, 10)
+      const asked = promptIn(order)
+      const { kind, free } = maker()
       const id = VideoId.create()
-      const texts: Record<string, string> = { prompt: promptIn(order), ...(style ? { style } : {}) }
-      const wanted = { kind: 'video', id, mode, engineId: ENGINE, free: true, texts, most: { seconds } } as const
-      const admitted = await making.admit(call, wanted)
       const { requestId, route, caller } = call
+      const seconds = Number.parseInt(duration, 10)
+      const picture = { id, mode, prompt: asked, style: style || null, seconds, aspectRatio } as const
+      const input: StoredVideo = { ...behalfOf(caller), ...picture, requestId, route }
+      const texts: Record<string, string> = { prompt: asked, ...(style ? { style } : {}) }
+      const admitted = await making.admit(call, { ...wantedOf(input, free), texts })
       const { prompt = '', style: left = null } = admitted.texts
-      const input = { ...behalfOf(caller), id, mode, prompt, style: left, seconds, aspectRatio, requestId, route }
       return publicJobs.accept<StoredVideo, VideoAccepted>(call, kind, {
-        input,
+        input: { ...input, prompt, style: left },
         hold: admitted.hold,
         answer: (jobId) => ({
           id,
@@ -68,5 +78,12 @@ export function createVideo(deps: Deps) {
         effects: (tx, jobId) => making.accepted(tx, admitted.making, jobId),
       })
     },
+  }
+
+  /** Who makes videos now, and whether for nothing. Throws 503 `engine_unavailable` when nobody does. */
+  function maker() {
+    const who = engines.filmmaker()
+    if (who === null) throw engineMissing.with({ retryAfterS: 60 }, 'video')
+    return who === 'upstream' ? { kind: bought, free: false } : { kind: drawn, free: true }
   }
 }

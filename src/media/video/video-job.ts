@@ -6,19 +6,8 @@ import type { Call, TenantCaller } from '../../kernel/caller'
 import type { MakingService } from '../../making'
 import type { Made, PublicKind } from '../../public-jobs'
 import type { Filmmaker } from './filmmaker'
-import { type AspectRatio, FRAMES, type VideoId } from './schema'
-
-/** What is stored of an order. */
-export type StoredVideo = ReturnType<typeof behalfOf> & {
-  id: VideoId
-  mode: 'video' | 'stealth_video'
-  prompt: string
-  style: string | null
-  seconds: number
-  aspectRatio: AspectRatio
-  requestId: string
-  route: string
-}
+import { ENGINE, isSecret, KEY_IS_GONE, type StoredVideo, VIDEO_LIMIT_MS, wantedOf } from './order'
+import { FRAMES } from './schema'
 
 type Deps = {
   film: Filmmaker
@@ -28,30 +17,28 @@ type Deps = {
   callerOf(behalf: ReturnType<typeof behalfOf>): Promise<TenantCaller | null>
 }
 
-const MINUTE_MS = 60_000
-export const ENGINE = 'svc-1-motion'
 /** What pictures that are drawn here say of themselves too. */
 const LOCAL = 'svc-local-vector'
 
-/** A video as a job: fifteen minutes, two tries (contract 7). */
+/** A video that the server draws itself, as a job: fifteen minutes, two tries (contract 7). */
 export function videoKind({ film, files, making, callerOf }: Deps): PublicKind<StoredVideo> {
   return {
     name: 'media.video',
     shown: 'video',
     retry: { attempts: 2, delayMs: () => 2_000 },
-    timeLimitMs: 15 * MINUTE_MS,
+    timeLimitMs: VIDEO_LIMIT_MS,
     concurrency: 2,
     concurrencyPerKey: 2,
+    isSecret,
     run,
   }
 
   async function run(job: Running<StoredVideo>): Promise<Made> {
     const { id, mode, prompt, style, seconds, aspectRatio, requestId, route } = job.payload
     const caller = await callerOf(job.payload)
-    if (!caller) throw new GiveUp('The key or session that ordered this video may not be used any more.')
+    if (!caller) throw new GiveUp(KEY_IS_GONE)
     const call: Call = { caller, requestId, route, signal: job.signal }
-    const wanted = { kind: 'video', id, mode, engineId: ENGINE, free: true, texts: { prompt }, most: {} } as const
-    const { delivered } = await making.resume(call, wanted)
+    const { delivered } = await making.resume(call, wantedOf(job.payload, true))
     const [width, height] = FRAMES[aspectRatio]
     const { mp4, poster } = await film(
       { prompt, style, width, height, seconds },

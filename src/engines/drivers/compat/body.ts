@@ -31,12 +31,15 @@ export async function readText(response: Response, timeout: UpstreamTimeout): Pr
 
 /** The body as bytes. Throws `too-large` for more than `most`. */
 export async function readBytes(response: Response, timeout: UpstreamTimeout, most: number): Promise<Uint8Array> {
+  return Buffer.concat(await Array.fromAsync(readPieces(response, timeout, most)))
+}
+
+/** The body piece by piece, as it arrives. Throws `too-large` for more than `most` bytes. */
+export async function* readPieces(response: Response, timeout: UpstreamTimeout, most: number) {
   if (Number(response.headers.get('content-length')) > most) throw tooLarge('the answer')
   const bytes = openBytes(response, timeout, most)
-  const pieces: Uint8Array[] = []
   try {
-    for (let piece = await bytes.next(); piece; piece = await bytes.next()) pieces.push(piece)
-    return Buffer.concat(pieces)
+    for (let piece = await bytes.next(); piece; piece = await bytes.next()) yield piece
   } finally {
     await bytes.close()
   }

@@ -10,6 +10,7 @@ import { createCompatImages } from './images'
 import { createCompatSpeech } from './speech'
 import { toWire, type WireRequest } from './to-wire'
 import { createCompatTranscription } from './transcription'
+import { createCompatVideos } from './videos'
 
 export type CompatOptions = CallOptions & { outputLimitField: string }
 
@@ -27,6 +28,7 @@ export function createCompatDriver(options: CompatOptions): Driver {
     ...createCompatImages(options),
     ...createCompatSpeech(options),
     ...createCompatTranscription(options),
+    ...createCompatVideos(options),
     probe: (signal) =>
       askModels({ url: urlOf(options, '/models'), headers: own, signal, limits: limits(PLAIN_TIMEOUT_MS), clock }),
   }

@@ -1,0 +1,95 @@
+import type { Clock } from '../kernel/clock'
+import type { Log } from '../kernel/log'
+import type { Origin } from './answering'
+import { type Observe, reach } from './attempt'
+import { EngineFailure } from './engine'
+import { engineMissing } from './errors'
+import type { Target, Targets } from './targets'
+import type { VideoDriver, VideoRequest, VideoState } from './video'
+
+type Deps = { targets: Targets; clock: Clock; log: Log; observe: Observe; jitter(): number; hasBuiltin: boolean }
+
+/** A video that an upstream makes: whose, and its id there. It outlives the process that ordered it. */
+export type OrderedVideo = { target: string; id: string }
+
+/** An order of which nobody knows whether the upstream took it: it must not be repeated. */
+export class VideoInDoubt extends Error {
+  override name = 'VideoInDoubt'
+}
+
+const ENGINE = 'svc-1-motion'
+
+/** Orders videos from upstreams and follows them under the upstream's id, which is never ordered twice. */
+export function createFilming({ targets, hasBuiltin, ...deps }: Deps) {
+  const own = (): readonly Target[] => (targets.get(ENGINE) ?? []).filter(({ driver }) => driver.video)
+
+  return {
+    /** What makes videos: an upstream, the server itself, or nothing. */
+    filmmaker: (): 'upstream' | 'builtin' | null => (own().length ? 'upstream' : hasBuiltin ? 'builtin' : null),
+
+    /**
+     * Orders a video from the first target that takes it. Throws 503 `engine_unavailable`, 400 for what is refused, and
+     * {@link VideoInDoubt} once one may have taken it.
+     */
+    async orderVideo(request: Omit<VideoRequest, 'model'> & { origin: Origin }): Promise<OrderedVideo> {
+      const candidates = own().map((target) => ({ engineId: ENGINE, target, fallback: false }))
+      if (!candidates.length) throw engineMissing.with({ retryAfterS: 60 }, 'video')
+      const { origin, signal, ...wanted } = request
+      const begin = async ({ driver, model, slots }: Target): Promise<string> => {
+        const asked = () => driver.video!.order({ ...wanted, signal, model }).catch(doubting)
+        return slots ? slots.hold(origin.owner, signal, asked) : asked()
+      }
+      const order = { mode: 'video', signal, candidates, origin, countTokens: () => 0, begin }
+      const { value, target, pass } = await reach(order, deps)
+      pass.succeeded()
+      return { target: target.id, id: value }
+    },
+
+    /** Throws {@link EngineFailure}: of the kind `config` where it is nobody's any more. */
+    lookAtVideo: ({ target, id }: OrderedVideo, signal: AbortSignal): Promise<VideoState> =>
+      driverOf(target).look(id, signal),
+
+    /** The bytes of a video, or of a still. Throws {@link EngineFailure} as it is read. */
+    videoContent: ({ target, id }: OrderedVideo, what: 'video' | 'thumbnail', signal: AbortSignal) =>
+      driverOf(target).content(id, what, signal),
+
+    /** Tells the upstream that nobody wants a video any more. Never throws. */
+    async dropVideo({ target, id }: OrderedVideo): Promise<void> {
+      try {
+        await driverOf(target).drop(id, AbortSignal.timeout(DROP_MS))
+      } catch (error) {
+        deps.log.info({ target, failure: (error as Error).message }, 'a video stays at its upstream')
+      }
+    },
+
+    /** Why an upstream made no video, for the operator. */
+    videoFailed(
+      { target, id }: OrderedVideo,
+      { code, words }: { code: string; words: string },
+      { stealth, requestId }: Origin,
+    ) {
+      const said = stealth ? {} : { upstream_said: words }
+      deps.log.warn({ request_id: requestId, target, video: id, code, ...said }, 'the upstream made no video')
+    },
+  }
+
+  function driverOf(id: string): VideoDriver {
+    const driver = own().find((target) => target.id === id)?.driver.video
+    if (!driver) throw new EngineFailure('config', `${id} is not connected any more`)
+    return driver
+  }
+}
+
+const DROP_MS = 10_000
+
+/** Codes of connections that were never made. */
+const NEVER_MADE = /ECONNREFUSED|ConnectionRefused|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|FailedToOpenSocket|EAI_AGAIN/
+
+/** What is certain not to have reached the upstream, or was turned down by it, may be asked of the next one. */
+function doubting(error: unknown): never {
+  if (!(error instanceof EngineFailure)) throw error
+  const code = String((error.cause as { code?: unknown } | undefined)?.code ?? '')
+  const isDown = ['config', 'rejected', 'throttled', 'server'].includes(error.kind)
+  if (isDown || (error.kind === 'refused' && NEVER_MADE.test(code))) throw error
+  throw new VideoInDoubt(error.message, { cause: error })
+}

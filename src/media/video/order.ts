@@ -1,0 +1,30 @@
+import type { behalfOf } from '../../auth'
+import type { AspectRatio, VideoId } from './schema'
+
+/** What is stored of an order. */
+export type StoredVideo = ReturnType<typeof behalfOf> & {
+  id: VideoId
+  mode: 'video' | 'stealth_video'
+  prompt: string
+  style: string | null
+  seconds: number
+  aspectRatio: AspectRatio
+  requestId: string
+  route: string
+}
+
+const MINUTE_MS = 60_000
+
+/** Contract 7. */
+export const VIDEO_LIMIT_MS = 15 * MINUTE_MS
+
+export const ENGINE = 'svc-1-motion'
+
+export const KEY_IS_GONE = 'The key or session that ordered this video may not be used any more.'
+
+/** As the making of a video is recorded. */
+export const wantedOf = ({ id, mode, prompt, seconds }: StoredVideo, free: boolean) =>
+  ({ kind: 'video', id, mode, engineId: ENGINE, free, texts: { prompt }, most: { seconds } }) as const
+
+/** Nothing of a stealth video stays once its job has ended (contract 2.1). */
+export const isSecret = ({ mode }: StoredVideo): boolean => mode === 'stealth_video'

@@ -1,0 +1,176 @@
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { fakeClock } from '../support/clock'
+import { eventually } from '../support/eventually'
+import { createWorld, type Person } from '../support/world'
+import { CLIP, videoServer } from './video-server'
+
+const server = videoServer()
+const world = await createWorld({
+  config: { videoBaseUrl: server.url, videoApiKey: 'sk-film', videoModel: 'filmer' },
+})
+const { jobs } = world.app.container
+beforeEach(server.reset)
+
+const order = { prompt: 'a red sailboat', duration: '4s', style: 'flat' }
+const spentBy = async (person: Person) => (await person.send('GET', `keys/${person.keyId}`)).body.spent_today_cents
+const jobOf = async (person: Person, id: string) => (await person.send('GET', `jobs/${id}`)).body
+
+/** Orders a video and lets its job run to its end. */
+async function made(person: Person, body: object = order) {
+  const { status, body: accepted } = await person.send('POST', 'video', body)
+  expect(status).toBe(202)
+  return await eventually(
+    async () => {
+      await jobs.runDue('media.video-upstream')
+      return jobOf(person, accepted.job_id)
+    },
+    ({ status: now }) => now === 'completed' || now === 'failed',
+  )
+}
+
+describe('a video of an upstream (contract 6, 7)', () => {
+  test('is ordered once, followed, fetched and charged for its seconds', async () => {
+    const ada = await world.person({ cents: 100 })
+    server.will.looks = 2
+    const job = await made(ada)
+    expect(job).toMatchObject({
+      status: 'completed',
+      usage: { cost_cents: 40 },
+      result_data: { mime_type: 'video/mp4', duration_seconds: 4, width: 1280, height: 720, engine: 'svc-vision' },
+    })
+    expect(await spentBy(ada)).toBe(40)
+    const [asked, ...more] = server.of('POST', /videos$/)
+    expect(more).toEqual([])
+    expect(asked!.body).toEqual({
+      model: 'filmer',
+      prompt: 'a red sailboat. Style: flat.',
+      seconds: '4',
+      size: '1280x720',
+    })
+    expect(asked!.headers.get('authorization')).toBe('Bearer sk-film')
+    expect(asked!.headers.get('idempotency-key')).toBe(job.id)
+    const { pathname, search } = new URL(job.result)
+    const file = await world.app.api.handle(new Request(`http://localhost${pathname}${search}`))
+    expect(Buffer.from(await file.arrayBuffer()).equals(CLIP)).toBe(true)
+    const still = (await ada.send('GET', `artifacts/${job.result_data.poster_artifact_id}`)).body
+    expect(still).toMatchObject({ type: 'image', width: 1, height: 1, engine: 'svc-vision', model: 'svc-1-motion' })
+    const usage = (await ada.send('GET', 'usage')).body
+    expect(usage.totals).toMatchObject({ requests: 1, cost_cents: 40 })
+  })
+
+  test('is listed as available, and no wallet without its price gets one', async () => {
+    const poor = await world.person({ cents: 10 })
+    const refused = await poor.send('POST', 'video', order)
+    expect([refused.status, refused.body.error.code]).toEqual([402, 'insufficient_credits'])
+    const { body } = await poor.send('GET', 'models')
+    expect(body.models.find(({ mode }: { mode: string }) => mode === 'video').status).toBe('available')
+    expect(server.asked).toEqual([])
+  })
+
+  test('a still that is none is left out', async () => {
+    const ada = await world.person()
+    server.will.still = () => new Response(null, { status: 404 })
+    expect((await made(ada)).result_data.poster_artifact_id).toBeNull()
+  })
+})
+
+describe('an upstream that makes none', () => {
+  test.each([
+    ['says so', { status: 'failed', error: { code: 'server_error', message: 'secret words' } }, 'could not make'],
+    ['refuses it', { status: 'failed', error: { code: 'moderation_blocked', message: 'no' } }, 'content rules'],
+  ])('%s: the job fails, nothing is charged or ordered again', async (_, state, words) => {
+    const ada = await world.person({ cents: 100 })
+    server.will.state = () => state
+    const job = await made(ada)
+    expect(job.error).not.toContain('secret words')
+    expect(job).toMatchObject({ status: 'failed', usage: { cost_cents: 0 }, error: expect.stringContaining(words) })
+    expect(await spentBy(ada)).toBe(0)
+    expect(server.of('POST', /videos$/)).toHaveLength(1)
+  })
+
+  test('does not know it any more: the job fails', async () => {
+    const ada = await world.person()
+    server.will.state = () => new Response('{}', { status: 404 })
+    expect((await made(ada)).error).toContain('does not answer for this video')
+  }, 20_000)
+
+  test('answers with a text instead of a video: the job fails, and no file is kept', async () => {
+    const ada = await world.person({ cents: 100 })
+    server.will.content = () => new Response('<html>', { headers: { 'content-type': 'video/mp4' } })
+    expect(await made(ada)).toMatchObject({ status: 'failed', error: expect.stringContaining('no video') })
+    expect(await spentBy(ada)).toBe(0)
+  })
+
+  test('turns the order down twice: the job fails after both', async () => {
+    const ada = await world.person({ cents: 100 })
+    server.will.order = () => Response.json({ error: { code: 'no_model' } }, { status: 404 })
+    expect((await made(ada)).status).toBe('failed')
+    expect(server.of('POST', /videos$/)).toHaveLength(2)
+    expect(await spentBy(ada)).toBe(0)
+  }, 20_000)
+
+  test('leaves it open whether it took the order: it is never ordered again', async () => {
+    const ada = await world.person({ cents: 100 })
+    server.will.order = () => new Response('<html>', { status: 502 })
+    expect((await made(ada)).error).toContain('was not repeated')
+    expect(server.of('POST', /videos$/)).toHaveLength(1)
+    expect(await spentBy(ada)).toBe(0)
+  })
+})
+
+test('a cancelled one is given up at the upstream too', async () => {
+  const ada = await world.person({ cents: 100 })
+  server.will.looks = 1_000
+  const { body } = await ada.send('POST', 'video', order)
+  const due = jobs.runDue('media.video-upstream')
+  await eventually(() => server.of('GET', /video_\d+$/).length > 0)
+  expect((await ada.send('POST', `jobs/${body.job_id}/cancel`)).body.status).toBe('failed')
+  await due
+  await eventually(() => server.of('DELETE', /video_\d+$/).length === 1)
+  expect(await spentBy(ada)).toBe(0)
+})
+
+test('one that takes longer than fifteen minutes fails, whatever the upstream says', async () => {
+  const clock = fakeClock(new Date().toISOString())
+  const slow = await createWorld({ clock, config: { videoBaseUrl: server.url } })
+  const ada = await slow.person({ cents: 100 })
+  server.will.looks = 100_000
+  const { body } = await ada.send('POST', 'video', order)
+  const due = slow.app.container.jobs.runDue('media.video-upstream')
+  let over = false
+  void due.then(() => {
+    over = true
+  })
+  while (!over) {
+    clock.advance(10_000)
+    await Bun.sleep(5)
+  }
+  expect(await jobOf(ada, body.job_id)).toMatchObject({
+    status: 'failed',
+    error: 'It took longer than 900 seconds.',
+    usage: { cost_cents: 0 },
+  })
+})
+
+test('nothing of a stealth one outlives its job, here or at the upstream (contract 2.1)', async () => {
+  const ada = await world.person()
+  const prompt = 'a zeppelin over Uxmal'
+  const { body } = await ada.send('POST', 'completions', { prompt, mode: 'stealth_video', stealth_duration: '6s' })
+  expect(body.job.status).toBe('queued')
+  await jobs.runDue('media.video-upstream')
+  const job = await jobOf(ada, body.job.job_id)
+  expect(job.status).toBe('completed')
+  expect((await ada.send('GET', `artifacts/${job.result_data.artifact_id}`)).body.prompt).toBeNull()
+  await eventually(() => server.of('DELETE', /video_\d+$/).length === 1)
+  const row = await jobs.shown.find(world.app.container.store.read, null, job.id)
+  expect(JSON.stringify(row)).not.toContain('Uxmal')
+  expect(world.logged.join('')).not.toContain('Uxmal')
+})
+
+test('without an upstream or the built-in engine it is 503, and nothing is put in line', async () => {
+  const bare = await createWorld({ config: { engineBuiltin: false } })
+  const ada = await bare.person()
+  const { status, body } = await ada.send('POST', 'video', order)
+  expect([status, body.error.code]).toEqual([503, 'engine_unavailable'])
+  expect((await ada.send('GET', 'jobs')).body.jobs).toEqual([])
+})
