@@ -1,34 +1,6 @@
 #!/usr/bin/env bun
-import { systemClock } from '../src/kernel/clock'
-import { EXIT } from './exit'
-import { realIo } from './io'
-import { runCli } from './run'
+import { bundled } from '../src/app/bundle'
 
-const FAREWELL_MS = 100
+const { enter }: typeof import('./enter') = await import(bundled('cli.js') ?? './enter')
 
-const interrupted = new AbortController()
-let serving = false
-for (const [signal, code] of [
-  ['SIGINT', EXIT.interrupted],
-  ['SIGTERM', EXIT.terminated],
-] as const) {
-  process.on(signal, () => {
-    if (serving) return
-    // A short delay lets listeners print a last line; nothing else is waited for.
-    interrupted.abort()
-    setTimeout(() => process.exit(code), FAREWELL_MS)
-  })
-}
-
-const code = await runCli(process.argv.slice(2), {
-  io: realIo,
-  env: process.env,
-  cwd: process.cwd(),
-  clock: systemClock,
-  signal: interrupted.signal,
-  takeSignals: () => {
-    serving = true
-  },
-  open: async (shell, command) => (await import('./open')).openConnection(shell, command),
-})
-if (!interrupted.signal.aborted) process.exit(code)
+await enter(process.argv.slice(2))

@@ -1,95 +1,79 @@
 import type { Command } from './command'
-import { auditCommands } from './commands/audit'
-import { exportAudit } from './commands/audit-export'
-import { createBackup } from './commands/backup'
-import { cacheCommands } from './commands/cache'
-import { canvasCommands } from './commands/canvases'
-import { configCommands } from './commands/config'
-import { creditCommands } from './commands/credits'
-import { bookCommands } from './commands/credits-books'
-import { deliveryCommands } from './commands/deliveries'
-import { doctor } from './commands/doctor'
-import { engineCommands } from './commands/engines'
-import { eventCommands } from './commands/events'
-import { guardrailCommands } from './commands/guardrails'
-import { help } from './commands/help'
-import { jobCommands } from './commands/jobs'
-import { keyCommands } from './commands/keys'
-import { bindKey } from './commands/keys-bind'
-import { limitCommands } from './commands/limits'
-import { listCommands } from './commands/list'
-import { memberCommands } from './commands/members'
-import { migrateCommands } from './commands/migrate'
-import { operatorCommands } from './commands/operators'
-import { orgCommands } from './commands/orgs-delete'
-import { policyCommands } from './commands/policies'
-import { profileCommands } from './commands/profiles'
-import { routingCommands } from './commands/routing'
-import { serve } from './commands/serve'
-import { skillReadCommands } from './commands/skills'
-import { skillChangeCommands } from './commands/skills-change'
-import { skillFileCommands } from './commands/skills-files'
-import { status } from './commands/status'
-import { submissionCommands } from './commands/submissions'
-import { diffSubmission } from './commands/submissions-diff'
-import { submissionWorkCommands } from './commands/submissions-work'
-import { tierCommands } from './commands/tiers'
-import { tryPrompt } from './commands/try'
-import { usageCommands } from './commands/usage'
-import { userCommands } from './commands/users'
-import { verify } from './commands/verify'
-import { version } from './commands/version'
-import { webhookCommands } from './commands/webhooks'
-import { webhookLookCommands } from './commands/webhooks-look'
-import { webhookSignCommands } from './commands/webhooks-sign'
-import { workflowCommands } from './commands/workflows'
-import { workflowRunCommands } from './commands/workflows-runs'
+import { singularOf } from './program'
 
-/** Every command, in the order of help. Help, parsing, the machine-readable list and tests are derived from it. */
-export const commands: readonly Command[] = [
-  serve,
-  status,
-  doctor,
-  tryPrompt,
-  verify,
-  ...keyCommands,
-  bindKey,
-  ...limitCommands,
-  ...tierCommands,
-  ...operatorCommands,
-  ...orgCommands,
-  ...memberCommands,
-  ...userCommands,
-  ...usageCommands,
-  ...creditCommands,
-  ...bookCommands,
-  ...auditCommands,
-  ...routingCommands,
-  ...guardrailCommands,
-  ...policyCommands,
-  exportAudit,
-  ...skillReadCommands,
-  ...skillFileCommands,
-  ...skillChangeCommands,
-  ...canvasCommands,
-  ...workflowCommands,
-  ...workflowRunCommands,
-  ...submissionCommands,
-  diffSubmission,
-  ...submissionWorkCommands,
-  ...engineCommands,
-  ...cacheCommands,
-  ...jobCommands,
-  ...webhookCommands,
-  ...webhookLookCommands,
-  ...webhookSignCommands,
-  ...deliveryCommands,
-  ...eventCommands,
-  ...migrateCommands,
-  createBackup,
-  ...configCommands,
-  ...profileCommands,
-  listCommands,
-  help,
-  version,
-]
+type Load = () => Promise<readonly Command[]>
+
+/**
+ * Every command by its first word, in the order of help. Only what a command line names is loaded: all of them take
+ * longer to load than most take to run.
+ */
+const groups: Readonly<Record<string, Load>> = {
+  serve: async () => [(await import('./commands/serve')).serve],
+  status: async () => [(await import('./commands/status')).status],
+  doctor: async () => [(await import('./commands/doctor')).doctor],
+  try: async () => [(await import('./commands/try')).tryPrompt],
+  verify: async () => [(await import('./commands/verify')).verify],
+  keys: async () => [...(await import('./commands/keys')).keyCommands, (await import('./commands/keys-bind')).bindKey],
+  limits: async () => (await import('./commands/limits')).limitCommands,
+  tiers: async () => (await import('./commands/tiers')).tierCommands,
+  operators: async () => (await import('./commands/operators')).operatorCommands,
+  orgs: async () => (await import('./commands/orgs-delete')).orgCommands,
+  members: async () => (await import('./commands/members')).memberCommands,
+  users: async () => (await import('./commands/users')).userCommands,
+  usage: async () => (await import('./commands/usage')).usageCommands,
+  credits: async () => [
+    ...(await import('./commands/credits')).creditCommands,
+    ...(await import('./commands/credits-books')).bookCommands,
+  ],
+  audit: async () => [
+    ...(await import('./commands/audit')).auditCommands,
+    (await import('./commands/audit-export')).exportAudit,
+  ],
+  routing: async () => (await import('./commands/routing')).routingCommands,
+  guardrails: async () => (await import('./commands/guardrails')).guardrailCommands,
+  policies: async () => (await import('./commands/policies')).policyCommands,
+  skills: async () => [
+    ...(await import('./commands/skills')).skillReadCommands,
+    ...(await import('./commands/skills-files')).skillFileCommands,
+    ...(await import('./commands/skills-change')).skillChangeCommands,
+  ],
+  canvases: async () => (await import('./commands/canvases')).canvasCommands,
+  workflows: async () => [
+    ...(await import('./commands/workflows')).workflowCommands,
+    ...(await import('./commands/workflows-runs')).workflowRunCommands,
+  ],
+  submissions: async () => [
+    ...(await import('./commands/submissions')).submissionCommands,
+    (await import('./commands/submissions-diff')).diffSubmission,
+    ...(await import('./commands/submissions-work')).submissionWorkCommands,
+  ],
+  engines: async () => (await import('./commands/engines')).engineCommands,
+  cache: async () => (await import('./commands/cache')).cacheCommands,
+  jobs: async () => (await import('./commands/jobs')).jobCommands,
+  webhooks: async () => [
+    ...(await import('./commands/webhooks')).webhookCommands,
+    ...(await import('./commands/webhooks-look')).webhookLookCommands,
+    ...(await import('./commands/webhooks-sign')).webhookSignCommands,
+  ],
+  deliveries: async () => (await import('./commands/deliveries')).deliveryCommands,
+  events: async () => (await import('./commands/events')).eventCommands,
+  migrate: async () => (await import('./commands/migrate')).migrateCommands,
+  backup: async () => [(await import('./commands/backup')).createBackup],
+  config: async () => (await import('./commands/config')).configCommands,
+  profiles: async () => (await import('./commands/profiles')).profileCommands,
+  commands: async () => [(await import('./commands/list')).listCommands],
+  help: async () => [(await import('./commands/help')).help],
+  version: async () => [(await import('./commands/version')).version],
+}
+
+/** Every command. Help, the machine-readable list and tests are derived from it. */
+export const allCommands = (): Promise<readonly Command[]> => load(Object.values(groups))
+
+/** The commands whose first word, or its singular, this is; null when there are none. */
+export function commandsUnder(word: string): Promise<readonly Command[]> | null {
+  const [, group] = Object.entries(groups).find(([noun]) => noun === word || singularOf(noun) === word) ?? []
+  return group ? load([group]) : null
+}
+
+const load = async (named: readonly Load[]): Promise<readonly Command[]> =>
+  (await Promise.all(named.map((group) => group()))).flat()

@@ -1,13 +1,16 @@
 import { AppError } from '../src/kernel/errors'
+import type { Command } from './command'
 import { EXIT } from './exit'
 import { CheckFailed, CommandFailed } from './failure'
 import { formatOf, type Globals, usesColor } from './globals'
 import { helpFor } from './help'
 import { ReaderGone } from './io'
+import { underTheirNames } from './other-words'
 import { paintFor } from './output/paint'
 import { type Order, parse } from './parse'
+import { plainWords } from './plain-words'
 import { withProfile } from './profiles'
-import { commands } from './registry'
+import { allCommands, commandsUnder } from './registry'
 import { reportFailure } from './report'
 import { createShell, type Shell, type World } from './shell'
 
@@ -17,15 +20,39 @@ const WATCH_PAUSE_MS = 2_000
 export async function runCli(argv: readonly string[], world: World): Promise<number> {
   let globals = roughGlobals(argv)
   try {
-    const order = parse(argv, commands, world.env)
+    const { order, commands } = await read(argv, world.env)
     if (order.type === 'run') globals = order.globals
-    return await carryOut(order, world)
+    return await carryOut(order, commands, world)
   } catch (error) {
     return settle(error, globals, world)
   }
 }
 
-async function carryOut(order: Order, world: World): Promise<number> {
+/** Words that are about all commands. */
+const ABOUT_ALL = ['-h', '--help', 'help', 'commands']
+
+/** Parses a command line with the commands of its first word; what does not parse so is explained with all of them. */
+async function read(
+  argv: readonly string[],
+  env: World['env'],
+): Promise<{ order: Order; commands: readonly Command[] }> {
+  const few = ABOUT_ALL.some((word) => argv.includes(word)) ? null : await commandsUnder(firstWord(argv))
+  try {
+    if (few) return { order: parse(argv, few, env), commands: few }
+  } catch (error) {
+    if (!(error instanceof CommandFailed)) throw error
+  }
+  const commands = await allCommands()
+  return { order: parse(argv, commands, env), commands }
+}
+
+function firstWord(argv: readonly string[]): string {
+  if (argv.includes('--version')) return 'version'
+  const words = underTheirNames(argv)
+  return words[plainWords(words)[0]!] ?? ''
+}
+
+async function carryOut(order: Order, commands: readonly Command[], world: World): Promise<number> {
   if (order.type === 'help') {
     world.io.out(helpFor(order.about, commands))
     return EXIT.done

@@ -1,22 +1,24 @@
 import { existsSync } from 'node:fs'
 import { send } from '../../src/app/client'
-import { databaseLocationOf } from '../../src/app/open'
-import { schemaOf } from '../../src/kernel/store'
+import type { DatabaseLocation } from '../../src/kernel/store'
 import { expectData } from '../failure'
 import { type Check, type Context, fail, ok, skip, warn } from './check'
 
-/** Without a database there is nothing to check, and opening one would create it. */
-const hasDatabase = (context: Context): boolean => {
+/** Where the database is; null when there is none yet, since opening it would create it. */
+async function databaseOf(context: Context): Promise<DatabaseLocation | null> {
+  const { databaseLocationOf } = await import('../../src/app/open')
   const location = databaseLocationOf(context.config())
-  return location.dialect === 'postgres' || existsSync(location.path)
+  return location.dialect === 'postgres' || existsSync(location.path) ? location : null
 }
 
 export const migrationsCheck: Check = {
   name: 'migrations',
   needs: ['config', 'files'],
   async run(context) {
-    if (!hasDatabase(context)) return skip('no database yet; the first start makes it')
-    const { applied, known, strange } = await schemaOf(databaseLocationOf(context.config()))
+    const location = await databaseOf(context)
+    if (!location) return skip('no database yet; the first start makes it')
+    const { schemaOf } = await import('../../src/kernel/store')
+    const { applied, known, strange } = await schemaOf(location)
     if (strange) return fail('another development version made the database', 'run that version, or begin anew')
     if (applied > known)
       return fail(`the database has ${applied}, this release knows ${known}`, 'run the newer release')

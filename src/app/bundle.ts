@@ -5,22 +5,22 @@ import { join } from 'node:path'
 export const ROOT = join(import.meta.dir, '../..')
 
 /** The inputs of a bundle, besides the Bun release. */
-const INGREDIENTS = ['src', 'bun.lock', 'tsconfig.json']
+const INGREDIENTS = ['src', 'cli', 'bun.lock', 'tsconfig.json']
 
 /** The folder of the cached bundles; it has one folder for each state of the sources. */
 export const shelfOf = (root: string): string => join(root, 'node_modules/.cache/svc')
 
 /**
- * The bundle to load instead of two thousand modules, or null when none was made of the current sources. Its name is a
+ * The file to load instead of two thousand modules, or null when none was made of the current sources. Its folder is a
  * hash of the path, size and time of each source file, and of Bun's revision.
  */
-export function bundled(root = ROOT): string | null {
-  const file = join(shelfOf(root), nameOf(root), 'serve.js')
-  return existsSync(file) ? file : null
+export function bundled(file: 'serve.js' | 'cli.js', root = ROOT): string | null {
+  const path = join(shelfOf(root), nameOf(root), file)
+  return existsSync(path) ? path : null
 }
 
 /** Loads the server, from its bundle if there is one: that takes a third of the time. */
-export const loadServer = (): Promise<typeof import('./serve')> => import(bundled() ?? './serve')
+export const loadServer = (): Promise<typeof import('./serve')> => import(bundled('serve.js') ?? './serve')
 
 /** The bundle name for the current sources. */
 export function nameOf(root: string): string {

@@ -1,5 +1,5 @@
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { bundled, nameOf, ROOT, shelfOf } from './bundle'
 
@@ -10,7 +10,7 @@ const KEPT = 3
 const sourcePaths: Bun.BunPlugin = {
   name: 'source-paths',
   setup(build) {
-    build.onLoad({ filter: /\/src\/.*\.ts$/ }, async ({ path }) => ({
+    build.onLoad({ filter: /\/(src|cli)\/.*\.ts$/ }, async ({ path }) => ({
       loader: 'ts',
       contents: (await Bun.file(path).text())
         .replaceAll('import.meta.dir', JSON.stringify(dirname(path)))
@@ -19,33 +19,52 @@ const sourcePaths: Bun.BunPlugin = {
   },
 }
 
-/** Bundles and compiles the server of `root`. Does nothing when its bundle exists. */
+/** What only a command without a server needs. It stays in the sources, because it is larger than all commands. */
+const withoutServer: Bun.BunPlugin = {
+  name: 'without-server',
+  setup(build) {
+    build.onResolve(
+      { filter: /\/src\/(app\/(open|lock)|kernel\/store|[a-z-]+\/review)$/ },
+      ({ kind, path, importer }) =>
+        kind === 'dynamic-import' ? { path: `${join(dirname(importer), path)}.ts`, external: true } : undefined,
+    )
+  },
+}
+
+/** Bundles and compiles the server and the command line of `root`. Does nothing when they are there. */
 export async function makeBundle(root = ROOT): Promise<void> {
-  if (bundled(root)) return
+  if (isMade(root)) return
   const shelf = shelfOf(root)
   const name = nameOf(root)
   mkdirSync(shelf, { recursive: true })
   const unfinished = mkdtempSync(join(shelf, `${name}.`))
   chmodSync(unfinished, 0o755)
   try {
-    await Bun.build({
-      entrypoints: [join(root, 'src/app/serve.ts')],
-      outdir: unfinished,
-      target: 'bun',
-      format: 'cjs',
-      bytecode: true,
-      sourcemap: 'linked',
-      plugins: [sourcePaths],
-    })
+    await compile(join(root, 'src/app/serve.ts'), join(unfinished, 'serve.js'), [sourcePaths])
+    await compile(join(root, 'cli/enter.ts'), join(unfinished, 'cli.js'), [sourcePaths, withoutServer])
     renameSync(unfinished, join(shelf, name))
   } catch (error) {
     // The rename fails when another process has made the same bundle meanwhile.
-    if (!bundled(root)) throw error
+    if (!isMade(root)) throw error
   } finally {
     rmSync(unfinished, { recursive: true, force: true })
   }
   discardOld(shelf)
 }
+
+const isMade = (root: string): boolean => bundled('serve.js', root) !== null
+
+const compile = (entry: string, file: string, plugins: Bun.BunPlugin[]): Promise<Bun.BuildOutput> =>
+  Bun.build({
+    entrypoints: [entry],
+    outdir: dirname(file),
+    naming: basename(file),
+    target: 'bun',
+    format: 'cjs',
+    bytecode: true,
+    sourcemap: 'linked',
+    plugins,
+  })
 
 function discardOld(shelf: string): void {
   const madeAt = (name: string) => statSync(join(shelf, name), { throwIfNoEntry: false })?.mtimeMs ?? 0

@@ -1,3 +1,2 @@
 /** Canvases: skills drawn as graphs, which are checked, compiled into workflow steps, tested and published. */
-export { canvasSettings } from './config'
 export { createCanvases } from './service'

@@ -1,7 +1,7 @@
 /** Completions: the pipeline from a prompt to a charged, stored and recorded answer, and its native format. */
 
 export type { CacheChoice, CacheReading } from './cache-reading'
-export { cacheRulesOf, completionSettings, retiredCompletionSettings } from './config'
+export { cacheRulesOf } from './config'
 export { ignoredIn } from './ignored'
 export { toChatCompletion } from './present'
 export { type CompletionRequest, DEFAULT_ITERATIONS, requestFromOrder, type SentImage } from './request'

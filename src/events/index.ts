@@ -1,6 +1,5 @@
 /** Events: what happens is told to other rooms in its transaction, and to whoever is subscribed (contract 11). */
 export { createEventBus, type EventBus } from './bus'
-export { eventSettings } from './config'
 export { createFanOut, type FanOut } from './fan-out'
 export { eventRepository } from './repository'
 export {

@@ -1,5 +1,4 @@
 /** Files: bytes that svc made, kept once, as artifacts of their owners and behind signed links. */
-export { fileSettings } from './config'
 export type { Draft, Source } from './drafts'
 export { imageSize } from './image-size'
 export { createFilePlace } from './places'

@@ -1,6 +1,5 @@
 /** Guardrails: what a policy lets in, out, and through the tools, and how it is found for a request. */
 
-export { guardrailSettings } from './config'
 export { guardrailBlocked } from './errors'
 export { guardrailTriggered } from './events'
 export type { Guard } from './guard'

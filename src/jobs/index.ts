@@ -1,5 +1,4 @@
 /** Jobs: work that outlives a request, as rows that workers lease (design 12.3). */
-export { jobSettings } from './config'
 export { defineJob, GiveUp, type JobKind, type Outcome, type Running, recurring } from './kind'
 export { createJobs, type Jobs } from './service'
 export { statusOf } from './shown'

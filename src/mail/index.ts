@@ -1,3 +1,2 @@
 /** Mail: e-mail to people, through the operator's SMTP server. */
-export { mailSettings } from './config'
 export { createMail, type Mail, MailFailure } from './service'

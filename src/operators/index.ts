@@ -1,6 +1,5 @@
 /** Operators: what the people who run the server can do, built on the other rooms' services (design 7). */
 export { createBackup } from './backup'
-export { operatorSettings } from './config'
 export { dumpPostgres } from './dump'
 export { roleTooSmall } from './errors'
 export { createOperators, type OperatorService } from './service'

@@ -1,5 +1,4 @@
 /** Orgs: users, organizations, memberships and what each role may do. */
-export { orgSettings } from './config'
 export { accessChanged, accountSwitched, memberJoined, memberLeft, orgDeleted } from './events'
 export { actingUserOf, findOwner, type Owner } from './owner'
 export { mayDo, normalizeEmail, teamOf } from './rules'

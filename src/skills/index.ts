@@ -1,5 +1,4 @@
 /** Skills: manifests, their review and publication, installing them, and what is active in a run. */
-export { skillSettings } from './config'
 
 export {
   type HookDue,

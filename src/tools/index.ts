@@ -1,5 +1,4 @@
 /** Tools: which ones engines may call, who may use them, and how a call is run. */
-export { toolSettings } from './config'
 
 export { createTools, type Tools, type Wanted } from './service'
 export { createSystemTools } from './system'

@@ -1,3 +1,2 @@
 /** Voice: tokens of live voice sessions, and the tools that run under them. */
-export { voiceSettings } from './config'
 export { createVoice } from './service'

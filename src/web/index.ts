@@ -1,4 +1,3 @@
 /** Web: searching it by the operator's search server, and reading its pages as text. */
-export { webSettings } from './config'
 export { WebFailure } from './failure'
 export { createWeb, type Web } from './service'

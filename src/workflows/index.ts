@@ -1,3 +1,2 @@
 /** Workflows: steps that follow a trigger, one after the other, through crashes, waits and people's decisions. */
-export { workflowSettings } from './config'
 export { createWorkflows } from './service'

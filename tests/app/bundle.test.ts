@@ -19,12 +19,17 @@ beforeEach(async () => {
   await Bun.write(join(root, 'tsconfig.json'), '{}')
   await Bun.write(join(root, 'src/kernel/words.ts'), "export const word = 'one'\nexport const here = import.meta.dir\n")
   await Bun.write(join(root, 'src/app/serve.ts'), "export { here, word } from '../kernel/words'\n")
+  await Bun.write(join(root, 'src/app/open.ts'), "export const opened = 'from the sources'\n")
+  await Bun.write(
+    join(root, 'cli/enter.ts'),
+    "export { word } from '../src/kernel/words'\nexport const open = async () => (await import('../src/app/open')).opened\n",
+  )
 })
 
-const load = async () => (await import(bundled(root) as string)) as { word: string; here: string }
+const load = async () => (await import(bundled('serve.js', root) as string)) as { word: string; here: string }
 
 test('nothing is bundled until somebody asks for it', async () => {
-  expect(bundled(root)).toBeNull()
+  expect(bundled('serve.js', root)).toBeNull()
   await makeBundle(root)
   expect((await load()).word).toBe('one')
 })
@@ -34,7 +39,16 @@ test('a module in a bundle still knows its own folder', async () => {
   expect((await load()).here).toBe(join(root, 'src/kernel'))
 })
 
+test('the command line is a bundle of its own, without the server', async () => {
+  await makeBundle(root)
+  const path = bundled('cli.js', root) as string
+  const cli = (await import(path)) as { word: string; open(): Promise<string> }
+  expect([cli.word, await cli.open()]).toEqual(['one', 'from the sources'])
+  expect(await Bun.file(path).text()).not.toContain('from the sources')
+})
+
 test.each([
+  ['a command that changes', () => Bun.write(join(root, 'cli/enter.ts'), '')],
   ['a source that changes', () => Bun.write(join(root, 'src/kernel/words.ts'), "export const word = 'two'\n")],
   ['a source that is new', () => Bun.write(join(root, 'src/kernel/more.ts'), '')],
   ['a source that goes', () => rmSync(join(root, 'src/kernel/words.ts'))],
@@ -42,9 +56,9 @@ test.each([
   ['a time alone', () => utimesSync(join(root, 'src/app/serve.ts'), 1, 1)],
 ])('%s puts the bundle aside', async (_what, change) => {
   await makeBundle(root)
-  expect(bundled(root)).not.toBeNull()
+  expect(bundled('serve.js', root)).not.toBeNull()
   await change()
-  expect(bundled(root)).toBeNull()
+  expect(bundled('serve.js', root)).toBeNull()
 })
 
 test('only the newest few are kept, and nothing half-made', async () => {

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { CommandFailed } from '../../cli/failure'
 import { parse } from '../../cli/parse'
-import { commands } from '../../cli/registry'
+import { allCommands } from '../../cli/registry'
+
+const commands = await allCommands()
 
 function order(line: string[], env: Record<string, string> = {}) {
   const read = parse(line, commands, env)

@@ -3,8 +3,10 @@ import { nounOf } from '../../cli/command'
 import { EXIT_MEANINGS } from '../../cli/exit'
 import { GLOBAL_FLAGS } from '../../cli/globals'
 import { parse } from '../../cli/parse'
-import { commands } from '../../cli/registry'
+import { allCommands, commandsUnder } from '../../cli/registry'
 import { sentencesOf, wordsIn } from '../support/citations'
+
+const commands = await allCommands()
 
 const LETTERS = 'ofqyvwnh'
 const MOST_WORDS = 25
@@ -77,3 +79,16 @@ function words(line: string): string[] {
     ([, double, single, bare]) => double ?? single ?? bare!,
   )
 }
+
+test.each([...new Set(commands.map(({ path }) => path.split(' ')[0]!))])(
+  '%s alone loads each of its commands',
+  async (word) => {
+    const own = commands.filter(({ path }) => path.split(' ')[0] === word)
+    expect(own.length).toBeGreaterThan(0)
+    expect(await commandsUnder(word)).toEqual(own)
+  },
+)
+
+test('a word that is no command loads none', () => {
+  expect(commandsUnder('nothing')).toBeNull()
+})

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import { commands } from '../../cli/registry'
+import { allCommands } from '../../cli/registry'
 import packageJson from '../../package.json'
 import { RETIRED, SETTINGS } from '../../src/app/config'
 import { createWorld } from '../support/world'
 import { README } from './readme'
+
+const commands = await allCommands()
 
 const declared = new Map<string, { default: unknown }>(Object.values(SETTINGS).map((setting) => [setting.env, setting]))
 
