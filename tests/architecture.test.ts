@@ -130,7 +130,10 @@ describe('the house', () => {
     const open = ['kernel', 'http']
     const throughWalls = crossings.filter(({ file, target }) => {
       if (open.includes(roomOf(target)) || DOORS.includes(leafOf(target))) return false
-      return !(roomOf(file) === 'app' && (isRoutes(target) || leafOf(target) === 'config')) && !(roomOf(target) === 'app' && roomOf(file) === 'app')
+      return (
+        !(roomOf(file) === 'app' && (isRoutes(target) || leafOf(target) === 'config')) &&
+        !(roomOf(target) === 'app' && roomOf(file) === 'app')
+      )
     })
     expect(throughWalls.map(arrow)).toEqual([])
   })
