@@ -117,8 +117,8 @@ export function createDeliveries(deps: DeliverDeps) {
   }
 
   /**
-   * Sends what is due, several at once; results are written while others are under way. Returns the webhook as it is
-   * afterwards, null when it was deleted meanwhile.
+   * Sends what is due, several at once; results are written while others are under way, the more of them in one unit
+   * the longer the last took. Returns the webhook as it is afterwards, null when it was deleted meanwhile.
    */
   async function sendDue(job: Running<Payload>, found: WebhookRow): Promise<WebhookRow | null> {
     let hook: WebhookRow | null = found
@@ -126,14 +126,21 @@ export function createDeliveries(deps: DeliverDeps) {
     const until = clock.monotonic() + TURN_MS
     const atOnce = found.ordered || found.lane === 'slow' ? 1 : AT_ONCE
     const open = new Map<number, Promise<void>>()
-    const ended: Ended[] = []
+    let ended: Ended[] = []
+    let writing: Promise<void> | null = null
     /** Begun and not yet written: still due in the store. */
     const held = new Set<number>()
     let waiting: OutboxRow[] = []
     let envelopes = new Map<EventId, string>()
+    /** Nothing more was due at the last look; a write may have made something due. */
+    let isDry = false
+    /** What failed is written before more is begun: it may end the webhook, or its turn. */
+    let failed = 0
     const mayBegin = (): boolean =>
       hook?.enabled === true &&
       laneFor(hook) === found.lane &&
+      failed === 0 &&
+      held.size < BATCH &&
       clock.monotonic() < until &&
       !job.signal.aborted &&
       fault === undefined
@@ -141,7 +148,10 @@ export function createDeliveries(deps: DeliverDeps) {
     const begin = (row: OutboxRow) => {
       held.add(row.seq)
       const sending = attempt(hook!, row, envelopes.get(row.event_id)).then(
-        (one) => void ended.push(one),
+        (one) => {
+          ended.push(one)
+          if (!one.verdict.ok) failed += 1
+        },
         (error: unknown) => {
           fault ??= error
         },
@@ -151,18 +161,34 @@ export function createDeliveries(deps: DeliverDeps) {
         sending.then(() => void open.delete(row.seq)),
       )
     }
+    const write = async (some: readonly Ended[]) => {
+      try {
+        hook = await job.write((tx) => settle(tx, found.id, some))
+      } catch (error) {
+        fault ??= error
+      }
+      for (const { row, verdict } of some) {
+        held.delete(row.seq)
+        if (!verdict.ok) failed -= 1
+      }
+      isDry = false
+      writing = null
+    }
     for (;;) {
-      if (mayBegin() && !waiting.length) {
+      if (!waiting.length && !isDry && mayBegin()) {
         waiting = (await dueOf(hook!, BATCH + held.size)).filter(({ seq }) => !held.has(seq))
+        isDry = !waiting.length
         const ids = waiting.map(({ event_id }) => event_id)
         envelopes = await eventRepository.envelopes(store.read, ids)
       }
-      while (mayBegin() && waiting.length && open.size < atOnce) begin(waiting.shift()!)
-      if (open.size && !ended.length) await Promise.race(open.values())
-      const some = ended.splice(0)
-      if (some.length) hook = await job.write((tx) => settle(tx, found.id, some))
-      else if (!open.size) break
-      for (const { row } of some) held.delete(row.seq)
+      while (waiting.length && open.size < atOnce && mayBegin()) begin(waiting.shift()!)
+      if (ended.length && !writing && fault === undefined) {
+        writing = write(ended)
+        ended = []
+      }
+      const pending = [...open.values(), ...(writing ? [writing] : [])]
+      if (!pending.length) break
+      await Promise.race(pending)
     }
     if (fault !== undefined) throw fault
     return hook

@@ -17,6 +17,11 @@ const insert = command<Omit<OutboxRow, 'seq'>>()((tx, p) =>
     .onConflictDoNothing(),
 )
 
+const removed = command<{ seq: number }>()((tx, p) => {
+  const t = tx.of(webhookOutbox)
+  return tx.delete(t).where(eq(t.seq, p.seq))
+})
+
 const due = query<{ id: WebhookId; now: number; limit: number }>()((db, p) => {
   const t = db.of(webhookOutbox)
   const isDue = and(eq(t.webhook_id, p.id), lte(t.due_at, p.now))
@@ -61,6 +66,10 @@ export const outboxRepository = {
   },
 
   async remove(tx: Tx, seqs: readonly number[]): Promise<void> {
+    if (tx.dialect === 'sqlite') {
+      for (const seq of seqs) await removed(tx, { seq })
+      return
+    }
     if (!seqs.length) return
     const t = tx.of(webhookOutbox)
     await tx.delete(t).where(inArray(t.seq, [...seqs]))

@@ -1,6 +1,6 @@
 import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
-import { query, type Reader, type Tx } from '../kernel/store'
+import { command, query, type Reader, type Tx } from '../kernel/store'
 import type { DeliveryId, WebhookId } from './schema'
 import { type DeliveryRow, type WebhookRow, webhookDeliveries, webhooks } from './table'
 
@@ -8,6 +8,43 @@ const byId = query<{ id: WebhookId }>()((db, p) => {
   const t = db.of(webhooks)
   return db.select().from(t).where(eq(t.id, p.id)).limit(1)
 })
+
+const counted = command<Counts & { id: WebhookId }>()((tx, p) => {
+  const t = tx.of(webhooks)
+  return tx
+    .update(t)
+    .set({
+      failure_count: sql`${p.failure_count}`,
+      failing_since: sql`${p.failing_since}`,
+      successes: sql`${p.successes}`,
+      failures: sql`${p.failures}`,
+      last_delivered_at: sql`${p.last_delivered_at}`,
+    })
+    .where(eq(t.id, p.id))
+})
+
+const logged = command<DeliveryRow>()((tx, p) =>
+  tx.insert(tx.of(webhookDeliveries)).values({
+    id: p.id,
+    webhook_id: p.webhook_id,
+    owner: p.owner,
+    event_id: p.event_id,
+    event_type: p.event_type,
+    http_status: p.http_status,
+    error_message: p.error_message,
+    status: p.status,
+    attempt: p.attempt,
+    next_retry_at: p.next_retry_at,
+    duration_ms: p.duration_ms,
+    created_at: p.created_at,
+  }),
+)
+
+/** What deliveries change of a webhook each time. */
+export type Counts = Pick<
+  WebhookRow,
+  'failure_count' | 'failing_since' | 'successes' | 'failures' | 'last_delivered_at'
+>
 
 /** Webhooks as the deliveries need them; callers' reads and writes go through the resource. */
 export const webhookRepository = {
@@ -35,8 +72,16 @@ export const webhookRepository = {
       .where(and(eq(t.id, id), eq(t.owner, owner)))
   },
 
+  count: async (
+    tx: Tx,
+    id: WebhookId,
+    { failure_count, failing_since, successes, failures, last_delivered_at }: Counts,
+  ) => void (await counted(tx, { id, failure_count, failing_since, successes, failures, last_delivered_at })),
+
   /** The row, locked until the unit commits; nothing once it was deleted. */
   async lock(tx: Tx, id: WebhookId): Promise<WebhookRow | undefined> {
+    // Its units run one after another.
+    if (tx.dialect === 'sqlite') return webhookRepository.byId(tx, id)
     const t = tx.of(webhooks)
     const locked = tx
       .update(t)
@@ -49,7 +94,9 @@ export const webhookRepository = {
 /** The log of attempts; rows are added and never changed. */
 export const deliveryRepository = {
   async insert(tx: Tx, rows: readonly DeliveryRow[]): Promise<void> {
-    if (rows.length) await tx.insert(tx.of(webhookDeliveries)).values([...rows])
+    // A statement that is ready costs less than one made for all of them, where none is a round trip.
+    if (tx.dialect === 'sqlite') for (const row of rows) await logged(tx, row)
+    else if (rows.length) await tx.insert(tx.of(webhookDeliveries)).values([...rows])
   },
 
   /** Newest first. */

@@ -21,6 +21,8 @@ export async function send(outbound: Outbound, url: string, message: Signed): Pr
       },
       body: message.body,
       statusOnly: true,
+      // A receiver may get a delivery twice anyway.
+      repeatable: true,
       maxBytes: MAX_ANSWER_BYTES,
       timeoutMs: TIMEOUT_MS,
     })

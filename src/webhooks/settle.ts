@@ -5,7 +5,7 @@ import { newRequestId } from '../kernel/ids'
 import type { Tx } from '../kernel/store'
 import { webhookDisabled } from './events'
 import { outboxRepository as outbox } from './outbox'
-import { deliveryRepository as log, webhookRepository as rows } from './repository'
+import { type Counts, deliveryRepository as log, webhookRepository as rows } from './repository'
 import { hasFailedTooLong, streakAfter, type Verdict } from './rules'
 import { DeliveryId, type WebhookId } from './schema'
 import type { OutboxRow, WebhookRow } from './table'
@@ -44,8 +44,11 @@ export function createSettle({ audit, events }: Deps) {
     const after = { ...hook, ...countsAfter(hook, ended) }
     const reason = hook.enabled ? reasonToEnd(after, ended) : null
     const now: WebhookRow = reason ? { ...after, enabled: false, disabled_reason: reason } : after
-    await rows.change(tx, hook, now)
-    if (reason) await tellDisabled(tx, now, reason)
+    await rows.count(tx, id, now)
+    if (reason) {
+      await rows.change(tx, hook, { enabled: false, disabled_reason: reason })
+      await tellDisabled(tx, now, reason)
+    }
     return now
   }
 
@@ -66,7 +69,7 @@ export function createSettle({ audit, events }: Deps) {
   }
 }
 
-function countsAfter(hook: WebhookRow, ended: readonly Ended[]): Partial<WebhookRow> {
+function countsAfter(hook: WebhookRow, ended: readonly Ended[]): Counts {
   const results = ended.map(({ verdict, at }) => ({ ok: verdict.ok, at }))
   const delivered = results.filter(({ ok }) => ok)
   return {

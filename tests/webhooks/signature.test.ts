@@ -77,4 +77,4 @@ test('our signatures are those of the package, for any text', () => {
     }),
     { numRuns: 1_000 },
   )
-})
+}, 120_000)

@@ -1,0 +1,160 @@
+import { type ClientRequest, type IncomingMessage, request as plainRequest, type RequestOptions } from 'node:http'
+import { request as secureRequest } from 'node:https'
+
+/** Why a call to a user-chosen address gave no answer; the room decides what to report and whether to retry. */
+export type OutboundKind = 'dns' | 'connect' | 'tls' | 'timeout' | 'reset' | 'too-large' | 'aborted'
+
+export class OutboundFailure extends Error {
+  override name = 'OutboundFailure'
+  constructor(
+    readonly kind: OutboundKind,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options)
+  }
+}
+
+export type PublicRequest = {
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD'
+  headers?: Record<string, string>
+  body?: string | Uint8Array
+  /** A larger answer fails with `too-large`. */
+  maxBytes: number
+  /** Only status and headers are wanted: they count once they are there, whatever becomes of the rest. */
+  statusOnly?: boolean
+  /** Time for the whole call, from the DNS look-up to the last byte of the answer. */
+  timeoutMs: number
+  signal?: AbortSignal
+  /** May use a kept connection and leave one. Only for what may be repeated: it is, where a kept one has just ended. */
+  repeatable?: boolean
+}
+
+export type PublicResponse = { status: number; headers: Record<string, string>; body: Uint8Array }
+
+export type Resolved = { address: string; family: number }
+type Found = () => Promise<Resolved[]>
+type LookupDone = (error: Error | null, addresses?: Resolved[] | string, family?: number) => void
+
+const CONNECT_TIMEOUT_MS = 10_000
+/** How long the rest of an answer is read that nobody looks at. */
+const LEAVE_MS = 2_000
+
+/** Headers that frame or route the message; values chosen by a user would allow smuggling or redirecting (J2). */
+const OURS = new Set([
+  'host',
+  'connection',
+  'content-length',
+  'transfer-encoding',
+  'upgrade',
+  'te',
+  'trailer',
+  'expect',
+])
+
+/** A kept connection ended before it brought any answer, as its other side may do at any time. */
+export class Stale extends Error {}
+
+/** A `lookup` for `node:http` that answers with what was checked. */
+export const lookupBy =
+  (find: Found) =>
+  (_: string, options: { all?: boolean }, done: LookupDone): void => {
+    find().then(
+      (found) => (options.all ? done(null, found) : done(null, found[0]!.address, found[0]!.family)),
+      (error: Error) => done(error),
+    )
+  }
+
+type Way = { lookup: ReturnType<typeof lookupBy>; agent: RequestOptions['agent']; pinned?: string }
+
+/**
+ * Sends one request to an address that was read, on a connection made or kept by `way`. Throws an
+ * {@link OutboundFailure} when no complete answer came, what `way` throws, and {@link Stale}.
+ */
+export function send(url: URL, request: PublicRequest, deadline: AbortSignal, way: Way): Promise<PublicResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<PublicResponse>()
+  const signal = request.signal ? AbortSignal.any([request.signal, deadline]) : deadline
+  const open = url.protocol === 'https:' ? secureRequest : plainRequest
+
+  const outgoing = open(url, {
+    method: request.method ?? 'GET',
+    headers: { ...ownHeaders(request.headers), 'accept-encoding': 'identity' },
+    ...(way as RequestOptions),
+    signal,
+  })
+  let answered = false
+  const connecting = setTimeout(
+    () => outgoing.destroy(new OutboundFailure('connect', 'the connection took too long')),
+    CONNECT_TIMEOUT_MS,
+  )
+  const fail = (error: Error) => {
+    clearTimeout(connecting)
+    const isStale = outgoing.reusedSocket && !answered && !signal.aborted
+    reject(isStale ? new Stale() : explain(error, deadline, request.signal))
+  }
+  const connected = () => clearTimeout(connecting)
+  outgoing.on('socket', (socket) => (socket.connecting ? socket.once('connect', connected) : connected()))
+  outgoing.on('error', fail)
+  outgoing.on('response', (incoming) => {
+    answered = true
+    clearTimeout(connecting)
+    const read = request.statusOnly
+      ? dropRest(incoming, request.maxBytes, outgoing)
+      : collect(incoming, request.maxBytes)
+    read.then(resolve, (error: Error) => {
+      outgoing.destroy()
+      fail(error)
+    })
+  })
+  outgoing.end(request.body)
+  return promise
+}
+
+const ownHeaders = (headers: Record<string, string> = {}): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !OURS.has(name.toLowerCase())))
+
+/** Reads the rest of an answer for a moment, so that its sender can end it in order, and returns status and headers. */
+async function dropRest(incoming: IncomingMessage, maxBytes: number, outgoing: ClientRequest): Promise<PublicResponse> {
+  const { promise: over, resolve: end } = Promise.withResolvers<void>()
+  const timer = setTimeout(end, LEAVE_MS)
+  let size = 0
+  incoming.on('data', (chunk: Uint8Array) => {
+    size += chunk.length
+    if (size > maxBytes) end()
+  })
+  for (const event of ['end', 'error', 'aborted', 'close']) incoming.on(event, () => end())
+  await over
+  clearTimeout(timer)
+  if (!incoming.complete) outgoing.destroy()
+  return { status: incoming.statusCode ?? 0, headers: headersOf(incoming), body: new Uint8Array() }
+}
+
+const headersOf = (incoming: IncomingMessage): Record<string, string> =>
+  Object.fromEntries(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]))
+
+async function collect(incoming: IncomingMessage, maxBytes: number): Promise<PublicResponse> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of incoming as AsyncIterable<Uint8Array>) {
+    size += chunk.length
+    if (size > maxBytes) throw new OutboundFailure('too-large', `the answer is larger than ${maxBytes} bytes`)
+    chunks.push(chunk)
+  }
+  if (!incoming.complete) throw new OutboundFailure('reset', 'the answer stopped in the middle')
+  return { status: incoming.statusCode ?? 0, headers: headersOf(incoming), body: Buffer.concat(chunks) }
+}
+
+/** Maps a network error to one that is safe to show: without IP addresses and without text from the other side. */
+function explain(error: Error, deadline: AbortSignal, caller: AbortSignal | undefined): Error {
+  if (caller?.aborted) return new OutboundFailure('aborted', 'the call was ended', { cause: error })
+  if (deadline.aborted) return new OutboundFailure('timeout', 'no whole answer in time', { cause: error })
+  if (error instanceof OutboundFailure || error.name === 'AppError') return error
+  const code = String((error as { code?: unknown }).code ?? '')
+  if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO/.test(code)) {
+    return new OutboundFailure('tls', 'the certificate or the encryption was not accepted', { cause: error })
+  }
+  if (/ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ConnectionRefused|FailedToOpenSocket/.test(code)) {
+    return new OutboundFailure('connect', 'no connection could be made', { cause: error })
+  }
+  return new OutboundFailure('reset', 'the connection ended before the answer did', { cause: error })
+}
