@@ -49,6 +49,7 @@ const ORDER = [
   'workflows',
   'hooks',
   'widgets',
+  'pages',
   'operators',
   'health',
   'http',
@@ -69,7 +70,8 @@ const ONE_HOME: Record<string, { pattern: RegExp; home: RegExp }> = {
   },
   'the environment': { pattern: /\bBun\.env\b|\bprocess\.env\b/, home: /^src\/app\/config\.ts$/ },
   'calls to addresses': { pattern: /(?<![.\w])fetch\(/, home: /^src\/(kernel\/outbound|app\/client)\.ts$/ },
-  'the console': { pattern: /\bconsole\./, home: /^$/ },
+  // The loader of the chat runs in pages of others and has no other place for a word.
+  'the console': { pattern: /\bconsole\./, home: /^src\/pages\/browser\/embed\// },
   'evaluated code': { pattern: /\beval\(|\bnew Function\(|node:vm/, home: /^$/ },
   'other programs': { pattern: /\bBun\.spawn|child_process/, home: /^src\/(operators\/dump|audio\/espeak)\.ts$/ },
   'the web framework': { pattern: /from 'elysia'/, home: /^src\/(http\/.*|app\/.*|[a-z-]+\/routes(-[a-z]+)?)\.ts$/ },

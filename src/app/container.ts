@@ -1,4 +1,5 @@
 import { assertOrigin } from '../auth'
+import { openAssets } from './assets'
 import { buildAccounts } from './container/accounts'
 import { buildDecisions } from './container/decisions'
 import type { Deps } from './container/deps'
@@ -15,5 +16,14 @@ export function buildContainer(deps: Deps) {
   const decisions = { ...accounts, ...buildDecisions(deps, accounts) }
   const rooms = { ...decisions, ...buildWork(deps, decisions) }
   const { node, store, clock, log } = deps
-  return { ...rooms, node, store, clock, log, assertOrigin, startLoops: () => startLoops(deps, rooms) }
+  return {
+    ...rooms,
+    node,
+    store,
+    clock,
+    log,
+    assertOrigin,
+    assets: openAssets(),
+    startLoops: () => startLoops(deps, rooms),
+  }
 }

@@ -1,7 +1,8 @@
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { bundled, nameOf, ROOT, shelfOf } from './bundle'
+import { buildAssets } from '../pages'
+import { ASSETS, bundled, nameOf, ROOT, shelfOf } from './bundle'
 
 /** How many bundles are kept: a server that is just starting may still read an older one. */
 const KEPT = 3
@@ -42,6 +43,7 @@ export async function makeBundle(root = ROOT): Promise<void> {
   try {
     await compile(join(root, 'src/app/serve.ts'), join(unfinished, 'serve.js'), [sourcePaths])
     await compile(join(root, 'cli/enter.ts'), join(unfinished, 'cli.js'), [sourcePaths, withoutServer])
+    await Bun.write(join(unfinished, ASSETS), JSON.stringify(await buildAssets()))
     renameSync(unfinished, join(shelf, name))
   } catch (error) {
     // The rename fails when another process has made the same bundle meanwhile.

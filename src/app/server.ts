@@ -35,6 +35,7 @@ import { keyRoutes } from '../keys/routes'
 import { imageRoutes } from '../media/routes'
 import { videoRoutes } from '../media/routes-video'
 import { orgRoutes } from '../orgs/routes'
+import { assetRoutes } from '../pages/routes'
 import { jobRoutes } from '../public-jobs/routes'
 import { rateLimitRoutes } from '../rate-limits/routes'
 import { researchJobRoutes, researchRoutes } from '../research/routes'
@@ -150,6 +151,7 @@ export function createServer({ config, container, metrics, connections }: Deps) 
     .use(signInPageRoutes(container.signInLinks, guard, { secure }))
     .use(fileRoutes(container.files, guard))
     .use(documentRoutes(document, guard))
+    .use(assetRoutes(container.assets, guard))
     .use(homePageRoutes(guard))
 
   rules.learn(api.routes as never)

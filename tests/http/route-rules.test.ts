@@ -18,8 +18,10 @@ describe('the routes declare', () => {
     expect(open).toEqual([
       'GET /',
       'GET /api/v1/health',
+      'GET /assets/:name',
       'GET /billing/checkout/:id',
       'GET /billing/portal/:token',
+      'GET /embed.js',
       'GET /files/:id',
       'GET /openapi.json',
       'GET /sign-in/:token',

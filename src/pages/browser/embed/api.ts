@@ -1,0 +1,63 @@
+import type { Frame } from './frame'
+
+type Listener = (detail: unknown) => void
+
+export type WidgetApi = ReturnType<typeof createApi>
+
+/** `window.svcWidget`: what the page of the host may call. Calls before a frame is there wait for it. */
+export function createApi() {
+  const frames = new Map<string, Frame>()
+  const listeners = new Map<string, Set<Listener>>()
+  const early: ((frame: Frame) => void)[] = []
+
+  const each = (act: (frame: Frame) => void): void => {
+    if (frames.size === 0) early.push(act)
+    for (const frame of frames.values()) act(frame)
+  }
+
+  const calls = {
+    open: () => each((frame) => frame.open()),
+    close: () => each((frame) => frame.send('close')),
+    toggle: () => each((frame) => (frame.isOpen() ? frame.send('close') : frame.open())),
+    show: () => each((frame) => frame.show(true)),
+    hide: () => each((frame) => frame.show(false)),
+    /** Opens the chat and sends a text as the visitor's. */
+    send: (text: unknown) => each((frame) => frame.send('send', { text: String(text) })),
+    /** What the page says about its visitor; kept as said by the page. */
+    identify: (who: unknown) => each((frame) => frame.send('identify', { who })),
+    setContext: (context: unknown) => each((frame) => frame.send('context', { context })),
+    on(event: string, listener: Listener): () => void {
+      const heard = listeners.get(event) ?? new Set()
+      listeners.set(event, heard.add(listener))
+      return () => heard.delete(listener)
+    },
+    destroy(): void {
+      for (const frame of frames.values()) frame.remove()
+      frames.clear()
+    },
+  }
+
+  return {
+    ...calls,
+    has: (id: string): boolean => frames.has(id),
+    add(id: string, frame: Frame): void {
+      frames.set(id, frame)
+      for (const act of early.splice(0)) act(frame)
+    },
+    emit(event: string, detail: unknown): void {
+      for (const listener of listeners.get(event) ?? []) {
+        try {
+          listener(detail)
+        } catch {
+          // A listener of the host is the host's matter.
+        }
+      }
+    },
+    /** For pages that call before the script is there: `(window.svcWidget ||= []).push(['open'])`. */
+    push(order: unknown): void {
+      const [name, ...values] = Array.isArray(order) ? (order as unknown[]) : []
+      if (typeof name === 'string' && Object.hasOwn(calls, name))
+        (calls[name as keyof typeof calls] as (...values: unknown[]) => unknown)(...values)
+    },
+  }
+}

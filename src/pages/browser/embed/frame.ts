@@ -1,0 +1,115 @@
+import { createPlacing } from './placing'
+
+type Options = {
+  id: string
+  /** The address of this script; the frame is served beside it. */
+  base: URL
+  /** The other `data-` attributes of the tag. */
+  options: DOMStringMap
+  emit(event: string, detail: unknown): void
+}
+
+export type Frame = ReturnType<typeof createFrame>
+
+/** What the frame tells, and by what name the host hears of it. */
+const EVENTS: Record<string, string> = { ready: 'ready', open: 'open', close: 'close', message: 'message' }
+const PERSON: Record<string, string> = {
+  requested: 'handoff_requested',
+  human: 'operator_joined',
+  ai: 'operator_left',
+}
+/** Without a word from the frame for so long, the likely reason is written to the console. */
+const SILENT_MS = 15_000
+
+/** The frame of one widget, and the messages to and from it: only its own window and origin are listened to. */
+export function createFrame({ id, base, options, emit }: Options) {
+  const iframe = document.createElement('iframe')
+  const { previewToken, container, open: openAtOnce, lang, colorScheme } = options
+  const address = new URL(`embed/widget/${id}`, base)
+  if (previewToken) address.searchParams.set('preview', previewToken)
+  const told = new URLSearchParams({ origin: location.origin, page: location.href.slice(0, 2_000) })
+  if (lang) told.set('lang', lang)
+  if (colorScheme) told.set('scheme', colorScheme)
+  if (container) told.set('inline', '1')
+  address.hash = told.toString()
+  iframe.src = address.href
+  iframe.title = 'Chat'
+  iframe.allow = 'clipboard-write'
+  const placing = createPlacing(iframe, options)
+  const host = (container && document.querySelector(container)) || document.body
+  host.append(iframe)
+
+  let isReady = false
+  let isOpen = false
+  let cameFrom: Element | null = null
+  const waiting: object[] = []
+  const silence = setTimeout(() => {
+    // biome-ignore lint/suspicious/noConsole: the one word that whoever pasted the tag needs
+    console.info(
+      `svc widget: no chat came from ${base.origin}. Is ${location.origin} allowed, and is the widget active?`,
+    )
+  }, SILENT_MS)
+
+  function post(message: object): void {
+    if (isReady) iframe.contentWindow?.postMessage({ target: 'svc-widget', ...message }, base.origin)
+    else waiting.push(message)
+  }
+
+  const layout = () => post({ type: 'layout', modal: isOpen && placing.isNarrow(), inline: Boolean(container) })
+
+  function hear({ source, origin, data }: MessageEvent): void {
+    if (source !== iframe.contentWindow || origin !== base.origin) return
+    if (typeof data !== 'object' || data === null || data.source !== 'svc-widget') return
+    const { type } = data as { type: unknown }
+    if (type === 'ready') {
+      clearTimeout(silence)
+      isReady = true
+      placing.corner(data.position)
+      placing.title(iframe, data.title)
+      for (const message of waiting.splice(0)) post(message)
+      layout()
+      placing.show(true)
+      if (openAtOnce !== undefined && openAtOnce !== 'false') api.open()
+    } else if (type === 'resize') {
+      placing.size(data.width, data.height)
+    } else if (type === 'open') {
+      isOpen = true
+      placing.opened(true)
+      layout()
+    } else if (type === 'close') {
+      isOpen = false
+      placing.opened(false)
+      layout()
+      // Focus returns to what opened the chat: an element of the host, or the launcher inside the frame.
+      if (cameFrom instanceof HTMLElement && cameFrom.isConnected) cameFrom.focus()
+      cameFrom = null
+    }
+    if (typeof type !== 'string') return
+    if (type === 'takeover') emit(PERSON[data.takeover_status] ?? 'takeover', data)
+    else if (Object.hasOwn(EVENTS, type)) emit(EVENTS[type]!, data)
+    else if (type === 'error') emit('error', data)
+  }
+
+  addEventListener('message', hear)
+  const stopWatching = placing.watch(layout)
+
+  const api = {
+    isOpen: () => isOpen,
+    send: (type: string, more: object = {}) => post({ type, ...more }),
+    open(): void {
+      if (isOpen) return
+      cameFrom = document.activeElement === document.body ? null : document.activeElement
+      iframe.focus()
+      post({ type: 'open' })
+    },
+    show: (shown: boolean) => placing.show(shown),
+    remove(): void {
+      removeEventListener('message', hear)
+      clearTimeout(silence)
+      stopWatching()
+      placing.opened(false)
+      iframe.remove()
+    },
+  }
+  return api
+}

@@ -1,0 +1,38 @@
+/**
+ * The one tag that a site pastes: `<script async src="…/embed.js" data-config-id="…"></script>` (dx 5.2, contract 15).
+ * It puts one frame into the page and passes messages; everything that is seen is drawn inside the frame. Nothing is
+ * ever thrown into the page of the host.
+ */
+import { createApi, type WidgetApi } from './api'
+import { createFrame } from './frame'
+
+declare global {
+  interface Window {
+    svcWidget?: WidgetApi | unknown[][]
+  }
+}
+
+function start(script: HTMLScriptElement): void {
+  const { configId, ...options } = script.dataset
+  if (!configId || !/^[\w-]{1,64}$/.test(configId)) return
+  const base = new URL(script.src, location.href)
+  const early = window.svcWidget
+  const api = early && !Array.isArray(early) ? early : createApi()
+  if (api.has(configId)) {
+    // biome-ignore lint/suspicious/noConsole: the one word that whoever pasted the tag needs
+    console.info('svc widget: this chat is on the page already; the second tag does nothing.')
+    return
+  }
+  window.svcWidget = api
+  const insert = () => api.add(configId, createFrame({ id: configId, base, options, emit: api.emit }))
+  if (document.body) insert()
+  else document.addEventListener('DOMContentLoaded', insert, { once: true })
+  if (Array.isArray(early)) for (const order of early) api.push(order)
+}
+
+try {
+  const script = document.currentScript
+  if (script instanceof HTMLScriptElement) start(script)
+} catch {
+  // A host that forbids something keeps its page.
+}

@@ -1,0 +1,83 @@
+import { createParser } from 'eventsource-parser'
+
+/** A call that failed: `status` 0 and code `offline` when the server was not reached. */
+export class Failure extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    /** Seconds until another try makes sense. */
+    readonly retryAfter: number | null = null,
+  ) {
+    super(message)
+  }
+}
+
+type Order = { method?: string; body?: unknown; headers?: Record<string, string>; signal?: AbortSignal }
+
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+/** Calls the API of this origin. Throws `Failure`. */
+export async function call(path: string, { method = 'GET', body, headers, signal }: Order = {}): Promise<Response> {
+  const response = await window
+    .fetch(path, {
+      method,
+      cache: 'no-store',
+      headers: { ...(body === undefined ? {} : JSON_TYPE), ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal ? { signal } : {}),
+    })
+    .catch((error: unknown) => {
+      if (signal?.aborted) throw error
+      throw new Failure(0, 'offline', 'The server cannot be reached.')
+    })
+  if (response.ok) return response
+  const { error } = (await response.json().catch(() => ({}))) as { error?: { code?: string; message?: string } }
+  const wait = Number(response.headers.get('retry-after'))
+  throw new Failure(
+    response.status,
+    error?.code ?? 'server_error',
+    error?.message ?? 'Something went wrong.',
+    wait || null,
+  )
+}
+
+/** The JSON of an answer. */
+export const json = async <T>(path: string, order?: Order): Promise<T> => (await call(path, order)).json() as Promise<T>
+
+export type ServerEvent = { id: string | null; name: string; data: unknown }
+
+/** Reads the server-sent events of an answer until it ends; comments keep it alive. Data that is no JSON is skipped. */
+export async function readEvents(
+  response: Response,
+  take: (event: ServerEvent) => void,
+  heard: () => void = () => {},
+): Promise<void> {
+  const parser = createParser({
+    onEvent({ id, event, data }) {
+      let value: unknown
+      try {
+        value = JSON.parse(data)
+      } catch {
+        return
+      }
+      take({ id: id ?? null, name: event ?? 'message', data: value })
+    },
+  })
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+  for (;;) {
+    const { value, done } = await reader.read()
+    if (done) return
+    heard()
+    parser.feed(value)
+  }
+}
+
+const FIRST_WAIT_MS = 500
+const LONGEST_WAIT_MS = 8_000
+
+/** How long to wait before the next try. A part of it differs from page to page, so that not all come back at once. */
+export function backoff(tries: number): number {
+  const most = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** tries)
+  return most / 2 + ((performance.now() * 7919) % (most / 2))
+}

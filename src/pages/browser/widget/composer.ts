@@ -1,0 +1,89 @@
+import { h, ICONS, icon, setText } from '../shared/dom'
+import { createFiles } from './files'
+import type { Attachment } from './wire'
+import { WORDS } from './words'
+
+type Options = {
+  placeholder: string
+  mostCharacters: number
+  files: boolean
+  send(text: string, attachments: Attachment[]): void
+  stop(): void
+}
+
+export type Composer = ReturnType<typeof createComposer>
+
+/** The field, its buttons and what is wrong with it. */
+export function createComposer({ placeholder, mostCharacters, files: mayAttach, send, stop }: Options) {
+  const problem = h('p', { id: 'problem', class: 'problem', role: 'alert' })
+  const field = h('textarea', {
+    id: 'field',
+    rows: 1,
+    placeholder,
+    'aria-label': WORDS.field,
+    'aria-describedby': 'problem keys',
+    enterkeyhint: 'send',
+  })
+  const files = createFiles(refuse)
+  const sendButton = h('button', { type: 'submit', class: 'primary', 'aria-label': WORDS.send }, icon(ICONS.send))
+  const stopButton = h(
+    'button',
+    { type: 'button', 'aria-label': WORDS.stop, hidden: true, click: stop },
+    icon(ICONS.stop),
+  )
+  const form = h(
+    'form',
+    { class: 'composer', 'aria-label': WORDS.field },
+    problem,
+    files.list,
+    h('div', { class: 'line' }, mayAttach && files.input, mayAttach && files.button, field, stopButton, sendButton),
+    h('p', { id: 'keys', class: 'keys' }, WORDS.keys),
+  )
+
+  form.addEventListener('submit', (event) => {
+    event.preventDefault()
+    const text = field.value.trim()
+    if (text.length > mostCharacters) return refuse(WORDS.tooLong(mostCharacters))
+    if (!text) return
+    refuse('')
+    field.value = ''
+    grow()
+    send(text, files.take())
+  })
+  field.addEventListener('keydown', (event) => {
+    // An input method that composes a word uses Enter for itself.
+    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+    event.preventDefault()
+    form.requestSubmit()
+  })
+  field.addEventListener('input', () => {
+    grow()
+    refuse(field.value.trim().length > mostCharacters ? WORDS.tooLong(mostCharacters) : '')
+  })
+
+  function refuse(text: string): void {
+    setText(problem, text)
+    if (text) field.setAttribute('aria-invalid', 'true')
+    else field.removeAttribute('aria-invalid')
+  }
+
+  /** As high as its text, up to a third of the chat. */
+  function grow(): void {
+    field.style.height = 'auto'
+    field.style.height = `${Math.min(field.scrollHeight + 2, innerHeight / 3)}px`
+  }
+
+  return {
+    form,
+    field,
+    refuse,
+    /** While an answer comes there is a button that stops it. */
+    answering(isComing: boolean): void {
+      if (!isComing && document.activeElement === stopButton) field.focus()
+      stopButton.hidden = !isComing
+    },
+    close(closed: boolean): void {
+      form.hidden = closed
+    },
+  }
+}

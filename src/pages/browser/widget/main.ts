@@ -1,0 +1,208 @@
+/** The chat inside the frame (contract 15, dx 5.2). */
+import { h, pageData } from '../shared/dom'
+import type { Failure, ServerEvent } from '../shared/http'
+import { createBridge, type HostMessage } from './bridge'
+import { createComposer } from './composer'
+import { createListener } from './listen'
+import { createPanel } from './panel'
+import { createPeople } from './people'
+import { createRating } from './rating'
+import { createSending, linksOf } from './sending'
+import { createShell } from './shell'
+import { dress } from './theme'
+import { createTranscript } from './transcript'
+import { createVisitor } from './visitor'
+import type { Message, PublicConfig, Takeover } from './wire'
+import { WORDS } from './words'
+
+const config = pageData<PublicConfig>('config')
+const { behavior } = config
+
+const bridge = createBridge(hear)
+dress(config, bridge.scheme)
+const visitor = createVisitor(config.id, bridge.pageUrl)
+const transcript = createTranscript()
+const suggestions = h('div', { class: 'suggestions', role: 'group', 'aria-label': WORDS.suggestions })
+const composer = createComposer({
+  placeholder: behavior.placeholder || WORDS.placeholder,
+  mostCharacters: behavior.maxPromptLength ?? 2_000,
+  files: behavior.enableFileUpload === true,
+  send,
+  stop: () => sending.stop(),
+})
+const rating = createRating(visitor.rate, (text) => {
+  if (text) transcript.add('system', text)
+  composer.field.focus()
+})
+const panel = createPanel(config, {
+  open: () => shell.open(),
+  close: () => shell.close(),
+  menu: [
+    ...(config.handoff ? [{ label: WORDS.askPerson, run: () => void askPerson() }] : []),
+    { label: WORDS.rate, run: () => rating.open() },
+    { label: WORDS.clear, run: clear },
+  ],
+})
+const again = h('button', { type: 'button', class: 'primary', hidden: true, click: clear }, WORDS.begin)
+const people = createPeople({ panel, transcript, tell: (takeover) => bridge.tell('takeover', takeover) })
+const shell = createShell({
+  panel,
+  bridge,
+  field: () => composer.field,
+  opened() {
+    unread = 0
+    transcript.element.scrollTop = transcript.element.scrollHeight
+  },
+})
+const listener = createListener({
+  visitor,
+  take: onEvent,
+  connected: () => void catchUp().catch(() => undefined),
+  lost: () => panel.setStatus(navigator.onLine ? WORDS.reconnecting : WORDS.offline, 'loud'),
+  refused,
+})
+const sending = createSending({
+  visitor,
+  transcript,
+  took,
+  changed: (status) => people.change({ takeover_status: status }),
+  answering: composer.answering,
+  followUps: (prompts) => suggest(prompts),
+  begun: () => listener.start(),
+  failed: refused,
+  catchUp,
+})
+let unread = 0
+
+panel.body.append(transcript.element, suggestions, rating.form, again)
+panel.extra.append(composer.form)
+document.body.append(panel.launcher, panel.panel)
+greet()
+addEventListener('online', () => {
+  people.draw()
+  listener.hurry()
+  void sending.drain()
+})
+addEventListener('offline', () => panel.setStatus(WORDS.offline, 'loud'))
+if (!navigator.onLine) panel.setStatus(WORDS.offline, 'loud')
+if (visitor.has()) listener.start()
+bridge.tell('ready', { position: config.appearance.position ?? 'bottom-right', title: panel.title })
+if (bridge.isInline) shell.open()
+document.documentElement.dataset.ready = 'true'
+
+function greet(): void {
+  if (behavior.welcomeMessage) transcript.add('assistant', behavior.welcomeMessage, { id: 'welcome' })
+  suggest((behavior.suggestedPrompts ?? []).map((prompt) => ({ label: prompt, prompt })))
+}
+
+function suggest(prompts: { label: string; prompt: string }[]): void {
+  suggestions.replaceChildren(
+    ...prompts.map(({ label, prompt }) => h('button', { type: 'button', click: () => send(prompt, []) }, label)),
+  )
+}
+
+function send(text: string, attachments: Parameters<typeof sending.add>[1]): void {
+  suggest([])
+  sending.add(text, attachments)
+  composer.field.focus()
+}
+
+async function askPerson(): Promise<void> {
+  try {
+    await visitor.askPerson()
+    listener.start()
+    people.change({ takeover_status: 'requested' })
+  } catch (error) {
+    refused(error as Failure)
+  }
+}
+
+/** Forgets the chat on this device and begins anew. */
+function clear(): void {
+  listener.stop()
+  sending.stop()
+  visitor.forget()
+  transcript.clear()
+  people.change({ takeover_status: 'ai' })
+  panel.setStatus('')
+  again.hidden = true
+  composer.close(false)
+  greet()
+  composer.field.focus()
+}
+
+function took(message: Message): void {
+  if (transcript.has(message.id)) return
+  const mine = transcript.unnamed(message.role, message.content)
+  if (mine) {
+    mine.identify(message.id)
+    if (message.role === 'assistant') mine.write(message.content)
+    mine.note('')
+    return
+  }
+  const row = transcript.add(message.role, message.content, { id: message.id, name: people.name() })
+  row.addLinks(linksOf(message.artifacts))
+  if (message.role === 'user' || message.role === 'system') return
+  transcript.setTyping('')
+  if (!shell.isOpen()) panel.setUnread(++unread)
+  bridge.tell('message', { role: message.role, unread })
+}
+
+async function catchUp(): Promise<void> {
+  const { messages, takeover_status, status } = await visitor.current(null)
+  people.change({ takeover_status })
+  for (const message of messages) took(message)
+  if (status === 'closed') close()
+}
+
+function onEvent({ name, data }: ServerEvent): void {
+  if (name === 'message') took(((data as { message?: Message }).message ?? data) as Message)
+  else if (name === 'takeover') people.change(data as Takeover)
+  else if (name === 'typing') people.typing((data as { role: string }).role)
+  else if (name === 'closed') close()
+}
+
+function close(): void {
+  listener.stop()
+  visitor.forget()
+  panel.setStatus(WORDS.closed)
+  composer.close(true)
+  again.hidden = false
+}
+
+/** What a refusal means for the whole chat, in plain words. */
+function refused({ status, code, message, retryAfter }: Failure): void {
+  if (code === 'offline') {
+    panel.setStatus(navigator.onLine ? WORDS.reconnecting : WORDS.offline, 'loud')
+    setTimeout(() => void sending.drain(), 2_000)
+  } else if (status === 401) {
+    listener.stop()
+    visitor.forget()
+    panel.setStatus('')
+    transcript.add('system', WORDS.expired)
+  } else if (status === 429) countDown(retryAfter ?? 10)
+  else if (status === 400 || status === 413) composer.refuse(message)
+  else {
+    panel.setStatus(WORDS.unavailable, 'loud')
+    bridge.tell('error', { code })
+  }
+}
+
+function countDown(seconds: number): void {
+  if (seconds <= 0) {
+    people.draw()
+    return
+  }
+  panel.setStatus(WORDS.limited(seconds), 'loud')
+  setTimeout(() => countDown(seconds - 1), 1_000)
+}
+
+function hear({ type, text, modal }: HostMessage): void {
+  if (type === 'open') shell.open()
+  else if (type === 'close') shell.close()
+  else if (type === 'layout') shell.setModal(modal === true)
+  else if (type === 'send' && typeof text === 'string' && text.trim()) {
+    shell.open()
+    send(text.trim(), [])
+  }
+}

@@ -1,0 +1,74 @@
+import type { Bridge } from './bridge'
+import type { Panel } from './panel'
+
+const FOCUSABLE = 'button:not([hidden]), [href], input:not([tabindex="-1"]), textarea, [tabindex="0"]'
+
+type Options = { panel: Panel; bridge: Pick<Bridge, 'isInline' | 'tell'>; field(): HTMLElement; opened(): void }
+
+/** Open and closed: what is drawn, where the focus goes, and what the host's page is told. */
+export function createShell({ panel, bridge, field, opened }: Options) {
+  let isOpen = false
+  let isModal = false
+  const { launcher } = panel
+
+  function measure(): void {
+    const { width, height } = launcher.getBoundingClientRect()
+    // A frame that is not shown yet has no sizes.
+    if (width === 0) return
+    // Room for the focus ring and the shadow around it.
+    bridge.tell('resize', { width: Math.ceil(width) + 16, height: Math.ceil(height) + 16 })
+  }
+
+  function draw(): void {
+    panel.panel.hidden = !isOpen
+    launcher.hidden = isOpen || bridge.isInline
+    launcher.setAttribute('aria-expanded', String(isOpen))
+    panel.closeButton.hidden = bridge.isInline
+  }
+
+  function open(): void {
+    if (isOpen) return
+    isOpen = true
+    draw()
+    bridge.tell('open')
+    panel.setUnread(0)
+    opened()
+    // On a touch screen the keyboard would cover what there is to read.
+    if (!matchMedia('(pointer: coarse)').matches) field().focus()
+    else panel.closeButton.focus()
+  }
+
+  function close(): void {
+    if (!isOpen || bridge.isInline) return
+    isOpen = false
+    draw()
+    launcher.focus()
+    bridge.tell('close')
+  }
+
+  document.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape') {
+      if (!panel.closeMenu()) close()
+      event.preventDefault()
+    }
+    if (event.key !== 'Tab' || !isModal || !isOpen) return
+    const stops = [...panel.panel.querySelectorAll<HTMLElement>(FOCUSABLE)].filter((stop) => stop.offsetParent !== null)
+    const [first, last] = [stops[0], stops.at(-1)]
+    const leaves = event.shiftKey ? document.activeElement === first : document.activeElement === last
+    if (!leaves) return
+    event.preventDefault()
+    ;(event.shiftKey ? last : first)?.focus()
+  })
+
+  new ResizeObserver(measure).observe(launcher)
+  draw()
+  return {
+    isOpen: () => isOpen,
+    open,
+    close,
+    setModal(modal: boolean): void {
+      isModal = modal
+      panel.setModal(modal)
+    },
+  }
+}

@@ -1,0 +1,46 @@
+import type { PublicConfig } from './wire'
+
+const FONT = /^[\w\s,'"-]{1,200}$/
+const MOST_RADIUS = 32
+
+/** Brightness of a colour by WCAG 2.2, from 0 to 1. */
+function luminance(hex: string): number {
+  const [red, green, blue] = [0, 2, 4].map((at) => {
+    const part = Number.parseInt(hex.slice(1 + at, 3 + at), 16) / 255
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
+  })
+  return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!
+}
+
+/** A colour, by name or in any hex form, as `#rrggbb`; null for what is no colour. */
+function opaque(colour: string): string | null {
+  const pen = document.createElement('canvas').getContext('2d')
+  if (!pen || !CSS.supports('color', colour)) return null
+  pen.fillStyle = colour
+  return /^#[0-9a-f]{6}$/.test(pen.fillStyle) ? pen.fillStyle : null
+}
+
+/** Black or white, whichever can be read better on a colour: one of them always reaches 4.5:1. */
+const inkOn = (hex: string): string => (luminance(hex) > 0.179 ? '#000' : '#fff')
+
+/** Puts the owner's looks on the page through the object model, so that the policy of the page needs no exception. */
+export function dress({ appearance }: PublicConfig, scheme: string | null): void {
+  const { style, dataset } = document.documentElement
+  const { primaryColor = '', borderRadius, fontFamily = '', theme = 'auto', customCss } = appearance
+  const accent = primaryColor ? opaque(primaryColor) : null
+  if (accent) {
+    style.setProperty('--accent', accent)
+    style.setProperty('--on-accent', inkOn(accent))
+  }
+  if (typeof borderRadius === 'number') {
+    style.setProperty('--radius', `${Math.min(MOST_RADIUS, Math.max(0, borderRadius))}px`)
+  }
+  if (FONT.test(fontFamily)) style.setProperty('--font', `${fontFamily}, system-ui, sans-serif`)
+  const wanted = scheme === 'light' || scheme === 'dark' ? scheme : theme
+  if (wanted !== 'auto') dataset.theme = wanted
+  if (customCss) {
+    const sheet = new CSSStyleSheet()
+    sheet.replaceSync(customCss)
+    document.adoptedStyleSheets.push(sheet)
+  }
+}

@@ -1,0 +1,153 @@
+import { h } from '../shared/dom'
+import { formatted } from '../shared/markdown'
+import type { Message } from './wire'
+import { WORDS } from './words'
+
+export type Row = {
+  role: Message['role']
+  /** Null until the server has told it. */
+  id(): string | null
+  text(): string
+  identify(known: string): void
+  /** Shows a text; drawn at most once a frame, however fast tokens come. */
+  write(text: string): void
+  draw(): void
+  /** It grows no more: moves into the log, which announces it. */
+  finish(): void
+  /** A line below the text, with an action if there is one. */
+  note(text: string, action?: { label: string; run(): void }): void
+  addLinks(links: { label: string; url: string }[]): void
+  remove(): void
+}
+
+/** Closer to the end than this, the reader is at the end and wants to stay there. */
+const NEAR_END_PX = 80
+
+/**
+ * The messages. What is finished stands in the log, which screen readers read aloud once; what still grows stands below
+ * it, outside of the log, and moves up when it is done (SC 4.1.3).
+ */
+export function createTranscript() {
+  const log = h('div', { role: 'log', 'aria-live': 'polite', 'aria-label': WORDS.conversation, class: 'log' })
+  const growing = h('div', { class: 'log growing', 'aria-live': 'off' })
+  const typing = h('p', { class: 'typing', role: 'status' })
+  const element = h(
+    'div',
+    { class: 'transcript', tabindex: 0, role: 'group', 'aria-label': WORDS.conversation },
+    log,
+    growing,
+    typing,
+  )
+  const rows = new Map<string, Row>()
+  const pending: Row[] = []
+
+  const isAtEnd = () => element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_END_PX
+  const toEnd = () => {
+    element.scrollTop = element.scrollHeight
+  }
+  /** Changes the list and stays at its end if the reader was there. */
+  function staying(change: () => void): void {
+    const wasAtEnd = isAtEnd()
+    change()
+    if (wasAtEnd) toEnd()
+  }
+
+  function add(
+    role: Message['role'],
+    text: string,
+    options: { id?: string; name?: string; grows?: boolean } = {},
+  ): Row {
+    const speaker = {
+      user: WORDS.you,
+      assistant: WORDS.assistant,
+      operator: WORDS.person(options.name ?? WORDS.somebody),
+      system: '',
+    }
+    const body = h('div', { class: 'text', dir: 'auto' })
+    const note = h('p', { class: 'note' })
+    const article = h(
+      'article',
+      { class: `message ${role}` },
+      role !== 'system' && h('p', { class: role === 'operator' ? 'speaker' : 'hidden' }, `${speaker[role]}:`),
+      body,
+      note,
+    )
+    let id: string | null = null
+    let content = ''
+    let drawn = 0
+
+    const row: Row = {
+      role,
+      id: () => id,
+      text: () => content,
+      identify(known) {
+        id = known
+        rows.set(known, row)
+        const at = pending.indexOf(row)
+        if (at >= 0) pending.splice(at, 1)
+      },
+      write(text) {
+        content = text
+        drawn ||= requestAnimationFrame(() => {
+          drawn = 0
+          row.draw()
+        })
+      },
+      draw() {
+        const shown = role === 'user' || role === 'system' ? document.createTextNode(content) : formatted(content)
+        staying(() => body.replaceChildren(shown))
+      },
+      finish() {
+        cancelAnimationFrame(drawn)
+        drawn = 0
+        row.draw()
+        if (article.parentNode === growing) staying(() => log.append(article))
+      },
+      note(text, action) {
+        note.replaceChildren(text)
+        if (action) note.append(' ', h('button', { type: 'button', class: 'link', click: action.run }, action.label))
+        staying(() => {})
+      },
+      addLinks(links) {
+        for (const { label, url } of links) {
+          if (!/^(?:https?:\/\/|\/)/.test(url)) continue
+          body.append(h('p', {}, h('a', { href: url, target: '_blank', rel: 'noopener noreferrer' }, label)))
+        }
+      },
+      remove() {
+        article.remove()
+        if (id) rows.delete(id)
+        const at = pending.indexOf(row)
+        if (at >= 0) pending.splice(at, 1)
+      },
+    }
+    content = text
+    row.draw()
+    ;(options.grows ? growing : log).append(article)
+    if (options.id) row.identify(options.id)
+    else if (role === 'user' || role === 'assistant') pending.push(row)
+    toEnd()
+    return row
+  }
+
+  return {
+    element,
+    add,
+    has: (id: string) => rows.has(id),
+    /** The row of this page that a message of the server is, which did not know its id yet. */
+    unnamed: (role: Message['role'], text: string): Row | undefined =>
+      pending.find((row) => row.role === role && (role === 'assistant' || row.text() === text)),
+    lastId: (): string | null => [...rows.keys()].at(-1) ?? null,
+    isEmpty: () => rows.size === 0 && pending.length === 0,
+    setTyping(text: string): void {
+      if (typing.textContent !== text) staying(() => typing.replaceChildren(text))
+    },
+    clear(): void {
+      rows.clear()
+      pending.length = 0
+      log.replaceChildren()
+      growing.replaceChildren()
+      typing.replaceChildren()
+    },
+  }
+}

@@ -1,0 +1,96 @@
+import { call, json } from '../shared/http'
+import type { Attachment, Current, Message, Status } from './wire'
+
+type Kept = { session_id: string; token: string; expires_at: string }
+type Begun = { session_id: string; token: string; expires_at: string; takeover_status: Status }
+type Answered = { message: Message; reply: Message | null; takeover_status: Status }
+
+export type Visitor = ReturnType<typeof createVisitor>
+export type Sent = { stream: Response } | { answer: Answered }
+
+/** The visitor's calls of contract 15, and the one thing that the frame remembers: its session. */
+export function createVisitor(configId: string, pageUrl: string | null) {
+  const base = `/api/v1/iframes/${configId}/sessions`
+  const place = `svc-widget:${configId}`
+  const preview = new URLSearchParams(location.search).get('preview')
+  let kept = recall()
+  let beginning: Promise<Kept> | null = null
+
+  function recall(): Kept | null {
+    try {
+      const found = JSON.parse(localStorage.getItem(place) ?? 'null') as Kept | null
+      return found && Date.parse(found.expires_at) > performance.timeOrigin + performance.now() ? found : null
+    } catch {
+      return null
+    }
+  }
+
+  function keep(value: Kept | null): void {
+    kept = value
+    try {
+      if (value) localStorage.setItem(place, JSON.stringify(value))
+      else localStorage.removeItem(place)
+    } catch {
+      // Without storage the chat lives as long as the page.
+    }
+  }
+
+  const headers = (session: Kept) => ({ authorization: `Bearer ${session.token}` })
+
+  async function begin(): Promise<Kept> {
+    const body = {
+      ...(pageUrl ? { page_url: pageUrl } : {}),
+      ...(preview ? { preview_token: preview } : {}),
+    }
+    const begun = await json<Begun>(base, { method: 'POST', body })
+    keep(begun)
+    return begun
+  }
+
+  /** The session, begun with the first message so that a visit alone leaves no trace. */
+  const session = (): Promise<Kept> => {
+    if (kept) return Promise.resolve(kept)
+    beginning ??= begin().finally(() => {
+      beginning = null
+    })
+    return beginning
+  }
+
+  return {
+    has: () => kept !== null,
+    forget: () => keep(null),
+    async current(after: string | null): Promise<Current> {
+      const mine = await session()
+      const query = after ? `?after=${encodeURIComponent(after)}` : ''
+      return json(`${base}/${mine.session_id}${query}`, { headers: headers(mine) })
+    },
+    /** A stream of the answer, or at once what was kept, when a person has the chat. */
+    async send(content: string, attachments: Attachment[], signal: AbortSignal): Promise<Sent> {
+      const mine = await session()
+      const response = await call(`${base}/${mine.session_id}/messages`, {
+        method: 'POST',
+        body: { content, stream: true, ...(attachments.length ? { attachments } : {}) },
+        headers: headers(mine),
+        signal,
+      })
+      const streams = response.headers.get('content-type')?.startsWith('text/event-stream')
+      return streams ? { stream: response } : { answer: (await response.json()) as Answered }
+    },
+    async events(lastId: string | null, signal: AbortSignal): Promise<Response> {
+      const mine = await session()
+      return call(`${base}/${mine.session_id}/events`, {
+        headers: { ...headers(mine), accept: 'text/event-stream', ...(lastId ? { 'last-event-id': lastId } : {}) },
+        signal,
+      })
+    },
+    async askPerson(): Promise<void> {
+      const mine = await session()
+      await call(`${base}/${mine.session_id}/request-human`, { method: 'POST', body: {}, headers: headers(mine) })
+    },
+    async rate(rating: number, comment: string): Promise<void> {
+      const mine = await session()
+      const body = { rating, ...(comment ? { comment } : {}) }
+      await call(`${base}/${mine.session_id}/feedback`, { method: 'POST', body, headers: headers(mine) })
+    },
+  }
+}

@@ -1,0 +1,63 @@
+import { html } from '../kernel/html'
+import type { AssetSet } from './assets'
+
+/** What the frame page needs of a widget; `config` goes into the page as it is, so it holds only what is public. */
+export type ShownWidget = {
+  config: { id: string; appearance: { title?: string; logoUrl?: string | null; avatarUrl?: string | null } } & Record<
+    string,
+    unknown
+  >
+  /** Origins of the pages that may frame it; empty for none. */
+  frameAncestors: readonly string[]
+}
+
+const HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'referrer-policy': 'no-referrer',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=()',
+  'x-content-type-options': 'nosniff',
+}
+
+/** JSON that may stand inside a script element: no text in it can end the element. */
+const dataOf = (value: unknown): string => JSON.stringify(value).replaceAll('<', '\\u003c')
+
+/** A picture's exact address as a source of the policy; null when it is not one that a policy can name. */
+function sourceOf(address: string | null | undefined): string | null {
+  if (!address || !URL.canParse(address)) return null
+  const { protocol, origin, pathname } = new URL(address)
+  return protocol === 'https:' ? `${origin}${pathname.replaceAll(';', '%3B').replaceAll(',', '%2C')}` : null
+}
+
+/** The headers of the frame: own scripts and styles only, and framed by nobody but the allowed pages (dx 5.1). */
+export function frameHeaders({ config, frameAncestors }: ShownWidget): Record<string, string> {
+  const { logoUrl, avatarUrl } = config.appearance
+  const pictures = [sourceOf(logoUrl), sourceOf(avatarUrl)].filter((source) => source !== null)
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "connect-src 'self'",
+    ['img-src', "'self'", 'data:', 'blob:', ...pictures].join(' '),
+    "base-uri 'none'",
+    "form-action 'none'",
+    `frame-ancestors ${frameAncestors.join(' ') || "'none'"}`,
+  ]
+  return { ...HEADERS, 'content-security-policy': policy.join('; ') }
+}
+
+/** The whole page: all that it shows is in it, so that nothing has to be asked before it can be read. */
+export const framePage = ({ config }: ShownWidget, { nameOf }: AssetSet): string =>
+  html`<!doctype html>
+<html lang="en" dir="ltr">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover, interactive-widget=resizes-content">
+<meta name="robots" content="noindex">
+<title>${config.appearance.title || 'Chat'}</title>
+<link rel="stylesheet" href="/assets/${nameOf.widgetStyle}">
+<script type="application/json" id="config">${{ markup: dataOf(config) }}</script>
+<script src="/assets/${nameOf.widget}" defer></script>
+</head>
+<body></body>
+</html>
+`.markup

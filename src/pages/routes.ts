@@ -1,0 +1,66 @@
+import { Elysia } from 'elysia'
+import type { Guard } from '../http/guard'
+import { html, PAGE_HEADERS, page } from '../kernel/html'
+import { checkedQuery, t } from '../kernel/schema'
+import type { Asset, Assets } from './assets'
+import { frameHeaders, framePage, type ShownWidget } from './frame-page'
+
+const Preview = checkedQuery(t.Object({ preview: t.Optional(t.String({ maxLength: 200 })) }))
+
+/** A name has the hash of the content, so a file never changes. */
+const FOREVER = 'public, max-age=31536000, immutable'
+/** The loader keeps its name; whoever pasted it has a new one within ten minutes. */
+const TEN_MINUTES = 'public, max-age=600'
+
+function served({ type, text, gzip }: Asset, request: Request, cacheControl: string): Response {
+  const packed = /\bgzip\b/.test(request.headers.get('accept-encoding') ?? '')
+  return new Response(packed ? gzip : text, {
+    headers: {
+      'content-type': type,
+      'cache-control': cacheControl,
+      'cross-origin-resource-policy': 'cross-origin',
+      'x-content-type-options': 'nosniff',
+      vary: 'Accept-Encoding',
+      ...(packed ? { 'content-encoding': 'gzip' } : {}),
+    },
+  })
+}
+
+const nothing = () =>
+  new Response(page('Not here', html`<h1>There is nothing here</h1>`), { status: 404, headers: PAGE_HEADERS })
+
+/** `/embed.js` and the files of the pages (contract 15). */
+export const assetRoutes = (assets: Assets, guard: Guard) =>
+  new Elysia({ detail: { hide: true } })
+    .use(guard)
+    .get(
+      '/embed.js',
+      async ({ request }) => {
+        const { files, nameOf } = await assets()
+        return served(files.get(nameOf.embed)!, request, TEN_MINUTES)
+      },
+      { open: true },
+    )
+    .get(
+      '/assets/:name',
+      async ({ params, request }) => {
+        const file = (await assets()).files.get(params.name)
+        return file ? served(file, request, FOREVER) : nothing()
+      },
+      { open: true },
+    )
+
+/** Finds a widget that may be shown: an active one, or any with a token for its preview; null otherwise. */
+export type FindWidget = (id: string, preview: string | null) => Promise<ShownWidget | null>
+
+/** `/embed/widget/{id}`: the page inside the frame (contract 15). */
+export const widgetPageRoutes = (find: FindWidget, assets: Assets, guard: Guard) =>
+  new Elysia({ prefix: '/embed', detail: { hide: true } }).use(guard).get(
+    '/widget/:id',
+    async ({ params, query }) => {
+      const shown = await find(params.id, query.preview ?? null)
+      if (!shown) return nothing()
+      return new Response(framePage(shown, await assets()), { headers: frameHeaders(shown) })
+    },
+    { open: true, query: Preview },
+  )

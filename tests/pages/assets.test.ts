@@ -1,0 +1,32 @@
+import { expect, test } from 'bun:test'
+import { buildAssets } from '../../src/pages'
+import { createWorld } from '../support/world'
+
+const world = await createWorld()
+const get = (path: string, headers: Record<string, string> = {}) =>
+  world.app.api.handle(new Request(`http://localhost${path}`, { headers }))
+
+/** What each file may weigh, packed. */
+const BUDGETS: Record<string, number> = { embed: 4_096, widget: 56_000, widgetStyle: 4_000 }
+
+test('the files of the pages are as small as they must be', async () => {
+  const weights = Object.entries(await buildAssets()).map(([name, text]) => [name, Bun.gzipSync(text).length] as const)
+  expect(weights.filter(([name, weight]) => weight > (BUDGETS[name] ?? 0))).toEqual([])
+})
+
+test('the loader is served to every page, packed for those that take it so, and names no other address', async () => {
+  const plain = await get('/embed.js')
+  expect([plain.status, plain.headers.get('content-type')]).toEqual([200, 'text/javascript; charset=utf-8'])
+  expect(plain.headers.get('cache-control')).toBe('public, max-age=600')
+  expect(plain.headers.get('cross-origin-resource-policy')).toBe('cross-origin')
+  const text = await plain.text()
+  expect(text).not.toMatch(/https?:\/\//)
+  const packed = await get('/embed.js', { 'accept-encoding': 'gzip, br' })
+  expect(packed.headers.get('content-encoding')).toBe('gzip')
+  expect(new TextDecoder().decode(Bun.gunzipSync(new Uint8Array(await packed.arrayBuffer())))).toBe(text)
+})
+
+test('a file that is not one of ours is not there', async () => {
+  for (const path of ['/assets/none.js', '/assets/..%2f..%2fpackage.json', '/assets/__proto__'])
+    expect((await get(path)).status).toBe(404)
+})

@@ -1,0 +1,151 @@
+import { expect, test } from 'bun:test'
+import { axeProblems, frameOf, inChromium, newPage, shows, textOf } from './support/chromium'
+import { refusal, scripted, streamed } from './support/scripted'
+
+inChromium('the chat on the page of another origin', () => {
+  test('opens, answers in pieces as Markdown, closes, and gives the focus back', async () => {
+    const site = await scripted({
+      message: () => streamed('We have **two** lamps: ', '[oak](https://shop.example.com/oak).'),
+    })
+    const page = await newPage()
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(new URL(request.url()).origin))
+    await page.goto(site.hostUrl())
+    const frame = await frameOf(page)
+    const box = await (await page.$('iframe'))!.boundingBox()
+    expect(box!.width).toBeLessThan(100)
+
+    await frame.click('#launcher')
+    await frame.waitForSelector('#panel', { visible: true })
+    await shows(frame, '.log', 'Hello. What are you looking for?')
+    expect(await frame.evaluate(() => document.activeElement?.id)).toBe('field')
+    await frame.type('#field', 'Which lamps?')
+    await page.keyboard.press('Enter')
+    await shows(frame, '.log:not(.growing)', 'We have two lamps: oak.')
+    expect(await frame.$eval('.message.assistant:last-of-type strong', ({ textContent }) => textContent)).toBe('two')
+    expect(
+      await frame.$eval('.message.assistant a', (link) => [link.getAttribute('href'), link.getAttribute('rel')]),
+    ).toEqual(['https://shop.example.com/oak', 'noopener noreferrer nofollow'])
+    expect(site.messages()).toEqual(['Which lamps?'])
+    expect(await axeProblems(frame)).toEqual([])
+
+    await page.keyboard.press('Escape')
+    await frame.waitForSelector('#panel', { hidden: true })
+    expect(await frame.evaluate(() => document.activeElement?.id)).toBe('launcher')
+    // Nothing but the host's page and ours was asked for anything.
+    expect(new Set(asked)).toEqual(new Set([new URL(site.hostUrl()).origin, site.origin]))
+    expect(await page.evaluate(() => Object.keys(window).filter((name) => /svc/i.test(name)))).toEqual(['svcWidget'])
+  })
+
+  test('what anybody wrote stays text: no script, picture or style of it lives', async () => {
+    const evil =
+      '<img src=x onerror="parent.postMessage(1,\'*\')"><script>1</script> [x](javascript:alert(1)) ![p](https://evil.example.com/p.png) <style>*{display:none}</style><a href="data:text/html,x">d</a>'
+    const site = await scripted({ message: () => streamed(evil) })
+    const page = await newPage()
+    await page.goto(site.hostUrl())
+    const frame = await frameOf(page)
+    await frame.click('#launcher')
+    await frame.type('#field', evil)
+    await page.keyboard.press('Enter')
+    await shows(frame, '.log', 'Assistant (AI)')
+    await frame.waitForFunction(() => document.querySelectorAll('.log:not(.growing) .message').length === 3)
+    expect(await frame.$$eval('.log img, .log script, .log style, .log a[href]', (found) => found.length)).toBe(0)
+    expect(await textOf(frame, '.message.user .text')).toBe(evil)
+  })
+
+  test('a person asked for comes, writes and leaves; unread messages are counted on the launcher', async () => {
+    const site = await scripted()
+    const page = await newPage()
+    await page.goto(site.hostUrl())
+    const frame = await frameOf(page)
+    await frame.click('#launcher')
+    await frame.click('.suggestions button')
+    await shows(frame, '.log', 'Good day.')
+    await frame.click('[aria-controls="menu"]')
+    await frame.click('.menu button')
+    await shows(frame, '.banner', 'A person has been asked')
+    await frame.waitForFunction(() => true)
+    while (site.listening() === 0) await Bun.sleep(10)
+    site.tell('takeover', { takeover_status: 'human', operator: { id: 'o', name: 'Sam' } })
+    await shows(frame, '.banner', 'Sam is here')
+    site.tell('typing', { role: 'operator' })
+    await shows(frame, '.typing', 'Sam is writing')
+    await frame.click('[aria-label="Close chat"]')
+    site.tell('message', { id: 'msg_1', role: 'operator', content: 'I look for it.', artifacts: [], created_at: '' })
+    site.tell('message', { id: 'msg_1', role: 'operator', content: 'I look for it.', artifacts: [], created_at: '' })
+    await frame.waitForSelector('[aria-label="Open chat, 1 new message"]')
+    await frame.click('#launcher')
+    expect(await textOf(frame, '.message.operator')).toContain('Sam (person):')
+    expect(await axeProblems(frame)).toEqual([])
+    site.tell('takeover', { takeover_status: 'ai', operator: null })
+    await shows(frame, '.log', 'Sam left. You are back with the assistant.')
+    site.tell('closed', {})
+    await shows(frame, '.banner', 'This chat is closed.')
+    expect(await axeProblems(frame)).toEqual([])
+  })
+
+  test('offline and back: what was written meanwhile is sent, once', async () => {
+    const site = await scripted()
+    const page = await newPage()
+    await page.goto(site.hostUrl())
+    const frame = await frameOf(page)
+    await frame.click('#launcher')
+    await page.setOfflineMode(true)
+    await shows(frame, '.banner', 'You are offline')
+    await frame.type('#field', 'Are you there?')
+    await page.keyboard.press('Enter')
+    await shows(frame, '.message.user', 'sent when you are online')
+    expect(site.messages()).toEqual([])
+    await page.setOfflineMode(false)
+    await shows(frame, '.log', 'Good day.')
+    expect(site.messages()).toEqual(['Are you there?'])
+  })
+
+  test('refusals in plain words: too fast, too long, ended, not available', async () => {
+    const answers = [
+      () => refusal(429, 'rate_limit_exceeded', 'slow', { 'retry-after': '20' }),
+      () => refusal(401, 'invalid_token', 'gone'),
+      () => refusal(402, 'insufficient_credits', 'The balance is empty.'),
+      () => streamed('Yes.'),
+    ]
+    const site = await scripted({ message: () => answers.shift()!(), config: { behavior: { maxPromptLength: 20 } } })
+    const page = await newPage()
+    await page.goto(site.hostUrl())
+    const frame = await frameOf(page)
+    await frame.click('#launcher')
+    await frame.type('#field', 'a text that has more than twenty characters')
+    await shows(frame, '.problem', 'at most 20 characters')
+    expect(await frame.$eval('#field', (field) => field.getAttribute('aria-invalid'))).toBe('true')
+    await frame.$eval('#field', (field) => {
+      ;(field as HTMLTextAreaElement).value = ''
+    })
+    await frame.type('#field', 'one')
+    await page.keyboard.press('Enter')
+    await shows(frame, '.banner', 'You are sending very fast. Wait')
+    expect(await axeProblems(frame)).toEqual([])
+    await frame.click('.note button')
+    await shows(frame, '.log', 'was left for long and has ended')
+    await frame.click('.note button')
+    await shows(frame, '.banner', 'Chat is not available now.')
+    expect(await textOf(frame, 'body')).not.toContain('balance')
+    await frame.click('.note button')
+    await shows(frame, '.log', 'Yes.')
+  })
+
+  test('a rating is saved', async () => {
+    const site = await scripted()
+    const page = await newPage()
+    await page.goto(site.hostUrl())
+    const frame = await frameOf(page)
+    await frame.click('#launcher')
+    await frame.click('[aria-controls="menu"]')
+    await frame.click('.menu button:nth-child(2)')
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('ArrowRight')
+    expect(await axeProblems(frame)).toEqual([])
+    await frame.type('#comment', 'quick')
+    await frame.click('.rating [type="submit"]')
+    await shows(frame, '.log', 'Your rating is saved')
+    expect(site.received.find(({ path }) => path.endsWith('/feedback'))?.body).toEqual({ rating: 3, comment: 'quick' })
+  })
+})
