@@ -11,6 +11,7 @@ export type SharedRoutes = Pick<
   | 'routing-corrections'
   | 'evi'
   | 'events'
+  | 'hooks'
   | 'jobs'
   | 'keys'
   | 'skills'

@@ -50,6 +50,10 @@ const groups: Readonly<Record<string, Load>> = {
   engines: async () => (await import('./commands/engines')).engineCommands,
   cache: async () => (await import('./commands/cache')).cacheCommands,
   jobs: async () => (await import('./commands/jobs')).jobCommands,
+  hooks: async () => [
+    ...(await import('./commands/hooks')).hookCommands,
+    ...(await import('./commands/hooks-runs')).hookRunCommands,
+  ],
   webhooks: async () => [
     ...(await import('./commands/webhooks')).webhookCommands,
     ...(await import('./commands/webhooks-look')).webhookLookCommands,

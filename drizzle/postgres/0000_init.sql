@@ -152,11 +152,11 @@ CREATE TABLE "sessions" (
 --> statement-breakpoint
 CREATE TABLE "event_subscriptions" (
 	"owner" text NOT NULL,
-	"head" text NOT NULL,
+	"stem" text NOT NULL,
 	"subscriber" text NOT NULL,
 	"target" text NOT NULL,
 	"pattern" text NOT NULL,
-	CONSTRAINT "event_subscriptions_owner_head_subscriber_target_pattern_pk" PRIMARY KEY("owner","head","subscriber","target","pattern")
+	CONSTRAINT "event_subscriptions_owner_stem_subscriber_target_pattern_pk" PRIMARY KEY("owner","stem","subscriber","target","pattern")
 );
 --> statement-breakpoint
 CREATE TABLE "artifacts" (
@@ -207,6 +207,27 @@ CREATE TABLE "guardrail_policies" (
 	"description" text,
 	"rules" jsonb NOT NULL,
 	"is_default" boolean NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "hooks" (
+	"id" text PRIMARY KEY NOT NULL,
+	"owner" text NOT NULL,
+	"user_id" text NOT NULL,
+	"org_id" text,
+	"name" text NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL,
+	"api_key_id" text,
+	"preset" text,
+	"pattern" text NOT NULL,
+	"skill_id" text NOT NULL,
+	"slug" text NOT NULL,
+	"enabled" boolean NOT NULL,
+	"disabled_reason" text,
+	"cooldown_minutes" bigint NOT NULL,
+	"consecutive_failures" bigint NOT NULL,
+	"last_fired_at" bigint,
+	"config" jsonb NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "idempotency_keys" (
@@ -261,6 +282,12 @@ CREATE TABLE "jobs" (
 	"lined_up_at" bigint
 );
 --> statement-breakpoint
+CREATE TABLE "sign_in_failures" (
+	"subject" text PRIMARY KEY NOT NULL,
+	"times" jsonb NOT NULL,
+	"last_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "api_keys" (
 	"id" text PRIMARY KEY NOT NULL,
 	"user_id" text NOT NULL,
@@ -284,12 +311,6 @@ CREATE TABLE "api_keys" (
 	"expires_at" bigint,
 	"revoked_at" bigint,
 	"rotating_until" bigint
-);
---> statement-breakpoint
-CREATE TABLE "sign_in_failures" (
-	"subject" text PRIMARY KEY NOT NULL,
-	"times" jsonb NOT NULL,
-	"last_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "key_secrets" (
@@ -382,6 +403,13 @@ CREATE TABLE "limit_increases" (
 	"decided_at" bigint
 );
 --> statement-breakpoint
+CREATE TABLE "sign_in_places" (
+	"account" text NOT NULL,
+	"network" text NOT NULL,
+	"last_at" bigint NOT NULL,
+	CONSTRAINT "sign_in_places_account_network_pk" PRIMARY KEY("account","network")
+);
+--> statement-breakpoint
 CREATE TABLE "routing_corrections" (
 	"id" text PRIMARY KEY NOT NULL,
 	"owner" text NOT NULL,
@@ -394,13 +422,6 @@ CREATE TABLE "routing_corrections" (
 	"expected_engine" text,
 	"note" text,
 	"created_at" bigint NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "sign_in_places" (
-	"account" text NOT NULL,
-	"network" text NOT NULL,
-	"last_at" bigint NOT NULL,
-	CONSTRAINT "sign_in_places_account_network_pk" PRIMARY KEY("account","network")
 );
 --> statement-breakpoint
 CREATE TABLE "routing_preferences" (
@@ -435,8 +456,11 @@ CREATE TABLE "skill_runs" (
 	"skill_id" text NOT NULL,
 	"slug" text NOT NULL,
 	"cause" text NOT NULL,
+	"source" text,
+	"event_id" text,
 	"status" text NOT NULL,
 	"error" text,
+	"output" text,
 	"cost_micro" bigint NOT NULL,
 	"conversation_id" text,
 	"created_at" bigint NOT NULL,
@@ -528,6 +552,16 @@ CREATE TABLE "skills" (
 	"search_text" text NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "grant_codes" (
+	"hash" text PRIMARY KEY NOT NULL,
+	"amount_cents" bigint NOT NULL,
+	"note" text,
+	"created_at" bigint NOT NULL,
+	"expires_at" bigint NOT NULL,
+	"used_at" bigint,
+	"used_for" text
+);
+--> statement-breakpoint
 CREATE TABLE "takeovers" (
 	"kind" text NOT NULL,
 	"subject_id" text NOT NULL,
@@ -540,16 +574,6 @@ CREATE TABLE "takeovers" (
 	"until" bigint,
 	"reason" text,
 	CONSTRAINT "takeovers_kind_subject_id_pk" PRIMARY KEY("kind","subject_id")
-);
---> statement-breakpoint
-CREATE TABLE "grant_codes" (
-	"hash" text PRIMARY KEY NOT NULL,
-	"amount_cents" bigint NOT NULL,
-	"note" text,
-	"created_at" bigint NOT NULL,
-	"expires_at" bigint NOT NULL,
-	"used_at" bigint,
-	"used_for" text
 );
 --> statement-breakpoint
 CREATE TABLE "skill_calls" (
@@ -656,6 +680,13 @@ CREATE TABLE "webhook_outbox" (
 	"due_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "payment_customers" (
+	"owner" text NOT NULL,
+	"provider" text NOT NULL,
+	"customer" text NOT NULL,
+	CONSTRAINT "payment_customers_owner_provider_pk" PRIMARY KEY("owner","provider")
+);
+--> statement-breakpoint
 CREATE TABLE "webhooks" (
 	"id" text PRIMARY KEY NOT NULL,
 	"owner" text NOT NULL,
@@ -681,13 +712,6 @@ CREATE TABLE "webhooks" (
 	"failures" bigint NOT NULL,
 	"tests" bigint NOT NULL,
 	"tests_since" bigint NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "payment_customers" (
-	"owner" text NOT NULL,
-	"provider" text NOT NULL,
-	"customer" text NOT NULL,
-	CONSTRAINT "payment_customers_owner_provider_pk" PRIMARY KEY("owner","provider")
 );
 --> statement-breakpoint
 CREATE TABLE "workflow_runs" (
@@ -813,6 +837,8 @@ CREATE UNIQUE INDEX "file_contents_place" ON "file_contents" USING btree ("place
 CREATE INDEX "guardrail_policies_by_owner" ON "guardrail_policies" USING btree ("owner","created_at","id");--> statement-breakpoint
 CREATE INDEX "guardrail_policies_by_age" ON "guardrail_policies" USING btree ("created_at","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "guardrail_policies_default" ON "guardrail_policies" USING btree ("owner") WHERE "guardrail_policies"."is_default";--> statement-breakpoint
+CREATE INDEX "hooks_by_owner" ON "hooks" USING btree ("owner","created_at","id");--> statement-breakpoint
+CREATE INDEX "hooks_by_age" ON "hooks" USING btree ("created_at","id");--> statement-breakpoint
 CREATE INDEX "idempotency_keys_by_end" ON "idempotency_keys" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "jobs_line" ON "jobs" USING btree ("kind","turn","id") WHERE "jobs"."turn" is not null;--> statement-breakpoint
 CREATE INDEX "jobs_turns" ON "jobs" USING btree ("kind","fair_key","turn") WHERE "jobs"."turn" is not null;--> statement-breakpoint
@@ -824,6 +850,7 @@ CREATE INDEX "jobs_by_owner" ON "jobs" USING btree ("owner","created_at","id") W
 CREATE INDEX "jobs_shown" ON "jobs" USING btree ("created_at","id") WHERE "jobs"."type" is not null;--> statement-breakpoint
 CREATE INDEX "jobs_in_line" ON "jobs" USING btree ("lined_up_at") WHERE "jobs"."state" = 'queued' and "jobs"."started_at" is null;--> statement-breakpoint
 CREATE INDEX "jobs_ended" ON "jobs" USING btree ("completed_at") WHERE "jobs"."completed_at" is not null;--> statement-breakpoint
+CREATE INDEX "sign_in_failures_by_age" ON "sign_in_failures" USING btree ("last_at");--> statement-breakpoint
 CREATE INDEX "api_keys_by_user" ON "api_keys" USING btree ("user_id","created_at","id");--> statement-breakpoint
 CREATE INDEX "api_keys_by_org" ON "api_keys" USING btree ("org_id","created_at","id");--> statement-breakpoint
 CREATE INDEX "api_keys_by_age" ON "api_keys" USING btree ("created_at","id");--> statement-breakpoint
@@ -831,7 +858,6 @@ CREATE INDEX "api_keys_by_name" ON "api_keys" USING btree ("name","created_at","
 CREATE INDEX "api_keys_by_prefix" ON "api_keys" USING btree ("prefix");--> statement-breakpoint
 CREATE INDEX "api_keys_by_preference" ON "api_keys" USING btree ("routing_preference_id") WHERE "api_keys"."routing_preference_id" is not null;--> statement-breakpoint
 CREATE INDEX "api_keys_by_policy" ON "api_keys" USING btree ("guardrail_policy_id") WHERE "api_keys"."guardrail_policy_id" is not null;--> statement-breakpoint
-CREATE INDEX "sign_in_failures_by_age" ON "sign_in_failures" USING btree ("last_at");--> statement-breakpoint
 CREATE INDEX "key_secrets_by_key" ON "key_secrets" USING btree ("key_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "operator_keys_by_hash" ON "operator_keys" USING btree ("hash");--> statement-breakpoint
 CREATE UNIQUE INDEX "operator_keys_by_name" ON "operator_keys" USING btree ("name") WHERE "operator_keys"."revoked_at" is null;--> statement-breakpoint
@@ -846,14 +872,16 @@ CREATE INDEX "users_by_age" ON "users" USING btree ("created_at","id");--> state
 CREATE UNIQUE INDEX "limit_increases_one_pending" ON "limit_increases" USING btree ("subject") WHERE "limit_increases"."status" = 'pending';--> statement-breakpoint
 CREATE INDEX "limit_increases_by_age" ON "limit_increases" USING btree ("created_at","id");--> statement-breakpoint
 CREATE INDEX "limit_increases_by_status" ON "limit_increases" USING btree ("status","created_at","id");--> statement-breakpoint
+CREATE INDEX "sign_in_places_by_age" ON "sign_in_places" USING btree ("last_at");--> statement-breakpoint
 CREATE INDEX "routing_corrections_by_owner" ON "routing_corrections" USING btree ("owner","created_at","id");--> statement-breakpoint
 CREATE INDEX "routing_corrections_by_mode" ON "routing_corrections" USING btree ("owner","expected_mode","created_at","id");--> statement-breakpoint
-CREATE INDEX "sign_in_places_by_age" ON "sign_in_places" USING btree ("last_at");--> statement-breakpoint
 CREATE INDEX "routing_preferences_by_owner" ON "routing_preferences" USING btree ("owner","created_at","id");--> statement-breakpoint
 CREATE INDEX "routing_preferences_by_age" ON "routing_preferences" USING btree ("created_at","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "routing_preferences_default" ON "routing_preferences" USING btree ("owner") WHERE "routing_preferences"."is_default";--> statement-breakpoint
 CREATE INDEX "skill_runs_by_owner" ON "skill_runs" USING btree ("owner","created_at");--> statement-breakpoint
 CREATE INDEX "skill_runs_by_status" ON "skill_runs" USING btree ("status","created_at");--> statement-breakpoint
+CREATE INDEX "skill_runs_by_source" ON "skill_runs" USING btree ("source","created_at","id");--> statement-breakpoint
+CREATE INDEX "skill_runs_by_age" ON "skill_runs" USING btree ("created_at","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "skill_installations_by_owner" ON "skill_installations" USING btree ("owner","skill_id");--> statement-breakpoint
 CREATE INDEX "skill_installations_by_skill" ON "skill_installations" USING btree ("skill_id");--> statement-breakpoint
 CREATE INDEX "skill_installations_by_age" ON "skill_installations" USING btree ("owner","installed_at","id");--> statement-breakpoint

@@ -169,11 +169,11 @@ CREATE INDEX `sessions_by_user` ON `sessions` (`user_id`);--> statement-breakpoi
 CREATE INDEX `sessions_by_expiry` ON `sessions` (`expires_at`);--> statement-breakpoint
 CREATE TABLE `event_subscriptions` (
 	`owner` text NOT NULL,
-	`head` text NOT NULL,
+	`stem` text NOT NULL,
 	`subscriber` text NOT NULL,
 	`target` text NOT NULL,
 	`pattern` text NOT NULL,
-	PRIMARY KEY(`owner`, `head`, `subscriber`, `target`, `pattern`)
+	PRIMARY KEY(`owner`, `stem`, `subscriber`, `target`, `pattern`)
 );
 --> statement-breakpoint
 CREATE INDEX `event_subscriptions_by_target` ON `event_subscriptions` (`subscriber`,`target`);--> statement-breakpoint
@@ -234,6 +234,29 @@ CREATE TABLE `guardrail_policies` (
 CREATE INDEX `guardrail_policies_by_owner` ON `guardrail_policies` (`owner`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `guardrail_policies_by_age` ON `guardrail_policies` (`created_at`,`id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `guardrail_policies_default` ON `guardrail_policies` (`owner`) WHERE "guardrail_policies"."is_default";--> statement-breakpoint
+CREATE TABLE `hooks` (
+	`id` text PRIMARY KEY NOT NULL,
+	`owner` text NOT NULL,
+	`user_id` text NOT NULL,
+	`org_id` text,
+	`name` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`api_key_id` text,
+	`preset` text,
+	`pattern` text NOT NULL,
+	`skill_id` text NOT NULL,
+	`slug` text NOT NULL,
+	`enabled` integer NOT NULL,
+	`disabled_reason` text,
+	`cooldown_minutes` integer NOT NULL,
+	`consecutive_failures` integer NOT NULL,
+	`last_fired_at` integer,
+	`config` text NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `hooks_by_owner` ON `hooks` (`owner`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `hooks_by_age` ON `hooks` (`created_at`,`id`);--> statement-breakpoint
 CREATE TABLE `idempotency_keys` (
 	`user_id` text NOT NULL,
 	`key` text NOT NULL,
@@ -297,6 +320,13 @@ CREATE INDEX `jobs_by_owner` ON `jobs` (`owner`,`created_at`,`id`) WHERE "jobs".
 CREATE INDEX `jobs_shown` ON `jobs` (`created_at`,`id`) WHERE "jobs"."type" is not null;--> statement-breakpoint
 CREATE INDEX `jobs_in_line` ON `jobs` (`lined_up_at`) WHERE "jobs"."state" = 'queued' and "jobs"."started_at" is null;--> statement-breakpoint
 CREATE INDEX `jobs_ended` ON `jobs` (`completed_at`) WHERE "jobs"."completed_at" is not null;--> statement-breakpoint
+CREATE TABLE `sign_in_failures` (
+	`subject` text PRIMARY KEY NOT NULL,
+	`times` text NOT NULL,
+	`last_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `sign_in_failures_by_age` ON `sign_in_failures` (`last_at`);--> statement-breakpoint
 CREATE TABLE `api_keys` (
 	`id` text PRIMARY KEY NOT NULL,
 	`user_id` text NOT NULL,
@@ -329,13 +359,6 @@ CREATE INDEX `api_keys_by_name` ON `api_keys` (`name`,`created_at`,`id`);--> sta
 CREATE INDEX `api_keys_by_prefix` ON `api_keys` (`prefix`);--> statement-breakpoint
 CREATE INDEX `api_keys_by_preference` ON `api_keys` (`routing_preference_id`) WHERE "api_keys"."routing_preference_id" is not null;--> statement-breakpoint
 CREATE INDEX `api_keys_by_policy` ON `api_keys` (`guardrail_policy_id`) WHERE "api_keys"."guardrail_policy_id" is not null;--> statement-breakpoint
-CREATE TABLE `sign_in_failures` (
-	`subject` text PRIMARY KEY NOT NULL,
-	`times` text NOT NULL,
-	`last_at` integer NOT NULL
-);
---> statement-breakpoint
-CREATE INDEX `sign_in_failures_by_age` ON `sign_in_failures` (`last_at`);--> statement-breakpoint
 CREATE TABLE `key_secrets` (
 	`hash` text PRIMARY KEY NOT NULL,
 	`key_id` text NOT NULL,
@@ -440,6 +463,14 @@ CREATE TABLE `limit_increases` (
 CREATE UNIQUE INDEX `limit_increases_one_pending` ON `limit_increases` (`subject`) WHERE "limit_increases"."status" = 'pending';--> statement-breakpoint
 CREATE INDEX `limit_increases_by_age` ON `limit_increases` (`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `limit_increases_by_status` ON `limit_increases` (`status`,`created_at`,`id`);--> statement-breakpoint
+CREATE TABLE `sign_in_places` (
+	`account` text NOT NULL,
+	`network` text NOT NULL,
+	`last_at` integer NOT NULL,
+	PRIMARY KEY(`account`, `network`)
+);
+--> statement-breakpoint
+CREATE INDEX `sign_in_places_by_age` ON `sign_in_places` (`last_at`);--> statement-breakpoint
 CREATE TABLE `routing_corrections` (
 	`id` text PRIMARY KEY NOT NULL,
 	`owner` text NOT NULL,
@@ -456,14 +487,6 @@ CREATE TABLE `routing_corrections` (
 --> statement-breakpoint
 CREATE INDEX `routing_corrections_by_owner` ON `routing_corrections` (`owner`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `routing_corrections_by_mode` ON `routing_corrections` (`owner`,`expected_mode`,`created_at`,`id`);--> statement-breakpoint
-CREATE TABLE `sign_in_places` (
-	`account` text NOT NULL,
-	`network` text NOT NULL,
-	`last_at` integer NOT NULL,
-	PRIMARY KEY(`account`, `network`)
-);
---> statement-breakpoint
-CREATE INDEX `sign_in_places_by_age` ON `sign_in_places` (`last_at`);--> statement-breakpoint
 CREATE TABLE `routing_preferences` (
 	`id` text PRIMARY KEY NOT NULL,
 	`owner` text NOT NULL,
@@ -499,8 +522,11 @@ CREATE TABLE `skill_runs` (
 	`skill_id` text NOT NULL,
 	`slug` text NOT NULL,
 	`cause` text NOT NULL,
+	`source` text,
+	`event_id` text,
 	`status` text NOT NULL,
 	`error` text,
+	`output` text,
 	`cost_micro` integer NOT NULL,
 	`conversation_id` text,
 	`created_at` integer NOT NULL,
@@ -509,6 +535,8 @@ CREATE TABLE `skill_runs` (
 --> statement-breakpoint
 CREATE INDEX `skill_runs_by_owner` ON `skill_runs` (`owner`,`created_at`);--> statement-breakpoint
 CREATE INDEX `skill_runs_by_status` ON `skill_runs` (`status`,`created_at`);--> statement-breakpoint
+CREATE INDEX `skill_runs_by_source` ON `skill_runs` (`source`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `skill_runs_by_age` ON `skill_runs` (`created_at`,`id`);--> statement-breakpoint
 CREATE TABLE `skill_installations` (
 	`id` text PRIMARY KEY NOT NULL,
 	`owner` text NOT NULL,
@@ -621,6 +649,16 @@ CREATE INDEX `skills_by_installs` ON `skills` (`listed`,`install_count`,`seq`);-
 CREATE INDEX `skills_by_rating` ON `skills` (`listed`,`rating`,`seq`);--> statement-breakpoint
 CREATE INDEX `skills_by_age` ON `skills` (`listed`,`seq`);--> statement-breakpoint
 CREATE INDEX `skills_by_category` ON `skills` (`listed`,`category`,`install_count`,`seq`);--> statement-breakpoint
+CREATE TABLE `grant_codes` (
+	`hash` text PRIMARY KEY NOT NULL,
+	`amount_cents` integer NOT NULL,
+	`note` text,
+	`created_at` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	`used_at` integer,
+	`used_for` text
+);
+--> statement-breakpoint
 CREATE TABLE `takeovers` (
 	`kind` text NOT NULL,
 	`subject_id` text NOT NULL,
@@ -637,16 +675,6 @@ CREATE TABLE `takeovers` (
 --> statement-breakpoint
 CREATE INDEX `takeovers_until` ON `takeovers` (`until`);--> statement-breakpoint
 CREATE INDEX `takeovers_by_owner` ON `takeovers` (`owner`,`kind`,`status`);--> statement-breakpoint
-CREATE TABLE `grant_codes` (
-	`hash` text PRIMARY KEY NOT NULL,
-	`amount_cents` integer NOT NULL,
-	`note` text,
-	`created_at` integer NOT NULL,
-	`expires_at` integer NOT NULL,
-	`used_at` integer,
-	`used_for` text
-);
---> statement-breakpoint
 CREATE TABLE `skill_calls` (
 	`skill` text NOT NULL,
 	`at` integer NOT NULL,
@@ -757,6 +785,13 @@ CREATE TABLE `webhook_outbox` (
 CREATE INDEX `webhook_outbox_due` ON `webhook_outbox` (`webhook_id`,`due_at`,`seq`);--> statement-breakpoint
 CREATE INDEX `webhook_outbox_order` ON `webhook_outbox` (`webhook_id`,`seq`);--> statement-breakpoint
 CREATE UNIQUE INDEX `webhook_outbox_once` ON `webhook_outbox` (`webhook_id`,`event_id`);--> statement-breakpoint
+CREATE TABLE `payment_customers` (
+	`owner` text NOT NULL,
+	`provider` text NOT NULL,
+	`customer` text NOT NULL,
+	PRIMARY KEY(`owner`, `provider`)
+);
+--> statement-breakpoint
 CREATE TABLE `webhooks` (
 	`id` text PRIMARY KEY NOT NULL,
 	`owner` text NOT NULL,
@@ -786,13 +821,6 @@ CREATE TABLE `webhooks` (
 --> statement-breakpoint
 CREATE INDEX `webhooks_by_owner` ON `webhooks` (`owner`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `webhooks_by_age` ON `webhooks` (`created_at`,`id`);--> statement-breakpoint
-CREATE TABLE `payment_customers` (
-	`owner` text NOT NULL,
-	`provider` text NOT NULL,
-	`customer` text NOT NULL,
-	PRIMARY KEY(`owner`, `provider`)
-);
---> statement-breakpoint
 CREATE TABLE `workflow_runs` (
 	`id` text PRIMARY KEY NOT NULL,
 	`owner` text NOT NULL,

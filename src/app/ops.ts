@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { canvasOperatorRoutes } from '../canvases/routes'
 import { eventOperatorRoutes } from '../events/routes'
 import { guardrailOperatorRoutes } from '../guardrails/routes'
+import { hookOperatorRoutes } from '../hooks/routes'
 import type { Metrics } from '../http/metrics'
 import { type OperatorEdge, operatorEdge } from '../http/operator-edge'
 import { createOperatorRules } from '../http/operator-rules'
@@ -121,4 +122,5 @@ const operatorApi = (operators: OperatorService, container: Container, edge: Ope
     .use(jobOperatorRoutes(container.publicJobs, edge))
     .use(researchOperatorRoutes(container.research, edge))
     .use(webhookOperatorRoutes(container.webhooks, edge))
+    .use(hookOperatorRoutes(container.hooks, edge))
     .use(eventOperatorRoutes(container.published, edge))

@@ -15,6 +15,7 @@ import { eventRoutes } from '../events/routes'
 import { artifactRoutes, fileRoutes } from '../files/routes'
 import { guardrailRoutes } from '../guardrails/routes'
 import { healthRoutes } from '../health/routes'
+import { hookRoutes } from '../hooks/routes'
 import { createAccessLog } from '../http/access-log'
 import { MAX_TRANSPORT_BYTES } from '../http/body'
 import type { Connections } from '../http/connections'
@@ -141,6 +142,7 @@ export function createServer({ config, container, metrics, connections }: Deps) 
         .use(videoRoutes(container.video, guard))
         .use(voiceRoutes(container.voice, guard))
         .use(webhookRoutes(container.webhooks, guard))
+        .use(hookRoutes(container.hooks, guard))
         .use(eventRoutes(container.published, guard))
         .use(artifactRoutes(container.files, guard))
         .use(usageRoutes(container, download, guard))

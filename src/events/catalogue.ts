@@ -23,6 +23,7 @@ const SERVER_EVENTS = [
   'browser.session_ended',
   'guardrail.triggered',
   'webhook.disabled',
+  'hook.paused',
   'notification.created',
 ] as const
 

@@ -1,7 +1,18 @@
-/** What an event is looked up by: the first word of a pattern, `*` included. */
-export const headOf = (pattern: string): string => {
-  const dot = pattern.indexOf('.')
-  return dot < 0 ? pattern : pattern.slice(0, dot)
+/** What is looked up of a name at most, in words: more words make no narrower index. */
+const MOST_WORDS = 4
+
+/** The words of a pattern before its first `*`, four at most: its place in the index, empty for `*`. */
+export const stemOf = (pattern: string): string => {
+  const words = pattern.split('.')
+  const star = words.indexOf('*')
+  return words.slice(0, Math.min(star < 0 ? words.length : star, MOST_WORDS)).join('.')
+}
+
+/** The places at which patterns that match a name can be, always five of them: `''`, `order`, `order.created`. */
+export function stemsOf(type: string): Record<'s0' | 's1' | 's2' | 's3' | 's4', string> {
+  const words = type.split('.')
+  const first = (count: number) => words.slice(0, count).join('.')
+  return { s0: '', s1: first(1), s2: first(2), s3: first(3), s4: first(4) }
 }
 
 /**

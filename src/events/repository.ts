@@ -1,9 +1,10 @@
-import { and, eq, gte, inArray, lt, or } from 'drizzle-orm'
+import { and, eq, gte, inArray, lt } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import { pagesBy, type Wanted } from '../kernel/keyset'
 import type { Page } from '../kernel/page'
 import type { Range } from '../kernel/range'
 import { command, query, type Reader, type Tx } from '../kernel/store'
+import type { stemsOf } from './patterns'
 import type { EventId } from './schema'
 import type { Subscriber } from './subscriptions'
 import { type BusEventRow, busEvents, eventSubscriptions, type SubscriptionRow } from './table'
@@ -22,9 +23,9 @@ const insertEvent = command<BusEventRow>()((tx, p) =>
   }),
 )
 
-const interested = query<{ owner: OwnerScope; head: string }>()((db, p) => {
+const interested = query<{ owner: OwnerScope } & ReturnType<typeof stemsOf>>()((db, p) => {
   const t = db.of(eventSubscriptions)
-  const ofOwner = and(eq(t.owner, p.owner), or(eq(t.head, p.head), eq(t.head, '*')))
+  const ofOwner = and(eq(t.owner, p.owner), inArray(t.stem, [p.s0, p.s1, p.s2, p.s3, p.s4]))
   return db.select({ subscriber: t.subscriber, target: t.target, pattern: t.pattern }).from(t).where(ofOwner)
 })
 

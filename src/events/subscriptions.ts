@@ -1,6 +1,6 @@
 import type { OwnerScope } from '../kernel/caller'
 import type { Reader, Tx } from '../kernel/store'
-import { headOf, matchesPattern } from './patterns'
+import { matchesPattern, stemOf, stemsOf } from './patterns'
 import { subscriptionRepository as rows } from './repository'
 
 /** What may subscribe to events. Only webhooks take a pattern without `*` as one name (contract 14.1). */
@@ -12,7 +12,7 @@ type Target = { owner: OwnerScope; subscriber: Subscriber; target: string }
 export async function subscribe(tx: Tx, { owner, subscriber, target }: Target, patterns: readonly string[]) {
   await rows.remove(tx, subscriber, target)
   for (const pattern of new Set(patterns)) {
-    await rows.insert(tx, { owner, subscriber, target, pattern, head: headOf(pattern) })
+    await rows.insert(tx, { owner, subscriber, target, pattern, stem: stemOf(pattern) })
   }
 }
 
@@ -23,7 +23,7 @@ export async function subscribersOf(
   type: string,
 ): Promise<Map<Subscriber, string[]>> {
   const found = new Map<Subscriber, string[]>()
-  for (const { subscriber, target, pattern } of await rows.interested(reader, { owner, head: headOf(type) })) {
+  for (const { subscriber, target, pattern } of await rows.interested(reader, { owner, ...stemsOf(type) })) {
     if (!matchesPattern(pattern, type, { prefix: subscriber !== 'webhook' })) continue
     const targets = found.get(subscriber) ?? []
     if (!targets.includes(target)) found.set(subscriber, [...targets, target])

@@ -31,14 +31,14 @@ export const eventSubscriptions = defineTable((k) =>
     'event_subscriptions',
     {
       owner: k.text('owner').$type<OwnerScope>().notNull(),
-      /** First word of the pattern, or `*`: what an event is looked up by. */
-      head: k.text('head').notNull(),
+      /** The words of the pattern before its first `*`: what an event is looked up by. */
+      stem: k.text('stem').notNull(),
       subscriber: k.text('subscriber').$type<Subscriber>().notNull(),
       target: k.text('target').notNull(),
       pattern: k.text('pattern').notNull(),
     },
     (t) => [
-      k.primaryKey({ columns: [t.owner, t.head, t.subscriber, t.target, t.pattern] }),
+      k.primaryKey({ columns: [t.owner, t.stem, t.subscriber, t.target, t.pattern] }),
       k.index('event_subscriptions_by_target').on(t.subscriber, t.target),
     ],
   ),

@@ -1,2 +1,6 @@
-/** Skill runs: install and uninstall hooks of skills, run once and within limits. */
-export { registerSkillRuns } from './service'
+/** Skill runs: skills that run by themselves, for an event, a schedule or an installation, and within limits. */
+export { eventPrompt } from './event-prompt'
+export { registerPrompts } from './prompts'
+export { MOST_FAILURES } from './rules'
+export { createSkillRuns, type NewRun, type SkillRuns } from './service'
+export type { SkillRunRow } from './table'

@@ -1,15 +1,29 @@
-import { and, eq, gte, inArray, sql } from 'drizzle-orm'
+import { and, eq, gte, inArray, lt, ne, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
-import type { Tx } from '../kernel/store'
+import { pagesBy, type Wanted } from '../kernel/keyset'
+import type { Page } from '../kernel/page'
+import type { Reader, Tx } from '../kernel/store'
 import { LIMITS, type Spent } from './rules'
 import type { SkillRunId } from './schema'
 import { type SkillRunRow, skillRuns } from './table'
 
-/** Rows of skill runs. Every query names the owner. */
+const newestFirst = pagesBy(skillRuns, 'created_at')
+
+/** Rows of skill runs. Every query names the owner, or the source whose owner was asked for. */
 export const runRepository = {
   async insert(tx: Tx, row: SkillRunRow): Promise<void> {
     await tx.insert(tx.of(skillRuns)).values(row)
   },
+
+  async find(db: Reader, owner: OwnerScope, id: SkillRunId): Promise<SkillRunRow | undefined> {
+    const table = db.of(skillRuns)
+    const one = and(eq(table.id, id), eq(table.owner, owner))
+    return (await db.select().from(table).where(one).limit(1))[0]
+  },
+
+  /** Those of one hook or installation, newest first. */
+  ofSource: (db: Reader, source: string, wanted: Wanted): Promise<Page<SkillRunRow>> =>
+    newestFirst(db, wanted, eq(db.of(skillRuns).source, source)),
 
   /** Ends a run. False when it had already ended. */
   async end(tx: Tx, owner: OwnerScope, id: SkillRunId, ending: Partial<SkillRunRow>): Promise<boolean> {
@@ -35,5 +49,12 @@ export const runRepository = {
         ),
       )
     return sum!
+  },
+  /** Deletes ended runs that are older than a moment. Returns how many. */
+  async removeOld(tx: Tx, before: number, limit: number): Promise<number> {
+    const table = tx.of(skillRuns)
+    const isOld = and(lt(table.created_at, before), ne(table.status, 'running'))
+    const old = tx.select({ id: table.id }).from(table).where(isOld).limit(limit)
+    return (await tx.delete(table).where(inArray(table.id, old)).returning({ id: table.id })).length
   },
 }

@@ -1,6 +1,6 @@
 import { centsToMicro } from '../kernel/money'
 
-/** Limits of one owner's hook runs, for a day and for one run (contract 8.1). Costs are in micro-cents. */
+/** Limits of runs that nobody asked for, of one owner's day and of each (contract 8.1). Costs are in micro-cents. */
 export const LIMITS = {
   runsADay: 50,
   costADay: centsToMicro(500),
@@ -18,3 +18,13 @@ const DAY_MS = 24 * 60 * 60_000
 
 /** Days begin at 00:00 UTC, as for spending caps (contract 1.9). */
 export const startOfDay = (now: number): number => now - (now % DAY_MS)
+
+/** So many failures in a row pause a hook or an installation (contract 8.1, 11.1). */
+export const MOST_FAILURES = 5
+
+/** How much of an answer and of an event's data is kept and read, in characters. */
+export const MOST_OUTPUT = 20_000
+export const MOST_DATA = 32_000
+
+/** How long ended runs are kept, as jobs are (contract 7). */
+export const KEPT_MS = 30 * DAY_MS

@@ -3,7 +3,15 @@ import { defineId, type Id } from '../kernel/ids'
 export const SkillRunId = defineId('skill run')
 export type SkillRunId = Id<'skill run'>
 
-/** The hook that caused a run. */
-export type RunCause = 'install' | 'uninstall'
+/** What caused a run: a prompt of its manifest, a hook of `/hooks`, or its own trigger. */
+export type RunCause = 'install' | 'uninstall' | 'hook' | 'event' | 'schedule'
 /** State of a run; a skipped run never began. */
-export type RunStatus = 'running' | 'completed' | 'failed' | 'skipped_credits' | 'skipped_cap'
+export const RUN_STATUSES = [
+  'running',
+  'completed',
+  'failed',
+  'skipped_cooldown',
+  'skipped_credits',
+  'skipped_cap',
+] as const
+export type RunStatus = (typeof RUN_STATUSES)[number]

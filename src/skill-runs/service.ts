@@ -1,143 +1,203 @@
 import type { AuditLog } from '../audit'
+import type { Behalf, Unattended } from '../auth'
 import type { CompletionService } from '../completions'
-import type { EventBus } from '../events'
-import { defineJob, type Jobs, type Outcome, type Running } from '../jobs'
-import { type Call, keyIdOf, ownerOf } from '../kernel/caller'
+import type { EventId } from '../events/schema'
+import { defineJob, type Jobs, type Outcome, type Running, recurring } from '../jobs'
+import type { Call, OwnerScope } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { AppError } from '../kernel/errors'
-import { newRequestId } from '../kernel/ids'
-import { microToCents } from '../kernel/money'
-import type { Tx } from '../kernel/store'
-import { type HookDue, type SkillService, skillHookDue } from '../skills'
-import { type Ran, requestOfSkill } from './completion-request'
+import { newRequestId, type OrgId } from '../kernel/ids'
+import type { Wanted } from '../kernel/keyset'
+import type { Reader, Store, Tx } from '../kernel/store'
+import type { SkillService } from '../skills'
+import type { SkillId } from '../skills/schema'
+import { type Ending, requestOfSkill } from './completion-request'
+import { entryOf } from './record'
 import { runRepository as rows } from './repository'
-import { isOverLimit, startOfDay } from './rules'
-import { SkillRunId } from './schema'
+import { isOverLimit, KEPT_MS, startOfDay } from './rules'
+import { type RunCause, SkillRunId } from './schema'
 import type { SkillRunRow } from './table'
 
-type Deps = {
-  audit: AuditLog
-  events: EventBus
-  jobs: Pick<Jobs, 'register' | 'enqueue'>
+export type SkillRunDeps = {
+  store: Store
   clock: Clock
+  audit: AuditLog
+  jobs: Pick<Jobs, 'register' | 'enqueue'>
+  unattended: Unattended
   skills: Pick<SkillService, 'alone'>
   completions: Pick<CompletionService, 'pipeline'>
+  lockOwner(tx: Tx, owner: { userId: Behalf['user_id']; orgId: OrgId | null }): Promise<void>
   /** Aborts when the server stops. */
   stopping: AbortSignal
 }
 
-/** The run of a hook's prompt, as a job keeps it. */
-type Due = Omit<HookDue, 'call'> & { run: SkillRunRow; call: Pick<Call, 'caller' | 'route'> }
+/** A run to begin: whom it acts for, who pays, and what it does. */
+export type NewRun = {
+  owner: OwnerScope
+  behalf: Behalf
+  skill: { id: SkillId; slug: string }
+  cause: RunCause
+  prompt: string
+  /** The hook or the installation. */
+  source?: string
+  eventId?: EventId
+  /** Of the event that led to it. */
+  depth?: number
+  /** The route of the request that led to it. */
+  route?: string
+}
+
+type Due = { run: SkillRunId; owner: OwnerScope } & Pick<NewRun, 'behalf' | 'skill' | 'cause' | 'prompt' | 'route'> & {
+    depth: number
+  }
+type Listener = (tx: Tx, run: SkillRunRow) => Promise<void>
+
+export type SkillRuns = ReturnType<typeof createSkillRuns>
 
 /** Longer than any completion may take (contract 1.9). */
 const TIME_LIMIT_MS = 15 * 60_000
+const MOST_TRIES = 12
+/** What passes by itself: the run is tried again. */
+const PASSING = new Set(['storage_unavailable', 'shutting_down', 'rate_limit_exceeded', 'too_many_requests'])
+const TIDY = { everyMs: 600_000, batch: 500 }
+
+/** The run was ended by another process. */
+class RunEnded extends Error {}
 
 /**
- * Runs the `hooks` prompt of a skill once when it is installed or removed, billed to the owner who did that, within
- * the limits of contract 8.1. A run starts at most once: after a crash it counts as failed and is not retried, since
- * its tools may have acted.
+ * Runs of one skill that nobody asked for, billed to an owner and within the limits of contract 8.1. The end of a run,
+ * its price and its record are one transaction, so each has its effect once (I37).
  */
-export function registerSkillRuns({ audit, events, jobs, clock, skills, completions, stopping }: Deps): void {
-  const kind = defineJob<Due>({
-    name: 'skills.hook',
+export function createSkillRuns(deps: SkillRunDeps) {
+  const { store, clock, audit, jobs, unattended, skills, completions, lockOwner, stopping } = deps
+  const listeners = new Map<RunCause, Listener>()
+  const common = {
     run,
-    retry: { attempts: 1, delayMs: () => 0 },
     timeLimitMs: TIME_LIMIT_MS,
     concurrency: 8,
+    concurrencyPerKey: 4,
     keepMs: 0,
-    onFailed: async (tx, { payload }) => end(tx, payload.run, { status: 'failed', error: 'server_error' }),
+    onFailed: async (tx: Tx, { payload }: { payload: Due }) => {
+      await end(tx, payload, { status: 'failed', error: 'server_error' })
+    },
+  }
+  /** A prompt of a manifest runs once: after a crash it counts as failed, since its tools may have acted. */
+  const once = defineJob<Due>({ ...common, name: 'skills.hook', retry: { attempts: 1, delayMs: () => 0 } })
+  const again = defineJob<Due>({
+    ...common,
+    name: 'skills.run',
+    retry: { attempts: MOST_TRIES, delayMs: (attempt) => Math.min(2 ** attempt, 60) * 1_000 },
   })
-  jobs.register(kind)
-  events.inTransaction(skillHookDue, (tx, { data }) => begin(tx, data))
+  jobs.register(once)
+  jobs.register(again)
+  jobs.register(recurring('skills.runs-tidy', TIDY.everyMs, tidy))
+  return {
+    begin,
+    skip,
+    list: (reader: Reader, source: string, wanted: Wanted) => rows.ofSource(reader, source, wanted),
+    /** What else belongs to the end of runs of a cause, in its transaction. */
+    onEnd: (cause: RunCause, react: Listener): void => void listeners.set(cause, react),
+  }
 
-  /**
-   * Runs in the installation's transaction, after its audit row: writing that row serializes an owner's
-   * installations, so concurrent ones cannot pass the limit together.
-   */
-  async function begin(tx: Tx, { call, skill, cause, prompt }: HookDue): Promise<void> {
-    const { caller, route } = call
-    const [owner, now] = [ownerOf(caller), clock.now()]
-    const isSkipped = isOverLimit(await rows.spentSince(tx, owner, startOfDay(now)))
-    const row: SkillRunRow = {
+  /** Begins a run, or stores that the day's limit keeps it from running. The owner is locked: so runs count each other. */
+  async function begin(tx: Tx, order: NewRun): Promise<SkillRunRow> {
+    const { owner, behalf, skill, cause, prompt, depth = 0, route } = order
+    await lockOwner(tx, { userId: behalf.user_id, orgId: orgIn(owner) })
+    if (isOverLimit(await rows.spentSince(tx, owner, startOfDay(clock.now())))) {
+      const skipped = await skip(tx, order, 'skipped_cap')
+      await record(tx, skipped)
+      return skipped
+    }
+    const row = { ...rowOf(order), status: 'running' as const, completed_at: null }
+    await rows.insert(tx, row)
+    const due: Due = { run: row.id, owner, behalf, skill, cause, prompt, depth, ...(route ? { route } : {}) }
+    await jobs.enqueue(tx, isOnce(cause) ? once : again, { owner, payload: due })
+    return row
+  }
+
+  /** Stores that a run did not begin, and why. */
+  async function skip(tx: Tx, order: NewRun, status: 'skipped_cap' | 'skipped_cooldown'): Promise<SkillRunRow> {
+    const row = { ...rowOf(order), status, completed_at: clock.now() }
+    await rows.insert(tx, row)
+    return row
+  }
+
+  function rowOf({ owner, behalf, skill, cause, source, eventId }: NewRun) {
+    const ended = { error: null, output: null, cost_micro: 0, conversation_id: null }
+    return {
       id: SkillRunId.create(),
       owner,
-      user_id: caller.userId,
-      api_key_id: keyIdOf(caller),
+      user_id: behalf.user_id,
+      api_key_id: behalf.api_key_id,
       skill_id: skill.id,
       slug: skill.slug,
       cause,
-      error: null,
-      cost_micro: 0,
-      conversation_id: null,
-      status: isSkipped ? ('skipped_cap' as const) : ('running' as const),
-      created_at: now,
-      completed_at: isSkipped ? now : null,
+      source: source ?? null,
+      event_id: eventId ?? null,
+      ...ended,
+      created_at: clock.now(),
     }
-    await rows.insert(tx, row)
-    const due: Due = { run: row, call: { caller, route }, skill: { id: skill.id, slug: skill.slug }, cause, prompt }
-    if (isSkipped) await audit.record(tx, call, { ...entryOf(row), scope: owner })
-    else await jobs.enqueue(tx, kind, { owner, payload: due })
   }
 
-  /** The causing request has ended, so the run has a request id of its own. */
   async function run(job: Running<Due>): Promise<Outcome<null>> {
-    const { call, run: row, ...due } = job.payload
-    const own: Call = { ...call, requestId: newRequestId(), signal: AbortSignal.any([job.signal, stopping]) }
-    const ending = await attempt(own, due)
-    return {
-      effects: async (tx) => {
-        const ended = { ...row, ...ending, completed_at: clock.now() }
-        if (await rows.end(tx, row.owner, row.id, { ...ending, completed_at: ended.completed_at }))
-          await audit.record(tx, own, { ...entryOf(ended), scope: row.owner })
-      },
-    }
+    const due = job.payload
+    if ((await rows.find(store.read, due.owner, due.run))?.status !== 'running') return {}
+    const ending = await attempt(job)
+    return ending === null ? {} : { effects: (tx) => end(tx, due, ending) }
   }
 
-  async function attempt(call: Call, { skill, cause, prompt }: Omit<HookDue, 'call'>): Promise<Partial<SkillRunRow>> {
+  /** Runs the skill. Null when its end is stored, with its price. */
+  async function attempt({ payload: due, attempt: number, signal }: Running<Due>): Promise<Ending | null> {
+    const { skill, prompt, cause, route = cause, depth } = due
     try {
+      const caller = await unattended(due.behalf)
+      if (!caller) return { status: 'failed', error: 'access_ended' }
+      // A request of its own: the causing one has ended.
+      const call: Call = {
+        caller,
+        route,
+        requestId: newRequestId(),
+        signal: AbortSignal.any([signal, stopping]),
+        depth: depth + 1,
+      }
       const active = await skills.alone(call, skill.id, prompt)
       if (!active) return { status: 'failed', error: 'not_found' }
-      const request = requestOfSkill({ active, prompt, slug: skill.slug, cause })
-      return endedWell(await completions.pipeline.complete(call, request))
+      // Its tools may have acted in the process that is gone.
+      if (number > 1 && active.tools.length) return { status: 'failed', error: 'interrupted' }
+      const keep = async (tx: Tx, ending: Ending) => {
+        if (!(await end(tx, due, ending))) throw new RunEnded()
+      }
+      await completions.pipeline.complete(call, requestOfSkill({ active, prompt, slug: skill.slug, cause, keep }))
+      return null
     } catch (error) {
-      if (!(error instanceof AppError)) throw error
+      if (error instanceof RunEnded) return null
+      if (!(error instanceof AppError) || signal.aborted) throw error
+      if (!isOnce(cause) && (error.kind === 'broken' || PASSING.has(error.code))) throw error
       return { status: error.kind === 'unpaid' ? 'skipped_credits' : 'failed', error: error.code }
     }
   }
 
-  /** Ends a run that has no process any more. */
-  async function end(tx: Tx, row: SkillRunRow, ending: Pick<SkillRunRow, 'status' | 'error'>): Promise<void> {
-    const ended = { ...row, ...ending, completed_at: clock.now() }
-    if (!(await rows.end(tx, row.owner, row.id, { ...ending, completed_at: ended.completed_at }))) return
-    const about = { scope: row.owner, requestId: row.id, userId: row.user_id, keyId: row.api_key_id }
-    await audit.recordUnattended(tx, about, entryOf(ended))
+  /** Ends a run: its row, its record, and what belongs to it. False when it had ended. */
+  async function end(tx: Tx, { owner, run: id }: Pick<Due, 'owner' | 'run'>, ending: Ending): Promise<boolean> {
+    const completed_at = clock.now()
+    if (!(await rows.end(tx, owner, id, { ...ending, completed_at }))) return false
+    const ended = (await rows.find(tx, owner, id))!
+    await record(tx, ended)
+    await listeners.get(ended.cause)?.(tx, ended)
+    return true
+  }
+
+  async function record(tx: Tx, row: SkillRunRow): Promise<void> {
+    const about = { scope: row.owner, requestId: newRequestId(), userId: row.user_id, keyId: row.api_key_id }
+    await audit.recordUnattended(tx, about, entryOf(row))
+  }
+
+  async function tidy(): Promise<void> {
+    const before = clock.now() - KEPT_MS
+    while ((await store.write((tx) => rows.removeOld(tx, before, TIDY.batch))) === TIDY.batch);
   }
 }
 
-const endedWell = ({ costMicro, conversationId }: Ran): Partial<SkillRunRow> => ({
-  status: 'completed',
-  cost_micro: costMicro,
-  conversation_id: conversationId,
-})
+const isOnce = (cause: RunCause): boolean => cause === 'install' || cause === 'uninstall'
 
-const STATUS_OF = { running: 202, completed: 200, failed: 500, skipped_credits: 402, skipped_cap: 402 } as const
-
-/** The audit entry of a finished run. */
-const entryOf = (row: SkillRunRow) => ({
-  action: 'skill.hook_ran' as const,
-  entityType: 'skill' as const,
-  entityId: row.skill_id,
-  input: {
-    metadata: {
-      slug: row.slug,
-      hook: row.cause === 'install' ? 'onInstall' : 'onUninstall',
-      result: row.status,
-      ...(row.conversation_id ? { conversation_id: row.conversation_id } : {}),
-    },
-  },
-  output: {
-    status: STATUS_OF[row.status],
-    cost_cents: microToCents(row.cost_micro),
-    ...(row.error ? { error_code: row.error } : {}),
-  },
-})
+const orgIn = (owner: OwnerScope): OrgId | null => (owner.startsWith('org:') ? (owner.slice(4) as OrgId) : null)

@@ -106,6 +106,13 @@ const ACTIONS: Record<string, { action: string; entityType: string; body?: objec
     entityType: 'event',
     body: { orgId: SELF, eventType: 'order.created', payload: CANARY },
   },
+  'POST /hooks': {
+    action: 'hook.created',
+    entityType: 'hook',
+    body: { hook_preset_id: 'task.overdue.summary', name: CANARY },
+  },
+  'PATCH /hooks/{id}': { action: 'hook.updated', entityType: 'hook', body: { name: CANARY } },
+  'DELETE /hooks/{id}': { action: 'hook.deleted', entityType: 'hook' },
   'POST /webhooks': { action: 'webhook.created', entityType: 'webhook', body: WEBHOOK },
   'PATCH /webhooks/{id}': { action: 'webhook.updated', entityType: 'webhook', body: { description: CANARY } },
   'DELETE /webhooks/{id}': { action: 'webhook.deleted', entityType: 'webhook' },
@@ -165,6 +172,9 @@ async function idFor(path: string, ada: Person): Promise<string> {
     return (await ada.send('POST', 'routing-preferences', { name: 'one' })).body.id
   }
   if (path.startsWith('/workflows')) return (await ada.send('POST', 'workflows', WORKFLOW)).body.workflow.id
+  if (path.startsWith('/hooks')) {
+    return (await ada.send('POST', 'hooks', { hook_preset_id: 'task.overdue.summary' })).body.id
+  }
   if (path.startsWith('/webhooks')) return (await ada.send('POST', 'webhooks', WEBHOOK)).body.id
   if (path.startsWith('/jobs')) return accept(ada, research)
   if (path.startsWith('/artifacts')) return (await saveFor(world, ada, PIXEL)).id

@@ -59,6 +59,7 @@ const REQUESTS: Record<string, (by: Person) => Promise<[path: string, body?: unk
   'POST /routing-preferences': async () => ['routing-preferences', { name: 'Once' }],
   'POST /routing-corrections': async () => ['routing-corrections', { prompt: 'Once', expected_mode: 'think' }],
   'POST /events': async (by) => ['events', { orgId: by.userId, eventType: 'order.created' }],
+  'POST /hooks': async () => ['hooks', { hook_preset_id: 'task.overdue.summary' }],
   'POST /webhooks': async () => ['webhooks', WEBHOOK],
   'POST /webhooks/{id}/test': async (by) => [`webhooks/${await webhookOf(by)}/test`],
   'POST /webhooks/{id}/rotate-secret': async (by) => [`webhooks/${await webhookOf(by)}/rotate-secret`],

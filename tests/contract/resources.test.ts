@@ -5,7 +5,14 @@ import { createWorld } from '../support/world'
 
 const most = 10
 const world = await createWorld({
-  config: { maxCanvases: most, maxPolicies: most, maxPreferences: most, maxWebhooks: most, maxWorkflows: most },
+  config: {
+    maxCanvases: most,
+    maxPolicies: most,
+    maxPreferences: most,
+    maxWebhooks: most,
+    maxWorkflows: most,
+    maxHooks: most,
+  },
 })
 const ops = operatorSender(world)
 
@@ -16,6 +23,7 @@ test('every declared resource is tried', () => {
   expect(nouns.map((noun) => (noun as Served['noun']).path)).toEqual([
     '/evi/canvases',
     '/guardrail-policies',
+    '/hooks',
     '/routing-preferences',
     '/webhooks',
     '/workflows',
@@ -24,6 +32,11 @@ test('every declared resource is tried', () => {
 
 /** Of those that are not told apart by a name. */
 const LIKE: Record<string, Served['like']> = {
+  '/hooks': {
+    order: { event_pattern: 'order.*', skill_slug: 'email-drafter', name: 'Theirs' },
+    called: 'name',
+    member: 'hook',
+  },
   '/webhooks': {
     order: { url: 'https://203.0.112.7/hook', event_types: ['order.*'], description: 'Theirs' },
     called: 'description',

@@ -28,6 +28,7 @@ const OWNED: Record<string, () => Promise<string>> = {
   'routing-preferences': async () => (await owner.send('POST', 'routing-preferences', { name: 'theirs' })).body.id,
   webhooks: async () =>
     (await owner.send('POST', 'webhooks', { url: 'https://203.0.112.7/hook', event_types: ['order.*'] })).body.id,
+  hooks: async () => (await owner.send('POST', 'hooks', { hook_preset_id: 'task.overdue.summary' })).body.id,
   memory: async () => (await owner.send('POST', 'memory', { content: randomUUID() })).body.memory.id,
   skills: async () =>
     (
@@ -64,6 +65,7 @@ const BODIES: Record<string, object> = {
   'PATCH /routing-preferences/{id}': { name: 'mine now' },
   'PATCH /guardrail-policies/{id}': { name: 'mine now' },
   'POST /guardrail-policies/{id}/evaluate': { text: 'hello', phase: 'input' },
+  'PATCH /hooks/{id}': { name: 'mine now' },
   'PATCH /webhooks/{id}': { description: 'mine now' },
   'PATCH /workflows/{id}': { name: 'mine now' },
   'POST /workflows/{id}/run': {},

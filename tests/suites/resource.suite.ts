@@ -19,8 +19,8 @@ export type Served = {
   ops: Send
   /** How many one owner may have here. */
   most: number
-  /** An order, and the text member of it that tells one from another. */
-  like?: { order: object; called: string }
+  /** An order, the text member of it that tells one from another, and where GET has it, if not flat. */
+  like?: { order: object; called: string; member?: string }
 }
 
 const NAMED: NonNullable<Served['like']> = { order: { name: 'Theirs' }, called: 'name' }
@@ -29,10 +29,10 @@ const NAMED: NonNullable<Served['like']> = { order: { name: 'Theirs' }, called: 
 export function resourceSuite({ noun, world, as, ops, most, like = NAMED }: Served) {
   const path = noun.path.slice(1)
   const isEither = noun.owned === 'either'
-  const { order, called } = like
+  const { order, called, member = '' } = like
   const one = (id: string) => `${path}/${id}`
   /** One of it, as its answer shows it. */
-  const shown = ({ body }: Answer) => viewOf(noun.wrap ? body[noun.wrap] : body)
+  const shown = ({ body }: Answer) => viewOf(noun.wrap ? body[noun.wrap] : (body[member] ?? body))
   const made = async (by: Person, more: object = {}) => shown(await as(by)('POST', path, { ...order, ...more }))
   const listed = async (send: Send, query = ''): Promise<string[]> =>
     (await send('GET', `${path}${query}`)).body[noun.plural].map(({ id }: { id: string }) => id)

@@ -7,11 +7,12 @@ import { cacheRulesOf, createCompletions } from '../../completions'
 import { createConversations, createMemory, saveMemory } from '../../conversations'
 import { createDocuments } from '../../documents'
 import { createHealth } from '../../health'
+import { createHooks } from '../../hooks'
 import { errorFields } from '../../kernel/log'
 import { createMail } from '../../mail'
 import { createVideo } from '../../media'
 import { createResearch } from '../../research'
-import { registerSkillRuns } from '../../skill-runs'
+import { createSkillRuns, registerPrompts } from '../../skill-runs'
 import { createSkills } from '../../skills'
 import { createSystemTools, createTools } from '../../tools'
 import { createVoice } from '../../voice'
@@ -30,7 +31,7 @@ type Rooms = Foundation & Accounts & Decisions
 /** Builds the rooms that produce answers: tools, skills, the agent, completions and what is built on them. */
 export function buildWork(deps: Deps, rooms: Rooms) {
   const { config, store, clock, redis, stopping } = deps
-  const { outbound, audit, settings, usage, events, jobs, keys, access, limiter, billing, prices } = rooms
+  const { outbound, audit, settings, usage, events, keys, access, limiter, billing, prices } = rooms
   const { engines, classifier, guardrails, effective, resources } = rooms
   const reach = buildReach(deps, rooms)
   const { tools, skills } = reach
@@ -72,7 +73,17 @@ export function buildWork(deps: Deps, rooms: Rooms) {
     routing: effective,
     caching: cacheRulesOf(config),
   })
-  registerSkillRuns({ audit, events, jobs, clock, skills, completions, stopping })
+  const runs = createSkillRuns({
+    ...rooms,
+    ...reach,
+    store,
+    clock,
+    completions,
+    stopping,
+    lockOwner: rooms.orgs.lockOwner,
+  })
+  registerPrompts({ events, runs })
+  const hooks = createHooks({ ...rooms, skills, runs, settings: config })
   const { making, filePlace } = rooms
   const audio = createAudio({ making, engines, clock, settings: config, folder: filePlace.incoming })
   const chat = createChat({ completions, clock })
@@ -98,7 +109,7 @@ export function buildWork(deps: Deps, rooms: Rooms) {
     probeEngines: engines.probeAll,
     engineChanges: engines.changes,
   })
-  return { ...reach, audio, voice, agent, sandbox, completions, chat, canvases, workflows, health }
+  return { ...reach, audio, voice, agent, sandbox, completions, chat, canvases, workflows, hooks, health }
 }
 
 /** Builds what an answer may use: tools, skills, conversations and memory. */

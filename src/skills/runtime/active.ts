@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { type Call, type OwnerScope, ownerOf } from '../../kernel/caller'
+import { type Call, type Caller, type OwnerScope, ownerOf } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
 import { createReadCache, freshFor } from '../../kernel/read-cache'
 import type { Store } from '../../kernel/store'
@@ -91,6 +91,13 @@ export function createActivating({ store, clock, orgs, tools }: Deps) {
     /** One skill alone, installed or not. Null when the caller may not run it. */
     alone: async (call: Call, id: SkillId, prompt: string): Promise<Activation | null> =>
       aloneOf(call, await rows.find(store.read, id), prompt),
+
+    /** The skill of this name that the caller may run, for what runs later; of an operator any that is there. */
+    async runnable(caller: Caller, slug: string): Promise<SkillRow | null> {
+      const row = await rows.bySlug(store.read, slug)
+      if (!row || caller.type === 'operator') return row ?? null
+      return runnableVersion(row, await viewerOf({ orgs }, store.read, caller)) ? row : null
+    },
 
     aloneBySlug: async (call: Call, slug: string, prompt: string): Promise<Activation | null> =>
       aloneOf(call, await rows.bySlug(store.read, slug), prompt),

@@ -39,6 +39,7 @@ export function createSkills(given: Deps) {
     everyTool: activating.everyTool,
     alone: activating.alone,
     aloneBySlug: activating.aloneBySlug,
+    runnable: activating.runnable,
     submit: submit(deps),
     /** For rooms that publish in their own transaction; call it before the transaction begins. */
     examine: (manifest: Record<string, unknown>) => examineAll(deps, manifest),

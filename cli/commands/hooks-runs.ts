@@ -1,0 +1,46 @@
+import { defineCommand } from '../command'
+import { expectData } from '../failure'
+import { hookAt } from '../hook-at'
+import { column } from '../output/columns'
+import { pageFlags, printPages } from '../pages'
+import { argument } from '../words'
+
+const runs = [
+  column('id', 'ID', { keep: true }),
+  column('status', 'STATUS'),
+  column('error', 'WHY'),
+  column('costCents', 'CENTS', { kind: 'number' }),
+  column('createdAt', 'AT', { kind: 'time' }),
+  column('completedAt', 'ENDED', { kind: 'time', wide: true }),
+  column('eventId', 'EVENT', { wide: true }),
+  column('output', 'OUTPUT', { wide: true }),
+]
+
+const listRuns = defineCommand({
+  apis: ['tenant', 'operator'],
+  offline: true,
+  columns: runs,
+  path: 'hooks runs',
+  summary: 'List what came of the events of a hook, newest first',
+  about: 'An event that did not run the skill says why: the cooldown, the credit or the limit of the day.',
+  examples: ['hooks runs 5b1f0c7e-…', 'hooks runs 5b1f0c7e-… --watch --json'],
+  impact: 'read',
+  danger: 'none',
+  exits: [3, 4, 7],
+  watchable: true,
+  args: { id: argument('id of the hook') },
+  flags: pageFlags,
+  async run(shell, { id, ...paging }) {
+    const { one } = await hookAt(shell, id)
+    await printPages(shell, paging, {
+      page: async (order) => {
+        const found = expectData(await one.executions.get({ query: order }))
+        return { items: found.executions, next: found.next_cursor }
+      },
+      columns: runs,
+      empty: 'No event has reached it yet.',
+    })
+  },
+})
+
+export const hookRunCommands = [listRuns]

@@ -1,0 +1,211 @@
+import { randomBase62 } from '../../src/kernel/crypto'
+import { apiOf } from '../api'
+import { defineCommand } from '../command'
+import { expectData } from '../failure'
+import { hookAt } from '../hook-at'
+import { column, idColumn } from '../output/columns'
+import { pageFlags, printPages } from '../pages'
+import { readValueFile } from '../preference-file'
+import type { Shell } from '../shell'
+import { argument, duration, text } from '../words'
+
+const columns = [
+  idColumn,
+  column('name', 'NAME'),
+  column('event_pattern', 'PATTERN'),
+  column('skill_slug', 'SKILL'),
+  column('enabled', 'ENABLED', { kind: 'flag' }),
+  column('cooldown_minutes', 'COOLDOWN', { kind: 'number' }),
+  column('consecutive_failures', 'FAILURES', { kind: 'number', least: true }),
+  column('last_fired_at', 'FIRED', { kind: 'time' }),
+  column('disabled_reason', 'WHY', { wide: true }),
+  column('hook_preset_id', 'PRESET', { wide: true }),
+  column('config', 'CONFIG', { wide: true, show: ({ config }) => JSON.stringify(config) }),
+  column('org_id', 'ORG', { wide: true }),
+  column('created_at', 'CREATED', { kind: 'time', wide: true }),
+]
+
+const common = { apis: ['tenant', 'operator'], offline: true, columns } as const
+const ID = '5b1f0c7e-…'
+const args = { id: argument('id of the hook') }
+const MINUTE_MS = 60_000
+const COOLDOWN = duration('TIME', 'how long it rests after a firing, in whole minutes up to 24h; 15m by default')
+const FILE = { ...text('FILE', 'its config, as JSON or YAML; - is stdin'), short: 'f' } as const
+
+const listHooks = defineCommand({
+  ...common,
+  path: 'hooks list',
+  summary: 'List hooks, newest first',
+  about:
+    "On the server's machine it lists everyone's, or with --org those of one organization or user. Over --url it lists your own.",
+  examples: ['hooks list', 'hooks list --org acme --json'],
+  impact: 'read',
+  danger: 'none',
+  exits: [3, 4, 7],
+  watchable: true,
+  flags: pageFlags,
+  async run(shell, paging) {
+    const { api, whose } = await apiOf(shell)
+    await printPages(shell, paging, {
+      page: async (order) => {
+        const found = expectData(await api.hooks.get({ query: { ...order, ...whose } }))
+        return { items: found.hooks, next: found.next_cursor }
+      },
+      columns,
+      empty: 'No hooks. Install one: svc-admin hooks install --preset task.overdue.summary',
+    })
+  },
+})
+
+const getHook = defineCommand({
+  ...common,
+  path: 'hooks get',
+  summary: 'Show one hook',
+  about: 'What came of its events is in hooks runs.',
+  examples: [`hooks get ${ID}`, `hooks get ${ID} --json`],
+  impact: 'read',
+  danger: 'none',
+  exits: [3, 4, 7],
+  watchable: true,
+  args,
+  async run(shell, { id }) {
+    const { one } = await hookAt(shell, id)
+    shell.print.item(expectData(await one.get({ query: { limit: 1 } })).hook, columns)
+  },
+})
+
+const presets = [
+  column('id', 'ID', { keep: true }),
+  column('event_pattern', 'PATTERN'),
+  column('default_skill', 'SKILL'),
+  column('description', 'WHAT IT DOES'),
+]
+
+const listPresets = defineCommand({
+  ...common,
+  columns: presets,
+  path: 'hooks presets',
+  summary: 'List hooks that are ready to install',
+  about: 'Install one with hooks install --preset.',
+  examples: ['hooks presets', 'hooks presets --json'],
+  impact: 'read',
+  danger: 'none',
+  exits: [3, 4, 7],
+  async run(shell) {
+    const { api, whose } = await apiOf(shell)
+    shell.print.list(expectData(await api.hooks.get({ query: { limit: 1, ...whose } })).presets, presets, 'No presets.')
+  },
+})
+
+const installHook = defineCommand({
+  ...common,
+  path: 'hooks install',
+  summary: 'Install a hook: a skill that runs when an event happens',
+  about:
+    'Takes --preset, or --pattern and --skill. Its runs act for you and are billed to you. The config goes along with each event; its prompt says what is to be done.',
+  examples: [
+    'hooks install --preset task.overdue.summary',
+    'hooks install --pattern "order.*.paid" --skill email-drafter --cooldown 5m -f config.json',
+  ],
+  impact: 'write',
+  danger: 'none',
+  exits: [3, 4, 5, 7, 10],
+  flags: {
+    preset: text('ID', 'a hook of hooks presets'),
+    pattern: text('PATTERN', 'dotted words; * for any word, or for all that follow'),
+    skill: text('SLUG', 'the skill that runs; by default that of the preset'),
+    cooldown: COOLDOWN,
+    name: text('NAME', 'what you call it'),
+    file: FILE,
+  },
+  async run(shell, { preset, pattern, skill, ...rest }) {
+    const order = {
+      ...(preset === undefined ? {} : { hook_preset_id: preset }),
+      ...(pattern === undefined ? {} : { event_pattern: pattern }),
+      ...(skill === undefined ? {} : { skill_slug: skill }),
+      ...(await settings(shell, rest)),
+    }
+    if (shell.planned(`install a hook for ${preset ?? pattern ?? 'nothing'}`)) return
+    const { api, whose } = await apiOf(shell)
+    const headers = { 'idempotency-key': shell.globals.idempotencyKey ?? randomBase62(24) }
+    shell.print.item(expectData(await api.hooks.post(order, { query: whose, headers })), columns)
+  },
+})
+
+type Settings = { cooldown: number | undefined; name: string | undefined; file: string | undefined }
+
+const settings = async (shell: Shell, { cooldown, name, file }: Settings) => ({
+  ...(cooldown === undefined ? {} : { cooldown_minutes: Math.round(cooldown / MINUTE_MS) }),
+  ...(name === undefined ? {} : { name }),
+  ...(file === undefined ? {} : { config: (await readValueFile(shell, file)) as Record<string, unknown> }),
+})
+
+const updateHook = defineCommand({
+  ...common,
+  path: 'hooks update',
+  summary: 'Change the cooldown, the name or the config of a hook',
+  about: 'What is left out stays. Another pattern or skill is another hook.',
+  examples: [`hooks update ${ID} --cooldown 1h`, `hooks update ${ID} -f config.json --json`],
+  impact: 'write',
+  danger: 'none',
+  exits: [3, 4, 5, 7, 10],
+  args,
+  flags: { cooldown: COOLDOWN, name: text('NAME', 'what you call it'), file: FILE },
+  async run(shell, { id, ...rest }) {
+    const patch = await settings(shell, rest)
+    if (shell.planned(`change ${Object.keys(patch).join(', ') || 'nothing'} of hook ${id}`)) return
+    const { one } = await hookAt(shell, id)
+    shell.print.item(expectData(await one.patch(patch)), columns)
+  },
+})
+
+const enabling = (verb: 'enable' | 'disable', about: string) =>
+  defineCommand({
+    ...common,
+    path: `hooks ${verb}`,
+    summary: verb === 'enable' ? 'Have a hook fire again' : 'Have a hook fire no more for now',
+    about,
+    examples: [`hooks ${verb} ${ID}`, `hooks ${verb} ${ID} --json`],
+    impact: 'write',
+    danger: 'none',
+    exits: [3, 4, 5, 7, 10],
+    args,
+    async run(shell, { id }) {
+      if (shell.planned(`${verb} hook ${id}`)) return
+      const { one } = await hookAt(shell, id)
+      shell.print.item(expectData(await one.patch({ enabled: verb === 'enable' })), columns)
+      shell.note(`${verb}d hook ${id} (undo: svc-admin hooks ${verb === 'enable' ? 'disable' : 'enable'} ${id})`)
+    },
+  })
+
+const deleted = [column('deleted', 'DELETED', { kind: 'flag' })]
+
+const deleteHook = defineCommand({
+  ...common,
+  columns: deleted,
+  path: 'hooks delete',
+  summary: 'Delete a hook',
+  about: 'Cannot be undone. Runs that have begun end on their own. The gentler way is hooks disable.',
+  examples: [`hooks delete ${ID}`, `hooks delete ${ID} --yes --json`],
+  impact: 'write',
+  danger: 'moderate',
+  exits: [3, 4, 7, 10],
+  args,
+  async run(shell, { id }) {
+    if (shell.planned(`delete hook ${id}`)) return
+    shell.confirm(`Delete hook ${id}? This cannot be undone.`)
+    const { one } = await hookAt(shell, id)
+    shell.print.item(expectData(await one.delete()), deleted)
+  },
+})
+
+export const hookCommands = [
+  listHooks,
+  getHook,
+  listPresets,
+  installHook,
+  updateHook,
+  enabling('enable', 'The count of failures begins anew. What happened meanwhile starts nothing.'),
+  enabling('disable', 'Runs that have begun end on their own.'),
+  deleteHook,
+]
