@@ -35,6 +35,6 @@ describe('hooks', () => {
     expect((await json(['hooks', 'disable', made.id], { key })).enabled).toBe(false)
     expect((await json(['hooks', 'enable', made.id], { key })).enabled).toBe(true)
     expect(await json(['hooks', 'delete', made.id, '--yes'], { key })).toMatchObject({ deleted: true })
-    expect((await run(['hooks', 'get', made.id], { key })).exitCode).toBe(4)
+    expect((await run(['hooks', 'get', made.id], { key })).exitCode).toBe(3)
   })
 })
