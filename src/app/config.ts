@@ -9,6 +9,7 @@ import { engineSettings } from '../engines/config'
 import { eventSettings } from '../events/config'
 import { fileSettings } from '../files/config'
 import { guardrailSettings } from '../guardrails/config'
+import { hookSettings } from '../hooks/config'
 import { httpSettings } from '../http/config'
 import { jobSettings } from '../jobs/config'
 import { ConfigError, type Origin, resolveSettings, setting, type Values } from '../kernel/config'
@@ -123,6 +124,7 @@ export const SETTINGS = {
   ...canvasSettings,
   ...voiceSettings,
   ...workflowSettings,
+  ...hookSettings,
   ...mailSettings,
   ...completionSettings,
   ...operatorSettings,
