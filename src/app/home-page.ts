@@ -14,7 +14,7 @@ const HOME = page(
 <dt>How the server does</dt>
 <dd><a href="/api/v1/health">/api/v1/health</a></dd>
 <dt>To sign in</dt>
-<dd>open the sign-in link that whoever runs this server sent you; programs send a key as <code>Authorization: Bearer</code></dd>
+<dd><a href="/sign-in">sign in</a>, or open the link that you were sent; programs send a key as <code>Authorization: Bearer</code></dd>
 </dl>`,
 )
 

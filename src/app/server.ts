@@ -36,7 +36,6 @@ import { keyRoutes } from '../keys/routes'
 import { imageRoutes } from '../media/routes'
 import { videoRoutes } from '../media/routes-video'
 import { orgRoutes } from '../orgs/routes'
-import { assetRoutes } from '../pages/routes'
 import { jobRoutes } from '../public-jobs/routes'
 import { rateLimitRoutes } from '../rate-limits/routes'
 import { researchJobRoutes, researchRoutes } from '../research/routes'
@@ -55,6 +54,7 @@ import type { Config } from './config'
 import type { Container } from './container'
 import { documentRoutes, type OpenApiSource } from './document'
 import { homePageRoutes } from './home-page'
+import { pageRoutes } from './pages'
 import { API_VERSION } from './version'
 
 type Deps = { config: Config; container: Container; metrics: Metrics; connections: Connections }
@@ -153,7 +153,7 @@ export function createServer({ config, container, metrics, connections }: Deps) 
     .use(signInPageRoutes(container.signInLinks, guard, { secure }))
     .use(fileRoutes(container.files, guard))
     .use(documentRoutes(document, guard))
-    .use(assetRoutes(container.assets, guard))
+    .use(pageRoutes({ config, container, guard, ownOrigin }))
     .use(homePageRoutes(guard))
 
   rules.learn(api.routes as never)

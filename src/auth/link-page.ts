@@ -7,7 +7,8 @@ export function linkPage({ email }: Pick<UserRow, 'email'>, problem: string | nu
     return page(
       'Signed in',
       html`<h1>You are signed in as ${email}</h1>
-<p>Your password is set. This browser is signed in for 12 hours after its last call; later, sign in with your password.</p>`,
+<p>Your password is set. This browser is signed in for 12 hours after its last call; later, sign in with your password.</p>
+<p><a href="/home">Go on to your page</a></p>`,
     )
   return page(
     'Sign in',
@@ -26,5 +27,5 @@ export const expiredLinkPage = (): string =>
   page(
     'Sign in',
     html`<h1>This link does not work</h1>
-<p>It was used, or it is more than a day old. If you have chosen a password, sign in with it; otherwise ask for a new link.</p>`,
+<p>It was used, or it is more than a day old. If you have chosen a password, <a href="/sign-in">sign in</a> with it; otherwise ask for a new link.</p>`,
   )

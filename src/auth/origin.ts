@@ -27,7 +27,12 @@ export function assertOrigin(caller: TenantCaller, headers: BrowserHeaders, ownO
     return
   }
   const cameByCookie = !headers.authorization
-  if (cameByCookie && !READS.has(headers.method) && !isSameOrigin(headers, ownOrigin)) throw crossSiteRequest()
+  if (cameByCookie) assertOwnPage(headers, ownOrigin)
+}
+
+/** Throws 403 `origin_not_allowed` for a change that a page of another site asks for, such as to sign somebody in. */
+export function assertOwnPage(headers: BrowserHeaders, ownOrigin: string | null): void {
+  if (!READS.has(headers.method) && !isSameOrigin(headers, ownOrigin)) throw crossSiteRequest()
 }
 
 /** Decides by `Sec-Fetch-Site` when the browser sends it, else by `Origin`. Without either the answer is no. */

@@ -1,3 +1,2 @@
 /** Pages: what people see in a browser, with the scripts and styles that the pages use. */
 export { type Assets, type BuiltAssets, buildAssets, createAssets } from './assets'
-export type { ShownWidget } from './frame-page'

@@ -23,13 +23,22 @@ describe('the routes declare', () => {
       'GET /billing/portal/:token',
       'GET /embed.js',
       'GET /files/:id',
+      'GET /home',
+      'GET /home/widgets/:id',
       'GET /openapi.json',
+      'GET /sign-in',
       'GET /sign-in/:token',
+      'GET /sign-up',
       'POST /api/v1/auth/sessions',
       'POST /api/v1/auth/signup',
       'POST /api/v1/billing/webhook',
       'POST /billing/checkout/:id',
+      'POST /home/keys',
+      'POST /home/widgets',
+      'POST /sign-in',
       'POST /sign-in/:token',
+      'POST /sign-out',
+      'POST /sign-up',
     ])
     expect(declaring(({ open, readers }) => open && readers === 'anyone')).toEqual([
       'GET /api/v1/health',
@@ -39,7 +48,15 @@ describe('the routes declare', () => {
   })
 
   test('which bodies are not JSON, or are read as bytes', () => {
-    expect(declaring(({ body }) => body === 'form')).toEqual(['POST /billing/checkout/:id', 'POST /sign-in/:token'])
+    expect(declaring(({ body }) => body === 'form')).toEqual([
+      'POST /billing/checkout/:id',
+      'POST /home/keys',
+      'POST /home/widgets',
+      'POST /sign-in',
+      'POST /sign-in/:token',
+      'POST /sign-out',
+      'POST /sign-up',
+    ])
     expect(declaring(({ body }) => body === 'raw')).toEqual(['POST /api/v1/billing/webhook'])
   })
 

@@ -1,0 +1,124 @@
+import type { Call } from '../kernel/caller'
+import { html, type Markup, page } from '../kernel/html'
+import type { Page } from '../kernel/page'
+import type { ApiKey, ApiKeyWithSecret } from '../keys/schema'
+import type { UsageReport } from '../usage/schema'
+
+/** What the page needs of a widget. */
+export type OwnWidget = { id: string; name: string; status: string; api_key_id: string; embed_snippet: string }
+
+export type HomeDeps = {
+  me(call: Call): Promise<{
+    user: { email: string; name: string | null }
+    orgs: { id: string; name: string }[]
+    active_org_id: string | null
+  }>
+  usage(call: Call): Promise<UsageReport>
+  keys(call: Call): Promise<Page<ApiKey>>
+  /** Null where the server has no widgets. */
+  widgets: {
+    list(call: Call): Promise<OwnWidget[]>
+    make(call: Call, order: { name: string; api_key_id: string }): Promise<unknown>
+    /** Throws 404 for a widget that is not the caller's. */
+    preview(call: Call, id: string): Promise<{ widget: OwnWidget; token: string }>
+  } | null
+}
+
+/** What a form just did. */
+export type Outcome = { made?: ApiKeyWithSecret; problem?: string }
+
+const dollars = (cents: number): string => `${(cents / 100).toFixed(2)} USD`
+const day = (at: string | null): string => at?.slice(0, 10) ?? 'never'
+const whole = new Intl.NumberFormat('en')
+
+/** The page of a person who is signed in: widgets, usage and keys in one place, without a script (dx 5.1). */
+export async function homePage(deps: HomeDeps, call: Call, { made, problem }: Outcome = {}): Promise<string> {
+  const [me, usage, keys, widgets] = await Promise.all([
+    deps.me(call),
+    deps.usage(call),
+    deps.keys(call),
+    deps.widgets?.list(call),
+  ])
+  const active = keys.items.filter(({ status }) => status !== 'revoked')
+  const team = me.orgs.find(({ id }) => id === me.active_org_id)
+  return page(
+    'Home',
+    html`<div class="top"><h1>${me.user.name ?? me.user.email}</h1>
+<form method="post" action="/sign-out"><button class="quiet" type="submit">Sign out</button></form></div>
+<p class="faint">${me.user.email}${team && html`, working for ${team.name}`}</p>
+${problem && html`<p class="problem" role="alert">${problem}</p>`}
+${made && html`<div class="notice" role="status"><p>The key “${made.name}” is made. It is shown this once; store it now.</p><p><code>${made.key}</code></p></div>`}
+${usageOf(usage)}
+${widgets && widgetsOf(widgets, active)}
+${keysOf(active)}`,
+    { wide: true },
+  )
+}
+
+function usageOf({ totals, balance, by_mode }: UsageReport): Markup {
+  const modes = Object.entries(by_mode).sort(([, a], [, b]) => b.requests - a.requests)
+  return html`<h2>The last 30 days</h2>
+<ul class="cards">
+<li><strong>${dollars(balance.balance_cents)}</strong>credit</li>
+<li><strong>${dollars(totals.cost_cents)}</strong>spent</li>
+<li><strong>${whole.format(totals.requests)}</strong>requests</li>
+<li><strong>${whole.format(totals.total_tokens)}</strong>tokens</li>
+</ul>
+${
+  modes.length > 0 &&
+  html`<div class="scrolls" tabindex="0" role="group" aria-label="Usage by mode"><table>
+<thead><tr><th scope="col">Mode</th><th scope="col">Requests</th><th scope="col">Cost</th></tr></thead>
+<tbody>${modes.map(([mode, part]) => html`<tr><td>${mode}</td><td>${whole.format(part.requests)}</td><td>${dollars(part.cost_cents)}</td></tr>`)}</tbody>
+</table></div>`
+}`
+}
+
+function widgetsOf(widgets: OwnWidget[], keys: ApiKey[]): Markup {
+  return html`<h2>Chat widgets</h2>
+<p><a href="/operator">Open the inbox</a> to answer visitors yourself.</p>
+${widgets.length === 0 && html`<p class="faint">None yet. A widget is a chat for your own site; it answers with one of your keys.</p>`}
+${widgets.map(
+  ({
+    id,
+    name,
+    status,
+    embed_snippet,
+  }) => html`<h3>${name}${status !== 'active' && html` <span class="faint">(${status})</span>`}</h3>
+<label for="tag-${id}">The tag for your page</label>
+<input class="code" id="tag-${id}" readonly value="${embed_snippet}">
+<p><a href="/home/widgets/${id}">See how ${name} looks</a></p>`,
+)}
+${
+  keys.length > 0 &&
+  html`<form method="post" action="/home/widgets" class="row">
+<div><label for="widget-name">Name of a new widget</label><input id="widget-name" name="name" maxlength="128" required></div>
+<div><label for="widget-key">Key that pays</label><select id="widget-key" name="key">${keys.map(({ id, name, prefix }) => html`<option value="${id}">${name} (${prefix}…)</option>`)}</select></div>
+<button type="submit">Make a widget</button>
+</form>`
+}`
+}
+
+function keysOf(keys: ApiKey[]): Markup {
+  return html`<h2>API keys</h2>
+${
+  keys.length > 0 &&
+  html`<div class="scrolls" tabindex="0" role="group" aria-label="API keys"><table>
+<thead><tr><th scope="col">Name</th><th scope="col">Begins with</th><th scope="col">Tier</th><th scope="col">Last used</th><th scope="col">This month</th></tr></thead>
+<tbody>${keys.map((key) => html`<tr><td>${key.name}</td><td><code>${key.prefix}</code></td><td>${key.tier}</td><td>${day(key.last_used_at)}</td><td>${dollars(key.spent_month_cents)}</td></tr>`)}</tbody>
+</table></div>`
+}
+<form method="post" action="/home/keys" class="row">
+<div><label for="key-name">Name of a new key</label><input id="key-name" name="name" maxlength="128" required></div>
+<button type="submit">Make a key</button>
+</form>`
+}
+
+/** One widget as visitors see it, whatever pages it allows. */
+export const previewPage = ({ name, id }: OwnWidget, token: string): string =>
+  page(
+    name,
+    html`<div class="top"><h1>${name}</h1><p><a href="/home">Back</a></p></div>
+<p class="faint">What you write here is answered and charged as on your page. The preview works for 15 minutes.</p>
+<iframe src="/embed/widget/${id}?preview=${token}#inline=1" title="${name}"></iframe>`,
+    { wide: true },
+  )

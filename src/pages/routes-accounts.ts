@@ -1,0 +1,119 @@
+import { Elysia } from 'elysia'
+import { type AuthService, endedCookie, sessionCookie } from '../auth'
+import { SignUp } from '../auth/schema'
+import { type Exchange, routeName } from '../http/context'
+import { statusOf } from '../http/envelope'
+import type { Guard } from '../http/guard'
+import { AppError } from '../kernel/errors'
+import { pageHeaders } from '../kernel/html'
+import { checkedQuery, checker, t } from '../kernel/schema'
+import type { Entering } from './routes-entering'
+import { signInPage, signUpPage } from './sign-in-page'
+
+type Deps = { auth: AuthService; entering: Entering; secure: boolean; signUp: boolean }
+const signUpForm = checker(SignUp)
+type Set = { headers: Record<string, string | number | string[] | undefined>; status?: number | string }
+
+const Next = checkedQuery(t.Object({ next: t.Optional(t.String({ maxLength: 200 })) }))
+/** Forms send where they come from, so that a form of another site is known for one. */
+export const FORM_PAGE = { ...pageHeaders(), 'referrer-policy': 'same-origin' }
+
+/** A path of this server's own pages; anything else leads home. */
+export const ownPath = (next: string | undefined): string => (next && /^\/[a-z][\w/-]*$/.test(next) ? next : '/home')
+
+export function goTo(set: Set, path: string): string {
+  set.status = 303
+  set.headers.location = path
+  return ''
+}
+
+/** `/sign-in`, `/sign-up` and `/sign-out`: for browsers, with forms that need no script (dx 5.1). */
+export const accountPageRoutes = ({ auth, entering, secure, signUp }: Deps, guard: Guard) =>
+  new Elysia({ detail: { hide: true } })
+    .use(guard)
+    .get(
+      '/sign-in',
+      async ({ query, set, exchange, request, route }) => {
+        const next = ownPath(query.next)
+        if (await entering.person({ exchange, request, route })) return goTo(set, next)
+        Object.assign(set.headers, FORM_PAGE)
+        return signInPage({ problem: null, email: '', next, signUp })
+      },
+      { open: true, query: Next },
+    )
+    .post(
+      '/sign-in',
+      async (context) => {
+        const { email = '', password = '', next } = context.body as Record<string, string>
+        entering.fromHere(context.request)
+        Object.assign(context.set.headers, FORM_PAGE)
+        return answered(
+          context.set,
+          secure,
+          () => auth.signIn(visitOf(context), { email: email.slice(0, 254), password: password.slice(0, 1_000) }),
+          (problem) => signInPage({ problem, email, next: ownPath(next), signUp }),
+          ownPath(next),
+        )
+      },
+      { open: true, form: true },
+    )
+    .get(
+      '/sign-up',
+      ({ set }) => {
+        if (!signUp) return goTo(set, '/sign-in')
+        Object.assign(set.headers, FORM_PAGE)
+        return signUpPage({ problem: null, email: '' })
+      },
+      { open: true },
+    )
+    .post(
+      '/sign-up',
+      async (context) => {
+        const { email = '', password = '' } = context.body as Record<string, string>
+        entering.fromHere(context.request)
+        Object.assign(context.set.headers, FORM_PAGE)
+        const order = { email, password, name: null }
+        const shown = (problem: string) => signUpPage({ problem, email })
+        if (!signUpForm.is(order)) {
+          context.set.status = 400
+          return shown('An account needs an e-mail address, and a password of 8 to 200 characters.')
+        }
+        return answered(context.set, secure, () => auth.signUp(visitOf(context), order), shown, '/home')
+      },
+      { open: true, form: true },
+    )
+    .post(
+      '/sign-out',
+      async ({ set, exchange, request, route }) => {
+        const call = await entering.person({ exchange, request, route })
+        if (call) await auth.signOut(call)
+        set.headers['set-cookie'] = endedCookie(secure)
+        return goTo(set, '/sign-in')
+      },
+      { open: true, form: true },
+    )
+
+async function answered(
+  set: Set,
+  secure: boolean,
+  open: () => Promise<{ session_token: string }>,
+  shown: (problem: string) => string,
+  next: string,
+): Promise<string> {
+  try {
+    const { session_token } = await open()
+    set.headers['set-cookie'] = sessionCookie(session_token, secure)
+    return goTo(set, next)
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    set.status = statusOf(error)
+    return shown(error.message)
+  }
+}
+
+const visitOf = ({ exchange, request, route }: { exchange: Exchange; request: Request; route: string }) => ({
+  requestId: exchange.requestId,
+  route: routeName(exchange.method, route),
+  signal: request.signal,
+  ip: exchange.ip(),
+})

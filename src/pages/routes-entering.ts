@@ -1,0 +1,40 @@
+import type { BrowserHeaders } from '../auth'
+import { callOf, type Exchange } from '../http/context'
+import type { Call, TenantCaller } from '../kernel/caller'
+
+type Deps = {
+  /** Throws 401. */
+  authenticate(headers: { authorization: null; cookie: string }): TenantCaller | Promise<TenantCaller>
+  /** Throws 403 for a change that another site asks for. */
+  assertOwnPage(headers: BrowserHeaders): void
+  /** Counts the request; throws 429. */
+  admit(caller: TenantCaller): void
+}
+
+export type Context = { exchange: Exchange; request: Request; route: string }
+export type Entering = ReturnType<typeof createEntering>
+
+/** Who opens a page: the person whose session the cookie holds. Keys and bearer tokens are for programs. */
+export function createEntering({ authenticate, assertOwnPage, admit }: Deps) {
+  return { person, fromHere }
+
+  /** The call of the person who is signed in, counted as one of their requests; null for nobody. */
+  async function person({ exchange, request, route }: Context): Promise<Call | null> {
+    fromHere(request)
+    const cookie = request.headers.get('cookie')
+    if (!cookie) return null
+    const found = await Promise.resolve(cookie)
+      .then((value) => authenticate({ authorization: null, cookie: value }))
+      .catch(() => null)
+    if (found?.type !== 'session') return null
+    exchange.caller = found
+    admit(found)
+    return callOf(exchange, route, request.signal)
+  }
+
+  /** Throws for a form that a page of another site sends. */
+  function fromHere({ method, headers }: Request): void {
+    const [origin, host] = [headers.get('origin'), headers.get('host')]
+    assertOwnPage({ method, authorization: null, origin, host, fetchSite: headers.get('sec-fetch-site') })
+  }
+}

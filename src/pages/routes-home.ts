@@ -1,0 +1,85 @@
+import { Elysia } from 'elysia'
+import { statusOf } from '../http/envelope'
+import type { Guard } from '../http/guard'
+import type { Call } from '../kernel/caller'
+import { AppError, notFound } from '../kernel/errors'
+import { pageHeaders } from '../kernel/html'
+import type { ApiKeyWithSecret } from '../keys/schema'
+import type { Context, Entering } from './routes-entering'
+import { type HomeDeps, homePage, type Outcome, previewPage } from './home'
+import { FORM_PAGE, goTo } from './routes-accounts'
+
+type Deps = HomeDeps & {
+  entering: Entering
+  makeKey(call: Call, name: string): Promise<ApiKeyWithSecret>
+}
+type Page = Context & {
+  set: { headers: Record<string, string | number | string[] | undefined>; status?: number | string }
+}
+
+const FRAMING = { ...pageHeaders({ frames: true }), 'referrer-policy': 'same-origin' }
+
+/** `/home`: what a person who signed in has here; all of it works without a script. */
+export function homeRoutes(deps: Deps, guard: Guard) {
+  const { entering } = deps
+
+  /** Shows a page to whoever is signed in, and the sign-in page to others. */
+  async function signedIn({ set, exchange, request, route }: Page, show: (call: Call) => Promise<string>) {
+    const call = await entering.person({ exchange, request, route })
+    if (!call) return goTo(set, '/sign-in')
+    Object.assign(set.headers, FORM_PAGE)
+    return show(call)
+  }
+
+  /** What a form asks for, and the page with what came of it. */
+  const changed = (page: Page, change: (call: Call) => Promise<Outcome>) =>
+    signedIn(page, async (call) => {
+      try {
+        return await homePage(deps, call, await change(call))
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error
+        page.set.status = statusOf(error)
+        return homePage(deps, call, { problem: error.message })
+      }
+    })
+
+  return new Elysia({ prefix: '/home', detail: { hide: true } })
+    .use(guard)
+    .get(
+      '',
+      ({ set, exchange, request, route }) =>
+        signedIn({ set, exchange, request, route }, (call) => homePage(deps, call)),
+      {
+        open: true,
+      },
+    )
+    .post(
+      '/keys',
+      ({ set, exchange, request, route, body }) =>
+        changed({ set, exchange, request, route }, async (call) => ({
+          made: await deps.makeKey(call, String((body as Record<string, string>).name ?? '').slice(0, 128) || 'My key'),
+        })),
+      { open: true, form: true },
+    )
+    .post(
+      '/widgets',
+      ({ set, exchange, request, route, body }) =>
+        changed({ set, exchange, request, route }, async (call) => {
+          const { name = '', key = '' } = body as Record<string, string>
+          await deps.widgets?.make(call, { name: name.slice(0, 128) || 'My Widget', api_key_id: key })
+          return {}
+        }),
+      { open: true, form: true },
+    )
+    .get(
+      '/widgets/:id',
+      ({ set, exchange, request, route, params }) =>
+        signedIn({ set, exchange, request, route }, async (call) => {
+          if (!deps.widgets) throw notFound('widget')
+          const { widget, token } = await deps.widgets.preview(call, params.id)
+          Object.assign(set.headers, FRAMING)
+          return previewPage(widget, token)
+        }),
+      { open: true },
+    )
+}

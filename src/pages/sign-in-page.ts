@@ -1,0 +1,36 @@
+import { html, page } from '../kernel/html'
+
+type Shown = { problem: string | null; email: string; next: string; signUp: boolean }
+
+/** Signing in with e-mail address and password. */
+export const signInPage = ({ problem, email, next, signUp }: Shown): string =>
+  page(
+    'Sign in',
+    html`<h1>Sign in</h1>
+${problem && html`<p class="problem" role="alert">${problem}</p>`}
+<form method="post" action="/sign-in">
+<input type="hidden" name="next" value="${next}">
+<label for="email">E-mail address</label>
+<input id="email" name="email" type="email" autocomplete="username" maxlength="254" required value="${email}">
+<label for="password">Password</label>
+<input id="password" name="password" type="password" autocomplete="current-password" maxlength="1000" required>
+<button type="submit">Sign in</button>
+</form>
+<p class="faint">No password yet? Open the sign-in link that you got${signUp && html`, or <a href="/sign-up">make an account</a>`}.</p>`,
+  )
+
+/** Making an account, where the server lets everybody. */
+export const signUpPage = ({ problem, email }: Pick<Shown, 'problem' | 'email'>): string =>
+  page(
+    'Make an account',
+    html`<h1>Make an account</h1>
+${problem && html`<p class="problem" role="alert">${problem}</p>`}
+<form method="post" action="/sign-up">
+<label for="email">E-mail address</label>
+<input id="email" name="email" type="email" autocomplete="username" maxlength="254" required value="${email}">
+<label for="password">Password, 8 characters or more</label>
+<input id="password" name="password" type="password" autocomplete="new-password" minlength="8" maxlength="200" required>
+<button type="submit">Make an account</button>
+</form>
+<p class="faint">You have one? <a href="/sign-in">Sign in</a>.</p>`,
+  )

@@ -1,0 +1,114 @@
+import { describe, expect, test } from 'bun:test'
+import { createWorld } from '../support/world'
+
+const world = await createWorld({ config: { signup: 'open', publicUrl: 'http://localhost' } })
+const PASSWORD = 'correct horse battery'
+
+type Sent = { fields?: Record<string, string>; cookie?: string; site?: string }
+async function open(path: string, { fields, cookie, site = 'same-origin' }: Sent = {}) {
+  const response = await world.app.api.handle(
+    new Request(`http://localhost${path}`, {
+      method: fields ? 'POST' : 'GET',
+      headers: {
+        'sec-fetch-site': site,
+        ...(fields ? { 'content-type': 'application/x-www-form-urlencoded' } : {}),
+        ...(cookie ? { cookie } : {}),
+      },
+      ...(fields ? { body: new URLSearchParams(fields).toString() } : {}),
+    }),
+  )
+  const set = response.headers.get('set-cookie')
+  return {
+    status: response.status,
+    to: response.headers.get('location'),
+    text: await response.text(),
+    set,
+    headers: response.headers,
+  }
+}
+const cookieOf = (set: string | null) => set!.split(';')[0]!
+
+let people = 0
+async function signedUp() {
+  const email = `pages${++people}@example.com`
+  const made = await open('/sign-up', { fields: { email, password: PASSWORD } })
+  expect([made.status, made.to]).toEqual([303, '/home'])
+  return { email, cookie: cookieOf(made.set) }
+}
+
+describe('accounts in a browser, without a script', () => {
+  test('sign up, home, sign out, and sign in again', async () => {
+    const { email, cookie } = await signedUp()
+    const home = await open('/home', { cookie })
+    expect(home.status).toBe(200)
+    expect(home.text).toContain(email)
+    expect(home.text).not.toContain('<script')
+    expect(home.headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
+
+    const out = await open('/sign-out', { fields: {}, cookie })
+    expect([out.status, out.to]).toEqual([303, '/sign-in'])
+    expect(out.set).toContain('Max-Age=0')
+    expect((await open('/home', { cookie })).to).toBe('/sign-in')
+
+    const wrong = await open('/sign-in', { fields: { email, password: 'not it' } })
+    expect([wrong.status, wrong.set]).toEqual([401, null])
+    expect(wrong.text).toContain('role="alert"')
+    const back = await open('/sign-in', { fields: { email, password: PASSWORD, next: '/operator' } })
+    expect([back.status, back.to]).toEqual([303, '/operator'])
+    expect(back.set).toMatch(/HttpOnly; SameSite=Lax/)
+    expect((await open('/sign-in', { cookie: cookieOf(back.set) })).to).toBe('/home')
+  })
+
+  test.each(['//evil.example.com', 'https://evil.example.com', '/\\evil.example.com', 'javascript:1', '/a?b', ''])(
+    'after the sign-in nobody is sent to %p',
+    async (next) => {
+      const { email } = await signedUp()
+      expect((await open('/sign-in', { fields: { email, password: PASSWORD, next } })).to).toBe('/home')
+    },
+  )
+
+  test('a form of another site does nothing', async () => {
+    const { email, cookie } = await signedUp()
+    for (const site of ['cross-site', 'same-site', 'none']) {
+      for (const path of ['/sign-out', '/home/keys', '/home/widgets'])
+        expect((await open(path, { fields: { name: 'x' }, cookie, site })).status).toBe(403)
+      expect((await open('/sign-in', { fields: { email, password: PASSWORD }, site })).status).toBe(403)
+    }
+    expect((await open('/home', { cookie, site: 'cross-site' })).status).toBe(200)
+  })
+
+  test('what people typed comes back as text', async () => {
+    const evil = '"><img src=x>'
+    const refused = await open('/sign-in', { fields: { email: evil, password: 'x' } })
+    expect(refused.text).toContain('&quot;&gt;&lt;img src=x&gt;')
+    expect(refused.text).not.toContain('<img')
+    expect((await open('/sign-up', { fields: { email: evil, password: PASSWORD } })).status).toBe(400)
+  })
+
+  test('a key is made by its form, shown once, and listed without its secret', async () => {
+    const { cookie } = await signedUp()
+    const made = await open('/home/keys', { fields: { name: 'Lamps <b>' }, cookie })
+    const key = /svc_sk_[\w]+/.exec(made.text)?.[0]
+    expect(made.text).toContain('Lamps &lt;b&gt;')
+    expect((await world.send('GET', 'usage', undefined, { authorization: `Bearer ${key}` })).status).toBe(200)
+    expect((await open('/home', { cookie })).text).not.toContain(key!)
+  })
+
+  test('whoever opens a sign-in link is led home', async () => {
+    const person = await world.person()
+    const user = await world.app.container.orgs.user(world.app.store.read, person.userId)
+    const path = new URL(world.app.container.signInLinks.linkFor(user!)).pathname
+    const set = await open(path, { fields: { password: PASSWORD } })
+    expect(set.text).toContain('href="/home"')
+    expect((await open('/home', { cookie: cookieOf(set.set) })).text).toContain(user!.email)
+  })
+
+  test('a key is no way into a page, and without a session every page leads to the sign-in', async () => {
+    const person = await world.person()
+    const asked = await world.app.api.handle(
+      new Request('http://localhost/home', { headers: { authorization: `Bearer ${person.key}` } }),
+    )
+    expect([asked.status, asked.headers.get('location')]).toEqual([303, '/sign-in'])
+    expect((await open('/home', { cookie: 'svc_session=svc_ds_none' })).to).toBe('/sign-in')
+  })
+})
