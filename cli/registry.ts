@@ -65,6 +65,7 @@ const groups: Readonly<Record<string, Load>> = {
   backup: async () => [(await import('./commands/backup')).createBackup],
   config: async () => (await import('./commands/config')).configCommands,
   profiles: async () => (await import('./commands/profiles')).profileCommands,
+  completion: async () => [(await import('./commands/completion')).completion],
   commands: async () => [(await import('./commands/list')).listCommands],
   help: async () => [(await import('./commands/help')).help],
   version: async () => [(await import('./commands/version')).version],

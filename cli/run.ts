@@ -18,6 +18,7 @@ const WATCH_PAUSE_MS = 2_000
 
 /** Runs one command line and returns its exit code. All failures of the CLI are printed here. */
 export async function runCli(argv: readonly string[], world: World): Promise<number> {
+  if (argv[0] === COMPLETE) return completed(argv.slice(1), world)
   let globals = roughGlobals(argv)
   try {
     const { order, commands } = await read(argv, world.env)
@@ -26,6 +27,15 @@ export async function runCli(argv: readonly string[], world: World): Promise<num
   } catch (error) {
     return settle(error, globals, world)
   }
+}
+
+/** What the scripts of `completion` call: everything after `--` is a command line up to the cursor. */
+const COMPLETE = '__complete'
+
+async function completed(argv: readonly string[], world: World): Promise<number> {
+  const { complete } = await import('./completion/complete')
+  await complete(argv[0] === '--' ? argv.slice(1) : argv, await allCommands(), world)
+  return EXIT.done
 }
 
 /** Words that are about all commands. */

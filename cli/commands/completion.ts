@@ -1,0 +1,44 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { defineCommand } from '../command'
+import { SCRIPTS, SHELLS, type ShellName } from '../completion/scripts'
+import { usageFailure } from '../failure'
+import type { Environment } from '../globals'
+import { argument, flag } from '../words'
+
+export const completion = defineCommand({
+  path: 'completion',
+  summary: 'Print what your shell loads to complete commands with Tab',
+  about: `Shells: ${SHELLS.join(', ')}. Commands, flags and their words are completed, and the ids that a running server has. --install writes the script where the shell looks for it.`,
+  examples: ['completion bash --install', 'completion zsh > ~/.zfunc/_svc-admin'],
+  apis: ['host'],
+  offline: true,
+  impact: 'write',
+  danger: 'none',
+  exits: [],
+  args: { shell: argument(`one of ${SHELLS.join(', ')}`) },
+  flags: { install: flag('write it to where the shell looks, and say where') },
+  async run(shell, { shell: name, install }) {
+    if (!isShell(name)) throw usageFailure(`There is no script for "${name}". There is one for ${SHELLS.join(', ')}.`)
+    const script = SCRIPTS[name]
+    if (!install) return shell.io.raw(script)
+    const path = placeOf(name, shell.env)
+    if (!path) throw usageFailure(`There is no usual place for ${name} here.`, `svc-admin completion ${name}`)
+    if (shell.planned(`write ${path}`)) return
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, script)
+    shell.io.out(path)
+    shell.note(name === 'zsh' ? `New shells complete when ${dirname(path)} is in fpath.` : 'New shells complete.')
+  },
+})
+
+const isShell = (word: string): word is ShellName => SHELLS.some((name) => name === word)
+
+/** Where each shell looks by itself; null where it has no such place. */
+function placeOf(shell: ShellName, { HOME, XDG_DATA_HOME, XDG_CONFIG_HOME }: Environment): string | null {
+  if (!HOME) return null
+  if (shell === 'bash')
+    return join(XDG_DATA_HOME ?? join(HOME, '.local/share'), 'bash-completion/completions/svc-admin')
+  if (shell === 'fish') return join(XDG_CONFIG_HOME ?? join(HOME, '.config'), 'fish/completions/svc-admin.fish')
+  return shell === 'zsh' ? join(HOME, '.zfunc/_svc-admin') : null
+}
