@@ -41,7 +41,15 @@ describe('prices', () => {
       'svc-1-extract': { promptPer1k: 40_000, completionPer1k: 160_000 },
       'svc-1-vision': text,
       'svc-1-create': { ...quick, perImage: 4_000_000 },
+      'svc-1-voice': { perMinute: 1_500_000 },
+      'svc-1-transcribe': { perMinute: 600_000 },
       'svc-1-motion': { ...quick, perSecond: 10_000_000 },
+      ...Object.fromEntries(
+        ['photo', 'rapid', 'design', 'studio', 'type'].map((style) => [
+          `svc-1-${style}`,
+          { ...quick, perImage: 4_000_000 },
+        ]),
+      ),
     }
     const { priceOf } = createPrices()
     expect(Object.fromEntries(Object.keys(table).map((engine) => [engine, priceOf(engine)]))).toEqual(table)

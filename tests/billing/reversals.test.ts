@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { and, eq } from 'drizzle-orm'
+import { ledgerEntries } from '../../src/billing/table'
 import { fakeClock } from '../support/clock'
 import { charge, dispute, session } from '../support/stripe'
 import type { Person } from '../support/world'
@@ -25,6 +27,30 @@ describe('money that goes back', () => {
       { entityType: 'billing', entityId: id, inputSummary: { metadata: { taken_cents: 300, owed_cents: 100 } } },
     ])
     expect(await rowOf(id)).toMatchObject({ refunded_cents: 400, refunded_at: clock.now(), taken: 300_000_000 })
+  })
+
+  test('leaves no entry in the books where there is nothing to take, whatever is on hold', async () => {
+    const ada = await world.person({ cents: 0 })
+    const id = await paid(ada, 1_000)
+    const wanted = {
+      owner: ownerOf(ada),
+      keyId: null,
+      caps: { daily: null, monthly: null },
+      ref: crypto.randomUUID(),
+      amount: 1_000_000_000,
+    }
+    const hold = await store.write((tx) => billing.reserve(tx, wanted))
+    await tell('charge.refunded', charge(id, 400))
+    const t = store.read.of(ledgerEntries)
+    const refunds = () =>
+      store.read
+        .select()
+        .from(t)
+        .where(and(eq(t.account, ownerOf(ada)), eq(t.kind, 'refund')))
+    expect([await refunds(), (await rowOf(id)).taken, await centsOf(ada)]).toEqual([[], 0, 1_000])
+    await store.write((tx) => billing.release(tx, hold!))
+    await tell('charge.refunded', charge(id, 500), { at: clock.now() + 1_000 })
+    expect([(await refunds()).length, await centsOf(ada)]).toEqual([1, 500])
   })
 
   test('that is owed is taken from new credit, the oldest purchase first, and of its own owner', async () => {
