@@ -22,8 +22,8 @@ type Source = {
 /**
  * Fills a JSON schema from a text with labelled facts, values of the form that a field's name or format implies,
  * statements in sentences, and enum words that occur. Never guesses: what the text does not state is left out when
- * optional, null when that is allowed, and otherwise the emptiest value of its type. Of words to choose from none is
- * the emptiest: the member is left out, so that the answer does not fit and is refused by its name (contract 4).
+ * optional, null when that is allowed, and otherwise an empty text, list or object. No number, flag or word to choose
+ * is empty: a required one is left out, so that the answer does not fit and is refused by its name (contract 4).
  */
 export function fillSchema(schema: JsonSchema, text: string, now: number): unknown {
   const source = { ...about(text), root: schema, now, budget: { left: MAX_FIELDS } }
@@ -166,7 +166,7 @@ const saysNothing = (value: unknown): boolean => typeof value === 'string' && NO
 const emptiestWord = (words: readonly unknown[]): unknown =>
   words.length === 1 ? words[0] : words.includes(null) ? null : words.find(saysNothing)
 
-/** The emptiest value a schema allows; undefined where it would be a choice that nobody made. */
+/** The emptiest value a schema allows; undefined where each would state something that the text does not. */
 function emptiest(given: JsonSchema, source: Source, depth: number): unknown {
   if (isSpent(source, depth)) return null
   const schema = resolve(given, source.root)
@@ -182,11 +182,10 @@ function emptiest(given: JsonSchema, source: Source, depth: number): unknown {
       ).filter((item) => item !== undefined)
     case 'integer':
     case 'number':
-      return Number(schema.minimum ?? 0)
     case 'boolean':
-      return false
+      return undefined
     case 'string':
-      return ' '.repeat(Math.min(Number(schema.minLength ?? 0), 1_000))
+      return Number(schema.minLength ?? 0) > 0 ? undefined : ''
     default:
       return null
   }

@@ -59,8 +59,8 @@ const SAID: [string, Record<string, JsonSchema>, Record<string, unknown>][] = [
 const UNSAID: [string, Record<string, JsonSchema>, Record<string, unknown>][] = [
   ['Alice and Bob are going to a science fair.', { name: text }, { name: '' }],
   ['What is the capital of France?', { answer: text, name: text }, { answer: '', name: '' }],
-  ['The order is late.', { name: text, age: whole, active: flag }, { name: '', age: 0, active: false }],
-  ['She is 340.', { age: { type: 'integer', maximum: 120 } }, { age: 0 }],
+  ['The order is late.', { name: text, age: whole, active: flag }, { name: '' }],
+  ['She is 340.', { age: { type: 'integer', maximum: 120 } }, {}],
   ['I love it', { mood: { enum: ['good', 'bad', 'unknown'] } }, { mood: 'unknown' }],
 ]
 
