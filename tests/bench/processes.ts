@@ -1,7 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Subprocess } from 'bun'
+import { spentBy } from '../support/spent'
 
 export type Peer = { port: number; pid: number; cpuMs(): number; stop(): Promise<void> }
 
@@ -21,30 +22,29 @@ export async function startPeer(role: string, target = ''): Promise<Peer> {
 
 export type Product = Peer & { key: string; startedMs: number }
 
-/** The real server on an empty folder, with the dev key of its first run; on the core of servers, or wherever it likes. */
+/**
+ * The real server of a checkout on an empty folder, with the dev key of its first run; on the core of servers, or
+ * wherever it likes. Without the address of an engine it has the built-in one alone.
+ */
 export async function startProduct(
-  engineUrl: string,
-  { anyCore = false }: { anyCore?: boolean } = {},
+  engineUrl: string | null,
+  { anyCore = false, root = join(import.meta.dir, '../..') }: { anyCore?: boolean; root?: string } = {},
 ): Promise<Product> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'))
   const port = freePort()
   const startedAt = performance.now()
-  const child = Bun.spawn(
-    [...(anyCore ? [] : pin(SERVER_CORE)), process.execPath, join(import.meta.dir, '../../src/main.ts')],
-    {
-      env: {
-        ...process.env,
-        SVC_DATA_DIR: folder,
-        SVC_PORT: String(port),
-        SVC_ENGINE_BASE_URL: engineUrl,
-        SVC_ENGINE_MODEL: 'bench',
-        SVC_TIERS: JSON.stringify({ enterprise: { rpm: 100_000_000, tpm: 100_000_000_000, text: 100_000_000 } }),
-        SVC_CREDITS_INITIAL_CENTS: '1000000000',
-      },
-      stdout: 'ignore',
-      stderr: 'inherit',
+  const child = Bun.spawn([...(anyCore ? [] : pin(SERVER_CORE)), process.execPath, join(root, 'src/main.ts')], {
+    env: {
+      ...process.env,
+      SVC_DATA_DIR: folder,
+      SVC_PORT: String(port),
+      ...(engineUrl && { SVC_ENGINE_BASE_URL: engineUrl, SVC_ENGINE_MODEL: 'bench' }),
+      SVC_TIERS: JSON.stringify({ enterprise: { rpm: 100_000_000, tpm: 100_000_000_000, text: 100_000_000 } }),
+      SVC_CREDITS_INITIAL_CENTS: '1000000000',
     },
-  )
+    stdout: 'ignore',
+    stderr: 'inherit',
+  })
   while (!(await isHealthy(port))) await Bun.sleep(5)
   const startedMs = performance.now() - startedAt
   const { stop, pid, cpuMs } = watched(child)
@@ -75,12 +75,8 @@ function freePort(): number {
 function watched(child: Subprocess): Pick<Peer, 'pid' | 'cpuMs' | 'stop'> {
   return {
     pid: child.pid,
-    // User and system time in ticks of 10 ms: fields 14 and 15, counted after the name in brackets.
-    cpuMs: () => {
-      const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8')
-      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-      return (Number(fields[11]) + Number(fields[12])) * 10
-    },
+    cpuMs: () =>
+      readdirSync(`/proc/${child.pid}/task`).reduce((ms, id) => ms + spentBy(`${child.pid}/task/${id}`).ranMs, 0),
     stop: async () => {
       child.kill('SIGTERM')
       await child.exited

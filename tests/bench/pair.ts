@@ -1,0 +1,57 @@
+/**
+ * What a chat call costs in two checkouts, in turn: `bun run bench:pair ../other-checkout`. Processor time of the
+ * whole server for each answered call, and the ratio of this checkout to the other, pair by pair. Both must be
+ * bundled. `--engine=builtin` asks the built-in engine, `--connections=1`, `--rounds=12`, `--stream`.
+ */
+import { join, resolve } from 'node:path'
+import { fire, requestBytes } from './load'
+import { type Product, startPeer, startProduct } from './processes'
+
+const option = (name: string, usual: string): string =>
+  process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3) ?? usual
+const other = process.argv.slice(2).find((word) => !word.startsWith('--'))
+if (!other) throw new Error('Name the other checkout: bun run bench:pair ../other-checkout')
+const ROUNDS = Number(option('rounds', '12'))
+const ROUND_MS = Number(option('ms', '2000'))
+const WARM_UP_MS = Number(option('warm-up', '20000'))
+const connections = Number(option('connections', '16'))
+const stream = process.argv.includes('--stream')
+const isBuiltin = option('engine', 'compat') === 'builtin'
+const print = (line: string) => process.stdout.write(`${line}\n`)
+const sorted = (values: number[]) => values.toSorted((a, b) => a - b)
+const at = (values: number[], share: number) => sorted(values)[Math.floor((values.length - 1) * share)] ?? 0
+
+const upstream = await startPeer('upstream')
+const engineUrl = isBuiltin ? null : `http://127.0.0.1:${upstream.port}`
+const roots = [join(import.meta.dir, '../..'), resolve(other)]
+const products: Product[] = []
+for (const root of roots) products.push(await startProduct(engineUrl, { root }))
+
+const body = {
+  model: 'svc-1-flash',
+  messages: [{ role: 'user', content: 'What is the answer to the question of life? '.repeat(20) }],
+  ...(stream ? { stream: true } : {}),
+}
+
+/** Microseconds of processor for each answer. */
+async function measure({ port, key, cpuMs }: Product, durationMs = ROUND_MS): Promise<number> {
+  const request = requestBytes('POST', '/api/v1/chat/completions', { authorization: `Bearer ${key}` }, body)
+  const before = cpuMs()
+  const { count, failures } = await fire({ host: '127.0.0.1', port, request }, connections, durationMs)
+  if (failures) throw new Error(`${failures} answers were not 2xx`)
+  return ((cpuMs() - before) * 1000) / count
+}
+
+for (const product of products) await measure(product, WARM_UP_MS)
+const [ours, theirs]: [number[], number[]] = [[], []]
+for (let round = 0; round < ROUNDS; round++) {
+  const first = round % 2
+  for (const place of [first, 1 - first]) (place ? theirs : ours).push(await measure(products[place]!))
+}
+const ratios = ours.map((value, round) => value / theirs[round]!)
+print(`chat${stream ? ', streamed' : ''}, ${connections} connections, ${isBuiltin ? 'built-in' : 'compat'} engine`)
+print(`  CPU µs a call  here ${at(ours, 0.5).toFixed(0)}  there ${at(theirs, 0.5).toFixed(0)}`)
+print(
+  `  ratio of pairs median ${at(ratios, 0.5).toFixed(3)}  quartiles ${at(ratios, 0.25).toFixed(3)}–${at(ratios, 0.75).toFixed(3)}  all ${at(ratios, 0).toFixed(3)}–${at(ratios, 1).toFixed(3)}`,
+)
+for (const peer of [...products, upstream]) await peer.stop()
