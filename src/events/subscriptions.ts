@@ -1,5 +1,5 @@
 import type { OwnerScope } from '../kernel/caller'
-import type { Reader, Tx } from '../kernel/store'
+import type { Tx } from '../kernel/store'
 import { matchesPattern, stemOf, stemsOf } from './patterns'
 import { subscriptionRepository as rows } from './repository'
 
@@ -8,25 +8,62 @@ export type Subscriber = 'webhook' | 'hook' | 'workflow' | 'skill'
 
 type Target = { owner: OwnerScope; subscriber: Subscriber; target: string }
 
+/** What nobody is subscribed to, as owner and type. Every paid call emits, and most owners have no subscriber. */
+type Silence = { known: Set<string>; changes: number }
+
+const MOST_KNOWN = 50_000
+
+/** By connection, and so on SQLite alone: on Postgres another process may subscribe. */
+const silences = new WeakMap<object, Silence>()
+
+function silenceOf({ prepared }: Tx): Silence | null {
+  if (!prepared) return null
+  const found = silences.get(prepared) ?? { known: new Set(), changes: 0 }
+  silences.set(prepared, found)
+  return found
+}
+
 /** Has a target receive what these patterns match, and nothing else; none ends it. */
 export async function subscribe(tx: Tx, { owner, subscriber, target }: Target, patterns: readonly string[]) {
+  const silence = silenceOf(tx)
+  if (silence) {
+    silence.changes += 1
+    silence.known.clear()
+  }
   await rows.remove(tx, subscriber, target)
   for (const pattern of new Set(patterns)) {
     await rows.insert(tx, { owner, subscriber, target, pattern, stem: stemOf(pattern) })
   }
 }
 
+const NOBODY: ReadonlyMap<Subscriber, string[]> = new Map()
+
 /** The targets of an owner that an event of this type reaches, by kind of subscriber. */
 export async function subscribersOf(
-  reader: Reader,
+  tx: Tx,
   owner: OwnerScope,
   type: string,
-): Promise<Map<Subscriber, string[]>> {
+): Promise<ReadonlyMap<Subscriber, string[]>> {
+  const silence = silenceOf(tx)
+  const place = `${owner} ${type}`
+  if (silence?.known.has(place)) return NOBODY
+  const interested = await rows.interested(tx, { owner, ...stemsOf(type) })
+  if (silence && !interested.length) keepOnceCommitted(tx, silence, place)
   const found = new Map<Subscriber, string[]>()
-  for (const { subscriber, target, pattern } of await rows.interested(reader, { owner, ...stemsOf(type) })) {
+  for (const { subscriber, target, pattern } of interested) {
     if (!matchesPattern(pattern, type, { prefix: subscriber !== 'webhook' })) continue
     const targets = found.get(subscriber) ?? []
     if (!targets.includes(target)) found.set(subscriber, [...targets, target])
   }
   return found
+}
+
+/** An end of a subscription that this unit saw may still be undone, and another may begin before the commit. */
+function keepOnceCommitted(tx: Tx, silence: Silence, place: string): void {
+  const { changes } = silence
+  tx.afterCommit(() => {
+    if (silence.changes !== changes) return
+    if (silence.known.size >= MOST_KNOWN) silence.known.clear()
+    silence.known.add(place)
+  })
 }
