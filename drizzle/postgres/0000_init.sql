@@ -476,6 +476,9 @@ CREATE TABLE "skill_installations" (
 	"config" jsonb NOT NULL,
 	"intensity" double precision NOT NULL,
 	"priority" bigint NOT NULL,
+	"api_key_id" text,
+	"next_run_at" bigint,
+	"failures" bigint NOT NULL,
 	"installed_at" bigint NOT NULL
 );
 --> statement-breakpoint

@@ -546,6 +546,9 @@ CREATE TABLE `skill_installations` (
 	`config` text NOT NULL,
 	`intensity` real NOT NULL,
 	`priority` integer NOT NULL,
+	`api_key_id` text,
+	`next_run_at` integer,
+	`failures` integer NOT NULL,
 	`installed_at` integer NOT NULL
 );
 --> statement-breakpoint

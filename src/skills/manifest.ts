@@ -77,9 +77,9 @@ export type ManifestTool = Static<typeof ManifestTool>
 
 export const Words = t.String({ minLength: 1, maxLength: 128, pattern: SHOWN })
 
-/** States which triggers take effect, so that authors do not wait for events and schedules. */
+/** States when a skill takes part in runs, and when it runs by itself. */
 const TRIGGER_MEANING =
-  'Once installed, a "manual" skill takes part in every run and a "keyword" skill in runs whose prompt contains one of its keywords. "event" and "schedule" are validated and stored but start no run yet: such a skill takes part only when a request names it.'
+  'Once installed, a "manual" skill takes part in every run and a "keyword" skill in runs whose prompt contains one of its keywords. "event" and "schedule" run the skill alone, for whoever installed it, within the limits of a day; else it takes part only when a request names it.'
 
 const Trigger = t.Object({
   type: oneOf(TRIGGER_TYPES, { description: TRIGGER_MEANING }),

@@ -1,10 +1,10 @@
-import { and, desc, eq, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import type { UserId } from '../kernel/ids'
 import { pagesBy, sliceBy, type Wanted } from '../kernel/keyset'
 import { type Page, toPage } from '../kernel/page'
 import { query, type Reader, type Tx } from '../kernel/store'
-import type { SkillId } from './schema'
+import type { InstallationId, SkillId } from './schema'
 import {
   type InstallationRow,
   type SkillReviewRow,
@@ -54,6 +54,21 @@ export const installRepository = {
     return (await db.select().from(table).where(own).limit(1))[0]
   },
 
+  /** By its own id, locked until the transaction commits. */
+  async lock(tx: Tx, owner: OwnerScope, id: InstallationId): Promise<InstallationRow | undefined> {
+    const table = tx.of(skillInstallations)
+    const own = and(eq(table.id, id), eq(table.owner, owner))
+    const locked = tx.update(table).set({ priority: sql`${table.priority}` })
+    return (await locked.where(own).returning())[0]
+  },
+
+  /** Those of a skill after one, by id, whoever has them: for what follows a new version. */
+  ofSkill(db: Reader, skillId: SkillId, after: InstallationId | null, limit: number): Promise<InstallationRow[]> {
+    const table = db.of(skillInstallations)
+    const rest = and(eq(table.skill_id, skillId), after === null ? undefined : gt(table.id, after))
+    return db.select().from(table).where(rest).orderBy(asc(table.id)).limit(limit)
+  },
+
   /** False when it was already installed. */
   async insert(tx: Tx, row: InstallationRow): Promise<boolean> {
     const table = tx.of(skillInstallations)
@@ -78,11 +93,14 @@ export const installRepository = {
     return (await tx.delete(table).where(own).returning())[0]
   },
 
-  /** Returns the skills that were installed. */
-  async removeAll(tx: Tx, owner: OwnerScope): Promise<SkillId[]> {
+  /** Returns what was installed. */
+  async removeAll(tx: Tx, owner: OwnerScope): Promise<{ id: InstallationId; skillId: SkillId }[]> {
     const table = tx.of(skillInstallations)
-    const gone = await tx.delete(table).where(eq(table.owner, owner)).returning({ skillId: table.skill_id })
-    return gone.map(({ skillId }) => skillId)
+    const gone = await tx
+      .delete(table)
+      .where(eq(table.owner, owner))
+      .returning({ id: table.id, skillId: table.skill_id })
+    return gone
   },
 
   /** Changes the install count. False when the skill no longer exists. */

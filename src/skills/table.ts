@@ -1,6 +1,6 @@
 import { desc, getTableColumns, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
-import type { OrgId, UserId } from '../kernel/ids'
+import type { KeyId, OrgId, UserId } from '../kernel/ids'
 import { defineTable, type Row } from '../kernel/store'
 import type { SkillManifest } from './manifest'
 import type { Evidence } from './review/check'
@@ -152,6 +152,12 @@ export const skillInstallations = defineTable((k) =>
       config: k.json<Record<string, unknown>>('config').notNull(),
       intensity: k.real('intensity').notNull(),
       priority: k.int('priority').notNull(),
+      /** The key that installed it: its triggers act for it, or for the user. */
+      api_key_id: k.text('api_key_id').$type<KeyId>(),
+      /** When its schedule comes next. */
+      next_run_at: k.ms('next_run_at'),
+      /** Runs of its trigger that failed in a row. */
+      failures: k.int('failures').notNull(),
       installed_at: k.ms('installed_at').notNull(),
     },
     (t) => [

@@ -8,11 +8,13 @@ import { createConversations, createMemory, saveMemory } from '../../conversatio
 import { createDocuments } from '../../documents'
 import { createHealth } from '../../health'
 import { createHooks } from '../../hooks'
+import type { UserId } from '../../kernel/ids'
 import { errorFields } from '../../kernel/log'
+import type { Reader } from '../../kernel/store'
 import { createMail } from '../../mail'
 import { createVideo } from '../../media'
 import { createResearch } from '../../research'
-import { createSkillRuns, registerPrompts } from '../../skill-runs'
+import { createSkillRuns, registerPrompts, registerTriggers } from '../../skill-runs'
 import { createSkills } from '../../skills'
 import { createSystemTools, createTools } from '../../tools'
 import { createVoice } from '../../voice'
@@ -83,6 +85,7 @@ export function buildWork(deps: Deps, rooms: Rooms) {
     lockOwner: rooms.orgs.lockOwner,
   })
   registerPrompts({ events, runs })
+  registerTriggers({ ...rooms, store, clock, skills, runs })
   const hooks = createHooks({ ...rooms, skills, runs, settings: config })
   const { making, filePlace } = rooms
   const audio = createAudio({ making, engines, clock, settings: config, folder: filePlace.incoming })
@@ -97,7 +100,7 @@ export function buildWork(deps: Deps, rooms: Rooms) {
     workflowSettings: config,
     mail: createMail({ settings: config }),
     secretOf: tools.signingSecret,
-    zoneOf: async (reader, userId) => (await settings.read(reader, userId)).timezone,
+    zoneOf: reach.zoneOf,
   })
   const health = createHealth({
     clock,
@@ -114,7 +117,7 @@ export function buildWork(deps: Deps, rooms: Rooms) {
 
 /** Builds what an answer may use: tools, skills, conversations and memory. */
 function buildReach({ config, store, clock, log, masterKey }: Deps, rooms: Rooms) {
-  const { outbound, audit, events, orgs } = rooms
+  const { outbound, audit, orgs } = rooms
   const web = createWeb({ outbound, settings: config })
   const documents = createDocuments({ store, clock, ...rooms })
   const code = createCode({ clock, ...rooms })
@@ -135,12 +138,14 @@ function buildReach({ config, store, clock, log, masterKey }: Deps, rooms: Rooms
     roleOf: async ({ caller }) => caller.activeOrgId && orgs.roleOf(store.read, caller.activeOrgId, caller.userId),
     onFault: (tool, error) => log.error({ tool, ...errorFields(error) }, 'tool failed'),
   })
-  const skills = createSkills({ store, audit, events, clock, orgs, tools, settings: config })
+  const { settings } = rooms
+  const zoneOf = async (reader: Reader, userId: UserId) => (await settings.read(reader, userId)).timezone
+  const skills = createSkills({ ...rooms, store, clock, tools, zoneOf, settings: config })
   tools.bringSkills(skills.toolsOf)
   const conversations = createConversations({ store, audit, clock, files: rooms.files })
   const memory = createMemory({ store, audit, clock })
   tools.register(saveMemory(memory))
   const unknown = tools.unknownNames()
   if (unknown.length) log.warn({ unknown }, 'SVC_SYSTEM_TOOLS names tools that are not there')
-  return { web, video, documents, code, research, tools, skills, conversations, memory }
+  return { zoneOf, web, video, documents, code, research, tools, skills, conversations, memory }
 }

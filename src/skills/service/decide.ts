@@ -131,6 +131,7 @@ export function createDecisions(deps: SkillDeps) {
     const suspended = decision === 'suspend'
     const listed = !suspended && skill.visibility === 'public'
     await rows.update(tx, skill.id, { status: suspended ? 'suspended' : 'approved', listed, updated_at })
+    await deps.triggers.followAll(tx, skill.id)
   }
 
   /** Withdraws an unapproved version. The live one stays; a skill without one takes the status `without`. */
@@ -139,6 +140,7 @@ export function createDecisions(deps: SkillDeps) {
     const skill = (await rows.find(tx, row.skill_id))!
     const status = skill.live_version_id ? skill.status : without
     await rows.update(tx, skill.id, { status, draft_version_id: null, updated_at: clock.now() })
+    await deps.triggers.followAll(tx, skill.id)
   }
 }
 

@@ -12,6 +12,7 @@ import { skillRepository as rows } from '../repository'
 import { maySee, type Viewer } from '../rules'
 import { SkillId } from '../schema'
 import type { SkillRow } from '../table'
+import type { SkillTriggers } from './triggers'
 
 export type SkillDeps = {
   store: Store
@@ -20,6 +21,7 @@ export type SkillDeps = {
   clock: Clock
   orgs: Pick<OrgService, 'user' | 'orgIdsWith' | 'assertPermission' | 'roleOf'>
   tools: Pick<Tools, 'ofSkill'>
+  triggers: Pick<SkillTriggers, 'follow' | 'followAll'>
   settings: Values<typeof skillSettings>
   /** Invalidates the cached active skills of an owner, or of all owners with null. Call it after the commit. */
   changed(owner: string | null): void

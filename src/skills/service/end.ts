@@ -1,3 +1,4 @@
+import { subscribe } from '../../events'
 import type { OwnerScope } from '../../kernel/caller'
 import type { Tx } from '../../kernel/store'
 import { skillRepository as rows } from '../repository'
@@ -9,7 +10,10 @@ import { trialRepository as trials } from '../repository-trials'
  * because others rely on them.
  */
 export async function endOwner(tx: Tx, owner: OwnerScope): Promise<void> {
-  for (const skillId of await installs.removeAll(tx, owner)) await installs.countInstalls(tx, skillId, -1)
+  for (const { id, skillId } of await installs.removeAll(tx, owner)) {
+    await installs.countInstalls(tx, skillId, -1)
+    await subscribe(tx, { owner, subscriber: 'skill', target: id }, [])
+  }
   await trials.forget(tx, owner)
   for (const skillId of await rows.unpublishedOf(tx, owner)) await rows.remove(tx, skillId)
 }

@@ -15,15 +15,18 @@ import { createReading } from './read'
 import { createStarters } from './starters'
 import { examineAll, submit, submitInUnit } from './submit'
 import { claimTrial, createTrial } from './trial'
+import { createTriggers, type TriggerDeps } from './triggers'
 
 export type SkillService = ReturnType<typeof createSkills>
 
-type Deps = Omit<SkillDeps, 'changed'>
+type Deps = Omit<SkillDeps, 'changed' | 'triggers'> & Pick<TriggerDeps, 'jobs' | 'zoneOf'>
 
 /** All verbs of skills: writing, reviewing, publishing, installing, rating, and activating them in runs. */
 export function createSkills(given: Deps) {
   const activating = createActivating(given)
-  const deps: SkillDeps = { ...given, changed: (owner) => activating.forget(owner as OwnerScope | null) }
+  const changed = (owner: string | null) => activating.forget(owner as OwnerScope | null)
+  const triggers = createTriggers({ ...given, changed })
+  const deps: SkillDeps = { ...given, changed, triggers }
   given.events.afterCommit(accessChanged, () => activating.forget(null))
   // A new member gets the org's skills from their next request.
   given.events.afterCommit(memberJoined, () => activating.forget(null))
@@ -33,6 +36,7 @@ export function createSkills(given: Deps) {
   })
   const decisions = createDecisions(deps)
   return {
+    triggers,
     activeFor: activating.activeFor,
     toolsOf: activating.toolsOf,
     knowledgeOf: activating.knowledgeOf,

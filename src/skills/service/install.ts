@@ -1,5 +1,5 @@
 import { storeAnswer } from '../../idempotency'
-import { type Call, type Caller, ownerOf } from '../../kernel/caller'
+import { type Call, type Caller, keyIdOf, ownerOf } from '../../kernel/caller'
 import { invalidInput } from '../../kernel/errors'
 import type { Tx } from '../../kernel/store'
 import { validatorOf } from '../../tools'
@@ -20,7 +20,7 @@ type Hooked = { row: SkillRow; viewer: Viewer; cause: HookDue['cause'] }
 
 /** Installs, removes and configures skills. An installation belongs to the owner and applies to all their keys. */
 export function createInstalling(deps: SkillDeps) {
-  const { store, events, clock } = deps
+  const { store, events, clock, triggers } = deps
   return { install, uninstall, configure }
 
   /**
@@ -34,8 +34,9 @@ export function createInstalling(deps: SkillDeps) {
       const { row, viewer } = await seen(deps, tx, call.caller, named(ref))
       if (!runnableVersion(row, viewer) || (isDelisted(row) && !isOwn(row, viewer))) throw skillNotFound()
       const { userId: user_id } = call.caller
+      const id = InstallationId.create()
       const isNew = await installs.insert(tx, {
-        id: InstallationId.create(),
+        id,
         owner,
         skill_id: row.id,
         user_id,
@@ -43,6 +44,9 @@ export function createInstalling(deps: SkillDeps) {
         config: {},
         intensity: 1,
         priority: 0,
+        api_key_id: keyIdOf(call.caller),
+        next_run_at: null,
+        failures: 0,
         installed_at: clock.now(),
       })
       if (isNew) {
@@ -52,6 +56,7 @@ export function createInstalling(deps: SkillDeps) {
         await recordSkill(deps, tx, by, row, { action: 'skill.installed', metadata, output }, owner)
         await events.emit(tx, skillInstalled, owner, factsOf(row, call))
         await hookDue(tx, call, { row, viewer, cause: 'install' })
+        await triggers.follow(tx, owner, id)
         tx.afterCommit(() => deps.changed(owner))
       }
       await storeAnswer(tx, call, { installed: true }, isNew ? 201 : 200)
@@ -73,6 +78,7 @@ export function createInstalling(deps: SkillDeps) {
       await recordSkill(deps, tx, by, row, { action: 'skill.uninstalled', metadata }, owner)
       await events.emit(tx, skillUninstalled, owner, factsOf(row, call))
       const viewer = await viewerOf(deps, tx, call.caller)
+      await triggers.follow(tx, owner, gone.id)
       if (gone.enabled) await hookDue(tx, call, { row, viewer, cause: 'uninstall' })
       tx.afterCommit(() => deps.changed(owner))
       return { uninstalled: true }
@@ -98,9 +104,12 @@ export function createInstalling(deps: SkillDeps) {
       if (!row || !before) throw notInstalled()
       if (patch.config) await assertConfig(row, patch.config)
       const { enabled, config, intensity, priority } = { ...before, ...patch }
-      const after = await installs.update(tx, owner, row.id, { enabled, config, intensity, priority })
+      // Enabling counts the failures of its trigger anew.
+      const failures = patch.enabled ? 0 : before.failures
+      const after = await installs.update(tx, owner, row.id, { enabled, config, intensity, priority, failures })
       // Uninstalled in between: on Postgres the read above locks nothing.
       if (!after) throw notInstalled()
+      await triggers.follow(tx, owner, after.id)
       await recordSkill(deps, tx, call, row, { action: 'skill.updated', fields: Object.keys(patch).sort() })
       tx.afterCommit(() => deps.changed(owner))
       return presentInstallation(after, row)

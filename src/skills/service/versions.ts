@@ -56,6 +56,7 @@ export async function publishVersion(deps: SkillDeps, tx: Tx, call: Call, order:
   } else {
     const status = skill.live_version_id ? skill.status : ('pending_review' as const)
     await rows.update(tx, skill.id, { status, draft_version_id: version.id, updated_at: now })
+    await deps.triggers.followAll(tx, skill.id)
   }
   tx.afterCommit(() => deps.changed(null))
   return presentSubmission(row)
@@ -81,7 +82,7 @@ async function insertSkill(
 
 /** Makes a submission's version the live one and supersedes the earlier one. */
 export async function putInForce(
-  { clock }: Pick<SkillDeps, 'clock'>,
+  { clock, triggers }: Pick<SkillDeps, 'clock' | 'triggers'>,
   tx: Tx,
   row: SubmissionRow,
   manifest: SkillManifest,
@@ -99,6 +100,7 @@ export async function putInForce(
     listed: row.visibility === 'public' && !isOffStore,
     updated_at: clock.now(),
   })
+  await triggers.followAll(tx, row.skill_id)
 }
 
 /** Withdraws the pending submission that a newer version replaces. */

@@ -1,0 +1,110 @@
+import { subscribe } from '../../events'
+import type { JobKind, Jobs } from '../../jobs'
+import { defineJob } from '../../jobs'
+import type { OwnerScope } from '../../kernel/caller'
+import type { OrgId } from '../../kernel/ids'
+import { nextRunOf } from '../../kernel/schedule'
+import type { Reader, Tx } from '../../kernel/store'
+import type { SkillManifest } from '../manifest'
+import { skillRepository as rows } from '../repository'
+import { installRepository as installs } from '../repository-installs'
+import { runnableVersion, type Viewer } from '../rules'
+import type { InstallationId, SkillId } from '../schema'
+import type { InstallationRow, SkillRow } from '../table'
+import type { SkillDeps } from './deps'
+
+export type TriggerDeps = Pick<SkillDeps, 'store' | 'clock' | 'orgs' | 'changed'> & {
+  jobs: Pick<Jobs, 'register' | 'enqueue' | 'ensure'>
+  /** The time zone of a person's account, for schedules without one. */
+  zoneOf(reader: Reader, userId: InstallationRow['user_id']): Promise<string>
+}
+
+/** An installed skill that is switched on and runs by itself. */
+export type Triggered = { installation: InstallationRow; skill: SkillRow; trigger: SkillManifest['trigger'] }
+
+/** The job of one time of a schedule, which `skill-runs` carries out. */
+export const SCHEDULE_JOB = { name: 'skills.schedule' } as const
+export type ScheduleDue = { installation: InstallationId; owner: OwnerScope; at: number }
+
+const BATCH = 50
+
+export type SkillTriggers = ReturnType<typeof createTriggers>
+
+/**
+ * What the triggers `event` and `schedule` of installed skills wait for: a subscription, or a job for the next time
+ * (contract 8.1). They follow the installation and the version that its owner runs.
+ */
+export function createTriggers({ store, clock, orgs, changed, jobs, zoneOf }: TriggerDeps) {
+  const following: JobKind<{ skill: SkillId }, null> = defineJob({
+    name: 'skills.follow',
+    run: async ({ payload: { skill } }) => {
+      let after: InstallationId | null = null
+      for (;;) {
+        const some: InstallationRow[] = await installs.ofSkill(store.read, skill, after, BATCH)
+        if (!some.length) return {}
+        for (const { owner, id } of some) await store.write((tx) => follow(tx, owner, id))
+        after = some.at(-1)!.id
+      }
+    },
+    retry: { attempts: 12, delayMs: (attempt) => Math.min(2 ** attempt, 60) * 1_000 },
+    timeLimitMs: 600_000,
+    concurrency: 2,
+    keepMs: 0,
+  })
+  jobs.register(following)
+  return { follow, followAll, find, installation: installs.lock, plan, change }
+
+  /** Has an installation wait for what its skill waits for now; one that is gone or off waits for nothing. */
+  async function follow(tx: Tx, owner: OwnerScope, id: InstallationId): Promise<void> {
+    const found = await find(tx, owner, id)
+    const patterns = found?.trigger.type === 'event' ? [found.trigger.config!.eventPattern!] : []
+    await subscribe(tx, { owner, subscriber: 'skill', target: id }, patterns)
+    if (found) await plan(tx, found, clock.now())
+  }
+
+  /** A skill has another version in force: those who installed it follow in the background. */
+  async function followAll(tx: Tx, skill: SkillId): Promise<void> {
+    await jobs.ensure(tx, following, { owner: null, payload: { skill }, uniqueKey: skill })
+  }
+
+  /** Plans the next time of a schedule after a moment. Of a changed one the job of the old time does nothing. */
+  async function plan(tx: Tx, { installation, trigger }: Triggered, after: number): Promise<void> {
+    const { id, owner, user_id, next_run_at } = installation
+    const at = trigger.type === 'schedule' ? await nextOf(tx, user_id, trigger.config!, after) : null
+    if (at === next_run_at) return
+    await change(tx, owner, installation.skill_id, { next_run_at: at })
+    if (at === null) return
+    const payload: ScheduleDue = { installation: id, owner, at }
+    await jobs.enqueue(tx, SCHEDULE_JOB, { owner, payload, uniqueKey: `${id} ${at}`, runAt: at })
+  }
+
+  async function nextOf(
+    reader: Reader,
+    userId: InstallationRow['user_id'],
+    { cron, timezone }: NonNullable<SkillManifest['trigger']['config']>,
+    after: number,
+  ): Promise<number | null> {
+    return nextRunOf(cron!, timezone ?? (await zoneOf(reader, userId)), after)
+  }
+
+  /** Locked until the transaction commits; null when it is gone, off, or may not run by itself. */
+  async function find(tx: Tx, owner: OwnerScope, id: InstallationId): Promise<Triggered | null> {
+    const installation = await installs.lock(tx, owner, id)
+    if (!installation?.enabled) return null
+    const skill = await rows.find(tx, installation.skill_id)
+    const versionId = skill && runnableVersion(skill, await viewerOf(tx, installation))
+    const manifest = versionId ? (await rows.version(tx, versionId))?.manifest : undefined
+    if (!skill || !manifest?.permissions.includes('autonomous:run')) return null
+    return { installation, skill, trigger: manifest.trigger }
+  }
+
+  async function viewerOf(reader: Reader, { owner, user_id }: InstallationRow): Promise<Viewer> {
+    if (owner.startsWith('org:')) return { owner, orgIds: [owner.slice(4) as OrgId] }
+    return { owner, orgIds: await orgs.orgIdsWith(reader, user_id, 'viewUsage') }
+  }
+
+  async function change(tx: Tx, owner: OwnerScope, skill: SkillId, columns: Partial<InstallationRow>): Promise<void> {
+    await installs.update(tx, owner, skill, columns)
+    if ('enabled' in columns) tx.afterCommit(() => changed(owner))
+  }
+}
