@@ -72,6 +72,50 @@ CREATE TABLE "wallets" (
 	CONSTRAINT "wallets_held" CHECK ("wallets"."held" >= 0 AND "wallets"."held" <= "wallets"."balance")
 );
 --> statement-breakpoint
+CREATE TABLE "browser_actions" (
+	"id" bigserial PRIMARY KEY NOT NULL,
+	"session_id" text NOT NULL,
+	"owner" text NOT NULL,
+	"at" bigint NOT NULL,
+	"actor" text NOT NULL,
+	"tool" text NOT NULL,
+	"input" text NOT NULL,
+	"target" jsonb,
+	"ok" boolean NOT NULL,
+	"result" text NOT NULL,
+	"url" text NOT NULL,
+	"frame" text
+);
+--> statement-breakpoint
+CREATE TABLE "browser_sessions" (
+	"id" text PRIMARY KEY NOT NULL,
+	"owner" text NOT NULL,
+	"holder" text NOT NULL,
+	"user_id" text NOT NULL,
+	"key_id" text,
+	"request_id" text NOT NULL,
+	"node" text NOT NULL,
+	"region" text NOT NULL,
+	"keep_alive" boolean NOT NULL,
+	"proxies" boolean NOT NULL,
+	"recorded" boolean NOT NULL,
+	"state" text NOT NULL,
+	"reason" text,
+	"started_at" bigint NOT NULL,
+	"expires_at" bigint NOT NULL,
+	"last_active_at" bigint NOT NULL,
+	"seen_at" bigint NOT NULL,
+	"ended_at" bigint,
+	"view_version" bigint NOT NULL,
+	"url" text,
+	"title" text,
+	"favicon_url" text,
+	"proxy_bytes" bigint NOT NULL,
+	"hold" jsonb,
+	"caps" jsonb NOT NULL,
+	"cost_micro" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "canvas_versions" (
 	"id" text PRIMARY KEY NOT NULL,
 	"canvas_id" text NOT NULL,
@@ -121,6 +165,15 @@ CREATE TABLE "memories" (
 	"created_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "sessions" (
+	"id" text PRIMARY KEY NOT NULL,
+	"user_id" text NOT NULL,
+	"token_hash" text NOT NULL,
+	"created_at" bigint NOT NULL,
+	"last_seen_at" bigint NOT NULL,
+	"expires_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "messages" (
 	"id" text PRIMARY KEY NOT NULL,
 	"conversation_id" text NOT NULL,
@@ -139,15 +192,6 @@ CREATE TABLE "bus_events" (
 	"source" text,
 	"depth" bigint NOT NULL,
 	"created_at" bigint NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "sessions" (
-	"id" text PRIMARY KEY NOT NULL,
-	"user_id" text NOT NULL,
-	"token_hash" text NOT NULL,
-	"created_at" bigint NOT NULL,
-	"last_seen_at" bigint NOT NULL,
-	"expires_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "event_subscriptions" (
@@ -250,6 +294,12 @@ CREATE TABLE "job_memory" (
 	CONSTRAINT "job_memory_job_id_name_pk" PRIMARY KEY("job_id","name")
 );
 --> statement-breakpoint
+CREATE TABLE "sign_in_failures" (
+	"subject" text PRIMARY KEY NOT NULL,
+	"times" jsonb NOT NULL,
+	"last_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "job_serving_time" (
 	"id" bigint PRIMARY KEY NOT NULL,
 	"total_ms" bigint NOT NULL,
@@ -280,12 +330,6 @@ CREATE TABLE "jobs" (
 	"started_at" bigint,
 	"completed_at" bigint,
 	"lined_up_at" bigint
-);
---> statement-breakpoint
-CREATE TABLE "sign_in_failures" (
-	"subject" text PRIMARY KEY NOT NULL,
-	"times" jsonb NOT NULL,
-	"last_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "api_keys" (
@@ -375,6 +419,13 @@ CREATE TABLE "orgs" (
 	"updated_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "sign_in_places" (
+	"account" text NOT NULL,
+	"network" text NOT NULL,
+	"last_at" bigint NOT NULL,
+	CONSTRAINT "sign_in_places_account_network_pk" PRIMARY KEY("account","network")
+);
+--> statement-breakpoint
 CREATE TABLE "users" (
 	"id" text PRIMARY KEY NOT NULL,
 	"email" text NOT NULL,
@@ -401,13 +452,6 @@ CREATE TABLE "limit_increases" (
 	"reason" text,
 	"created_at" bigint NOT NULL,
 	"decided_at" bigint
-);
---> statement-breakpoint
-CREATE TABLE "sign_in_places" (
-	"account" text NOT NULL,
-	"network" text NOT NULL,
-	"last_at" bigint NOT NULL,
-	CONSTRAINT "sign_in_places_account_network_pk" PRIMARY KEY("account","network")
 );
 --> statement-breakpoint
 CREATE TABLE "routing_corrections" (
@@ -520,6 +564,16 @@ CREATE TABLE "skill_trials" (
 	"runs" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "grant_codes" (
+	"hash" text PRIMARY KEY NOT NULL,
+	"amount_cents" bigint NOT NULL,
+	"note" text,
+	"created_at" bigint NOT NULL,
+	"expires_at" bigint NOT NULL,
+	"used_at" bigint,
+	"used_for" text
+);
+--> statement-breakpoint
 CREATE TABLE "skill_versions" (
 	"id" text PRIMARY KEY NOT NULL,
 	"skill_id" text NOT NULL,
@@ -553,16 +607,6 @@ CREATE TABLE "skills" (
 	"created_at" bigint NOT NULL,
 	"updated_at" bigint NOT NULL,
 	"search_text" text NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "grant_codes" (
-	"hash" text PRIMARY KEY NOT NULL,
-	"amount_cents" bigint NOT NULL,
-	"note" text,
-	"created_at" bigint NOT NULL,
-	"expires_at" bigint NOT NULL,
-	"used_at" bigint,
-	"used_for" text
 );
 --> statement-breakpoint
 CREATE TABLE "takeovers" (
@@ -659,6 +703,13 @@ CREATE TABLE "usage_speeds" (
 	CONSTRAINT "usage_speeds_owner_grain_at_mode_pk" PRIMARY KEY("owner","grain","at","mode")
 );
 --> statement-breakpoint
+CREATE TABLE "payment_customers" (
+	"owner" text NOT NULL,
+	"provider" text NOT NULL,
+	"customer" text NOT NULL,
+	CONSTRAINT "payment_customers_owner_provider_pk" PRIMARY KEY("owner","provider")
+);
+--> statement-breakpoint
 CREATE TABLE "webhook_deliveries" (
 	"id" text PRIMARY KEY NOT NULL,
 	"webhook_id" text NOT NULL,
@@ -681,13 +732,6 @@ CREATE TABLE "webhook_outbox" (
 	"event_type" text NOT NULL,
 	"attempt" bigint NOT NULL,
 	"due_at" bigint NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "payment_customers" (
-	"owner" text NOT NULL,
-	"provider" text NOT NULL,
-	"customer" text NOT NULL,
-	CONSTRAINT "payment_customers_owner_provider_pk" PRIMARY KEY("owner","provider")
 );
 --> statement-breakpoint
 CREATE TABLE "webhooks" (
@@ -820,18 +864,22 @@ CREATE INDEX "expiring_grants_by_owner" ON "expiring_grants" USING btree ("owner
 CREATE INDEX "expiring_grants_due" ON "expiring_grants" USING btree ("due_at") WHERE "expiring_grants"."remaining" > 0;--> statement-breakpoint
 CREATE INDEX "holds_open" ON "holds" USING btree ("expires_at") WHERE "holds"."state" = 'open';--> statement-breakpoint
 CREATE UNIQUE INDEX "ledger_entries_once" ON "ledger_entries" USING btree ("ref","kind","account");--> statement-breakpoint
+CREATE INDEX "browser_actions_of_session" ON "browser_actions" USING btree ("session_id","id");--> statement-breakpoint
+CREATE INDEX "browser_sessions_active" ON "browser_sessions" USING btree ("node") WHERE "browser_sessions"."state" = 'active';--> statement-breakpoint
+CREATE INDEX "browser_sessions_of_user" ON "browser_sessions" USING btree ("user_id") WHERE "browser_sessions"."state" = 'active';--> statement-breakpoint
+CREATE INDEX "browser_sessions_by_owner" ON "browser_sessions" USING btree ("owner","holder","started_at");--> statement-breakpoint
 CREATE INDEX "canvas_versions_by_canvas" ON "canvas_versions" USING btree ("canvas_id","created_at","id");--> statement-breakpoint
 CREATE INDEX "canvases_by_owner" ON "canvases" USING btree ("owner","updated_at","id");--> statement-breakpoint
 CREATE INDEX "canvases_by_age" ON "canvases" USING btree ("updated_at","id");--> statement-breakpoint
 CREATE INDEX "conversations_by_owner" ON "conversations" USING btree ("owner","updated_at","id");--> statement-breakpoint
 CREATE INDEX "memories_by_owner" ON "memories" USING btree ("owner","created_at","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "sessions_by_token" ON "sessions" USING btree ("token_hash");--> statement-breakpoint
+CREATE INDEX "sessions_by_user" ON "sessions" USING btree ("user_id");--> statement-breakpoint
+CREATE INDEX "sessions_by_expiry" ON "sessions" USING btree ("expires_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "messages_by_conversation" ON "messages" USING btree ("conversation_id","seq");--> statement-breakpoint
 CREATE INDEX "bus_events_by_owner" ON "bus_events" USING btree ("owner","created_at","id");--> statement-breakpoint
 CREATE INDEX "bus_events_by_type" ON "bus_events" USING btree ("owner","type","created_at","id");--> statement-breakpoint
 CREATE INDEX "bus_events_by_age" ON "bus_events" USING btree ("created_at","id");--> statement-breakpoint
-CREATE UNIQUE INDEX "sessions_by_token" ON "sessions" USING btree ("token_hash");--> statement-breakpoint
-CREATE INDEX "sessions_by_user" ON "sessions" USING btree ("user_id");--> statement-breakpoint
-CREATE INDEX "sessions_by_expiry" ON "sessions" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "event_subscriptions_by_target" ON "event_subscriptions" USING btree ("subscriber","target");--> statement-breakpoint
 CREATE INDEX "artifacts_by_owner" ON "artifacts" USING btree ("owner","created_at","id");--> statement-breakpoint
 CREATE INDEX "artifacts_expiring" ON "artifacts" USING btree ("expires_at") WHERE "artifacts"."expires_at" is not null;--> statement-breakpoint
@@ -843,6 +891,7 @@ CREATE UNIQUE INDEX "guardrail_policies_default" ON "guardrail_policies" USING b
 CREATE INDEX "hooks_by_owner" ON "hooks" USING btree ("owner","created_at","id");--> statement-breakpoint
 CREATE INDEX "hooks_by_age" ON "hooks" USING btree ("created_at","id");--> statement-breakpoint
 CREATE INDEX "idempotency_keys_by_end" ON "idempotency_keys" USING btree ("expires_at");--> statement-breakpoint
+CREATE INDEX "sign_in_failures_by_age" ON "sign_in_failures" USING btree ("last_at");--> statement-breakpoint
 CREATE INDEX "jobs_line" ON "jobs" USING btree ("kind","turn","id") WHERE "jobs"."turn" is not null;--> statement-breakpoint
 CREATE INDEX "jobs_turns" ON "jobs" USING btree ("kind","fair_key","turn") WHERE "jobs"."turn" is not null;--> statement-breakpoint
 CREATE INDEX "jobs_waiting" ON "jobs" USING btree ("run_at") WHERE "jobs"."run_at" is not null;--> statement-breakpoint
@@ -853,7 +902,6 @@ CREATE INDEX "jobs_by_owner" ON "jobs" USING btree ("owner","created_at","id") W
 CREATE INDEX "jobs_shown" ON "jobs" USING btree ("created_at","id") WHERE "jobs"."type" is not null;--> statement-breakpoint
 CREATE INDEX "jobs_in_line" ON "jobs" USING btree ("lined_up_at") WHERE "jobs"."state" = 'queued' and "jobs"."started_at" is null;--> statement-breakpoint
 CREATE INDEX "jobs_ended" ON "jobs" USING btree ("completed_at") WHERE "jobs"."completed_at" is not null;--> statement-breakpoint
-CREATE INDEX "sign_in_failures_by_age" ON "sign_in_failures" USING btree ("last_at");--> statement-breakpoint
 CREATE INDEX "api_keys_by_user" ON "api_keys" USING btree ("user_id","created_at","id");--> statement-breakpoint
 CREATE INDEX "api_keys_by_org" ON "api_keys" USING btree ("org_id","created_at","id");--> statement-breakpoint
 CREATE INDEX "api_keys_by_age" ON "api_keys" USING btree ("created_at","id");--> statement-breakpoint
@@ -869,13 +917,13 @@ CREATE UNIQUE INDEX "invitations_by_token" ON "invitations" USING btree ("token_
 CREATE INDEX "members_by_user" ON "members" USING btree ("user_id","org_created_at","org_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "orgs_by_slug" ON "orgs" USING btree ("slug");--> statement-breakpoint
 CREATE INDEX "orgs_by_age" ON "orgs" USING btree ("created_at","id") WHERE "orgs"."deleted_at" is null;--> statement-breakpoint
+CREATE INDEX "sign_in_places_by_age" ON "sign_in_places" USING btree ("last_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "users_by_email" ON "users" USING btree ("email");--> statement-breakpoint
 CREATE INDEX "users_by_active_org" ON "users" USING btree ("active_org_id");--> statement-breakpoint
 CREATE INDEX "users_by_age" ON "users" USING btree ("created_at","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "limit_increases_one_pending" ON "limit_increases" USING btree ("subject") WHERE "limit_increases"."status" = 'pending';--> statement-breakpoint
 CREATE INDEX "limit_increases_by_age" ON "limit_increases" USING btree ("created_at","id");--> statement-breakpoint
 CREATE INDEX "limit_increases_by_status" ON "limit_increases" USING btree ("status","created_at","id");--> statement-breakpoint
-CREATE INDEX "sign_in_places_by_age" ON "sign_in_places" USING btree ("last_at");--> statement-breakpoint
 CREATE INDEX "routing_corrections_by_owner" ON "routing_corrections" USING btree ("owner","created_at","id");--> statement-breakpoint
 CREATE INDEX "routing_corrections_by_mode" ON "routing_corrections" USING btree ("owner","expected_mode","created_at","id");--> statement-breakpoint
 CREATE INDEX "routing_preferences_by_owner" ON "routing_preferences" USING btree ("owner","created_at","id");--> statement-breakpoint

@@ -77,6 +77,54 @@ CREATE TABLE `wallets` (
 	CONSTRAINT "wallets_held" CHECK("wallets"."held" >= 0 AND "wallets"."held" <= "wallets"."balance")
 ) WITHOUT ROWID;
 --> statement-breakpoint
+CREATE TABLE `browser_actions` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`session_id` text NOT NULL,
+	`owner` text NOT NULL,
+	`at` integer NOT NULL,
+	`actor` text NOT NULL,
+	`tool` text NOT NULL,
+	`input` text NOT NULL,
+	`target` text,
+	`ok` integer NOT NULL,
+	`result` text NOT NULL,
+	`url` text NOT NULL,
+	`frame` text
+);
+--> statement-breakpoint
+CREATE INDEX `browser_actions_of_session` ON `browser_actions` (`session_id`,`id`);--> statement-breakpoint
+CREATE TABLE `browser_sessions` (
+	`id` text PRIMARY KEY NOT NULL,
+	`owner` text NOT NULL,
+	`holder` text NOT NULL,
+	`user_id` text NOT NULL,
+	`key_id` text,
+	`request_id` text NOT NULL,
+	`node` text NOT NULL,
+	`region` text NOT NULL,
+	`keep_alive` integer NOT NULL,
+	`proxies` integer NOT NULL,
+	`recorded` integer NOT NULL,
+	`state` text NOT NULL,
+	`reason` text,
+	`started_at` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	`last_active_at` integer NOT NULL,
+	`seen_at` integer NOT NULL,
+	`ended_at` integer,
+	`view_version` integer NOT NULL,
+	`url` text,
+	`title` text,
+	`favicon_url` text,
+	`proxy_bytes` integer NOT NULL,
+	`hold` text,
+	`caps` text NOT NULL,
+	`cost_micro` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `browser_sessions_active` ON `browser_sessions` (`node`) WHERE "browser_sessions"."state" = 'active';--> statement-breakpoint
+CREATE INDEX `browser_sessions_of_user` ON `browser_sessions` (`user_id`) WHERE "browser_sessions"."state" = 'active';--> statement-breakpoint
+CREATE INDEX `browser_sessions_by_owner` ON `browser_sessions` (`owner`,`holder`,`started_at`);--> statement-breakpoint
 CREATE TABLE `canvas_versions` (
 	`id` text PRIMARY KEY NOT NULL,
 	`canvas_id` text NOT NULL,
@@ -131,6 +179,18 @@ CREATE TABLE `memories` (
 );
 --> statement-breakpoint
 CREATE INDEX `memories_by_owner` ON `memories` (`owner`,`created_at`,`id`);--> statement-breakpoint
+CREATE TABLE `sessions` (
+	`id` text PRIMARY KEY NOT NULL,
+	`user_id` text NOT NULL,
+	`token_hash` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`last_seen_at` integer NOT NULL,
+	`expires_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `sessions_by_token` ON `sessions` (`token_hash`);--> statement-breakpoint
+CREATE INDEX `sessions_by_user` ON `sessions` (`user_id`);--> statement-breakpoint
+CREATE INDEX `sessions_by_expiry` ON `sessions` (`expires_at`);--> statement-breakpoint
 CREATE TABLE `messages` (
 	`id` text PRIMARY KEY NOT NULL,
 	`conversation_id` text NOT NULL,
@@ -155,18 +215,6 @@ CREATE TABLE `bus_events` (
 CREATE INDEX `bus_events_by_owner` ON `bus_events` (`owner`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `bus_events_by_type` ON `bus_events` (`owner`,`type`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `bus_events_by_age` ON `bus_events` (`created_at`,`id`);--> statement-breakpoint
-CREATE TABLE `sessions` (
-	`id` text PRIMARY KEY NOT NULL,
-	`user_id` text NOT NULL,
-	`token_hash` text NOT NULL,
-	`created_at` integer NOT NULL,
-	`last_seen_at` integer NOT NULL,
-	`expires_at` integer NOT NULL
-);
---> statement-breakpoint
-CREATE UNIQUE INDEX `sessions_by_token` ON `sessions` (`token_hash`);--> statement-breakpoint
-CREATE INDEX `sessions_by_user` ON `sessions` (`user_id`);--> statement-breakpoint
-CREATE INDEX `sessions_by_expiry` ON `sessions` (`expires_at`);--> statement-breakpoint
 CREATE TABLE `event_subscriptions` (
 	`owner` text NOT NULL,
 	`stem` text NOT NULL,
@@ -278,6 +326,13 @@ CREATE TABLE `job_memory` (
 	PRIMARY KEY(`job_id`, `name`)
 );
 --> statement-breakpoint
+CREATE TABLE `sign_in_failures` (
+	`subject` text PRIMARY KEY NOT NULL,
+	`times` text NOT NULL,
+	`last_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `sign_in_failures_by_age` ON `sign_in_failures` (`last_at`);--> statement-breakpoint
 CREATE TABLE `job_serving_time` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`total_ms` integer NOT NULL,
@@ -320,13 +375,6 @@ CREATE INDEX `jobs_by_owner` ON `jobs` (`owner`,`created_at`,`id`) WHERE "jobs".
 CREATE INDEX `jobs_shown` ON `jobs` (`created_at`,`id`) WHERE "jobs"."type" is not null;--> statement-breakpoint
 CREATE INDEX `jobs_in_line` ON `jobs` (`lined_up_at`) WHERE "jobs"."state" = 'queued' and "jobs"."started_at" is null;--> statement-breakpoint
 CREATE INDEX `jobs_ended` ON `jobs` (`completed_at`) WHERE "jobs"."completed_at" is not null;--> statement-breakpoint
-CREATE TABLE `sign_in_failures` (
-	`subject` text PRIMARY KEY NOT NULL,
-	`times` text NOT NULL,
-	`last_at` integer NOT NULL
-);
---> statement-breakpoint
-CREATE INDEX `sign_in_failures_by_age` ON `sign_in_failures` (`last_at`);--> statement-breakpoint
 CREATE TABLE `api_keys` (
 	`id` text PRIMARY KEY NOT NULL,
 	`user_id` text NOT NULL,
@@ -429,6 +477,14 @@ CREATE TABLE `orgs` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `orgs_by_slug` ON `orgs` (`slug`);--> statement-breakpoint
 CREATE INDEX `orgs_by_age` ON `orgs` (`created_at`,`id`) WHERE "orgs"."deleted_at" is null;--> statement-breakpoint
+CREATE TABLE `sign_in_places` (
+	`account` text NOT NULL,
+	`network` text NOT NULL,
+	`last_at` integer NOT NULL,
+	PRIMARY KEY(`account`, `network`)
+);
+--> statement-breakpoint
+CREATE INDEX `sign_in_places_by_age` ON `sign_in_places` (`last_at`);--> statement-breakpoint
 CREATE TABLE `users` (
 	`id` text PRIMARY KEY NOT NULL,
 	`email` text NOT NULL,
@@ -463,14 +519,6 @@ CREATE TABLE `limit_increases` (
 CREATE UNIQUE INDEX `limit_increases_one_pending` ON `limit_increases` (`subject`) WHERE "limit_increases"."status" = 'pending';--> statement-breakpoint
 CREATE INDEX `limit_increases_by_age` ON `limit_increases` (`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `limit_increases_by_status` ON `limit_increases` (`status`,`created_at`,`id`);--> statement-breakpoint
-CREATE TABLE `sign_in_places` (
-	`account` text NOT NULL,
-	`network` text NOT NULL,
-	`last_at` integer NOT NULL,
-	PRIMARY KEY(`account`, `network`)
-);
---> statement-breakpoint
-CREATE INDEX `sign_in_places_by_age` ON `sign_in_places` (`last_at`);--> statement-breakpoint
 CREATE TABLE `routing_corrections` (
 	`id` text PRIMARY KEY NOT NULL,
 	`owner` text NOT NULL,
@@ -603,6 +651,16 @@ CREATE TABLE `skill_trials` (
 	`runs` integer NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE `grant_codes` (
+	`hash` text PRIMARY KEY NOT NULL,
+	`amount_cents` integer NOT NULL,
+	`note` text,
+	`created_at` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	`used_at` integer,
+	`used_for` text
+);
+--> statement-breakpoint
 CREATE TABLE `skill_versions` (
 	`id` text PRIMARY KEY NOT NULL,
 	`skill_id` text NOT NULL,
@@ -652,16 +710,6 @@ CREATE INDEX `skills_by_installs` ON `skills` (`listed`,`install_count`,`seq`);-
 CREATE INDEX `skills_by_rating` ON `skills` (`listed`,`rating`,`seq`);--> statement-breakpoint
 CREATE INDEX `skills_by_age` ON `skills` (`listed`,`seq`);--> statement-breakpoint
 CREATE INDEX `skills_by_category` ON `skills` (`listed`,`category`,`install_count`,`seq`);--> statement-breakpoint
-CREATE TABLE `grant_codes` (
-	`hash` text PRIMARY KEY NOT NULL,
-	`amount_cents` integer NOT NULL,
-	`note` text,
-	`created_at` integer NOT NULL,
-	`expires_at` integer NOT NULL,
-	`used_at` integer,
-	`used_for` text
-);
---> statement-breakpoint
 CREATE TABLE `takeovers` (
 	`kind` text NOT NULL,
 	`subject_id` text NOT NULL,
@@ -759,6 +807,13 @@ CREATE TABLE `usage_speeds` (
 	PRIMARY KEY(`owner`, `grain`, `at`, `mode`)
 );
 --> statement-breakpoint
+CREATE TABLE `payment_customers` (
+	`owner` text NOT NULL,
+	`provider` text NOT NULL,
+	`customer` text NOT NULL,
+	PRIMARY KEY(`owner`, `provider`)
+);
+--> statement-breakpoint
 CREATE TABLE `webhook_deliveries` (
 	`id` text PRIMARY KEY NOT NULL,
 	`webhook_id` text NOT NULL,
@@ -788,13 +843,6 @@ CREATE TABLE `webhook_outbox` (
 CREATE INDEX `webhook_outbox_due` ON `webhook_outbox` (`webhook_id`,`due_at`,`seq`);--> statement-breakpoint
 CREATE INDEX `webhook_outbox_order` ON `webhook_outbox` (`webhook_id`,`seq`);--> statement-breakpoint
 CREATE UNIQUE INDEX `webhook_outbox_once` ON `webhook_outbox` (`webhook_id`,`event_id`);--> statement-breakpoint
-CREATE TABLE `payment_customers` (
-	`owner` text NOT NULL,
-	`provider` text NOT NULL,
-	`customer` text NOT NULL,
-	PRIMARY KEY(`owner`, `provider`)
-);
---> statement-breakpoint
 CREATE TABLE `webhooks` (
 	`id` text PRIMARY KEY NOT NULL,
 	`owner` text NOT NULL,

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { audioSettings } from '../audio/config'
 import { authSettings } from '../auth/config'
 import { billingSettings } from '../billing/config'
+import { browserSettings } from '../browser/config'
 import { canvasSettings } from '../canvases/config'
 import { completionSettings, retiredCompletionSettings } from '../completions/config'
 import { engineSettings } from '../engines/config'
@@ -121,6 +122,7 @@ export const SETTINGS = {
   ...audioSettings,
   ...toolSettings,
   ...skillSettings,
+  ...browserSettings,
   ...canvasSettings,
   ...voiceSettings,
   ...workflowSettings,

@@ -115,6 +115,7 @@ async function openLocked(options: Options, lock: DataLock) {
     /** Ends the streams that are still open with the error `service_unavailable`. */
     stopStreams: () => stopping.abort(shuttingDown()),
     async close(): Promise<void> {
+      await container.browser.close()
       redis?.close()
       // Without a database others see the end of the lease.
       await container.nodes.leave().catch(() => undefined)

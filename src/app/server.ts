@@ -4,6 +4,7 @@ import { auditRoutes } from '../audit/routes'
 import { authRoutes } from '../auth/routes'
 import { signInPageRoutes } from '../auth/routes-links'
 import { billingPageRoutes, billingRoutes } from '../billing/routes'
+import { browserRoutes } from '../browser/routes'
 import { canvasRoutes } from '../canvases/routes'
 import { chatRoutes, NOT_SERVED } from '../chat/routes'
 import { codeRoutes } from '../code/routes'
@@ -142,6 +143,7 @@ export function createServer({ config, container, metrics, connections }: Deps) 
         .use(videoRoutes(container.video, guard))
         .use(voiceRoutes(container.voice, guard))
         .use(webhookRoutes(container.webhooks, guard))
+        .use(browserRoutes(container.browser, guard))
         .use(hookRoutes(container.hooks, guard))
         .use(eventRoutes(container.published, guard))
         .use(artifactRoutes(container.files, guard))

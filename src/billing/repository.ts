@@ -2,7 +2,7 @@ import { and, eq, gt, inArray, lte, ne, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import { command, counted, query, type Reader, type Tx } from '../kernel/store'
 import { hasLease, isGone, renewLease } from '../nodes'
-import { type Hold, OF_JOBS, REVENUE } from './schema'
+import { type Hold, OF_JOBS, OF_SESSIONS, REVENUE } from './schema'
 import { type HoldRow, type HoldState, holds, type LedgerRow, ledgerEntries, wallets } from './table'
 
 /** Read by primary key. No `limit`: it would cost more than the look-up. */
@@ -78,7 +78,7 @@ const insertLeasedHold = counted<NewHold>()((tx, p) => {
  * hold of a request that runs.
  */
 export async function insertHold(tx: Tx, hold: NewHold): Promise<void> {
-  if (tx.dialect === 'postgres' && hold.node !== OF_JOBS) {
+  if (tx.dialect === 'postgres' && hold.node !== OF_JOBS && hold.node !== OF_SESSIONS) {
     if (await insertLeasedHold(tx, hold)) return
     await renewLease(tx, hold.node)
   }
@@ -119,7 +119,7 @@ export const expiredHolds = query<{ node: string; now: number; limit: number }>(
  */
 export const orphanedHolds = query<{ node: string; limit: number }>()((db, p) => {
   const t = db.of(holds)
-  const foreign = and(ne(t.node, p.node), ne(t.node, OF_JOBS))
+  const foreign = and(ne(t.node, p.node), ne(t.node, OF_JOBS), ne(t.node, OF_SESSIONS))
   const orphaned = db.dialect === 'sqlite' ? foreign : and(foreign, isGone(db, t.node))
   return db
     .select(holdFields(t))

@@ -19,10 +19,14 @@ export type Reservation = Payer & {
   amount: number
   /** It lasts until the job ends, in whichever process, and not only as long as a request does. */
   forJob?: boolean
+  /** The same for a browser session, which its own row ends. */
+  forSession?: boolean
 }
 
 /** Stands for the process of a hold that belongs to a job. */
 export const OF_JOBS = 'jobs'
+/** The same of a hold that belongs to a browser session. */
+export const OF_SESSIONS = 'sessions'
 
 /** An open hold, with what is needed to end it. Micro-cents and epoch ms. */
 export type Hold = {

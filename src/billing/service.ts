@@ -34,7 +34,7 @@ import {
   walletOf,
 } from './repository'
 import { assertWithinCaps, chargeOf, hasCaps } from './rules'
-import { type Balance, type Grant, type Hold, ISSUED, OF_JOBS, payerOf, type Reservation } from './schema'
+import { type Balance, type Grant, type Hold, ISSUED, OF_JOBS, OF_SESSIONS, payerOf, type Reservation } from './schema'
 import { verifyLedger } from './verify'
 
 export type Billing = ReturnType<typeof createBilling>
@@ -102,14 +102,15 @@ export function createBilling({ store, clock, audit, limits, watch, node, initia
    * nothing. Reserving the same `ref` twice is a bug and violates a unique key.
    */
   async function reserve(tx: Tx, reservation: Reservation): Promise<Hold | null> {
-    const { owner, keyId, caps, ref, amount, forJob = false } = reservation
+    const { owner, keyId, caps, ref, amount, forJob = false, forSession = false } = reservation
     if (amount <= 0) return null
     const createdAt = clock.now()
     if (!(await claim(tx, { id: owner, amount }))) {
       throw insufficientCredits((await balance(tx, owner)).available, amount)
     }
     const capped = keyId !== null && hasCaps(caps)
-    const until = forJob ? { node: OF_JOBS, expires_at: NEVER } : { node, expires_at: createdAt + HOLD_MS }
+    const lasting = forJob ? OF_JOBS : forSession ? OF_SESSIONS : null
+    const until = lasting ? { node: lasting, expires_at: NEVER } : { node, expires_at: createdAt + HOLD_MS }
     await insertHold(tx, { ref, wallet_id: owner, key_id: keyId, capped, amount, created_at: createdAt, ...until })
     const hold = { ref, owner, keyId, capped, amount, createdAt }
     await countAgainstCaps(tx, hold, caps, amount)

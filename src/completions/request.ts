@@ -65,6 +65,8 @@ export type CompletionRequest<Answer extends object = object> = {
   /** Most micro-cents it may cost and most tool calls; absent, the credit and the agent's limits apply. */
   bounds?: { costMicro: number; toolCalls: number }
   maxIterations: number
+  /** The browser session whose tools are offered. */
+  browserSession?: string
   /** Functions of the client's own; the client runs them (contract 4). */
   functions: Task['offered']
   /** The JSON form that the content must have, besides what its mode asks for. */
@@ -120,6 +122,7 @@ export function requestFromOrder(
     temperature: order.temperature,
     skills: order.skills ?? [],
     tools: order.tools ?? [],
+    ...(order.browser_session_id ? { browserSession: order.browser_session_id } : {}),
     maxIterations: order.max_iterations ?? DEFAULT_ITERATIONS,
     functions: null,
     json: false,

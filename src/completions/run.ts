@@ -13,6 +13,7 @@ import type { TokenTicket } from '../rate-limits'
 import type { Asked } from '../research'
 import type { Effective } from '../routing-preferences'
 import type { Activation } from '../skills'
+import type { Tool } from '../tools'
 import type { Toolset } from '../tools/schema'
 import type { StoredAnswer } from './cache'
 import type { CompletionRequest } from './request'
@@ -60,6 +61,8 @@ export type Run = {
   memories: readonly string[]
   /** The caller's routing preferences; null unless the mode is `auto` (contract 13). */
   readonly guidance: Effective | null
+  /** The tools of the browser session it works with. */
+  readonly browserTools: readonly Tool[]
   /** The active skills, with their prompt and tools (contract 22.4). */
   readonly active: Activation
   /** Applies the caller's guardrail policy; null without one (contract 12). */

@@ -2,6 +2,7 @@ import type { Agent } from '../agent'
 import type { AuditLog } from '../audit'
 import type { AccessWatch } from '../auth'
 import type { Billing, Prices } from '../billing'
+import type { BrowserService } from '../browser'
 import type { Classifier } from '../classifier'
 import type { ConversationService, MemoryService } from '../conversations'
 import type { EngineService } from '../engines'
@@ -62,6 +63,7 @@ type Deps = {
   classifier: Classifier
   /** The callers' routing preferences (contract 13). */
   routing: Pick<EffectiveRouting, 'of' | 'ready'>
+  browser: Pick<BrowserService, 'toolsFor'>
   conversations: ConversationService
   agent: Agent
   tools: Tools

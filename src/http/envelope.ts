@@ -30,6 +30,7 @@ const FACES: Record<ErrorKind, { status: number; type: string }> = {
   rejected: { status: 422, type: 'invalid_request_error' },
   throttled: { status: 429, type: 'rate_limit_error' },
   broken: { status: 500, type: 'api_error' },
+  unconfigured: { status: 501, type: 'api_error' },
   upstream: { status: 502, type: 'api_error' },
   unavailable: { status: 503, type: 'api_error' },
   timeout: { status: 504, type: 'api_error' },

@@ -18,6 +18,7 @@ export type ErrorKind =
   | 'rejected'
   | 'throttled'
   | 'broken'
+  | 'unconfigured'
   | 'upstream'
   | 'unavailable'
   | 'timeout'

@@ -1,7 +1,9 @@
 import { lookup as systemLookup } from 'node:dns/promises'
+import type { Socket } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { type AddressRule, createAddressRule } from './addresses'
 import { keepConnections } from './outbound-connections'
+import { dial } from './outbound-dial'
 import {
   lookupBy,
   OutboundFailure,
@@ -86,6 +88,18 @@ export function createOutbound(options: OutboundOptions = {}) {
         if (!(error instanceof Stale)) throw error
         return send(url, request, deadline, fresh)
       }
+    },
+
+    /**
+     * Opens a connection to `host:port` for a program that speaks for a user, such as a browser: to an address that was
+     * checked. Throws 400 `url_blocked`, or the error of the network.
+     */
+    async dialPublic(authority: string): Promise<Socket> {
+      const text = `https://${authority}/`
+      const url = readUrl(text)
+      const host = hostOf(url)
+      const [found] = ipaddr.isValid(host) ? [{ address: host }] : await resolveChecked(text, host, addresses, resolve)
+      return dial(found!.address, Number(url.port || 443))
     },
   }
 }

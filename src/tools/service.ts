@@ -25,6 +25,8 @@ export type Wanted = {
   system: boolean
   /** A stealth run stores nothing, so tools that keep what they make are left out (contract 2.1). */
   stealth?: boolean
+  /** Tools of the browser session of the run; without them no browser tool is offered. */
+  bound?: readonly Tool[]
   /** Names of system tools that the run has no use for. */
   without?: readonly string[]
   /** `metadata.approved_tools`. */
@@ -76,12 +78,25 @@ export function createTools({ outbound, masterKey, system, enabled, roleOf, onFa
     ofSkill: createOfSkill({ outbound, secretOf }),
 
     /** Selects the tools of one run. Throws 400 `validation_error` or `url_blocked` for faulty inline tools. */
-    assemble({ inline, skills, system: withSystem, stealth, without = [], approved, call }: Wanted): Toolset {
+    assemble({
+      inline,
+      skills,
+      system: withSystem,
+      stealth,
+      bound = [],
+      without = [],
+      approved,
+      call,
+    }: Wanted): Toolset {
       const offered = offeredTo(call)
       const isWanted = ({ name, keeps, unavailable }: Tool) =>
         !unavailable?.() && !(stealth && keeps) && !without.includes(name)
-      const ours = withSystem ? offered(on()).filter(isWanted) : []
-      return toToolset(mergeTools({ inline: readInline(inline), skills: offered(skills), system: ours }), approved)
+      const ours = (withSystem ? offered(on()).filter(isWanted) : []).filter(({ category }) => category !== 'browser')
+      const allowed = offered(bound).filter((tool) => isWanted(tool) && on().some(({ name }) => name === tool.name))
+      return toToolset(
+        mergeTools({ inline: readInline(inline), skills: offered(skills), system: [...ours, ...allowed] }),
+        approved,
+      )
     },
 
     /** Runs one tool call. Rejects only with the reason of the run's signal. */

@@ -84,6 +84,8 @@ const IN_THEIR_ROOMS = [
   'POST /workflows/{id}/runs/{runId}/reject',
   'POST /workflows/{id}/runs/{runId}/cancel',
   'POST /voice/token',
+  'POST /browser/sessions',
+  'POST /browser/sessions/{id}/actions',
   'POST /skills/submissions/{id}/review',
   'POST /evi/canvases/{id}/versions/{versionId}/restore',
   'POST /invitations/{token}/accept',

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
+import { rowOf as browserRow } from '../browser/support'
 import { simple } from '../canvases/drawing'
 import { PIXEL, saveFor } from '../files/support'
 import { emailOf, issueInvitation } from '../orgs/team'
@@ -40,6 +41,7 @@ const OWNED: Record<string, () => Promise<string>> = {
       })
     ).body.skill.id,
   submissions: async () => (await submit(owner, staffManifest())).id,
+  browser: async () => browserRow(world, owner),
   evi: async () => (await owner.send('POST', 'evi/canvases', { name: 'theirs', graph_json: simple() })).body.canvas.id,
   workflows: async () => (await owner.send('POST', 'workflows', WORKFLOW)).body.workflow.id,
   jobs: async () => accept(owner, research),
@@ -56,6 +58,7 @@ const WORKFLOW = {
 const SHARED = ['models', 'rate-limits']
 /** A body each route accepts, so that only the id decides. */
 const BODIES: Record<string, object> = {
+  'POST /browser/sessions/{id}/actions': { tool: 'browser_observe' },
   'PUT /keys/{id}': { name: 'mine now' },
   'PATCH /keys/{id}': { name: 'mine now' },
   'POST /keys/{id}/rotate': {},
@@ -112,7 +115,7 @@ describe('what belongs to someone else (I22)', () => {
       await asked(route.person, route, 'not-an-id'),
     ]
     expect(foreign.status).toBe(404)
-    expect(foreign.body.error.code).toBe('not_found')
+    expect(foreign.body.error.code).toBe(kindOf(route.path) === 'browser' ? 'session_not_found' : 'not_found')
     expect(comparable(foreign)).toEqual(comparable(missing))
     expect(comparable(malformed)).toEqual(comparable(missing))
   })

@@ -1,6 +1,7 @@
 import { startCheckpointLoop } from '../../audit'
 import { expiredSessions, startAccessLoop, startSessionLoop } from '../../auth'
 import { expiredCredit, startHoldRecovery } from '../../billing'
+import { startWatchLoop } from '../../browser'
 import { expiredFiles, sweptFiles } from '../../files'
 import { expiredKeys, startIdempotencyLoop } from '../../idempotency'
 import { startLastUsedLoop } from '../../keys'
@@ -34,6 +35,7 @@ export function startLoops({ store, clock, node }: Deps, rooms: Foundation & Acc
     onError,
     published,
     webhooks,
+    browser,
   } = rooms
   const { release, unended } = billing
   jobs.register(expiredKeys(idempotency))
@@ -52,6 +54,7 @@ export function startLoops({ store, clock, node }: Deps, rooms: Foundation & Acc
     startLastUsedLoop({ store, sightings: keyUses, clock, onError }),
     startSessionLoop({ store, sightings: sessionUses, clock, onError }),
     startAccessLoop({ access, clock, onError }),
+    startWatchLoop(browser.watch, { clock, onError }),
     startIdempotencyLoop({ idempotency, clock, onError }),
     startCheckpointLoop({ checkpoints, clock, onError }),
     jobs.start(),

@@ -1,5 +1,6 @@
 import { createAgent, createSandbox } from '../../agent'
 import { createAudio } from '../../audio'
+import { createBrowser } from '../../browser'
 import { createCanvases } from '../../canvases'
 import { createChat } from '../../chat'
 import { createCode } from '../../code'
@@ -116,7 +117,7 @@ export function buildWork(deps: Deps, rooms: Rooms) {
 }
 
 /** Builds what an answer may use: tools, skills, conversations and memory. */
-function buildReach({ config, store, clock, log, masterKey }: Deps, rooms: Rooms) {
+function buildReach({ config, store, clock, log, masterKey, node, origin }: Deps, rooms: Rooms) {
   const { outbound, audit, orgs } = rooms
   const web = createWeb({ outbound, settings: config })
   const documents = createDocuments({ store, clock, ...rooms })
@@ -145,7 +146,9 @@ function buildReach({ config, store, clock, log, masterKey }: Deps, rooms: Rooms
   const conversations = createConversations({ store, audit, clock, files: rooms.files })
   const memory = createMemory({ store, audit, clock })
   tools.register(saveMemory(memory))
+  const browser = createBrowser({ ...rooms, store, clock, log, node, masterKey, origin, settings: config })
+  for (const tool of browser.listedTools()) tools.register(tool)
   const unknown = tools.unknownNames()
   if (unknown.length) log.warn({ unknown }, 'SVC_SYSTEM_TOOLS names tools that are not there')
-  return { zoneOf, web, video, documents, code, research, tools, skills, conversations, memory }
+  return { zoneOf, web, video, documents, code, research, tools, skills, browser, conversations, memory }
 }

@@ -123,9 +123,9 @@ function routingOf({ source, confidence, reasoning, preferenceId }: Choice, hasL
 const ACTING_MODES = new Set(['think', 'code', 'research', 'domain_analysis'])
 
 /** A client that runs the tool loop itself gets no server tools: it could not tell their calls from its own. */
-function toolsFor({ request, call, active, inquiry }: Run, mode: string, tools: Tools): Toolset | null {
+function toolsFor({ request, call, active, browserTools, inquiry }: Run, mode: string, tools: Tools): Toolset | null {
   if (request.functions) return null
-  const brought = request.tools.length + active.tools.length > 0
+  const brought = request.tools.length + active.tools.length + browserTools.length > 0
   const system = !request.sealed && (brought || ACTING_MODES.has(mode))
   if (!system && !brought) return null
   const approved = approvedIn(request.metadata)
@@ -137,6 +137,7 @@ function toolsFor({ request, call, active, inquiry }: Run, mode: string, tools: 
     skills: active.tools,
     system,
     stealth,
+    bound: browserTools,
     without,
     approved,
     call,

@@ -1,4 +1,5 @@
 import type { AccessWatch } from '../../auth'
+import type { BrowserService } from '../../browser'
 import type { ConversationService, MemoryService } from '../../conversations'
 import { ConversationId } from '../../conversations/schema'
 import type { EngineService } from '../../engines'
@@ -30,6 +31,7 @@ type Deps = {
   skills: Pick<SkillService, 'activeFor'>
   routing: Pick<EffectiveRouting, 'of'>
   guardrails: Pick<GuardrailService, 'guardOf'>
+  browser: Pick<BrowserService, 'toolsFor'>
   cacheEnabled: boolean
   access: Pick<AccessWatch, 'follow'>
   stopping: AbortSignal
@@ -44,7 +46,7 @@ const STREAM_TIMEOUT_MS = 600_000
  * unknown modes and engines, 404 `not_found` for a foreign conversation.
  */
 export function createOpen({ store, clock, cacheEnabled, access, stopping, ...rooms }: Deps) {
-  const { conversations, memory, engines, tools, skills, routing, guardrails, brandSoulOf } = rooms
+  const { browser, conversations, memory, engines, tools, skills, routing, guardrails, brandSoulOf } = rooms
 
   return async function open(call: Call, request: CompletionRequest, write: Write | null): Promise<Run> {
     assertEngines(request, engines)
@@ -55,6 +57,7 @@ export function createOpen({ store, clock, cacheEnabled, access, stopping, ...ro
     // The caller says whether the key has a brand soul, so calls without one need no query.
     const hasSoul = request.usesSoul && caller.type === 'key' && caller.hasBrandSoul
     const soul = hasSoul ? await brandSoulOf(store.read, caller.keyId) : null
+    const browserTools = request.browserSession ? await browser.toolsFor(call, request.browserSession) : []
     const memories = await remembered(caller, request)
     const active = await activeIn(call, request)
     const guidance = request.mode === 'auto' ? await routing.of(caller) : null
@@ -84,6 +87,7 @@ export function createOpen({ store, clock, cacheEnabled, access, stopping, ...ro
       soul,
       memories,
       guidance,
+      browserTools,
       active,
       guard,
       resolvedMode: request.mode,

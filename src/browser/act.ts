@@ -1,0 +1,172 @@
+import type { ElementHandle, KeyInput } from 'puppeteer-core'
+import { ToolFailure } from '../tools'
+import { chooseOption, kindOfField, kindOfFocused, selectAll, setValue } from './in-page'
+import type { Step } from './instruction'
+import type { LiveBrowser } from './live'
+import { within } from './live'
+import { findElement, likeness } from './match'
+import { type Acted, acted, clickOn, type Doing, reach, settle } from './reach'
+import { type Element, readTree } from './tree'
+
+/**
+ * Does the steps of an instruction one after the other, each on the page as it is then. Throws {@link ToolFailure} at
+ * the first that cannot be done, naming what was looked for.
+ */
+export async function doSteps(doing: Doing, steps: readonly Step[], fixed: Element | null): Promise<Acted> {
+  const done: Acted[] = []
+  for (const step of answersFirst(steps)) {
+    doing.signal.throwIfAborted()
+    done.push(await doStep(doing, step, fixed))
+    await settle(doing.live.page())
+  }
+  const target = done.map((acted) => acted.target).findLast((found) => found !== null) ?? null
+  return { action: done.map(({ action }) => action).join('; '), target, secret: done.some(({ secret }) => secret) }
+}
+
+/** A dialog is answered in the moment in which it opens, so what to answer comes before what opens it. */
+const answersFirst = (steps: readonly Step[]): Step[] => [
+  ...steps.filter((step) => step.do === 'dialog'),
+  ...steps.filter((step) => step.do !== 'dialog'),
+]
+
+async function doStep(doing: Doing, step: Step, fixed: Element | null): Promise<Acted> {
+  const { live } = doing
+  const page = live.page()
+  switch (step.do) {
+    case 'click':
+      return press(doing, step.what, step.times, fixed)
+    case 'type':
+      return write(doing, step.text, step.into, fixed)
+    case 'select':
+      return select(doing, step, fixed)
+    case 'check':
+      return tick(doing, step.what, step.on, fixed)
+    case 'clear':
+      return write(doing, '', step.what, fixed)
+    case 'hover': {
+      const { element, handle } = await reach(doing, step.what, 'any', fixed)
+      await handle.hover()
+      return acted('hovered over', element)
+    }
+    case 'key': {
+      if (step.on) await (await reach(doing, step.on, 'write', fixed)).handle.focus()
+      await page.keyboard.press(step.key as KeyInput)
+      return { action: `pressed ${step.key}`, target: null }
+    }
+    case 'scroll':
+      return scroll(doing, step, fixed)
+    case 'tab':
+      return showTab(doing, step.which)
+    case 'dialog':
+      live.answerDialogs(step.accept)
+      return { action: `${step.accept ? 'accepts' : 'dismisses'} dialogs`, target: null }
+    default:
+      return plainStep(live, step.do)
+  }
+}
+
+async function plainStep(
+  live: LiveBrowser,
+  what: 'back' | 'forward' | 'reload' | 'close-tab' | 'wait',
+): Promise<Acted> {
+  const page = live.page()
+  const wait = { waitUntil: 'domcontentloaded', timeout: 10_000 } as const
+  if (what === 'back') await within(page.goBack(wait), null, 10_000)
+  if (what === 'forward') await within(page.goForward(wait), null, 10_000)
+  if (what === 'reload') await within(page.reload(wait), null, 10_000)
+  if (what === 'wait') await settle(page, 2_000)
+  if (what === 'close-tab' && live.tabs().length > 1) await page.close()
+  return { action: what.replace('-', ' '), target: null }
+}
+
+async function press(doing: Doing, what: string, times: number, fixed: Element | null): Promise<Acted> {
+  const { element, handle } = await reach(doing, what, 'press', fixed)
+  await clickOn(handle, times)
+  return acted(times === 2 ? 'double-clicked' : 'clicked', element)
+}
+
+async function write(doing: Doing, text: string, into: string | null, fixed: Element | null): Promise<Acted> {
+  const page = doing.live.page()
+  const enter = text.endsWith('\n')
+  const words = enter ? text.slice(0, -1) : text
+  if (into === null && !fixed) {
+    const kind = await within(page.evaluate(kindOfFocused), 'password')
+    await page.keyboard.type(words)
+    if (enter) await page.keyboard.press('Enter')
+    return { action: 'typed', target: null, secret: kind === 'password' }
+  }
+  const { element, handle } = await reach(doing, into ?? '', 'write', fixed)
+  const kind = await handle.evaluate(kindOfField)
+  if (kind === 'select') return select(doing, { option: words, from: into }, element)
+  if (SET_WHOLE.has(kind)) await handle.evaluate(setValue, words)
+  else {
+    await handle.focus()
+    await handle.evaluate(selectAll)
+    if (words) await page.keyboard.type(words)
+    else await page.keyboard.press('Backspace')
+  }
+  if (enter) await page.keyboard.press('Enter')
+  return { ...acted(words ? 'typed into' : 'cleared', element), secret: kind === 'password' }
+}
+
+/** Fields whose keyboard entry depends on the language of the browser: their value is set. */
+const SET_WHOLE = new Set(['date', 'datetime-local', 'time', 'month', 'week', 'color', 'range'])
+
+async function select(
+  doing: Doing,
+  { option, from }: { option: string; from: string | null },
+  fixed: Element | null,
+): Promise<Acted> {
+  const elements = await readTree(doing.live.page(), doing.refs)
+  const list = fixed ?? (from ? findElement(elements, from, 'options')?.element : listWith(elements, option))
+  const handle = list && ((await list.handle()) as ElementHandle<HTMLSelectElement> | null)
+  const chosen = handle ? await handle.evaluate(chooseOption, option) : null
+  if (list && handle && chosen !== null) {
+    await handle.select(chosen)
+    return acted(`chose ${JSON.stringify(option)} in`, list)
+  }
+  // A list that the page draws itself: it is opened first.
+  if (list && handle) {
+    await clickOn(handle)
+    await settle(doing.live.page())
+  }
+  return press(doing, from && !list ? `${option} in ${from}` : option, 1, null)
+}
+
+/** The list of which an option has this name. */
+const listWith = (elements: readonly Element[], option: string): Element | undefined => {
+  const at = elements.findIndex(({ role, name }) => role === 'option' && likeness(option, name) > 0.9)
+  return at < 0 ? undefined : elements.slice(0, at).findLast(({ role }) => role === 'combobox' || role === 'listbox')
+}
+
+async function tick(doing: Doing, what: string, on: boolean, fixed: Element | null): Promise<Acted> {
+  const { element, handle } = await reach(doing, what, 'tick', fixed)
+  if (element.checked !== on) await clickOn(handle)
+  return acted(on ? 'checked' : 'unchecked', element)
+}
+
+async function scroll(doing: Doing, step: Extract<Step, { do: 'scroll' }>, fixed: Element | null): Promise<Acted> {
+  const page = doing.live.page()
+  if (step.to === 'element') {
+    const { element, handle } = await reach(doing, step.what ?? '', 'any', fixed)
+    await handle.scrollIntoView()
+    return acted('scrolled to', element)
+  }
+  const by = { up: -0.9, down: 0.9, top: -1e6, bottom: 1e6 }[step.to]
+  await page.evaluate((times) => scrollBy(0, times * innerHeight), by)
+  return { action: `scrolled ${step.to}`, target: null }
+}
+
+async function showTab({ live }: Doing, which: string): Promise<Acted> {
+  const facts = await Promise.all(live.tabs().map(async (page) => ({ page, ...(await live.facts(page)) })))
+  const best = facts
+    .map(({ page, title, url, id }) => ({
+      page,
+      title,
+      score: Math.max(likeness(which, title), likeness(which, url), likeness(which, id)),
+    }))
+    .sort((a, b) => b.score - a.score)[0]
+  if (!best || best.score < 0.5) throw new ToolFailure(`No tab is called ${JSON.stringify(which)}.`)
+  await live.show(best.page)
+  return { action: 'switched tab', target: { role: 'tab', name: best.title } }
+}

@@ -1,0 +1,144 @@
+import type { AuditLog } from '../audit'
+import type { Draft, Files } from '../files'
+import { storeAnswer } from '../idempotency'
+import type { Call } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
+import { AppError, invalidInput } from '../kernel/errors'
+import { errorFields, type Log } from '../kernel/log'
+import { microToCents } from '../kernel/money'
+import type { Store, Tx } from '../kernel/store'
+import { ToolFailure, validatorOf } from '../tools'
+import { sessionNotFound } from './errors'
+import { inTurn, type OpenSession } from './host'
+import { within } from './live'
+import { type Arguments, type PerformDeps, type Performed, perform } from './perform'
+import { settle } from './reach'
+import type { Recorder } from './recorder'
+import { sessionRepository as rows } from './repository'
+import type { ActionOrder, ActionResult, BrowserTool } from './schema'
+import type { Actor } from './schema-recording'
+import { DECLARED } from './tools'
+
+type Deps = PerformDeps & {
+  store: Store
+  clock: Clock
+  audit: AuditLog
+  log: Log
+  files: Pick<Files, 'receive' | 'add' | 'discard'>
+  recorder: Recorder
+  /** Waits while a person has the wheel. Throws {@link ToolFailure} when that takes too long. */
+  waitForWheel(session: OpenSession, signal: AbortSignal): Promise<void>
+}
+
+type Ran = { performed: Performed; ok: boolean; message: string | null }
+
+/** Runs the tools of sessions: in turn, recorded, and each followed by a fresh live view (contract 16.3, 16.4). */
+export function createActions(deps: Deps) {
+  const { store, clock, audit, log, files, recorder, waitForWheel } = deps
+
+  /** Throws 400 for arguments that the tool does not take, 404 `session_not_found` when the session ended meanwhile. */
+  return async function act(call: Call, session: OpenSession, { tool, arguments: args = {} }: ActionOrder, by: Actor) {
+    const problem = validatorOf(DECLARED[tool].inputSchema)(args)
+    if (problem) throw invalidInput('arguments', problem)
+    return inTurn(session, async () => {
+      await waitForWheel(session, call.signal)
+      const deadline = AbortSignal.any([call.signal, AbortSignal.timeout(DECLARED[tool].timeoutMs)])
+      session.lastActive = clock.now()
+      const ran = await run(session, tool, args, deadline)
+      session.lastActive = clock.now()
+      return finish(call, session, { tool, args, by, ran })
+    })
+  }
+
+  async function run(session: OpenSession, tool: BrowserTool, args: Arguments, signal: AbortSignal): Promise<Ran> {
+    try {
+      const performed = await perform(deps, session, tool, args, signal)
+      return { performed, ok: true, message: null }
+    } catch (error) {
+      if (!session.live.context.closed && !signal.aborted) {
+        if (error instanceof AppError && error.kind === 'broken') throw error
+        if (!(error instanceof AppError || error instanceof ToolFailure))
+          log.warn(errorFields(error), 'a browser tool failed')
+      }
+      const message = messageOf(error, signal)
+      return { performed: { result: { message }, target: null, costMicro: 0 }, ok: false, message }
+    }
+  }
+
+  async function finish(
+    call: Call,
+    session: OpenSession,
+    { tool, args, by, ran }: { tool: BrowserTool; args: Arguments; by: Actor; ran: Ran },
+  ): Promise<ActionResult> {
+    const { performed, ok } = ran
+    await within(settle(session.live.page(), 500), undefined, 1_000)
+    const facts = await session.live.facts(session.live.page())
+    const frame = await recorder.picture(session)
+    const drafts = [performed.draft, frame].filter((draft): draft is Draft => Boolean(draft))
+    try {
+      return await store.write(async (tx: Tx) => {
+        const { url, title, favicon_url } = facts
+        const seen = {
+          url,
+          title,
+          favicon_url,
+          last_active_at: session.lastActive,
+          proxy_bytes: session.live.proxy.bytes(),
+        }
+        const version = await rows.nextVersion(tx, session.id, seen)
+        if (version === null) throw sessionNotFound()
+        const result = performed.draft ? { artifact: await keepPicture(tx, session, performed) } : performed.result
+        const deed = { actor: by, tool, target: performed.target, ok, url, ...told(tool, args, performed, ran) }
+        await recorder.keep(tx, session, session.lastActive, deed, frame)
+        await audit.record(tx, call, {
+          action: 'browser.action',
+          entityType: 'browser_session',
+          entityId: session.id,
+          input: { metadata: { tool } },
+        })
+        tx.afterCommit(() => {
+          session.version = version
+          for (const tell of session.listeners) tell()
+        })
+        const status = ok ? ('success' as const) : ('error' as const)
+        const cost_cents = microToCents(performed.costMicro)
+        return storeAnswer(tx, call, {
+          session_id: session.id,
+          tool,
+          status,
+          result,
+          live_view_version: version,
+          cost_cents,
+        })
+      })
+    } catch (error) {
+      await Promise.all(drafts.map((draft) => files.discard(draft).catch(() => undefined)))
+      throw error
+    }
+  }
+
+  function keepPicture(tx: Tx, { owner }: OpenSession, { draft, result }: Performed) {
+    const size = result as { width: number; height: number }
+    const about = {
+      type: 'image' as const,
+      filename: 'screenshot.png',
+      engine: 'svc-core',
+      model: 'svc-1-browser',
+      ...size,
+    }
+    return files.add(tx, owner, draft!, about)
+  }
+}
+
+/** What the record says of an action. What is typed into a password field is in neither instruction nor result. */
+function told(tool: BrowserTool, args: Arguments, { result, secret }: Performed, { message }: Ran) {
+  const input = tool === 'browser_navigate' ? String(args.url) : String(args.instruction ?? '')
+  if (secret) return { input: '[typed into a password field]', result: 'done' }
+  return { input, result: message ?? JSON.stringify(result) ?? '' }
+}
+
+function messageOf(error: unknown, signal: AbortSignal): string {
+  if (signal.aborted) return 'This took too long, or its caller left.'
+  if (error instanceof ToolFailure || error instanceof AppError) return error.message
+  return 'The page did not let this be done; it may have gone to another page. Look again with browser_observe.'
+}

@@ -1,0 +1,93 @@
+import { accessSync, constants } from 'node:fs'
+import puppeteer, { type Browser } from 'puppeteer-core'
+import type { Values } from '../kernel/config'
+import type { browserSettings } from './config'
+
+type Settings = Values<typeof browserSettings>
+
+/** Where systems keep a Chromium. The shell comes first: it starts sooner and takes less memory. */
+const PATHS = [
+  '/usr/lib/chromium/chromium-headless-shell',
+  '/usr/lib64/chromium-browser/headless_shell',
+  '/usr/lib/chromium/chromium',
+  '/usr/lib/chromium-browser/chromium-browser',
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome-stable',
+  '/usr/bin/google-chrome',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+]
+
+const FLAGS = [
+  '--disable-dev-shm-usage',
+  '--disable-gpu',
+  '--no-first-run',
+  '--no-default-browser-check',
+  '--disable-extensions',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--disable-breakpad',
+  '--hide-scrollbars',
+  '--mute-audio',
+  '--deny-permission-prompts',
+  '--disable-notifications',
+  // Nothing leaves but by the proxy of its session: no names looked up here, no datagrams, no QUIC.
+  '--disable-quic',
+  '--dns-prefetch-disable',
+  '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
+  '--webrtc-ip-handling-policy=disable_non_proxied_udp',
+  '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost',
+  '--proxy-server=http://127.0.0.1:9',
+  '--proxy-bypass-list=<-loopback>',
+  // The memory of one page's scripts, in MB.
+  '--js-flags=--max-old-space-size=384',
+  '--renderer-process-limit=24',
+]
+
+/** Path of the Chromium that sessions use; null when there is none. */
+export function findChromium({ browserPath }: Pick<Settings, 'browserPath'>): string | null {
+  if (browserPath === 'off') return null
+  return (browserPath ? [browserPath] : PATHS).find(isExecutable) ?? null
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Whether sessions can be started at all. */
+export const isConfigured = (settings: Settings): boolean =>
+  Boolean(settings.browserWsEndpoint) || findChromium(settings) !== null
+
+/**
+ * Starts Chromium, or connects to one that runs elsewhere. It is driven by a pipe: no port is open that a page could
+ * reach (N5), and it ends with this process, even when that is killed (I34).
+ */
+export async function startChromium(settings: Settings): Promise<Browser> {
+  const { browserWsEndpoint } = settings
+  const common = { acceptInsecureCerts: false, defaultViewport: VIEWPORT, protocolTimeout: 30_000 }
+  if (browserWsEndpoint) return puppeteer.connect({ browserWSEndpoint: browserWsEndpoint, ...common })
+  const path = findChromium(settings)
+  if (!path) throw new Error('there is no Chromium')
+  const isRoot = process.getuid?.() === 0
+  return puppeteer.launch({
+    executablePath: path,
+    headless: /headless[-_]shell/.test(path) ? 'shell' : true,
+    pipe: true,
+    args: [...FLAGS, ...(settings.browserSandbox && !isRoot ? [] : ['--no-sandbox'])],
+    // The process ends its sessions in order before it stops.
+    handleSIGINT: false,
+    handleSIGTERM: false,
+    handleSIGHUP: false,
+    ...common,
+  })
+}
+
+/** Of every page, in CSS pixels. */
+export const VIEWPORT = { width: 1280, height: 800 }

@@ -1,0 +1,128 @@
+import { connect, createServer, type Socket } from 'node:net'
+import type { Outbound } from '../kernel/outbound'
+import { closing, type ProxyHead, readProxyHead, refused, unreachable } from './egress-head'
+
+type Deps = { outbound: Pick<Outbound, 'dialPublic' | 'assertPublicUrl'>; listen: string; upstream: string }
+
+/** The proxy of one session: the only way out of its pages. */
+export type EgressProxy = {
+  /** For `--proxy-server`. */
+  url: string
+  /** Bytes that have gone through, both ways. */
+  bytes(): number
+  close(): void
+}
+
+const MOST_HEAD = 64 * 1024
+const MOST_SOCKETS = 256
+
+/**
+ * Opens the proxy of a session. A browser that knows no other way out sends it every request: documents, scripts,
+ * redirects, WebSockets, downloads. Each connection is dialled through the outbound door, which looks at the address
+ * that the name has at that moment (I24, catalogue N). `through` sends them on by the operator's own proxy.
+ */
+export async function openEgressProxy(deps: Deps, through: boolean): Promise<EgressProxy> {
+  const open = new Set<Socket>()
+  let bytes = 0
+  const count = (chunk: Uint8Array) => {
+    bytes += chunk.length
+  }
+  const server = createServer((client) => {
+    if (open.size > MOST_SOCKETS) return client.destroy()
+    track(open, client)
+    client.on('data', count)
+    readHead(client).then(
+      ({ text, rest }) => serve(client, readProxyHead(text), rest),
+      () => client.destroy(),
+    )
+  })
+  await new Promise<void>((done, fail) => {
+    server.once('error', fail)
+    server.listen(0, deps.listen, done)
+  })
+  const { port } = server.address() as { port: number }
+  return {
+    url: `http://${deps.listen.includes(':') ? `[${deps.listen}]` : deps.listen}:${port}`,
+    bytes: () => bytes,
+    close() {
+      server.close()
+      for (const socket of open) socket.destroy()
+    },
+  }
+
+  async function serve(client: Socket, wanted: ProxyHead | null, rest: Buffer): Promise<void> {
+    if (!wanted) return void client.end(refused('This is no request of a browser.'))
+    try {
+      const server = await (through ? dialThrough(deps, wanted.authority) : deps.outbound.dialPublic(wanted.authority))
+      if (client.destroyed) return void server.destroy()
+      track(open, server)
+      server.on('data', count)
+      if (wanted.tunnel) client.write('HTTP/1.1 200 Connection established\r\n\r\n')
+      else server.write(wanted.head)
+      if (rest.length) server.write(rest)
+      join(client, server, wanted.tunnel)
+    } catch (error) {
+      client.end((error as { code?: string }).code === 'url_blocked' ? refused() : unreachable())
+    }
+  }
+}
+
+function track(open: Set<Socket>, socket: Socket): void {
+  open.add(socket)
+  socket.on('close', () => open.delete(socket))
+  socket.on('error', () => socket.destroy())
+}
+
+/** Passes bytes both ways; of a plain answer the head is changed, so that the next request gets its own connection. */
+function join(client: Socket, server: Socket, tunnel: boolean): void {
+  client.pipe(server)
+  client.on('close', () => server.destroy())
+  server.on('close', () => client.end())
+  if (tunnel) return void server.pipe(client)
+  readHead(server).then(
+    ({ text, rest }) => {
+      client.write(closing(text))
+      if (rest.length) client.write(rest)
+      server.pipe(client)
+    },
+    () => client.destroy(),
+  )
+}
+
+/** The bytes before the first blank line, and those after it. Rejects when there is no such line. */
+function readHead(socket: Socket): Promise<{ text: string; rest: Buffer }> {
+  const { promise, resolve, reject } = Promise.withResolvers<{ text: string; rest: Buffer }>()
+  let read = Buffer.alloc(0)
+  const onData = (chunk: Buffer) => {
+    read = Buffer.concat([read, chunk])
+    const end = read.indexOf('\r\n\r\n')
+    if (end < 0 && read.length <= MOST_HEAD) return
+    socket.off('data', onData)
+    socket.off('close', onClose)
+    socket.pause()
+    if (end < 0) reject(new Error('the head is too long'))
+    else resolve({ text: read.subarray(0, end).toString('latin1'), rest: read.subarray(end + 4) })
+  }
+  const onClose = () => reject(new Error('closed'))
+  socket.on('data', onData)
+  socket.on('close', onClose)
+  return promise
+}
+
+/** A tunnel through the operator's proxy, after the same look at the address. */
+async function dialThrough({ outbound, upstream }: Deps, authority: string): Promise<Socket> {
+  await outbound.assertPublicUrl(`https://${authority}/`)
+  const { hostname, port, username, password } = new URL(upstream)
+  const socket = connect({ host: hostname, port: Number(port || 80) })
+  socket.on('error', () => socket.destroy())
+  const login = username ? Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`) : null
+  const auth = login ? `Proxy-Authorization: Basic ${login.toString('base64')}\r\n` : ''
+  socket.write(`CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n${auth}\r\n`)
+  const { text, rest } = await readHead(socket)
+  if (!/^HTTP\/1\.[01] 200/.test(text)) {
+    socket.destroy()
+    throw new Error('the proxy refused')
+  }
+  if (rest.length) socket.unshift(rest)
+  return socket
+}

@@ -1,0 +1,81 @@
+import type { AuditLog } from '../audit'
+import type { Billing } from '../billing'
+import type { EventBus } from '../events'
+import type { Call } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
+import { microToCents } from '../kernel/money'
+import type { Tx } from '../kernel/store'
+import type { UsageLog } from '../usage'
+import { sessionEnded } from './events'
+import { sessionRepository as rows } from './repository'
+import { costOf, endOf } from './rules'
+import type { BrowserSessionId, EndReason, SessionEnd } from './schema'
+import type { SessionRow } from './table'
+
+type Deps = { clock: Clock; audit: AuditLog; events: EventBus; billing: Billing; usage: UsageLog; idleMs: number }
+
+export type EndSession = ReturnType<typeof createEndings>
+
+/** What the answer to its end says of a session. */
+export const endedView = (row: SessionRow): SessionEnd => ({
+  session_id: row.id,
+  duration_seconds: Math.ceil(((row.ended_at ?? row.started_at) - row.started_at) / 1_000),
+  proxy_bytes: row.proxy_bytes,
+  cost_cents: microToCents(row.cost_micro),
+})
+
+/**
+ * Ends a session in a transaction, once: its time is charged, and its end recorded and told. Returns its row as it is
+ * then; undefined when it had ended already. `call` is the one that ended it, null for the server itself.
+ */
+export function createEndings({ clock, audit, events, billing, usage, idleMs }: Deps) {
+  return async function end(
+    tx: Tx,
+    id: BrowserSessionId,
+    reason: EndReason,
+    { bytes, call = null }: { bytes: number | null; call?: Call | null },
+  ): Promise<SessionRow | undefined> {
+    const row = await rows.lock(tx, id)
+    if (!row) return undefined
+    const endedAt = Math.max(row.started_at, endOf(row, reason, clock.now(), idleMs))
+    const proxyBytes = row.proxies ? (bytes ?? row.proxy_bytes) : 0
+    const cost = costOf(endedAt - row.started_at, proxyBytes)
+    const charged = row.hold ? await billing.settle(tx, row.hold, cost) : 0
+    const change = { reason, ended_at: endedAt, proxy_bytes: proxyBytes, cost_micro: charged, hold: null }
+    await rows.end(tx, id, change)
+    const ended: SessionRow = { ...row, ...change, state: 'ended' }
+    const { session_id, ...facts } = endedView(ended)
+    const entry = {
+      action: 'browser.session_ended',
+      entityType: 'browser_session' as const,
+      entityId: id,
+      input: { metadata: { reason } },
+      output: { cost_cents: facts.cost_cents },
+    }
+    const about = { scope: row.owner, requestId: row.request_id, userId: row.user_id, keyId: row.key_id }
+    if (call) await audit.record(tx, call, entry)
+    else await audit.recordUnattended(tx, about, entry)
+    await usage.record(tx, usageOf(ended, call?.requestId ?? row.request_id))
+    await events.emit(tx, sessionEnded, row.owner, { session_id, reason, ...facts }, ...(call ? [call] : []))
+    return ended
+  }
+}
+
+const usageOf = (row: SessionRow, requestId: string) => ({
+  requestId,
+  owner: row.owner,
+  userId: row.user_id,
+  keyId: row.key_id,
+  endpoint: '/browser/sessions',
+  mode: null,
+  resolvedMode: null,
+  model: null,
+  status: 200,
+  promptTokens: 0,
+  completionTokens: 0,
+  costMicro: row.cost_micro,
+  cached: false,
+  latencyMs: 0,
+  ttftMs: null,
+  fallbackUsed: false,
+})

@@ -1,0 +1,51 @@
+import { defineError } from '../kernel/errors'
+
+export const browserUnconfigured = defineError(
+  'unconfigured',
+  'browser_unconfigured',
+  () =>
+    'This server has no browser. Its operator installs Chromium, or sets SVC_BROWSER_PATH or SVC_BROWSER_WS_ENDPOINT.',
+)
+
+export const proxiesUnconfigured = defineError(
+  'unconfigured',
+  'browser_unconfigured',
+  () => '"proxies" is true and this server has no proxy. Its operator sets SVC_BROWSER_UPSTREAM_PROXY; send false.',
+)
+
+/** One answer for sessions that do not exist, have ended, and are another key's (contract 16). */
+export const sessionNotFound = defineError(
+  'missing',
+  'session_not_found',
+  () => 'No open browser session with this id. Start one with POST /browser/sessions.',
+)
+
+export const liveViewUnavailable = defineError(
+  'missing',
+  'live_view_unavailable',
+  () => 'The live view of this session cannot be reached right now. Ask again with force=1.',
+)
+
+export const sessionLimit = defineError(
+  'throttled',
+  'browser_session_limit',
+  (most: number) => `You have ${most} browser sessions open, the most at once. End one, or wait until one ends.`,
+)
+
+export const serverFull = defineError(
+  'throttled',
+  'browser_session_limit',
+  (most: number) => `This server has ${most} browser sessions open, the most at once. Try again in a minute.`,
+)
+
+export const browserFailed = defineError(
+  'unavailable',
+  'service_unavailable',
+  () => 'The browser did not start. Nothing was charged; try again in a few seconds.',
+)
+
+export const invalidEmbedToken = defineError(
+  'unauthenticated',
+  'invalid_token',
+  () => 'This link to a live view is not valid, or no longer. Ask the page it came from for a new one.',
+)

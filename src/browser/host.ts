@@ -1,0 +1,149 @@
+import type { Browser } from 'puppeteer-core'
+import type { OwnerScope } from '../kernel/caller'
+import type { Values } from '../kernel/config'
+import { errorFields, type Log } from '../kernel/log'
+import type { Outbound } from '../kernel/outbound'
+import { startChromium } from './chromium'
+import type { browserSettings } from './config'
+import { openEgressProxy } from './egress-proxy'
+import { browserFailed } from './errors'
+import { type LiveBrowser, openLive } from './live'
+import type { BrowserSessionId, EndReason } from './schema'
+import { createRefs, type Refs } from './tree'
+
+/** A session whose browser this process has. */
+export type OpenSession = {
+  id: BrowserSessionId
+  owner: OwnerScope
+  recorded: boolean
+  live: LiveBrowser
+  refs: Refs
+  /** Epoch ms of the last action, or of the last hand on the page. */
+  lastActive: number
+  /** The version that viewers have; grows with each fresh target. */
+  version: number
+  /** Told when the page in front, its address or its title changes. */
+  listeners: Set<() => void>
+  /** Told once, when the session ends. */
+  enders: Set<(reason: EndReason) => void>
+  /** Actions run one after the other. */
+  turn: Promise<unknown>
+  /** Pictures that were kept of it. */
+  frames: number
+  /** How many people look at it. */
+  viewers: number
+}
+
+type Deps = {
+  settings: Values<typeof browserSettings>
+  outbound: Outbound
+  log: Log
+  /** Its sessions are gone because the browser ended. */
+  onLost(ids: BrowserSessionId[]): void
+}
+
+type Opening = { id: BrowserSessionId; owner: OwnerScope; recorded: boolean; through: boolean; now: number }
+
+export type Host = ReturnType<typeof createHost>
+
+/** The browser of this process and the sessions in it. It starts with the first session, and again when it died. */
+export function createHost({ settings, outbound, log, onLost }: Deps) {
+  const open = new Map<BrowserSessionId, OpenSession>()
+  let browser: Promise<Browser> | null = null
+  let closed = false
+
+  return {
+    open,
+    start,
+    openSession,
+    find: (id: BrowserSessionId): OpenSession | undefined => open.get(id),
+    /** Closes the browser of a session and tells its viewers; does nothing for one that is not here. */
+    async end(id: BrowserSessionId, reason: EndReason): Promise<void> {
+      const session = open.get(id)
+      if (!session) return
+      open.delete(id)
+      for (const tell of session.enders) tell(reason)
+      await session.live.close()
+    },
+    bytesOf: (id: BrowserSessionId): number => open.get(id)?.live.proxy.bytes() ?? 0,
+    /** Process id of the Chromium that was started here; null when there is none. */
+    pid: async (): Promise<number | null> => (await browser?.catch(() => null))?.process()?.pid ?? null,
+    async close(): Promise<void> {
+      closed = true
+      const running = await browser?.catch(() => null)
+      browser = null
+      if (settings.browserWsEndpoint) await running?.disconnect()
+      else await running?.close().catch(() => undefined)
+    },
+  }
+
+  /** The running browser; starts it when there is none. Throws 503. */
+  function start(): Promise<Browser> {
+    browser ??= startChromium(settings).then(
+      (started) => {
+        started.on('disconnected', lose)
+        return started
+      },
+      (error: unknown) => {
+        browser = null
+        log.error(errorFields(error), 'the browser did not start')
+        throw browserFailed.with({ retryAfterS: 5, cause: error })
+      },
+    )
+    return browser
+  }
+
+  function lose(): void {
+    browser = null
+    const ids = [...open.keys()]
+    for (const [id, session] of open) {
+      open.delete(id)
+      for (const tell of session.enders) tell('browser')
+      session.live.proxy.close()
+    }
+    if (closed || !ids.length) return
+    log.warn({ sessions: ids.length }, 'the browser ended, and its sessions with it')
+    onLost(ids)
+  }
+
+  /** A context of its own for a session. Throws 503. */
+  async function openSession({ id, owner, recorded, through, now }: Opening): Promise<OpenSession> {
+    const running = await start()
+    const listen = settings.browserProxyHost
+    const proxy = await openEgressProxy({ outbound, listen, upstream: settings.browserUpstreamProxy }, through)
+    const listeners = new Set<() => void>()
+    const onChange = () => {
+      for (const tell of listeners) tell()
+    }
+    try {
+      const live = await openLive({ browser: running, proxy, onChange })
+      const session: OpenSession = {
+        id,
+        owner,
+        recorded,
+        live,
+        refs: createRefs(),
+        lastActive: now,
+        version: 1,
+        listeners,
+        enders: new Set(),
+        turn: Promise.resolve(),
+        frames: 0,
+        viewers: 0,
+      }
+      open.set(id, session)
+      return session
+    } catch (error) {
+      proxy.close()
+      log.error(errorFields(error), 'the browser opened no session')
+      throw browserFailed.with({ retryAfterS: 5, cause: error })
+    }
+  }
+}
+
+/** Runs an action of a session after those before it. */
+export function inTurn<T>(session: OpenSession, action: () => Promise<T>): Promise<T> {
+  const next = session.turn.then(action, action)
+  session.turn = next.catch(() => undefined)
+  return next
+}

@@ -1,0 +1,55 @@
+/*
+ * Functions that run in pages: each stands alone, because only its text is sent there.
+ */
+
+/** The kind of a field: the type of an input, `select`, or `text` for anything else. */
+export const kindOfField = (node: unknown): string => {
+  const field = node as HTMLInputElement
+  return field.tagName === 'SELECT' ? 'select' : field.tagName === 'INPUT' ? field.type : 'text'
+}
+
+/** The same of the field that has the keyboard, also in a shadow root. */
+export const kindOfFocused = (): string => {
+  let field = document.activeElement
+  while (field?.shadowRoot?.activeElement) field = field.shadowRoot.activeElement
+  return field?.tagName === 'INPUT'
+    ? (field as HTMLInputElement).type
+    : field?.tagName === 'IFRAME'
+      ? 'password'
+      : 'text'
+}
+
+/** Sets the value of a field, and tells the page. */
+export const setValue = (node: unknown, value: string): void => {
+  const field = node as HTMLInputElement
+  field.value = value
+  field.dispatchEvent(new Event('input', { bubbles: true }))
+  field.dispatchEvent(new Event('change', { bubbles: true }))
+}
+
+/** Selects what is in a field, so that typing takes its place. */
+export const selectAll = (node: unknown): void => {
+  const field = node as HTMLInputElement
+  if (typeof field.select === 'function') {
+    field.select()
+    return
+  }
+  const range = document.createRange()
+  range.selectNodeContents(field as unknown as globalThis.Node)
+  getSelection()?.removeAllRanges()
+  getSelection()?.addRange(range)
+}
+
+/** The value of the option of a `<select>` that is called so; null where there is none. Runs in the page. */
+export const chooseOption = (node: unknown, option: string): string | null => {
+  const field = node as HTMLSelectElement
+  if (field.tagName !== 'SELECT') return null
+  const plain = (text: string) => text.trim().replace(/\s+/g, ' ').toLowerCase()
+  const options = [...field.options]
+  const wanted = plain(option)
+  const found =
+    options.find(({ label }) => plain(label) === wanted) ??
+    options.find(({ value }) => plain(value) === wanted) ??
+    options.find(({ label }) => plain(label).includes(wanted))
+  return found ? found.value : null
+}

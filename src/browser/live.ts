@@ -1,0 +1,157 @@
+import type { Browser, BrowserContext, Page, Target } from 'puppeteer-core'
+import { VIEWPORT } from './chromium'
+import type { EgressProxy } from './egress-proxy'
+
+/** Contract 16: a page may open tabs, up to so many; more are closed at once. */
+export const MOST_TABS = 10
+
+type Options = {
+  browser: Browser
+  proxy: EgressProxy
+  /** Called when the page in front, its address or its title may have changed. */
+  onChange(): void
+}
+
+export type PageFacts = { id: string; url: string; title: string; favicon_url: string | null }
+export type LiveBrowser = Awaited<ReturnType<typeof openLive>>
+
+/** A dialog that a page opened, and how it was answered. */
+export type AnsweredDialog = { type: string; message: string; accepted: boolean }
+
+/** What a page may not have: names leave by none of them. */
+const NO_PEERS = `for (const name of ['RTCPeerConnection','webkitRTCPeerConnection','RTCDataChannel','RTCIceTransport','WebTransport'])
+  try { Object.defineProperty(globalThis, name, { value: undefined, configurable: false, writable: false }) } catch {}`
+
+/** Schemes that a tab may show; anything else closes it. */
+const SHOWN = /^(https?:|about:(blank|srcdoc)|blob:|data:|chrome-error:)/
+
+/**
+ * The browser of one session: a context with its own cookies, storage, cache and way out, whose tabs are followed. The
+ * newest tab is in front, as a person would see it.
+ */
+export async function openLive({ browser, proxy, onChange }: Options) {
+  const context = await browser.createBrowserContext({
+    proxyServer: proxy.url,
+    proxyBypassList: ['<-loopback>'],
+    downloadBehavior: { policy: 'deny' },
+  })
+  const tabs = new Map<Page, string>()
+  const dialogs: AnsweredDialog[] = []
+  let tabNumber = 0
+  let front: Page | null = null
+  let acceptNext = true
+
+  context.on('targetcreated', (target: Target) => void adopt(target).catch(() => undefined))
+  context.on('targetdestroyed', () => settleFront())
+  await denyPermissions(browser, context)
+  const first = await context.newPage()
+  await adopt(first.target())
+
+  return {
+    context,
+    proxy,
+    /** The tab in front. */
+    page: (): Page => {
+      settleFront()
+      if (!front) throw new Error('the session has no page')
+      return front
+    },
+    tabs: (): readonly Page[] => [...tabs.keys()],
+    idOf: (page: Page): string => tabs.get(page) ?? 'tab-0',
+    show,
+    facts,
+    newTab: async () => adopt((await context.newPage()).target()),
+    /** The dialogs since the last call. */
+    takeDialogs: (): AnsweredDialog[] => dialogs.splice(0),
+    /** Whether the next `confirm` and `prompt` are accepted. */
+    answerDialogs(accepted: boolean): void {
+      acceptNext = accepted
+    },
+    async close(): Promise<void> {
+      await context.close().catch(() => undefined)
+      proxy.close()
+    },
+  }
+
+  async function adopt(target: Target): Promise<void> {
+    if (target.type() !== 'page') return
+    const page = await target.page()
+    if (!page || tabs.has(page)) return
+    if (tabs.size >= MOST_TABS) return void (await page.close().catch(() => undefined))
+    tabs.set(page, `tab-${++tabNumber}`)
+    page.on('dialog', (dialog) => {
+      const accepted = dialog.type() === 'alert' || dialog.type() === 'beforeunload' || acceptNext
+      dialogs.push({ type: dialog.type(), message: dialog.message().slice(0, 500), accepted })
+      if (dialogs.length > 20) dialogs.shift()
+      void (accepted ? dialog.accept(dialog.defaultValue() || undefined) : dialog.dismiss()).catch(() => undefined)
+    })
+    page.on('framenavigated', (frame) => {
+      if (frame !== page.mainFrame()) return
+      if (!SHOWN.test(frame.url())) void page.goto('about:blank').catch(() => undefined)
+      onChange()
+    })
+    page.on('load', onChange)
+    page.on('close', settleFront)
+    await show(page)
+    await Promise.all([page.setViewport(VIEWPORT), page.evaluateOnNewDocument(NO_PEERS)])
+    onChange()
+  }
+
+  /** A tab that closed gives its place to the newest of the others; the last one leaves an empty one. */
+  function settleFront(): void {
+    for (const page of tabs.keys()) if (page.isClosed()) tabs.delete(page)
+    if (front && !front.isClosed()) return
+    front = [...tabs.keys()].at(-1) ?? null
+    if (front) void front.bringToFront().catch(() => undefined)
+    onChange()
+  }
+
+  async function show(page: Page): Promise<void> {
+    front = page
+    await page.bringToFront().catch(() => undefined)
+    onChange()
+  }
+
+  async function facts(page: Page): Promise<PageFacts> {
+    const id = tabs.get(page) ?? 'tab-0'
+    const url = page.url()
+    const [title, favicon] = await Promise.all([
+      within(page.title(), ''),
+      within(
+        page.evaluate(() => document.querySelector<HTMLLinkElement>('link[rel~="icon"]')?.href ?? null),
+        null,
+      ),
+    ])
+    return { id, url: url.slice(0, 2_048), title: title.slice(0, 300), favicon_url: faviconOf(url, favicon) }
+  }
+}
+
+function faviconOf(url: string, named: string | null): string | null {
+  if (named && /^https?:/.test(named) && named.length <= 2_048) return named
+  return /^https?:/.test(url) ? new URL('/favicon.ico', url).href : null
+}
+
+/** What a page that hangs does not answer in a second is taken to be `otherwise`. */
+export async function within<T>(answer: Promise<T>, otherwise: T, ms = 1_000): Promise<T> {
+  const { promise: late, resolve } = Promise.withResolvers<T>()
+  const timer = setTimeout(() => resolve(otherwise), ms)
+  try {
+    return await Promise.race([answer.catch(() => otherwise), late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** No camera, microphone, place, notifications, clipboard: all permissions of every origin are refused. */
+async function denyPermissions(browser: Browser, context: BrowserContext): Promise<void> {
+  const session = await browser.target().createCDPSession()
+  try {
+    const browserContextId = context.id
+    await session.send('Browser.grantPermissions', {
+      permissions: [],
+      ...(browserContextId ? { browserContextId } : {}),
+    })
+  } finally {
+    await session.detach().catch(() => undefined)
+  }
+}

@@ -1,0 +1,61 @@
+import { AppError, atField } from '../kernel/errors'
+import type { Outbound } from '../kernel/outbound'
+import { ToolFailure } from '../tools'
+import { type LiveBrowser, within } from './live'
+
+const NAVIGATION_MS = 20_000
+const START_MS = 5_000
+
+/**
+ * An address that a session may open: public, http or https, and checked again by each connection. What follows `#`
+ * stays in the browser. Throws 400 `url_blocked`, which names `field`.
+ */
+export async function readAddress(
+  outbound: Pick<Outbound, 'assertPublicUrl'>,
+  text: string,
+  field: string,
+): Promise<string> {
+  const hash = text.indexOf('#')
+  try {
+    await outbound.assertPublicUrl(hash < 0 ? text : text.slice(0, hash))
+  } catch (error) {
+    throw error instanceof AppError ? atField(error, field) : error
+  }
+  return text
+}
+
+/** How far a navigation is waited for: `started` returns as soon as the page begins to come, at most 5 s. */
+type Until = 'started' | 'load' | 'domcontentloaded'
+
+/** Opens an address in the tab in front. Throws {@link ToolFailure} when nothing comes. */
+export async function goTo(live: LiveBrowser, url: string, until: Until): Promise<void> {
+  const page = live.page()
+  if (until === 'started') {
+    const going = page.goto(url, { waitUntil: 'domcontentloaded', timeout: NAVIGATION_MS }).catch(() => null)
+    await within(going, null, START_MS)
+    return
+  }
+  try {
+    const response = await page.goto(url, { waitUntil: until, timeout: NAVIGATION_MS })
+    if (response?.status() === 403 && /not a public http or https address/.test(await within(response.text(), ''))) {
+      throw new ToolFailure('The address leads to one that is not public, which cannot be opened here.')
+    }
+  } catch (error) {
+    if (error instanceof ToolFailure) throw error
+    // A page that loads for ever is a page all the same.
+    if ((error as Error).name === 'TimeoutError' && page.url() !== 'about:blank') return
+    throw new ToolFailure(`The page did not open: ${reasonOf(error)}.`)
+  }
+}
+
+const REASONS: [RegExp, string][] = [
+  [/TUNNEL_CONNECTION_FAILED/, 'its address cannot be reached, or is not public'],
+  [/NAME_NOT_RESOLVED/, 'its name is not known'],
+  [/CERT|SSL/, 'its certificate was not accepted'],
+  [/ABORTED/, 'it was a download, or another navigation took over'],
+  [/TimeoutError|timeout/i, 'it took too long'],
+  [/TOO_MANY_REDIRECTS/, 'it redirects for ever'],
+]
+
+const reasonOf = (error: unknown): string =>
+  REASONS.find(([pattern]) => pattern.test(String(error)))?.[1] ?? 'the connection ended'

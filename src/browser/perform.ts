@@ -1,0 +1,225 @@
+import type { JsonSchema } from '../engines'
+import type { Draft, Files } from '../files'
+import type { Outbound } from '../kernel/outbound'
+import { ToolFailure } from '../tools'
+import { doSteps } from './act'
+import { extract } from './extract'
+import type { OpenSession } from './host'
+import { readInstruction, type Step } from './instruction'
+import { within } from './live'
+import { likeness } from './match'
+import { goTo, readAddress } from './navigate'
+import { collectContent, type PageContent } from './page-facts'
+import { type Acted, settle } from './reach'
+import type { BrowserTool } from './schema'
+import type { Thinker } from './think'
+import { ACTIVE, type Element, readTree } from './tree'
+
+export type Arguments = Record<string, unknown>
+
+/** What a tool did: what its caller gets, what it acted on, and a picture that becomes a file. */
+export type Performed = {
+  result: unknown
+  target: Acted['target']
+  draft?: Draft
+  /** It typed into a password field, so that nothing of it is kept. */
+  secret?: boolean
+  costMicro: number
+}
+
+export type PerformDeps = { outbound: Outbound; files: Pick<Files, 'receive'>; thinker: Thinker }
+
+const MOST_ELEMENTS = 200
+const MOST_PICTURE_HEIGHT = 8_000
+
+/** Runs one tool on a session. Throws {@link ToolFailure} with a sentence for whoever called it. */
+export async function perform(
+  deps: PerformDeps,
+  session: OpenSession,
+  tool: BrowserTool,
+  args: Arguments,
+  signal: AbortSignal,
+): Promise<Performed> {
+  signal.throwIfAborted()
+  switch (tool) {
+    case 'browser_navigate':
+      return navigate(deps, session, args as NavigateArguments)
+    case 'browser_act':
+      return act(deps, session, args as ActArguments, signal)
+    case 'browser_observe':
+      return observe(session, args as { instruction?: string })
+    case 'browser_extract':
+      return extractFrom(deps, session, args as ExtractArguments, signal)
+    case 'browser_screenshot':
+      return screenshot(deps, session, args as { full_page?: boolean })
+  }
+}
+
+type NavigateArguments = { url: string; wait_until?: 'load' | 'domcontentloaded' }
+
+async function navigate({ outbound }: PerformDeps, { live }: OpenSession, args: NavigateArguments): Promise<Performed> {
+  const url = await readAddress(outbound, args.url, 'arguments.url')
+  await goTo(live, url, args.wait_until ?? 'load')
+  const page = live.page()
+  return { result: { url: page.url(), title: await within(page.title(), '') }, target: null, costMicro: 0 }
+}
+
+type ActArguments = { instruction: string; selector?: string; variables?: Record<string, unknown> }
+
+async function act(
+  deps: PerformDeps,
+  session: OpenSession,
+  args: ActArguments,
+  signal: AbortSignal,
+): Promise<Performed> {
+  const { live, refs } = session
+  const instruction = withVariables(args.instruction, args.variables ?? {})
+  const fixed = args.selector ? await bySelector(session, args.selector) : null
+  live.takeDialogs()
+  live.answerDialogs(true)
+  const { steps, costMicro } = await stepsFor(deps, session, instruction, signal)
+  const doing = { live, refs, signal }
+  const acted = await doSteps(doing, steps, fixed).finally(() => live.answerDialogs(true))
+  const dialogs = live.takeDialogs()
+  const result = { success: true, action: acted.action, url: live.page().url(), ...(dialogs.length ? { dialogs } : {}) }
+  return { result, target: acted.target, costMicro, secret: acted.secret }
+}
+
+/** What to do: as the built-in reader understands it, else as an engine does, which sees the page. */
+async function stepsFor({ thinker }: PerformDeps, session: OpenSession, instruction: string, signal: AbortSignal) {
+  const read = readInstruction(instruction)
+  if (read) return { steps: read, costMicro: 0 }
+  const thought = await thinker.steps(session, instruction, signal)
+  if (thought) return thought
+  throw new ToolFailure(
+    `The instruction ${JSON.stringify(instruction.slice(0, 100))} is not understood. Say one thing, such as: click "Sign in"; type "5" in "Quantity".`,
+  ) as never as { steps: Step[] } & Error
+}
+
+/** `%name%` stands for a variable: its value is typed, and never read as an instruction. */
+function withVariables(instruction: string, variables: Record<string, unknown>): string {
+  return instruction.replace(/"?%([A-Za-z0-9_]{1,64})%"?/g, (whole, name: string) =>
+    Object.hasOwn(variables, name) ? `"${String(variables[name]).replace(/["\n]/g, ' ')}"` : whole,
+  )
+}
+
+/** An element by the reference that `browser_observe` gave, or by a CSS selector. */
+async function bySelector({ live, refs }: OpenSession, selector: string): Promise<Element> {
+  const page = live.page()
+  const elements = await readTree(page, refs)
+  const known = elements.find(({ ref }) => ref === selector)
+  if (known) return known
+  const found = /^e\d+$/.test(selector) ? null : await page.$(selector).catch(() => null)
+  if (!found) throw new ToolFailure(`Nothing on this page has the selector ${JSON.stringify(selector.slice(0, 100))}.`)
+  const name = await found.evaluate((node) =>
+    (node.getAttribute('aria-label') ?? node.textContent ?? '').trim().slice(0, 100),
+  )
+  const bare = {
+    ref: selector,
+    role: 'element',
+    name,
+    value: '',
+    around: [],
+    disabled: false,
+    checked: null,
+    level: null,
+  }
+  return { ...bare, handle: async () => found }
+}
+
+async function observe({ live, refs }: OpenSession, { instruction }: { instruction?: string }): Promise<Performed> {
+  const page = live.page()
+  await settle(page)
+  const elements = (await readTree(page, refs)).filter(
+    ({ role, name, disabled }) => ACTIVE.has(role) && name && !disabled,
+  )
+  const shown = instruction ? rank(elements, instruction) : elements
+  const result = {
+    elements: shown.slice(0, MOST_ELEMENTS).map(({ ref, role, name, value, checked }) => ({
+      selector: ref,
+      role,
+      description: [name, value && `(${value})`, checked && '(checked)'].filter(Boolean).join(' '),
+    })),
+  }
+  return { result, target: null, costMicro: 0 }
+}
+
+/** The elements that an instruction is about, best first; all of them when it names none. */
+function rank(elements: readonly Element[], instruction: string): readonly Element[] {
+  const roles = ROLE_WORDS.find(([word]) => word.test(instruction))?.[1]
+  const ofRole = roles ? elements.filter(({ role }) => roles.includes(role)) : elements
+  const scored = ofRole
+    .map((element) => ({ element, score: likeness(instruction, element.name) }))
+    .filter(({ score }) => score >= 0.3)
+    .sort((a, b) => b.score - a.score)
+  return scored.length ? scored.map(({ element }) => element) : ofRole
+}
+
+const ROLE_WORDS: [RegExp, readonly string[]][] = [
+  [/\bbuttons?\b/i, ['button']],
+  [/\blinks?\b/i, ['link']],
+  [
+    /\b(?:fields?|inputs?|text ?box(?:es)?)\b/i,
+    ['textbox', 'searchbox', 'combobox', 'spinbutton', 'Date', 'InputTime'],
+  ],
+  [/\bcheckbox(?:es)?\b/i, ['checkbox', 'switch']],
+]
+
+type ExtractArguments = { instruction: string; schema?: JsonSchema }
+
+async function extractFrom(
+  { thinker }: PerformDeps,
+  session: OpenSession,
+  { instruction, schema }: ExtractArguments,
+  signal: AbortSignal,
+): Promise<Performed> {
+  const content = await readContent(session)
+  const found = extract(content, instruction, schema)
+  if (found.sure) return { result: { data: found.data }, target: null, costMicro: 0 }
+  const thought = await thinker.extract(content, instruction, schema, signal)
+  if (thought) return { result: { data: thought.data }, target: null, costMicro: thought.costMicro }
+  return { result: { data: found.data }, target: null, costMicro: 0 }
+}
+
+/** The page in front and its frames, as one. */
+export async function readContent({ live }: OpenSession): Promise<PageContent> {
+  const page = live.page()
+  await settle(page)
+  const read = await Promise.all(
+    page
+      .frames()
+      .slice(0, 20)
+      .map((frame) => within(frame.evaluate(collectContent), null, 5_000)),
+  )
+  const [main, ...others] = read.filter((content) => content !== null)
+  if (!main) throw new ToolFailure('The page does not answer.')
+  return {
+    ...main,
+    text: [main, ...others].map(({ text }) => text).join('\n'),
+    headings: [main, ...others].flatMap(({ headings }) => headings),
+    links: [main, ...others].flatMap(({ links }) => links),
+    tables: [main, ...others].flatMap(({ tables }) => tables),
+    pairs: [main, ...others].flatMap(({ pairs }) => pairs),
+    lists: [main, ...others].flatMap(({ lists }) => lists),
+  }
+}
+
+async function screenshot(
+  { files }: PerformDeps,
+  { live }: OpenSession,
+  { full_page = false }: { full_page?: boolean },
+) {
+  const page = live.page()
+  await settle(page)
+  const { width = 1280, height = 800 } = page.viewport() ?? {}
+  const tall = full_page
+    ? await within(
+        page.evaluate(() => document.documentElement.scrollHeight),
+        height,
+      )
+    : height
+  const clip = { x: 0, y: 0, width, height: Math.max(1, Math.min(tall, MOST_PICTURE_HEIGHT)) }
+  const bytes = await page.screenshot({ type: 'png', clip, captureBeyondViewport: full_page })
+  const draft = await files.receive(bytes, 'image/png')
+  return { result: { width: clip.width, height: clip.height }, target: null, draft, costMicro: 0 }
+}

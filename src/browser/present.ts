@@ -1,0 +1,52 @@
+import type { Clock } from '../kernel/clock'
+import { iso } from '../kernel/clock'
+import type { BrowserSessionId, SessionHandle, SessionSnapshot } from './schema'
+import type { SessionRow } from './table'
+import { EMBED_MS, type EmbedTokens, type Rights } from './tokens'
+
+type Deps = { clock: Clock; tokens: EmbedTokens; origin(): string }
+
+export type Presenter = ReturnType<typeof createPresenter>
+
+/** Sessions as callers see them; each time with fresh links, which work for an hour. */
+export function createPresenter({ clock, tokens, origin }: Deps) {
+  return { handle, snapshot, viewUrl }
+
+  function link(id: BrowserSessionId, user: string, until: number, rights: Rights): string {
+    return `${origin()}/embed/browser/${id}?token=${tokens.sign({ session: id, user }, until, rights)}`
+  }
+
+  /** The link to look at a session; null when it is over. */
+  function viewUrl(row: SessionRow): string | null {
+    return row.state === 'active' ? link(row.id, row.user_id, clock.now() + EMBED_MS, 'view') : null
+  }
+
+  function handle(row: SessionRow): SessionHandle {
+    const until = clock.now() + EMBED_MS
+    return {
+      session_id: row.id,
+      live_view_url: viewUrl(row),
+      live_view_version: row.view_version,
+      embed_url: row.state === 'active' ? link(row.id, row.user_id, until, 'control') : null,
+      embed_token_expires_at: iso(Math.floor(until / 1_000) * 1_000),
+      region: row.region,
+      keep_alive: row.keep_alive,
+      started_at: iso(row.started_at),
+      expires_at: iso(row.expires_at),
+    }
+  }
+
+  function snapshot(row: SessionRow): SessionSnapshot {
+    return {
+      object: 'browser_session',
+      ...handle(row),
+      current_url: row.url,
+      current_title: row.title,
+      favicon_url: row.favicon_url,
+      last_active_at: iso(row.last_active_at),
+      proxies: row.proxies,
+      status: row.state,
+      ended_reason: row.reason,
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import type { ElementHandle, Page } from 'puppeteer-core'
+import { ToolFailure } from '../tools'
+import { type LiveBrowser, within } from './live'
+import { findElement, type Kind } from './match'
+import { type Element, type Refs, readTree } from './tree'
+
+/** What was acted on, as people call it. */
+export type Target = { role: string; name: string }
+export type Acted = { action: string; target: Target | null; secret?: boolean }
+
+export type Doing = { live: LiveBrowser; refs: Refs; signal: AbortSignal }
+
+const SETTLE_MS = 1_500
+const QUIET_MS = 60
+
+/** A click where the element is; one that something covers, or that has no box, is clicked by its own method. */
+export async function clickOn(handle: ElementHandle, times = 1): Promise<void> {
+  try {
+    await handle.click({ count: times })
+  } catch {
+    await handle.evaluate((node) => (node as unknown as { click?(): void }).click?.())
+  }
+}
+
+const WHAT: Record<Kind, string> = {
+  press: 'to click',
+  write: 'to type into',
+  options: 'to choose from',
+  tick: 'to check',
+  any: 'visible',
+}
+
+/** The element that a phrase names now. A page may still be drawing itself: it is looked at again for a while. */
+export async function reach(doing: Doing, phrase: string, kind: Kind, fixed: Element | null) {
+  for (let attempt = 0; ; attempt++) {
+    const element = fixed ?? findElement(await readTree(doing.live.page(), doing.refs), phrase, kind)?.element
+    const handle = element && (await element.handle().catch(() => null))
+    if (element && handle) return { element, handle }
+    if (attempt === 4 || fixed)
+      throw new ToolFailure(`Nothing ${WHAT[kind]} on this page is called ${JSON.stringify(phrase)}.`)
+    await settle(doing.live.page(), 400)
+  }
+}
+
+export const acted = (verb: string, { role, name }: Element): Acted => ({
+  action: `${verb} ${role} ${JSON.stringify(name)}`,
+  target: { role, name },
+})
+
+/** Waits until a page has finished what an action began: its navigation, or the requests it sends; not for long. */
+export async function settle(page: Page, most = SETTLE_MS): Promise<void> {
+  if (page.isClosed()) return
+  await within(
+    page.evaluate((ms) => new Promise((done) => setTimeout(done, ms)), QUIET_MS),
+    undefined,
+    most,
+  )
+  if (page.isClosed()) return
+  await within(page.waitForNetworkIdle({ idleTime: QUIET_MS, timeout: most, concurrency: 2 }), undefined, most)
+  await within(
+    page.waitForFunction(() => document.readyState !== 'loading', { timeout: most }),
+    null,
+    most,
+  )
+}

@@ -1,0 +1,112 @@
+import { and, asc, desc, eq, inArray, lte, ne, or, sql } from 'drizzle-orm'
+import type { OwnerScope } from '../kernel/caller'
+import type { UserId } from '../kernel/ids'
+import type { Reader, Tx } from '../kernel/store'
+import { isGone } from '../nodes'
+import type { BrowserSessionId } from './schema'
+import { browserSessions, type SessionRow } from './table'
+
+/** Whose sessions are read: those of one holder of one owner. */
+export type Holder = { owner: OwnerScope; holder: string }
+
+type Change = Partial<SessionRow>
+
+/** Rows of browser sessions. What callers ask for names owner and holder; the rest is the server's own. */
+export const sessionRepository = {
+  async insert(tx: Tx, row: SessionRow): Promise<void> {
+    await tx.insert(tx.of(browserSessions)).values(row)
+  },
+
+  async find(reader: Reader, { owner, holder }: Holder, id: BrowserSessionId): Promise<SessionRow | undefined> {
+    const t = reader.of(browserSessions)
+    const own = and(eq(t.id, id), eq(t.owner, owner), eq(t.holder, holder))
+    return (await reader.select().from(t).where(own))[0]
+  },
+
+  /** A session by a link that was signed for it. */
+  async byLink(reader: Reader, id: BrowserSessionId): Promise<SessionRow | undefined> {
+    const t = reader.of(browserSessions)
+    return (await reader.select().from(t).where(eq(t.id, id)))[0]
+  },
+
+  active(reader: Reader, { owner, holder }: Holder): Promise<SessionRow[]> {
+    const t = reader.of(browserSessions)
+    const own = and(eq(t.owner, owner), eq(t.holder, holder), eq(t.state, 'active'))
+    return reader.select().from(t).where(own).orderBy(desc(t.started_at)) as Promise<SessionRow[]>
+  },
+
+  async countOfUser(reader: Reader, user: UserId): Promise<number> {
+    const t = reader.of(browserSessions)
+    const own = and(eq(t.user_id, user), eq(t.state, 'active'))
+    const [found] = await reader
+      .select({ n: sql<number>`count(*)`.mapWith(Number) })
+      .from(t)
+      .where(own)
+    return found!.n
+  },
+
+  /** Open sessions of a process. */
+  ofNode(reader: Reader, node: string): Promise<SessionRow[]> {
+    const t = reader.of(browserSessions)
+    const own = and(eq(t.node, node), eq(t.state, 'active'))
+    return reader.select().from(t).where(own) as Promise<SessionRow[]>
+  },
+
+  /** Open sessions whose process has ended, and those past their end that nobody ended. */
+  lost(reader: Reader, { node, now, limit }: { node: string; now: number; limit: number }): Promise<SessionRow[]> {
+    const t = reader.of(browserSessions)
+    const foreign = ne(t.node, node)
+    const gone = reader.dialect === 'sqlite' ? foreign : and(foreign, isGone(reader, t.node))
+    return reader
+      .select()
+      .from(t)
+      .where(and(eq(t.state, 'active'), or(gone, lte(t.expires_at, now))))
+      .limit(limit) as Promise<SessionRow[]>
+  },
+
+  /** Ends a session. False when it had already ended. */
+  async end(tx: Tx, id: BrowserSessionId, ending: Change): Promise<boolean> {
+    const t = tx.of(browserSessions)
+    const open = and(eq(t.id, id), eq(t.state, 'active'))
+    const ended = { ...ending, state: 'ended' as const }
+    return (await tx.update(t).set(ended).where(open).returning({ id: t.id })).length === 1
+  },
+
+  /** Changes an open session; false when it has ended. */
+  async change(tx: Tx, id: BrowserSessionId, change: Change): Promise<boolean> {
+    const t = tx.of(browserSessions)
+    const open = and(eq(t.id, id), eq(t.state, 'active'))
+    return (await tx.update(t).set(change).where(open).returning({ id: t.id })).length === 1
+  },
+
+  /** Locks an open session until the transaction ends; undefined when it has ended. */
+  async lock(tx: Tx, id: BrowserSessionId): Promise<SessionRow | undefined> {
+    const t = tx.of(browserSessions)
+    const open = and(eq(t.id, id), eq(t.state, 'active'))
+    return (await tx.update(t).set({ id }).where(open).returning())[0]
+  },
+
+  /** A new version of the live view, greater than all before; null when the session has ended. */
+  async nextVersion(tx: Tx, id: BrowserSessionId, seen: Change): Promise<number | null> {
+    const t = tx.of(browserSessions)
+    const open = and(eq(t.id, id), eq(t.state, 'active'))
+    const next = { ...seen, view_version: sql`${t.view_version} + 1` as never }
+    const [row] = await tx.update(t).set(next).where(open).returning({ version: t.view_version })
+    return row?.version ?? null
+  },
+
+  async seen(tx: Tx, ids: readonly BrowserSessionId[], now: number): Promise<void> {
+    if (!ids.length) return
+    const t = tx.of(browserSessions)
+    await tx
+      .update(t)
+      .set({ seen_at: now })
+      .where(and(inArray(t.id, [...ids]), eq(t.state, 'active')))
+  },
+
+  /** The sessions of everyone, for operators. */
+  everyones(reader: Reader): Promise<SessionRow[]> {
+    const t = reader.of(browserSessions)
+    return reader.select().from(t).where(eq(t.state, 'active')).orderBy(asc(t.started_at)) as Promise<SessionRow[]>
+  },
+}

@@ -1,0 +1,112 @@
+import { defineId } from '../kernel/ids'
+import { JsonObject, nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
+
+export const BrowserSessionId = defineId('browser session', 'bb_sess')
+export type BrowserSessionId = Static<typeof BrowserSessionId.schema>
+
+export type SessionState = 'active' | 'ended'
+/** Why a session ended: by call, cap, idle time or credit, or because its browser or its server went away. */
+export const END_REASONS = ['call', 'cap', 'idle', 'credits', 'browser', 'lost', 'shutdown'] as const
+export type EndReason = (typeof END_REASONS)[number]
+
+export const BROWSER_TOOLS = [
+  'browser_navigate',
+  'browser_act',
+  'browser_extract',
+  'browser_observe',
+  'browser_screenshot',
+] as const
+export type BrowserTool = (typeof BROWSER_TOOLS)[number]
+
+export const NewSession = t.Object(
+  {
+    url: t.Optional(nullable(t.String({ description: 'Public http or https address to open at once' }))),
+    keep_alive: t.Optional(t.Boolean({ default: false, description: 'Does not end by idle time' })),
+    proxies: t.Optional(t.Boolean({ default: false, description: 'Leaves by a proxy; charged by the MB' })),
+    region: t.Optional(t.String({ maxLength: 64, default: 'us-west-2' })),
+    record: t.Optional(t.Boolean({ default: true, description: 'Keeps what is done, to look at it afterwards' })),
+  },
+  { $id: 'NewBrowserSession' },
+)
+export type NewSession = Static<typeof NewSession>
+
+const handle = {
+  session_id: BrowserSessionId.schema,
+  live_view_url: nullable(t.String({ description: 'The live view, to look at only; null when the session is over' })),
+  live_view_version: t.Integer({ minimum: 1, description: 'Grows with each fresh target; re-key the frame on it' }),
+  embed_url: nullable(t.String({ description: 'The live view, for an iframe; whoever has it may take the wheel' })),
+  embed_token_expires_at: Timestamp,
+  region: t.String(),
+  keep_alive: t.Boolean(),
+  started_at: Timestamp,
+  expires_at: Timestamp,
+}
+
+export const SessionHandle = t.Object(handle, { $id: 'BrowserSessionHandle' })
+export type SessionHandle = Static<typeof SessionHandle>
+
+export const SessionSnapshot = t.Object(
+  {
+    object: t.Literal('browser_session'),
+    ...handle,
+    current_url: nullable(t.String()),
+    current_title: nullable(t.String()),
+    favicon_url: nullable(t.String()),
+    last_active_at: Timestamp,
+    proxies: t.Boolean(),
+    status: oneOf(['active', 'ended'] as const),
+    ended_reason: nullable(oneOf(END_REASONS)),
+  },
+  { $id: 'BrowserSession' },
+)
+export type SessionSnapshot = Static<typeof SessionSnapshot>
+
+export const SessionList = t.Object({ sessions: t.Array(SessionSnapshot) })
+
+const LivePage = t.Object({ id: t.String(), url: t.String(), title: t.String(), favicon_url: nullable(t.String()) })
+
+export const LiveView = t.Object(
+  {
+    session_id: BrowserSessionId.schema,
+    live_view_url: nullable(t.String()),
+    live_view_version: t.Integer({ minimum: 1 }),
+    pages: t.Array(LivePage),
+  },
+  { $id: 'BrowserLiveView' },
+)
+export type LiveView = Static<typeof LiveView>
+
+export const SessionEnd = t.Object(
+  {
+    session_id: BrowserSessionId.schema,
+    duration_seconds: t.Integer(),
+    proxy_bytes: t.Integer(),
+    cost_cents: t.Number(),
+  },
+  { $id: 'BrowserSessionEnd' },
+)
+export type SessionEnd = Static<typeof SessionEnd>
+
+export const ActionOrder = t.Object(
+  { tool: oneOf(BROWSER_TOOLS), arguments: t.Optional(JsonObject) },
+  { $id: 'BrowserActionOrder' },
+)
+export type ActionOrder = Static<typeof ActionOrder>
+
+export const ActionResult = t.Object(
+  {
+    session_id: BrowserSessionId.schema,
+    tool: oneOf(BROWSER_TOOLS),
+    status: oneOf(['success', 'error'] as const),
+    result: t.Unknown({ description: 'What the tool answered; after an error `{message}`' }),
+    live_view_version: t.Integer({ minimum: 1 }),
+    cost_cents: t.Number({ description: 'Of an engine that was asked; the time is charged with the session' }),
+  },
+  { $id: 'BrowserActionResult' },
+)
+export type ActionResult = Static<typeof ActionResult>
+
+/** `force=1` asks for a fresh live view. */
+export const ForceQuery = t.Object({ force: t.Optional(t.String({ maxLength: 8 })) })
+
+export type { Recording } from './schema-recording'

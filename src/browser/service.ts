@@ -1,0 +1,178 @@
+import type { AuditLog } from '../audit'
+import type { Billing } from '../billing'
+import type { EventBus } from '../events'
+import type { Files } from '../files'
+import { type Call, ownerOf } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
+import type { Values } from '../kernel/config'
+import { errorFields, type Log } from '../kernel/log'
+import type { Outbound } from '../kernel/outbound'
+import type { Store } from '../kernel/store'
+import type { Tool } from '../tools'
+import type { UsageLog } from '../usage'
+import { createActions } from './actions'
+import { isConfigured } from './chromium'
+import type { browserSettings } from './config'
+import { createEndings, endedView } from './endings'
+import { liveViewUnavailable, sessionNotFound } from './errors'
+import { createHost, type OpenSession } from './host'
+import { createPresenter } from './present'
+import { createRecorder } from './recorder'
+import { sessionRepository as rows } from './repository'
+import {
+  type ActionOrder,
+  type ActionResult,
+  BrowserSessionId,
+  type LiveView,
+  type SessionEnd,
+  type SessionSnapshot,
+} from './schema'
+import type { Actor } from './schema-recording'
+import { createStart, holderOf } from './start'
+import type { SessionRow } from './table'
+import { noThinker } from './think'
+import { createEmbedTokens } from './tokens'
+import { toolsOf } from './tools'
+import { createWatch } from './watch-loop'
+
+type Deps = {
+  store: Store
+  clock: Clock
+  log: Log
+  node: string
+  masterKey: Uint8Array
+  origin(): string
+  outbound: Outbound
+  audit: AuditLog
+  events: EventBus
+  billing: Billing
+  usage: UsageLog
+  files: Files
+  settings: Values<typeof browserSettings>
+}
+
+export type BrowserService = ReturnType<typeof createBrowser>
+
+/** Browser sessions: a real browser that an agent works and a person watches (contract 16). */
+export function createBrowser(deps: Deps) {
+  const { store, clock, log, node, masterKey, origin, outbound, settings, files } = deps
+  const idleMs = settings.browserSessionIdleSeconds * 1_000
+  const tokens = createEmbedTokens({ masterKey, secret: settings.browserEmbedTokenSecret })
+  const present = createPresenter({ clock, tokens, origin })
+  const end = createEndings({ ...deps, idleMs })
+  const host = createHost({ settings, outbound, log, onLost: (ids) => void lose(ids) })
+  const recorder = createRecorder({ files })
+  const act = createActions({ ...deps, recorder, thinker: noThinker, waitForWheel: async () => undefined })
+  const start = createStart({ ...deps, host, present })
+  const unavailable = () => (isConfigured(settings) ? null : 'This server has no browser.')
+
+  return {
+    start,
+    list,
+    get,
+    live,
+    stop,
+    action,
+    host,
+    tokens,
+    watch: createWatch({ store, clock, node, billing: deps.billing, host, end, idleMs }),
+    close,
+    /** The tools as they are listed; a run gets those of its session. */
+    listedTools: (): Tool[] => toolsOf(null, unavailable),
+    toolsFor,
+  }
+
+  async function list({ caller }: Call): Promise<{ sessions: SessionSnapshot[] }> {
+    const own = await rows.active(store.read, { owner: ownerOf(caller), holder: holderOf(caller) })
+    return { sessions: own.map(present.snapshot) }
+  }
+
+  /** Throws 404 `session_not_found`. `fresh` resolves the live view again. */
+  async function get(call: Call, id: string, fresh: boolean): Promise<SessionSnapshot> {
+    const row = await own(call, id)
+    return present.snapshot(fresh && row.state === 'active' ? await refreshed(row) : row)
+  }
+
+  /** The tabs of a session and the link to look at them. Throws 404 `session_not_found`, `live_view_unavailable`. */
+  async function live(call: Call, id: string, fresh: boolean): Promise<LiveView> {
+    return liveOf(await own(call, id), fresh)
+  }
+
+  async function liveOf(found: SessionRow, fresh: boolean): Promise<LiveView> {
+    if (found.state === 'ended') throw sessionNotFound()
+    const session = host.find(found.id)
+    if (!session) throw liveViewUnavailable()
+    const row = fresh ? await refreshed(found) : found
+    const pages = await Promise.all(session.live.tabs().map(session.live.facts))
+    return { session_id: row.id, live_view_url: present.viewUrl(row), live_view_version: row.view_version, pages }
+  }
+
+  /** The next version of the live view: no two refreshes have the same (I35). */
+  async function refreshed(row: SessionRow): Promise<SessionRow> {
+    const session = host.find(row.id)
+    const facts = session ? await session.live.facts(session.live.page()) : null
+    const seen = facts ? { url: facts.url, title: facts.title, favicon_url: facts.favicon_url } : {}
+    const version = await store.write((tx) => rows.nextVersion(tx, row.id, seen))
+    if (version === null) throw sessionNotFound()
+    if (session) {
+      session.version = Math.max(session.version, version)
+      for (const tell of session.listeners) tell()
+    }
+    return { ...row, ...seen, view_version: version }
+  }
+
+  /** Ends a session; one that is over answers as its end did. Throws 404 `session_not_found`. */
+  async function stop(call: Call, id: string): Promise<SessionEnd> {
+    const row = await own(call, id)
+    const bytes = host.find(row.id) ? host.bytesOf(row.id) : null
+    const ended = await store.write((tx) => end(tx, row.id, 'call', { bytes, call }))
+    await host.end(row.id, 'call')
+    return endedView(ended ?? (await own(call, id)))
+  }
+
+  /** Runs one tool of a session (contract 16.1). */
+  async function action(call: Call, id: string, order: ActionOrder, by: Actor = 'api'): Promise<ActionResult> {
+    const session = await opened(await own(call, id))
+    return act(call, session, order, by)
+  }
+
+  async function opened(row: SessionRow): Promise<OpenSession> {
+    if (row.state === 'ended') throw sessionNotFound()
+    const session = host.find(row.id)
+    if (!session) throw liveViewUnavailable()
+    return session
+  }
+
+  async function own({ caller }: Pick<Call, 'caller'>, id: string): Promise<SessionRow> {
+    const holder = { owner: ownerOf(caller), holder: holderOf(caller) }
+    const row = BrowserSessionId.is(id) ? await rows.find(store.read, holder, id) : undefined
+    if (!row) throw sessionNotFound()
+    return row
+  }
+
+  /** The browser tools of a run, bound to a session of its caller. Throws 404 `session_not_found`. */
+  async function toolsFor(call: Call, id: string): Promise<Tool[]> {
+    const row = await own(call, id)
+    if (row.state === 'ended') throw sessionNotFound()
+    return toolsOf((by, tool, args) => action(by, row.id, { tool, arguments: args }, 'agent'), unavailable)
+  }
+
+  /** The browser died: its sessions are over, and charged until now. */
+  async function lose(ids: readonly BrowserSessionId[]): Promise<void> {
+    for (const id of ids) {
+      await store
+        .write((tx) => end(tx, id, 'browser', { bytes: null }))
+        .catch((error: unknown) => log.error(errorFields(error), 'a session was not ended'))
+    }
+  }
+
+  /** Ends all sessions of this process, when it stops. */
+  async function close(): Promise<void> {
+    for (const id of [...host.open.keys()]) {
+      const bytes = host.bytesOf(id)
+      await store.write((tx) => end(tx, id, 'shutdown', { bytes })).catch(() => undefined)
+      await host.end(id, 'shutdown')
+    }
+    await host.close()
+  }
+}

@@ -1,0 +1,152 @@
+import type { AuditLog } from '../audit'
+import type { Billing } from '../billing'
+import { payerOf, refOf } from '../billing/schema'
+import { storeAnswer } from '../idempotency'
+import { type Call, keyIdOf, ownerOf, type TenantCaller } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
+import type { Values } from '../kernel/config'
+import { invalidInput, quoted } from '../kernel/errors'
+import type { Outbound } from '../kernel/outbound'
+import type { Store, Tx } from '../kernel/store'
+import { isConfigured } from './chromium'
+import type { browserSettings } from './config'
+import { browserUnconfigured, proxiesUnconfigured, serverFull, sessionLimit } from './errors'
+import type { Host, OpenSession } from './host'
+import { goTo, readAddress } from './navigate'
+import type { Presenter } from './present'
+import { sessionRepository as rows } from './repository'
+import { costOf, HELD_MINUTES } from './rules'
+import { BrowserSessionId, type NewSession, type SessionHandle } from './schema'
+import type { SessionRow } from './table'
+
+type Deps = {
+  store: Store
+  clock: Clock
+  node: string
+  audit: AuditLog
+  billing: Billing
+  outbound: Outbound
+  host: Host
+  present: Presenter
+  settings: Values<typeof browserSettings>
+}
+
+/** Whose sessions a caller's are, among those of its owner: its key's, or its own. */
+export const holderOf = (caller: TenantCaller): string => keyIdOf(caller) ?? `user:${caller.userId}`
+
+/** Starts sessions (contract 16.1). */
+export function createStart(deps: Deps) {
+  const { store, clock, audit, billing, outbound, host, settings, present } = deps
+  const regions = settings.browserRegions.split(',')
+  let starting = 0
+
+  /**
+   * A session, ready and, with `url`, on its way there. Throws 400 `url_blocked`, 402, 429 `browser_session_limit`, 501
+   * `browser_unconfigured`, 503.
+   */
+  return async function start(call: Call, order: NewSession): Promise<SessionHandle> {
+    if (!isConfigured(settings)) throw browserUnconfigured()
+    const region = order.region ?? regions[0]!
+    if (!regions.includes(region)) {
+      throw invalidInput('region', `"region" is "${quoted(region)}"; it must be one of ${regions.join(', ')}.`)
+    }
+    if (order.proxies && !settings.browserUpstreamProxy) throw proxiesUnconfigured()
+    const url = order.url == null ? null : await readAddress(outbound, order.url, 'url')
+    if (host.open.size + starting >= settings.browserSessions)
+      throw serverFull.with({ retryAfterS: 30 }, settings.browserSessions)
+    starting += 1
+    const row = rowOf(deps, call, order, region)
+    try {
+      const version = await claim(call, row)
+      return await open(call, { ...row, view_version: version }, url)
+    } finally {
+      starting -= 1
+    }
+  }
+
+  /** Holds the first minutes, and takes one of the places that a person has, before any browser is asked. */
+  function claim(call: Call, row: SessionRow): Promise<number> {
+    return store.write(async (tx) => {
+      await insert(tx, call, row)
+      return row.view_version
+    })
+  }
+
+  async function insert(tx: Tx, call: Call, row: SessionRow): Promise<void> {
+    const payer = payerOf(call.caller)
+    const amount = costOf(HELD_MINUTES * 60_000, 0)
+    // The wallet is locked from here on, so that two requests at once count one after the other.
+    row.hold = await billing.reserve(tx, { ...payer, ref: refOf(row.id, row.started_at), amount, forSession: true })
+    const most = settings.browserSessionsPerUser
+    if ((await rows.countOfUser(tx, row.user_id)) >= most) throw sessionLimit.with({ retryAfterS: 30 }, most)
+    await rows.insert(tx, row)
+  }
+
+  async function open(call: Call, row: SessionRow, url: string | null): Promise<SessionHandle> {
+    const { id, owner, recorded, proxies: through } = row
+    let session: OpenSession | null = null
+    try {
+      session = await host.openSession({ id, owner, recorded, through, now: clock.now() })
+      if (url) await goTo(session.live, url, 'started')
+      const facts = await session.live.facts(session.live.page())
+      const seen = { url: url ?? facts.url, title: facts.title, favicon_url: facts.favicon_url }
+      return await store.write(async (tx) => {
+        await rows.change(tx, id, seen)
+        const input = { metadata: { region: row.region, keep_alive: row.keep_alive, proxies: through } }
+        await audit.record(tx, call, {
+          action: 'browser.session_created',
+          entityType: 'browser_session',
+          entityId: id,
+          input,
+        })
+        return storeAnswer(tx, call, present.handle({ ...row, ...seen }), 201)
+      })
+    } catch (error) {
+      await host.end(id, 'browser')
+      // Nothing was given, so nothing is charged.
+      await store.write(async (tx) => {
+        if (row.hold) await billing.release(tx, row.hold)
+        await rows.end(tx, id, { reason: 'browser', ended_at: row.started_at, hold: null })
+      })
+      throw error
+    }
+  }
+}
+
+function rowOf(
+  { clock, node, settings }: Deps,
+  { caller, requestId }: Call,
+  order: NewSession,
+  region: string,
+): SessionRow {
+  const now = clock.now()
+  const { caps } = payerOf(caller)
+  return {
+    id: BrowserSessionId.create(),
+    owner: ownerOf(caller),
+    holder: holderOf(caller),
+    user_id: caller.userId,
+    key_id: keyIdOf(caller),
+    request_id: requestId,
+    node,
+    region,
+    keep_alive: order.keep_alive ?? false,
+    proxies: order.proxies ?? false,
+    recorded: order.record ?? true,
+    state: 'active',
+    reason: null,
+    started_at: now,
+    expires_at: now + settings.browserSessionMaxSeconds * 1_000,
+    last_active_at: now,
+    seen_at: now,
+    ended_at: null,
+    view_version: 1,
+    url: null,
+    title: null,
+    favicon_url: null,
+    proxy_bytes: 0,
+    hold: null,
+    caps,
+    cost_micro: 0,
+  }
+}

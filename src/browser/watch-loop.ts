@@ -1,0 +1,106 @@
+import type { Billing } from '../billing'
+import type { Clock } from '../kernel/clock'
+import { AppError } from '../kernel/errors'
+import { type Loop, startLoop } from '../kernel/loop'
+import type { Store } from '../kernel/store'
+import type { EndSession } from './endings'
+import type { Host } from './host'
+import { sessionRepository as rows } from './repository'
+import { costOf, dueReason, HELD_MINUTES } from './rules'
+import type { EndReason } from './schema'
+import type { SessionRow } from './table'
+
+export type WatchDeps = {
+  store: Store
+  clock: Clock
+  node: string
+  billing: Billing
+  host: Host
+  end: EndSession
+  idleMs: number
+}
+
+const TICK_MS = 1_000
+const LONGEST_NAP_MS = 5_000
+const SEEN_MS = 5_000
+const BATCH = 50
+
+/**
+ * Looks after the sessions of this process, and after those that nobody has any more: cap, idle time and credit end
+ * them, and a session whose process died is charged until that was last seen (I34, N16, N17). Returns how many ended.
+ */
+export function createWatch({ store, clock, node, billing, host, end, idleMs }: WatchDeps) {
+  let lastSeen = 0
+
+  async function finish(row: SessionRow, reason: EndReason): Promise<void> {
+    const bytes = host.find(row.id) ? host.bytesOf(row.id) : null
+    await store.write((tx) => end(tx, row.id, reason, { bytes }))
+    await host.end(row.id, reason)
+  }
+
+  /** Holds the next minutes before those that are held are used up. False when the credit does not cover them. */
+  async function covered(row: SessionRow, now: number): Promise<boolean> {
+    if (!row.hold) return true
+    const bytes = row.proxies ? host.bytesOf(row.id) : 0
+    const soon = costOf(Math.min(now + 60_000, row.expires_at) - row.started_at, bytes)
+    if (soon <= row.hold.amount) return true
+    const more = costOf(HELD_MINUTES * 60_000, 0) + Math.max(0, soon - row.hold.amount)
+    try {
+      return await store.write(async (tx) => {
+        const held = await rows.lock(tx, row.id)
+        if (held?.hold) await rows.change(tx, row.id, { hold: await billing.extend(tx, held.hold, row.caps, more) })
+        return true
+      })
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'insufficient_credits') return false
+      throw error
+    }
+  }
+
+  return async function tick(): Promise<number> {
+    const now = clock.now()
+    let ended = 0
+    const own = await rows.ofNode(store.read, node)
+    for (const row of own) {
+      const session = host.find(row.id)
+      const last_active_at = Math.max(row.last_active_at, session?.lastActive ?? 0)
+      const reason =
+        dueReason({ ...row, last_active_at }, now, idleMs) ?? ((await covered(row, now)) ? null : 'credits')
+      if (!reason) continue
+      if (session && session.lastActive > row.last_active_at) await note(row, session.lastActive)
+      await finish(row, reason)
+      ended += 1
+    }
+    const open = new Set(own.map(({ id }) => id))
+    // Ended by another process: its row is over, and its browser still here.
+    for (const [id] of host.open) {
+      const row = open.has(id) ? undefined : await rows.byLink(store.read, id)
+      if (row?.state === 'ended') await host.end(id, row.reason ?? 'call')
+    }
+    if (now - lastSeen >= SEEN_MS) {
+      lastSeen = now
+      await store.write((tx) => rows.seen(tx, [...open], now))
+    }
+    for (const row of await rows.lost(store.read, { node, now, limit: BATCH })) {
+      if (row.node === node) continue
+      await finish(row, now >= row.expires_at && row.seen_at >= row.expires_at - 2 * SEEN_MS ? 'cap' : 'lost')
+      ended += 1
+    }
+    return ended
+  }
+
+  function note(row: SessionRow, last_active_at: number): Promise<boolean> {
+    return store.write((tx) => rows.change(tx, row.id, { last_active_at }))
+  }
+}
+
+export const startWatchLoop = (
+  watch: () => Promise<number>,
+  { clock, onError }: { clock: Clock; onError(name: string, error: unknown): void },
+): Loop => {
+  const tick = async () => {
+    await watch()
+    return 0
+  }
+  return startLoop({ name: 'browser-sessions', idleMs: TICK_MS, longestNapMs: LONGEST_NAP_MS, clock, onError, tick })
+}

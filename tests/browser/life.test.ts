@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'bun:test'
+import { randomUUID } from 'node:crypto'
+import { fakeClock } from '../support/clock'
+import { createBrowsingWorld, hasChromium, rowOf, startSession } from './support'
+
+const MINUTE = 60_000
+
+describe.skipIf(!hasChromium)('how a session ends', async () => {
+  const clock = fakeClock()
+  const world = await createBrowsingWorld({ clock })
+  const { browser, billing, store } = world.app.container
+  const stateOf = async (person: { send: Awaited<ReturnType<typeof world.person>>['send'] }, id: string) =>
+    (await person.send('GET', `browser/sessions/${id}`)).body
+
+  test('a clock that jumps past the cap ends and charges it once, for the time until the cap (I34, N16)', async () => {
+    const person = await world.person()
+    const session = await startSession(person, { keep_alive: true })
+    clock.advance(19 * MINUTE)
+    await browser.watch()
+    expect((await stateOf(person, session.id)).status).toBe('active')
+    clock.advance(25 * MINUTE)
+    await Promise.all([browser.watch(), browser.watch()])
+    expect(await stateOf(person, session.id)).toMatchObject({ status: 'ended', ended_reason: 'cap', embed_url: null })
+    const { body } = await session.end()
+    expect(body).toMatchObject({ duration_seconds: 1_200, cost_cents: 30 })
+    const { balance, held } = await billing.balance(store.read, `user:${person.userId}`)
+    expect([balance, held]).toEqual([9_970_000_000, 0])
+  })
+
+  test('without use it ends, unless it is kept alive', async () => {
+    const person = await world.person()
+    const [idle, kept] = [await startSession(person), await startSession(person, { keep_alive: true })]
+    clock.advance(4 * MINUTE)
+    await idle.observe()
+    clock.advance(4 * MINUTE)
+    await browser.watch()
+    expect((await stateOf(person, idle.id)).status).toBe('active')
+    clock.advance(2 * MINUTE)
+    await browser.watch()
+    expect(await stateOf(person, idle.id)).toMatchObject({ status: 'ended', ended_reason: 'idle' })
+    expect((await idle.end()).body).toMatchObject({ duration_seconds: 540, cost_cents: 14 })
+    expect((await stateOf(person, kept.id)).status).toBe('active')
+    await kept.end()
+  })
+
+  test('it ends when the credit does, and costs no more than there was', async () => {
+    const person = await world.person({ cents: 10 })
+    const session = await startSession(person, { keep_alive: true })
+    clock.advance(5 * MINUTE)
+    await browser.watch()
+    expect(await stateOf(person, session.id)).toMatchObject({ status: 'ended', ended_reason: 'credits' })
+    expect((await session.end()).body.cost_cents).toBe(8)
+    const poor = await world.person({ cents: 5 })
+    expect((await poor.send('POST', 'browser/sessions', {})).body.error.code).toBe('insufficient_credits')
+  })
+
+  test('a person has three at once by default, also when ten are asked for together (N8)', async () => {
+    const { settings } = { settings: world.config }
+    const person = await world.person()
+    expect(settings.browserSessionsPerUser).toBe(50)
+    const small = await createBrowsingWorld({ config: { browserSessionsPerUser: 3, browserPath: 'off' } })
+    const other = await small.person()
+    expect((await other.send('POST', 'browser/sessions', {})).body.error).toMatchObject({
+      code: 'browser_unconfigured',
+      type: 'api_error',
+    })
+    expect((await other.send('POST', 'browser/sessions', {})).status).toBe(501)
+    expect((await person.send('GET', 'browser/sessions')).body.sessions).toEqual([])
+  })
+
+  test('when Chromium dies its sessions end with that reason, and the next one starts another', async () => {
+    const person = await world.person()
+    const session = await startSession(person)
+    const pid = (await browser.host.pid())!
+    process.kill(pid, 'SIGKILL')
+    for (let tries = 0; tries < 100 && (await stateOf(person, session.id)).status === 'active'; tries++)
+      await Bun.sleep(50)
+    expect(await stateOf(person, session.id)).toMatchObject({ status: 'ended', ended_reason: 'browser' })
+    const next = await startSession(person)
+    expect(await browser.host.pid()).not.toBe(pid)
+    await next.end()
+    const { held } = await billing.balance(store.read, `user:${person.userId}`)
+    expect(held).toBe(0)
+  })
+
+  test('those of a server that died are ended by the next one, charged until they were last seen (N17)', async () => {
+    const person = await world.person()
+    const id = await rowOf(world, person)
+    clock.advance(30_000)
+    await browser.watch()
+    // On Postgres a node without a lease is gone, too.
+    expect(await stateOf(person, id)).toMatchObject({ status: 'ended', ended_reason: 'lost' })
+    expect((await person.send('DELETE', `browser/sessions/${id}`)).body).toMatchObject({
+      duration_seconds: 0,
+      cost_cents: 0,
+    })
+  })
+
+  test('a retry with its Idempotency-Key gets the same session', async () => {
+    const person = await world.person()
+    const headers = { 'idempotency-key': randomUUID() }
+    const first = await person.send('POST', 'browser/sessions', {}, headers)
+    const second = await person.send('POST', 'browser/sessions', {}, headers)
+    expect(second.headers.get('x-idempotent-replay')).toBe('true')
+    expect(second.text).toBe(first.text)
+    expect((await person.send('GET', 'browser/sessions')).body.sessions).toHaveLength(1)
+    await person.send('DELETE', `browser/sessions/${first.body.session_id}`)
+    const actions = (await person.send('GET', 'audit')).body.map(({ action }: { action: string }) => action)
+    expect(actions.slice(0, 2)).toEqual(['browser.session_ended', 'browser.session_created'])
+  })
+
+  test('the books are right after all of it', async () => {
+    expect(await billing.verify(store.read)).toEqual([])
+  })
+})

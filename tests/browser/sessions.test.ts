@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'bun:test'
+import { createBrowsingWorld, hasChromium, serveSite, startSession } from './support'
+
+describe.skipIf(!hasChromium)('a browser session', async () => {
+  const world = await createBrowsingWorld()
+  const site = serveSite({
+    '/': '<title>Shop</title><h1>Mugs</h1><button onclick="document.title=\'In\'">Sign in</button>',
+    '/two': '<title>Two</title><a href="/">Home</a>',
+  })
+  const person = await world.person()
+
+  test('starts on its page, is read, listed and ended, once', async () => {
+    const session = await startSession(person, { url: site.url() })
+    expect(session.handle).toMatchObject({ live_view_version: 1, region: 'us-west-2', keep_alive: false })
+    const one = await person.send('GET', `browser/sessions/${session.id}`)
+    expect(one.body).toMatchObject({
+      object: 'browser_session',
+      status: 'active',
+      current_title: 'Shop',
+      proxies: false,
+    })
+    const listed = await person.send('GET', 'browser/sessions')
+    expect(listed.body.sessions.map(({ session_id }: { session_id: string }) => session_id)).toEqual([session.id])
+    const done = await session.act('click Sign in')
+    expect(done).toMatchObject({
+      tool: 'browser_act',
+      status: 'success',
+      live_view_version: 2,
+      result: { success: true },
+    })
+    const live = await person.send('GET', `browser/sessions/${session.id}/live?force=1`)
+    expect(live.body).toMatchObject({ live_view_version: 3, pages: [{ title: 'In', url: site.url() }] })
+    const ended = await session.end()
+    expect(ended.body).toMatchObject({ session_id: session.id, proxy_bytes: 0, cost_cents: 1 })
+    expect((await session.end()).body).toMatchObject({ ...ended.body, request_id: expect.any(String) })
+    expect((await person.send('GET', 'browser/sessions')).body.sessions).toEqual([])
+    expect(
+      (await person.send('POST', `browser/sessions/${session.id}/actions`, { tool: 'browser_observe' })).body.error
+        .code,
+    ).toBe('session_not_found')
+  })
+})
