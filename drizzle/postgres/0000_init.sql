@@ -761,6 +761,67 @@ CREATE TABLE "webhooks" (
 	"tests_since" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "widget_messages" (
+	"id" text PRIMARY KEY NOT NULL,
+	"session_id" text NOT NULL,
+	"config_id" text NOT NULL,
+	"seq" bigint NOT NULL,
+	"role" text NOT NULL,
+	"content" text NOT NULL,
+	"artifacts" jsonb NOT NULL,
+	"ip_hash" text,
+	"failed" boolean NOT NULL,
+	"created_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "widget_sessions" (
+	"id" text PRIMARY KEY NOT NULL,
+	"config_id" text NOT NULL,
+	"owner" text NOT NULL,
+	"token_hash" text NOT NULL,
+	"token_origin" text,
+	"status" text NOT NULL,
+	"takeover_status" text NOT NULL,
+	"operator_id" text,
+	"operator_name" text,
+	"reason" text,
+	"takeovers" bigint NOT NULL,
+	"visitor_id" text NOT NULL,
+	"ip_hash" text NOT NULL,
+	"user_agent" text,
+	"origin" text,
+	"page_url" text,
+	"message_count" bigint NOT NULL,
+	"asked" bigint NOT NULL,
+	"first_asked_at" bigint,
+	"first_response_ms" bigint,
+	"cost_micro" bigint NOT NULL,
+	"conversation_id" text,
+	"rating" bigint,
+	"comment" text,
+	"created_at" bigint NOT NULL,
+	"last_message_at" bigint NOT NULL,
+	"changed_at" bigint NOT NULL,
+	"expires_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "widgets" (
+	"id" text PRIMARY KEY NOT NULL,
+	"owner" text NOT NULL,
+	"user_id" text NOT NULL,
+	"org_id" text,
+	"name" text NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL,
+	"status" text NOT NULL,
+	"api_key_id" text NOT NULL,
+	"key_owner" text NOT NULL,
+	"appearance" jsonb NOT NULL,
+	"behavior" jsonb NOT NULL,
+	"security" jsonb NOT NULL,
+	"intents" jsonb NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "workflow_runs" (
 	"id" text PRIMARY KEY NOT NULL,
 	"owner" text NOT NULL,
@@ -970,6 +1031,15 @@ CREATE INDEX "webhook_outbox_order" ON "webhook_outbox" USING btree ("webhook_id
 CREATE UNIQUE INDEX "webhook_outbox_once" ON "webhook_outbox" USING btree ("webhook_id","event_id");--> statement-breakpoint
 CREATE INDEX "webhooks_by_owner" ON "webhooks" USING btree ("owner","created_at","id");--> statement-breakpoint
 CREATE INDEX "webhooks_by_age" ON "webhooks" USING btree ("created_at","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "widget_messages_by_session" ON "widget_messages" USING btree ("session_id","seq");--> statement-breakpoint
+CREATE INDEX "widget_messages_by_address" ON "widget_messages" USING btree ("config_id","ip_hash","created_at");--> statement-breakpoint
+CREATE INDEX "widget_sessions_by_config" ON "widget_sessions" USING btree ("config_id","last_message_at","id");--> statement-breakpoint
+CREATE INDEX "widget_sessions_by_age" ON "widget_sessions" USING btree ("config_id","created_at");--> statement-breakpoint
+CREATE INDEX "widget_sessions_by_standing" ON "widget_sessions" USING btree ("takeover_status","last_message_at","id");--> statement-breakpoint
+CREATE INDEX "widget_sessions_by_address" ON "widget_sessions" USING btree ("config_id","ip_hash","created_at");--> statement-breakpoint
+CREATE INDEX "widget_sessions_changed" ON "widget_sessions" USING btree ("changed_at");--> statement-breakpoint
+CREATE INDEX "widgets_by_owner" ON "widgets" USING btree ("owner","created_at","id");--> statement-breakpoint
+CREATE INDEX "widgets_by_age" ON "widgets" USING btree ("created_at","id");--> statement-breakpoint
 CREATE INDEX "workflow_runs_by_workflow" ON "workflow_runs" USING btree ("workflow_id","created_at","id");--> statement-breakpoint
 CREATE INDEX "workflow_runs_by_end" ON "workflow_runs" USING btree ("completed_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "workflow_runs_once" ON "workflow_runs" USING btree ("once");--> statement-breakpoint

@@ -872,6 +872,76 @@ CREATE TABLE `webhooks` (
 --> statement-breakpoint
 CREATE INDEX `webhooks_by_owner` ON `webhooks` (`owner`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `webhooks_by_age` ON `webhooks` (`created_at`,`id`);--> statement-breakpoint
+CREATE TABLE `widget_messages` (
+	`id` text PRIMARY KEY NOT NULL,
+	`session_id` text NOT NULL,
+	`config_id` text NOT NULL,
+	`seq` integer NOT NULL,
+	`role` text NOT NULL,
+	`content` text NOT NULL,
+	`artifacts` text NOT NULL,
+	`ip_hash` text,
+	`failed` integer NOT NULL,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `widget_messages_by_session` ON `widget_messages` (`session_id`,`seq`);--> statement-breakpoint
+CREATE INDEX `widget_messages_by_address` ON `widget_messages` (`config_id`,`ip_hash`,`created_at`);--> statement-breakpoint
+CREATE TABLE `widget_sessions` (
+	`id` text PRIMARY KEY NOT NULL,
+	`config_id` text NOT NULL,
+	`owner` text NOT NULL,
+	`token_hash` text NOT NULL,
+	`token_origin` text,
+	`status` text NOT NULL,
+	`takeover_status` text NOT NULL,
+	`operator_id` text,
+	`operator_name` text,
+	`reason` text,
+	`takeovers` integer NOT NULL,
+	`visitor_id` text NOT NULL,
+	`ip_hash` text NOT NULL,
+	`user_agent` text,
+	`origin` text,
+	`page_url` text,
+	`message_count` integer NOT NULL,
+	`asked` integer NOT NULL,
+	`first_asked_at` integer,
+	`first_response_ms` integer,
+	`cost_micro` integer NOT NULL,
+	`conversation_id` text,
+	`rating` integer,
+	`comment` text,
+	`created_at` integer NOT NULL,
+	`last_message_at` integer NOT NULL,
+	`changed_at` integer NOT NULL,
+	`expires_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `widget_sessions_by_config` ON `widget_sessions` (`config_id`,`last_message_at`,`id`);--> statement-breakpoint
+CREATE INDEX `widget_sessions_by_age` ON `widget_sessions` (`config_id`,`created_at`);--> statement-breakpoint
+CREATE INDEX `widget_sessions_by_standing` ON `widget_sessions` (`takeover_status`,`last_message_at`,`id`);--> statement-breakpoint
+CREATE INDEX `widget_sessions_by_address` ON `widget_sessions` (`config_id`,`ip_hash`,`created_at`);--> statement-breakpoint
+CREATE INDEX `widget_sessions_changed` ON `widget_sessions` (`changed_at`);--> statement-breakpoint
+CREATE TABLE `widgets` (
+	`id` text PRIMARY KEY NOT NULL,
+	`owner` text NOT NULL,
+	`user_id` text NOT NULL,
+	`org_id` text,
+	`name` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`status` text NOT NULL,
+	`api_key_id` text NOT NULL,
+	`key_owner` text NOT NULL,
+	`appearance` text NOT NULL,
+	`behavior` text NOT NULL,
+	`security` text NOT NULL,
+	`intents` text NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `widgets_by_owner` ON `widgets` (`owner`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `widgets_by_age` ON `widgets` (`created_at`,`id`);--> statement-breakpoint
 CREATE TABLE `workflow_runs` (
 	`id` text PRIMARY KEY NOT NULL,
 	`owner` text NOT NULL,

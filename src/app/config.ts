@@ -28,6 +28,7 @@ import { toolSettings } from '../tools/config'
 import { voiceSettings } from '../voice/config'
 import { webSettings } from '../web/config'
 import { webhookSettings } from '../webhooks/config'
+import { widgetSettings } from '../widgets/config'
 import { workflowSettings } from '../workflows/config'
 
 const serverSettings = {
@@ -116,6 +117,7 @@ export const SETTINGS = {
   ...billingSettings,
   ...eventSettings,
   ...webhookSettings,
+  ...widgetSettings,
   ...engineSettings,
   ...guardrailSettings,
   ...webSettings,

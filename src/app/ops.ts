@@ -13,6 +13,7 @@ import { jobOperatorRoutes } from '../public-jobs/routes'
 import { researchOperatorRoutes } from '../research/routes'
 import { preferenceOperatorRoutes } from '../routing-preferences/routes'
 import { webhookOperatorRoutes } from '../webhooks/routes'
+import { widgetOperatorRoutes } from '../widgets/routes'
 import { workflowOperatorRoutes } from '../workflows/routes'
 import type { Config } from './config'
 import type { Container } from './container'
@@ -124,3 +125,4 @@ const operatorApi = (operators: OperatorService, container: Container, edge: Ope
     .use(webhookOperatorRoutes(container.webhooks, edge))
     .use(hookOperatorRoutes(container.hooks, edge))
     .use(eventOperatorRoutes(container.published, edge))
+    .use(widgetOperatorRoutes(container.widgets, edge))

@@ -48,6 +48,8 @@ import { usageRoutes } from '../usage/routes'
 import { benchmarkRoutes } from '../usage/routes-benchmarks'
 import { voiceRoutes } from '../voice/routes'
 import { webhookRoutes } from '../webhooks/routes'
+import { widgetRoutes } from '../widgets/routes'
+import { visitorRoutes } from '../widgets/routes-visitors'
 import { workflowRoutes } from '../workflows/routes'
 import { canonicalUrl } from './canonical'
 import { clientAddressOf } from './client-address'
@@ -146,6 +148,8 @@ export function createServer({ config, container, metrics, connections }: Deps) 
         .use(browserRoutes(container.browser, guard))
         .use(hookRoutes(container.hooks, guard))
         .use(eventRoutes(container.published, guard))
+        .use(widgetRoutes(container.widgets, guard))
+        .use(visitorRoutes(container.widgets, streams, guard))
         .use(artifactRoutes(container.files, guard))
         .use(usageRoutes(container, download, guard))
         .use(benchmarkRoutes(container, guard))

@@ -15,6 +15,8 @@ export type Exchange = {
   ip(): string
   /** The authenticated caller; null before authentication and on public routes. */
   caller: TenantCaller | null
+  /** Pages that may read the answer of an open route, where its verb decides; null leaves it to the route's rule. */
+  readers: readonly string[] | null
   /** Lets the connection be silent as long as the answer takes. */
   keepOpen(): void
   /** Closes the connection soon, because the answer leaves a body unread that may never come. */

@@ -150,6 +150,7 @@ function arrive(request: Request, server: Server<unknown> | null, { clock, clien
     keepOpen: () => server?.timeout(request, 0),
     hangUp: () => server?.timeout(request, FAREWELL_S),
     leave: null,
+    readers: null,
     caller: null,
     notes: {},
     streaming: false,
@@ -223,7 +224,8 @@ function redirect(location: string, requestId: string, headers: Record<string, s
  * Without a credential only documents that anyone may fetch are readable by pages, and errors that say that the
  * credential is missing or wrong. Sign-in, sign-up and pages with a form are not.
  */
-function readersOf({ caller, method, rule }: Exchange, deps: EdgeDeps): Readers {
+function readersOf({ caller, method, rule, readers }: Exchange, deps: EdgeDeps): Readers {
+  if (readers) return readers
   if (caller) return deps.allowedOrigins(caller)
   return method === 'OPTIONS' ? [] : rule.readers
 }

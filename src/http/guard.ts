@@ -35,6 +35,8 @@ export const guard = (read: BodyReader = PLAIN) =>
     form: (_: true) => declares({ body: 'form' }),
     /** The body has parts, one of them a file of at most so many bytes; the handler gets an `Upload`, and discards it. */
     upload: (maxBytes: number) => declares({ body: 'upload', maxBytes }),
+    /** The largest JSON body, where it is not the usual one of its kind. */
+    upTo: (maxBytes: number) => declares({ maxBytes }),
     /** Its request ids begin with this word instead of `req` (contract 1.3). */
     idPrefix: (idPrefix: string) => declares({ idPrefix }),
     /** The body is JSON whose bytes are signed; the handler gets a `Uint8Array`. */

@@ -18,6 +18,8 @@ const TAGS: Record<string, string> = {
   Hooks: 'Skills that run when an event happens, and what came of it.',
   Webhooks: 'Addresses that receive events, signed, and what became of each delivery.',
   Events: 'What happened: publish events of your own, and read those there were.',
+  Widgets: 'Chats on pages of others: how they look, what visitors said, and how a person takes over.',
+  'Widget visitors': 'What the page of a widget calls: no account, but an allowed origin and the token of a chat.',
   Artifacts: 'Files that answers and jobs made, behind links that work for an hour.',
   Memory: 'Facts and preferences used in later answers.',
   'API keys': 'Keys, their scopes, limits and caps.',

@@ -2,7 +2,7 @@ import type { OperatorRole } from '../kernel/caller'
 import { createMethodTable } from './methods'
 
 /** Who may call a route of the operators besides the admin. */
-export type Allowed = 'billing' | 'reviewer' | 'any' | 'none'
+export type Allowed = 'billing' | 'reviewer' | 'support' | 'any' | 'none'
 
 type Route = { method: string; path: string; hooks: { detail?: object } }
 

@@ -1,9 +1,9 @@
 /** One server-sent event. `data` travels as JSON on one line, so no text in it can end the frame (I30). */
-export type SseFrame = { event?: string; data: unknown }
+export type SseFrame = { event?: string; data: unknown /** Sent back by readers that return. */; id?: number }
 
 /** The frame as one string, to be written in one chunk: some clients forget the event name at a chunk edge. */
-export const sseFrame = ({ event, data }: SseFrame): string =>
-  event === undefined ? `data: ${oneLine(data)}\n\n` : `event: ${event}\ndata: ${oneLine(data)}\n\n`
+export const sseFrame = ({ event, data, id }: SseFrame): string =>
+  `${id === undefined ? '' : `id: ${id}\n`}${event === undefined ? '' : `event: ${event}\n`}data: ${oneLine(data)}\n\n`
 
 /** Escapes U+2028 and U+2029, which JSON does not and some parsers take for line ends. */
 const oneLine = (data: unknown): string => {

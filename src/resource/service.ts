@@ -59,7 +59,7 @@ export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Decl
   orgs.onEnd(async (tx, { orgId, call }) => {
     for await (const row of rows.removeAll(tx, `org:${orgId}`)) await record(tx, { call, verb: 'deleted', row })
   })
-  const byHand = { find, findLocked, findToChange, change, record, present }
+  const byHand = { find, findLocked, findToChange, add, change, record, present }
   return { noun: noun as N, ...byHand, list, get, create, update, remove }
 
   async function find(reader: Reader, caller: Caller, id: string): Promise<Row> {
@@ -113,12 +113,18 @@ export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Decl
     const now = clock.now()
     const row = { id: noun.id.create(), ...place, ...noun.empty, ...content, created_at: now, updated_at: now } as Row
     return unlessTaken(row, async (tx) => {
-      await assertMayMake(tx, call.caller, row)
-      if (call.caller.type !== 'operator') await assertRoom(tx, row)
-      await rows.insert(tx, row)
-      await record(tx, { call, verb: 'created', row }, { metadata: { scope: scopeOf(row) } })
+      await add(tx, { call, verb: 'created', row }, { metadata: { scope: scopeOf(row) } })
       return deps.storeAnswer(tx, call, await answer<MadeOf<N>>(tx, { verb: 'created', row, sent: order }))
     })
+  }
+
+  /** Inserts a row that is complete. Throws 403 unless the caller may make it, and 409 where its owner has the most. */
+  async function add(tx: Tx, about: About<N>, input?: Input): Promise<void> {
+    const { call, row } = about
+    await assertMayMake(tx, call.caller, row)
+    if (call.caller.type !== 'operator') await assertRoom(tx, row)
+    await rows.insert(tx, row)
+    await record(tx, about, input)
   }
 
   /** The owner is locked: concurrent requests count each other. */

@@ -18,7 +18,8 @@ import {
 } from './takeover'
 
 type Deps = { store: Store; clock: Clock; jobs: Pick<Jobs, 'register'> }
-type By = { call: Call<Caller> }
+/** Null where no account asks: a visitor, or the end of what is taken over. */
+type By = { call: Call<Caller> | null }
 
 export type Takeovers = ReturnType<typeof createTakeovers>
 /** The takeovers of one kind. */

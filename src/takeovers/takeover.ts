@@ -32,7 +32,7 @@ export type Change = {
   before: Takeover
   now: Takeover
   cause: 'requested' | 'taken' | 'stolen' | 'released' | 'silent'
-  /** Null for silence, which nobody calls. */
+  /** Null for silence and for callers without an account. */
   call: Call<Caller> | null
 }
 

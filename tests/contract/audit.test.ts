@@ -118,6 +118,10 @@ const ACTIONS: Record<string, { action: string; entityType: string; body?: objec
   'DELETE /webhooks/{id}': { action: 'webhook.deleted', entityType: 'webhook' },
   'POST /webhooks/{id}/test': { action: 'webhook.tested', entityType: 'webhook' },
   'POST /webhooks/{id}/rotate-secret': { action: 'webhook.secret_rotated', entityType: 'webhook' },
+  'POST /iframes': { action: 'iframe.created', entityType: 'iframe', body: { api_key_id: SELF, name: CANARY } },
+  'PATCH /iframes/{id}': { action: 'iframe.updated', entityType: 'iframe', body: { name: CANARY } },
+  'DELETE /iframes/{id}': { action: 'iframe.deleted', entityType: 'iframe' },
+  'POST /iframes/{id}/duplicate': { action: 'iframe.duplicated', entityType: 'iframe', body: { name: CANARY } },
   'PATCH /settings': { action: 'settings.updated', entityType: 'settings', body: { personality: 'none' } },
 }
 /** Rows of these are seen by tests of their own: they have no key to ask with, or take more to make. */
@@ -152,9 +156,20 @@ const ELSEWHERE = [
   'POST /evi/canvases/{id}/publish',
   'POST /evi/canvases/{id}/versions/{versionId}/restore',
   'POST /webhooks/{id}/deliveries/{deliveryId}/retry',
+  'POST /iframes/{id}/conversations/{sessionId}/takeover',
+  'POST /iframes/{id}/conversations/{sessionId}/messages',
+  'POST /iframes/{id}/conversations/{sessionId}/release',
+  'POST /iframes/{id}/conversations/{sessionId}/close',
+  'POST /iframes/{id}/sessions',
+  'POST /iframes/{id}/sessions/{sessionId}/messages',
+  'POST /iframes/{id}/sessions/{sessionId}/request-human',
+  'POST /iframes/{id}/sessions/{sessionId}/feedback',
 ]
 /** These change nothing and cost nothing. */
 const WITHOUT_EFFECT = [
+  'POST /iframes/{id}/preview-token',
+  'POST /iframes/{id}/verify',
+  'POST /iframes/{id}/conversations/{sessionId}/typing',
   'POST /routing-preferences/preview',
   'POST /routing-preferences/suggest-rule',
   'POST /guardrail-policies/{id}/evaluate',
@@ -178,6 +193,7 @@ async function idFor(path: string, ada: Person): Promise<string> {
   if (path.startsWith('/hooks')) {
     return (await ada.send('POST', 'hooks', { hook_preset_id: 'task.overdue.summary' })).body.id
   }
+  if (path.startsWith('/iframes')) return (await ada.send('POST', 'iframes', { api_key_id: ada.keyId })).body.id
   if (path.startsWith('/webhooks')) return (await ada.send('POST', 'webhooks', WEBHOOK)).body.id
   if (path.startsWith('/jobs')) return accept(ada, research)
   if (path.startsWith('/artifacts')) return (await saveFor(world, ada, PIXEL)).id
@@ -202,7 +218,11 @@ describe('every action leaves one row (contract 19)', () => {
     const ada = await world.person()
     const [method, path] = name.split(' ') as [string, string]
     const id = await idFor(path, ada)
-    const own = body && 'orgId' in body ? { ...body, orgId: ada.userId } : body
+    const own = body && {
+      ...body,
+      ...('orgId' in body ? { orgId: ada.userId } : {}),
+      ...('api_key_id' in body ? { api_key_id: ada.keyId } : {}),
+    }
     const reply = await ada.send(method, withId(path, id), own)
     expect(reply.status).toBeLessThan(300)
     const requestId = reply.headers.get('x-request-id')

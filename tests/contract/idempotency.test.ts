@@ -4,6 +4,7 @@ import { jobsIn, kindOf, report } from '../public-jobs/support'
 import { manifest } from '../skills/support'
 import { eventually } from '../support/eventually'
 import { createWorld, type Person } from '../support/world'
+import { widgetsIn } from '../widgets/world'
 import { routesOf } from './matrix'
 
 const world = await createWorld({ config: { signup: 'open' } })
@@ -25,6 +26,13 @@ const WITHOUT: Record<string, string> = {
   'POST /auth/signup': 'no credential, so there is no user a key could belong to',
   'POST /auth/sessions': 'no credential, so there is no user a key could belong to',
   'POST /billing/webhook': 'the processor retries by its own event id',
+  'POST /iframes/{id}/preview-token': 'changes nothing',
+  'POST /iframes/{id}/verify': 'changes nothing',
+  'POST /iframes/{id}/conversations/{sessionId}/typing': 'keeps nothing, so there is nothing to do twice',
+  'POST /iframes/{id}/sessions': 'is for visitors',
+  'POST /iframes/{id}/sessions/{sessionId}/messages': 'is for visitors',
+  'POST /iframes/{id}/sessions/{sessionId}/request-human': 'is for visitors',
+  'POST /iframes/{id}/sessions/{sessionId}/feedback': 'is for visitors',
 }
 
 /** A request of each POST that takes one. Those whose making takes more are retried in the tests of their rooms. */
@@ -63,6 +71,16 @@ const REQUESTS: Record<string, (by: Person) => Promise<[path: string, body?: unk
   'POST /webhooks': async () => ['webhooks', WEBHOOK],
   'POST /webhooks/{id}/test': async (by) => [`webhooks/${await webhookOf(by)}/test`],
   'POST /webhooks/{id}/rotate-secret': async (by) => [`webhooks/${await webhookOf(by)}/rotate-secret`],
+  'POST /iframes': async (by) => ['iframes', { api_key_id: by.keyId }],
+  'POST /iframes/{id}/duplicate': async (by) => [`iframes/${(await widgetsIn(world).widget({}, by)).id}/duplicate`, {}],
+  'POST /iframes/{id}/conversations/{sessionId}/takeover': async (by) => [`${await chatOf(by)}/takeover`],
+  'POST /iframes/{id}/conversations/{sessionId}/messages': async (by) => {
+    const chat = await chatOf(by)
+    await by.send('POST', `${chat}/takeover`)
+    return [`${chat}/messages`, { content: 'Once' }]
+  },
+  'POST /iframes/{id}/conversations/{sessionId}/release': async (by) => [`${await chatOf(by)}/release`],
+  'POST /iframes/{id}/conversations/{sessionId}/close': async (by) => [`${await chatOf(by)}/close`],
   'POST /workflows': async () => ['workflows', WORKFLOW],
   'POST /workflows/{id}/run': async (by) => [`workflows/${await workflowOf(by)}/run`, {}],
   'POST /jobs/{id}/cancel': async (by) => [`jobs/${await accept(by, research)}/cancel`],
@@ -102,6 +120,10 @@ const WORKFLOW = {
 }
 const workflowOf = async (by: Person): Promise<string> =>
   (await by.send('POST', 'workflows', WORKFLOW)).body.workflow.id
+const chatOf = async (by: Person): Promise<string> => {
+  const { id } = await widgetsIn(world).widget({}, by)
+  return `iframes/${id}/conversations/${(await widgetsIn(world).begin(id)).sessionId}`
+}
 const canvasOf = async (by: Person): Promise<string> =>
   (await by.send('POST', 'evi/canvases', { name: 'Once', graph_json: simple() })).body.canvas.id
 const orgOf = async (by: Person): Promise<string> => (await by.send('POST', 'orgs', { name: 'Once' })).body.id

@@ -120,7 +120,12 @@ describe('every operation', () => {
 
   test('that streams says so', () => {
     const streams = operations.filter(({ operation }) => operation.responses[200]?.content?.['text/event-stream'])
-    expect(streams.map(({ name }) => name).sort()).toEqual(['POST /chat/completions', 'POST /completions'])
+    expect(streams.map(({ name }) => name).sort()).toEqual([
+      'GET /iframes/{id}/sessions/{sessionId}/events',
+      'POST /chat/completions',
+      'POST /completions',
+      'POST /iframes/{id}/sessions/{sessionId}/messages',
+    ])
   })
 })
 

@@ -6,6 +6,7 @@ import { createWorld } from '../support/world'
 const most = 10
 const world = await createWorld({
   config: {
+    maxWidgets: most,
     maxCanvases: most,
     maxPolicies: most,
     maxPreferences: most,
@@ -26,6 +27,7 @@ test('every declared resource is tried', () => {
     '/hooks',
     '/routing-preferences',
     '/webhooks',
+    '/iframes',
     '/workflows',
   ])
 })
@@ -51,7 +53,29 @@ const LIKE: Record<string, Served['like']> = {
   },
 }
 
+/** A widget has the key of whose it is. */
+const keys = new Map<string, string>()
+const withKey: Served['as'] = ({ send, userId, keyId }) => {
+  keys.set(userId, keyId)
+  return (method, path, body, headers) =>
+    send(method, path, method === 'POST' && body ? { api_key_id: keyId, ...body } : body, headers)
+}
+const opsFor = (noun: Served['noun']): Served['ops'] =>
+  noun.path === '/iframes'
+    ? (method, path, body, headers) => {
+        const api_key_id = keys.get(path.match(/owner=([^&]+)/)?.[1] ?? '') ?? ''
+        return ops(method, path, method === 'POST' ? { api_key_id, ...body } : body, headers)
+      }
+    : ops
+
 for (const noun of nouns as Served['noun'][]) {
   const like = LIKE[noun.path]
-  resourceSuite({ noun, world, as: ({ send }) => send, ops, most, ...(like ? { like } : {}) })
+  resourceSuite({
+    noun,
+    world,
+    as: noun.path === '/iframes' ? withKey : ({ send }) => send,
+    ops: opsFor(noun),
+    most,
+    ...(like ? { like } : {}),
+  })
 }

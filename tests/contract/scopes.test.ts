@@ -161,6 +161,22 @@ const GOLDEN: Record<string, Scope | null> = {
   'POST /webhooks/{id}/deliveries/{deliveryId}/retry': 'completions',
   'POST /webhooks/{id}/rotate-secret': 'completions',
   'GET /webhooks/{id}/stats': 'completions',
+  'POST /iframes': 'completions',
+  'GET /iframes': 'completions',
+  'GET /iframes/{id}': 'completions',
+  'PATCH /iframes/{id}': 'completions',
+  'DELETE /iframes/{id}': 'completions',
+  'POST /iframes/{id}/duplicate': 'completions',
+  'POST /iframes/{id}/preview-token': 'completions',
+  'POST /iframes/{id}/verify': 'completions',
+  'GET /iframes/{id}/analytics': 'completions',
+  'GET /iframes/{id}/conversations': 'completions',
+  'GET /iframes/{id}/conversations/{sessionId}': 'completions',
+  'POST /iframes/{id}/conversations/{sessionId}/takeover': 'completions',
+  'POST /iframes/{id}/conversations/{sessionId}/messages': 'completions',
+  'POST /iframes/{id}/conversations/{sessionId}/typing': 'completions',
+  'POST /iframes/{id}/conversations/{sessionId}/release': 'completions',
+  'POST /iframes/{id}/conversations/{sessionId}/close': 'completions',
 }
 
 const closed = routes.filter(({ isOpen }) => !isOpen)

@@ -14,7 +14,9 @@ const { accept, define } = jobsIn(world)
 const research = define(jobKindOf(report))
 /** Only reviewers get past this one: everyone else is 403 whatever the id. */
 const REVIEWERS = 'POST /skills/submissions/{id}/review'
-const routes = (await routesOf(world)).filter(({ path, name }) => path.includes('{') && name !== REVIEWERS)
+const routes = (await routesOf(world)).filter(
+  ({ path, name, isOpen }) => path.includes('{') && name !== REVIEWERS && !isOpen,
+)
 const [owner, stranger, colleague] = [await world.person(), await world.person(), await world.person({ ofOrg: true })]
 
 /** One thing of the owner's for each kind of id, made through the API. */
@@ -30,6 +32,7 @@ const OWNED: Record<string, () => Promise<string>> = {
   webhooks: async () =>
     (await owner.send('POST', 'webhooks', { url: 'https://203.0.112.7/hook', event_types: ['order.*'] })).body.id,
   hooks: async () => (await owner.send('POST', 'hooks', { hook_preset_id: 'task.overdue.summary' })).body.id,
+  iframes: async () => (await owner.send('POST', 'iframes', { api_key_id: owner.keyId })).body.id,
   memory: async () => (await owner.send('POST', 'memory', { content: randomUUID() })).body.memory.id,
   skills: async () =>
     (
@@ -70,6 +73,9 @@ const BODIES: Record<string, object> = {
   'POST /guardrail-policies/{id}/evaluate': { text: 'hello', phase: 'input' },
   'PATCH /hooks/{id}': { name: 'mine now' },
   'PATCH /webhooks/{id}': { description: 'mine now' },
+  'PATCH /iframes/{id}': { name: 'mine now' },
+  'POST /iframes/{id}/verify': { domain: 'mine.example' },
+  'POST /iframes/{id}/conversations/{sessionId}/messages': { content: 'hello' },
   'PATCH /workflows/{id}': { name: 'mine now' },
   'POST /workflows/{id}/run': {},
   'PATCH /conversations/{id}': { title: 'mine now' },

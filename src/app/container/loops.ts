@@ -48,6 +48,7 @@ export function startLoops({ store, clock, node }: Deps, rooms: Foundation & Acc
   return [
     startLeaseLoop({ nodes, clock, onError }),
     live.start(),
+    rooms.widgets.hub.start(),
     startRollupLoop({ store, clock, onError }),
     startRefusalLoop({ refusals: usage.refusals, store, clock, onError }),
     startHoldRecovery({ store, clock, audit, node, release, unended, onError }),

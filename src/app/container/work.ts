@@ -9,7 +9,8 @@ import { createConversations, createMemory, saveMemory } from '../../conversatio
 import { createDocuments } from '../../documents'
 import { createHealth } from '../../health'
 import { createHooks } from '../../hooks'
-import type { UserId } from '../../kernel/ids'
+import type { KeyCaller } from '../../kernel/caller'
+import type { KeyId, UserId } from '../../kernel/ids'
 import { errorFields } from '../../kernel/log'
 import type { Reader } from '../../kernel/store'
 import { createMail } from '../../mail'
@@ -20,6 +21,7 @@ import { createSkills } from '../../skills'
 import { createSystemTools, createTools } from '../../tools'
 import { createVoice } from '../../voice'
 import { createWeb } from '../../web'
+import { createWidgets } from '../../widgets'
 import { createWorkflows } from '../../workflows'
 import { API_VERSION } from '../version'
 import type { Accounts } from './accounts'
@@ -103,6 +105,17 @@ export function buildWork(deps: Deps, rooms: Rooms) {
     secretOf: tools.signingSecret,
     zoneOf: reach.zoneOf,
   })
+  const widgets = createWidgets({
+    ...rooms,
+    ...reach,
+    clock,
+    completions,
+    stopping,
+    masterKey: deps.masterKey,
+    origin: deps.origin,
+    settings: config,
+    keyOf: (id: KeyId) => keyCallerOf(rooms, id),
+  })
   const health = createHealth({
     clock,
     version: API_VERSION,
@@ -113,7 +126,13 @@ export function buildWork(deps: Deps, rooms: Rooms) {
     probeEngines: engines.probeAll,
     engineChanges: engines.changes,
   })
-  return { ...reach, audio, voice, agent, sandbox, completions, chat, canvases, workflows, hooks, health }
+  return { ...reach, audio, voice, agent, sandbox, completions, chat, canvases, workflows, hooks, widgets, health }
+}
+
+/** Whom the work of a key runs as; null where the key no longer works. */
+const keyCallerOf = async ({ unattended }: Pick<Rooms, 'unattended'>, id: KeyId): Promise<KeyCaller | null> => {
+  const caller = await unattended({ user_id: '' as UserId, api_key_id: id, active_org_id: null })
+  return caller?.type === 'key' ? caller : null
 }
 
 /** Builds what an answer may use: tools, skills, conversations and memory. */

@@ -65,6 +65,18 @@ export function createActivating({ store, clock, orgs, tools }: Deps) {
       return compose(chosen, prompt, warnings)
     },
 
+    /** Those named in the request and no others, not even the owner's own: for strangers who talk to the owner's AI. */
+    async onlyNamed(call: Call, { slugs, prompt }: Asked): Promise<Activation> {
+      if (!slugs.length) return NO_SKILLS
+      const { bySlug, viewer } = await shelfOf(call)
+      const found = await Promise.all(slugs.map(async (slug) => bySlug.get(slug) ?? (await named(slug, viewer))))
+      return compose(
+        found.filter((one) => one !== null && one !== undefined),
+        prompt,
+        [],
+      )
+    },
+
     /** Tools of all enabled skills, whether or not their trigger applies; names are unique. */
     async toolsOf(call: Call): Promise<readonly Tool[]> {
       const { order } = await shelfOf(call)

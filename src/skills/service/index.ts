@@ -38,6 +38,7 @@ export function createSkills(given: Deps) {
   return {
     triggers,
     activeFor: activating.activeFor,
+    onlyNamed: activating.onlyNamed,
     toolsOf: activating.toolsOf,
     knowledgeOf: activating.knowledgeOf,
     everyTool: activating.everyTool,

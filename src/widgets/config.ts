@@ -1,0 +1,42 @@
+import { setting } from '../kernel/config'
+import { t } from '../kernel/schema'
+
+export const widgetSettings = {
+  maxWidgets: setting({
+    env: 'SVC_MAX_WIDGETS',
+    schema: t.Integer({ minimum: 1, maximum: 100_000 }),
+    default: 1_000,
+    about: 'How many chat widgets one person or one organization may have.',
+  }),
+  widgetSessionsPerHour: setting({
+    env: 'SVC_WIDGET_SESSIONS_PER_HOUR',
+    schema: t.Integer({ minimum: 1, maximum: 1_000_000 }),
+    default: 30,
+    about: 'How many chats one address may begin with one widget in an hour.',
+  }),
+  widgetMessagesPerMinute: setting({
+    env: 'SVC_WIDGET_MESSAGES_PER_MINUTE',
+    schema: t.Integer({ minimum: 1, maximum: 1_000_000 }),
+    default: 60,
+    about: 'How many messages one address may send to one widget in a minute.',
+  }),
+  turnstileSiteKey: setting({
+    env: 'SVC_TURNSTILE_SITE_KEY',
+    schema: t.String({ maxLength: 200 }),
+    default: '',
+    about: 'Site key of the bot check that widgets may require; empty: none is set up.',
+  }),
+  turnstileSecret: setting({
+    env: 'SVC_TURNSTILE_SECRET',
+    schema: t.String({ maxLength: 200 }),
+    default: '',
+    about: 'Secret of the bot check that widgets may require.',
+    secret: true,
+  }),
+  turnstileUrl: setting({
+    env: 'SVC_TURNSTILE_URL',
+    schema: t.String({ maxLength: 2_048 }),
+    default: 'https://challenges.cloudflare.com/turnstile/v0/siteverify',
+    about: 'Address that answers whether a visitor passed the bot check.',
+  }),
+}

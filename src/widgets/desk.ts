@@ -1,0 +1,109 @@
+import type { AuditLog } from '../audit'
+import { MessageId } from '../conversations/schema'
+import type { EventBus } from '../events'
+import type { Clock } from '../kernel/clock'
+import { newRequestId } from '../kernel/ids'
+import type { Tx } from '../kernel/store'
+import type { Live } from '../live'
+import type { Change, Takeovers } from '../takeovers'
+import { humanRequested, takeoverReleased, takeoverStarted } from './events'
+import { sessionRepository as rows } from './repository'
+import type { WidgetSessionId } from './schema-sessions'
+import type { MessageRow, SessionRow } from './table'
+
+export type DeskDeps = {
+  clock: Clock
+  audit: AuditLog
+  events: EventBus
+  live: Live
+  takeovers: Takeovers
+}
+
+export type Desk = ReturnType<typeof createDesk>
+type Written = Pick<MessageRow, 'role' | 'content'> & Partial<Pick<MessageRow, 'artifacts' | 'ip_hash' | 'failed'>>
+
+/** The topic of what listeners of a chat are told: `message`, `takeover`, `typing` and `closed`. */
+export const CHAT = 'widget.session'
+/** How long an operator may be silent (contract 15.2). */
+const SILENCE_MS = 30 * 60_000
+
+/** What visitors, operators and the AI do to a chat alike: write in it, and change who answers. */
+export function createDesk({ clock, audit, events, live, takeovers }: DeskDeps) {
+  const chats = takeovers.of({ name: 'widget_session', title: 'conversation', silenceMs: SILENCE_MS, changed })
+  return { chats, write, tell, changed: mark }
+
+  /** Writes a message at the end of a chat, and tells who listens. The chat must be locked by this unit. */
+  async function write(
+    tx: Tx,
+    session: SessionRow,
+    { role, content, artifacts = [], ip_hash = null, failed = false }: Written,
+    more: Partial<SessionRow> = {},
+  ): Promise<{ message: MessageRow; session: SessionRow }> {
+    const now = clock.now()
+    const seq = session.message_count + 1
+    const message: MessageRow = {
+      id: MessageId.create(),
+      session_id: session.id,
+      config_id: session.config_id,
+      seq,
+      role,
+      content,
+      artifacts,
+      ip_hash,
+      failed,
+      created_at: now,
+    }
+    await rows.insertMessage(tx, message)
+    const { first_asked_at: asked, first_response_ms: answered } = session
+    const isFirst = answered === null && asked !== null && (role === 'assistant' || role === 'operator')
+    const response = isFirst ? { first_response_ms: Math.max(0, now - asked) } : {}
+    const changes = { message_count: seq, last_message_at: now, changed_at: now, ...response, ...more }
+    const changed = await rows.change(tx, session.id, changes)
+    tell(tx, session.id, { what: 'message', seq })
+    return { message, session: changed }
+  }
+
+  /** Changes a chat in a way that its listeners are to see. */
+  async function mark(tx: Tx, id: WidgetSessionId, columns: Partial<SessionRow>): Promise<SessionRow> {
+    return rows.change(tx, id, { ...columns, changed_at: clock.now() })
+  }
+
+  function tell(tx: Tx, id: string, heard: Record<string, string | number>): void {
+    tx.afterCommit(() => live.tell(CHAT, id, heard))
+  }
+
+  /** Part of each change of who answers: the chat's own columns, the record, the event, and who is told. */
+  async function changed(tx: Tx, { subject, now, before, cause, call }: Change): Promise<void> {
+    const session = await mark(tx, subject.id as WidgetSessionId, {
+      takeover_status: now.status,
+      operator_id: now.holder?.id ?? null,
+      operator_name: now.holder?.name ?? null,
+      reason: now.reason,
+    })
+    tell(tx, subject.id, { what: 'takeover', status: now.status })
+    if (cause === 'taken' || cause === 'stolen') await rows.change(tx, session.id, { takeovers: session.takeovers + 1 })
+    const { kind, action } = NAMES[cause]
+    await events.emit(tx, kind, subject.owner, {
+      config_id: session.config_id,
+      session_id: session.id,
+      takeover_status: now.status,
+      operator_id: (now.holder ?? before.holder)?.id ?? null,
+    })
+    if (!action) return
+    const about = { entityType: 'widget_session' as const, entityId: session.id }
+    const input = { metadata: { config_id: session.config_id, cause, operator: (now.holder ?? before.holder)?.name } }
+    if (call) await audit.record(tx, call, { action, ...about, scope: subject.owner, input })
+    else
+      await audit.recordUnattended(tx, { scope: subject.owner, requestId: newRequestId() }, { action, ...about, input })
+  }
+}
+
+const STARTED = { kind: takeoverStarted, action: 'widget.takeover_started' }
+const RELEASED = { kind: takeoverReleased, action: 'widget.takeover_released' }
+const NAMES = {
+  requested: { kind: humanRequested, action: null },
+  taken: STARTED,
+  stolen: STARTED,
+  released: RELEASED,
+  silent: RELEASED,
+}

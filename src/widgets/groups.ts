@@ -1,0 +1,56 @@
+import type { Tier } from '../kernel/caller'
+import { invalidInput, quoted } from '../kernel/errors'
+import { sanitiseCss } from './css'
+import { DEFAULTS } from './defaults'
+import { brandingNeedsTier } from './errors'
+import { readOrigins } from './origins'
+import type { Groups } from './schema'
+import type { WidgetRow } from './table'
+
+type Sent = { [G in keyof Groups]?: Partial<Groups[G]> | undefined }
+type Rules = { knowsMode(mode: string): boolean; hasBotCheck: boolean; tier: Tier }
+
+/**
+ * The groups that were sent, each merged with what was there, member by member (contract 15.1). Throws 400, and 403 for
+ * a plan that lacks the white label.
+ */
+export function readGroups(sent: Sent, before: WidgetRow | null, rules: Rules): Partial<Groups> {
+  const merged = <G extends keyof Groups>(group: G): Groups[G] | undefined =>
+    sent[group] && { ...(before?.[group] ?? DEFAULTS[group]), ...sent[group] }
+  const read = {
+    appearance: merged('appearance'),
+    behavior: merged('behavior'),
+    security: merged('security'),
+    intents: merged('intents'),
+  }
+  if (sent.appearance && read.appearance) {
+    const { hideBranding, customCss } = sent.appearance
+    if (hideBranding && rules.tier === 'free') throw brandingNeedsTier(rules.tier)
+    if (customCss !== undefined) read.appearance.customCss = sanitiseCss(customCss)
+    for (const name of ['logoUrl', 'avatarUrl'] as const) assertLink(`appearance.${name}`, sent.appearance[name])
+  }
+  const { mode } = sent.behavior ?? {}
+  if (mode !== undefined && (!rules.knowsMode(mode) || mode.startsWith('stealth')))
+    throw invalidInput('behavior.mode', `"behavior.mode" is "${quoted(mode)}", which no widget can have.`)
+  if (sent.security?.allowedOrigins && read.security)
+    read.security.allowedOrigins = readOrigins(sent.security.allowedOrigins)
+  if (sent.security?.requireTurnstile && !rules.hasBotCheck)
+    throw invalidInput(
+      'security.requireTurnstile',
+      'No bot check is set up on this server: SVC_TURNSTILE_SECRET and SVC_TURNSTILE_SITE_KEY.',
+    )
+  const { url } = sent.intents ?? {}
+  if (url !== null) assertLink('intents.url', url)
+  if (read.intents?.action === 'redirect' && !read.intents.url)
+    throw invalidInput('intents.url', '"intents.action" is "redirect", so "intents.url" must say where to.')
+  return Object.fromEntries(Object.entries(read).filter(([, group]) => group !== undefined))
+}
+
+/** Shown to visitors as a link or a picture: https, or http on this machine. */
+function assertLink(path: string, link: string | undefined): void {
+  if (!link) return
+  const url = URL.canParse(link) ? new URL(link) : null
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && /^(localhost|127\.)/.test(url.hostname))
+  if (!isSafe || url.username || url.password || /[\s"'<>\\]/.test(link))
+    throw invalidInput(path, `"${path}" is "${quoted(link)}"; send an https address.`)
+}

@@ -1,0 +1,151 @@
+import type { Clock } from '../kernel/clock'
+import { type Loop, startLoop } from '../kernel/loop'
+import type { Store } from '../kernel/store'
+import { sseFrame } from '../kernel/stream'
+import type { Heard, Live } from '../live'
+import { CHAT } from './desk'
+import { presentMessage } from './present'
+import { sessionRepository as rows } from './repository'
+import type { WidgetMessage, WidgetSessionId } from './schema-sessions'
+import type { SessionRow } from './table'
+
+type Deps = { store: Store; clock: Clock; live: Live; onError(name: string, error: unknown): void }
+
+/** What a visitor's page is told (contract 15.3). */
+export type ChatEvent =
+  | { event: 'message'; id: number; data: WidgetMessage }
+  | { event: 'takeover'; data: { takeover_status: string; operator: { name: string } | null } }
+  | { event: 'typing'; data: { role: string } }
+  | { event: 'closed'; data: object }
+
+export const chatFrame = (told: ChatEvent): string => sseFrame(told)
+
+type Write = (told: ChatEvent) => void | Promise<void>
+type Watcher = { seen: number; look(): void }
+
+export type Hub = ReturnType<typeof createHub>
+
+const LOOK_EVERY_MS = 2_000
+/** Reaches further back than one look, for commits that took their time and clocks that differ. */
+const BACK_MS = 15_000
+
+/** Who listens to which chat in this process. What live notices miss is found by looking at what has changed. */
+export function createHub({ store, clock, live, onError }: Deps) {
+  const watched = new Map<string, Set<Watcher>>()
+  return { follow, start, open: () => watched.size }
+
+  /**
+   * Writes what happens in a chat until it is closed or the signal aborts: first who answers, then the messages after
+   * number `after`, then all that comes. Throws when the reader has left.
+   */
+  function follow(session: SessionRow, after: number | null, write: Write, signal: AbortSignal): Promise<void> {
+    const over = Promise.withResolvers<void>()
+    let told = after ?? session.message_count
+    let standing = ''
+    let looking = false
+    let again = false
+    const watcher: Watcher = { seen: session.changed_at, look }
+    const unhear = live.hear(CHAT, session.id, heard)
+    add(session.id, watcher)
+    signal.addEventListener('abort', leave, { once: true })
+    if (signal.aborted) leave()
+    look()
+    return over.promise.finally(() => {
+      signal.removeEventListener('abort', leave)
+      unhear()
+      remove(session.id, watcher)
+    })
+
+    function leave(): void {
+      over.resolve()
+    }
+
+    function heard(word: Heard | null): void {
+      if (word?.what === 'typing') void write({ event: 'typing', data: { role: String(word.role) } })
+      else look()
+    }
+
+    function look(): void {
+      again = looking
+      if (looking) return
+      looking = true
+      void read().catch(over.reject)
+    }
+
+    async function read(): Promise<void> {
+      do {
+        again = false
+        await once().catch(missed)
+      } while (again)
+      looking = false
+    }
+
+    async function once(): Promise<void> {
+      const [row] = await rows.byIds(store.read, [session.id])
+      if (row) {
+        watcher.seen = row.changed_at
+        await tellStanding(row)
+        if (row.message_count > told) await tellMessages()
+      }
+      if (row && row.status === 'open') return
+      await write({ event: 'closed', data: {} })
+      over.resolve()
+    }
+
+    async function tellStanding({ takeover_status, operator_name }: SessionRow): Promise<void> {
+      const now = `${takeover_status} ${operator_name}`
+      if (now === standing) return
+      standing = now
+      const operator = takeover_status === 'human' ? { name: operator_name ?? '' } : null
+      await write({ event: 'takeover', data: { takeover_status, operator } })
+    }
+
+    async function tellMessages(): Promise<void> {
+      for (const message of await rows.messages(store.read, session.id, told)) {
+        told = message.seq
+        await write({ event: 'message', id: message.seq, data: presentMessage(message) })
+      }
+    }
+
+    /** A database that is away is looked at again; a reader that is away ends it. */
+    function missed(error: unknown): void {
+      if (signal.aborted || (error as Error).name === 'ReaderLeft') over.resolve()
+      else {
+        watcher.seen = 0
+        onError('widget.events', error)
+      }
+    }
+  }
+
+  function add(id: WidgetSessionId, watcher: Watcher): void {
+    const ofChat = watched.get(id) ?? new Set()
+    watched.set(id, ofChat.add(watcher))
+  }
+
+  function remove(id: WidgetSessionId, watcher: Watcher): void {
+    const ofChat = watched.get(id)
+    ofChat?.delete(watcher)
+    if (!ofChat?.size) watched.delete(id)
+  }
+
+  /** One look for all listeners of this process. */
+  function start(): Loop {
+    return startLoop({
+      name: 'widget.events',
+      idleMs: LOOK_EVERY_MS,
+      longestNapMs: LOOK_EVERY_MS,
+      clock,
+      onError,
+      tick: async () => {
+        if (!watched.size) return 0
+        for (const { id, changed_at } of await rows.changedSince(store.read, clock.now() - BACK_MS)) {
+          for (const watcher of watched.get(id) ?? []) if (watcher.seen < changed_at) watcher.look()
+        }
+        return 0
+      },
+    })
+  }
+}
+
+export const lastEventOf = (header: string | null): number | null =>
+  header !== null && /^\d{1,9}$/.test(header) ? Number(header) : null

@@ -1,0 +1,57 @@
+import type { Clock } from '../kernel/clock'
+import type { Values } from '../kernel/config'
+import { invalidInput } from '../kernel/errors'
+import type { Reader, Tx } from '../kernel/store'
+import { isBlank } from '../kernel/text'
+import type { widgetSettings } from './config'
+import { tooFast } from './errors'
+import { sessionRepository as rows } from './repository'
+import type { SessionRow, WidgetRow } from './table'
+
+type Settings = Pick<Values<typeof widgetSettings>, 'widgetSessionsPerHour' | 'widgetMessagesPerMinute'>
+
+const HOUR_MS = 3_600_000
+const MINUTE_MS = 60_000
+/** `strictAbuse` (contract 15.3). */
+const STRICT = { most: 10, windowMs: 30_000, alike: 3 }
+
+/** What strangers may do with a widget, whose owner pays (M14). Counted in the store, so that nodes share it. */
+export function createLimits({ clock, settings }: { clock: Clock; settings: Settings }) {
+  return { assertMayBegin, assertMaySay, assertFits }
+
+  async function assertMayBegin(reader: Reader, { id }: WidgetRow, ip: string): Promise<void> {
+    const begun = await rows.begunSince(reader, id, ip, clock.now() - HOUR_MS)
+    if (begun >= settings.widgetSessionsPerHour) throw tooFast(600, 'Too many chats were begun from this address.')
+  }
+
+  /** Throws 400 for a message that is empty or too long for this widget. */
+  function assertFits({ behavior }: WidgetRow, content: string): void {
+    if (isBlank(content)) throw invalidInput('content', '"content" is empty. Say something.')
+    const most = behavior.maxPromptLength
+    if (content.length > most)
+      throw invalidInput('content', `"content" has ${content.length} characters; this widget takes ${most}.`)
+  }
+
+  /** Throws 429. The chat is locked by this unit. */
+  async function assertMaySay(tx: Tx, widget: WidgetRow, session: SessionRow, ip: string, content: string) {
+    const { maxMessagesPerSession: most } = widget.security
+    if (session.asked >= most) throw tooFast(HOUR_MS / 1_000, `This chat has had ${most} messages. Begin a new one.`)
+    const slow = { most: settings.widgetMessagesPerMinute, windowMs: MINUTE_MS }
+    const windows = widget.behavior.strictAbuse ? [STRICT, slow] : [slow]
+    for (const { most, windowMs } of windows) {
+      const { sent, first } = await rows.sentSince(tx, widget.id, ip, clock.now() - windowMs)
+      if (sent < most) continue
+      const wait = Math.max(1, Math.ceil((first + windowMs - clock.now()) / 1_000))
+      throw tooFast(wait, 'That was too many messages at once.')
+    }
+    if (widget.behavior.strictAbuse && (await repeats(tx, session, content)))
+      throw tooFast(STRICT.windowMs / 1_000, 'The same message came several times in a row.')
+  }
+
+  /** Whether it would be the third of the same words in a row by the visitor. */
+  async function repeats(tx: Tx, { id }: SessionRow, content: string): Promise<boolean> {
+    const said = (await rows.last(tx, id, 2 * STRICT.alike)).filter(({ role }) => role === 'user')
+    const before = said.slice(0, STRICT.alike - 1)
+    return before.length === STRICT.alike - 1 && before.every((one) => one.content.trim() === content.trim())
+  }
+}

@@ -1,0 +1,177 @@
+import type { AuditLog } from '../audit'
+import { storeAnswer } from '../idempotency'
+import type { Call, Caller } from '../kernel/caller'
+import { iso } from '../kernel/clock'
+import { invalidInput } from '../kernel/errors'
+import { mapPage, type Page, pageFields } from '../kernel/page'
+import type { Reader, Store, Tx } from '../kernel/store'
+import { isBlank } from '../kernel/text'
+import type { Live } from '../live'
+import type { Holder } from '../takeovers'
+import { CHAT, type Desk } from './desk'
+import { isClosed, sessionNotFound } from './errors'
+import { presentMessage, presentSession } from './present'
+import { sessionRepository as rows } from './repository'
+import type { WidgetId } from './schema'
+import {
+  type Said,
+  type Standing,
+  type TakenOver,
+  type TakeoverOrder,
+  type Typed,
+  type WidgetSession,
+  WidgetSessionId,
+  type WidgetSessionQuery,
+  type WidgetTranscript,
+} from './schema-sessions'
+import type { SessionRow, WidgetRow } from './table'
+
+type Deps = {
+  store: Store
+  audit: AuditLog
+  live: Live
+  desk: Desk
+  /** Throws 404 for a widget that is not the caller's. */
+  findWidget(reader: Reader, caller: Caller, id: string): Promise<WidgetRow>
+  nameOf(reader: Reader, caller: Caller): Promise<string>
+  /** A file's links that work now. */
+  refreshed(
+    row: { owner: SessionRow['owner'] },
+    artifacts: Record<string, unknown>[],
+  ): Promise<Record<string, unknown>[]>
+}
+
+/** Which chat of which widget, as the path says. */
+type Which = { id: string; sessionId: string }
+
+/** What people do in visitors' chats (contract 15.2). */
+export function createOperatorSide({ store, audit, live, desk, findWidget, nameOf, refreshed }: Deps) {
+  const { chats } = desk
+  return { list, listAll, read, take, say, typing, release, close }
+
+  async function list({ caller }: Call<Caller>, id: string, query: WidgetSessionQuery) {
+    const widget = await findWidget(store.read, caller, id)
+    return shown(await rows.list(store.read, widget.id, query))
+  }
+
+  /** Of all widgets: for operators of the server. */
+  async function listAll(query: WidgetSessionQuery) {
+    return shown(await rows.list(store.read, null, query))
+  }
+
+  async function read({ caller }: Call<Caller>, which: Which, after?: string): Promise<WidgetTranscript> {
+    const session = await find(store.read, caller, which)
+    const from = after ? (await rows.message(store.read, session.id, after))?.seq : undefined
+    const found = await rows.messages(store.read, session.id, from ?? 0)
+    const messages = found.map(async (row) =>
+      presentMessage({ ...row, artifacts: await refreshed(session, row.artifacts) }),
+    )
+    return { ...presentSession(session), messages: await Promise.all(messages) }
+  }
+
+  /** Takes it over: the AI is silent from this commit on (I36). Throws 409 where another one has it. */
+  function take(
+    call: Call<Caller>,
+    which: Which,
+    { operator_name, message, force = false }: NonNullable<TakeoverOrder> = {},
+  ): Promise<TakenOver> {
+    return changing(call, which, async (tx, session) => {
+      assertOpen(session)
+      const holder = await holderOf(tx, call.caller, operator_name)
+      const taken = await chats.take(tx, subjectOf(session), { call, holder, force })
+      const now = (await rows.lock(tx, session.id))!
+      if (message !== undefined) await desk.write(tx, now, { role: 'operator', content: readWords(message, 'message') })
+      return {
+        session_id: session.id,
+        takeover_status: 'human',
+        operator: holder,
+        taken_over_at: iso(taken.since ?? 0),
+      }
+    })
+  }
+
+  /** Throws 409 unless this person has it. */
+  function say(call: Call<Caller>, which: Which, content: string): Promise<Said> {
+    return changing(call, which, async (tx, session) => {
+      assertOpen(session)
+      const { id } = await holderOf(tx, call.caller)
+      await chats.touch(tx, subjectOf(session), id)
+      const { message } = await desk.write(tx, session, { role: 'operator', content: readWords(content, 'content') })
+      const about = { entityType: 'widget_session' as const, entityId: session.id, scope: session.owner }
+      await audit.record(tx, call, { action: 'widget.message_sent', ...about })
+      return { message: presentMessage(message) }
+    })
+  }
+
+  /** Shown to the visitor while it lasts; nothing is stored. Throws 409 unless this person has it. */
+  async function typing(call: Call<Caller>, which: Which): Promise<Typed> {
+    const session = await find(store.read, call.caller, which)
+    const { id } = await holderOf(store.read, call.caller)
+    await store.write((tx) => chats.touch(tx, subjectOf(session), id))
+    live.tell(CHAT, session.id, { what: 'typing', role: 'operator' })
+    return { typing: true }
+  }
+
+  /** Back to the AI, from any state and by anyone who may see it (M8). */
+  function release(call: Call<Caller>, which: Which): Promise<Standing> {
+    return changing(call, which, async (tx, session) => {
+      await chats.release(tx, subjectOf(session), { call })
+      return { session_id: session.id, takeover_status: 'ai' }
+    })
+  }
+
+  function close(call: Call<Caller>, which: Which): Promise<WidgetSession> {
+    return changing(call, which, async (tx, session) => {
+      await chats.release(tx, subjectOf(session), { call })
+      if (session.status === 'closed') return presentSession((await rows.lock(tx, session.id))!)
+      const closed = await desk.changed(tx, session.id, { status: 'closed' })
+      desk.tell(tx, session.id, { what: 'closed' })
+      const about = { entityType: 'widget_session' as const, entityId: session.id, scope: session.owner }
+      await audit.record(tx, call, { action: 'widget.closed', ...about })
+      return presentSession(closed)
+    })
+  }
+
+  /** Who has it is locked first and then the chat, in every unit that needs both. */
+  function changing<T>(
+    call: Call<Caller>,
+    which: Which,
+    change: (tx: Tx, session: SessionRow) => Promise<T>,
+  ): Promise<T> {
+    return store.write(async (tx) => {
+      const found = await find(tx, call.caller, which)
+      await chats.lock(tx, subjectOf(found))
+      const session = await rows.lock(tx, found.id)
+      if (!session) throw sessionNotFound()
+      return storeAnswer(tx, call, await change(tx, session))
+    })
+  }
+
+  async function find(reader: Reader, caller: Caller, { id, sessionId }: Which): Promise<SessionRow> {
+    const widget = await findWidget(reader, caller, id)
+    const found = WidgetSessionId.is(sessionId) ? await rows.find(reader, widget.id as WidgetId, sessionId) : undefined
+    if (!found) throw sessionNotFound()
+    return found
+  }
+
+  async function holderOf(reader: Reader, caller: Caller, called?: string): Promise<Holder> {
+    const id = caller.type === 'operator' ? `operator:${caller.name}` : caller.userId
+    return { id, name: called ?? (await nameOf(reader, caller)) }
+  }
+}
+
+const shown = (page: Page<SessionRow>) => {
+  const { items } = mapPage(page, presentSession)
+  return { conversations: items, ...pageFields(page) }
+}
+
+export const subjectOf = ({ id, owner }: Pick<SessionRow, 'id' | 'owner'>) => ({ id, owner })
+
+function assertOpen({ status }: SessionRow): void {
+  if (status === 'closed') throw isClosed()
+}
+
+function readWords(text: string, path: string): string {
+  if (isBlank(text)) throw invalidInput(path, `"${path}" is empty. Say something.`)
+  return text
+}

@@ -1,0 +1,146 @@
+import { and, asc, count, desc, eq, gt, gte, inArray, lte, type SQL, sql } from 'drizzle-orm'
+import { pagesBy, type Wanted } from '../kernel/keyset'
+import type { Page } from '../kernel/page'
+import { query, type Reader, type Tx } from '../kernel/store'
+import type { WidgetId } from './schema'
+import type { WidgetSessionId } from './schema-sessions'
+import { type MessageRow, type SessionRow, type WidgetRow, widgetMessages, widgetSessions, widgets } from './table'
+
+const lastFirst = pagesBy(widgetSessions, 'last_message_at')
+
+const widgetById = query<{ id: string }>()((db, p) => {
+  const t = db.of(widgets)
+  return db.select().from(t).where(eq(t.id, p.id)).limit(1)
+})
+const sessionById = query<{ id: string; config: string }>()((db, p) => {
+  const t = db.of(widgetSessions)
+  return db
+    .select()
+    .from(t)
+    .where(and(eq(t.id, p.id), eq(t.config_id, p.config)))
+    .limit(1)
+})
+const messagesAfter = query<{ session: string; after: number }>()((db, p) => {
+  const t = db.of(widgetMessages)
+  return db
+    .select()
+    .from(t)
+    .where(and(eq(t.session_id, p.session), gt(t.seq, p.after)))
+    .orderBy(asc(t.seq))
+})
+
+type Listing = Wanted & { status?: SessionRow['status'] | undefined; takeover_status?: string | undefined }
+
+/** Rows of visitors' chats. Each query names the widget, whose owner or origin has been checked, or one of its chats. */
+export const sessionRepository = {
+  /** A widget by its public id, whoever owns it: for its visitors. */
+  widget: async (db: Reader, id: WidgetId): Promise<WidgetRow | undefined> => (await widgetById(db, { id }))[0],
+
+  find: async (db: Reader, config: WidgetId, id: WidgetSessionId): Promise<SessionRow | undefined> =>
+    (await sessionById(db, { id, config }))[0],
+
+  async byIds(db: Reader, ids: readonly WidgetSessionId[]): Promise<SessionRow[]> {
+    const t = db.of(widgetSessions)
+    return db
+      .select()
+      .from(t)
+      .where(inArray(t.id, [...ids]))
+  },
+
+  /** Keeps it from changing until the unit has committed. */
+  async lock(tx: Tx, id: WidgetSessionId): Promise<SessionRow | undefined> {
+    const t = tx.of(widgetSessions)
+    return (
+      await tx
+        .update(t)
+        .set({ status: sql`${t.status}` })
+        .where(eq(t.id, id))
+        .returning()
+    )[0]
+  },
+
+  async insert(tx: Tx, row: SessionRow): Promise<void> {
+    await tx.insert(tx.of(widgetSessions)).values(row)
+  },
+
+  async change(tx: Tx, id: WidgetSessionId, columns: Partial<SessionRow>): Promise<SessionRow> {
+    const t = tx.of(widgetSessions)
+    return (await tx.update(t).set(columns).where(eq(t.id, id)).returning())[0]!
+  },
+
+  async insertMessage(tx: Tx, row: MessageRow): Promise<void> {
+    await tx.insert(tx.of(widgetMessages)).values(row)
+  },
+
+  async changeMessage(tx: Tx, id: MessageRow['id'], columns: Partial<MessageRow>): Promise<void> {
+    const t = tx.of(widgetMessages)
+    await tx.update(t).set(columns).where(eq(t.id, id))
+  },
+
+  messages: (db: Reader, session: WidgetSessionId, after = 0): Promise<MessageRow[]> =>
+    messagesAfter(db, { session, after }),
+
+  async message(db: Reader, session: WidgetSessionId, id: string): Promise<MessageRow | undefined> {
+    const t = db.of(widgetMessages)
+    const found = db.select().from(t)
+    return (await found.where(and(eq(t.session_id, session), eq(t.id, id as MessageRow['id']))).limit(1))[0]
+  },
+
+  /** The last so many, newest first. */
+  async last(db: Reader, session: WidgetSessionId, most: number): Promise<MessageRow[]> {
+    const t = db.of(widgetMessages)
+    return db.select().from(t).where(eq(t.session_id, session)).orderBy(desc(t.seq)).limit(most)
+  },
+
+  /** How many messages an address has sent to a widget since a moment, and when the first of them came. */
+  async sentSince(db: Reader, config: WidgetId, ip: string, since: number): Promise<{ sent: number; first: number }> {
+    const t = db.of(widgetMessages)
+    const found = db.select({ sent: count(), first: sql<number>`coalesce(min(${t.created_at}), 0)` }).from(t)
+    const [row] = await found.where(and(eq(t.config_id, config), eq(t.ip_hash, ip), gt(t.created_at, since)))
+    return { sent: Number(row?.sent ?? 0), first: Number(row?.first ?? 0) }
+  },
+
+  async begunSince(db: Reader, config: WidgetId, ip: string, since: number): Promise<number> {
+    const t = db.of(widgetSessions)
+    const found = db.select({ begun: count() }).from(t)
+    const [row] = await found.where(and(eq(t.config_id, config), eq(t.ip_hash, ip), gt(t.created_at, since)))
+    return Number(row?.begun ?? 0)
+  },
+
+  /** Last activity first. A null widget: of all, for operators. */
+  list(
+    db: Reader,
+    config: WidgetId | null,
+    { status, takeover_status, ...wanted }: Listing,
+  ): Promise<Page<SessionRow>> {
+    const t = db.of(widgetSessions)
+    const conditions: (SQL | undefined)[] = [
+      config === null ? undefined : eq(t.config_id, config),
+      status && eq(t.status, status),
+      takeover_status ? eq(t.takeover_status, takeover_status as SessionRow['takeover_status']) : undefined,
+    ]
+    return lastFirst(db, wanted, ...conditions)
+  },
+
+  /** Chats of which there is something new since a moment; for those who may have missed being told. */
+  async changedSince(db: Reader, since: number): Promise<{ id: WidgetSessionId; changed_at: number }[]> {
+    const t = db.of(widgetSessions)
+    return db.select({ id: t.id, changed_at: t.changed_at }).from(t).where(gte(t.changed_at, since))
+  },
+
+  /** Open ones whose time is over. */
+  async expired(db: Reader, now: number, most: number): Promise<SessionRow[]> {
+    const t = db.of(widgetSessions)
+    return db
+      .select()
+      .from(t)
+      .where(and(eq(t.status, 'open'), lte(t.expires_at, now)))
+      .limit(most)
+  },
+
+  async removeOf(tx: Tx, config: WidgetId): Promise<WidgetSessionId[]> {
+    const [s, m] = [tx.of(widgetSessions), tx.of(widgetMessages)]
+    await tx.delete(m).where(eq(m.config_id, config))
+    return (await tx.delete(s).where(eq(s.config_id, config)).returning({ id: s.id })).map(({ id }) => id)
+  },
+}

@@ -1,0 +1,49 @@
+import { iso } from '../kernel/clock'
+import type { KeyId } from '../kernel/ids'
+import { defineResource } from '../resource'
+import { widgetSettings } from './config'
+import { DEFAULTS } from './defaults'
+import * as words from './schema'
+import { type WidgetRow, widgets } from './table'
+
+/** Chat widgets (contract 15.1). The service adds the snippet, which has this server's address. */
+export const widget = defineResource({
+  name: 'iframe',
+  title: { one: 'widget', many: 'widgets' },
+  path: '/iframes',
+  plural: 'configs',
+  table: widgets,
+  id: words.WidgetId,
+  words: {
+    New: words.NewWidget,
+    Patch: words.WidgetPatch,
+    View: words.Widget,
+    Query: words.WidgetQuery,
+    Page: words.WidgetPage,
+  },
+  summaries: {
+    create: 'Create a chat widget',
+    list: 'List chat widgets, newest first',
+    get: 'Read one chat widget',
+    update: 'Change a chat widget; members of a group that are left out stay',
+    remove: 'Delete a chat widget and its conversations',
+  },
+  owned: 'team',
+  permission: 'manageConnectors',
+  most: widgetSettings.maxWidgets,
+  empty: { name: 'My Widget', status: 'active', api_key_id: '' as KeyId, key_owner: 'user:', ...DEFAULTS },
+  present: (row: WidgetRow): words.Widget => ({
+    id: row.id,
+    object: 'iframe_config',
+    name: row.name,
+    status: row.status,
+    api_key_id: row.api_key_id,
+    appearance: row.appearance,
+    behavior: row.behavior,
+    security: row.security,
+    intents: row.intents,
+    embed_snippet: '',
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+  }),
+})

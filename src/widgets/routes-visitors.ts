@@ -1,0 +1,155 @@
+import { Elysia } from 'elysia'
+import { nativeFramer } from '../completions'
+import type { Exchange } from '../http/context'
+import { answer, errors } from '../http/envelope'
+import type { Guard } from '../http/guard'
+import type { Streams } from '../http/sse'
+import { checked, checkedPath, checkedQuery, described, t } from '../kernel/schema'
+import { sseFrame } from '../kernel/stream'
+import type { Knock } from './door'
+import { chatFrame, lastEventOf } from './hub'
+import { PublicWidget } from './schema'
+import * as words from './schema-sessions'
+import type { WidgetService } from './service'
+import { bearerOf } from './tokens'
+import type { Shown } from './visitors'
+
+type Context = { exchange: Exchange; request: Request; route: string; params: { id: string } }
+
+const OfWidget = checkedPath(t.Object({ id: t.String() }))
+const OfChat = checkedPath(t.Object({ id: t.String(), sessionId: t.String() }))
+/** With pictures. */
+const MESSAGE_BYTES = 4 * 1024 * 1024
+
+/** Who knocks: read from the headers that browsers set, and from the token of the chat. */
+function knockOf({ exchange, request, route, params }: Context): Knock {
+  const { headers, method, signal } = request
+  return {
+    id: params.id,
+    page: { origin: headers.get('origin'), host: headers.get('host'), fetchSite: headers.get('sec-fetch-site') },
+    ip: exchange.ip(),
+    userAgent: headers.get('user-agent'),
+    token: bearerOf(headers.get('authorization')),
+    reads: method === 'GET' || method === 'HEAD',
+    requestId: exchange.requestId,
+    route: `${method} ${route.replace('/api/v1', '')}`,
+    signal,
+    readable: (origin) => {
+      exchange.readers = [origin]
+    },
+  }
+}
+
+/** What visitors' pages call (contract 15.3): no account's credential, but the widget's origin and the chat's token. */
+export const visitorRoutes = ({ visitors, hub }: WidgetService, streams: Streams, guard: Guard) =>
+  new Elysia({ prefix: '/iframes/:id', tags: ['Widget visitors'] })
+    .use(guard)
+    .get('/public', (context) => visitors.describe(knockOf(context)), {
+      open: true,
+      params: OfWidget,
+      response: { 200: answer(PublicWidget), ...errors(400, 403, 404) },
+      detail: { summary: 'Read how a widget looks and what it takes' },
+    })
+    .post('/sessions', async (context) => context.status(201, await visitors.begin(knockOf(context), context.body)), {
+      open: true,
+      params: OfWidget,
+      body: checked(words.NewWidgetSession),
+      response: { 201: answer(words.WidgetSessionMade), ...errors(400, 401, 403, 404, 413, 415, 429) },
+      detail: { summary: 'Begin a chat' },
+    })
+    .get(
+      '/sessions/:sessionId',
+      (context) => visitors.read(knockOf(context), context.params.sessionId, context.query.after),
+      {
+        open: true,
+        params: OfChat,
+        query: checkedQuery(words.After),
+        response: { 200: answer(words.VisitorView), ...errors(400, 401, 403, 404) },
+        detail: { summary: 'Read a chat with its token' },
+      },
+    )
+    .post(
+      '/sessions/:sessionId/messages',
+      async ({ exchange, request, route, params, body }) => {
+        const knock = knockOf({ exchange, request, route, params })
+        exchange.keepOpen()
+        const answering = await visitors.say(knock, params.sessionId, body)
+        if ('now' in answering) return answering.now
+        const { frame, heartbeat } = nativeFramer()
+        return streams.open<Shown>({
+          exchange,
+          request,
+          route,
+          source: (write) => answering.stream(write),
+          frame: (shown) => (shown.type === 'reply' ? sseFrame({ event: 'reply', data: shown.replied }) : frame(shown)),
+          heartbeat,
+          endsWithDone: false,
+        }) as never
+      },
+      {
+        open: true,
+        upTo: MESSAGE_BYTES,
+        timeLimit: 'own',
+        params: OfChat,
+        body: checked(words.VisitorMessage),
+        response: {
+          200: answer(words.Replied),
+          ...errors(400, 401, 403, 404, 409, 413, 415, 429, 500, 503, 504),
+        },
+        detail: {
+          summary: 'Say something',
+          description:
+            'With `stream: true` an answer of the AI is `text/event-stream` as that of `/completions`, with an event `reply` before `done`. While a person has the chat it is plain, and `reply` is null.',
+          'x-streams': true,
+        } as object,
+      },
+    )
+    .get(
+      '/sessions/:sessionId/events',
+      async ({ exchange, request, route, params }) => {
+        const { session } = await visitors.enter(knockOf({ exchange, request, route, params }), params.sessionId)
+        const after = lastEventOf(request.headers.get('last-event-id'))
+        return streams.open({
+          exchange,
+          request,
+          route,
+          source: (write) => hub.follow(session, after, write, request.signal),
+          frame: chatFrame,
+          endsWithDone: false,
+        }) as never
+      },
+      {
+        open: true,
+        timeLimit: 'own',
+        params: OfChat,
+        response: { 200: described(t.Unknown()), ...errors(401, 403, 404) },
+        detail: {
+          summary: 'Follow a chat',
+          description:
+            '`text/event-stream` with the events `message`, `takeover`, `typing` and `closed`. `Last-Event-ID` resumes after a message.',
+          'x-streams': true,
+        } as object,
+      },
+    )
+    .post(
+      '/sessions/:sessionId/request-human',
+      (context) => visitors.requestHuman(knockOf(context), context.params.sessionId, context.body),
+      {
+        open: true,
+        params: OfChat,
+        body: checked(words.HumanWanted),
+        response: { 200: answer(words.Standing), ...errors(400, 401, 403, 404, 409, 413, 415) },
+        detail: { summary: 'Ask for a person' },
+      },
+    )
+    .post(
+      '/sessions/:sessionId/feedback',
+      (context) => visitors.feedback(knockOf(context), context.params.sessionId, context.body),
+      {
+        open: true,
+        params: OfChat,
+        body: checked(words.Feedback),
+        response: { 200: answer(words.Recorded), ...errors(400, 401, 403, 404, 413, 415) },
+        detail: { summary: 'Rate a chat' },
+      },
+    )

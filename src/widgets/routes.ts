@@ -1,0 +1,169 @@
+import type { Guard } from '../http/guard'
+import type { OperatorEdge } from '../http/operator-edge'
+import { resourceVerbs } from '../http/resource-verbs'
+import { operatorRoutes, tenantRoutes, verb } from '../http/verbs'
+import * as words from './schema'
+import * as chats from './schema-sessions'
+import type { WidgetService } from './service'
+
+const PATH = '/iframes/:id'
+const CHATS = `${PATH}/conversations` as const
+const CHAT = `${CHATS}/:sessionId` as const
+const which = ({ id, ids }: { id: string; ids: Record<string, string> }) => ({ id, sessionId: ids.sessionId ?? '' })
+
+/** What owners do with their widgets (contract 15.1). */
+const ownerVerbs = ({ widgets, ...service }: WidgetService) =>
+  [
+    ...resourceVerbs(widgets),
+    verb(
+      {
+        method: 'post',
+        path: `${PATH}/duplicate`,
+        body: words.Duplicate,
+        reply: words.Widget,
+        creates: true,
+        errors: [404, 409],
+        summary: 'Copy a chat widget',
+      },
+      (call, { id, body }) => service.duplicate(call, id, body),
+    ),
+    verb(
+      {
+        method: 'post',
+        path: `${PATH}/preview-token`,
+        reply: words.PreviewToken,
+        errors: [404],
+        summary: 'Make a link that shows a widget for 15 minutes, whatever its origins',
+      },
+      (call, { id }) => service.preview(call, id),
+    ),
+    verb(
+      {
+        method: 'post',
+        path: `${PATH}/verify`,
+        body: words.DomainCheck,
+        reply: words.DomainChecked,
+        errors: [404],
+        summary: 'Check by DNS or by a file whether a domain is yours',
+      },
+      (call, { id, body }) => service.verify(call, id, body),
+    ),
+    verb(
+      {
+        method: 'get',
+        path: `${PATH}/analytics`,
+        query: words.AnalyticsQuery,
+        reply: words.Analytics,
+        errors: [404],
+        summary: 'Read what visitors did with a widget, by day; the last 30 days unless told',
+      },
+      (call, { id, query }) => service.analytics(call, id, query),
+    ),
+  ] as const
+
+/** What people do in visitors' chats (contract 15.2). */
+const chatVerbs = ({ operators }: WidgetService) =>
+  [
+    verb(
+      {
+        method: 'get',
+        path: CHATS,
+        query: chats.WidgetSessionQuery,
+        reply: chats.WidgetSessionPage,
+        errors: [404],
+        summary: 'List the conversations of a widget, last activity first',
+      },
+      (call, { id, query }) => operators.list(call, id, query),
+    ),
+    verb(
+      {
+        method: 'get',
+        path: CHAT,
+        query: chats.After,
+        reply: chats.WidgetTranscript,
+        errors: [404],
+        summary: 'Read a conversation and its messages',
+      },
+      (call, asked) => operators.read(call, which(asked), asked.query.after),
+    ),
+    verb(
+      {
+        method: 'post',
+        path: `${CHAT}/takeover`,
+        body: chats.TakeoverOrder,
+        reply: chats.TakenOver,
+        idempotent: true,
+        role: 'support',
+        errors: [404, 409],
+        summary: 'Take a conversation over: the AI is silent until it is released',
+      },
+      (call, asked) => operators.take(call, which(asked), asked.body),
+    ),
+    verb(
+      {
+        method: 'post',
+        path: `${CHAT}/messages`,
+        body: chats.OperatorMessage,
+        reply: chats.Said,
+        creates: true,
+        role: 'support',
+        errors: [404, 409],
+        summary: 'Say something to the visitor of a conversation that you have taken over',
+      },
+      (call, asked) => operators.say(call, which(asked), asked.body.content),
+    ),
+    verb(
+      {
+        method: 'post',
+        path: `${CHAT}/typing`,
+        reply: chats.Typed,
+        role: 'support',
+        errors: [404, 409],
+        summary: 'Show the visitor that you are writing',
+      },
+      (call, asked) => operators.typing(call, which(asked)),
+    ),
+    verb(
+      {
+        method: 'post',
+        path: `${CHAT}/release`,
+        body: chats.Ignored,
+        reply: chats.Standing,
+        idempotent: true,
+        role: 'support',
+        errors: [404],
+        summary: 'Give a conversation back to the AI, from any state; the body is ignored',
+      },
+      (call, asked) => operators.release(call, which(asked)),
+    ),
+    verb(
+      {
+        method: 'post',
+        path: `${CHAT}/close`,
+        reply: chats.WidgetSession,
+        idempotent: true,
+        role: 'support',
+        errors: [404],
+        summary: 'Close a conversation',
+      },
+      (call, asked) => operators.close(call, which(asked)),
+    ),
+  ] as const
+
+const queueVerb = ({ operators }: WidgetService) =>
+  verb(
+    {
+      method: 'get',
+      path: '/takeovers',
+      query: chats.WidgetSessionQuery,
+      reply: chats.WidgetSessionPage,
+      summary: 'List the conversations of all widgets, last activity first',
+    },
+    (_, { query }) => operators.listAll(query),
+  )
+
+export const widgetRoutes = (service: WidgetService, guard: Guard) =>
+  tenantRoutes([...ownerVerbs(service), ...chatVerbs(service)], guard, { scope: 'completions', tag: 'Widgets' })
+
+export const widgetOperatorRoutes = (service: WidgetService, edge: OperatorEdge) =>
+  operatorRoutes([...ownerVerbs(service), ...chatVerbs(service), queueVerb(service)], edge)

@@ -1,0 +1,138 @@
+import { Attachment } from '../completions/schema'
+import { MessageId } from '../conversations/schema'
+import { defineId, type Id } from '../kernel/ids'
+import { PageQuery } from '../kernel/page'
+import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
+import { WidgetId } from './schema'
+
+export const WidgetSessionId = defineId('widget session')
+export type WidgetSessionId = Id<'widget session'>
+
+export const STATUSES = ['ai', 'requested', 'human'] as const
+const TakeoverStatus = oneOf(STATUSES)
+const SessionStatus = oneOf(['open', 'closed'] as const)
+const Operator = t.Object({ id: t.String(), name: t.String() })
+
+export const WidgetMessage = t.Object(
+  {
+    id: MessageId.schema,
+    role: oneOf(['user', 'assistant', 'operator', 'system'] as const),
+    content: t.String(),
+    artifacts: t.Array(JsonObject),
+    created_at: Timestamp,
+  },
+  { $id: 'WidgetMessage' },
+)
+export type WidgetMessage = Static<typeof WidgetMessage>
+
+const session = {
+  session_id: WidgetSessionId.schema,
+  config_id: WidgetId.schema,
+  status: SessionStatus,
+  takeover_status: TakeoverStatus,
+  operator: nullable(Operator),
+  visitor: t.Object({
+    id: t.String(),
+    ip_hash: t.String(),
+    user_agent: nullable(t.String()),
+    origin: nullable(t.String()),
+    page_url: nullable(t.String()),
+  }),
+  message_count: t.Integer(),
+  created_at: Timestamp,
+  last_message_at: nullable(Timestamp),
+  conversation_id: nullable(t.String({ description: 'Of the answers by the AI; null before the first' })),
+  reason: nullable(t.String({ description: 'Why a person was asked for' })),
+  rating: nullable(t.Integer()),
+}
+export const WidgetSession = t.Object(session, { $id: 'WidgetSession' })
+export type WidgetSession = Static<typeof WidgetSession>
+export const WidgetSessionPage = pageOf('conversations', WidgetSession)
+export const WidgetSessionQuery = t.Object({
+  status: t.Optional(SessionStatus),
+  takeover_status: t.Optional(TakeoverStatus),
+  ...PageQuery.properties,
+})
+export type WidgetSessionQuery = Static<typeof WidgetSessionQuery>
+
+export const After = t.Object({
+  after: t.Optional(t.String({ maxLength: 64, description: 'Messages after this one' })),
+})
+export type After = Static<typeof After>
+export const WidgetTranscript = t.Object({ ...session, messages: t.Array(WidgetMessage) })
+export type WidgetTranscript = Static<typeof WidgetTranscript>
+
+export const TakeoverOrder = t.Optional(
+  t.Object({
+    operator_name: t.Optional(t.String({ minLength: 1, maxLength: 80 })),
+    message: t.Optional(t.String({ minLength: 1, maxLength: 4_000, description: 'Said to the visitor' })),
+    force: t.Optional(t.Boolean({ description: 'Takes it from another operator' })),
+  }),
+)
+export type TakeoverOrder = Static<typeof TakeoverOrder>
+export const TakenOver = t.Object({
+  session_id: WidgetSessionId.schema,
+  takeover_status: t.Literal('human'),
+  operator: Operator,
+  taken_over_at: Timestamp,
+})
+export type TakenOver = Static<typeof TakenOver>
+export const OperatorMessage = t.Object({ content: t.String({ minLength: 1, maxLength: 4_000 }) })
+export type OperatorMessage = Static<typeof OperatorMessage>
+export const Said = t.Object({ message: WidgetMessage })
+export type Said = Static<typeof Said>
+/** Contract 15: whatever is sent is ignored. */
+export const Ignored = t.Optional(t.Unknown())
+export const Standing = t.Object({ session_id: WidgetSessionId.schema, takeover_status: TakeoverStatus })
+export type Standing = Static<typeof Standing>
+export const Typed = t.Object({ typing: t.Literal(true) })
+export type Typed = Static<typeof Typed>
+
+export const NewWidgetSession = t.Optional(
+  t.Object({
+    visitor_id: t.Optional(t.String({ pattern: '^[\\w.:-]{1,64}$', description: 'Random id that the page keeps' })),
+    page_url: t.Optional(t.String({ maxLength: 2_048 })),
+    turnstile_token: t.Optional(t.String({ maxLength: 4_096 })),
+    preview_token: t.Optional(t.String({ maxLength: 512 })),
+  }),
+)
+export type NewWidgetSession = Static<typeof NewWidgetSession>
+export const WidgetSessionMade = t.Object({
+  session_id: WidgetSessionId.schema,
+  token: t.String({ description: 'Shown once; bound to this session and origin' }),
+  expires_at: Timestamp,
+  takeover_status: TakeoverStatus,
+  visitor_id: t.String(),
+  welcome_message: nullable(t.String()),
+})
+export type WidgetSessionMade = Static<typeof WidgetSessionMade>
+export const VisitorView = t.Object({
+  session_id: WidgetSessionId.schema,
+  status: SessionStatus,
+  takeover_status: TakeoverStatus,
+  operator: nullable(t.Object({ name: t.String() })),
+  messages: t.Array(WidgetMessage),
+})
+export type VisitorView = Static<typeof VisitorView>
+export const VisitorMessage = t.Object({
+  content: t.String({ minLength: 1, maxLength: 10_000 }),
+  stream: t.Optional(t.Boolean()),
+  attachments: t.Optional(t.Array(Attachment, { maxItems: 3 })),
+})
+export type VisitorMessage = Static<typeof VisitorMessage>
+export const Replied = t.Object({
+  message: WidgetMessage,
+  reply: nullable(WidgetMessage),
+  takeover_status: TakeoverStatus,
+  redirect_url: t.Optional(t.String({ description: 'Where the intent `redirect` leads' })),
+})
+export type Replied = Static<typeof Replied>
+export const HumanWanted = t.Optional(t.Object({ reason: t.Optional(t.String({ maxLength: 500 })) }))
+export type HumanWanted = Static<typeof HumanWanted>
+export const Feedback = t.Object({
+  rating: t.Integer({ minimum: 1, maximum: 5 }),
+  comment: t.Optional(t.String({ maxLength: 2_000 })),
+})
+export type Feedback = Static<typeof Feedback>
+export const Recorded = t.Object({ recorded: t.Literal(true) })
+export type Recorded = Static<typeof Recorded>

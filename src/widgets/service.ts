@@ -1,0 +1,204 @@
+import type { AuditLog } from '../audit'
+import type { EngineService } from '../engines'
+import type { Files } from '../files'
+import type { ArtifactId } from '../files/schema'
+import { storeAnswer } from '../idempotency'
+import { type Jobs, recurring } from '../jobs'
+import { type Call, type Caller, type KeyCaller, type OwnerScope, ownerOf } from '../kernel/caller'
+import { iso } from '../kernel/clock'
+import type { Values } from '../kernel/config'
+import { notFound } from '../kernel/errors'
+import { KeyId } from '../kernel/ids'
+import type { Outbound } from '../kernel/outbound'
+import type { Reader, Tx } from '../kernel/store'
+import type { OrgService } from '../orgs'
+import { type Change, createResource, type ResourceDeps } from '../resource'
+import { analyse } from './analytics'
+import { createBotCheck } from './bot-check'
+import type { widgetSettings } from './config'
+import { createDesk, type DeskDeps } from './desk'
+import { createDomains } from './domains'
+import { createDoor } from './door'
+import { readGroups } from './groups'
+import { createHub } from './hub'
+import { createLimits } from './limits'
+import { createOperatorSide, subjectOf } from './operators'
+import { createPictures } from './pictures'
+import { sessionRepository as rows } from './repository'
+import { widget } from './resource'
+import {
+  type Analytics,
+  type AnalyticsQuery,
+  type DomainCheck,
+  type Duplicate,
+  type NewWidget,
+  type PreviewToken,
+  type Widget,
+  WidgetId,
+  type WidgetPatch,
+} from './schema'
+import type { WidgetRow } from './table'
+import { createTurns } from './turns'
+import { createVisitorSide } from './visitors'
+
+type Deps = DeskDeps &
+  Omit<Parameters<typeof createTurns>[0], 'store' | 'live' | 'desk'> & {
+    resources: ResourceDeps
+    audit: AuditLog
+    jobs: Pick<Jobs, 'register'>
+    files: Pick<Files, 'receive' | 'add' | 'discard' | 'find'>
+    engines: Pick<EngineService, 'knowsMode'>
+    outbound: Pick<Outbound, 'fetchPublic' | 'readUrl'>
+    orgs: Pick<OrgService, 'user'>
+    /** The caller that work of a key runs as; null where it no longer works. */
+    keyOf(id: KeyId): Promise<KeyCaller | null>
+    masterKey: Uint8Array
+    origin(): string
+    settings: Values<typeof widgetSettings>
+    txtOf?: (name: string) => Promise<string[][]>
+    onError(name: string, error: unknown): void
+  }
+
+export type WidgetService = ReturnType<typeof createWidgets>
+
+const TIDY = { everyMs: 60_000, batch: 500 }
+
+/** Chat widgets: what owners set up, what visitors do, and how people take over (contract 15). */
+export function createWidgets(deps: Deps) {
+  const { resources, audit, jobs, engines, clock, live, files, orgs, keyOf, masterKey, origin, settings, onError } =
+    deps
+  const { store } = resources
+  const bots = createBotCheck(deps.outbound, settings)
+  const desk = createDesk(deps)
+  const door = createDoor({ store, clock, masterKey, origin, keyOf })
+  const limits = createLimits({ clock, settings })
+  const turns = createTurns({ ...deps, store, desk })
+  const pictures = createPictures(files)
+  const hub = createHub({ store, clock, live, onError })
+  const visitors = createVisitorSide({ store, clock, masterKey, door, desk, limits, bots, turns, pictures, keyOf })
+  const verifyDomain = createDomains(deps)
+  const resource = createResource(resources, widget, {
+    most: settings.maxWidgets,
+    read,
+    changed,
+    answer: (_, { row }) => ({ embed_snippet: snippetOf(row.id) }),
+  })
+  const operators = createOperatorSide({
+    store,
+    audit,
+    live,
+    desk,
+    findWidget: resource.find,
+    nameOf,
+    refreshed: (row, artifacts) => Promise.all(artifacts.map((one) => refreshed(row.owner, one))),
+  })
+  jobs.register(recurring('widgets.tidy', TIDY.everyMs, tidy))
+  /** With the snippet, which has this server's address. */
+  const widgets = {
+    ...resource,
+    list: async (...asked: Parameters<typeof resource.list>) => {
+      const page = await resource.list(...asked)
+      return { ...page, items: page.items.map(withSnippet) }
+    },
+    get: async (...asked: Parameters<typeof resource.get>) => withSnippet(await resource.get(...asked)),
+  }
+  return { widgets, operators, visitors, hub, door, duplicate, preview, verify, analytics, tidy }
+
+  async function read(
+    { name, api_key_id: keyId, ...sent }: NewWidget | WidgetPatch,
+    { caller }: Call<Caller>,
+    before: WidgetRow | null,
+  ) {
+    const key = await keyFor(caller, keyId, before)
+    const status = 'status' in sent ? sent.status : undefined
+    const { knowsMode } = engines
+    const groups = readGroups(sent, before, { knowsMode, hasBotCheck: bots.isSetUp, tier: key?.tier ?? 'free' })
+    const paying = keyId === undefined || !key ? {} : { api_key_id: key.keyId, key_owner: ownerOf(key) }
+    return { name, status, ...paying, ...groups }
+  }
+
+  /** The key that pays. Throws 404 for one that the caller does not have; null where it no longer works. */
+  async function keyFor(caller: Caller, sent: string | undefined, before: WidgetRow | null) {
+    if (sent === undefined) return before && keyOf(before.api_key_id)
+    const key = KeyId.is(sent) ? await keyOf(sent) : null
+    if (!key || !hasKey(caller, ownerOf(key))) throw notFound('API key')
+    return key
+  }
+
+  /** An organization's key may link only its organization's; people also their own. */
+  function hasKey(caller: Caller, owner: OwnerScope): boolean {
+    if (caller.type === 'operator' || owner === ownerOf(caller)) return true
+    return caller.orgId === null && owner === `org:${caller.activeOrgId}`
+  }
+
+  async function changed(tx: Tx, { verb, row, before }: Change<typeof widget>): Promise<void> {
+    // An operator names an owner, whose key it must be; a team's widget may use the key of the person who made it.
+    if (![row.owner, `user:${row.user_id}`].includes(row.key_owner) && row.key_owner !== before?.key_owner)
+      throw notFound('API key')
+    if (verb !== 'deleted') return
+    const gone = await rows.removeOf(tx, row.id)
+    await desk.chats.forget(tx, gone)
+    for (const id of gone) desk.tell(tx, id, { what: 'closed' })
+  }
+
+  /** A copy for the same owner, paid by the same key. Throws 403, 409 where the owner has the most. */
+  async function duplicate(call: Call<Caller>, id: string, { name }: NonNullable<Duplicate> = {}): Promise<Widget> {
+    return store.write(async (tx) => {
+      const before = await resource.findToChange(tx, call.caller, id)
+      const now = clock.now()
+      const copy = { id: WidgetId.create(), name: name ?? copyName(before.name), created_at: now, updated_at: now }
+      const row: WidgetRow = { ...before, ...copy }
+      await resource.add(tx, { call, verb: 'duplicated', row }, { metadata: { from: before.id } })
+      return storeAnswer(tx, call, withSnippet(await resource.present(tx, row)))
+    })
+  }
+
+  async function preview({ caller }: Call<Caller>, id: string): Promise<PreviewToken> {
+    const row = await resource.find(store.read, caller, id)
+    const { token, until } = door.previews.make(row.id, clock.now())
+    return { token, preview_url: `${origin()}/embed/widget/${row.id}?preview=${token}`, expires_at: iso(until) }
+  }
+
+  async function verify({ caller }: Call<Caller>, id: string, order: DomainCheck) {
+    return verifyDomain((await resource.find(store.read, caller, id)).id, order)
+  }
+
+  async function analytics({ caller }: Call<Caller>, id: string, query: AnalyticsQuery): Promise<Analytics> {
+    return analyse(store.read, clock, (await resource.find(store.read, caller, id)).id, query)
+  }
+
+  function snippetOf(id: WidgetId): string {
+    return `<script async src="${origin()}/embed.js" data-config-id="${id}"></script>`
+  }
+
+  function withSnippet<View extends Widget>(view: View): View {
+    return { ...view, embed_snippet: snippetOf(view.id) }
+  }
+
+  /** Closes chats whose time is over. */
+  async function tidy(): Promise<number> {
+    const due = await rows.expired(store.read, clock.now(), TIDY.batch)
+    for (const { id, owner } of due) {
+      await store.write(async (tx) => {
+        const subject = subjectOf({ id, owner })
+        await desk.chats.release(tx, subject, { call: null })
+        await desk.changed(tx, id, { status: 'closed' })
+        desk.tell(tx, id, { what: 'closed' })
+      })
+    }
+    return due.length
+  }
+
+  async function nameOf(reader: Reader, caller: Caller): Promise<string> {
+    if (caller.type === 'operator') return caller.name
+    return (await orgs.user(reader, caller.userId))?.name || 'Support'
+  }
+
+  /** Links of files end; one of a file that is gone has none. */
+  async function refreshed(owner: OwnerScope, artifact: Record<string, unknown>): Promise<Record<string, unknown>> {
+    if (typeof artifact.id !== 'string' || artifact.url == null) return artifact
+    return (await files.find(store.read, owner, artifact.id as ArtifactId)) ?? { ...artifact, url: null }
+  }
+}
+
+const copyName = (name: string): string => `${name.slice(0, 121)} (copy)`

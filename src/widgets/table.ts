@@ -1,0 +1,104 @@
+import type { MessageId } from '../conversations/schema'
+import type { OwnerScope } from '../kernel/caller'
+import type { KeyId } from '../kernel/ids'
+import { defineTable, type Row } from '../kernel/store'
+import { ownedColumns, ownedIndexes } from '../resource'
+import type { Appearance, Behavior, Intents, Security, WidgetId } from './schema'
+import type { WidgetSessionId } from './schema-sessions'
+
+export const widgets = defineTable((k) =>
+  k.table(
+    'widgets',
+    {
+      ...ownedColumns<WidgetId>(k),
+      status: k.text('status').$type<'active' | 'disabled'>().notNull(),
+      api_key_id: k.text('api_key_id').$type<KeyId>().notNull(),
+      /** Who pays for its answers. */
+      key_owner: k.text('key_owner').$type<OwnerScope>().notNull(),
+      /** Complete, with the defaults of when it was made. */
+      appearance: k.json<Appearance>('appearance').notNull(),
+      behavior: k.json<Behavior>('behavior').notNull(),
+      security: k.json<Security>('security').notNull(),
+      intents: k.json<Intents>('intents').notNull(),
+    },
+    (t) => ownedIndexes(k, 'widgets', t),
+  ),
+)
+export type WidgetRow = Row<typeof widgets>
+
+export const widgetSessions = defineTable((k) =>
+  k.table(
+    'widget_sessions',
+    {
+      id: k.text('id').$type<WidgetSessionId>().primaryKey(),
+      config_id: k.text('config_id').$type<WidgetId>().notNull(),
+      owner: k.text('owner').$type<OwnerScope>().notNull(),
+      token_hash: k.text('token_hash').notNull(),
+      /** The origin that the token is bound to; null for the widget's own page, which is served from here. */
+      token_origin: k.text('token_origin'),
+      status: k.text('status').$type<'open' | 'closed'>().notNull(),
+      /** As in the takeover of this session, with which it is changed; here so that lists can ask for it. */
+      takeover_status: k.text('takeover_status').$type<'ai' | 'requested' | 'human'>().notNull(),
+      operator_id: k.text('operator_id'),
+      operator_name: k.text('operator_name'),
+      reason: k.text('reason'),
+      takeovers: k.int('takeovers').notNull(),
+      visitor_id: k.text('visitor_id').notNull(),
+      /** Keyed hash; the address itself is not stored. */
+      ip_hash: k.text('ip_hash').notNull(),
+      user_agent: k.text('user_agent'),
+      origin: k.text('origin'),
+      page_url: k.text('page_url'),
+      /** Number of the last message. */
+      message_count: k.int('message_count').notNull(),
+      /** Messages by the visitor. */
+      asked: k.int('asked').notNull(),
+      first_asked_at: k.ms('first_asked_at'),
+      first_response_ms: k.int('first_response_ms'),
+      cost_micro: k.int('cost_micro').notNull(),
+      conversation_id: k.text('conversation_id'),
+      rating: k.int('rating'),
+      comment: k.text('comment'),
+      created_at: k.ms('created_at').notNull(),
+      /** When it was made, or of its last message. */
+      last_message_at: k.ms('last_message_at').notNull(),
+      /** Of the last thing that its listeners are told. */
+      changed_at: k.ms('changed_at').notNull(),
+      expires_at: k.ms('expires_at').notNull(),
+    },
+    (t) => [
+      k.index('widget_sessions_by_config').on(t.config_id, t.last_message_at, t.id),
+      k.index('widget_sessions_by_age').on(t.config_id, t.created_at),
+      k.index('widget_sessions_by_standing').on(t.takeover_status, t.last_message_at, t.id),
+      k.index('widget_sessions_by_address').on(t.config_id, t.ip_hash, t.created_at),
+      k.index('widget_sessions_changed').on(t.changed_at),
+    ],
+  ),
+)
+export type SessionRow = Row<typeof widgetSessions>
+
+export const widgetMessages = defineTable((k) =>
+  k.table(
+    'widget_messages',
+    {
+      id: k.text('id').$type<MessageId>().primaryKey(),
+      session_id: k.text('session_id').$type<WidgetSessionId>().notNull(),
+      config_id: k.text('config_id').$type<WidgetId>().notNull(),
+      /** From 1 in each session. */
+      seq: k.int('seq').notNull(),
+      role: k.text('role').$type<'user' | 'assistant' | 'operator' | 'system'>().notNull(),
+      content: k.text('content').notNull(),
+      artifacts: k.json<Record<string, unknown>[]>('artifacts').notNull(),
+      /** Of a visitor's message: whence it came, for limits. */
+      ip_hash: k.text('ip_hash'),
+      /** A visitor's message whose answer failed: the same words sent again are the same message. */
+      failed: k.bool('failed').notNull(),
+      created_at: k.ms('created_at').notNull(),
+    },
+    (t) => [
+      k.uniqueIndex('widget_messages_by_session').on(t.session_id, t.seq),
+      k.index('widget_messages_by_address').on(t.config_id, t.ip_hash, t.created_at),
+    ],
+  ),
+)
+export type MessageRow = Row<typeof widgetMessages>

@@ -1,0 +1,169 @@
+import type { CompletionRequest, CompletionService, Progress } from '../completions'
+import { DEFAULT_ITERATIONS } from '../completions'
+import type { Mode } from '../completions/schema'
+import type { ConversationService } from '../conversations'
+import { ConversationId } from '../conversations/schema'
+import type { Call, KeyCaller } from '../kernel/caller'
+import { ownerOf } from '../kernel/caller'
+import { AppError } from '../kernel/errors'
+import { centsToMicro } from '../kernel/money'
+import type { Store, Tx } from '../kernel/store'
+import type { Live } from '../live'
+import type { RateLimiter } from '../rate-limits'
+import type { SkillService } from '../skills'
+import { CHAT, type Desk } from './desk'
+import { cannotAnswer } from './errors'
+import { subjectOf } from './operators'
+import { sessionRepository as rows } from './repository'
+import type { MessageRow, SessionRow, WidgetRow } from './table'
+
+type Deps = {
+  store: Store
+  live: Live
+  desk: Desk
+  completions: Pick<CompletionService, 'pipeline'>
+  conversations: Pick<ConversationService, 'start' | 'append'>
+  limiter: Pick<RateLimiter, 'admitRequest'>
+  skills: Pick<SkillService, 'onlyNamed'>
+  /** Aborts when the server stops. */
+  stopping: AbortSignal
+}
+
+type Image = CompletionRequest['images'][number]['attachment']
+export type Turn = {
+  widget: WidgetRow
+  session: SessionRow
+  message: MessageRow
+  /** Of the takeover when the message came: an answer under an older one is never shown. */
+  fence: number
+  caller: KeyCaller
+  images: readonly Image[]
+  requestId: string
+  route: string
+}
+type Show = (progress: Progress) => void | Promise<void>
+type Alongside = NonNullable<CompletionRequest['alongside']>
+
+/** Messages that an answer sees: 20 turns (contract 22.6). */
+const HISTORY = 40
+/** The most that one answer to a visitor may cost. */
+const MOST_MICRO = centsToMicro(100)
+
+/** A person has taken over, or the chat has ended, while the AI was answering. */
+class Superseded extends Error {
+  override name = 'Superseded'
+}
+
+/** Answers of the AI in visitors' chats: the one pipeline of completions, paid by the widget's key. */
+export function createTurns({ store, live, desk, completions, conversations, limiter, skills, stopping }: Deps) {
+  return { answer }
+
+  /**
+   * The stored answer, or null when a person took over before it was done: then it is stopped, charged to nobody and not
+   * shown (I36). `show` makes it a stream. Throws what completions throw; the message is then marked as not answered.
+   */
+  async function answer(turn: Turn, show: Show | null): Promise<MessageRow | null> {
+    const stop = new AbortController()
+    const unhear = live.hear(CHAT, turn.session.id, (heard) => {
+      if (heard?.what === 'closed' || heard?.status === 'human') stop.abort(new Superseded())
+    })
+    let reply: MessageRow | null = null
+    const alongside: Alongside = async (tx, run, { content, artifacts, resolvedMode, ...said }) => {
+      const session = await stillOurs(tx, turn)
+      const tools = said.toolsUsed.map(({ name, status, description }) => ({ toolName: name, status, description }))
+      const about = { mode: run.request.mode, resolvedMode, model: said.model, tools, artifacts }
+      const rest = { followUps: said.followUps, costMicro: run.costMicro, status: 'complete' as const }
+      const kept = await keepTurn(tx, turn, session, {
+        prompt: turn.message.content,
+        answer: content,
+        ...about,
+        ...rest,
+      })
+      const more = { cost_micro: session.cost_micro + run.costMicro, conversation_id: kept }
+      const written = await desk.write(tx, session, { role: 'assistant', content, artifacts }, more)
+      reply = written.message
+    }
+    try {
+      limiter.admitRequest(turn.caller)
+      const signal = AbortSignal.any([stop.signal, stopping])
+      const call: Call = { caller: turn.caller, requestId: turn.requestId, route: turn.route, signal }
+      const request = await requestOf(call, turn, alongside)
+      if (show) await completions.pipeline.stream(call, request, show)
+      else await completions.pipeline.complete(call, request)
+      return reply
+    } catch (error) {
+      if (error instanceof Superseded || stop.signal.aborted) return null
+      await store.write((tx) => rows.changeMessage(tx, turn.message.id, { failed: true }))
+      throw isOwners(error) ? cannotAnswer.with({ retryAfterS: 30, cause: error }) : error
+    } finally {
+      unhear()
+    }
+  }
+
+  /** Throws unless the AI still has it, as when the message came. Locks it until the answer is stored. */
+  async function stillOurs(tx: Tx, { session, fence }: Turn): Promise<SessionRow> {
+    const now = await desk.chats.lock(tx, subjectOf(session))
+    if (now.status === 'human' || now.fence !== fence) throw new Superseded()
+    const row = await rows.lock(tx, session.id)
+    if (row?.status !== 'open') throw new Superseded()
+    return row
+  }
+
+  /** The owner reads the AI's turns among their conversations, too. */
+  async function keepTurn(
+    tx: Tx,
+    { caller }: Turn,
+    { conversation_id: id }: SessionRow,
+    turn: Parameters<ConversationService['start']>[3],
+  ): Promise<string> {
+    if (id !== null) return conversations.append(tx, ownerOf(caller), id as ConversationId, turn)
+    return conversations.start(tx, ownerOf(caller), ConversationId.create(), turn)
+  }
+
+  async function requestOf(call: Call, { widget, session, message, images }: Turn, alongside: Alongside) {
+    const { behavior } = widget
+    const before = (await rows.last(store.read, session.id, HISTORY + 1))
+      .filter(({ seq, role }) => seq < message.seq && role !== 'system')
+      .reverse()
+    return {
+      prompt: message.content,
+      mode: behavior.mode as Mode,
+      engine: null,
+      overrides: {},
+      voice: {
+        persona: behavior.persona ? { system_prompt: behavior.persona } : 'svc',
+        personality: null,
+        style: null,
+        branding: false,
+        componentLibrary: 'svc',
+      },
+      usesSoul: true,
+      context: before.map(({ role, content }) => ({ role: role === 'user' ? 'user' : 'assistant', content })),
+      after: [],
+      images: images.map((attachment, at) => ({ attachment, path: `attachments[${at}].data`, turn: null })),
+      temperature: undefined,
+      // Strangers reach neither the owner's memories and tools nor skills that the widget does not name.
+      sealed: true,
+      active: await skills.onlyNamed(call, { slugs: behavior.skills, prompt: message.content }),
+      skills: [],
+      tools: [],
+      conversation: 'none',
+      bounds: { costMicro: MOST_MICRO, toolCalls: 20 },
+      maxIterations: DEFAULT_ITERATIONS,
+      functions: null,
+      json: false,
+      checkJson: null,
+      metadata: { channel: 'widget', widget_id: widget.id, session_id: session.id },
+      cache: 'off',
+      wantsFollowUps: false,
+      shape: null,
+      warnings: [],
+      present: () => ({}),
+      alongside,
+    } satisfies CompletionRequest as CompletionRequest
+  }
+}
+
+/** What concerns the widget's owner and not its visitors: credit, the key, its rights. */
+const isOwners = (error: unknown): boolean =>
+  error instanceof AppError && ['unpaid', 'forbidden', 'unauthenticated'].includes(error.kind)

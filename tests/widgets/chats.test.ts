@@ -1,0 +1,102 @@
+import { expect, test } from 'bun:test'
+import { readFrames } from '../support/frames'
+import { createWidgetWorld, SHOP } from './world'
+
+const world = await createWidgetWorld()
+const { widget, begin, say, asVisitor, desk, follow, page } = world
+
+test('a visitor begins a chat, is answered, and the owner pays', async () => {
+  const { owner, id } = await widget({ behavior: { welcomeMessage: 'Hello!' } })
+  const shown = await page('GET', `${id}/public`)
+  expect(shown.body).toMatchObject({ id, status: 'active', security: { requireTurnstile: false } })
+  expect(shown.headers.get('access-control-allow-origin')).toBe(SHOP)
+  const made = await page('POST', `${id}/sessions`, { page_url: `${SHOP}/hats?x=1` })
+  expect(made.body).toMatchObject({ takeover_status: 'ai', welcome_message: 'Hello!' })
+  const chat = { id, token: made.body.token, sessionId: made.body.session_id }
+  const { status, body } = await say(chat, 'What is 2 + 3?')
+  expect(status).toBe(200)
+  expect(body).toMatchObject({ message: { role: 'user' }, reply: { role: 'assistant' }, takeover_status: 'ai' })
+  expect(body.reply.content).toContain('5')
+  const seen = await asVisitor(chat)('GET', '')
+  expect(seen.body.messages.map(({ role }: { role: string }) => role)).toEqual(['user', 'assistant'])
+  const after = await asVisitor(chat)('GET', `?after=${seen.body.messages[0].id}`)
+  expect(after.body.messages).toHaveLength(1)
+  const { body: found } = await desk(owner, chat)('GET')
+  expect(found).toMatchObject({ status: 'open', takeover_status: 'ai', message_count: 2, visitor: { origin: SHOP } })
+  const { body: kept } = await owner.send('GET', `conversations/${found.conversation_id}`)
+  expect(kept.conversation.messages).toHaveLength(2)
+})
+
+test('an answer comes as a stream, with the stored reply before its end', async () => {
+  const { id } = await widget()
+  const chat = await begin(id)
+  const { text, headers } = await say(chat, 'What is 2 + 3?', { stream: true })
+  expect(headers.get('content-type')).toContain('text/event-stream')
+  const frames = readFrames(text)
+  const names = frames.map(({ event }) => event)
+  expect(names[0]).toBe('meta')
+  expect(names.slice(-2)).toEqual(['reply', 'done'])
+  expect(frames.at(-2)!.data.reply.content).toBe(frames.at(-1)!.data.content)
+})
+
+test('a person takes over, writes, and gives it back; the visitor hears it as it happens', async () => {
+  const { owner, id } = await widget()
+  const chat = await begin(id)
+  const told = await follow(chat)
+  await told.until(({ event, data }) => event === 'takeover' && data.takeover_status === 'ai')
+  const asked = await asVisitor(chat)('POST', '/request-human', { reason: 'A refund' })
+  expect(asked.body).toMatchObject({ takeover_status: 'requested' })
+  const waiting = await owner.send('GET', `iframes/${id}/conversations?takeover_status=requested`)
+  expect(waiting.body.conversations).toMatchObject([{ session_id: chat.sessionId, reason: 'A refund' }])
+  const at = desk(owner, chat)
+  expect((await at('POST', '/messages', { content: 'Too soon' })).status).toBe(409)
+  const taken = await at('POST', '/takeover', { operator_name: 'Ann', message: 'Ann here.' })
+  expect(taken.body).toMatchObject({ takeover_status: 'human', operator: { name: 'Ann' } })
+  const quiet = await say(chat, 'Thank you', { stream: true })
+  expect(quiet.body).toMatchObject({ reply: null, takeover_status: 'human' })
+  expect((await at('POST', '/typing')).status).toBe(200)
+  const said = await at('POST', '/messages', { content: 'It is on its way.' })
+  expect(said.status).toBe(201)
+  await told.until(({ data }) => data.content === 'It is on its way.')
+  await told.until(({ event }) => event === 'typing')
+  expect((await at('POST', '/release')).body).toMatchObject({ takeover_status: 'ai' })
+  expect((await at('POST', '/release', { nonsense: [1] })).body).toMatchObject({ takeover_status: 'ai' })
+  expect((await say(chat, 'What is 2 + 3?')).body.reply.role).toBe('assistant')
+  expect((await at('POST', '/close')).body).toMatchObject({ status: 'closed' })
+  await told.until(({ event }) => event === 'closed')
+  await told.done
+  const messages = told.heard.filter(({ event }) => event === 'message')
+  expect(messages.map(({ id }) => id)).toEqual([1, 2, 3, 4, 5])
+  expect((await say(chat, 'Hello?')).status).toBe(409)
+  const { body: events } = await owner.send('GET', `audit?entity_id=${chat.sessionId}`)
+  expect(events.map(({ action }: { action: string }) => action).reverse()).toEqual([
+    'widget.takeover_started',
+    'widget.message_sent',
+    'widget.takeover_released',
+    'widget.closed',
+  ])
+})
+
+test('who comes back hears what was missed, once', async () => {
+  const { owner, id } = await widget()
+  const chat = await begin(id)
+  await desk(owner, chat)('POST', '/takeover', { message: 'one' })
+  await desk(owner, chat)('POST', '/messages', { content: 'two' })
+  const told = await follow(chat, 1)
+  await told.until(({ event }) => event === 'message')
+  await desk(owner, chat)('POST', '/messages', { content: 'three' })
+  await told.until(({ data }) => data.content === 'three')
+  told.leave()
+  expect(told.heard.filter(({ event }) => event === 'message').map(({ id }) => id)).toEqual([2, 3])
+})
+
+test('a visitor who asks for a person in words is not answered by the AI', async () => {
+  const { id } = await widget({ intents: { keywords: ['refund'] } })
+  for (const words of ['Can I talk to a human, please?', 'I want a REFUND!']) {
+    const chat = await begin(id)
+    const { body } = await say(chat, words)
+    expect(body).toMatchObject({ takeover_status: 'requested', reply: { role: 'system' } })
+  }
+  const chat = await begin(id)
+  expect((await say(chat, 'Are these refundable?')).body.takeover_status).toBe('ai')
+})
