@@ -1,3 +1,4 @@
+// SQLite only: chat only translates; tests/completions runs what is behind it on both.
 import { expect, test } from 'bun:test'
 import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
 

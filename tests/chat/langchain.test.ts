@@ -1,3 +1,4 @@
+// SQLite only: chat only translates; tests/completions runs what is behind it on both.
 import { describe, expect, test } from 'bun:test'
 import { AIMessage, HumanMessage, SystemMessage } from '@langchain/core/messages'
 import { ChatOpenAI } from '@langchain/openai'

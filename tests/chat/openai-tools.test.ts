@@ -1,3 +1,4 @@
+// SQLite only: chat only translates; tests/completions runs what is behind it on both.
 import { describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
 import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'

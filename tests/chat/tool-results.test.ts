@@ -1,3 +1,4 @@
+// SQLite only: chat only translates; tests/completions runs what is behind it on both.
 import { expect, test } from 'bun:test'
 import { modeOfCall } from '../../src/agent'
 import { createClassifier } from '../../src/classifier'

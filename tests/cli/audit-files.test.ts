@@ -1,3 +1,4 @@
+// SQLite only: a client of routes that tests of their rooms call on both.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,3 +1,4 @@
+// SQLite only: what the edge does before any room is asked.
 import { describe, expect, test } from 'bun:test'
 import { canonicalUrl } from '../../src/app/canonical'
 import { createWorld } from '../support/world'

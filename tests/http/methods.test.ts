@@ -1,3 +1,4 @@
+// SQLite only: what the edge does before any room is asked.
 import { describe, expect, test } from 'bun:test'
 import { createMethodTable } from '../../src/http/methods'
 import { routesOf, withId } from '../contract/matrix'

@@ -8,12 +8,16 @@ export type Files = { sharing: string[]; timing: string[] }
 
 export type Plan = {
   all: Files
-  /** Those that ask for a store, a world or a database, and can therefore run on either one. */
+  /**
+   * Those that ask for a store, a world or a database, and can therefore run on either one; without those that say
+   * why once is enough: `// SQLite only: <reason>`, where nothing reaches the database that other tests do not.
+   */
   databaseBound: Files
 }
 
 /** These open the database that `SVC_TEST_POSTGRES_URL` chooses. */
 const DATABASE = /^tests\/support\/(store|world)\.ts$/
+const ONCE = /^\/\/ SQLite only: \S/m
 const SPAWNS = /\bBun\.spawn(Sync)?\(|from 'node:child_process'/
 /** What is imported for its types alone is not there when the file runs. */
 const TYPES = /^(?:import|export) type [^']+'[^']+'/gm
@@ -29,6 +33,7 @@ export async function planTests(folder: string): Promise<Plan> {
     const spawns = [...sources.values()].some((text) => SPAWNS.test(text))
     const kind = spawns && TIMES.test(sources.get(file)!) ? 'timing' : 'sharing'
     plan.all[kind].push(file)
+    if (ONCE.test(sources.get(file)!)) continue
     if ([...sources.keys()].some((source) => DATABASE.test(source))) plan.databaseBound[kind].push(file)
   }
   return plan
