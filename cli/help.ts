@@ -55,7 +55,7 @@ const others = (noun: string, commands: readonly Command[]): Row[] =>
   otherVerbsOf(noun).flatMap(([words, path]) => {
     const meant = commands.find((command) => command.path === path)
     if (meant) return [[words, `${meant.summary} (${path})`] as Row]
-    const isNoun = !path.includes(' ') && !words.includes(' ')
+    const isNoun = path !== noun && !path.includes(' ') && !words.includes(' ')
     return isNoun ? [[words, `${verbsOf(path, commands)} (svc-admin ${path})`] as Row] : []
   })
 

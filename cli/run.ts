@@ -41,14 +41,16 @@ async function completed(argv: readonly string[], world: World): Promise<number>
 /** Words that are about all commands. */
 const ABOUT_ALL = ['-h', '--help', 'help', 'commands']
 
-/** Parses a command line with the commands of its first word; what does not parse so is explained with all of them. */
+/** Parses a command line with the commands of its first word; help, and what does not parse, needs all of them. */
 async function read(
   argv: readonly string[],
   env: World['env'],
 ): Promise<{ order: Order; commands: readonly Command[] }> {
   const few = ABOUT_ALL.some((word) => argv.includes(word)) ? null : await commandsUnder(firstWord(argv))
   try {
-    if (few) return { order: parse(argv, few, env), commands: few }
+    const order = few && parse(argv, few, env)
+    // The help of a noun names commands of others.
+    if (order && order.type !== 'help') return { order, commands: few }
   } catch (error) {
     if (!(error instanceof CommandFailed)) throw error
   }
