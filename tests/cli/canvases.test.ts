@@ -43,8 +43,10 @@ test('every declared resource has its commands', async () => {
   expect(nouns.length).toBeGreaterThanOrEqual(3)
   for (const { title } of nouns as { title: { one: string; many: string } }[]) {
     expect(summaries).toContain(`List ${title.many}, newest first`)
+    // A hook is installed, not created.
+    const made = new RegExp(`^(?:Create|Install) a ${title.one}\\b`)
     expect(
-      summaries.some((summary) => summary.startsWith(`Create a ${title.one} `)),
+      summaries.some((summary) => made.test(summary)),
       title.one,
     ).toBe(true)
   }
