@@ -78,15 +78,28 @@ const soonest = query()((db) => {
     .select({ at: sql`min(${t.lease_until})` })
     .from(t)
     .where(isNotNull(t.lease_until))
-  const first = db.select({ id: t.id }).from(t).where(isNotNull(t.turn)).limit(1)
   return db
     .select({
       runAt: sql<number | null>`${waiting}`.as('run_at'),
       leaseUntil: sql<number | null>`${leased}`.as('lease_until'),
-      inLine: sql<number>`case when exists ${first} then 1 else 0 end`.as('in_line'),
     })
     .from(sql`(select 1) as one`)
 })
+
+/** Asks which of these kinds have a job in line, in one statement. */
+export const linesOf = (kinds: readonly string[]) =>
+  query()((db) => {
+    const t = db.of(jobs)
+    const known = sql.join(
+      kinds.map((kind) => sql`(${kind})`),
+      sql`, `,
+    )
+    const inLine = sql`exists (select 1 from ${t} where ${t.kind} = known.column1 and ${t.turn} is not null)`
+    return db
+      .select({ kind: sql<string>`known.column1`.as('kind') })
+      .from(sql`(values ${known}) as known`)
+      .where(inLine)
+  })
 
 /** Leaves out rows that another transaction has locked, so that workers of several nodes do not wait for each other. */
 function unlocked<Q>(tx: Tx, select: Q): Q {
@@ -124,11 +137,11 @@ export const jobRepository = {
     return Math.max(turn + 1, Number(front?.turn ?? 0))
   },
 
-  /** When the next waiting job is due, when the next lease ends (null for none), and whether a job is in line. */
-  async soonest(db: Reader): Promise<{ runAt: number | null; leaseUntil: number | null; inLine: boolean }> {
+  /** When the next waiting job is due, and when the next lease ends; null for none. */
+  async soonest(db: Reader): Promise<{ runAt: number | null; leaseUntil: number | null }> {
     const [found] = await soonest(db, {})
     const ms = (value: number | null) => (value === null ? null : Number(value))
-    return { runAt: ms(found!.runAt), leaseUntil: ms(found!.leaseUntil), inLine: Number(found!.inLine) === 1 }
+    return { runAt: ms(found!.runAt), leaseUntil: ms(found!.leaseUntil) }
   },
 
   /** Waiting jobs that are due, the longest overdue first. */

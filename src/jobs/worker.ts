@@ -1,7 +1,7 @@
 import { type Loop, startLoop } from '../kernel/loop'
 import type { Tx } from '../kernel/store'
 import type { JobKind } from './kind'
-import { jobRepository as rows } from './repository'
+import { linesOf, jobRepository as rows } from './repository'
 import { createRuns } from './runs'
 import type { JobsDeps } from './service'
 import type { JobRow } from './table'
@@ -26,6 +26,7 @@ export function createWorker(
   let lacksRecurring = true
   let isStopping = false
   let napMs = LOOK_MS[store.dialect]
+  let lines = { of: 0, find: linesOf([]) }
 
   return { start, runDue, wake, fail: runs.fail, drop: runs.drop }
 
@@ -67,14 +68,22 @@ export function createWorker(
   /** Puts due and lost jobs in line, and begins as many as there is room for. */
   async function look(only?: string): Promise<{ moved: number; begun: number }> {
     const now = clock.now()
-    const { runAt, leaseUntil, inLine } = await rows.soonest(store.read)
+    const { runAt, leaseUntil } = await rows.soonest(store.read)
     const isDue = runAt !== null && runAt <= now
     const isNew = isFirstLook || (loop !== null && lacksRecurring)
     const isLost = isNew || (leaseUntil !== null && leaseUntil <= now)
     napMs = Math.min(LOOK_MS[store.dialect], ...[runAt, leaseUntil].map((at) => Math.max(1, (at ?? Infinity) - now)))
     const moved = isDue || isLost ? await store.write((tx) => tidyLine(tx, now)) : 0
     isFirstLook = false
-    return { moved, begun: inLine || moved ? await claimAll(only) : 0 }
+    return { moved, begun: await claimAll(await kindsInLine(only)) }
+  }
+
+  /** Claiming takes some queries for each kind, so only those are claimed that have a job in line. */
+  async function kindsInLine(only?: string): Promise<JobKind[]> {
+    if (isStopping) return []
+    if (lines.of !== kinds.size) lines = { of: kinds.size, find: linesOf([...kinds.keys()]) }
+    const found = (await lines.find(store.read, {})).map(({ kind }) => kinds.get(kind)!)
+    return found.filter((kind) => (only === undefined || kind.name === only) && freeOf(kind) > 0)
   }
 
   async function tidyLine(tx: Tx, now: number): Promise<number> {
@@ -103,10 +112,8 @@ export function createWorker(
     await rows.requeue(tx, row.id, { run_at: null, turn: await rows.nextTurn(tx, row) })
   }
 
-  async function claimAll(only?: string): Promise<number> {
-    const wanted = only === undefined ? [...kinds.values()] : [kinds.get(only)!]
-    const free = wanted.filter((kind) => freeOf(kind) > 0)
-    if (!free.length || isStopping) return 0
+  async function claimAll(free: readonly JobKind[]): Promise<number> {
+    if (!free.length) return 0
     const claimed = await store.write(async (tx) => {
       const all: JobRow[] = []
       for (const kind of free) all.push(...(await claim(tx, kind)))

@@ -13,6 +13,7 @@ import { createOutbound } from '../../src/kernel/outbound'
 import { send } from '../../src/webhooks/send'
 import { createMigratedDatabase } from '../support/store'
 import { type Hook, seedBacklog } from '../webhooks/backlog'
+import { startReceivers } from '../webhooks/crowd'
 
 const option = (name: string): string | undefined =>
   process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3)
@@ -23,11 +24,8 @@ const SIDE_BY_SIDE = 16
 const LOCAL = '127.0.0.0/8'
 
 const print = (line: string) => process.stdout.write(`${line}\n`)
-const receiver = Bun.spawn([process.execPath, join(import.meta.dir, '../webhooks/receiver-process.ts')], {
-  stdout: 'pipe',
-})
-const { value: said } = await receiver.stdout.getReader().read()
-const url = `http://127.0.0.1:${Number(new TextDecoder().decode(said))}/hook`
+const receivers = await startReceivers()
+const url = receivers.good
 
 const outbound = createOutbound({ allow: [LOCAL] })
 const message = { id: 'evt_1', body: JSON.stringify({ text: 'x'.repeat(300) }), timestampS: 1, secret: 'f'.repeat(64) }
@@ -52,16 +50,19 @@ const config = loadConfig({
   maxActiveWebhooks: webhooks,
   ...(postgres ? { databaseUrl: postgres.url } : {}),
 })
+const place = postgres
+  ? ({ dialect: 'postgres', url: postgres.url } as const)
+  : ({ dialect: 'sqlite', path: join(folder, 'svc.db') } as const)
 const log = createLog({ level: 'error', pretty: true, write: (line) => void process.stderr.write(line) })
 const app = await openApp({ config, log })
 try {
   const { store, jobs } = app.container
   const hooks = await subscribe()
-  await seedBacklog({ store, jobs, hooks, each: Math.floor(events / hooks.length), now: Date.now() })
+  await seedBacklog({ store, place, jobs, hooks, each: Math.floor(events / hooks.length), now: Date.now() })
   await measure(`deliveries on ${store.dialect}`, events, () => jobs.runDue('webhooks.steady'))
 } finally {
   await app.close()
-  receiver.kill()
+  receivers.stop()
   await postgres?.drop()
   rmSync(folder, { recursive: true, force: true })
 }
@@ -97,16 +98,12 @@ async function subscribe(): Promise<Hook[]> {
 }
 
 async function measure(what: string, count: number, work: () => Promise<unknown>): Promise<void> {
-  const [before, cpu, began] = [await received(), process.cpuUsage(), performance.now()]
+  const [before, cpu, began] = [(await receivers.ask()).count, process.cpuUsage(), performance.now()]
   await work()
   const seconds = (performance.now() - began) / 1_000
   const { user, system } = process.cpuUsage(cpu)
-  const arrived = (await received()) - before
+  const arrived = (await receivers.ask()).count - before
   if (arrived < count) print(`only ${arrived} of ${count} arrived`)
   const perCpu = Math.round((count / (user + system)) * 1e6)
   print(`${what}: ${Math.round(count / seconds)} a second, ${perCpu} a second of processor`)
-}
-
-async function received(): Promise<number> {
-  return (await (await fetch(url)).json()).count
 }

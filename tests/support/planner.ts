@@ -19,7 +19,13 @@ export type Planner = { planOf(ask: (db: Reader) => PromiseLike<unknown>): Promi
 /** Uses a database of its own, removed when the test file ends. */
 export async function openPlanner(): Promise<Planner> {
   const asked: Asked[] = []
-  const logger = { logQuery: (text: string, values: unknown[]) => void asked.push({ text, values }) }
+  const logger = {
+    prepared: (text: string) => void asked.push({ text, values: [] }),
+    logQuery(text: string, values: unknown[]) {
+      if (asked.at(-1)?.text === text) asked.pop()
+      asked.push({ text, values })
+    },
+  }
   const { db, explain } = await (postgresUrl ? onPostgres(postgresUrl, logger) : onSqlite(logger))
   return {
     planOf: async (ask) => {
@@ -30,12 +36,18 @@ export async function openPlanner(): Promise<Planner> {
   }
 }
 
-type Logger = { logQuery(text: string, values: unknown[]): void }
+type Logger = { prepared(text: string): void; logQuery(text: string, values: unknown[]): void }
 
 async function onSqlite(logger: Logger): Promise<{ db: Reader; explain: Explain }> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-planner-'))
   await copyMigratedFile(join(folder, 'svc.db'))
   const database = new Database(join(folder, 'svc.db'))
+  // Queries that are declared once run as statements of the database itself, without drizzle's log.
+  const prepare = database.prepare.bind(database) as (text: string) => never
+  database.prepare = (text: string) => {
+    logger.prepared(text)
+    return prepare(text)
+  }
   afterAll(() => {
     database.close()
     rmSync(folder, { recursive: true, force: true })
