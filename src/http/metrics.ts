@@ -1,5 +1,7 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 
+/** How often the delay of the event loop is looked at. */
+const LAG_EVERY_MS = 250
 /** Default metrics that are left out: reading them walks the whole heap, and Bun has no such heap spaces. */
 const UNTOLD = ['total', 'used', 'available'].map((what) => `nodejs_heap_space_size_${what}_bytes`)
 
@@ -9,7 +11,8 @@ let ofProcess: Registry | undefined
 function processMetrics(): Registry {
   if (ofProcess) return ofProcess
   ofProcess = new Registry()
-  collectDefaultMetrics({ register: ofProcess })
+  // Its own ten milliseconds would wake a sleeping server a hundred times a second.
+  collectDefaultMetrics({ register: ofProcess, eventLoopMonitoringPrecision: LAG_EVERY_MS })
   for (const name of UNTOLD) ofProcess.removeSingleMetric(name)
   return ofProcess
 }

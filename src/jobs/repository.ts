@@ -86,21 +86,6 @@ const soonest = query()((db) => {
     .from(sql`(select 1) as one`)
 })
 
-/** Asks which of these kinds have a job in line, in one statement. */
-export const linesOf = (kinds: readonly string[]) =>
-  query()((db) => {
-    const t = db.of(jobs)
-    const known = sql.join(
-      kinds.map((kind) => sql`(${kind})`),
-      sql`, `,
-    )
-    const inLine = sql`exists (select 1 from ${t} where ${t.kind} = known.column1 and ${t.turn} is not null)`
-    return db
-      .select({ kind: sql<string>`known.column1`.as('kind') })
-      .from(sql`(values ${known}) as known`)
-      .where(inLine)
-  })
-
 /** Leaves out rows that another transaction has locked, so that workers of several nodes do not wait for each other. */
 function unlocked<Q>(tx: Tx, select: Q): Q {
   if (tx.dialect === 'sqlite') return select
