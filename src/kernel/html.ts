@@ -19,6 +19,9 @@ export const html = (parts: TemplateStringsArray, ...values: unknown[]): Markup 
   markup: parts.reduce((page, part, at) => page + part + (at < values.length ? spelled(values[at]) : ''), ''),
 })
 
+/** JSON that may stand inside a script element: no text in it can end the element. */
+export const dataOf = (value: unknown): string => JSON.stringify(value).replaceAll('<', '\\u003c')
+
 /** The look of `src/pages/browser/shared/look.css`, for pages that load nothing. */
 const STYLE = `
 :root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; --accent: #1d4ed8; --on-accent: #fff;

@@ -11,6 +11,8 @@ const ENTRIES = {
   embed: 'embed/main.ts',
   widget: 'widget/main.ts',
   widgetStyle: 'widget/main.css',
+  inbox: 'inbox/main.ts',
+  inboxStyle: 'inbox/main.css',
 } as const
 export type AssetName = keyof typeof ENTRIES
 

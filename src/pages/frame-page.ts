@@ -1,4 +1,4 @@
-import { html } from '../kernel/html'
+import { dataOf, html } from '../kernel/html'
 import type { AssetSet } from './assets'
 
 /** What the frame page needs of a widget; `config` goes into the page as it is, so it holds only what is public. */
@@ -17,9 +17,6 @@ const HEADERS = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=()',
   'x-content-type-options': 'nosniff',
 }
-
-/** JSON that may stand inside a script element: no text in it can end the element. */
-const dataOf = (value: unknown): string => JSON.stringify(value).replaceAll('<', '\\u003c')
 
 /** A picture's exact address as a source of the policy; null when it is not one that a policy can name. */
 function sourceOf(address: string | null | undefined): string | null {

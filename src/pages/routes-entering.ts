@@ -16,20 +16,30 @@ export type Entering = ReturnType<typeof createEntering>
 
 /** Who opens a page: the person whose session the cookie holds. Keys and bearer tokens are for programs. */
 export function createEntering({ authenticate, assertOwnPage, admit }: Deps) {
-  return { person, fromHere }
+  return { person, isStill, fromHere }
 
   /** The call of the person who is signed in, counted as one of their requests; null for nobody. */
   async function person({ exchange, request, route }: Context): Promise<Call | null> {
     fromHere(request)
-    const cookie = request.headers.get('cookie')
+    const found = await callerOf(request.headers)
+    if (!found) return null
+    exchange.caller = found
+    admit(found)
+    return callOf(exchange, route, request.signal)
+  }
+
+  /** Whether the session of a page that stays open is still good. */
+  async function isStill(headers: Headers): Promise<boolean> {
+    return (await callerOf(headers)) !== null
+  }
+
+  async function callerOf(headers: Headers): Promise<TenantCaller | null> {
+    const cookie = headers.get('cookie')
     if (!cookie) return null
     const found = await Promise.resolve(cookie)
       .then((value) => authenticate({ authorization: null, cookie: value }))
       .catch(() => null)
-    if (found?.type !== 'session') return null
-    exchange.caller = found
-    admit(found)
-    return callOf(exchange, route, request.signal)
+    return found?.type === 'session' ? found : null
   }
 
   /** Throws for a form that a page of another site sends. */

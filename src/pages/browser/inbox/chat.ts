@@ -1,0 +1,102 @@
+import { h, setText } from '../shared/dom'
+import { formatted } from '../shared/markdown'
+import { pathOf, timeOf } from './queue'
+import { type Chat, type Me, type Message, mine, type Transcript } from './wire'
+import { WORDS } from './words'
+
+type Actions = { take(force: boolean): void; release(): void; close(): void; back(): void; choose(chat: Chat): void }
+
+/** The open conversation: who has it, what was said, and what is known of the visitor. */
+export function createChat(me: Me, actions: Actions) {
+  const heading = h('h2', { tabindex: -1 }, WORDS.choose)
+  const buttons = h('p', { class: 'buttons' })
+  const log = h('div', { role: 'log', 'aria-live': 'polite', 'aria-label': 'Messages', class: 'log' })
+  const scroller = h('div', { class: 'transcript', tabindex: 0, role: 'group', 'aria-label': 'Conversation' }, log)
+  const about = h('dl', {})
+  const aside = h('aside', { 'aria-label': WORDS.about, hidden: true }, h('h2', {}, WORDS.about), about)
+  const back = h('button', { type: 'button', class: 'back', click: actions.back }, WORDS.back)
+  const element = h('section', { 'aria-label': 'Conversation', class: 'chat' }, h('header', {}, back, heading, buttons), scroller)
+  let shown: string | null = null
+  const known = new Set<string>()
+
+  const speaker = ({ role }: Message, chat: Chat): string =>
+    ({ user: WORDS.visitor, assistant: WORDS.assistant, operator: chat.operator?.name ?? WORDS.operator, system: '' })[role]
+
+  function rowOf(message: Message, chat: Chat): HTMLElement {
+    const plain = message.role === 'user' || message.role === 'system'
+    return h(
+      'article',
+      { class: `message ${message.role}` },
+      message.role !== 'system' && h('p', { class: 'speaker' }, `${speaker(message, chat)}, ${timeOf(message.created_at)}`),
+      h('div', { class: 'text', dir: 'auto' }, plain ? message.content : formatted(message.content)),
+    )
+  }
+
+  function buttonsOf(chat: Chat): HTMLElement[] {
+    if (chat.status === 'closed') return []
+    const button = (label: string, click: () => void, primary = false) =>
+      h('button', { type: 'button', class: primary ? 'primary' : null, click }, label)
+    const close = button(WORDS.close, actions.close)
+    if (mine(chat, me)) return [button(WORDS.release, actions.release, true), close]
+    if (chat.takeover_status === 'human')
+      return [button(WORDS.takeFrom(chat.operator?.name ?? WORDS.operator), () => actions.take(true)), close]
+    return [button(WORDS.take, () => actions.take(false), true), close]
+  }
+
+  function describe(chat: Chat, others: Chat[]): void {
+    const { visitor, created_at, reason } = chat
+    const page = visitor.page_url
+    const isLink = page !== null && /^https?:\/\//.test(page)
+    const facts: [string, Node | string][] = [
+      [WORDS.page, isLink ? h('a', { href: page, target: '_blank', rel: 'noopener noreferrer' }, pathOf(chat)) : pathOf(chat)],
+      [WORDS.since, timeOf(created_at)],
+      [WORDS.browser, visitor.user_agent ?? WORDS.none],
+      ...(reason ? ([[WORDS.asked, reason]] as [string, string][]) : []),
+    ]
+    const earlier = others.map((other) =>
+      h('button', { type: 'button', class: 'link', click: () => actions.choose(other) }, timeOf(other.created_at)),
+    )
+    about.replaceChildren(
+      ...facts.flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]),
+      h('dt', {}, WORDS.earlier),
+      h('dd', {}, ...(earlier.length ? earlier : [WORDS.none])),
+    )
+  }
+
+  return {
+    element,
+    aside,
+    show(chat: Transcript, others: Chat[]): void {
+      const isNew = shown !== chat.session_id
+      if (isNew) {
+        shown = chat.session_id
+        known.clear()
+        log.replaceChildren()
+      }
+      setText(heading, `${me.widgets[chat.config_id] ?? ''}: ${pathOf(chat)}`)
+      const had = buttons.contains(document.activeElement)
+      const labels = buttonsOf(chat)
+      if (isNew || labels.map(({ textContent }) => textContent).join() !== [...buttons.children].map(({ textContent }) => textContent).join()) {
+        buttons.replaceChildren(...labels)
+        if (had) (labels[0] ?? heading).focus()
+      }
+      const atEnd = isNew || scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 80
+      for (const message of chat.messages) {
+        if (known.has(message.id)) continue
+        known.add(message.id)
+        log.append(rowOf(message, chat))
+      }
+      if (atEnd) scroller.scrollTop = scroller.scrollHeight
+      aside.hidden = false
+      describe(chat, others)
+      if (isNew) heading.focus()
+    },
+    clear(): void {
+      shown = null
+      setText(heading, WORDS.choose)
+      buttons.replaceChildren()
+      log.replaceChildren()
+      aside.hidden = true
+    },
+  }
+}

@@ -1,0 +1,128 @@
+/** The inbox of those who answer visitors (dx 5.3). */
+import { h, pageData, setText } from '../shared/dom'
+import { backoff, call, Failure, readEvents } from '../shared/http'
+import { createAlerts } from './alerts'
+import { createChat } from './chat'
+import { createQueue } from './queue'
+import { createReply } from './reply'
+import { type Chat, keyOf, type Me, mine, type Transcript } from './wire'
+import { WORDS } from './words'
+
+const me = pageData<Me>('me')
+const alerts = createAlerts()
+const queue = createQueue(me, choose)
+const view = createChat(me, {
+  take: (force) => act('takeover', { operator_name: me.name, ...(force ? { force: true } : {}) }),
+  release: () => act('release', {}),
+  close: () => act('close', {}),
+  back: () => choose(null),
+  choose,
+})
+const reply = createReply(async (text) => {
+  await post('messages', { content: text })
+  hurry()
+}, () => void post('typing', {}).catch(() => undefined))
+const status = h('p', { class: 'banner', role: 'status', hidden: true })
+const root = document.getElementById('inbox')!
+let chosen: Chat | null = null
+let following = new AbortController()
+
+root.append(
+  h('header', { class: 'bar' }, h('h1', {}, WORDS.title), alerts.options, h('a', { href: '/home' }, 'Home')),
+  status,
+  alerts.live,
+  h('div', { class: 'columns' }, queue.element, h('main', {}, view.element, reply.form), view.aside),
+)
+void follow()
+document.documentElement.dataset.ready = 'true'
+
+const pathOf = (chat: Chat): string => `/api/v1/iframes/${chat.config_id}/conversations/${chat.session_id}`
+
+async function post(verb: string, body: object): Promise<Response> {
+  if (!chosen) throw new Failure(0, 'none', WORDS.choose)
+  return call(`${pathOf(chosen)}/${verb}`, { method: 'POST', body })
+}
+
+function act(verb: string, body: object): void {
+  reply.refuse('')
+  post(verb, body).then(hurry, (error: unknown) => {
+    if (!(error instanceof Failure)) throw error
+    say(error.status === 404 ? WORDS.gone : error.message)
+    hurry()
+  })
+}
+
+function choose(chat: Chat | null): void {
+  chosen = chat
+  root.dataset.open = String(chat !== null)
+  queue.mark(chat)
+  reply.allow(null)
+  say('')
+  if (!chat) {
+    view.clear()
+    queue.focus()
+  }
+  hurry()
+}
+
+function say(text: string): void {
+  status.hidden = text === ''
+  setText(status, text)
+}
+
+/** Begins to follow anew: something else is open, or something was done. */
+function hurry(): void {
+  following.abort()
+}
+
+/** Hears of the queue and of the open conversation over one long answer, and comes back when it breaks off. */
+async function follow(): Promise<void> {
+  for (let tries = 0; ; tries += 1) {
+    following = new AbortController()
+    const { signal } = following
+    const query = chosen ? `?chat=${keyOf(chosen)}` : ''
+    try {
+      const response = await call(`/operator/events${query}`, { signal })
+      await readEvents(response, ({ name, data }) => {
+        if (signal.aborted) return
+        tries = 0
+        if (status.textContent === WORDS.lost) say('')
+        if (name === 'queue') showQueue(data as { conversations: Chat[] })
+        else if (name === 'chat') showChat(data as Transcript)
+        else if (name === 'error') throw new Failure(404, 'gone', WORDS.gone)
+      })
+    } catch (error) {
+      if (error instanceof Failure && error.status === 401) {
+        say(WORDS.signedOut)
+        status.append(' ', h('a', { href: '/sign-in?next=/operator' }, WORDS.signIn))
+        return
+      }
+      if (error instanceof Failure && error.code === 'gone' && chosen) {
+        choose(null)
+        say(WORDS.gone)
+      }
+    }
+    if (signal.aborted) {
+      tries = -1
+      continue
+    }
+    say(WORDS.lost)
+    await new Promise((resolve) => setTimeout(resolve, backoff(tries)))
+  }
+}
+
+function showQueue({ conversations }: { conversations: Chat[] }): void {
+  queue.show(conversations)
+  const waiting = conversations.filter((chat) => chat.status === 'open' && chat.takeover_status === 'requested')
+  alerts.waits(waiting.map(({ session_id }) => session_id))
+}
+
+function showChat(chat: Transcript): void {
+  if (chosen?.session_id !== chat.session_id) return
+  const wasMine = mine(chosen, me)
+  chosen = chat
+  view.show(chat, queue.ofVisitor(chat))
+  const isMine = chat.status === 'open' && mine(chat, me)
+  reply.allow(isMine ? chat.session_id : null)
+  if (wasMine && !isMine && chat.takeover_status === 'human') say(WORDS.taken(chat.operator?.name ?? WORDS.operator))
+}

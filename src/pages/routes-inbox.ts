@@ -1,0 +1,92 @@
+import { Elysia } from 'elysia'
+import { invalidSession } from '../auth'
+import type { Guard } from '../http/guard'
+import type { Streams } from '../http/sse'
+import type { Call } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
+import { checkedQuery, t } from '../kernel/schema'
+import { type SseFrame, sseFrame } from '../kernel/stream'
+import type { Assets } from './assets'
+import { INBOX_HEADERS, inboxPage } from './inbox-page'
+import { goTo } from './routes-accounts'
+import type { Entering } from './routes-entering'
+
+type Chat = { session_id: string; config_id: string }
+type Transcript = Chat & { messages: { id: string }[] }
+
+/** What the inbox reads of the rooms; each throws 404 for what is not the caller's. */
+export type Desk = {
+  me(call: Call): Promise<{ user: { id: string; email: string; name: string | null } }>
+  widgets(call: Call): Promise<{ id: string; name: string }[]>
+  chats(call: Call, widgetId: string): Promise<Chat[]>
+  chat(call: Call, which: { id: string; sessionId: string }, after: string | undefined): Promise<Transcript>
+}
+type Deps = { desk: Desk; entering: Entering; assets: Assets; streams: Streams; clock: Clock }
+
+/** How often the page looks for what is new; what it sends itself comes back at once. */
+const LOOK_MS = 1_000
+const Which = checkedQuery(t.Object({ chat: t.Optional(t.String({ pattern: '^[\\w-]{1,64}/[\\w-]{1,64}$' })) }))
+
+/** `/operator`: where people answer visitors in a browser (dx 5.3). What they do there are calls of the API. */
+export function inboxRoutes({ desk, entering, assets, streams, clock }: Deps, guard: Guard) {
+  return new Elysia({ prefix: '/operator', detail: { hide: true } })
+    .use(guard)
+    .get(
+      '',
+      async ({ set, exchange, request, route }) => {
+        const call = await entering.person({ exchange, request, route })
+        if (!call) return goTo(set, '/sign-in?next=/operator')
+        const [{ user }, widgets] = await Promise.all([desk.me(call), desk.widgets(call)])
+        Object.assign(set.headers, INBOX_HEADERS)
+        const names = Object.fromEntries(widgets.map(({ id, name }) => [id, name]))
+        return inboxPage({ id: user.id, name: user.name ?? user.email, widgets: names }, await assets())
+      },
+      { open: true },
+    )
+    .get(
+      '/events',
+      async ({ exchange, request, route, query }) => {
+        const call = await entering.person({ exchange, request, route })
+        if (!call) throw invalidSession()
+        return streams.open<SseFrame>({
+          exchange,
+          request,
+          route,
+          source: (write) => follow(call, request, query.chat, write),
+          frame: sseFrame,
+          endsWithDone: false,
+        }) as never
+      },
+      { open: true, timeLimit: 'own', query: Which },
+    )
+
+  /** Writes the queue and the open chat whenever they have changed, as long as the page is open and signed in. */
+  async function follow(call: Call, { headers, signal }: Request, chat: string | undefined, write: Write) {
+    const [id, sessionId] = chat?.split('/') ?? []
+    let queue = ''
+    let standing = ''
+    let after: string | undefined
+    while (!signal.aborted && (await entering.isStill(headers))) {
+      const conversations = await waiting(call)
+      const told = JSON.stringify(conversations)
+      if (told !== queue) await write({ event: 'queue', data: { conversations } })
+      queue = told
+      if (id && sessionId) {
+        const transcript = await desk.chat(call, { id, sessionId }, after)
+        const { messages, ...state } = transcript
+        const now = JSON.stringify(state)
+        if (now !== standing || messages.length > 0) await write({ event: 'chat', data: transcript })
+        standing = now
+        after = messages.at(-1)?.id ?? after
+      }
+      await clock.sleep(LOOK_MS, signal)
+    }
+  }
+
+  async function waiting(call: Call): Promise<Chat[]> {
+    const widgets = await desk.widgets(call)
+    return (await Promise.all(widgets.map(({ id }) => desk.chats(call, id)))).flat()
+  }
+}
+
+type Write = (item: SseFrame) => void | Promise<void>
