@@ -1,44 +1,86 @@
 import { Elysia } from 'elysia'
 import { assertOwnPage } from '../auth'
 import type { Guard } from '../http/guard'
-import { assetRoutes } from '../pages/routes'
+import type { Streams } from '../http/sse'
+import type { Call } from '../kernel/caller'
+import { AppError } from '../kernel/errors'
+import { assetRoutes, type FindWidget, widgetPageRoutes } from '../pages/routes'
 import { accountPageRoutes } from '../pages/routes-accounts'
 import { createEntering } from '../pages/routes-entering'
 import { homeRoutes } from '../pages/routes-home'
+import { inboxRoutes } from '../pages/routes-inbox'
 import type { Config } from './config'
 import type { Container } from './container'
 
-type Deps = { config: Config; container: Container; guard: Guard; ownOrigin: string | null }
+type Deps = { config: Config; container: Container; guard: Guard; streams: Streams; ownOrigin: string | null }
 
-const MOST_KEYS = 100
+/** Pages show this many of each, the newest. */
+const MOST = 100
 
 /** Everything that people see in a browser, with what each page needs of the rooms. */
-export function pageRoutes({ config, container, guard, ownOrigin }: Deps) {
-  const { auth, usageReading, keys, limiter, assets } = container
+export function pageRoutes({ config, container, guard, streams, ownOrigin }: Deps) {
+  const { auth, usageReading, keys, limiter, assets, clock, widgets: chats } = container
+  const { widgets, operators } = chats
   const entering = createEntering({
     authenticate: container.authenticate,
     assertOwnPage: (headers) => assertOwnPage(headers, ownOrigin),
     admit: limiter.admitRequest,
   })
+  const listed = async (call: Call) => (await widgets.list(call, { limit: MOST })).items
+  const secure = config.publicUrl.startsWith('https://')
   return new Elysia()
     .use(assetRoutes(assets, guard))
-    .use(
-      accountPageRoutes(
-        { auth, entering, secure: config.publicUrl.startsWith('https://'), signUp: config.signup === 'open' },
-        guard,
-      ),
-    )
+    .use(widgetPageRoutes(findWidget(chats), assets, guard))
+    .use(accountPageRoutes({ auth, entering, secure, signUp: config.signup === 'open' }, guard))
     .use(
       homeRoutes(
         {
           entering,
           me: auth.me,
           usage: (call) => usageReading.report(call, {}),
-          keys: (call) => keys.list(call, { limit: MOST_KEYS }),
+          keys: (call) => keys.list(call, { limit: MOST }),
           makeKey: (call, name) => keys.create(call, { name }),
-          widgets: null,
+          widgets: {
+            list: listed,
+            make: widgets.create,
+            preview: async (call, id) => ({
+              widget: await widgets.get(call, id),
+              token: (await chats.preview(call, id)).token,
+            }),
+          },
+        },
+        guard,
+      ),
+    )
+    .use(
+      inboxRoutes(
+        {
+          desk: {
+            me: auth.me,
+            widgets: listed,
+            chats: async (call, id) => (await operators.list(call, id, { limit: MOST })).conversations,
+            chat: operators.read,
+          },
+          entering,
+          assets,
+          streams,
+          clock,
         },
         guard,
       ),
     )
 }
+
+/** A page for a widget that may be shown; a preview that is over, or no widget, has none. */
+const findWidget =
+  ({ door, visitors }: Container['widgets']): FindWidget =>
+  async (id, preview) => {
+    try {
+      const { widget, ancestors } = await door.frame(id, preview ?? undefined)
+      const config = await visitors.shown(widget)
+      return { config, frameAncestors: [ancestors] }
+    } catch (error) {
+      if (error instanceof AppError) return null
+      throw error
+    }
+  }

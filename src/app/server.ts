@@ -159,7 +159,7 @@ export function createServer({ config, container, metrics, connections }: Deps) 
     .use(signInPageRoutes(container.signInLinks, guard, { secure }))
     .use(fileRoutes(container.files, guard))
     .use(documentRoutes(document, guard))
-    .use(pageRoutes({ config, container, guard, ownOrigin }))
+    .use(pageRoutes({ config, container, guard, streams, ownOrigin }))
     .use(homePageRoutes(guard))
 
   rules.learn(api.routes as never)

@@ -28,10 +28,10 @@ const STYLE = `
   --ground: #fff; --raised: #f3f5f8; --ink: #14181f; --faint: #4d5766; --line: #8791a0; --soft-line: #dde2e9; --bad: #a3161f }
 @media (prefers-color-scheme: dark) { :root { --accent: #8ab0ff; --on-accent: #000; --ground: #14171c; --raised: #20252d;
   --ink: #eef1f6; --faint: #b0bac8; --line: #76818f; --soft-line: #333b46; --bad: #ffa4a4 } }
-body { margin: 0; display: grid; min-height: 100vh; place-items: center; background: var(--ground); color: var(--ink) }
-main { box-sizing: border-box; width: min(26rem, 100%); padding: 1.5rem }
+body { margin: 0; display: grid; grid-template-columns: minmax(0, 1fr); min-height: 100vh; place-items: center; background: var(--ground); color: var(--ink) }
+main { box-sizing: border-box; width: min(26rem, 100%); min-width: 0; padding: 1.5rem; overflow-wrap: anywhere }
 main.wide { width: min(60rem, 100%); align-self: start }
-h1 { font-size: 1.375rem; line-height: 1.3 } h2 { font-size: 1.0625rem; margin: 2rem 0 .5rem }
+h1 { font-size: 1.375rem; line-height: 1.3 } h2 { font-size: 1.125rem; margin: 2rem 0 .5rem } h3 { font-size: 1rem; margin: 1.25rem 0 .5rem }
 .sum { font-size: 2rem; font-weight: 600; margin: .25rem 0 }
 a { color: var(--accent) } label { display: block }
 input, select, textarea { font: inherit; color: inherit; background: var(--ground); width: 100%; box-sizing: border-box;
@@ -41,13 +41,13 @@ button { font: inherit; min-height: 44px; padding: .5rem 1rem; border: 1px solid
 button.quiet { background: none; color: inherit; border-color: var(--line) }
 :focus-visible { outline: 2px solid var(--ink); outline-offset: 2px }
 table { border-collapse: collapse; width: 100% } .scrolls { overflow-x: auto }
-td, th { text-align: left; padding: .4rem .75rem .4rem 0; border-bottom: 1px solid var(--soft-line) }
+td, th { overflow-wrap: normal; text-align: left; padding: .4rem .75rem .4rem 0; border-bottom: 1px solid var(--soft-line) }
 td:last-child, th:last-child { text-align: right; padding-right: 0 }
 dt { font-weight: 600; margin-top: .75rem } dd { margin: 0; overflow-wrap: anywhere }
 code, .code { font: .875rem ui-monospace, monospace; overflow-wrap: anywhere }
 .top { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; justify-content: space-between }
 .top form, .top h1 { margin: 0 } .row { display: flex; flex-wrap: wrap; gap: .75rem; align-items: end }
-.row > * { flex: 1 1 10rem } .row input, .row select { margin-bottom: 0 } .row button { flex: 0 0 auto }
+.row > * { flex: 1 1 10rem; min-width: 0 } .row input, .row select { margin-bottom: 0 } .row button { flex: 0 0 auto }
 .cards { display: flex; flex-wrap: wrap; gap: .75rem; padding: 0; margin: 0; list-style: none }
 .cards li { flex: 1 1 9rem; padding: .75rem 1rem; border: 1px solid var(--soft-line); border-radius: 12px }
 .cards strong { display: block; font-size: 1.375rem } .faint { color: var(--faint) }

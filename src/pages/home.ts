@@ -7,6 +7,8 @@ import type { UsageReport } from '../usage/schema'
 /** What the page needs of a widget. */
 export type OwnWidget = { id: string; name: string; status: string; api_key_id: string; embed_snippet: string }
 
+export type NewOwnWidget = { name: string; api_key_id: string; security: { allowedOrigins: string[] } }
+
 export type HomeDeps = {
   me(call: Call): Promise<{
     user: { email: string; name: string | null }
@@ -18,7 +20,7 @@ export type HomeDeps = {
   /** Null where the server has no widgets. */
   widgets: {
     list(call: Call): Promise<OwnWidget[]>
-    make(call: Call, order: { name: string; api_key_id: string }): Promise<unknown>
+    make(call: Call, order: NewOwnWidget): Promise<unknown>
     /** Throws 404 for a widget that is not the caller's. */
     preview(call: Call, id: string): Promise<{ widget: OwnWidget; token: string }>
   } | null
@@ -92,6 +94,7 @@ ${
   keys.length > 0 &&
   html`<form method="post" action="/home/widgets" class="row">
 <div><label for="widget-name">Name of a new widget</label><input id="widget-name" name="name" maxlength="128" required></div>
+<div><label for="widget-site">Your site, such as https://shop.example</label><input id="widget-site" name="site" type="url" maxlength="300" required></div>
 <div><label for="widget-key">Key that pays</label><select id="widget-key" name="key">${keys.map(({ id, name, prefix }) => html`<option value="${id}">${name} (${prefix}…)</option>`)}</select></div>
 <button type="submit">Make a widget</button>
 </form>`

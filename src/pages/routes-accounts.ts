@@ -69,10 +69,10 @@ export const accountPageRoutes = ({ auth, entering, secure, signUp }: Deps, guar
     .post(
       '/sign-up',
       async (context) => {
-        const { email = '', password = '' } = context.body as Record<string, string>
+        const { email = '', password = '', name = '' } = context.body as Record<string, string>
         entering.fromHere(context.request)
         Object.assign(context.set.headers, FORM_PAGE)
-        const order = { email, password, name: null }
+        const order = { email, password, name: name.trim() || null }
         const shown = (problem: string) => signUpPage({ problem, email })
         if (!signUpForm.is(order)) {
           context.set.status = 400

@@ -65,8 +65,12 @@ export function homeRoutes(deps: Deps, guard: Guard) {
       '/widgets',
       ({ set, exchange, request, route, body }) =>
         changed({ set, exchange, request, route }, async (call) => {
-          const { name = '', key = '' } = body as Record<string, string>
-          await deps.widgets?.make(call, { name: name.slice(0, 128) || 'My Widget', api_key_id: key })
+          const { name = '', key = '', site = '' } = body as Record<string, string>
+          await deps.widgets?.make(call, {
+            name: name.slice(0, 128) || 'My Widget',
+            api_key_id: key,
+            security: { allowedOrigins: site ? [site.slice(0, 300)] : [] },
+          })
           return {}
         }),
       { open: true, form: true },

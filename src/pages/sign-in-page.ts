@@ -26,6 +26,8 @@ export const signUpPage = ({ problem, email }: Pick<Shown, 'problem' | 'email'>)
     html`<h1>Make an account</h1>
 ${problem && html`<p class="problem" role="alert">${problem}</p>`}
 <form method="post" action="/sign-up">
+<label for="name">Name, as visitors of your chats see it</label>
+<input id="name" name="name" autocomplete="name" maxlength="128">
 <label for="email">E-mail address</label>
 <input id="email" name="email" type="email" autocomplete="username" maxlength="254" required value="${email}">
 <label for="password">Password, 8 characters or more</label>

@@ -13,7 +13,7 @@ export function createChat(me: Me, actions: Actions) {
   const log = h('div', { role: 'log', 'aria-live': 'polite', 'aria-label': 'Messages', class: 'log' })
   const scroller = h('div', { class: 'transcript', tabindex: 0, role: 'group', 'aria-label': 'Conversation' }, log)
   const about = h('dl', {})
-  const aside = h('aside', { 'aria-label': WORDS.about, hidden: true }, h('h2', {}, WORDS.about), about)
+  const aside = h('section', { class: 'about', 'aria-label': WORDS.about, hidden: true }, h('h2', {}, WORDS.about), about)
   const back = h('button', { type: 'button', class: 'back', click: actions.back }, WORDS.back)
   const element = h('section', { 'aria-label': 'Conversation', class: 'chat' }, h('header', {}, back, heading, buttons), scroller)
   let shown: string | null = null

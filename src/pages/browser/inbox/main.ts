@@ -31,7 +31,7 @@ root.append(
   h('header', { class: 'bar' }, h('h1', {}, WORDS.title), alerts.options, h('a', { href: '/home' }, 'Home')),
   status,
   alerts.live,
-  h('div', { class: 'columns' }, queue.element, h('main', {}, view.element, reply.form), view.aside),
+  h('main', { class: 'columns' }, queue.element, h('div', { class: 'desk' }, view.element, reply.form), view.aside),
 )
 void follow()
 document.documentElement.dataset.ready = 'true'

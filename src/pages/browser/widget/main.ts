@@ -38,7 +38,7 @@ const panel = createPanel(config, {
   open: () => shell.open(),
   close: () => shell.close(),
   menu: [
-    ...(config.handoff ? [{ label: WORDS.askPerson, run: () => void askPerson() }] : []),
+    ...(config.handoff !== false ? [{ label: WORDS.askPerson, run: () => void askPerson() }] : []),
     { label: WORDS.rate, run: () => rating.open() },
     { label: WORDS.clear, run: clear },
   ],

@@ -23,7 +23,7 @@ export type PublicConfig = {
     suggestedPrompts?: string[]
   }
   /** Whether visitors may ask for a person. */
-  handoff: boolean
+  handoff?: boolean
 }
 
 export type Status = 'ai' | 'requested' | 'human'

@@ -1,0 +1,109 @@
+import { afterAll } from 'bun:test'
+import { mkdirSync } from 'node:fs'
+import type { Frame, Page } from 'puppeteer-core'
+import { centsToMicro } from '../../../src/kernel/money'
+import { listen } from '../../support/listening'
+import { createWorld } from '../../support/world'
+import { newPage, shows } from './chromium'
+
+const PASSWORD = 'correct horse battery'
+/** Set to a folder, pictures of the pages are kept there (`bun run pictures`). */
+const PICTURES = Bun.env.SVC_PICTURES
+
+/** Keeps a picture of a page where pictures are asked for. */
+export async function picture(page: Page, name: string): Promise<void> {
+  if (!PICTURES) return
+  mkdirSync(PICTURES, { recursive: true })
+  await page.screenshot({ path: `${PICTURES}/${name}.png` as never })
+}
+
+/** The whole product on a socket, a shop on another origin that has its widget, and who owns it. */
+export async function createShop() {
+  const world = await createWorld({ config: { signup: 'open' } })
+  const { origin } = listen(world)
+  world.app.listensAt(origin)
+  let tag = ''
+  const shop = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: () => new Response(shopPage(tag), { headers: { 'content-type': 'text/html; charset=utf-8' } }),
+  })
+  afterAll(() => shop.stop(true))
+  let people = 0
+
+  /** A person who made an account in the browser, with credit; their page is `/home`. */
+  async function signUp(page: Page): Promise<string> {
+    const email = `sam${++people}@shop.example.com`
+    await page.goto(`${origin}/sign-up`)
+    await page.type('#email', email)
+    await page.type('#name', 'Sam')
+    await page.type('#password', PASSWORD)
+    await Promise.all([page.waitForNavigation(), page.click('button[type="submit"]')])
+    const { store, orgs, billing } = world.app.container
+    const user = await orgs.userByEmail(store.read, email)
+    const grant = { owner: `user:${user!.id}` as const, amount: centsToMicro(10_000), ref: email, kind: 'grant' as const, note: null }
+    await store.write((tx) => billing.grant(tx, grant))
+    return email
+  }
+
+  /** Makes a key and a widget by the forms of the home page; returns the id of the widget. */
+  async function makeWidget(page: Page, more: object = {}): Promise<string> {
+    await page.type('#key-name', 'Shop')
+    await Promise.all([page.waitForNavigation(), page.keyboard.press('Enter')])
+    const key = await page.$eval('.notice code', ({ textContent }) => textContent!)
+    await page.type('#widget-name', 'Lamp shop')
+    await page.type('#widget-site', shop.url.origin)
+    await Promise.all([page.waitForNavigation(), page.keyboard.press('Enter')])
+    tag = await page.$eval('input.code', (field) => (field as HTMLInputElement).value)
+    const id = /data-config-id="([\w-]+)"/.exec(tag)![1]!
+    const patch = await world.send('PATCH', `iframes/${id}`, { ...LOOK, ...more }, { authorization: `Bearer ${key}` })
+    if (patch.status !== 200) throw new Error(patch.text)
+    return id
+  }
+
+  return {
+    world,
+    origin,
+    shopUrl: shop.url.href,
+    signUp,
+    makeWidget,
+    /** The shop, as a visitor sees it. */
+    async visit(look: Parameters<typeof newPage>[0] = {}): Promise<Page> {
+      const page = await newPage(look)
+      await page.goto(shop.url.href)
+      return page
+    },
+  }
+}
+
+const LOOK = {
+  appearance: { title: 'Lamp shop', primaryColor: '#0f5c4a', borderRadius: 16 },
+  behavior: {
+    welcomeMessage: 'Hello! I can help with lamps, orders and delivery.',
+    suggestedPrompts: ['What is 12 * 7?', 'How many days are there from 2026-01-01 to 2026-03-01?'],
+    mode: 'fast',
+  },
+}
+
+/** Says something in the chat and waits until the answer stands there. */
+export async function say(page: Page, frame: Frame, text: string): Promise<void> {
+  const before = await frame.$$eval('.log:not(.growing) .message.assistant', (rows) => rows.length)
+  await frame.type('#field', text)
+  await page.keyboard.press('Enter')
+  await frame.waitForFunction(
+    (count: number) => document.querySelectorAll('.log:not(.growing) .message.assistant').length > count,
+    {},
+    before,
+  )
+}
+
+export { shows }
+
+const shopPage = (tag: string): string => `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Lamp shop</title><style>
+:root { color-scheme: light dark } body { margin: 0; font: 17px/1.6 Georgia, serif; background: Canvas; color: CanvasText }
+header { padding: 1.25rem 2rem; border-bottom: 1px solid GrayText } main { padding: 1.5rem 2rem; max-width: 40rem }
+</style></head><body><header><strong>Lamp shop</strong></header><main><h1>Light for every room</h1>
+<p>Table lamps, floor lamps and bulbs, made of oak, glass and linen. Delivered in two days.</p>
+<p><button id="ask" onclick="svcWidget.open()">Ask us</button></p></main>${tag}</body></html>`
