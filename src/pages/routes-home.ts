@@ -5,9 +5,9 @@ import type { Call } from '../kernel/caller'
 import { AppError, notFound } from '../kernel/errors'
 import { pageHeaders } from '../kernel/html'
 import type { ApiKeyWithSecret } from '../keys/schema'
-import type { Context, Entering } from './routes-entering'
 import { type HomeDeps, homePage, type Outcome, previewPage } from './home'
 import { FORM_PAGE, goTo } from './routes-accounts'
+import type { Context, Entering } from './routes-entering'
 
 type Deps = HomeDeps & {
   entering: Entering

@@ -57,7 +57,7 @@ const PAGE_CHARS = 2_048
 export function createVisitorSide(deps: Deps) {
   const { store, clock, masterKey, door, desk, limits, bots, turns, pictures, keyOf } = deps
   const hear = createHearing(deps)
-  return { describe, begin, read, say, requestHuman, feedback, enter: door.session }
+  return { describe, shown: presentPublic, begin, read, say, requestHuman, feedback, enter: door.session }
 
   async function describe(knock: Knock): Promise<PublicWidget> {
     const { widget } = await door.enter(knock)

@@ -7,7 +7,13 @@ const get = (path: string, headers: Record<string, string> = {}) =>
   world.app.api.handle(new Request(`http://localhost${path}`, { headers }))
 
 /** What each file may weigh, packed. */
-const BUDGETS: Record<string, number> = { embed: 4_096, widget: 56_000, widgetStyle: 4_000, inbox: 45_000, inboxStyle: 4_000 }
+const BUDGETS: Record<string, number> = {
+  embed: 4_096,
+  widget: 56_000,
+  widgetStyle: 4_000,
+  inbox: 45_000,
+  inboxStyle: 4_000,
+}
 
 test('the files of the pages are as small as they must be', async () => {
   const weights = Object.entries(await buildAssets()).map(([name, text]) => [name, Bun.gzipSync(text).length] as const)

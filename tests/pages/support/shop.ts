@@ -41,7 +41,13 @@ export async function createShop() {
     await Promise.all([page.waitForNavigation(), page.click('button[type="submit"]')])
     const { store, orgs, billing } = world.app.container
     const user = await orgs.userByEmail(store.read, email)
-    const grant = { owner: `user:${user!.id}` as const, amount: centsToMicro(10_000), ref: email, kind: 'grant' as const, note: null }
+    const grant = {
+      owner: `user:${user!.id}` as const,
+      amount: centsToMicro(10_000),
+      ref: email,
+      kind: 'grant' as const,
+      note: null,
+    }
     await store.write((tx) => billing.grant(tx, grant))
     return email
   }

@@ -13,21 +13,34 @@ export function createChat(me: Me, actions: Actions) {
   const log = h('div', { role: 'log', 'aria-live': 'polite', 'aria-label': 'Messages', class: 'log' })
   const scroller = h('div', { class: 'transcript', tabindex: 0, role: 'group', 'aria-label': 'Conversation' }, log)
   const about = h('dl', {})
-  const aside = h('section', { class: 'about', 'aria-label': WORDS.about, hidden: true }, h('h2', {}, WORDS.about), about)
+  const aside = h(
+    'section',
+    { class: 'about', 'aria-label': WORDS.about, hidden: true },
+    h('h2', {}, WORDS.about),
+    about,
+  )
   const back = h('button', { type: 'button', class: 'back', click: actions.back }, WORDS.back)
-  const element = h('section', { 'aria-label': 'Conversation', class: 'chat' }, h('header', {}, back, heading, buttons), scroller)
+  const element = h(
+    'section',
+    { 'aria-label': 'Conversation', class: 'chat' },
+    h('header', {}, back, heading, buttons),
+    scroller,
+  )
   let shown: string | null = null
   const known = new Set<string>()
 
   const speaker = ({ role }: Message, chat: Chat): string =>
-    ({ user: WORDS.visitor, assistant: WORDS.assistant, operator: chat.operator?.name ?? WORDS.operator, system: '' })[role]
+    ({ user: WORDS.visitor, assistant: WORDS.assistant, operator: chat.operator?.name ?? WORDS.operator, system: '' })[
+      role
+    ]
 
   function rowOf(message: Message, chat: Chat): HTMLElement {
     const plain = message.role === 'user' || message.role === 'system'
     return h(
       'article',
       { class: `message ${message.role}` },
-      message.role !== 'system' && h('p', { class: 'speaker' }, `${speaker(message, chat)}, ${timeOf(message.created_at)}`),
+      message.role !== 'system' &&
+        h('p', { class: 'speaker' }, `${speaker(message, chat)}, ${timeOf(message.created_at)}`),
       h('div', { class: 'text', dir: 'auto' }, plain ? message.content : formatted(message.content)),
     )
   }
@@ -48,7 +61,10 @@ export function createChat(me: Me, actions: Actions) {
     const page = visitor.page_url
     const isLink = page !== null && /^https?:\/\//.test(page)
     const facts: [string, Node | string][] = [
-      [WORDS.page, isLink ? h('a', { href: page, target: '_blank', rel: 'noopener noreferrer' }, pathOf(chat)) : pathOf(chat)],
+      [
+        WORDS.page,
+        isLink ? h('a', { href: page, target: '_blank', rel: 'noopener noreferrer' }, pathOf(chat)) : pathOf(chat),
+      ],
       [WORDS.since, timeOf(created_at)],
       [WORDS.browser, visitor.user_agent ?? WORDS.none],
       ...(reason ? ([[WORDS.asked, reason]] as [string, string][]) : []),
@@ -76,7 +92,11 @@ export function createChat(me: Me, actions: Actions) {
       setText(heading, `${me.widgets[chat.config_id] ?? ''}: ${pathOf(chat)}`)
       const had = buttons.contains(document.activeElement)
       const labels = buttonsOf(chat)
-      if (isNew || labels.map(({ textContent }) => textContent).join() !== [...buttons.children].map(({ textContent }) => textContent).join()) {
+      if (
+        isNew ||
+        labels.map(({ textContent }) => textContent).join() !==
+          [...buttons.children].map(({ textContent }) => textContent).join()
+      ) {
         buttons.replaceChildren(...labels)
         if (had) (labels[0] ?? heading).focus()
       }

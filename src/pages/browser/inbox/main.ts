@@ -18,10 +18,13 @@ const view = createChat(me, {
   back: () => choose(null),
   choose,
 })
-const reply = createReply(async (text) => {
-  await post('messages', { content: text })
-  hurry()
-}, () => void post('typing', {}).catch(() => undefined))
+const reply = createReply(
+  async (text) => {
+    await post('messages', { content: text })
+    hurry()
+  },
+  () => void post('typing', {}).catch(() => undefined),
+)
 const status = h('p', { class: 'banner', role: 'status', hidden: true })
 const root = document.getElementById('inbox')!
 let chosen: Chat | null = null

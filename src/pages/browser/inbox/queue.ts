@@ -58,7 +58,8 @@ export function createQueue(me: Me, choose: (chat: Chat) => void) {
     show(told: Chat[]): void {
       const rank = (chat: Chat) => (chat.status === 'closed' ? 3 : ORDER[chat.takeover_status])
       chats = [...told].sort(
-        (a, b) => rank(a) - rank(b) || (b.last_message_at ?? b.created_at).localeCompare(a.last_message_at ?? a.created_at),
+        (a, b) =>
+          rank(a) - rank(b) || (b.last_message_at ?? b.created_at).localeCompare(a.last_message_at ?? a.created_at),
       )
       const open = chats.find((chat) => keyOf(chat) === chosen)
       if (open) read(open)
