@@ -3,7 +3,7 @@ import type { Clock } from '../kernel/clock'
 import { failpoint } from '../kernel/failpoint'
 import { parseUntrustedJson } from '../kernel/json'
 import type { Tools } from '../tools'
-import type { ToolOutcome } from '../tools/schema'
+import type { MadeThings, ToolOutcome } from '../tools/schema'
 import type { Acting, Emit, ToolUse } from './schema'
 
 type Deps = { tools: Tools; clock: Clock }
@@ -30,7 +30,12 @@ export async function observe(
   for (const { asked, name } of emit ? guarded : []) {
     await emit!({ type: 'tool-began', id: asked.id, name, arguments: readArguments(asked.arguments) })
   }
-  const context = { call, signal, now: clock.now(), conversationId, guard }
+  const made = ({ artifacts, costCents }: MadeThings) => {
+    spent.made ??= { artifacts: [], costCents: 0 }
+    spent.made.artifacts.push(...artifacts)
+    spent.made.costCents += costCents
+  }
+  const context = { call, signal, now: clock.now(), conversationId, guard, made }
   const running = new Map(
     guarded.map(({ asked, refused }, place): [number, Promise<Ended>] => [
       place,

@@ -55,7 +55,14 @@ export type Acting = {
 }
 
 /** Tokens and tool calls of the finished turns; updated during the run so that an early end can be charged. */
-export type Spent = { turns: CountedTurn[]; uses: ToolUse[] /** Length of the text they said. */; said: number }
+export type Spent = {
+  turns: CountedTurn[]
+  uses: ToolUse[]
+  /** Length of the text they said. */
+  said: number
+  /** Ids of files that tools made, and what those tools were charged by themselves. */
+  made?: { artifacts: string[]; costCents: number }
+}
 
 /** The engine and the tokens of one engine call. */
 export type CountedTurn = {

@@ -1,5 +1,5 @@
-import { checksOf, codeBlocks, kindOf, problemsIn } from '../code'
-import { type Artifact, ArtifactId } from '../files/schema'
+import { checksOf, codeBlocks, isProject, kindOf, problemsIn, zipOf } from '../code'
+import { type About, type Artifact, ArtifactId } from '../files/schema'
 import { iso } from '../kernel/clock'
 import type { ModelRef } from './schema'
 
@@ -27,6 +27,25 @@ export function codeArtifacts(text: string, { model, createdAt }: Maker): Artifa
     prompt: null,
     created: iso(createdAt),
   }))
+}
+
+/** A file of code before it is kept: its bytes, what they are, and its artifact as long as they are kept nowhere. */
+export type CodeFile = { bytes: Uint8Array; mimeType: string; about: About; loose: Artifact | null }
+
+/** The files of code in an answer, and of a project one archive of all. */
+export function codeFiles(text: string, maker: Maker): CodeFile[] {
+  const by = { engine: maker.model.engine, model: maker.model.id }
+  const files = codeArtifacts(text, maker).map((loose): CodeFile => {
+    const { filename, mime_type: mimeType, content, language } = loose
+    // A file has a name, and a title where the answer gives it a path.
+    const title = filename.includes('/') ? filename : null
+    const about: About = { type: 'code', filename, title, content, language, ...by }
+    return { bytes: new TextEncoder().encode(content ?? ''), mimeType, about, loose }
+  })
+  const blocks = codeBlocks(text)
+  if (!isProject(blocks)) return files
+  const about: About = { type: 'file', filename: 'project.zip', title: 'project.zip', ...by }
+  return [...files, { bytes: zipOf(blocks, maker.createdAt), mimeType: 'application/zip', about, loose: null }]
 }
 
 /** A sentence for each block of code in an answer that a parser refuses. */

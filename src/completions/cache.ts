@@ -42,6 +42,8 @@ export type StoredAnswer = {
   guardrails: readonly Firing[]
   promptTokens: number
   completionTokens: number
+  /** What its tools were charged by themselves. */
+  toolCents: number
   /** The job that goes on with the work; null for an answer that is whole. */
   job: JobHandle | null
 }

@@ -27,8 +27,8 @@ export type Stages = {
   finish(run: Run, thought: Thought): Promise<StoredAnswer>
   /** Ends an admitted run that failed: charges what was delivered, or releases the hold. Returns the error to throw. */
   abandon(run: Run, error: unknown): Promise<unknown>
-  /** Stores and records a cached answer, at no cost. */
-  replay(run: Run, answer: StoredAnswer): Promise<void>
+  /** Stores and records a cached answer, at no cost, and returns it with links that work. */
+  replay(run: Run, answer: StoredAnswer): Promise<StoredAnswer>
 }
 
 /** A completion from the request to its answer: the stages in order, plain and streamed alike (design 3). */
@@ -71,11 +71,11 @@ export function createPipeline(stages: Stages, cache: AnswerCache) {
     return cache.get(run.cacheKey) ?? (run.write ? null : (cache.pending(flightOf(run, run.cacheKey)) ?? null))
   }
 
-  async function replayed(run: Run, answer: StoredAnswer): Promise<StoredAnswer> {
+  async function replayed(run: Run, cached: StoredAnswer): Promise<StoredAnswer> {
     run.isCached = true
-    run.resolvedMode = answer.resolvedMode
+    run.resolvedMode = cached.resolvedMode
     stages.countMode(run)
-    await stages.replay(run, answer)
+    const answer = await stages.replay(run, cached)
     await run.write?.({ type: 'began', run, id: answer.id })
     await run.write?.({ type: 'text', text: answer.content })
     return answer

@@ -1,5 +1,5 @@
 import { iso } from '../kernel/clock'
-import { microToCents } from '../kernel/money'
+import { centsToMicro, microToCents } from '../kernel/money'
 import type { StoredAnswer } from './cache'
 import { firedIn } from './rules'
 import type { Run } from './run'
@@ -27,9 +27,13 @@ export function toCompletion(run: Run, answer: StoredAnswer): Completion {
   }
 }
 
+/** What the run and its tools were charged. Tools are charged by themselves, with rows of usage of their own. */
+const costOf = ({ costMicro, isCached }: Run, { toolCents }: StoredAnswer): number =>
+  isCached ? microToCents(costMicro) : microToCents(costMicro + centsToMicro(toolCents))
+
 /** What an answer took, and what this run was charged for it. */
 export const usageOf = (run: Run, answer: StoredAnswer): Usage => ({
-  cost_cents: microToCents(run.costMicro),
+  cost_cents: costOf(run, answer),
   ...tokensOf(run, answer),
 })
 
@@ -111,7 +115,7 @@ export const chatMetadata = (run: Run, answer: StoredAnswer): ChatCompletion['sv
   tools_used: answer.toolsUsed,
   artifacts: answer.artifacts,
   engine: answer.model.engine,
-  cost_cents: microToCents(run.costMicro),
+  cost_cents: costOf(run, answer),
   conversation_id: run.conversationId,
   ...(answer.followUps.length ? { follow_ups: answer.followUps } : {}),
   routing: answer.routing,

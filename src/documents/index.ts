@@ -1,2 +1,2 @@
 /** Documents: text laid out as PDF, DOCX, PPTX, XLSX and CSV, from one model of blocks. */
-export { createDocuments, type Documents } from './service'
+export { artifactOf, createDocuments, type Documents } from './service'

@@ -144,7 +144,7 @@ export function createDocuments({ store, clock, engines, files, making, renderin
 }
 
 /** A document and its file have one id, but for the prefix: what removes the file removes the document. */
-const artifactOf = (id: DocumentId): ArtifactId => id.replace(/^doc_/, 'art_') as ArtifactId
+export const artifactOf = (id: DocumentId): ArtifactId => id.replace(/^doc_/, 'art_') as ArtifactId
 
 function formatIn(format = 'pdf'): Format {
   const found = FORMATS.find((one) => one === format)

@@ -41,6 +41,9 @@ export type Asked = { prompt: string; depth: Depth; maxSources: number }
 export type Kept = Map<string, object>
 type Around = { memory: Kept; signal: AbortSignal; guard: Question['guard'] }
 
+/** What was found, and what it cost. */
+type Charged = { found: Findings; costCents: number }
+
 export type ResearchService = ReturnType<typeof createResearch>
 
 const MODE = 'research'
@@ -128,7 +131,7 @@ export function createResearch(deps: Deps) {
   }
 
   /** A research that is charged by itself, as a tool of a run is. Throws like `start` and `inquire`. */
-  async function answer(call: Call, asked: Asked, signal: AbortSignal): Promise<Findings> {
+  async function answer(call: Call, asked: Asked, signal: AbortSignal): Promise<Charged> {
     const order = wantedFor(ResearchId.create(), asked)
     return making.run(
       { ...call, signal, once: undefined },
@@ -139,7 +142,7 @@ export function createResearch(deps: Deps) {
           const found = await inquire(call, { ...asked, prompt: work.texts.prompt! }, around)
           return { used: usedBy(found), files: [], found }
         },
-        answer: ({ made }) => made.found,
+        answer: ({ made, costCents }) => ({ found: made.found, costCents }),
       },
     )
   }

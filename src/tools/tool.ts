@@ -19,7 +19,11 @@ export type ToolContext = {
   conversationId: string | null
   /** The run's guardrails, which check a result before the engine reads it. Absent or null: none. */
   guard?: Pick<Guard, 'hasRules' | 'checkToolData'> | null
+  /** Told of the files a tool has made and what it was charged by itself. */
+  made?(things: MadeThings): void
 }
+
+export type MadeThings = { artifacts: readonly string[]; costCents: number }
 
 export type Tool = {
   name: string

@@ -110,6 +110,7 @@ test('without a language model it is an outline that says so, free of charge', a
 test('mode code of a completion names its files and says what does not parse', async () => {
   const ada = await world.person({ cents: 100 })
   const { body } = await ada.send('POST', 'completions', { prompt: 'PROJECT again', mode: 'code' })
-  expect(body.artifacts.map(({ filename }: { filename: string }) => filename)).toEqual(['src/index.ts', 'package.json'])
+  const named = body.artifacts.map(({ title, filename }: { title: string; filename: string }) => title ?? filename)
+  expect(named).toEqual(['src/index.ts', 'package.json', 'project.zip'])
   expect(body.warnings).toEqual([expect.stringContaining('package.json does not parse')])
 })

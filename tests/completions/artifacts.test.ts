@@ -88,10 +88,52 @@ test('stands in a whole answer, in its conversation, and in the answer of a chat
   const { body } = await ada.send('POST', 'completions', { prompt: freshPrompt(SAID), mode: 'code' })
   expect(body.artifacts).toHaveLength(1)
   const kept = await ada.send('GET', `conversations/${body.conversation_id}`)
-  expect(kept.body.conversation.messages.at(-1).artifacts).toEqual(body.artifacts)
+  const [{ url, url_expires_at: until, ...file }] = body.artifacts
+  expect(kept.body.conversation.messages.at(-1).artifacts).toMatchObject([file])
+  expect(until).toBeString()
+  expect(await linked(url)).toBe('let a = 1')
   const compat = { prompt: freshPrompt(SAID), mode: 'code', format: 'compat' }
   const { body: chat } = await ada.send('POST', 'completions', compat)
   expect(chat.svc_metadata.artifacts).toMatchObject([{ type: 'code', content: 'let a = 1' }])
+})
+
+const linked = async (url: string) => {
+  const { pathname, search } = new URL(url)
+  return (await world.app.api.handle(new Request(`http://localhost${pathname}${search}`))).text()
+}
+
+const PROJECT = '[[say:Two:\n```js a.js\nlet a = 1\n```\nand\n```js b.js\nlet b = 2\n```\n]]'
+
+test('of a project is one archive besides its files; a cached answer has links that work', async () => {
+  const order = { prompt: freshPrompt(PROJECT), mode: 'code' }
+  const { body } = await ada.send('POST', 'completions', order)
+  const named = body.artifacts.map(({ filename, type }: { filename: string; type: string }) => [filename, type])
+  expect(named).toEqual([
+    ['a.js', 'code'],
+    ['b.js', 'code'],
+    ['project.zip', 'file'],
+  ])
+  expect((await linked(body.artifacts[2].url)).slice(0, 2)).toBe('PK')
+  await ada.send('DELETE', `artifacts/${body.artifacts[1].id}`)
+  const again = (await ada.send('POST', 'completions', order)).body
+  expect(again).toMatchObject({ _cached: true, usage: { cost_cents: 0 } })
+  expect(await linked(again.artifacts[0].url)).toBe('let a = 1')
+  expect(again.artifacts[1]).toMatchObject({ content: 'let b = 2', url: null })
+})
+
+test('has no link where its owner keeps as much as it may, and is answered all the same', async () => {
+  const { world: full } = await createUpstreamWorld({ config: { filesOwnerCount: 1 } })
+  const eve = await full.person()
+  const { status, body } = await eve.send('POST', 'completions', { prompt: freshPrompt(PROJECT), mode: 'code' })
+  expect(status).toBe(200)
+  const links = body.artifacts.map(({ url, content }: { url: string | null; content: string }) => [
+    url !== null,
+    content,
+  ])
+  expect(links).toEqual([
+    [true, 'let a = 1'],
+    [false, 'let b = 2'],
+  ])
 })
 
 test('is none outside of mode code', async () => {

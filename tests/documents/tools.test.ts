@@ -17,6 +17,7 @@ describe('tools that make files (contract 5.2)', () => {
     const { body } = await ada.send('POST', 'completions', order, { 'idempotency-key': 'tool-1' })
     expect(body.tools_used).toEqual([expect.objectContaining({ name: 'generate_document', status: 'success' })])
     const { result } = body.tools_used[0]
+    expect(body.artifacts).toMatchObject([{ id: result.id.replace('doc_', 'art_'), type: 'document', format: 'csv' }])
     expect(result).toMatchObject({ title: 'Rows', format: 'csv', size_bytes: 35 })
     const made = await ada.send('GET', `documents/${result.id}`)
     expect(made.body).toMatchObject({ content: written.content, usage: { cost_cents: 0 } })
@@ -45,6 +46,9 @@ describe('tools that make files (contract 5.2)', () => {
     expect(body.tools_used[0]).toMatchObject({ name: 'generate_code', status: 'success' })
     const usage = (await ada.send('GET', 'usage')).body
     expect(usage.by_mode).toMatchObject({ code: { requests: 1 }, think: { requests: 1 } })
+    // The answer says what the run and its tools cost together, as the key has spent it.
+    expect(usage.by_mode.code.cost_cents).toBeGreaterThan(0)
+    expect(body.usage.cost_cents).toBe(usage.totals.cost_cents)
   })
 
   test('are not offered where nothing may be kept, nor to the engine that writes code itself', async () => {

@@ -146,6 +146,7 @@ describe('clients and tools', () => {
     const { body } = await ada.send('POST', 'completions', { prompt, mode: 'think' })
     expect(body.tools_used[0]).toMatchObject({ name: 'generate_image', status: 'success' })
     const [picture] = body.tools_used[0].result.images
+    expect(body.artifacts).toMatchObject([{ id: picture.artifact_id, type: 'image' }])
     expect((await ada.send('GET', `artifacts/${picture.artifact_id}`)).body).toMatchObject({
       prompt: 'a lighthouse. Aspect ratio: 1:1.',
     })

@@ -112,7 +112,8 @@ function factsOf(run: Run, answer: StoredAnswer): CompletionFacts {
     model: answer.model,
     conversation_id: run.conversationId,
     api_key_id: keyIdOf(call.caller),
-    usage: usageOf(run, answer),
+    // Tools have told of their own charges.
+    usage: { ...usageOf(run, answer), cost_cents: microToCents(run.costMicro) },
     tools_used: isQuiet ? [] : answer.toolsUsed.map(({ name, status }) => ({ name, status })),
     artifact_count: answer.artifacts.length,
     metadata: isQuiet ? null : request.metadata,

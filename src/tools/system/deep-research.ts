@@ -53,13 +53,15 @@ export const createDeepResearch = ({ research }: { research: Pick<ResearchServic
   requiresApproval: false,
   skillId: null,
   timeoutMs: TIMEOUT_MS,
-  async run({ question, depth = 'basic', max_sources = SOURCES }, { call, signal }) {
+  async run({ question, depth = 'basic', max_sources = SOURCES }, { call, signal, made }) {
     const asked = {
       prompt: question as string,
       depth: depth as 'basic' | 'advanced',
       maxSources: max_sources as number,
     }
-    const { report, citations } = await research.answer(call, asked, signal)
+    const { found, costCents } = await research.answer(call, asked, signal)
+    const { report, citations } = found
+    made?.({ artifacts: [], costCents })
     return { report, citations: citations.map(({ index, title, url }) => ({ index, title, url })) }
   },
 })

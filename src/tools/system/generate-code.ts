@@ -38,7 +38,7 @@ export const createGenerateCode = ({ code }: { code: Pick<CodeService, 'create'>
   skillId: null,
   timeoutMs: 120_000,
   keeps: true,
-  async run(args, { call, signal }) {
+  async run(args, { call, signal, made: told }) {
     const order = {
       prompt: String(args.prompt),
       ...(args.language === undefined ? {} : { language: String(args.language) }),
@@ -47,6 +47,7 @@ export const createGenerateCode = ({ code }: { code: Pick<CodeService, 'create'>
     try {
       // The answer to the request is that of the run, and is stored with it.
       const made = await code.create({ ...call, once: undefined, signal }, order)
+      told?.({ artifacts: made.artifacts.map(({ id }) => id), costCents: made.usage.cost_cents })
       return {
         id: made.id,
         content: made.content.slice(0, MOST_CHARS),

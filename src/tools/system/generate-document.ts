@@ -1,4 +1,4 @@
-import type { Documents } from '../../documents'
+import { artifactOf, type Documents } from '../../documents'
 import { FORMATS, type Format } from '../../documents/schema'
 import { AppError } from '../../kernel/errors'
 import { type Tool, ToolFailure } from '../tool'
@@ -40,10 +40,12 @@ export const createGenerateDocument = ({ documents }: { documents: Pick<Document
   skillId: null,
   timeoutMs: 40_000,
   keeps: true,
-  async run(args, { call, signal }) {
+  async run(args, { call, signal, made }) {
     const text = { title: String(args.title), markdown: String(args.content), format: args.format as Format }
     try {
-      const { id, title, format, download_url, size_bytes } = await documents.layOut({ ...call, signal }, text)
+      const laid = await documents.layOut({ ...call, signal }, text)
+      const { id, title, format, download_url, size_bytes } = laid
+      made?.({ artifacts: [artifactOf(id)], costCents: laid.usage.cost_cents })
       return { id, title, format, download_url, size_bytes }
     } catch (error) {
       if (error instanceof AppError && error.kind !== 'broken') throw new ToolFailure(error.message)

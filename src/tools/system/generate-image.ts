@@ -34,10 +34,11 @@ export const createGenerateImage = ({ images }: { images: Pick<ImageService, 'cr
   skillId: null,
   timeoutMs: 120_000,
   keeps: true,
-  async run(args, { call, signal }) {
+  async run(args, { call, signal, made: told }) {
     try {
       // The answer to the request is that of the run, and is stored with it.
-      const { id, images: made } = await images.create({ ...call, once: undefined, signal }, args as ImageOrder)
+      const { id, images: made, usage } = await images.create({ ...call, once: undefined, signal }, args as ImageOrder)
+      told?.({ artifacts: made.flatMap(({ artifact_id }) => artifact_id ?? []), costCents: usage.cost_cents })
       return { id, images: made.map(({ url, artifact_id, engine }) => ({ url, artifact_id, engine })) }
     } catch (error) {
       if (error instanceof AppError && error.kind !== 'broken') throw new ToolFailure(error.message)
