@@ -97,6 +97,7 @@ export function createOps({ config, container, metrics, location, apiUrl }: Deps
       dataDir,
       version: RELEASE,
       dumpPostgres: (path) => dumpPostgres(target, path),
+      contents: config.filesS3Bucket ? null : container.files.contents,
     }),
   })
   const apiFor = (identify: Parameters<typeof operatorEdge>[0]['identify']) => {

@@ -89,6 +89,13 @@ export const fileRepository = {
     return (await found)[0]?.place ?? null
   },
 
+  /** Contents in the order of their hashes, after one of them. */
+  async contents(db: Reader, after: string, limit: number): Promise<{ sha256: string; place: string; size: number }[]> {
+    const t = db.of(fileContents)
+    const some = db.select({ sha256: t.sha256, place: t.place, size: t.size_bytes }).from(t)
+    return some.where(gt(t.sha256, after)).orderBy(t.sha256).limit(limit)
+  },
+
   async expired(db: Reader, now: number, limit: number): Promise<Pick<ArtifactRow, 'id' | 'owner'>[]> {
     const t = db.of(artifacts)
     const over = and(isNotNull(t.expires_at), lte(t.expires_at, now))

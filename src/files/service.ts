@@ -33,6 +33,7 @@ export type Files = ReturnType<typeof createFiles>
 
 const MB = 1024 ** 2
 const DAY_MS = 86_400_000
+const PAGE = 500
 
 /**
  * Files that svc makes: bytes once for each content, artifacts of an owner that have them, links that read them. Bytes
@@ -55,6 +56,7 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
     remove,
     removeExpired,
     read,
+    contents,
     byLink,
     verify,
   }
@@ -200,6 +202,16 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
     const found = name === null ? null : await place.open(name, span ?? { from: 0, to: size_bytes })
     if (found === null) throw bytesAway()
     return found
+  }
+
+  /** What is kept, once for each content: for a copy of all of it. `open` gives null for bytes that were removed since. */
+  async function* contents() {
+    for (let after = ''; ; ) {
+      const some = await rows.contents(store.read, after, PAGE)
+      for (const one of some) yield { ...one, open: () => place.open(one.place, { from: 0, to: one.size }) }
+      if (some.length < PAGE) return
+      after = some.at(-1)!.sha256
+    }
   }
 
   /** Sentences about contents and owners that are counted wrong, and artifacts without bytes; empty when all is sound. */

@@ -7,6 +7,7 @@ import type { Call, OperatorCaller } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import { defineError, invalidInput } from '../kernel/errors'
 import type { Store } from '../kernel/store'
+import { type Contents, copyFiles } from './backup-files'
 import type { Backup, NewBackup } from './schema'
 
 type Deps = {
@@ -18,6 +19,8 @@ type Deps = {
   version: string
   /** Dumps Postgres with its own tool; SQLite is copied by the store. */
   dumpPostgres(target: string): Promise<void>
+  /** Files that svc made; null where they are in a bucket, which has copies of its own. */
+  contents: Contents | null
 }
 
 const backupExists = defineError(
@@ -26,8 +29,8 @@ const backupExists = defineError(
   (path: string) => `${path} already exists. Name a folder that does not exist yet.`,
 )
 
-/** Writes a consistent copy of the database and a manifest with its hash, while the server keeps serving (I44). */
-export function createBackup({ store, audit, clock, dataDir, version, dumpPostgres }: Deps) {
+/** Writes a consistent copy of the database, the files that svc made and a manifest with their hashes, while the server keeps serving (I44). */
+export function createBackup({ store, audit, clock, dataDir, version, dumpPostgres, contents }: Deps) {
   return async function backup(call: Call<OperatorCaller>, { out }: NewBackup): Promise<Backup> {
     if (out !== undefined && !isAbsolute(out)) throw invalidInput('out', '"out" must be an absolute path.')
     const created = iso(clock.now())
@@ -39,11 +42,19 @@ export function createBackup({ store, audit, clock, dataDir, version, dumpPostgr
     await rm(partial, { recursive: true, force: true })
     await mkdir(partial, { recursive: true, mode: 0o700 })
     const target = join(partial, file)
+    const copied = contents && copyFiles(contents, partial)
+    // Before the database too, because a file may be removed while that is copied.
+    await copied?.copy()
     await (store.dialect === 'sqlite' ? store.backup(target) : dumpPostgres(target))
     // A copy of what only its owner may read; also when it is moved out of this folder.
     await chmod(target, 0o600)
+    await copied?.copy()
     const { size } = await stat(target)
-    const made: Backup = { object: 'backup', path: folder, file, bytes: size, sha256: await sha256Of(target), created }
+    const made: Backup = {
+      ...{ object: 'backup', path: folder, file, bytes: size, sha256: await sha256Of(target) },
+      files: copied ? await copied.list() : null,
+      created,
+    }
     await writeFile(
       join(partial, 'manifest.json'),
       `${JSON.stringify({ ...made, path: undefined, version }, null, 2)}\n`,
@@ -69,7 +80,7 @@ const exists = (path: string): Promise<boolean> =>
   )
 
 /** Hashed in chunks, because a backup may be larger than memory. */
-async function sha256Of(path: string): Promise<string> {
+export async function sha256Of(path: string): Promise<string> {
   const hash = createHash('sha256')
   for await (const chunk of createReadStream(path)) hash.update(chunk as Uint8Array)
   return hash.digest('hex')

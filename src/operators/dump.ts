@@ -1,20 +1,30 @@
 import { AppError } from '../kernel/errors'
 
-const UNREACHABLE =
-  'pg_dump is not installed here. Install the PostgreSQL client, or back the database up where it runs.'
+const missing = (program: string) =>
+  `${program} is not installed here. Install the PostgreSQL client, or do it where the database runs.`
 
-/** Runs `pg_dump`. The password is passed in the environment, because arguments are visible to other processes. */
-export async function dumpPostgres(url: string, target: string): Promise<void> {
-  const { hostname, port, username, password, pathname, searchParams } = new URL(url)
-  const tool = Bun.which('pg_dump')
-  if (!tool) throw new AppError('unavailable', 'service_unavailable', UNREACHABLE)
-  const child = Bun.spawn([tool, '--format=custom', `--file=${target}`], {
+/** Runs `pg_dump`. */
+export const dumpPostgres = (url: string, target: string): Promise<void> =>
+  run('pg_dump', ['--format=custom', `--file=${target}`], url)
+
+/** Runs `pg_restore` into an empty database. */
+export const restorePostgres = (url: string, file: string): Promise<void> =>
+  run('pg_restore', ['--single-transaction', '--no-owner', `--dbname=${nameOf(url)}`, file], url)
+
+const nameOf = (url: string): string => decodeURIComponent(new URL(url).pathname.slice(1))
+
+/** The password is passed in the environment, because arguments are visible to other processes. */
+async function run(program: 'pg_dump' | 'pg_restore', args: string[], url: string): Promise<void> {
+  const { hostname, port, username, password, searchParams } = new URL(url)
+  const tool = Bun.which(program)
+  if (!tool) throw new AppError('unavailable', 'service_unavailable', missing(program))
+  const child = Bun.spawn([tool, ...args], {
     env: {
       PGHOST: searchParams.get('host') ?? hostname,
       PGPORT: port || '5432',
       PGUSER: decodeURIComponent(username),
       PGPASSWORD: decodeURIComponent(password),
-      PGDATABASE: decodeURIComponent(pathname.slice(1)),
+      PGDATABASE: nameOf(url),
     },
     stdin: 'ignore',
     stdout: 'ignore',
@@ -22,5 +32,5 @@ export async function dumpPostgres(url: string, target: string): Promise<void> {
   })
   const stderr = await new Response(child.stderr).text()
   if ((await child.exited) !== 0)
-    throw new AppError('broken', 'server_error', `pg_dump failed: ${stderr.trim().slice(0, 300)}`)
+    throw new AppError('broken', 'server_error', `${program} failed: ${stderr.trim().slice(0, 300)}`)
 }

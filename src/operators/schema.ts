@@ -132,6 +132,13 @@ export const Backup = t.Object({
   file: t.String(),
   bytes: t.Integer(),
   sha256: t.String(),
+  files: nullable(
+    t.Object({
+      count: t.Integer(),
+      bytes: t.Integer(),
+      sha256: t.String({ description: 'Of the list of them, `files.sha256`' }),
+    }),
+  ),
   created: Timestamp,
 })
 export type Backup = Static<typeof Backup>

@@ -1,13 +1,18 @@
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { appendFileSync, cpSync, existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
+import { loadConfig } from '../../src/app/config'
+import { openApp } from '../../src/app/open'
 import { ledgerEntries, wallets } from '../../src/billing/table'
+import { imageSize } from '../../src/files'
 import { sha256Hex } from '../../src/kernel/crypto'
+import { createLog } from '../../src/kernel/log'
 import { cliOver } from '../support/cli'
 import { fakeIo } from '../support/io'
-import { postgresUrl } from '../support/store'
+import { cleanEnv } from '../support/server-process'
+import { createPostgresDatabase, postgresUrl } from '../support/store'
 import { createWorld } from '../support/world'
 
 const world = await createWorld()
@@ -103,6 +108,69 @@ describe('backup create', () => {
     expect(postgresUrl ? dumpHeader(join(out, 'svc.dump')) : integrityOf(join(out, 'svc.db'))).toBe(
       postgresUrl ? 'PGDMP' : 'ok',
     )
+  })
+})
+
+describe('backup verify and restore', () => {
+  const linesOf = (text: string) => JSON.parse(text)
+  /** As a process of its own, which reads the configuration of its environment. */
+  const hostRun = (env: Record<string, string>, ...line: string[]) => {
+    const child = Bun.spawnSync([process.execPath, join(import.meta.dir, '../../cli/main.ts'), ...line], {
+      cwd: world.folder,
+      env: cleanEnv(env),
+    })
+    return { exitCode: child.exitCode, stdout: child.stdout.toString(), stderr: child.stderr.toString() }
+  }
+
+  test('bring back a file that opens, into an empty place and nowhere else', async () => {
+    const ada = await world.person()
+    const { body: picture } = await ada.send('POST', 'images', { prompt: 'a kite', aspect_ratio: '1:1' })
+    const out = join(world.folder, 'wednesday')
+    const made = linesOf((await run(['backup', 'create', '--out', out, '--json'])).stdout)
+    expect(made.files.count).toBeGreaterThan(0)
+    const found = await run(['backup', 'verify', out, '--json'])
+    expect([found.exitCode, linesOf(found.stdout)]).toEqual([0, expect.objectContaining({ ok: true, problems: [] })])
+
+    const database = postgresUrl ? await createPostgresDatabase(postgresUrl) : null
+    const place = join(world.folder, 'restored')
+    const env = { SVC_DATA_DIR: place, ...(database ? { SVC_DATABASE_URL: database.url } : {}) }
+    const restored = hostRun(env, 'backup', 'restore', out, '--json')
+    expect(restored).toMatchObject({ exitCode: 0 })
+    const again = hostRun(env, 'backup', 'restore', out)
+    expect(again.exitCode).toBe(5)
+    expect(again.stderr).toContain('nothing is overwritten')
+
+    cpSync(join(world.folder, 'secrets.json'), join(place, 'secrets.json'))
+    const config = loadConfig({ dataDir: place, ...(database ? { databaseUrl: database.url } : {}) })
+    const app = await openApp({ config, log: createLog({ level: 'error', pretty: false, write: () => undefined }) })
+    try {
+      const get = (path: string) =>
+        app.api.handle(new Request(`http://localhost${path}`, { headers: { authorization: `Bearer ${ada.key}` } }))
+      const artifact = (await (await get(`/api/v1/artifacts/${picture.images[0].artifact_id}`)).json()) as {
+        url: string
+      }
+      const { pathname, search } = new URL(artifact.url)
+      const bytes = new Uint8Array(await (await get(pathname + search)).arrayBuffer())
+      expect(imageSize(bytes)?.format).toBe('PNG')
+    } finally {
+      await app.close()
+      await database?.drop()
+    }
+  }, 60_000)
+
+  test('say what is wrong with one that is not whole, and restore nothing of it', async () => {
+    await (await world.person()).send('POST', 'images', { prompt: 'a boat' })
+    const out = join(world.folder, 'thursday')
+    await run(['backup', 'create', '--out', out])
+    const [line = ''] = readFileSync(join(out, 'files.sha256'), 'utf8').split('\n')
+    appendFileSync(join(out, line.slice(66)), 'x')
+    const found = await run(['backup', 'verify', out, '--json'])
+    expect(found.exitCode).toBe(9)
+    expect(linesOf(found.stdout).problems).toEqual([`${line.slice(66)} is not what was written.`])
+    const place = join(world.folder, 'nothing')
+    expect(hostRun({ SVC_DATA_DIR: place }, 'backup', 'restore', out).exitCode).toBe(9)
+    expect(existsSync(join(place, 'svc.db'))).toBe(false)
+    expect((await run(['backup', 'verify', world.folder])).exitCode).toBe(9)
   })
 })
 

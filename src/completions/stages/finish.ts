@@ -2,8 +2,7 @@ import type { Thought } from '../../agent/schema'
 import type { Billing, Prices } from '../../billing'
 import type { ConversationService } from '../../conversations'
 import type { EngineService } from '../../engines'
-import type { Draft, Files } from '../../files'
-import { type Artifact, ArtifactId } from '../../files/schema'
+import type { Files } from '../../files'
 import { keyIdOf, ownerOf } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
 import { AppError } from '../../kernel/errors'
@@ -11,13 +10,14 @@ import { failpoint } from '../../kernel/failpoint'
 import type { Store, Tx } from '../../kernel/store'
 import { endingOf, type Holds } from '../../making'
 import { pollUrlOf } from '../../public-jobs'
-import { type CodeFile, codeFiles, codeProblems } from '../artifacts'
+import { codeFiles, codeProblems } from '../artifacts'
 import type { AnswerCache, StoredAnswer } from '../cache'
 import { cacheScopeOf } from '../cache-key'
 import { suggestFollowUps } from '../follow-ups'
 import { firedIn, structuredOutput, workOf } from '../rules'
 import type { Run } from '../run'
 import type { ModelRef } from '../schema'
+import { createKept } from './kept'
 import { costOfTurns } from './money'
 import type { createRecord } from './record'
 import { explained } from './think'
@@ -54,16 +54,17 @@ export function createFinish({
   record,
   ...deps
 }: Deps) {
+  const kept = createKept({ store, files })
   return { finish: (run: Run, thought: Thought) => finish(run, thought), abandon, replay }
 
   /** For a complete or interrupted answer: what was produced is charged and stored. `broken`: the error that ended it. */
   async function finish(run: Run, thought: Thought, broken?: unknown): Promise<StoredAnswer> {
     const cost = Math.min(costOfTurns(prices, thought.turns), run.hold?.amount ?? 0)
     const answer = toAnswer(run, thought, engines.describe(thought.engineId), clock.now())
-    const code = workOf(run.resolvedMode) === 'code' ? await received(run, codeFiles(answer.content, answer)) : []
+    const code = workOf(run.resolvedMode) === 'code' ? await kept.received(run, codeFiles(answer.content, answer)) : []
     failpoint('engine_done_before_settle')
     await ending(run, async (tx) => {
-      answer.artifacts = await artifactsOf(tx, run, code)
+      answer.artifacts = await kept.artifactsOf(tx, run, code)
       // Nothing when the hold had ended: another node released it while this process was paused.
       run.costMicro = run.hold ? await billing.settle(tx, run.hold, cost) : 0
       await run.later?.begin(tx)
@@ -86,31 +87,6 @@ export function createFinish({
       if (!(error instanceof AppError && error.code === 'storage_unavailable')) await discard(run)
       throw error
     }
-  }
-
-  /** Keeps the bytes of code. An answer is worth more than its files, so without room it goes without links. */
-  async function received(run: Run, wanted: readonly CodeFile[]): Promise<KeptCode[]> {
-    const all: KeptCode[] = []
-    for (const file of wanted) {
-      const draft = await files.receive(file.bytes, file.mimeType).catch(unless('conflict', 'unavailable'))
-      if (draft) run.drafts.push(draft)
-      all.push({ ...file, draft })
-    }
-    return all
-  }
-
-  /** What the run made: pictures, files of code, and what its tools made, which is kept already. */
-  async function artifactsOf(tx: Tx, run: Run, code: readonly KeptCode[]): Promise<Artifact[]> {
-    const owner = ownerOf(run.call.caller)
-    const all: (Artifact | null)[] = []
-    for (const { draft, about } of run.pictures) all.push(await files.add(tx, owner, draft, about))
-    for (const { draft, about, loose } of code) {
-      all.push((draft && (await files.add(tx, owner, draft, about).catch(unless('conflict')))) ?? loose)
-    }
-    for (const id of run.spent.made?.artifacts ?? []) {
-      all.push(ArtifactId.is(id) ? await files.find(tx, owner, id) : null)
-    }
-    return all.filter((one) => one !== null)
   }
 
   async function discard({ drafts }: Run): Promise<void> {
@@ -143,7 +119,9 @@ export function createFinish({
 
   /** For a cached answer: stored as a turn and recorded, but not charged. */
   async function replay(run: Run, cached: StoredAnswer): Promise<StoredAnswer> {
-    const answer = cached.artifacts.length ? { ...cached, artifacts: await linkedAnew(run, cached.artifacts) } : cached
+    const answer = cached.artifacts.length
+      ? { ...cached, artifacts: await kept.linkedAnew(run, cached.artifacts) }
+      : cached
     run.engineId = answer.model.id
     run.model = answer.model
     run.routing = answer.routing
@@ -153,17 +131,6 @@ export function createFinish({
       await keepReply(tx, run, answer)
     })
     return answer
-  }
-
-  /** The same files with links that work for an hour (contract 2.3); one that was deleted has none. */
-  function linkedAnew({ call }: Run, artifacts: readonly Artifact[]): Promise<Artifact[]> {
-    return Promise.all(
-      artifacts.map(async (artifact) => {
-        if (artifact.url === null || !ArtifactId.is(artifact.id)) return artifact
-        const found = await files.find(store.read, ownerOf(call.caller), artifact.id)
-        return found ?? { ...artifact, url: null, url_expires_at: null }
-      }),
-    )
   }
 
   /** Stores the turn. Calls of the client's functions are none: it goes on with their results. */
@@ -238,17 +205,6 @@ function toAnswer(run: Run, thought: Thought, model: ModelRef, createdAt: number
     job: run.later && { job_id: run.later.id, status: 'queued', poll_url: pollUrlOf(run.later.id) },
   }
 }
-
-/** A file of code with its bytes; null when there was no room for them. */
-type KeptCode = CodeFile & { draft: Draft | null }
-
-/** Null in place of a file for which there is no room: on the disk, or in what its owner may keep. */
-const unless =
-  (...kinds: AppError['kind'][]) =>
-  (error: unknown): null => {
-    if (error instanceof AppError && kinds.includes(error.kind)) return null
-    throw error
-  }
 
 /** Why the content does not have the form that was asked for; null when it has it or none was asked for. */
 function refusalOf({ request }: Run, { content, finish }: Thought): string | null {

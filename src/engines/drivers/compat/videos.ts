@@ -91,7 +91,7 @@ const IS_SORA = /^sora-/
 const SORA_SECONDS = [4, 8, 12]
 
 /** A length that the model takes, at least the one that is wanted where there is one. */
-export const secondsFor = (model: string, seconds: number): number =>
+const secondsFor = (model: string, seconds: number): number =>
   IS_SORA.test(model) ? (SORA_SECONDS.find((most) => most >= seconds) ?? SORA_SECONDS.at(-1)!) : seconds
 
 function toVideoWire({ model, prompt, seconds, width, height }: Omit<VideoRequest, 'key' | 'signal'>) {
@@ -106,7 +106,7 @@ const STATES: Record<string, VideoState['status']> = {
 }
 
 /** Throws `malformed` for a state that is not known. */
-export function readVideoState(wire: Record<string, unknown>): VideoState {
+function readVideoState(wire: Record<string, unknown>): VideoState {
   const status = typeof wire.status === 'string' ? STATES[wire.status] : undefined
   if (!status) throw malformed('has no state that is known')
   if (status === 'working') return { status, percent: Math.min(99, Math.max(0, numberOf(wire.progress) ?? 0)) }

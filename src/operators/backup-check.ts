@@ -1,0 +1,129 @@
+import { Database } from 'bun:sqlite'
+import { chmod, copyFile, mkdir, readdir, readFile, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { checker, type Static, t } from '../kernel/schema'
+import { sha256Of } from './backup'
+import { FOLDER, LIST, listedIn } from './backup-files'
+import { restorePostgres } from './dump'
+import { Backup } from './schema'
+
+/** What a backup says of itself, and what is wrong with it: sentences, none when it is whole. */
+export type CheckedBackup = { ok: boolean; manifest: Manifest | null; problems: string[] }
+
+const Manifest = t.Object({
+  ...t.Omit(Backup, ['path', 'files']).properties,
+  file: t.Union([t.Literal('svc.db'), t.Literal('svc.dump')]),
+  // Older backups have none.
+  files: t.Optional(Backup.properties.files),
+  version: t.String(),
+})
+type Manifest = Static<typeof Manifest>
+const known = checker(Manifest)
+
+const MOST_PROBLEMS = 20
+
+/**
+ * Reads a backup whole, without any server: its manifest, the hashes of the database and of each file, and for SQLite
+ * whether the database is sound and the bytes of each artifact are there. Never throws for what it finds.
+ */
+export async function checkBackup(folder: string): Promise<CheckedBackup> {
+  const manifest = await readManifest(folder)
+  if (typeof manifest === 'string') return { ok: false, manifest: null, problems: [manifest] }
+  const problems: string[] = []
+  const database = join(folder, manifest.file)
+  const found = await sha256Of(database).catch(() => null)
+  if (found !== manifest.sha256)
+    problems.push(
+      found === null
+        ? `${manifest.file} cannot be read.`
+        : `${manifest.file} is not what was written: its SHA-256 differs.`,
+    )
+  const paths = manifest.files ? await checkFiles(folder, manifest.files.sha256, problems) : new Set<string>()
+  if (!problems.length && manifest.file === 'svc.db')
+    problems.push(...checkDatabase(database, manifest.files ? paths : null))
+  return { ok: problems.length === 0, manifest, problems: problems.slice(0, MOST_PROBLEMS) }
+}
+
+async function readManifest(folder: string): Promise<Manifest | string> {
+  try {
+    const value: unknown = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8'))
+    return known.is(value) ? value : 'manifest.json is none of a backup of this release.'
+  } catch {
+    return `${folder} has no manifest.json that can be read, so it is no backup.`
+  }
+}
+
+/** Adds a sentence for each file that is not what was written. Returns their paths. */
+async function checkFiles(folder: string, listed: string, problems: string[]): Promise<Set<string>> {
+  const paths = new Set<string>()
+  try {
+    if ((await sha256Of(join(folder, LIST))) !== listed) problems.push(`${LIST} is not what was written.`)
+    for (const { sha256, path } of await listedIn(folder)) {
+      paths.add(path)
+      const found = await sha256Of(join(folder, FOLDER, path)).catch(() => null)
+      if (found !== sha256)
+        problems.push(`${FOLDER}/${path} ${found === null ? 'is not there' : 'is not what was written'}.`)
+    }
+  } catch (error) {
+    problems.push((error as Error).message)
+  }
+  return paths
+}
+
+/** `paths` null: the backup has no files, so none are looked for. */
+function checkDatabase(path: string, paths: ReadonlySet<string> | null): string[] {
+  const database = new Database(path, { readonly: true })
+  try {
+    const sound = database.query<{ integrity_check: string }, []>('PRAGMA integrity_check(5)').all()
+    const broken = sound.map(({ integrity_check }) => integrity_check).filter((word) => word !== 'ok')
+    if (broken.length || paths === null) return broken.map((word) => `svc.db is broken: ${word}`)
+    const kept = database.query<{ place: string }, []>('SELECT place FROM file_contents').all()
+    const without = kept.filter(({ place }) => !paths.has(join(place.slice(0, 2), place)))
+    return without.map(({ place }) => `the bytes of ${place} are not in it.`)
+  } catch (error) {
+    return [`svc.db cannot be read: ${(error as Error).message}`]
+  } finally {
+    database.close()
+  }
+}
+
+type Where = { dialect: 'sqlite'; path: string } | { dialect: 'postgres'; url: string }
+
+/**
+ * Puts a checked backup where a server will find it: nothing that is there is ever overwritten. Throws with a sentence
+ * when something is there, or the backup is of the other kind of database.
+ */
+export async function restoreBackup(
+  folder: string,
+  manifest: Manifest,
+  { database, filesDir }: { database: Where; filesDir: string },
+): Promise<void> {
+  const isDump = manifest.file === 'svc.dump'
+  if (isDump !== (database.dialect === 'postgres'))
+    throw new Error(`It is a backup of ${isDump ? 'Postgres' : 'SQLite'}, and this server is set up for the other one.`)
+  const kept = await readdir(filesDir).catch(() => [])
+  if (manifest.files?.count && kept.some((name) => /^[0-9a-f]{2}$/.test(name))) throw taken(filesDir)
+  if (database.dialect === 'sqlite' && (await isThere(database.path))) throw taken(database.path)
+  // First: one that is not empty is refused whole, before any file is there.
+  if (database.dialect === 'postgres') await restorePostgres(database.url, join(folder, manifest.file))
+  if (manifest.files) {
+    for (const { path } of await listedIn(folder)) await copied(join(folder, FOLDER, path), join(filesDir, path))
+  }
+  // Last: with the database in its place, it is restored.
+  if (database.dialect === 'sqlite') await copied(join(folder, manifest.file), database.path)
+}
+
+async function copied(from: string, to: string): Promise<void> {
+  await mkdir(dirname(to), { recursive: true, mode: 0o700 })
+  await copyFile(from, to)
+  await chmod(to, 0o600)
+}
+
+const taken = (path: string) =>
+  new Error(`${path} is there already, and nothing is overwritten. Move it away, or name an empty SVC_DATA_DIR.`)
+
+const isThere = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  )
