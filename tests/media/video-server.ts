@@ -11,8 +11,15 @@ export const CLIP = Buffer.concat([
   Buffer.from('mdat'),
 ])
 
-/** A server of `POST /videos` that makes them after some looks. What it does is set in `will`. */
+/** As `startVideoServer`, stopped when the test file ends. */
 export function videoServer() {
+  const server = startVideoServer()
+  afterAll(server.stop)
+  return server
+}
+
+/** A server of `POST /videos` that makes them after some looks. What it does is set in `will`. */
+export function startVideoServer() {
   const asked: Asked[] = []
   const will = {
     order: (): Response | Promise<Response> | null => null,
@@ -58,8 +65,8 @@ export function videoServer() {
       return Response.json({ id, object: 'video', ...state, seconds: '4', size: '1280x720' })
     },
   })
-  afterAll(() => server.stop(true))
   return {
+    stop: () => void server.stop(true),
     url: `http://127.0.0.1:${server.port}/v1`,
     asked,
     will,
