@@ -43,6 +43,7 @@ const ORDER = [
   'agent',
   'voice',
   'completions',
+  'channels',
   'skill-runs',
   'chat',
   'canvases',

@@ -147,6 +147,16 @@ CREATE TABLE "canvases" (
 	"published_skill_id" text
 );
 --> statement-breakpoint
+CREATE TABLE "channels" (
+	"id" text PRIMARY KEY NOT NULL,
+	"owner" text NOT NULL,
+	"type" text NOT NULL,
+	"name" text NOT NULL,
+	"status" text NOT NULL,
+	"last_message_at" bigint NOT NULL,
+	"created_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "conversations" (
 	"id" text PRIMARY KEY NOT NULL,
 	"owner" text NOT NULL,
@@ -157,14 +167,6 @@ CREATE TABLE "conversations" (
 	"updated_at" bigint NOT NULL
 );
 --> statement-breakpoint
-CREATE TABLE "memories" (
-	"id" text PRIMARY KEY NOT NULL,
-	"owner" text NOT NULL,
-	"content" text NOT NULL,
-	"source" text NOT NULL,
-	"created_at" bigint NOT NULL
-);
---> statement-breakpoint
 CREATE TABLE "sessions" (
 	"id" text PRIMARY KEY NOT NULL,
 	"user_id" text NOT NULL,
@@ -172,6 +174,14 @@ CREATE TABLE "sessions" (
 	"created_at" bigint NOT NULL,
 	"last_seen_at" bigint NOT NULL,
 	"expires_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "memories" (
+	"id" text PRIMARY KEY NOT NULL,
+	"owner" text NOT NULL,
+	"content" text NOT NULL,
+	"source" text NOT NULL,
+	"created_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "messages" (
@@ -287,17 +297,17 @@ CREATE TABLE "idempotency_keys" (
 	CONSTRAINT "idempotency_keys_answer" CHECK (("idempotency_keys"."status" IS NULL) = ("idempotency_keys"."body" IS NULL))
 );
 --> statement-breakpoint
+CREATE TABLE "sign_in_failures" (
+	"subject" text PRIMARY KEY NOT NULL,
+	"times" jsonb NOT NULL,
+	"last_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "job_memory" (
 	"job_id" text NOT NULL,
 	"name" text NOT NULL,
 	"value" jsonb NOT NULL,
 	CONSTRAINT "job_memory_job_id_name_pk" PRIMARY KEY("job_id","name")
-);
---> statement-breakpoint
-CREATE TABLE "sign_in_failures" (
-	"subject" text PRIMARY KEY NOT NULL,
-	"times" jsonb NOT NULL,
-	"last_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "job_serving_time" (
@@ -407,6 +417,13 @@ CREATE TABLE "members" (
 	CONSTRAINT "members_org_id_user_id_pk" PRIMARY KEY("org_id","user_id")
 );
 --> statement-breakpoint
+CREATE TABLE "sign_in_places" (
+	"account" text NOT NULL,
+	"network" text NOT NULL,
+	"last_at" bigint NOT NULL,
+	CONSTRAINT "sign_in_places_account_network_pk" PRIMARY KEY("account","network")
+);
+--> statement-breakpoint
 CREATE TABLE "orgs" (
 	"id" text PRIMARY KEY NOT NULL,
 	"name" text NOT NULL,
@@ -417,13 +434,6 @@ CREATE TABLE "orgs" (
 	"deleted_at" bigint,
 	"created_at" bigint NOT NULL,
 	"updated_at" bigint NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "sign_in_places" (
-	"account" text NOT NULL,
-	"network" text NOT NULL,
-	"last_at" bigint NOT NULL,
-	CONSTRAINT "sign_in_places_account_network_pk" PRIMARY KEY("account","network")
 );
 --> statement-breakpoint
 CREATE TABLE "users" (
@@ -558,12 +568,6 @@ CREATE TABLE "skill_submissions" (
 	"updated_at" bigint NOT NULL
 );
 --> statement-breakpoint
-CREATE TABLE "skill_trials" (
-	"owner" text PRIMARY KEY NOT NULL,
-	"day" bigint NOT NULL,
-	"runs" bigint NOT NULL
-);
---> statement-breakpoint
 CREATE TABLE "grant_codes" (
 	"hash" text PRIMARY KEY NOT NULL,
 	"amount_cents" bigint NOT NULL,
@@ -572,6 +576,12 @@ CREATE TABLE "grant_codes" (
 	"expires_at" bigint NOT NULL,
 	"used_at" bigint,
 	"used_for" text
+);
+--> statement-breakpoint
+CREATE TABLE "skill_trials" (
+	"owner" text PRIMARY KEY NOT NULL,
+	"day" bigint NOT NULL,
+	"runs" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "skill_versions" (
@@ -692,6 +702,13 @@ CREATE TABLE "usage_skills" (
 	CONSTRAINT "usage_skills_record_id_skill_pk" PRIMARY KEY("record_id","skill")
 );
 --> statement-breakpoint
+CREATE TABLE "payment_customers" (
+	"owner" text NOT NULL,
+	"provider" text NOT NULL,
+	"customer" text NOT NULL,
+	CONSTRAINT "payment_customers_owner_provider_pk" PRIMARY KEY("owner","provider")
+);
+--> statement-breakpoint
 CREATE TABLE "usage_speeds" (
 	"owner" text NOT NULL,
 	"grain" text NOT NULL,
@@ -701,13 +718,6 @@ CREATE TABLE "usage_speeds" (
 	"classified" text NOT NULL,
 	"failovers" bigint NOT NULL,
 	CONSTRAINT "usage_speeds_owner_grain_at_mode_pk" PRIMARY KEY("owner","grain","at","mode")
-);
---> statement-breakpoint
-CREATE TABLE "payment_customers" (
-	"owner" text NOT NULL,
-	"provider" text NOT NULL,
-	"customer" text NOT NULL,
-	CONSTRAINT "payment_customers_owner_provider_pk" PRIMARY KEY("owner","provider")
 );
 --> statement-breakpoint
 CREATE TABLE "webhook_deliveries" (
@@ -932,11 +942,13 @@ CREATE INDEX "browser_sessions_by_owner" ON "browser_sessions" USING btree ("own
 CREATE INDEX "canvas_versions_by_canvas" ON "canvas_versions" USING btree ("canvas_id","created_at","id");--> statement-breakpoint
 CREATE INDEX "canvases_by_owner" ON "canvases" USING btree ("owner","updated_at","id");--> statement-breakpoint
 CREATE INDEX "canvases_by_age" ON "canvases" USING btree ("updated_at","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "channels_by_owner" ON "channels" USING btree ("owner","type","name");--> statement-breakpoint
+CREATE INDEX "channels_by_silence" ON "channels" USING btree ("status","last_message_at");--> statement-breakpoint
 CREATE INDEX "conversations_by_owner" ON "conversations" USING btree ("owner","updated_at","id");--> statement-breakpoint
-CREATE INDEX "memories_by_owner" ON "memories" USING btree ("owner","created_at","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "sessions_by_token" ON "sessions" USING btree ("token_hash");--> statement-breakpoint
 CREATE INDEX "sessions_by_user" ON "sessions" USING btree ("user_id");--> statement-breakpoint
 CREATE INDEX "sessions_by_expiry" ON "sessions" USING btree ("expires_at");--> statement-breakpoint
+CREATE INDEX "memories_by_owner" ON "memories" USING btree ("owner","created_at","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "messages_by_conversation" ON "messages" USING btree ("conversation_id","seq");--> statement-breakpoint
 CREATE INDEX "bus_events_by_owner" ON "bus_events" USING btree ("owner","created_at","id");--> statement-breakpoint
 CREATE INDEX "bus_events_by_type" ON "bus_events" USING btree ("owner","type","created_at","id");--> statement-breakpoint
@@ -976,9 +988,9 @@ CREATE UNIQUE INDEX "operator_keys_by_name" ON "operator_keys" USING btree ("nam
 CREATE UNIQUE INDEX "invitations_by_org_email" ON "invitations" USING btree ("org_id","email");--> statement-breakpoint
 CREATE UNIQUE INDEX "invitations_by_token" ON "invitations" USING btree ("token_hash");--> statement-breakpoint
 CREATE INDEX "members_by_user" ON "members" USING btree ("user_id","org_created_at","org_id");--> statement-breakpoint
+CREATE INDEX "sign_in_places_by_age" ON "sign_in_places" USING btree ("last_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "orgs_by_slug" ON "orgs" USING btree ("slug");--> statement-breakpoint
 CREATE INDEX "orgs_by_age" ON "orgs" USING btree ("created_at","id") WHERE "orgs"."deleted_at" is null;--> statement-breakpoint
-CREATE INDEX "sign_in_places_by_age" ON "sign_in_places" USING btree ("last_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "users_by_email" ON "users" USING btree ("email");--> statement-breakpoint
 CREATE INDEX "users_by_active_org" ON "users" USING btree ("active_org_id");--> statement-breakpoint
 CREATE INDEX "users_by_age" ON "users" USING btree ("created_at","id");--> statement-breakpoint

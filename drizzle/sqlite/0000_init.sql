@@ -159,6 +159,18 @@ CREATE TABLE `canvases` (
 --> statement-breakpoint
 CREATE INDEX `canvases_by_owner` ON `canvases` (`owner`,`updated_at`,`id`);--> statement-breakpoint
 CREATE INDEX `canvases_by_age` ON `canvases` (`updated_at`,`id`);--> statement-breakpoint
+CREATE TABLE `channels` (
+	`id` text PRIMARY KEY NOT NULL,
+	`owner` text NOT NULL,
+	`type` text NOT NULL,
+	`name` text NOT NULL,
+	`status` text NOT NULL,
+	`last_message_at` integer NOT NULL,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `channels_by_owner` ON `channels` (`owner`,`type`,`name`);--> statement-breakpoint
+CREATE INDEX `channels_by_silence` ON `channels` (`status`,`last_message_at`);--> statement-breakpoint
 CREATE TABLE `conversations` (
 	`id` text PRIMARY KEY NOT NULL,
 	`owner` text NOT NULL,
@@ -170,15 +182,6 @@ CREATE TABLE `conversations` (
 );
 --> statement-breakpoint
 CREATE INDEX `conversations_by_owner` ON `conversations` (`owner`,`updated_at`,`id`);--> statement-breakpoint
-CREATE TABLE `memories` (
-	`id` text PRIMARY KEY NOT NULL,
-	`owner` text NOT NULL,
-	`content` text NOT NULL,
-	`source` text NOT NULL,
-	`created_at` integer NOT NULL
-);
---> statement-breakpoint
-CREATE INDEX `memories_by_owner` ON `memories` (`owner`,`created_at`,`id`);--> statement-breakpoint
 CREATE TABLE `sessions` (
 	`id` text PRIMARY KEY NOT NULL,
 	`user_id` text NOT NULL,
@@ -191,6 +194,15 @@ CREATE TABLE `sessions` (
 CREATE UNIQUE INDEX `sessions_by_token` ON `sessions` (`token_hash`);--> statement-breakpoint
 CREATE INDEX `sessions_by_user` ON `sessions` (`user_id`);--> statement-breakpoint
 CREATE INDEX `sessions_by_expiry` ON `sessions` (`expires_at`);--> statement-breakpoint
+CREATE TABLE `memories` (
+	`id` text PRIMARY KEY NOT NULL,
+	`owner` text NOT NULL,
+	`content` text NOT NULL,
+	`source` text NOT NULL,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `memories_by_owner` ON `memories` (`owner`,`created_at`,`id`);--> statement-breakpoint
 CREATE TABLE `messages` (
 	`id` text PRIMARY KEY NOT NULL,
 	`conversation_id` text NOT NULL,
@@ -319,13 +331,6 @@ CREATE TABLE `idempotency_keys` (
 );
 --> statement-breakpoint
 CREATE INDEX `idempotency_keys_by_end` ON `idempotency_keys` (`expires_at`);--> statement-breakpoint
-CREATE TABLE `job_memory` (
-	`job_id` text NOT NULL,
-	`name` text NOT NULL,
-	`value` text NOT NULL,
-	PRIMARY KEY(`job_id`, `name`)
-);
---> statement-breakpoint
 CREATE TABLE `sign_in_failures` (
 	`subject` text PRIMARY KEY NOT NULL,
 	`times` text NOT NULL,
@@ -333,6 +338,13 @@ CREATE TABLE `sign_in_failures` (
 );
 --> statement-breakpoint
 CREATE INDEX `sign_in_failures_by_age` ON `sign_in_failures` (`last_at`);--> statement-breakpoint
+CREATE TABLE `job_memory` (
+	`job_id` text NOT NULL,
+	`name` text NOT NULL,
+	`value` text NOT NULL,
+	PRIMARY KEY(`job_id`, `name`)
+);
+--> statement-breakpoint
 CREATE TABLE `job_serving_time` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`total_ms` integer NOT NULL,
@@ -463,6 +475,14 @@ CREATE TABLE `members` (
 );
 --> statement-breakpoint
 CREATE INDEX `members_by_user` ON `members` (`user_id`,`org_created_at`,`org_id`);--> statement-breakpoint
+CREATE TABLE `sign_in_places` (
+	`account` text NOT NULL,
+	`network` text NOT NULL,
+	`last_at` integer NOT NULL,
+	PRIMARY KEY(`account`, `network`)
+);
+--> statement-breakpoint
+CREATE INDEX `sign_in_places_by_age` ON `sign_in_places` (`last_at`);--> statement-breakpoint
 CREATE TABLE `orgs` (
 	`id` text PRIMARY KEY NOT NULL,
 	`name` text NOT NULL,
@@ -477,14 +497,6 @@ CREATE TABLE `orgs` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `orgs_by_slug` ON `orgs` (`slug`);--> statement-breakpoint
 CREATE INDEX `orgs_by_age` ON `orgs` (`created_at`,`id`) WHERE "orgs"."deleted_at" is null;--> statement-breakpoint
-CREATE TABLE `sign_in_places` (
-	`account` text NOT NULL,
-	`network` text NOT NULL,
-	`last_at` integer NOT NULL,
-	PRIMARY KEY(`account`, `network`)
-);
---> statement-breakpoint
-CREATE INDEX `sign_in_places_by_age` ON `sign_in_places` (`last_at`);--> statement-breakpoint
 CREATE TABLE `users` (
 	`id` text PRIMARY KEY NOT NULL,
 	`email` text NOT NULL,
@@ -645,12 +657,6 @@ CREATE INDEX `skill_submissions_by_author` ON `skill_submissions` (`author_user_
 CREATE INDEX `skill_submissions_by_status` ON `skill_submissions` (`status`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `skill_submissions_by_skill` ON `skill_submissions` (`skill_id`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `skill_submissions_by_claim` ON `skill_submissions` (`claimed_by`,`claimed_until`) WHERE "skill_submissions"."claimed_by" is not null;--> statement-breakpoint
-CREATE TABLE `skill_trials` (
-	`owner` text PRIMARY KEY NOT NULL,
-	`day` integer NOT NULL,
-	`runs` integer NOT NULL
-);
---> statement-breakpoint
 CREATE TABLE `grant_codes` (
 	`hash` text PRIMARY KEY NOT NULL,
 	`amount_cents` integer NOT NULL,
@@ -659,6 +665,12 @@ CREATE TABLE `grant_codes` (
 	`expires_at` integer NOT NULL,
 	`used_at` integer,
 	`used_for` text
+);
+--> statement-breakpoint
+CREATE TABLE `skill_trials` (
+	`owner` text PRIMARY KEY NOT NULL,
+	`day` integer NOT NULL,
+	`runs` integer NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE `skill_versions` (
@@ -796,6 +808,13 @@ CREATE TABLE `usage_skills` (
 	PRIMARY KEY(`record_id`, `skill`)
 );
 --> statement-breakpoint
+CREATE TABLE `payment_customers` (
+	`owner` text NOT NULL,
+	`provider` text NOT NULL,
+	`customer` text NOT NULL,
+	PRIMARY KEY(`owner`, `provider`)
+);
+--> statement-breakpoint
 CREATE TABLE `usage_speeds` (
 	`owner` text NOT NULL,
 	`grain` text NOT NULL,
@@ -805,13 +824,6 @@ CREATE TABLE `usage_speeds` (
 	`classified` text NOT NULL,
 	`failovers` integer NOT NULL,
 	PRIMARY KEY(`owner`, `grain`, `at`, `mode`)
-);
---> statement-breakpoint
-CREATE TABLE `payment_customers` (
-	`owner` text NOT NULL,
-	`provider` text NOT NULL,
-	`customer` text NOT NULL,
-	PRIMARY KEY(`owner`, `provider`)
 );
 --> statement-breakpoint
 CREATE TABLE `webhook_deliveries` (

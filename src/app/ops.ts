@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { canvasOperatorRoutes } from '../canvases/routes'
+import { channelOperatorRoutes } from '../channels/routes'
 import { eventOperatorRoutes } from '../events/routes'
 import { guardrailOperatorRoutes } from '../guardrails/routes'
 import { hookOperatorRoutes } from '../hooks/routes'
@@ -125,5 +126,6 @@ const operatorApi = (operators: OperatorService, container: Container, edge: Ope
     .use(researchOperatorRoutes(container.research, edge))
     .use(webhookOperatorRoutes(container.webhooks, edge))
     .use(hookOperatorRoutes(container.hooks, edge))
+    .use(channelOperatorRoutes(container.channels, edge))
     .use(eventOperatorRoutes(container.published, edge))
     .use(widgetOperatorRoutes(container.widgets, edge))

@@ -6,6 +6,7 @@ import { signInPageRoutes } from '../auth/routes-links'
 import { billingPageRoutes, billingRoutes } from '../billing/routes'
 import { browserRoutes } from '../browser/routes'
 import { canvasRoutes } from '../canvases/routes'
+import { channelRoutes } from '../channels/routes'
 import { chatRoutes, NOT_SERVED } from '../chat/routes'
 import { codeRoutes } from '../code/routes'
 import { completionRoutes } from '../completions/routes'
@@ -147,6 +148,7 @@ export function createServer({ config, container, metrics, connections }: Deps) 
         .use(webhookRoutes(container.webhooks, guard))
         .use(browserRoutes(container.browser, guard))
         .use(hookRoutes(container.hooks, guard))
+        .use(channelRoutes(container.channels, guard))
         .use(eventRoutes(container.published, guard))
         .use(widgetRoutes(container.widgets, guard))
         .use(visitorRoutes(container.widgets, streams, guard))

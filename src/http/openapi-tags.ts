@@ -15,6 +15,7 @@ const TAGS: Record<string, string> = {
   Audio: 'Speech from text, text from speech, and live voice sessions.',
   Code: 'Programs and projects that an engine writes, as files.',
   Documents: 'Documents of a prompt, or of text and data, as PDF, Office files and CSV.',
+  Channels: 'Where people write from, and whether they still do.',
   Hooks: 'Skills that run when an event happens, and what came of it.',
   Webhooks: 'Addresses that receive events, signed, and what became of each delivery.',
   Events: 'What happened: publish events of your own, and read those there were.',

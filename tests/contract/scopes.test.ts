@@ -145,6 +145,7 @@ const GOLDEN: Record<string, Scope | null> = {
   'DELETE /memory/{id}': 'completions',
   'POST /events': 'completions',
   'GET /events': 'completions',
+  'GET /channels': 'connectors',
   'POST /hooks': 'completions',
   'GET /hooks': 'completions',
   'GET /hooks/{id}': 'completions',

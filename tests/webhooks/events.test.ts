@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import type { Tier } from '../../src/kernel/caller'
 import { jobsIn, kindOf, report } from '../public-jobs/support'
+import { manifest, reviewer, staffManifest, submit } from '../skills/support'
 import { createWorld, type Person } from '../support/world'
 import { createReceiver, LOCAL, webhooksIn } from './support'
 
@@ -19,7 +21,10 @@ const CANARY = 'canary words of mine'
 const text = expect.any(String)
 const number = expect.any(Number)
 
-type Case = { type: string; cause(by: Person): Promise<unknown>; data: object }
+type Case = { type: string; cause(by: Person): Promise<unknown>; data: object; tier?: Tier }
+
+const admin = await reviewer(world)
+const SUBMISSION = { submission_id: text, skill_id: text, slug: text, version: '1.0.0' }
 
 /** Each event of contract 14.2 that the server has a cause for, caused through the API, and its data. */
 const CASES: Case[] = [
@@ -90,6 +95,48 @@ const CASES: Case[] = [
     data: { skill_id: text, slug: 'email-drafter', version: text, user_id: text },
   },
   {
+    type: 'skill.submitted',
+    cause: (by) => submit(by, staffManifest()),
+    data: { ...SUBMISSION, status: 'pending_review', review_tier: 'staff', auto_approved: false, reason: null },
+  },
+  {
+    type: 'skill.approved',
+    cause: (by) => submit(by, manifest()),
+    data: { ...SUBMISSION, status: 'approved', review_tier: 'auto', auto_approved: true, reason: null },
+  },
+  {
+    type: 'skill.rejected',
+    cause: async (by) => admin.decide((await submit(by, staffManifest())).id, 'reject', 'Too vague.'),
+    data: { ...SUBMISSION, status: 'rejected', review_tier: 'staff', auto_approved: false, reason: 'Too vague.' },
+  },
+  {
+    type: 'skill.suspended',
+    cause: async (by) => admin.decide((await submit(by, manifest())).id, 'suspend', 'Broke the rules.'),
+    data: { ...SUBMISSION, status: 'suspended', review_tier: 'auto', auto_approved: true, reason: 'Broke the rules.' },
+  },
+  {
+    type: 'connector.created',
+    cause: (by) => by.send('POST', 'completions', { prompt: 'hi', mode: 'fast', metadata: { channel: 'telegram' } }),
+    data: { connector_id: text, type: 'telegram', status: 'active', previous_status: null },
+  },
+  {
+    type: 'rate_limit.upgraded',
+    cause: async (by) => {
+      const order = { requested_tier: 'enterprise', use_case: 'more', expected_volume: 'more' }
+      const { body } = await by.send('POST', 'rate-limits/request-increase', order)
+      await admin.send('POST', `rate-limits/requests/${body.id}/decision`, { decision: 'approve' })
+    },
+    tier: 'pro',
+    data: {
+      key_id: text,
+      previous_tier: 'pro',
+      tier: 'enterprise',
+      rpm: number,
+      tpm: number,
+      increase_request_id: expect.stringMatching(/^rli_/),
+    },
+  },
+  {
     type: 'credits.low',
     cause: async (by) => {
       await by.send('PATCH', 'billing/limits', { low_balance_threshold_cents: 9_998 })
@@ -127,8 +174,8 @@ const CASES: Case[] = [
 ]
 
 describe('what the server does is told with its data, and without the words of anybody (contract 14.2)', () => {
-  test.each(CASES)('$type', async ({ type, cause, data }) => {
-    const ada = await world.person()
+  test.each(CASES)('$type', async ({ type, cause, data, tier }) => {
+    const ada = await world.person(tier ? { tier } : {})
     const receiver = createReceiver()
     await make(ada, receiver.url, { event_types: [type] })
     await cause(ada)

@@ -2,6 +2,7 @@ import { createAgent, createSandbox } from '../../agent'
 import { createAudio } from '../../audio'
 import { createBrowser } from '../../browser'
 import { createCanvases } from '../../canvases'
+import { createChannels } from '../../channels'
 import { createChat } from '../../chat'
 import { createCode } from '../../code'
 import { cacheRulesOf, createCompletions } from '../../completions'
@@ -89,6 +90,7 @@ export function buildWork(deps: Deps, rooms: Rooms) {
   })
   registerPrompts({ events, runs })
   registerTriggers({ ...rooms, store, clock, skills, runs })
+  const channels = createChannels({ ...rooms, store, clock, orgs: rooms.resources.orgs })
   const hooks = createHooks({ ...rooms, skills, runs, settings: config })
   const { making, filePlace } = rooms
   const audio = createAudio({ making, engines, clock, settings: config, folder: filePlace.incoming })
@@ -126,7 +128,21 @@ export function buildWork(deps: Deps, rooms: Rooms) {
     probeEngines: engines.probeAll,
     engineChanges: engines.changes,
   })
-  return { ...reach, audio, voice, agent, sandbox, completions, chat, canvases, workflows, hooks, widgets, health }
+  return {
+    ...reach,
+    audio,
+    voice,
+    agent,
+    sandbox,
+    completions,
+    chat,
+    canvases,
+    workflows,
+    hooks,
+    channels,
+    widgets,
+    health,
+  }
 }
 
 /** Whom the work of a key runs as; null where the key no longer works. */

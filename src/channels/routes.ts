@@ -1,0 +1,28 @@
+import type { Guard } from '../http/guard'
+import type { OperatorEdge } from '../http/operator-edge'
+import { operatorRoutes, tenantRoutes, verb } from '../http/verbs'
+import { Channels } from './schema'
+import type { ChannelService } from './service'
+
+/** `/channels` (contract 21), for tenants and operators. */
+const verbsOf = ({ list }: ChannelService) =>
+  [
+    verb(
+      {
+        method: 'get',
+        path: '/channels',
+        reply: Channels,
+        owned: true,
+        summary: 'List the channels that people wrote from, the last one first',
+        description:
+          'They follow from `metadata.channel` of completions, and `metadata.channel_name` where there are several. One is idle after seven days of silence.',
+      },
+      (call, { owner }) => list(call, owner),
+    ),
+  ] as const
+
+export const channelRoutes = (service: ChannelService, guard: Guard) =>
+  tenantRoutes(verbsOf(service), guard, { scope: 'connectors', tag: 'Channels' })
+
+export const channelOperatorRoutes = (service: ChannelService, edge: OperatorEdge) =>
+  operatorRoutes(verbsOf(service), edge)

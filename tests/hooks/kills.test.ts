@@ -1,0 +1,105 @@
+import { afterAll, expect, test } from 'bun:test'
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { eventually } from '../support/eventually'
+import { seededRandom } from '../support/random'
+import { devKeyOf, type ServerProcess, startServerProcess } from '../support/server-process'
+import { createMigratedDatabase, postgresUrl } from '../support/store'
+
+/** So many at once, as the most that one run may cost is counted while it runs. */
+const AT_ONCE = 8
+const ROUNDS = 5
+const EVENTS = AT_ONCE * ROUNDS
+const LEASE_S = 5
+
+const random = seededRandom(23)
+const root = mkdtempSync(join(tmpdir(), 'svc-hooks-'))
+const database = postgresUrl ? await createMigratedDatabase(postgresUrl) : null
+const nodes = new Map<string, ServerProcess>()
+afterAll(async () => {
+  for (const node of nodes.values()) await node.kill()
+  await database?.drop()
+  rmSync(root, { recursive: true, force: true })
+})
+
+/** A node; on Postgres there are two on one database, each with a folder of its own. */
+async function boot(name: string): Promise<void> {
+  const env = { SVC_JOB_LEASE_SECONDS: String(LEASE_S), ...(database ? { SVC_DATABASE_URL: database.url } : {}) }
+  nodes.set(name, await startServerProcess({ dataDir: join(root, name), env }))
+}
+
+type Execution = { status: string; eventId: string; costCents: number }
+type Event = { id: string; payload: { n: number } }
+type Audited = { entityId: string }
+
+test('each firing, each run and each step has its effect once although nodes are killed (I37, I38)', async () => {
+  await boot('a')
+  const key = devKeyOf(join(root, 'a'))
+  if (database) {
+    mkdirSync(join(root, 'b'), { mode: 0o700 })
+    cpSync(join(root, 'a', 'secrets.json'), join(root, 'b', 'secrets.json'))
+    await boot('b')
+  }
+  const names = [...nodes.keys()]
+  const ask = async (path: string, body?: unknown, more: Record<string, string> = {}) => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...more }
+    const order = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
+    const { url } = nodes.get(names[random.between(0, names.length - 1)]!)!
+    const response = await fetch(`${url}/api/v1/${path}`, { headers, ...order })
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
+    return response.json()
+  }
+  /** Until it is answered: an Idempotency-Key keeps a repeated request to one effect. */
+  const surely = (path: string, body?: unknown, once?: string) =>
+    eventually(() => ask(path, body, once ? { 'idempotency-key': once } : {}).catch(() => null))
+  const { user, active_org_id } = await ask('auth/me')
+  const hooks: string[] = []
+  for (let n = 0; n < EVENTS; n++) {
+    const order = {
+      event_pattern: `tick.n${n}`,
+      skill_slug: 'todo-manager',
+      config: { prompt: `What is ${n} plus 1?` },
+    }
+    hooks.push((await surely('hooks', order, `hook-${n}`)).id)
+  }
+  const echo = { eventType: 'tock', payload: { n: '{{trigger.payload.n}}' } }
+  const steps = [
+    { type: 'event', name: 'echo', config: echo },
+    { type: 'output', name: 'end', config: { format: 'text', template: 'done' } },
+  ]
+  const flow = { name: 'Echo', triggerType: 'event', triggerConfig: { eventPattern: 'tick.*' }, steps }
+  const { workflow } = await surely('workflows', flow, 'flow')
+  for (let round = 0; round < ROUNDS; round++) {
+    const some = Array.from({ length: AT_ONCE }, (_, at) => round * AT_ONCE + at)
+    await Promise.all(
+      some.map((n) =>
+        surely('events', { orgId: active_org_id ?? user.id, eventType: `tick.n${n}`, payload: { n } }, `event-${n}`),
+      ),
+    )
+    const victim = names[random.between(0, names.length - 1)]!
+    await nodes.get(victim)!.kill()
+    if (database) await Bun.sleep(random.between(0, 200))
+    await boot(victim)
+    for (const n of some) {
+      await eventually(
+        async () => (await surely(`hooks/${hooks[n]}/executions`)).executions as Execution[],
+        ([run]) => run !== undefined && run.status !== 'running',
+      )
+    }
+  }
+  const runs: Execution[] = []
+  for (const id of hooks) runs.push(...((await surely(`hooks/${id}/executions`)).executions as Execution[]))
+  expect(runs.map(({ status }) => status)).toEqual(Array(EVENTS).fill('completed'))
+  const fired: Audited[] = await surely('audit?action=hook.fired&limit=100')
+  expect(fired.map(({ entityId }) => entityId).sort()).toEqual([...hooks].sort())
+  const charged: unknown[] = await surely('audit?action=completion.created&limit=100')
+  expect(charged).toHaveLength(EVENTS)
+  const ended = await eventually(
+    () => surely(`workflows/${workflow.id}/runs?status=completed&limit=100`),
+    ({ runs: all }: { runs: unknown[] }) => all.length >= EVENTS,
+  )
+  expect(ended.runs).toHaveLength(EVENTS)
+  const echoed: Event[] = (await surely('events?eventType=tock&limit=100')).events
+  expect(echoed.map(({ payload }) => payload.n).sort((a, b) => a - b)).toEqual([...Array(EVENTS).keys()])
+}, 240_000)
