@@ -9,14 +9,15 @@ const MARKS = ['secrets.json', 'svc.db', 'server.lock']
 
 /**
  * Keeps a mistyped place from becoming a new, empty server. Only a change at the place that the configuration names may
- * make its folder: production wants an engine and a key before its first start. @throws CommandFailed 7
+ * make its folder: production wants an engine and a key before its first start. Nor is there a backup of nothing.
+ * @throws CommandFailed 7
  */
-export function assertDataFolder(shell: Shell, { impact }: Command, dataDir: string): void {
+export function assertDataFolder(shell: Shell, { impact, needsData = false }: Command, dataDir: string): void {
   if (MARKS.some((name) => existsSync(join(dataDir, name)))) return
   const near = relative(shell.cwd, dataDir)
   const place = near.startsWith('..') ? dataDir : near || '.'
   const flag = shell.globals.dataDir ? ` --data-dir ${place}` : ''
-  if (flag || impact === 'read') {
+  if (flag || needsData || impact === 'read') {
     throw unreachable(
       `There is no data folder at ${place}.`,
       `name the right one with --data-dir, or make one: svc-admin migrate up${flag}, svc-admin serve${flag}`,

@@ -25,6 +25,7 @@ const createBackup = defineCommand({
   examples: ['backup create', 'backup create --out /backups/monday --json'],
   apis: ['operator'],
   offline: true,
+  needsData: true,
   impact: 'write',
   danger: 'none',
   exits: [5, 7, 10],

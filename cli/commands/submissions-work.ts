@@ -39,7 +39,7 @@ const claiming = { ...common, impact: 'write', exits: [3, 4, 5, 7, 10], columns:
 const claimSubmission = defineCommand({
   ...claiming,
   path: 'submissions claim',
-  summary: 'Say for half an hour that you are at a submission',
+  summary: 'Tell the other reviewers, for half an hour, that you have a submission',
   about: 'Others see it in submissions list and get. It stops nobody from deciding; claiming again renews it.',
   examples: [`submissions claim ${ID}`, `submissions claim ${ID} --json`],
   async run(shell, { submission }) {

@@ -136,10 +136,14 @@ describe('without a server', () => {
     },
   )
 
-  test('reads nothing where the configuration names an empty place, and a change there says that it begins anew', () => {
+  test('reads and backs up nothing where the configuration names an empty place, and a change there says that it begins anew', () => {
     const env = cleanEnv({ SVC_DATA_DIR: join(folder, 'begun') })
     const there = (...line: string[]) => Bun.spawnSync([LAUNCHER, ...line], { cwd: folder, env, stdin: 'ignore' })
-    expect(there('keys', 'list').exitCode).toBe(7)
+    for (const line of [
+      ['keys', 'list'],
+      ['backup', 'create'],
+    ])
+      expect([line, there(...line).exitCode]).toEqual([line, 7])
     expect(existsSync(join(folder, 'begun'))).toBe(false)
     const made = there('keys', 'create', '--name', 'first')
     expect(made.stderr.toString()).toContain('There was no data folder at begun; this makes one.')
