@@ -5,6 +5,7 @@ import { authRoutes } from '../auth/routes'
 import { signInPageRoutes } from '../auth/routes-links'
 import { billingPageRoutes, billingRoutes } from '../billing/routes'
 import { browserRoutes } from '../browser/routes'
+import { browserEmbedRoutes } from '../browser/routes-embed'
 import { canvasRoutes } from '../canvases/routes'
 import { channelRoutes } from '../channels/routes'
 import { chatRoutes, NOT_SERVED } from '../chat/routes'
@@ -160,6 +161,7 @@ export function createServer({ config, container, metrics, connections }: Deps) 
     .use(billingPageRoutes(container.accountBilling.pages, guard))
     .use(signInPageRoutes(container.signInLinks, guard, { secure }))
     .use(fileRoutes(container.files, guard))
+    .use(browserEmbedRoutes(container.browser, container.assets, guard))
     .use(documentRoutes(document, guard))
     .use(pageRoutes({ config, container, guard, streams, ownOrigin }))
     .use(homePageRoutes(guard))

@@ -28,6 +28,8 @@ export type OpenSession = {
   enders: Set<(reason: EndReason) => void>
   /** Actions run one after the other. */
   turn: Promise<unknown>
+  /** The viewer that has the wheel; null while the agent has it. */
+  holder: string | null
   /** Pictures that were kept of it. */
   frames: number
   /** How many people look at it. */
@@ -128,6 +130,7 @@ export function createHost({ settings, outbound, log, onLost }: Deps) {
         listeners,
         enders: new Set(),
         turn: Promise.resolve(),
+        holder: null,
         frames: 0,
         viewers: 0,
       }

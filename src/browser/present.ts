@@ -2,7 +2,7 @@ import type { Clock } from '../kernel/clock'
 import { iso } from '../kernel/clock'
 import type { BrowserSessionId, SessionHandle, SessionSnapshot } from './schema'
 import type { SessionRow } from './table'
-import { EMBED_MS, type EmbedTokens, type Rights } from './tokens'
+import { EMBED_MS, type EmbedTokens, playerOf, type Rights } from './tokens'
 
 type Deps = { clock: Clock; tokens: EmbedTokens; origin(): string }
 
@@ -10,10 +10,16 @@ export type Presenter = ReturnType<typeof createPresenter>
 
 /** Sessions as callers see them; each time with fresh links, which work for an hour. */
 export function createPresenter({ clock, tokens, origin }: Deps) {
-  return { handle, snapshot, viewUrl }
+  return { handle, snapshot, viewUrl, playerUrl }
 
   function link(id: BrowserSessionId, user: string, until: number, rights: Rights): string {
     return `${origin()}/embed/browser/${id}?token=${tokens.sign({ session: id, user }, until, rights)}`
+  }
+
+  /** The link of the page that plays what was done, also after the end of the session. */
+  function playerUrl(row: SessionRow): string {
+    const token = tokens.sign({ session: row.id, user: playerOf(row) }, clock.now() + EMBED_MS, 'view')
+    return `${origin()}/embed/browser/${row.id}/recording?token=${token}`
   }
 
   /** The link to look at a session; null when it is over. */

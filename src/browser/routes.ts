@@ -3,6 +3,7 @@ import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
 import { checked, checkedQuery, t } from '../kernel/schema'
 import * as words from './schema'
+import { Recording } from './schema-recording'
 import type { BrowserService } from './service'
 
 const ById = checkedQuery(t.Object({ id: t.String() }))
@@ -52,6 +53,12 @@ export const browserRoutes = (browser: BrowserService, guard: Guard) =>
       query: Force,
       response: { 200: answer(words.LiveView), ...errors(400, 401, 403, 404, 429) },
       detail: { summary: 'Read the live view of a browser session and its tabs' },
+    })
+    .get('/:id/recording', (context) => browser.recording(toCall(context), context.params.id), {
+      scope: 'connectors',
+      params: ById,
+      response: { 200: answer(Recording), ...errors(401, 403, 404, 429) },
+      detail: { summary: 'Read what was done in a browser session, with pictures' },
     })
     .delete('/:id', (context) => browser.stop(toCall(context), context.params.id), {
       scope: 'connectors',

@@ -108,5 +108,3 @@ export type ActionResult = Static<typeof ActionResult>
 
 /** `force=1` asks for a fresh live view. */
 export const ForceQuery = t.Object({ force: t.Optional(t.String({ maxLength: 8 })) })
-
-export type { Recording } from './schema-recording'

@@ -8,16 +8,19 @@ import type { Values } from '../kernel/config'
 import { errorFields, type Log } from '../kernel/log'
 import type { Outbound } from '../kernel/outbound'
 import type { Store } from '../kernel/store'
+import type { Takeovers } from '../takeovers'
 import type { Tool } from '../tools'
 import type { UsageLog } from '../usage'
 import { createActions } from './actions'
 import { isConfigured } from './chromium'
 import type { browserSettings } from './config'
+import { createEmbed } from './embed'
 import { createEndings, endedView } from './endings'
 import { liveViewUnavailable, sessionNotFound } from './errors'
 import { createHost, type OpenSession } from './host'
 import { createPresenter } from './present'
 import { createRecorder } from './recorder'
+import { recordingOf } from './recording'
 import { sessionRepository as rows } from './repository'
 import {
   type ActionOrder,
@@ -34,6 +37,7 @@ import { noThinker } from './think'
 import { createEmbedTokens } from './tokens'
 import { toolsOf } from './tools'
 import { createWatch } from './watch-loop'
+import { createWheel } from './wheel'
 
 type Deps = {
   store: Store
@@ -48,6 +52,7 @@ type Deps = {
   billing: Billing
   usage: UsageLog
   files: Files
+  takeovers: Pick<Takeovers, 'of'>
   settings: Values<typeof browserSettings>
 }
 
@@ -62,8 +67,10 @@ export function createBrowser(deps: Deps) {
   const end = createEndings({ ...deps, idleMs })
   const host = createHost({ settings, outbound, log, onLost: (ids) => void lose(ids) })
   const recorder = createRecorder({ files })
-  const act = createActions({ ...deps, recorder, thinker: noThinker, waitForWheel: async () => undefined })
+  const wheel = createWheel({ store, clock, takeovers: deps.takeovers, find: host.find })
+  const act = createActions({ ...deps, recorder, thinker: noThinker, waitForWheel: wheel.wait })
   const start = createStart({ ...deps, host, present })
+  const recordingBy = (row: SessionRow) => recordingOf({ files }, store.read, row, present.playerUrl(row))
   const unavailable = () => (isConfigured(settings) ? null : 'This server has no browser.')
 
   return {
@@ -73,8 +80,9 @@ export function createBrowser(deps: Deps) {
     live,
     stop,
     action,
+    recording: async (call: Call, id: string) => recordingBy(await own(call, id)),
     host,
-    tokens,
+    embed: createEmbed({ store, clock, host, tokens, wheel, liveOf, recordingBy }),
     watch: createWatch({ store, clock, node, billing: deps.billing, host, end, idleMs }),
     close,
     /** The tools as they are listed; a run gets those of its session. */

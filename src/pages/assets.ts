@@ -13,6 +13,9 @@ const ENTRIES = {
   widgetStyle: 'widget/main.css',
   inbox: 'inbox/main.ts',
   inboxStyle: 'inbox/main.css',
+  live: 'live/main.ts',
+  liveStyle: 'live/main.css',
+  player: 'player/main.ts',
 } as const
 export type AssetName = keyof typeof ENTRIES
 

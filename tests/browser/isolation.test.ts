@@ -73,7 +73,7 @@ describe.skipIf(!hasChromium)('what a page cannot reach (catalogue N)', async ()
     '/cookies':
       '<title>Cookies</title><p id=c></p><script>const was = document.cookie + localStorage.getItem("k"); document.cookie = "k=1"; localStorage.setItem("k", "1"); c.textContent = "was " + was</script>',
     '/tabs':
-      "<title>Tabs</title><button onclick=\"for (let i = 0; i < 30; i++) open('/cookies', 'w' + i)\">Open</button>",
+      "<title>Tabs</title><button onclick=\"for (let i = 0; i < 30; i++) window.open('/cookies', 'w' + i)\">Open</button>",
   })
 
   test('by any way that a page has: no connection', async () => {

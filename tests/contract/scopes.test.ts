@@ -92,6 +92,7 @@ const GOLDEN: Record<string, Scope | null> = {
   'GET /browser/sessions': 'connectors',
   'GET /browser/sessions/{id}': 'connectors',
   'GET /browser/sessions/{id}/live': 'connectors',
+  'GET /browser/sessions/{id}/recording': 'connectors',
   'DELETE /browser/sessions/{id}': 'connectors',
   'POST /browser/sessions/{id}/actions': 'connectors',
   'POST /voice/token': 'completions',

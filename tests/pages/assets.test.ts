@@ -13,6 +13,9 @@ const BUDGETS: Record<string, number> = {
   widgetStyle: 4_000,
   inbox: 45_000,
   inboxStyle: 4_000,
+  live: 12_000,
+  liveStyle: 2_000,
+  player: 3_000,
 }
 
 test('the files of the pages are as small as they must be', async () => {

@@ -1,0 +1,146 @@
+import type { Clock } from '../kernel/clock'
+import { randomBase62 } from '../kernel/crypto'
+import { AppError } from '../kernel/errors'
+import type { Store } from '../kernel/store'
+import { invalidEmbedToken } from './errors'
+import { needsWheel, readMessage, useHand } from './hand'
+import type { Host, OpenSession } from './host'
+import { sessionRepository as rows } from './repository'
+import { BrowserSessionId, type LiveView } from './schema'
+import type { Recording } from './schema-recording'
+import type { SessionRow } from './table'
+import { type EmbedTokens, playerOf, type Rights } from './tokens'
+import { createShow, type Show } from './viewers'
+import type { Wheel } from './wheel'
+
+type Deps = {
+  store: Store
+  clock: Clock
+  host: Host
+  tokens: EmbedTokens
+  wheel: Wheel
+  liveOf(row: SessionRow, fresh: boolean): Promise<LiveView>
+  recordingBy(row: SessionRow): Promise<Recording>
+}
+
+/** The socket of a viewer, as the framework gives it. */
+export type Socket = {
+  sendText(text: string): unknown
+  sendBinary(bytes: Uint8Array): unknown
+  close(code: number, why: string): void
+}
+
+export type Guest = { row: SessionRow; rights: Rights; until: number }
+
+const HELLO_MS = 5_000
+const MOST_A_SECOND = 300
+
+/** Pages and streams of live views, for whoever has a link (contract 16.3, I35). */
+export function createEmbed({ store, clock, host, tokens, wheel, liveOf, recordingBy }: Deps) {
+  const shows = new Map<OpenSession, Show>()
+  return { admit, live, connect, recording }
+
+  /** Who comes with this token. Throws 401 `invalid_token`, also for a session that is over. */
+  async function admit(id: string, token: string): Promise<Guest> {
+    const row = BrowserSessionId.is(id) ? await rows.byLink(store.read, id) : undefined
+    const read = row && tokens.read(token, { session: row.id, user: row.user_id }, clock.now())
+    if (!row || !read || row.state === 'ended') throw invalidEmbedToken()
+    return { row, ...read }
+  }
+
+  /** The recording of a session, also of one that is over, for whoever has the link of its player. */
+  async function recording(id: string, token: string): Promise<Recording> {
+    const row = BrowserSessionId.is(id) ? await rows.byLink(store.read, id) : undefined
+    const bound = row && { session: row.id, user: playerOf(row) }
+    if (!row || !tokens.read(token, bound!, clock.now())) throw invalidEmbedToken()
+    return recordingBy(row)
+  }
+
+  async function live(id: string, token: string, fresh: boolean): Promise<LiveView> {
+    return liveOf((await admit(id, token)).row, fresh)
+  }
+
+  /** One viewer from its first message to its end. The first message carries the token, so that no log has it. */
+  function connect(id: string, socket: Socket) {
+    const viewer = randomBase62(12)
+    let session: OpenSession | null = null
+    let guest: Guest | null = null
+    let show: Show | null = null
+    let [second, count] = [0, 0]
+    let closed = false
+    const stopWaiting = clock.after(HELLO_MS, () => end(1008, 'no token came'))
+    let stopAtExpiry: () => void = () => undefined
+
+    function end(code: number, why: string): void {
+      if (!closed) socket.close(code, why)
+    }
+
+    async function hello(token: string): Promise<void> {
+      guest = await admit(id, token)
+      session = host.find(guest.row.id) ?? null
+      if (!session) return end(1013, 'the live view cannot be reached')
+      stopWaiting()
+      stopAtExpiry = clock.after(Math.min(guest.until - clock.now(), 2 ** 31 - 1), () =>
+        end(4401, 'the link has expired'),
+      )
+      session.enders.add(() => clock.after(50, () => end(4410, 'the session has ended')))
+      show = shows.get(session) ?? createShow(session, () => shows.delete(session!))
+      shows.set(session, show)
+      const joined = show.join({
+        id: viewer,
+        mayControl: guest.rights === 'control',
+        sendText: (message) => void socket.sendText(JSON.stringify(message)),
+        sendFrame: (frame) => void socket.sendBinary(frame),
+      })
+      if (!joined) return end(1013, 'too many people look at this session')
+      socket.sendText(
+        JSON.stringify({ type: 'hello', viewer, may_control: guest.rights === 'control', version: session.version }),
+      )
+    }
+
+    async function obey(value: unknown): Promise<void> {
+      const said = readMessage(value)
+      if (!said || !session || !show || !guest) return end(1008, 'not a message of a live view')
+      if (said.type === 'ack') return show.acked(viewer)
+      if (said.type === 'tree') return void socket.sendText(JSON.stringify(await show.textOf()))
+      if (said.type === 'refresh') return show.tell()
+      if (guest.rights !== 'control') return end(1008, 'this link is for looking only')
+      if (said.type === 'take') return void (await wheel.take(session, viewer, guest.row.user_id))
+      if (said.type === 'release') return void (await wheel.release(session, guest.row.user_id))
+      if (!needsWheel(said) || session.holder !== viewer) return
+      session.lastActive = clock.now()
+      await useHand(session, said)
+    }
+
+    return {
+      /** Messages are done one after the other, as they come. */
+      async message(value: unknown): Promise<void> {
+        const now = Math.floor(clock.monotonic() / 1_000)
+        if (now !== second) [second, count] = [now, 0]
+        count += 1
+        if (count > MOST_A_SECOND) return end(1008, 'too many messages')
+        try {
+          const first = value as { type?: unknown; token?: unknown } | null
+          if (!session && first?.type === 'hello' && typeof first.token === 'string') return await hello(first.token)
+          await obey(value)
+        } catch (error) {
+          if (error instanceof AppError && error.kind === 'unauthenticated') return end(4401, 'the link is not valid')
+          if (error instanceof AppError && error.kind === 'conflict') {
+            return void socket.sendText(JSON.stringify({ type: 'busy', message: 'Someone else has the wheel.' }))
+          }
+          // A page that went away under the hand is no fault.
+        }
+      },
+      left(): void {
+        closed = true
+        stopWaiting()
+        stopAtExpiry()
+        show?.leave(viewer)
+        if (session && guest && session.holder === viewer)
+          void wheel.release(session, guest.row.user_id).catch(() => undefined)
+      },
+    }
+  }
+}
+
+export type Embed = ReturnType<typeof createEmbed>

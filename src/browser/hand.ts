@@ -1,0 +1,89 @@
+import type { KeyInput } from 'puppeteer-core'
+import { checker, oneOf, t } from '../kernel/schema'
+import type { OpenSession } from './host'
+import { within } from './live'
+import { clickOn } from './reach'
+import { readTree } from './tree'
+
+const number = t.Number({ minimum: -20_000, maximum: 20_000 })
+const point = { x: number, y: number }
+
+/** All that a viewer may send; anything else closes its connection (catalogue N). */
+const MESSAGES = t.Union([
+  t.Object({ type: t.Literal('ack') }),
+  t.Object({
+    type: t.Literal('mouse'),
+    kind: oneOf(['move', 'down', 'up'] as const),
+    ...point,
+    button: oneOf(['left', 'middle', 'right'] as const),
+  }),
+  t.Object({ type: t.Literal('wheel'), ...point, dx: number, dy: number }),
+  t.Object({
+    type: t.Literal('key'),
+    kind: oneOf(['down', 'up'] as const),
+    key: t.String({ minLength: 1, maxLength: 20 }),
+  }),
+  t.Object({ type: t.Literal('text'), text: t.String({ maxLength: 10_000 }) }),
+  t.Object({ type: oneOf(['back', 'forward', 'reload', 'take', 'release', 'tree', 'refresh'] as const) }),
+  t.Object({ type: t.Literal('tab'), id: t.String({ maxLength: 20 }) }),
+  t.Object({ type: t.Literal('press'), ref: t.String({ maxLength: 20 }) }),
+])
+const message = checker(MESSAGES)
+
+export type HandMessage =
+  | { type: 'ack' | 'back' | 'forward' | 'reload' | 'take' | 'release' | 'tree' | 'refresh' }
+  | { type: 'mouse'; kind: 'move' | 'down' | 'up'; x: number; y: number; button: 'left' | 'middle' | 'right' }
+  | { type: 'wheel'; x: number; y: number; dx: number; dy: number }
+  | { type: 'key'; kind: 'down' | 'up'; key: string }
+  | { type: 'text'; text: string }
+  | { type: 'tab'; id: string }
+  | { type: 'press'; ref: string }
+
+/** A message of a viewer; null for anything that no live view sends. */
+export const readMessage = (value: unknown): HandMessage | null => (message.is(value) ? (value as HandMessage) : null)
+
+/** What is done with the hand, and not only looked at. */
+const OF_HAND = new Set(['mouse', 'wheel', 'key', 'text', 'back', 'forward', 'reload', 'tab', 'press'])
+export const needsWheel = ({ type }: HandMessage): boolean => OF_HAND.has(type)
+
+const WAIT = { waitUntil: 'domcontentloaded', timeout: 10_000 } as const
+
+/** Does with the page what a person does in the live view. */
+export async function useHand(session: OpenSession, said: HandMessage): Promise<void> {
+  const { live, refs } = session
+  const page = live.page()
+  switch (said.type) {
+    case 'mouse':
+      await page.mouse.move(said.x, said.y)
+      if (said.kind === 'down') await page.mouse.down({ button: said.button })
+      if (said.kind === 'up') await page.mouse.up({ button: said.button })
+      return
+    case 'wheel':
+      await page.mouse.move(said.x, said.y)
+      return page.mouse.wheel({ deltaX: said.dx, deltaY: said.dy })
+    case 'key':
+      if (said.kind === 'down') await page.keyboard.down(said.key as KeyInput)
+      else await page.keyboard.up(said.key as KeyInput)
+      return
+    case 'text':
+      return page.keyboard.sendCharacter(said.text)
+    case 'tab': {
+      const tab = live.tabs().find((other) => live.idOf(other) === said.id)
+      if (tab) await live.show(tab)
+      return
+    }
+    case 'press': {
+      const element = (await readTree(page, refs)).find(({ ref }) => ref === said.ref)
+      const handle = await element?.handle()
+      if (handle) await clickOn(handle)
+      return
+    }
+    case 'back':
+      return void (await within(page.goBack(WAIT), null, 10_000))
+    case 'forward':
+      return void (await within(page.goForward(WAIT), null, 10_000))
+    case 'reload':
+      return void (await within(page.reload(WAIT), null, 10_000))
+    default:
+  }
+}

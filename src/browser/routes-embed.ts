@@ -1,0 +1,130 @@
+import { Elysia } from 'elysia'
+import { answer, errors } from '../http/envelope'
+import type { Guard } from '../http/guard'
+import { html, PAGE_HEADERS, page } from '../kernel/html'
+import { checkedQuery, t } from '../kernel/schema'
+import type { Assets } from '../pages'
+import { LiveView } from './schema'
+import type { Recording } from './schema-recording'
+import type { BrowserService } from './service'
+
+const Link = checkedQuery(
+  t.Object({ token: t.String({ default: '', maxLength: 200 }), force: t.Optional(t.String({ maxLength: 8 })) }),
+)
+const ById = checkedQuery(t.Object({ id: t.String() }))
+const MOST_MESSAGE = 16 * 1024
+
+const HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'referrer-policy': 'no-referrer',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=()',
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' blob: data:; " +
+    "base-uri 'none'; form-action 'none'; frame-ancestors *",
+}
+
+const expired = () =>
+  new Response(
+    page(
+      'Link over',
+      html`<h1>This link is not valid any more</h1><p>Ask the page that it came from for a new link.</p>`,
+    ),
+    {
+      status: 401,
+      headers: {
+        ...PAGE_HEADERS,
+        ...HEADERS,
+        'content-security-policy': PAGE_HEADERS['content-security-policy']!.replace(
+          "frame-ancestors 'none'",
+          'frame-ancestors *',
+        ),
+        'x-frame-options': '',
+      },
+    },
+  )
+
+/** `/embed/browser/{id}`: the page of a live view, its facts and its stream (contract 16.3). */
+export const browserEmbedRoutes = ({ embed }: BrowserService, assets: Assets, guard: Guard) =>
+  new Elysia({ prefix: '/embed/browser', detail: { hide: true } })
+    .use(guard)
+    .get(
+      '/:id',
+      async ({ params, query }) => {
+        const guest = await embed.admit(params.id, query.token).catch(() => null)
+        if (!guest) return expired()
+        return new Response(livePage(await assets()), { headers: HEADERS })
+      },
+      { open: true, params: ById, query: Link },
+    )
+    .get('/:id/live', ({ params, query }) => embed.live(params.id, query.token, query.force === '1'), {
+      open: true,
+      cors: 'anyone',
+      params: ById,
+      query: Link,
+      response: { 200: answer(LiveView), ...errors(400, 401, 404) },
+    })
+    .get(
+      '/:id/recording',
+      async ({ params, query }) => {
+        const found = await embed.recording(params.id, query.token).catch(() => null)
+        if (!found) return expired()
+        return new Response(playerPage(await assets(), found), { headers: HEADERS })
+      },
+      { open: true, params: ById, query: Link },
+    )
+    .use(streamRoutes(embed))
+
+type Viewer = ReturnType<BrowserService['embed']['connect']>
+
+/** Stands apart: `open` is a hook of the socket here, and an option of the guard elsewhere. The token is the first message. */
+const streamRoutes = (embed: BrowserService['embed']) =>
+  new Elysia().ws('/:id/stream', {
+    detail: { security: [], hide: true },
+    maxPayloadLength: MOST_MESSAGE,
+    idleTimeout: 120,
+    open(ws) {
+      const data = ws.data as unknown as { params: { id: string }; viewer?: Viewer }
+      data.viewer = embed.connect(data.params.id, {
+        sendText: (text) => ws.raw.sendText(text),
+        sendBinary: (bytes) => ws.raw.sendBinary(bytes),
+        close: (code, why) => ws.raw.close(code, why),
+      })
+    },
+    message: (ws, said) => viewerOf(ws.data)?.message(said),
+    close: (ws) => viewerOf(ws.data)?.left(),
+  })
+
+const viewerOf = (data: unknown): Viewer | undefined => (data as { viewer?: Viewer }).viewer
+
+const livePage = ({ nameOf }: Awaited<ReturnType<Assets>>): string =>
+  html`<!doctype html>
+<html lang="en" dir="ltr">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>Live browser</title>
+<link rel="stylesheet" href="/assets/${nameOf.liveStyle}">
+<script src="/assets/${nameOf.live}" defer></script>
+</head>
+<body></body>
+</html>
+`.markup
+
+const playerPage = ({ nameOf }: Awaited<ReturnType<Assets>>, { actions }: Recording): string =>
+  html`<!doctype html>
+<html lang="en" dir="ltr">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>Recording of a browser session</title>
+<link rel="stylesheet" href="/assets/${nameOf.liveStyle}">
+<script type="application/json" id="recording">${{ markup: JSON.stringify(actions).replaceAll('<', '\\u003c') }}</script>
+<script src="/assets/${nameOf.player}" defer></script>
+</head>
+<body></body>
+</html>
+`.markup

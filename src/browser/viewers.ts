@@ -1,0 +1,169 @@
+import type { CDPSession, Page } from 'puppeteer-core'
+import type { OpenSession } from './host'
+import { within } from './live'
+import { readTree } from './tree'
+
+/** One person who looks: how parts of the view are sent to them. */
+export type Viewer = {
+  id: string
+  mayControl: boolean
+  sendText(message: object): void
+  sendFrame(frame: Uint8Array): void
+}
+
+type Watched = Viewer & { waiting: boolean; shown: number }
+
+const SIZE = { maxWidth: 1280, maxHeight: 800, quality: 60 }
+const MOST_VIEWERS = 20
+const TEXT_MS = 2_000
+
+/**
+ * The live view of one session: the screencast of the tab in front, sent to each viewer at its own pace. A viewer has at
+ * most one frame on its way; whoever is slow gets the newest one next, and never a queue (contract 16.3).
+ */
+export function createShow(session: OpenSession, onEmpty: () => void) {
+  const viewers = new Map<string, Watched>()
+  let cast: { page: Page; cdp: CDPSession } | null = null
+  let moving: Promise<void> = Promise.resolve()
+  let latest: Uint8Array | null = null
+  let seq = 0
+  let telling: Timer | null = null
+
+  const changed = () => {
+    void follow()
+    void tell()
+  }
+  const over = (reason: string) => {
+    for (const viewer of viewers.values()) viewer.sendText({ type: 'ended', reason })
+  }
+  session.listeners.add(changed)
+  session.enders.add(over)
+
+  return { join, leave, acked, tell, textOf, count: () => viewers.size }
+
+  /** False when as many look as may. */
+  function join(viewer: Viewer): boolean {
+    if (viewers.size >= MOST_VIEWERS) return false
+    viewers.set(viewer.id, { ...viewer, waiting: false, shown: 0 })
+    session.viewers = viewers.size
+    if (latest) send(viewers.get(viewer.id)!)
+    changed()
+    return true
+  }
+
+  function leave(id: string): void {
+    if (!viewers.delete(id)) return
+    session.viewers = viewers.size
+    if (viewers.size) return
+    session.listeners.delete(changed)
+    session.enders.delete(over)
+    void cast?.cdp.detach().catch(() => undefined)
+    cast = null
+    onEmpty()
+  }
+
+  /** A viewer has drawn its frame, and gets the newest one if there is a newer. */
+  function acked(id: string): void {
+    const viewer = viewers.get(id)
+    if (!viewer) return
+    viewer.waiting = false
+    if (viewer.shown < seq) send(viewer)
+  }
+
+  function send(viewer: Watched): void {
+    if (viewer.waiting || !latest) return
+    viewer.waiting = true
+    viewer.shown = seq
+    viewer.sendFrame(latest)
+  }
+
+  /** The screencast follows the tab in front. */
+  function follow(): Promise<void> {
+    moving = moving.then(move, move)
+    return moving
+  }
+
+  async function move(): Promise<void> {
+    if (!viewers.size || session.live.context.closed) return
+    const page = session.live.page()
+    if (cast?.page === page) return
+    await cast?.cdp.detach().catch(() => undefined)
+    const cdp = await page.createCDPSession()
+    cast = { page, cdp }
+    cdp.on('Page.screencastFrame', ({ data, sessionId, metadata }) => {
+      void cdp.send('Page.screencastFrameAck', { sessionId }).catch(() => undefined)
+      if (cast?.cdp !== cdp) return
+      seq += 1
+      const { deviceWidth: w, deviceHeight: h } = metadata
+      latest = framed({ seq, w, h, version: session.version }, Buffer.from(data, 'base64'))
+      for (const viewer of viewers.values()) send(viewer)
+      tellSoon()
+    })
+    await cdp.send('Page.startScreencast', { format: 'jpeg', ...SIZE, everyNthFrame: 1 })
+  }
+
+  /** A title changes without a navigation: what is drawn anew is told anew, twice a second at most. */
+  function tellSoon(): void {
+    if (telling) return
+    telling = setTimeout(() => {
+      telling = null
+      void tell()
+    }, 500)
+  }
+
+  /** Where the session is: address, title, tabs and version. */
+  async function tell(): Promise<void> {
+    if (!viewers.size || session.live.context.closed) return
+    const front = session.live.page()
+    const tabs = await Promise.all(session.live.tabs().map(session.live.facts))
+    const now = tabs.find(({ id }) => id === session.live.idOf(front))
+    const state = {
+      type: 'state',
+      ...now,
+      tabs: tabs.map(({ id, title, url }) => ({ id, title, url })),
+      version: session.version,
+    }
+    for (const viewer of viewers.values()) {
+      viewer.sendText({ ...state, may_control: viewer.mayControl, holder: session.holder })
+    }
+  }
+
+  /** The page as words, for whoever cannot see it: what screen readers would say. */
+  async function textOf(): Promise<object> {
+    const elements = await within(readTree(session.live.page(), session.refs), [], TEXT_MS)
+    const nodes = elements
+      .filter(({ role, name }) => name && SAID.has(role))
+      .slice(0, 300)
+      .map(({ ref, role, name, value, level, checked }) => ({ ref, role, name, value, level, checked }))
+    return { type: 'text', nodes }
+  }
+}
+
+export type Show = ReturnType<typeof createShow>
+
+const SAID = new Set([
+  'heading',
+  'link',
+  'button',
+  'textbox',
+  'searchbox',
+  'combobox',
+  'checkbox',
+  'radio',
+  'spinbutton',
+  'StaticText',
+  'image',
+  'tab',
+  'menuitem',
+  'option',
+  'switch',
+  'slider',
+])
+
+/** Four bytes of length, a header in JSON, and the picture. */
+function framed(header: object, picture: Uint8Array): Uint8Array {
+  const words = Buffer.from(JSON.stringify(header))
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(words.length)
+  return Buffer.concat([length, words, picture])
+}

@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'bun:test'
+import { createBrowsingWorld, hasChromium, serveSite, startSession } from './support'
+
+describe.skipIf(!hasChromium)('the recording of a session (contract 28.3)', async () => {
+  const world = await createBrowsingWorld()
+  const person = await world.person()
+  const site = serveSite({
+    '/': '<title>In</title><label>User <input></label><label>Password <input type="password"></label><button>Go</button>',
+  })
+  const read = async (id: string) => (await person.send('GET', `browser/sessions/${id}/recording`)).body
+  const open = (address: string) =>
+    world.app.api.handle(new Request(address.replace(/^https?:\/\/[^/]+/, 'http://localhost')))
+
+  test('has what was done, with small pictures, never a password, and a page that plays it', async () => {
+    const session = await startSession(person, { url: site.url() })
+    await session.act('type ada in User')
+    await session.act('type hunter2secret in Password')
+    await session.act('type %pw% in Password', { variables: { pw: 'hunter3secret' } })
+    await session.act('click Nowhere')
+    const { actions, player_url, ended_at } = await read(session.id)
+    expect(ended_at).toBeNull()
+    expect(actions.map(({ by, tool, ok }: Record<string, unknown>) => [by, tool, ok])).toEqual([
+      ['api', 'browser_act', true],
+      ['api', 'browser_act', true],
+      ['api', 'browser_act', true],
+      ['api', 'browser_act', false],
+    ])
+    expect(actions[0]).toMatchObject({
+      input: 'type ada in User',
+      target: { role: 'textbox', name: 'User' },
+      url: site.url(),
+    })
+    expect(JSON.stringify(actions)).not.toMatch(/hunter/)
+    const frame = await open(actions[0].frame_url)
+    expect(frame.headers.get('content-type')).toBe('image/jpeg')
+    expect((await frame.arrayBuffer()).byteLength).toBeLessThanOrEqual(60 * 1024)
+    await session.end()
+    expect((await read(session.id)).ended_at).not.toBeNull()
+    const played = await open(player_url)
+    expect([played.status, (await played.text()).includes('id="recording"')]).toEqual([200, true])
+    // The link of the player opens no live view.
+    expect((await open(player_url.replace('/recording', ''))).status).toBe(401)
+    expect((await open(player_url.replace(/.$/, '!'))).status).toBe(401)
+  }, 30_000)
+
+  test('is empty for a session that keeps none', async () => {
+    const session = await startSession(person, { url: site.url(), record: false })
+    await session.act('type ada in User')
+    expect((await read(session.id)).actions).toEqual([])
+    await session.end()
+  })
+})
