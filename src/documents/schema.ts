@@ -29,6 +29,9 @@ export const MadeDocument = t.Object(
     size_bytes: nullable(t.Integer()),
     content: t.String({ description: 'The text of the document as Markdown' }),
     usage: t.Object({ cost_cents: t.Number() }),
+    warnings: t.Optional(
+      t.Array(t.String(), { description: 'What the file cannot show; absent where there is nothing' }),
+    ),
   },
   { $id: 'Document' },
 )

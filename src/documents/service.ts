@@ -12,6 +12,7 @@ import { invalidFormat } from './errors'
 import { titleOf } from './outline/title'
 import { createRendering, type Rendering } from './rendering'
 import { DocumentId, type DocumentOrder, FORMATS, type Format, type MadeDocument } from './schema'
+import { missingIn } from './scripts'
 import { instructionsFor, MOST_TOKENS, messagesFor, writeDocument } from './writing'
 
 type Deps = {
@@ -166,4 +167,10 @@ const present = (id: DocumentId, artifact: Artifact, costMicro: number): MadeDoc
   size_bytes: artifact.size_bytes,
   content: artifact.content ?? '',
   usage: { cost_cents: microToCents(costMicro) },
+  ...warningsOf(artifact),
 })
+
+function warningsOf({ format, content, title }: Artifact): Pick<MadeDocument, 'warnings'> {
+  const warnings = format === 'pdf' ? missingIn(`${title ?? ''} ${content ?? ''}`) : []
+  return warnings.length ? { warnings } : {}
+}
