@@ -12,6 +12,7 @@ export type SharedRoutes = Pick<
   | 'evi'
   | 'events'
   | 'hooks'
+  | 'iframes'
   | 'jobs'
   | 'keys'
   | 'skills'

@@ -59,6 +59,8 @@ const groups: Readonly<Record<string, Load>> = {
     ...(await import('./commands/webhooks-look')).webhookLookCommands,
     ...(await import('./commands/webhooks-sign')).webhookSignCommands,
   ],
+  widgets: async () => (await import('./commands/widgets')).widgetCommands,
+  takeovers: async () => (await import('./commands/takeovers')).takeoverCommands,
   deliveries: async () => (await import('./commands/deliveries')).deliveryCommands,
   events: async () => (await import('./commands/events')).eventCommands,
   migrate: async () => (await import('./commands/migrate')).migrateCommands,

@@ -59,6 +59,7 @@ export function createLive({ wire, node, clock, onError }: Deps) {
 
   /** Hears the other processes from now on; tries again while the wire is away. */
   function start(): Loop {
+    if (!wire) return NOTHING
     let leave: (() => Promise<void>) | null = null
     const loop = startLoop({
       name: 'live',
@@ -67,7 +68,7 @@ export function createLive({ wire, node, clock, onError }: Deps) {
       clock,
       onError,
       tick: async () => {
-        if (wire && !wire.hearing()) leave = await wire.hear(received, missed)
+        if (!wire.hearing()) leave = await wire.hear(received, missed)
         return 0
       },
     })
@@ -126,6 +127,9 @@ export function createLive({ wire, node, clock, onError }: Deps) {
     }
   }
 }
+
+/** One process alone hears itself. */
+const NOTHING: Loop = { wake: () => undefined, stop: async () => undefined }
 
 const keyOf = (topic: string, id: string): string => `${topic} ${id}`
 

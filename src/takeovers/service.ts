@@ -25,7 +25,7 @@ export type Takeovers = ReturnType<typeof createTakeovers>
 /** The takeovers of one kind. */
 export type TakeoversOf = ReturnType<Takeovers['of']>
 
-const LOOK_EVERY_MS = 5_000
+const LOOK_EVERY_MS = 30_000
 const BATCH = 200
 
 /**

@@ -26,12 +26,15 @@ type Watcher = { seen: number; look(): void }
 export type Hub = ReturnType<typeof createHub>
 
 const LOOK_EVERY_MS = 2_000
+/** While nobody listens the loop sleeps; the first who does wakes it. */
+const NOBODY_MS = 60_000
 /** Reaches further back than one look, for commits that took their time and clocks that differ. */
 const BACK_MS = 15_000
 
 /** Who listens to which chat in this process. What live notices miss is found by looking at what has changed. */
 export function createHub({ store, clock, live, onError }: Deps) {
   const watched = new Map<string, Set<Watcher>>()
+  let loop: Loop | null = null
   return { follow, start, open: () => watched.size }
 
   /**
@@ -120,6 +123,7 @@ export function createHub({ store, clock, live, onError }: Deps) {
   function add(id: WidgetSessionId, watcher: Watcher): void {
     const ofChat = watched.get(id) ?? new Set()
     watched.set(id, ofChat.add(watcher))
+    if (watched.size === 1) loop?.wake()
   }
 
   function remove(id: WidgetSessionId, watcher: Watcher): void {
@@ -130,10 +134,9 @@ export function createHub({ store, clock, live, onError }: Deps) {
 
   /** One look for all listeners of this process. */
   function start(): Loop {
-    return startLoop({
+    loop = startLoop({
       name: 'widget.events',
-      idleMs: LOOK_EVERY_MS,
-      longestNapMs: LOOK_EVERY_MS,
+      idleMs: () => (watched.size ? LOOK_EVERY_MS : NOBODY_MS),
       clock,
       onError,
       tick: async () => {
@@ -144,6 +147,7 @@ export function createHub({ store, clock, live, onError }: Deps) {
         return 0
       },
     })
+    return loop
   }
 }
 

@@ -1,0 +1,260 @@
+import { randomBase62 } from '../../src/kernel/crypto'
+import type { NewWidget } from '../../src/widgets/schema'
+import { apiOf } from '../api'
+import { defineCommand } from '../command'
+import { EXIT } from '../exit'
+import { expectData } from '../failure'
+import { column, idColumn } from '../output/columns'
+import { pageFlags, printPages } from '../pages'
+import { readValueFile } from '../preference-file'
+import type { Shell } from '../shell'
+import { argument, choice, list, text } from '../words'
+
+const columns = [
+  idColumn,
+  column('name', 'NAME'),
+  column('status', 'STATUS'),
+  column('api_key_id', 'KEY', { wide: true }),
+  column('embed_snippet', 'TAG', { wide: true }),
+  column('created_at', 'CREATED', { kind: 'time' }),
+]
+const common = { apis: ['tenant', 'operator'], offline: true, columns, danger: 'none' } as const
+const args = { id: argument('id of the widget') }
+const ID = '31aa07c2-…'
+const looks = {
+  name: text('NAME', 'what it is called'),
+  origin: list('A,B', 'origins whose pages may show it, such as https://shop.example'),
+  accent: text('COLOR', 'main colour, such as #2563eb'),
+  welcome: text('TEXT', 'what it says first'),
+  file: { ...text('FILE', 'JSON with the members of the API; - reads it from stdin'), short: 'f' },
+}
+type Looks = { name?: string; origin?: string[]; accent?: string; welcome?: string; file?: string }
+
+/** The members that flags name, over those of the file. */
+async function orderOf(shell: Shell, { name, origin, accent, welcome, file }: Looks): Promise<Partial<NewWidget>> {
+  const from = (file === undefined ? {} : await readValueFile(shell, file)) as Partial<NewWidget>
+  return {
+    ...from,
+    ...(name === undefined ? {} : { name }),
+    ...(origin === undefined ? {} : { security: { ...from.security, allowedOrigins: origin } }),
+    ...(accent === undefined ? {} : { appearance: { ...from.appearance, primaryColor: accent } }),
+    ...(welcome === undefined ? {} : { behavior: { ...from.behavior, welcomeMessage: welcome } }),
+  }
+}
+
+async function widgetAt(shell: Shell, id: string) {
+  const { api } = await apiOf(shell)
+  const one = api.iframes({ id: encodeURIComponent(id) })
+  return { one }
+}
+
+const listWidgets = defineCommand({
+  ...common,
+  path: 'widgets list',
+  summary: 'List chat widgets, newest first',
+  about:
+    "On the server's machine it lists everyone's, or with --org those of one organization or user. Over --url it lists your own.",
+  examples: ['widgets list', 'widgets list --org acme --json'],
+  impact: 'read',
+  exits: [3, 4, 7],
+  watchable: true,
+  flags: pageFlags,
+  async run(shell, paging) {
+    const { api, whose } = await apiOf(shell)
+    await printPages(shell, paging, {
+      page: async (order) => {
+        const found = expectData(await api.iframes.get({ query: { ...order, ...whose } }))
+        return { items: found.configs, next: found.next_cursor }
+      },
+      columns,
+      empty: 'No widgets. Create one: svc-admin widgets create --key KEY --origin https://shop.example',
+    })
+  },
+})
+
+const getWidget = defineCommand({
+  ...common,
+  path: 'widgets get',
+  summary: 'Show one chat widget',
+  about: 'With --json it prints everything about it.',
+  examples: [`widgets get ${ID}`, `widgets get ${ID} --json`],
+  impact: 'read',
+  exits: [3, 4, 7],
+  args,
+  async run(shell, { id }) {
+    const { one } = await widgetAt(shell, id)
+    shell.print.item(expectData(await one.get()), columns)
+  },
+})
+
+const createWidget = defineCommand({
+  ...common,
+  path: 'widgets create',
+  summary: 'Create a chat widget',
+  about: 'The key pays and answers. Without --origin the origins of the key may show it; without any no page does.',
+  examples: [
+    `widgets create --key ${ID} --origin https://shop.example`,
+    `widgets create --key ${ID} -f shop.json --json`,
+  ],
+  impact: 'write',
+  exits: [3, 4, 5, 7, 10],
+  flags: { key: text('KEY', 'id of the key that pays'), ...looks },
+  async run(shell, { key, ...said }) {
+    const order = { ...(await orderOf(shell, said)), ...(key === undefined ? {} : { api_key_id: key }) } as NewWidget
+    if (shell.planned(`create the widget ${order.name ?? 'My Widget'}`)) return
+    const { api, whose } = await apiOf(shell)
+    const headers = { 'idempotency-key': shell.globals.idempotencyKey ?? randomBase62(24) }
+    const made = expectData(await api.iframes.post(order, { query: whose, headers }))
+    shell.print.item(made, columns)
+    shell.note(`Put it on a page: svc-admin widgets snippet ${made.id}`)
+  },
+})
+
+const updateWidget = defineCommand({
+  ...common,
+  path: 'widgets update',
+  summary: 'Change a chat widget',
+  about: 'What is left out stays, also within a group of members.',
+  examples: [`widgets update ${ID} --accent "#0f766e"`, `widgets update ${ID} -f shop.json --json`],
+  impact: 'write',
+  exits: [3, 4, 5, 7, 10],
+  args,
+  flags: looks,
+  async run(shell, { id, ...said }) {
+    const patch = await orderOf(shell, said)
+    if (shell.planned(`change ${Object.keys(patch).join(', ') || 'nothing'} of widget ${id}`)) return
+    const { one } = await widgetAt(shell, id)
+    shell.print.item(expectData(await one.patch(patch)), columns)
+  },
+})
+
+const switching = (verb: 'enable' | 'disable', summary: string) =>
+  defineCommand({
+    ...common,
+    path: `widgets ${verb}`,
+    summary,
+    about: 'Takes effect with the next request of its visitors.',
+    examples: [`widgets ${verb} ${ID}`, `widgets ${verb} ${ID} --json`],
+    impact: 'write',
+    exits: [3, 4, 7, 10],
+    args,
+    async run(shell, { id }) {
+      if (shell.planned(`${verb} widget ${id}`)) return
+      const { one } = await widgetAt(shell, id)
+      const status = verb === 'enable' ? ('active' as const) : ('disabled' as const)
+      shell.print.item(expectData(await one.patch({ status })), columns)
+    },
+  })
+
+const duplicateWidget = defineCommand({
+  ...common,
+  path: 'widgets duplicate',
+  summary: 'Copy a chat widget',
+  about: 'The copy has the same key and looks, and no conversations.',
+  examples: [`widgets duplicate ${ID}`, `widgets duplicate ${ID} --name "Second shop" --json`],
+  impact: 'write',
+  exits: [3, 4, 5, 7, 10],
+  args,
+  flags: { name: looks.name },
+  async run(shell, { id, name }) {
+    if (shell.planned(`copy widget ${id}`)) return
+    const { one } = await widgetAt(shell, id)
+    const headers = { 'idempotency-key': shell.globals.idempotencyKey ?? randomBase62(24) }
+    shell.print.item(expectData(await one.duplicate.post(name === undefined ? {} : { name }, { headers })), columns)
+  },
+})
+
+const deleted = [column('deleted', 'DELETED', { kind: 'flag' })]
+const deleteWidget = defineCommand({
+  ...common,
+  columns: deleted,
+  danger: 'moderate',
+  path: 'widgets delete',
+  summary: 'Delete a chat widget and its conversations',
+  about: 'Cannot be undone. The gentler way is widgets disable.',
+  examples: [`widgets delete ${ID}`, `widgets delete ${ID} --yes --json`],
+  impact: 'write',
+  exits: [3, 4, 7, 10],
+  args,
+  async run(shell, { id }) {
+    if (shell.planned(`delete widget ${id} and its conversations`)) return
+    shell.confirm(`Delete widget ${id} and its conversations? This cannot be undone.`)
+    const { one } = await widgetAt(shell, id)
+    shell.print.item(expectData(await one.delete()), deleted)
+  },
+})
+
+const previewColumns = [column('preview_url', 'URL'), column('expires_at', 'UNTIL', { kind: 'time' })]
+const previewWidget = defineCommand({
+  ...common,
+  columns: previewColumns,
+  path: 'widgets preview',
+  summary: 'Make a link that shows a widget for 15 minutes',
+  about: 'Whoever has the link sees the widget, whatever its origins.',
+  examples: [`widgets preview ${ID}`, `widgets preview ${ID} --json`],
+  impact: 'read',
+  exits: [3, 4, 7],
+  args,
+  async run(shell, { id }) {
+    const { one } = await widgetAt(shell, id)
+    shell.print.item(expectData(await one['preview-token'].post()), previewColumns)
+  },
+})
+
+const domainColumns = [
+  column('domain', 'DOMAIN'),
+  column('verified', 'VERIFIED', { kind: 'flag' }),
+  column('record', 'PROOF', { wide: true }),
+]
+const verifyDomain = defineCommand({
+  ...common,
+  columns: domainColumns,
+  path: 'widgets verify-domain',
+  summary: 'Show the proof that a domain is yours, and check it',
+  about: 'The proof is a TXT record, or a file with --by file. Exits 9 while it is not there.',
+  examples: [`widgets verify-domain ${ID} shop.example`, `widgets verify-domain ${ID} shop.example --by file --json`],
+  impact: 'read',
+  exits: [3, 4, 7, 9],
+  args: { ...args, domain: argument('host name') },
+  flags: { by: choice(['dns', 'file'], 'where the proof is') },
+  async run(shell, { id, domain, by = 'dns' }) {
+    const { one } = await widgetAt(shell, id)
+    const checked = expectData(await one.verify.post({ domain, method: by }))
+    shell.print.item(checked, domainColumns)
+    if (checked.verified) return
+    shell.note(`Not there yet. Put ${checked.record.value} at ${checked.record.name}, then run this again.`)
+    shell.exitCode = EXIT.checkFailed
+  },
+})
+
+const snippetColumns = [column('embed_snippet', 'TAG')]
+const showSnippet = defineCommand({
+  ...common,
+  columns: snippetColumns,
+  path: 'widgets snippet',
+  summary: 'Show the tag that puts a widget on a page',
+  about: 'The tag goes before the end of the body.',
+  examples: [`widgets snippet ${ID}`, `widgets snippet ${ID} --json`],
+  impact: 'read',
+  exits: [3, 4, 7],
+  args,
+  async run(shell, { id }) {
+    const { one } = await widgetAt(shell, id)
+    const { embed_snippet } = expectData(await one.get())
+    shell.print.item({ embed_snippet }, snippetColumns)
+  },
+})
+
+export const widgetCommands = [
+  listWidgets,
+  getWidget,
+  createWidget,
+  updateWidget,
+  switching('enable', 'Have a widget answer again'),
+  switching('disable', 'Have a widget answer nobody for now'),
+  duplicateWidget,
+  deleteWidget,
+  previewWidget,
+  verifyDomain,
+  showSnippet,
+]
