@@ -59,7 +59,10 @@ const groups: Readonly<Record<string, Load>> = {
     ...(await import('./commands/webhooks-look')).webhookLookCommands,
     ...(await import('./commands/webhooks-sign')).webhookSignCommands,
   ],
-  widgets: async () => (await import('./commands/widgets')).widgetCommands,
+  widgets: async () => [
+    ...(await import('./commands/widgets')).widgetCommands,
+    ...(await import('./commands/widgets-show')).widgetShowCommands,
+  ],
   takeovers: async () => (await import('./commands/takeovers')).takeoverCommands,
   deliveries: async () => (await import('./commands/deliveries')).deliveryCommands,
   events: async () => (await import('./commands/events')).eventCommands,

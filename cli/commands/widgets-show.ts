@@ -1,0 +1,81 @@
+import { apiOf } from '../api'
+import { defineCommand } from '../command'
+import { EXIT } from '../exit'
+import { expectData } from '../failure'
+import { column } from '../output/columns'
+import type { Shell } from '../shell'
+import { argument, choice } from '../words'
+
+const common = { apis: ['tenant', 'operator'], offline: true, danger: 'none' } as const
+const args = { id: argument('id of the widget') }
+const ID = '31aa07c2-…'
+
+/** The routes of one widget, over either API. */
+export async function widgetAt(shell: Shell, id: string) {
+  const { api } = await apiOf(shell)
+  const one = api.iframes({ id: encodeURIComponent(id) })
+  return { one }
+}
+
+const previewColumns = [column('preview_url', 'URL'), column('expires_at', 'UNTIL', { kind: 'time' })]
+const previewWidget = defineCommand({
+  ...common,
+  columns: previewColumns,
+  path: 'widgets preview',
+  summary: 'Make a link that shows a widget for 15 minutes',
+  about: 'Whoever has the link sees the widget, whatever its origins.',
+  examples: [`widgets preview ${ID}`, `widgets preview ${ID} --json`],
+  impact: 'read',
+  exits: [3, 4, 7],
+  args,
+  async run(shell, { id }) {
+    const { one } = await widgetAt(shell, id)
+    shell.print.item(expectData(await one['preview-token'].post()), previewColumns)
+  },
+})
+
+const domainColumns = [
+  column('domain', 'DOMAIN'),
+  column('verified', 'VERIFIED', { kind: 'flag' }),
+  column('record', 'PROOF', { wide: true }),
+]
+const verifyDomain = defineCommand({
+  ...common,
+  columns: domainColumns,
+  path: 'widgets verify-domain',
+  summary: 'Show the proof that a domain is yours, and check it',
+  about: 'The proof is a TXT record, or a file with --by file. Exits 9 while it is not there.',
+  examples: [`widgets verify-domain ${ID} shop.example`, `widgets verify-domain ${ID} shop.example --by file --json`],
+  impact: 'read',
+  exits: [3, 4, 7, 9],
+  args: { ...args, domain: argument('host name') },
+  flags: { by: choice(['dns', 'file'], 'where the proof is') },
+  async run(shell, { id, domain, by = 'dns' }) {
+    const { one } = await widgetAt(shell, id)
+    const checked = expectData(await one.verify.post({ domain, method: by }))
+    shell.print.item(checked, domainColumns)
+    if (checked.verified) return
+    shell.note(`Not there yet. Put ${checked.record.value} at ${checked.record.name}, then run this again.`)
+    shell.exitCode = EXIT.checkFailed
+  },
+})
+
+const snippetColumns = [column('embed_snippet', 'TAG')]
+const showSnippet = defineCommand({
+  ...common,
+  columns: snippetColumns,
+  path: 'widgets snippet',
+  summary: 'Show the tag that puts a widget on a page',
+  about: 'The tag goes before the end of the body.',
+  examples: [`widgets snippet ${ID}`, `widgets snippet ${ID} --json`],
+  impact: 'read',
+  exits: [3, 4, 7],
+  args,
+  async run(shell, { id }) {
+    const { one } = await widgetAt(shell, id)
+    const { embed_snippet } = expectData(await one.get())
+    shell.print.item({ embed_snippet }, snippetColumns)
+  },
+})
+
+export const widgetShowCommands = [previewWidget, verifyDomain, showSnippet]
