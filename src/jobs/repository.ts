@@ -78,10 +78,12 @@ const soonest = query()((db) => {
     .select({ at: sql`min(${t.lease_until})` })
     .from(t)
     .where(isNotNull(t.lease_until))
+  const first = db.select({ id: t.id }).from(t).where(isNotNull(t.turn)).limit(1)
   return db
     .select({
       runAt: sql<number | null>`${waiting}`.as('run_at'),
       leaseUntil: sql<number | null>`${leased}`.as('lease_until'),
+      inLine: sql<number>`case when exists ${first} then 1 else 0 end`.as('in_line'),
     })
     .from(sql`(select 1) as one`)
 })
@@ -122,11 +124,11 @@ export const jobRepository = {
     return Math.max(turn + 1, Number(front?.turn ?? 0))
   },
 
-  /** When the next waiting job is due, and when the next lease ends; null for none. */
-  async soonest(db: Reader): Promise<{ runAt: number | null; leaseUntil: number | null }> {
+  /** When the next waiting job is due, when the next lease ends (null for none), and whether a job is in line. */
+  async soonest(db: Reader): Promise<{ runAt: number | null; leaseUntil: number | null; inLine: boolean }> {
     const [found] = await soonest(db, {})
     const ms = (value: number | null) => (value === null ? null : Number(value))
-    return { runAt: ms(found!.runAt), leaseUntil: ms(found!.leaseUntil) }
+    return { runAt: ms(found!.runAt), leaseUntil: ms(found!.leaseUntil), inLine: Number(found!.inLine) === 1 }
   },
 
   /** Waiting jobs that are due, the longest overdue first. */

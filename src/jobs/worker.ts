@@ -69,14 +69,14 @@ export function createWorker(
   /** Puts due and lost jobs in line, and begins as many as there is room for. */
   async function look(only?: string): Promise<{ moved: number; begun: number }> {
     const now = clock.now()
-    const { runAt, leaseUntil } = await rows.soonest(store.read)
+    const { runAt, leaseUntil, inLine } = await rows.soonest(store.read)
     const isDue = runAt !== null && runAt <= now
     const isNew = isFirstLook || (loop !== null && lacksRecurring)
     const isLost = isNew || (leaseUntil !== null && leaseUntil <= now)
     napMs = Math.min(LOOK_MS[store.dialect], ...[runAt, leaseUntil].map((at) => Math.max(1, (at ?? Infinity) - now)))
     const moved = isDue || isLost ? await store.write((tx) => tidyLine(tx, now)) : 0
     isFirstLook = false
-    return { moved, begun: await claimAll(await kindsInLine(only)) }
+    return { moved, begun: inLine || moved ? await claimAll(await kindsInLine(only)) : 0 }
   }
 
   /** Claiming takes some queries for each kind, so only those are claimed that have a job in line. */

@@ -1,0 +1,80 @@
+/**
+ * `bun run bench:making [--rounds=10]`: how long the server takes for each thing it makes by itself, warm, and how long
+ * `/health` takes meanwhile (50 ms at p99). On a busy machine the milliseconds of processor count.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { watchHealth } from '../catalogue/support/health'
+import { devKeyOf, startServerProcess } from '../support/server-process'
+import { processorMsOf } from './processor'
+import { rankOf } from './turns'
+
+const rounds = Number(process.argv.find((word) => word.startsWith('--rounds='))?.slice(9) ?? 10)
+const LINES = Array.from({ length: 12 }, (_, n) => `Station ${n}: ${n * 7} visitors, ${n * 3} of them returned.`)
+const PROMPT = `Report on the visitors of a harbour.\n${LINES.join('\n')}`
+const LIMIT_MS: Record<string, number> = {
+  pdf: 150,
+  docx: 300,
+  pptx: 300,
+  xlsx: 300,
+  csv: 300,
+  image: 150,
+  video: 8_000,
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-bench-making-'))
+const server = await startServerProcess({ dataDir: folder, env: { SVC_LOG_LEVEL: 'error' } })
+const headers = { authorization: `Bearer ${devKeyOf(folder)}`, 'content-type': 'application/json' }
+// biome-ignore lint/suspicious/noExplicitAny: answers of every shape
+async function ask(path: string, body?: object): Promise<any> {
+  const order = body ? { method: 'POST', body: JSON.stringify(body) } : {}
+  const response = await fetch(`${server.url}/api/v1/${path}`, { headers, ...order })
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
+  return response.json()
+}
+
+const makers: Record<string, (n: number) => Promise<unknown>> = {
+  image: (n) => ask('images', { prompt: `a red sailboat at sunset, number ${n}` }),
+  video: async (n) => {
+    const { job_id } = await ask('video', {
+      prompt: `a red sailboat, number ${n}`,
+      duration: '5s',
+      aspect_ratio: '16:9',
+    })
+    for (;;) {
+      const { status, error } = await ask(`jobs/${job_id}`)
+      if (status === 'completed') return
+      if (status === 'failed') throw new Error(error)
+      await Bun.sleep(20)
+    }
+  },
+}
+for (const format of ['pdf', 'docx', 'pptx', 'xlsx', 'csv'])
+  makers[format] = (n) => ask('documents', { prompt: `${PROMPT}\nCopy ${n}.`, format })
+
+try {
+  for (const [name, make] of Object.entries(makers)) {
+    const times = name === 'video' ? Math.min(rounds, 3) : rounds
+    for (let n = 0; n < 2 && name !== 'video'; n++) await make(n)
+    const health = watchHealth(server.port, server.pid)
+    const [took, before] = [[] as number[], processorMsOf(server.pid)]
+    for (let n = 0; n < times; n++) {
+      const began = performance.now()
+      await make(n + 2)
+      took.push(performance.now() - began)
+    }
+    const processor = ((processorMsOf(server.pid) - before) / times).toFixed(0)
+    await health.stop()
+    took.sort((a, b) => a - b)
+    const asked = health.latencies().sort((a, b) => a - b)
+    process.stdout.write(
+      `${name}: median ${rankOf(took, 0.5)} ms, at most ${rankOf(took, 1)} ms (limit ${LIMIT_MS[name]}), ${processor} ms of processor; ` +
+        `/health meanwhile p99 ${rankOf(asked, 0.99)} ms of ${asked.length} asks (limit 50)\n`,
+    )
+  }
+} finally {
+  await server.stop()
+  rmSync(folder, { recursive: true, force: true })
+}
+process.exit(0)
