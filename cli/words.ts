@@ -141,3 +141,6 @@ function pick<Words extends readonly string[]>(words: Words, word: string): Word
   if (words.includes(word)) return word
   throw new BadWord(`is "${word}"; it must be one of ${words.join(', ')}`)
 }
+
+/** With how many a tail begins. */
+export const LAST = whole('N', 'begin with this many that are there; 10 by default', { min: 0, max: 100 })

@@ -5,7 +5,8 @@ import { EXIT } from '../exit'
 import { CommandFailed, expectData, usageFailure } from '../failure'
 import { column } from '../output/columns'
 import type { Shell } from '../shell'
-import { argument, choice, text, words } from '../words'
+import { tail } from '../tail'
+import { argument, choice, flag, LAST, text, words } from '../words'
 import { deliveryColumns as columns, WEBHOOK } from './webhooks-columns'
 
 const common = { apis: ['tenant', 'operator'], offline: true } as const
@@ -46,6 +47,25 @@ const listDeliveries = defineCommand({
     const all = await newest(shell, webhook)
     const isWanted = (one: Delivery) => (!status || one.status === status) && (!event || one.event_type === event)
     shell.print.list(all.filter(isWanted), columns, 'Nothing was delivered yet.')
+  },
+})
+
+const tailDeliveries = defineCommand({
+  ...common,
+  columns,
+  path: 'deliveries tail',
+  summary: 'Print attempts to deliver as they end',
+  about: 'Goes on until Ctrl-C. In a pipe, and with -o json, each attempt is one line of JSON.',
+  examples: ['deliveries tail --failed', 'deliveries tail --webhook 31aa07c2-… -o jsonl'],
+  impact: 'read',
+  danger: 'none',
+  exits: [3, 4, 7],
+  offline: false,
+  flags: { webhook, failed: flag('only those that failed'), last: LAST },
+  async run(shell, { webhook, failed, last = 10 }) {
+    const all = () => newest(shell, webhook)
+    const wanted = async () => (await all()).filter(({ status }) => !failed || status === 'failed')
+    await tail(shell, { columns, newest: wanted, last, what: 'attempt' })
   },
 })
 
@@ -109,4 +129,4 @@ function find(all: readonly Delivery[], id: string): Delivery {
   })
 }
 
-export const deliveryCommands = [listDeliveries, getDelivery, replayDeliveries]
+export const deliveryCommands = [listDeliveries, tailDeliveries, getDelivery, replayDeliveries]

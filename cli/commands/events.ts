@@ -6,7 +6,8 @@ import { column } from '../output/columns'
 import { pageFlags, printPages } from '../pages'
 import { readValueFile } from '../preference-file'
 import type { Shell } from '../shell'
-import { argument, text } from '../words'
+import { tail } from '../tail'
+import { argument, LAST, text } from '../words'
 
 const columns = [
   column('id', 'ID', { keep: true }),
@@ -51,6 +52,27 @@ const listEvents = defineCommand({
       columns: listed,
       empty: 'No events. Publish one: svc-admin events publish order.created',
     })
+  },
+})
+
+const tailEvents = defineCommand({
+  ...common,
+  columns: listed,
+  path: 'events tail',
+  summary: 'Print events as they come',
+  about:
+    'Goes on until Ctrl-C. In a pipe, and with -o json, each event is one line of JSON. The hundred newest are read each second.',
+  examples: ['events tail', 'events tail --type order.created -o jsonl | head -n 3'],
+  impact: 'read',
+  danger: 'none',
+  exits: [3, 4, 7],
+  offline: false,
+  flags: { type: text('TYPE', 'only of this name'), last: LAST },
+  async run(shell, { type, last = 10 }) {
+    const { api, whose } = await apiOf(shell)
+    const query = { limit: 100, ...(type ? { eventType: type } : {}), ...whose }
+    const newest = async () => expectData(await api.events.get({ query })).events
+    await tail(shell, { columns: listed, newest, last, what: 'event' })
   },
 })
 
@@ -99,4 +121,4 @@ async function accountOf(shell: Shell): Promise<string> {
   return active_org_id ?? user.id
 }
 
-export const eventCommands = [listEvents, publishEvent]
+export const eventCommands = [listEvents, tailEvents, publishEvent]

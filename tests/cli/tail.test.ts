@@ -1,0 +1,27 @@
+import { expect, test } from 'bun:test'
+import { systemClock } from '../../src/kernel/clock'
+import { cliOver } from '../support/cli'
+import { eventually } from '../support/eventually'
+import { fakeIo } from '../support/io'
+import { createWorld } from '../support/world'
+
+const world = await createWorld()
+const run = cliOver(world)
+
+test('events tail prints what is there, then what comes, one line of JSON each in a pipe, until Ctrl-C', async () => {
+  const ada = await world.person()
+  const publish = (eventType: string) => ada.send('POST', 'events', { orgId: ada.userId, eventType })
+  for (const type of ['a', 'b']) await publish(type)
+  const leaving = new AbortController()
+  const io = fakeIo()
+  const options = { key: ada.key, io, signal: leaving.signal, clock: systemClock }
+  const tail = run(['events', 'tail', '--last', '1'], options)
+  await eventually(() => io.stdout().split('\n').length === 2)
+  for (const type of ['c', 'd']) await publish(type)
+  await eventually(() => io.stdout().split('\n').length === 4)
+  leaving.abort()
+  const { exitCode, stderr, stdout } = await tail
+  expect([exitCode, stderr]).toEqual([130, '3 events were shown.\n'])
+  const lines = stdout.trimEnd().split('\n')
+  expect(lines.slice(-2).map((line) => JSON.parse(line).eventType)).toEqual(['c', 'd'])
+})
