@@ -37,7 +37,12 @@ export function createActions(deps: Deps) {
   const { store, clock, audit, log, files, recorder, waitForWheel } = deps
 
   /** Throws 400 for arguments that the tool does not take, 404 `session_not_found` when the session ended meanwhile. */
-  return async function act(call: Call, session: OpenSession, { tool, arguments: args = {} }: ActionOrder, by: Actor) {
+  return async function act(
+    call: Call,
+    session: OpenSession,
+    { tool, arguments: args = {} }: ActionOrder,
+    { by, kept }: { by: Actor; kept: boolean },
+  ) {
     const problem = validatorOf(DECLARED[tool].inputSchema)(args)
     if (problem) throw invalidInput('arguments', problem)
     return inTurn(session, async () => {
@@ -46,7 +51,7 @@ export function createActions(deps: Deps) {
       session.lastActive = clock.now()
       const ran = await run(session, tool, args, deadline)
       session.lastActive = clock.now()
-      return finish(call, session, { tool, args, by, ran })
+      return finish(call, session, { tool, args, by, kept, ran })
     })
   }
 
@@ -68,12 +73,12 @@ export function createActions(deps: Deps) {
   async function finish(
     call: Call,
     session: OpenSession,
-    { tool, args, by, ran }: { tool: BrowserTool; args: Arguments; by: Actor; ran: Ran },
+    { tool, args, by, kept, ran }: { tool: BrowserTool; args: Arguments; by: Actor; kept: boolean; ran: Ran },
   ): Promise<ActionResult> {
     const { performed, ok } = ran
     await within(settle(session.live.page(), 500), undefined, 1_000)
     const facts = await session.live.facts(session.live.page())
-    const frame = await recorder.picture(session)
+    const frame = kept ? await recorder.picture(session) : null
     const drafts = [performed.draft, frame].filter((draft): draft is Draft => Boolean(draft))
     try {
       return await store.write(async (tx: Tx) => {
@@ -89,7 +94,7 @@ export function createActions(deps: Deps) {
         if (version === null) throw sessionNotFound()
         const result = performed.draft ? { artifact: await keepPicture(tx, session, performed) } : performed.result
         const deed = { actor: by, tool, target: performed.target, ok, url, ...told(tool, args, performed, ran) }
-        await recorder.keep(tx, session, session.lastActive, deed, frame)
+        if (kept) await recorder.keep(tx, session, session.lastActive, deed, frame)
         await audit.record(tx, call, {
           action: 'browser.action',
           entityType: 'browser_session',

@@ -142,5 +142,3 @@ export function createEmbed({ store, clock, host, tokens, wheel, liveOf, recordi
     }
   }
 }
-
-export type Embed = ReturnType<typeof createEmbed>

@@ -1,4 +1,3 @@
 /** Browser: sessions of a real browser that an agent works and a person watches. */
-export { browserSettings } from './config'
 export { type BrowserService, createBrowser } from './service'
 export { startWatchLoop } from './watch-loop'

@@ -3,7 +3,7 @@ import { VIEWPORT } from './chromium'
 import type { EgressProxy } from './egress-proxy'
 
 /** Contract 16: a page may open tabs, up to so many; more are closed at once. */
-export const MOST_TABS = 10
+const MOST_TABS = 10
 
 type Options = {
   browser: Browser

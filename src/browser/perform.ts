@@ -182,7 +182,7 @@ async function extractFrom(
 }
 
 /** The page in front and its frames, as one. */
-export async function readContent({ live }: OpenSession): Promise<PageContent> {
+async function readContent({ live }: OpenSession): Promise<PageContent> {
   const page = live.page()
   await settle(page)
   const read = await Promise.all(

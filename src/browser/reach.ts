@@ -5,7 +5,7 @@ import { findElement, type Kind } from './match'
 import { type Element, type Refs, readTree } from './tree'
 
 /** What was acted on, as people call it. */
-export type Target = { role: string; name: string }
+type Target = { role: string; name: string }
 export type Acted = { action: string; target: Target | null; secret?: boolean }
 
 export type Doing = { live: LiveBrowser; refs: Refs; signal: AbortSignal }

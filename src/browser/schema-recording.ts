@@ -1,7 +1,7 @@
 import { nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
 import { BrowserSessionId } from './schema'
 
-export const ACTORS = ['agent', 'person', 'api'] as const
+const ACTORS = ['agent', 'person', 'api'] as const
 export type Actor = (typeof ACTORS)[number]
 
 const RecordedAction = t.Object({

@@ -6,10 +6,10 @@ export type BrowserSessionId = Static<typeof BrowserSessionId.schema>
 
 export type SessionState = 'active' | 'ended'
 /** Why a session ended: by call, cap, idle time or credit, or because its browser or its server went away. */
-export const END_REASONS = ['call', 'cap', 'idle', 'credits', 'browser', 'lost', 'shutdown'] as const
+const END_REASONS = ['call', 'cap', 'idle', 'credits', 'browser', 'lost', 'shutdown'] as const
 export type EndReason = (typeof END_REASONS)[number]
 
-export const BROWSER_TOOLS = [
+const BROWSER_TOOLS = [
   'browser_navigate',
   'browser_act',
   'browser_extract',

@@ -139,9 +139,15 @@ export function createBrowser(deps: Deps) {
   }
 
   /** Runs one tool of a session (contract 16.1). */
-  async function action(call: Call, id: string, order: ActionOrder, by: Actor = 'api'): Promise<ActionResult> {
+  async function action(
+    call: Call,
+    id: string,
+    order: ActionOrder,
+    by: Actor = 'api',
+    kept = true,
+  ): Promise<ActionResult> {
     const session = await opened(await own(call, id))
-    return act(call, session, order, by)
+    return act(call, session, order, { by, kept })
   }
 
   async function opened(row: SessionRow): Promise<OpenSession> {
@@ -158,11 +164,11 @@ export function createBrowser(deps: Deps) {
     return row
   }
 
-  /** The browser tools of a run, bound to a session of its caller. Throws 404 `session_not_found`. */
-  async function toolsFor(call: Call, id: string): Promise<Tool[]> {
+  /** The browser tools of a run, bound to a session of its caller; of what a stealth run does nothing is kept. Throws 404 `session_not_found`. */
+  async function toolsFor(call: Call, id: string, stealth: boolean): Promise<Tool[]> {
     const row = await own(call, id)
     if (row.state === 'ended') throw sessionNotFound()
-    return toolsOf((by, tool, args) => action(by, row.id, { tool, arguments: args }, 'agent'), unavailable)
+    return toolsOf((by, tool, args) => action(by, row.id, { tool, arguments: args }, 'agent', !stealth), unavailable)
   }
 
   /** The browser died: its sessions are over, and charged until now. */

@@ -99,26 +99,6 @@ function withNeighbours(elements: readonly Element[]): Element[] {
   return shown
 }
 
-/** One line for each element, for an engine: `e12 button "Sign in"`. */
-export function describeTree(elements: readonly Element[], most = 300): string {
-  return elements
-    .filter(({ role, name }) => name || ACTIVE.has(role))
-    .slice(0, most)
-    .map(({ ref, role, name, value, checked, disabled }) =>
-      [
-        ref,
-        role,
-        JSON.stringify(name),
-        value && `= ${JSON.stringify(value)}`,
-        checked && 'checked',
-        disabled && 'disabled',
-      ]
-        .filter(Boolean)
-        .join(' '),
-    )
-    .join('\n')
-}
-
 /** Roles that something can be done with. */
 export const ACTIVE: ReadonlySet<string> = new Set([
   'button',

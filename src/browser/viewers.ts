@@ -94,8 +94,11 @@ export function createShow(session: OpenSession, onEmpty: () => void) {
       void cdp.send('Page.screencastFrameAck', { sessionId }).catch(() => undefined)
       if (cast?.cdp !== cdp) return
       seq += 1
-      const { deviceWidth: w, deviceHeight: h } = metadata
-      latest = framed({ seq, w, h, version: session.version }, Buffer.from(data, 'base64'))
+      const { deviceWidth: w, deviceHeight: h, timestamp = 0 } = metadata
+      latest = framed(
+        { seq, w, h, version: session.version, at: Math.round(timestamp * 1_000) },
+        Buffer.from(data, 'base64'),
+      )
       for (const viewer of viewers.values()) send(viewer)
       tellSoon()
     })

@@ -57,7 +57,9 @@ export function createOpen({ store, clock, cacheEnabled, access, stopping, ...ro
     // The caller says whether the key has a brand soul, so calls without one need no query.
     const hasSoul = request.usesSoul && caller.type === 'key' && caller.hasBrandSoul
     const soul = hasSoul ? await brandSoulOf(store.read, caller.keyId) : null
-    const browserTools = request.browserSession ? await browser.toolsFor(call, request.browserSession) : []
+    const browserTools = request.browserSession
+      ? await browser.toolsFor(call, request.browserSession, isStealth(request.mode))
+      : []
     const memories = await remembered(caller, request)
     const active = await activeIn(call, request)
     const guidance = request.mode === 'auto' ? await routing.of(caller) : null
