@@ -1,0 +1,71 @@
+import { afterAll, expect, test } from 'bun:test'
+import { sanitiseCss } from '../../src/widgets/css'
+import { eventually } from '../support/eventually'
+import { startUpstream } from '../support/upstream'
+import { createWidgetWorld } from './world'
+
+const upstream = await startUpstream()
+afterAll(() => upstream.stop())
+const world = await createWidgetWorld({ config: { engineBaseUrl: upstream.url, engineModel: 'scripted' } })
+const { widget, begin, say, desk } = world
+
+test('an answer under way is stopped and neither shown nor billed when a person takes over (I36)', async () => {
+  const { id, owner } = await widget({ behavior: { mode: 'fast' } })
+  const before = (await owner.send('GET', 'usage')).body
+  for (const stream of [false, true]) {
+    const chat = await begin(id)
+    const asked = say(chat, `${stream} [[hang]]`, { stream })
+    await eventually(() => upstream.calls.some(({ prompt }) => prompt.includes(`${stream} [[hang]]`)))
+    await desk(owner, chat)('POST', '/takeover')
+    const { text } = await asked
+    expect(text).toContain('"reply":null')
+    const { body } = await desk(owner, chat)('GET')
+    expect(body.messages.map(({ role }: { role: string }) => role)).toEqual(['user'])
+  }
+  const after = (await owner.send('GET', 'usage')).body
+  expect(after.totals?.cost_cents ?? 0).toBe(before.totals?.cost_cents ?? 0)
+})
+
+test('a message whose answer failed is kept, and the same words again are the same message', async () => {
+  const { id, owner } = await widget({ behavior: { mode: 'fast' } })
+  const chat = await begin(id)
+  expect((await say(chat, 'please [[fail:9]]')).status).toBeGreaterThanOrEqual(500)
+  const kept = async () => (await desk(owner, chat)('GET')).body.messages
+  expect(await kept()).toHaveLength(1)
+  await say(chat, 'please [[fail:9]]')
+  expect(await kept()).toHaveLength(1)
+})
+
+test.each([
+  '@import url(//evil.example/x.css);',
+  'a { background: url(https://evil.example/x) }',
+  'a { background: u\\72l(https://evil.example/x) }',
+  'a { background: u/**/rl(x); background: \\75\\72\\6c(x) }',
+  'a { width: expression(alert(1)) }',
+  'a { -moz-binding: url(x); behavior: url(x) }',
+  'a::after { content: "</style><script>alert(1)</script>" }',
+  '@font-face { font-family: x; src: url(x) }',
+])('CSS that loads or runs something is taken out: %s', (css) => {
+  const left = sanitiseCss(css)
+  expect(left).not.toMatch(/evil|url\(|expression|script|behavior|binding|font-face|\\7/i)
+})
+
+test('CSS that arranges stays', () => {
+  const css = '@media (min-width: 20em) { .message { color: red; padding: 1px 2px } }'
+  expect(sanitiseCss(css)).toBe(css)
+  expect(() => sanitiseCss('a { color')).toThrow('not CSS')
+})
+
+test('groups merge member by member, and the white label needs a plan', async () => {
+  const free = await world.person({ tier: 'free' })
+  const { id } = await widget({ appearance: { title: 'Hats' } }, free)
+  const label = await free.send('PATCH', `iframes/${id}`, { appearance: { hideBranding: true } })
+  expect([label.status, label.body.error.code]).toEqual([403, 'forbidden'])
+  const { body } = await free.send('PATCH', `iframes/${id}`, { appearance: { theme: 'dark' } })
+  expect(body.appearance).toMatchObject({ title: 'Hats', theme: 'dark' })
+  const bots = await free.send('PATCH', `iframes/${id}`, { security: { requireTurnstile: true } })
+  expect(bots.status).toBe(400)
+  const foreign = await free.send('PATCH', `iframes/${id}`, { api_key_id: (await world.person()).keyId })
+  expect(foreign.status).toBe(404)
+  expect((await free.send('GET', `iframes/${id}/analytics`)).body.totals).toMatchObject({ sessions: 0, csat: null })
+})
