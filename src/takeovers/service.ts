@@ -22,8 +22,6 @@ type Deps = { store: Store; clock: Clock; jobs: Pick<Jobs, 'register'> }
 type By = { call: Call<Caller> | null }
 
 export type Takeovers = ReturnType<typeof createTakeovers>
-/** The takeovers of one kind. */
-export type TakeoversOf = ReturnType<Takeovers['of']>
 
 const LOOK_EVERY_MS = 30_000
 const BATCH = 200

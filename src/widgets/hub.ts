@@ -23,8 +23,6 @@ export const chatFrame = (told: ChatEvent): string => sseFrame(told)
 type Write = (told: ChatEvent) => void | Promise<void>
 type Watcher = { seen: number; look(): void }
 
-export type Hub = ReturnType<typeof createHub>
-
 const LOOK_EVERY_MS = 2_000
 /** While nobody listens the loop sleeps; the first who does wakes it. */
 const NOBODY_MS = 60_000

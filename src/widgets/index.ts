@@ -1,3 +1,3 @@
 /** Widgets: chats on other people's pages, answered by the AI and, when it matters, by a person (contract 15). */
 export { frameAncestors } from './origins'
-export { createWidgets, type WidgetService } from './service'
+export { createWidgets } from './service'

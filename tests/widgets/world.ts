@@ -56,10 +56,10 @@ export function widgetsIn(world: Pick<World, 'person' | 'send' | 'app'>) {
   }
 }
 
-export type Heard = { event: string; id: number | null; data: Record<string, unknown> }
+type Heard = { event: string; id: number | null; data: Record<string, unknown> }
 
 /** Follows a chat; `until` waits for an event. */
-export async function follow({ app }: Pick<World, 'app'>, { id, token, sessionId }: Chat, after?: number) {
+async function follow({ app }: Pick<World, 'app'>, { id, token, sessionId }: Chat, after?: number) {
   const leaving = new AbortController()
   const resume: Record<string, string> = after === undefined ? {} : { 'last-event-id': String(after) }
   const response = await app.api.handle(
@@ -72,7 +72,7 @@ export async function follow({ app }: Pick<World, 'app'>, { id, token, sessionId
 }
 
 /** Reads a stream of events as it comes. */
-export function heardFrom(response: Response) {
+function heardFrom(response: Response) {
   const heard: Heard[] = []
   let ended = false
   const waiting = new Set<() => void>()
