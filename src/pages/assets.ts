@@ -17,7 +17,7 @@ const ENTRIES = {
   liveStyle: 'live/main.css',
   player: 'player/main.ts',
 } as const
-export type AssetName = keyof typeof ENTRIES
+type AssetName = keyof typeof ENTRIES
 
 /** What is kept beside the server's bundle: the text of each file. */
 export type BuiltAssets = Record<AssetName, string>

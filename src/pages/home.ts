@@ -7,7 +7,7 @@ import type { UsageReport } from '../usage/schema'
 /** What the page needs of a widget. */
 export type OwnWidget = { id: string; name: string; status: string; api_key_id: string; embed_snippet: string }
 
-export type NewOwnWidget = { name: string; api_key_id: string; security: { allowedOrigins: string[] } }
+type NewOwnWidget = { name: string; api_key_id: string; security: { allowedOrigins: string[] } }
 
 export type HomeDeps = {
   me(call: Call): Promise<{

@@ -19,7 +19,7 @@ const Next = checkedQuery(t.Object({ next: t.Optional(t.String({ maxLength: 200 
 export const FORM_PAGE = { ...pageHeaders(), 'referrer-policy': 'same-origin' }
 
 /** A path of this server's own pages; anything else leads home. */
-export const ownPath = (next: string | undefined): string => (next && /^\/[a-z][\w/-]*$/.test(next) ? next : '/home')
+const ownPath = (next: string | undefined): string => (next && /^\/[a-z][\w/-]*$/.test(next) ? next : '/home')
 
 export function goTo(set: Set, path: string): string {
   set.status = 303

@@ -15,7 +15,7 @@ type Chat = { session_id: string; config_id: string }
 type Transcript = Chat & { messages: { id: string }[] }
 
 /** What the inbox reads of the rooms; each throws 404 for what is not the caller's. */
-export type Desk = {
+type Desk = {
   me(call: Call): Promise<{ user: { id: string; email: string; name: string | null } }>
   widgets(call: Call): Promise<{ id: string; name: string }[]>
   chats(call: Call, widgetId: string): Promise<Chat[]>

@@ -72,6 +72,31 @@ inChromium('a shop, its visitors and its people', () => {
     expect(await textOf(frame, '.log .message:last-of-type')).toContain('7')
   })
 
+  test('two people who both want a chat: one has it, and the other reads who', async () => {
+    const shop = await createShop()
+    const first = await newPage()
+    await shop.signUp(first)
+    const id = await shop.makeWidget(first)
+    const visitor = await shop.visit()
+    const frame = await frameOf(visitor)
+    await frame.click('#launcher')
+    await say(visitor, frame, 'What is 12 * 7?')
+    await first.goto(`${shop.origin}/operator`)
+    await first.waitForSelector('.queue button')
+    await first.click('.queue button')
+    await first.waitForSelector('.buttons .primary')
+    // Another person takes it before the page has heard of it.
+    await shop.takeAs('Priya', id)
+    await first.click('.buttons button')
+    await shows(first, '.banner', 'Priya')
+    await shows(first, '.buttons', 'Take from Priya')
+    expect(await first.$eval('.reply', (form) => (form as HTMLFormElement).hidden)).toBe(true)
+    expect(await axeProblems(first)).toEqual([])
+    await first.click('.buttons button')
+    await first.waitForSelector('#reply', { visible: true })
+    await shows(frame, '.banner', 'Sam is here')
+  })
+
   test('at 320 pixels by touch, in the dark, in forced colours, and by keyboard alone', async () => {
     const shop = await createShop()
     const owner = await newPage({ width: 320, height: 640, touch: true })

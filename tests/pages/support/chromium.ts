@@ -1,15 +1,11 @@
 import { afterAll, describe, setDefaultTimeout } from 'bun:test'
-import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import puppeteer, { type Browser, type Frame, type Page } from 'puppeteer-core'
-
-const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-headless-shell', '/usr/bin/google-chrome']
-
-const found = [Bun.env.BUN_CHROME_PATH, ...PLACES].find((place) => place && existsSync(place)) ?? null
+import { chromiumPath } from './chromium-path'
 
 /** `describe` where a Chromium is; elsewhere the tests are skipped, and the line says why. */
 export const inChromium = (name: string, run: () => void): void => {
-  if (found) describe(name, run)
+  if (chromiumPath) describe(name, run)
   else describe.skip(`${name} (no Chromium: set BUN_CHROME_PATH)`, run)
 }
 
@@ -22,7 +18,7 @@ const opened = new Set<Page>()
 /** One browser for each test file, of its own and without anything of the machine's user. */
 const browser = (): Promise<Browser> => {
   running ??= puppeteer.launch({
-    executablePath: found!,
+    executablePath: chromiumPath!,
     headless: true,
     args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-background-networking', '--force-color-profile=srgb'],
   })

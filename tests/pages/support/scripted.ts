@@ -3,7 +3,7 @@ import type { Server } from 'bun'
 import { type BuiltAssets, buildAssets, createAssets } from '../../../src/pages'
 import { frameHeaders, framePage } from '../../../src/pages/frame-page'
 
-export type Received = { path: string; method: string; body: Record<string, unknown> | null; token: string | null }
+type Received = { path: string; method: string; body: Record<string, unknown> | null; token: string | null }
 type Answer = Response | Promise<Response>
 
 /** What the scripted API answers; what is not said is a chat that goes well. */
@@ -14,7 +14,7 @@ export type Script = {
   current?(): Answer
 }
 
-export const WIDGET = '7f5f6f4e-2d6f-4f0f-9c47-1f0d2f7f7a10'
+const WIDGET = '7f5f6f4e-2d6f-4f0f-9c47-1f0d2f7f7a10'
 const SESSION = '2c1f6f4e-2d6f-4f0f-9c47-1f0d2f7f7a11'
 
 let built: Promise<BuiltAssets> | null = null

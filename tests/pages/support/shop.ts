@@ -3,8 +3,8 @@ import { mkdirSync } from 'node:fs'
 import type { Frame, Page } from 'puppeteer-core'
 import { centsToMicro } from '../../../src/kernel/money'
 import { listen } from '../../support/listening'
-import { createWorld } from '../../support/world'
-import { newPage, shows } from './chromium'
+import { createWorld, operatorCall } from '../../support/world'
+import { newPage } from './chromium'
 
 const PASSWORD = 'correct horse battery'
 /** Set to a folder, pictures of the pages are kept there (`bun run pictures`). */
@@ -73,6 +73,16 @@ export async function createShop() {
     shopUrl: shop.url.href,
     signUp,
     makeWidget,
+    /** Somebody else takes the newest chat of a widget. */
+    async takeAs(name: string, id: string): Promise<void> {
+      const { operators } = world.app.container.widgets
+      const { conversations } = await operators.list(operatorCall(), id, { limit: 1 })
+      await operators.take(
+        operatorCall(),
+        { id, sessionId: conversations[0]!.session_id },
+        { operator_name: name, force: true },
+      )
+    },
     /** The shop, as a visitor sees it. */
     async visit(look: Parameters<typeof newPage>[0] = {}): Promise<Page> {
       const page = await newPage(look)
@@ -102,8 +112,6 @@ export async function say(page: Page, frame: Frame, text: string): Promise<void>
     before,
   )
 }
-
-export { shows }
 
 const shopPage = (tag: string): string => `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">

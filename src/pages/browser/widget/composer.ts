@@ -11,8 +11,6 @@ type Options = {
   stop(): void
 }
 
-export type Composer = ReturnType<typeof createComposer>
-
 /** The field, its buttons and what is wrong with it. */
 export function createComposer({ placeholder, mostCharacters, files: mayAttach, send, stop }: Options) {
   const problem = h('p', { id: 'problem', class: 'problem', role: 'alert' })

@@ -2,7 +2,8 @@ import { h, ICONS, icon } from '../shared/dom'
 import type { Attachment } from './wire'
 import { WORDS } from './words'
 
-const MOST_BYTES = 5 * 1024 * 1024
+/** What fits into one message as the server takes it, once it is written as text. */
+const MOST_BYTES = 2.5 * 1024 * 1024
 const TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif']
 
 /** The button that attaches a picture, and the list of what is attached; type and size are said before (SC 3.3.2). */

@@ -89,6 +89,7 @@ if (visitor.has()) listener.start()
 bridge.tell('ready', { position: config.appearance.position ?? 'bottom-right', title: panel.title })
 if (bridge.isInline) shell.open()
 document.documentElement.dataset.ready = 'true'
+performance.mark('ready')
 
 function greet(): void {
   if (behavior.welcomeMessage) transcript.add('assistant', behavior.welcomeMessage, { id: 'welcome' })

@@ -78,7 +78,7 @@ export function createSending(options: Options) {
         if (row.id() === null) row.identify(message.id)
         if (reply) took(reply)
         changed(takeover_status)
-      } else await answered(result.stream, abort.signal)
+      } else await answered(result.stream, row, abort.signal)
       return true
     } catch (error) {
       const failure = error instanceof Failure ? error : null
@@ -102,7 +102,7 @@ export function createSending(options: Options) {
     }
   }
 
-  async function answered(stream: Response, signal: AbortSignal): Promise<void> {
+  async function answered(stream: Response, mine: Row, signal: AbortSignal): Promise<void> {
     answering(true)
     transcript.setTyping(WORDS.writing)
     let row: Row | null = null
@@ -125,6 +125,16 @@ export function createSending(options: Options) {
           if (text === '') transcript.setTyping('')
           text += event.token ?? ''
           grow().write(text)
+        } else if (name === 'reply') {
+          // The answer as it is kept, with the id under which it comes again in other tabs.
+          const { message, reply, takeover_status } = data as {
+            message: Message
+            reply: Message | null
+            takeover_status: Status
+          }
+          if (mine.id() === null) mine.identify(message.id)
+          if (reply && row?.id() === null) row.identify(reply.id)
+          changed(takeover_status)
         } else if (name === 'done') {
           text = event.content ?? text
           if (text) grow().write(text)
