@@ -9,7 +9,7 @@ export type ChannelType = (typeof CHANNEL_TYPES)[number]
 export type ChannelStatus = 'active' | 'idle'
 
 /** Where people write from: derived from `metadata.channel` of completions (contract 21). */
-export const Channel = t.Object(
+const Channel = t.Object(
   {
     id: ChannelId.schema,
     type: oneOf(CHANNEL_TYPES),

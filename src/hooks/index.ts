@@ -1,2 +1,2 @@
 /** Hooks: a pattern of events, and the skill that runs for them, within a cooldown and limits (contract 11.1). */
-export { createHooks, type HookService } from './service'
+export { createHooks } from './service'

@@ -1,9 +1,6 @@
 /** Skills: manifests, their review and publication, installing them, and what is active in a run. */
 
-export {
-  type HookDue,
-  skillHookDue,
-} from './events'
+export { skillHookDue } from './events'
 export { keptMembers, warningsOf } from './kept'
 export { type SkillManifest, withDefaults } from './manifest'
 export { type Activation, NO_SKILLS } from './runtime/compose'
