@@ -24,6 +24,7 @@ test('the answer has the warning, when it is made and read, and only for a PDF',
   const ada = await world.person()
   const prompt = '# 東京\n\nA city.'
   const pdf = (await ada.send('POST', 'documents', { prompt })).body
+  expect(pdf.title).toBe('東京')
   expect(pdf.warnings).toHaveLength(1)
   expect((await ada.send('GET', `documents/${pdf.id}`)).body.warnings).toEqual(pdf.warnings)
   const docx = (await ada.send('POST', 'documents', { prompt, format: 'docx' })).body

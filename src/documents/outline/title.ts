@@ -21,7 +21,8 @@ const TAIL =
 
 /** A title for what an instruction asks for: the one it names, else what it is about. */
 export function titleOf(whole: string): string {
-  const instruction = whole.slice(0, MOST_READ)
+  // A heading is a title without its marks.
+  const instruction = whole.slice(0, MOST_READ).replace(/^\s*#{1,6}[ \t]+/, '')
   const named = NAMED.exec(instruction)?.[1]?.trim()
   if (named) return shorten(named, MOST_TITLE)
   const [sentence = ''] = instruction.trim().split(/\n|(?<=[.!?])\s/)
