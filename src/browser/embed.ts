@@ -68,6 +68,7 @@ export function createEmbed({ store, clock, host, tokens, wheel, liveOf, recordi
     let show: Show | null = null
     let [second, count] = [0, 0]
     let closed = false
+    let turn: Promise<void> = Promise.resolve()
     const stopWaiting = clock.after(HELLO_MS, () => end(1008, 'no token came'))
     let stopAtExpiry: () => void = () => undefined
 
@@ -112,24 +113,34 @@ export function createEmbed({ store, clock, host, tokens, wheel, liveOf, recordi
       await useHand(session, said)
     }
 
+    async function heed(value: unknown): Promise<void> {
+      if (closed) return
+      try {
+        const first = value as { type?: unknown; token?: unknown } | null
+        if (!session && first?.type === 'hello' && typeof first.token === 'string') return await hello(first.token)
+        await obey(value)
+      } catch (error) {
+        if (error instanceof AppError && error.kind === 'unauthenticated') return end(4401, 'the link is not valid')
+        if (error instanceof AppError && error.kind === 'conflict') {
+          return void socket.sendText(JSON.stringify({ type: 'busy', message: 'Someone else has the wheel.' }))
+        }
+        // A page that went away under the hand is no fault.
+      }
+    }
+
     return {
-      /** Messages are done one after the other, as they come. */
-      async message(value: unknown): Promise<void> {
+      /** Messages are done one after the other, as they come; that a frame was drawn waits for none. */
+      message(value: unknown): Promise<void> {
         const now = Math.floor(clock.monotonic() / 1_000)
         if (now !== second) [second, count] = [now, 0]
         count += 1
-        if (count > MOST_A_SECOND) return end(1008, 'too many messages')
-        try {
-          const first = value as { type?: unknown; token?: unknown } | null
-          if (!session && first?.type === 'hello' && typeof first.token === 'string') return await hello(first.token)
-          await obey(value)
-        } catch (error) {
-          if (error instanceof AppError && error.kind === 'unauthenticated') return end(4401, 'the link is not valid')
-          if (error instanceof AppError && error.kind === 'conflict') {
-            return void socket.sendText(JSON.stringify({ type: 'busy', message: 'Someone else has the wheel.' }))
-          }
-          // A page that went away under the hand is no fault.
+        if (count > MOST_A_SECOND) {
+          end(1008, 'too many messages')
+          return turn
         }
+        if (show && (value as { type?: unknown } | null)?.type === 'ack') return heed(value)
+        turn = turn.then(() => heed(value))
+        return turn
       },
       left(): void {
         closed = true
