@@ -1,2 +1,2 @@
 /** Channels: where people write from, and whether they still do (contract 21). */
-export { type ChannelService, createChannels } from './service'
+export { createChannels } from './service'

@@ -8,7 +8,7 @@ import { WidgetId } from './schema'
 export const WidgetSessionId = defineId('widget session')
 export type WidgetSessionId = Id<'widget session'>
 
-export const STATUSES = ['ai', 'requested', 'human'] as const
+const STATUSES = ['ai', 'requested', 'human'] as const
 const TakeoverStatus = oneOf(STATUSES)
 const SessionStatus = oneOf(['open', 'closed'] as const)
 const Operator = t.Object({ id: t.String(), name: t.String() })
