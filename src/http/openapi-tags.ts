@@ -12,6 +12,7 @@ const TAGS: Record<string, string> = {
   Images: 'Pictures from a description.',
   Jobs: 'Work that outlives its request: its progress, its result, and how to cancel it.',
   Videos: 'Short clips made from a description, as jobs.',
+  Browser: 'Sessions of a real browser that an agent works and a person watches.',
   Audio: 'Speech from text, text from speech, and live voice sessions.',
   Code: 'Programs and projects that an engine writes, as files.',
   Documents: 'Documents of a prompt, or of text and data, as PDF, Office files and CSV.',
