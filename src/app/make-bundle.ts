@@ -27,7 +27,7 @@ const withoutServer: Bun.BunPlugin = {
     build.onResolve(
       { filter: /\/src\/(app\/(open|lock)|kernel\/store|[a-z-]+\/review)$/ },
       ({ kind, path, importer }) =>
-        kind === 'dynamic-import' ? { path: `${join(dirname(importer), path)}.ts`, external: true } : undefined,
+        kind === 'dynamic-import' ? { path: Bun.resolveSync(path, dirname(importer)), external: true } : undefined,
     )
   },
 }

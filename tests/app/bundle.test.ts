@@ -20,9 +20,10 @@ beforeEach(async () => {
   await Bun.write(join(root, 'src/kernel/words.ts'), "export const word = 'one'\nexport const here = import.meta.dir\n")
   await Bun.write(join(root, 'src/app/serve.ts'), "export { here, word } from '../kernel/words'\n")
   await Bun.write(join(root, 'src/app/open.ts'), "export const opened = 'from the sources'\n")
+  await Bun.write(join(root, 'src/kernel/store/index.ts'), "export const stored = 'in a folder'\n")
   await Bun.write(
     join(root, 'cli/enter.ts'),
-    "export { word } from '../src/kernel/words'\nexport const open = async () => (await import('../src/app/open')).opened\n",
+    "export { word } from '../src/kernel/words'\nexport const open = async () => [(await import('../src/app/open')).opened, (await import('../src/kernel/store')).stored]\n",
   )
 })
 
@@ -42,8 +43,8 @@ test('a module in a bundle still knows its own folder', async () => {
 test('the command line is a bundle of its own, without the server', async () => {
   await makeBundle(root)
   const path = bundled('cli.js', root) as string
-  const cli = (await import(path)) as { word: string; open(): Promise<string> }
-  expect([cli.word, await cli.open()]).toEqual(['one', 'from the sources'])
+  const cli = (await import(path)) as { word: string; open(): Promise<string[]> }
+  expect([cli.word, ...(await cli.open())]).toEqual(['one', 'from the sources', 'in a folder'])
   expect(await Bun.file(path).text()).not.toContain('from the sources')
 })
 

@@ -113,7 +113,10 @@ describe('in a shell', () => {
   })
 
   test.each(['zsh', 'fish'])('%s reads its script and asks for words', (shell) => {
-    if (!Bun.which(shell)) return console.log(`NOT RUN: completion in ${shell}, because it is not installed.`)
+    if (!Bun.which(shell)) {
+      process.stdout.write(`NOT RUN: completion in ${shell}, because it is not installed.\n`)
+      return
+    }
     const log = join(folder, `${shell}.log`)
     const fake = join(folder, 'fake')
     writeFileSync(fake, `#!/bin/sh\necho "$@" >> ${log}\nprintf 'create\\tMake a key\\n'\n`)

@@ -59,7 +59,8 @@ describe('the README, typed into a fresh copy', () => {
       writeFileSync(clone.path('svc.server.json'), blockOf('svc.server.json').replaceAll('/etc/svc', clone.folder))
       writeFileSync(clone.path('big.key'), 'sk-a')
       writeFileSync(clone.path('other.key'), 'sk-b')
-      await clone.type('./svc-admin migrate up --data-dir other-data')
+      const made = await clone.type('./svc-admin migrate up --data-dir other-data')
+      expect(made).toMatchObject({ exitCode: 0 })
       const { exitCode, stdout, stderr } = await clone.type(
         './svc-admin engines list --local --data-dir other-data --json',
       )

@@ -26,6 +26,9 @@ describe('the routes declare', () => {
       'GET /billing/checkout/:id',
       'GET /billing/portal/:token',
       'GET /embed.js',
+      'GET /embed/browser/:id',
+      'GET /embed/browser/:id/live',
+      'GET /embed/browser/:id/recording',
       'GET /embed/widget/:id',
       'GET /files/:id',
       'GET /home',
@@ -50,9 +53,11 @@ describe('the routes declare', () => {
       'POST /sign-in/:token',
       'POST /sign-out',
       'POST /sign-up',
+      'WS /embed/browser/:id/stream',
     ])
     expect(declaring(({ open, readers }) => open && readers === 'anyone')).toEqual([
       'GET /api/v1/health',
+      'GET /embed/browser/:id/live',
       'GET /files/:id',
       'GET /openapi.json',
     ])
