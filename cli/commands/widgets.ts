@@ -45,7 +45,7 @@ async function orderOf(shell: Shell, { name, origin, accent, welcome, file }: Lo
 const listWidgets = defineCommand({
   ...common,
   path: 'widgets list',
-  summary: 'List chat widgets, newest first',
+  summary: 'List widgets, newest first',
   about:
     "On the server's machine it lists everyone's, or with --org those of one organization or user. Over --url it lists your own.",
   examples: ['widgets list', 'widgets list --org acme --json'],
@@ -69,7 +69,7 @@ const listWidgets = defineCommand({
 const getWidget = defineCommand({
   ...common,
   path: 'widgets get',
-  summary: 'Show one chat widget',
+  summary: 'Show one widget',
   about: 'With --json it prints everything about it.',
   examples: [`widgets get ${ID}`, `widgets get ${ID} --json`],
   impact: 'read',
@@ -84,7 +84,7 @@ const getWidget = defineCommand({
 const createWidget = defineCommand({
   ...common,
   path: 'widgets create',
-  summary: 'Create a chat widget',
+  summary: 'Create a widget',
   about: 'The key pays and answers. Without --origin the origins of the key may show it; without any no page does.',
   examples: [
     `widgets create --key ${ID} --origin https://shop.example`,
@@ -107,7 +107,7 @@ const createWidget = defineCommand({
 const updateWidget = defineCommand({
   ...common,
   path: 'widgets update',
-  summary: 'Change a chat widget',
+  summary: 'Change a widget',
   about: 'What is left out stays, also within a group of members.',
   examples: [`widgets update ${ID} --accent "#0f766e"`, `widgets update ${ID} -f shop.json --json`],
   impact: 'write',
@@ -143,7 +143,7 @@ const switching = (verb: 'enable' | 'disable', summary: string) =>
 const duplicateWidget = defineCommand({
   ...common,
   path: 'widgets duplicate',
-  summary: 'Copy a chat widget',
+  summary: 'Copy a widget',
   about: 'The copy has the same key and looks, and no conversations.',
   examples: [`widgets duplicate ${ID}`, `widgets duplicate ${ID} --name "Second shop" --json`],
   impact: 'write',
@@ -164,7 +164,7 @@ const deleteWidget = defineCommand({
   columns: deleted,
   danger: 'moderate',
   path: 'widgets delete',
-  summary: 'Delete a chat widget and its conversations',
+  summary: 'Delete a widget and its conversations',
   about: 'Cannot be undone. The gentler way is widgets disable.',
   examples: [`widgets delete ${ID}`, `widgets delete ${ID} --yes --json`],
   impact: 'write',

@@ -1,5 +1,5 @@
 import { accessSync, constants } from 'node:fs'
-import puppeteer, { type Browser } from 'puppeteer-core'
+import type { Browser } from 'puppeteer-core'
 import type { Values } from '../kernel/config'
 import type { browserSettings } from './config'
 
@@ -71,6 +71,8 @@ export const isConfigured = (settings: Settings): boolean =>
  */
 export async function startChromium(settings: Settings): Promise<Browser> {
   const { browserWsEndpoint } = settings
+  // Loaded when it is needed: most servers never start a browser.
+  const { default: puppeteer } = await import('puppeteer-core')
   const common = { acceptInsecureCerts: false, defaultViewport: VIEWPORT, protocolTimeout: 30_000 }
   if (browserWsEndpoint) return puppeteer.connect({ browserWSEndpoint: browserWsEndpoint, ...common })
   const path = findChromium(settings)

@@ -9,6 +9,15 @@ const billing = await people.newcomer({ scopes: ['billing'] })
 
 /** The processor's callback carries its own signature (contract 1.2). */
 const GOLDEN_PUBLIC = ['GET /health', 'POST /auth/sessions', 'POST /auth/signup', 'POST /billing/webhook']
+/** Routes of visitors, who have no account: the page's origin and the token of their chat are checked instead (M). */
+const VISITORS = [
+  ...['GET', 'HEAD'].flatMap((method) =>
+    ['public', 'sessions/{sessionId}', 'sessions/{sessionId}/events'].map((path) => `${method} /iframes/{id}/${path}`),
+  ),
+  ...['', '/{sessionId}/feedback', '/{sessionId}/messages', '/{sessionId}/request-human'].map(
+    (path) => `POST /iframes/{id}/sessions${path}`,
+  ),
+]
 
 const rows: Row[] = [
   {
@@ -165,7 +174,7 @@ describe('A. the life of a key', () => {
 })
 
 describe('A. what needs a credential', () => {
-  test('A16 every route of the document with every method, but for the four that are public', async () => {
+  test('A16 every route of the document with every method, but for the four that are public and those of visitors', async () => {
     const document = (await send('GET', '/openapi.json', { as: null })).body
     const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD']
     const open: string[] = []
@@ -177,7 +186,7 @@ describe('A. what needs a credential', () => {
         if (status !== 401) open.push(`${method} ${path}`)
       }
     }
-    expect(open.sort()).toEqual([...GOLDEN_PUBLIC, 'HEAD /health'].sort())
+    expect(open.sort()).toEqual([...GOLDEN_PUBLIC, ...VISITORS, 'HEAD /health'].sort())
   })
 
   test('A16 a revoked key and a key without scopes open none of them either', async () => {

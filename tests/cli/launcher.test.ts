@@ -79,7 +79,7 @@ describe('the launcher', () => {
     copyFileSync(LAUNCHER, join(fresh, 'svc-admin'))
     const path = pathWith({ bun: '[ "$1" = --version ] && echo 1.4.5 && exit; echo "$PWD: $*"' })
     const first = run(join(fresh, 'svc-admin'), ['version'], { path })
-    expect(first.stderr).toBe(`${fresh}: install --frozen-lockfile --silent\n`)
+    expect(first.stderr).toBe(`${fresh}: install --frozen-lockfile --silent\n${fresh}: src/app/make-bundle.ts\n`)
     expect(first.stdout).toBe(`${folder}: ${fresh}/cli/main.ts version\n`)
     mkdirSync(join(fresh, 'node_modules'))
     expect(run(join(fresh, 'svc-admin'), ['version'], { path })).toEqual({ ...first, stderr: '' })

@@ -90,7 +90,6 @@ describe('an identical request (contract 22.1)', () => {
 
   test.each([
     ['in stealth', '', { mode: 'stealth_text' }],
-    ['with a browser session', '', { browser_session_id: 'bb_sess_x' }],
     ['cut at the output limit', '[[finish:length]]', {}],
   ])('%s is never remembered', async (_, words, members) => {
     const order = { prompt: freshPrompt(words), ...members }

@@ -58,7 +58,6 @@ const ACCEPTED: Record<string, unknown>[] = [
   { image_model: 'svc-1-photo', image_quality: 'hd' },
   { stealth_model: 'svc-1-flash', stealth_aspect: 'wide', stealth_duration: '10s' },
   { stealth_model: 'anything, since the mode is not stealth' },
-  { browser_session_id: 'bb_sess_x' },
   { unknown_member: { is: 'ignored' }, another: 1 },
 ]
 
@@ -68,6 +67,11 @@ describe('POST /completions accepts', () => {
     expect(body.error).toBeUndefined()
     expect(status).toBe(200)
     expect(body.content).not.toBe('')
+  })
+
+  test('but no browser session that is not there (contract 16.4)', async () => {
+    const { status, body } = await ada.send('POST', 'completions', { prompt: 'hi', browser_session_id: 'bb_sess_x' })
+    expect([status, body.error.code]).toEqual([404, 'session_not_found'])
   })
 
   test('and answers every member of contract 2.2', async () => {

@@ -38,10 +38,14 @@ const EVERYONES = [
   'POST /ops/v1/routing-preferences/suggest-rule',
 ]
 
+/** Who answers visitors may take their chats over. */
+const OF_SUPPORT = /^\/ops\/v1\/iframes\/:id\/conversations\/:sessionId\/(takeover|messages|typing|release|close)$/
+
 function expected(role: OperatorRole, method: string, path: string): boolean {
   const area = path.split('/')[3] ?? ''
   if (role === 'admin') return true
   if (area === 'operators') return false
+  if (role === 'support' && method === 'POST' && OF_SUPPORT.test(path)) return true
   return method === 'GET' || EVERYONES.includes(`${method} ${path}`) || (OPENED[area] ?? []).includes(role)
 }
 
