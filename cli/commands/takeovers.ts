@@ -137,7 +137,7 @@ const takeOver = defineCommand({
   args,
   flags: {
     ...ofWidget,
-    as: text('NAME', 'how the visitor sees you'),
+    as: text('NAME', 'how the visitor sees you; otherwise as your account is called, or Support'),
     say: text('TEXT', 'what you say first'),
     steal: flag('also from somebody else'),
   },
@@ -154,9 +154,10 @@ const takeOver = defineCommand({
   },
 })
 
+const repliedColumns = [column('content', 'SAID'), column('created_at', 'AT', { kind: 'time' })]
 const reply = defineCommand({
   ...common,
-  columns: saidColumns,
+  columns: repliedColumns,
   path: 'takeovers reply',
   summary: 'Say something in a conversation that you have taken over',
   about: 'Exits 5 when you have not taken it over.',
@@ -169,7 +170,7 @@ const reply = defineCommand({
     if (shell.planned(`say something in conversation ${session}`)) return
     const { chat } = await chatAt(shell, session, widget)
     const headers = { 'idempotency-key': shell.globals.idempotencyKey ?? randomBase62(24) }
-    shell.print.item(expectData(await chat.messages.post({ content }, { headers })).message, saidColumns)
+    shell.print.item(expectData(await chat.messages.post({ content }, { headers })).message, repliedColumns)
   },
 })
 

@@ -6,6 +6,7 @@ import type { Call } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { checkedQuery, t } from '../kernel/schema'
 import { type SseFrame, sseFrame } from '../kernel/stream'
+import { publicName } from '../widgets'
 import type { Assets } from './assets'
 import { INBOX_HEADERS, inboxPage } from './inbox-page'
 import { goTo } from './routes-accounts'
@@ -25,8 +26,6 @@ type Deps = { desk: Desk; entering: Entering; assets: Assets; streams: Streams; 
 
 /** How often the page looks for what is new; what it sends itself comes back at once. */
 const LOOK_MS = 1_000
-/** What visitors read instead of the name of somebody who has told none; never their e-mail address. */
-const SOMEBODY = 'Support'
 const Which = checkedQuery(t.Object({ chat: t.Optional(t.String({ pattern: '^[\\w-]{1,64}/[\\w-]{1,64}$' })) }))
 
 /** `/operator`: where people answer visitors in a browser (dx 5.3). What they do there are calls of the API. */
@@ -41,7 +40,7 @@ export function inboxRoutes({ desk, entering, assets, streams, clock }: Deps, gu
         const [{ user }, widgets] = await Promise.all([desk.me(call), desk.widgets(call)])
         Object.assign(set.headers, INBOX_HEADERS)
         const names = Object.fromEntries(widgets.map(({ id, name }) => [id, name]))
-        return inboxPage({ id: user.id, name: user.name ?? SOMEBODY, widgets: names }, await assets())
+        return inboxPage({ id: user.id, name: publicName(user.name), widgets: names }, await assets())
       },
       { open: true },
     )

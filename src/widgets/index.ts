@@ -1,3 +1,4 @@
 /** Widgets: chats on other people's pages, answered by the AI and, when it matters, by a person (contract 15). */
+export { publicName } from './names'
 export { frameAncestors } from './origins'
 export { createWidgets } from './service'

@@ -10,6 +10,7 @@ import type { Live } from '../live'
 import type { Holder } from '../takeovers'
 import { CHAT, type Desk } from './desk'
 import { isClosed, sessionNotFound } from './errors'
+import { holderIdOf, publicName } from './names'
 import { presentMessage, presentSession } from './present'
 import { sessionRepository as rows } from './repository'
 import type { WidgetId } from './schema'
@@ -33,7 +34,8 @@ type Deps = {
   desk: Desk
   /** Throws 404 for a widget that is not the caller's. */
   findWidget(reader: Reader, caller: Caller, id: string): Promise<WidgetRow>
-  nameOf(reader: Reader, caller: Caller): Promise<string>
+  /** The name that the account has told; null for none. */
+  nameOf(reader: Reader, caller: Caller): Promise<string | null>
   /** A file's links that work now. */
   refreshed(
     row: { owner: SessionRow['owner'] },
@@ -94,8 +96,7 @@ export function createOperatorSide({ store, audit, live, desk, findWidget, nameO
   function say(call: Call<Caller>, which: Which, content: string): Promise<Said> {
     return changing(call, which, async (tx, session) => {
       assertOpen(session)
-      const { id } = await holderOf(tx, call.caller)
-      await chats.touch(tx, subjectOf(session), id)
+      await chats.touch(tx, subjectOf(session), holderIdOf(call.caller))
       const { message } = await desk.write(tx, session, { role: 'operator', content: readWords(content, 'content') })
       const about = { entityType: 'widget_session' as const, entityId: session.id, scope: session.owner }
       await audit.record(tx, call, { action: 'widget.message_sent', ...about })
@@ -106,8 +107,7 @@ export function createOperatorSide({ store, audit, live, desk, findWidget, nameO
   /** Shown to the visitor while it lasts; nothing is stored. Throws 409 unless this person has it. */
   async function typing(call: Call<Caller>, which: Which): Promise<Typed> {
     const session = await find(store.read, call.caller, which)
-    const { id } = await holderOf(store.read, call.caller)
-    await store.write((tx) => chats.touch(tx, subjectOf(session), id))
+    await store.write((tx) => chats.touch(tx, subjectOf(session), holderIdOf(call.caller)))
     live.tell(CHAT, session.id, { what: 'typing', role: 'operator' })
     return { typing: true }
   }
@@ -155,8 +155,7 @@ export function createOperatorSide({ store, audit, live, desk, findWidget, nameO
   }
 
   async function holderOf(reader: Reader, caller: Caller, called?: string): Promise<Holder> {
-    const id = caller.type === 'operator' ? `operator:${caller.name}` : caller.userId
-    return { id, name: called ?? (await nameOf(reader, caller)) }
+    return { id: holderIdOf(caller), name: publicName(called, await nameOf(reader, caller)) }
   }
 }
 

@@ -189,9 +189,8 @@ export function createWidgets(deps: Deps) {
     return due.length
   }
 
-  async function nameOf(reader: Reader, caller: Caller): Promise<string> {
-    if (caller.type === 'operator') return caller.name
-    return (await orgs.user(reader, caller.userId))?.name || 'Support'
+  async function nameOf(reader: Reader, caller: Caller): Promise<string | null> {
+    return caller.type === 'operator' ? null : ((await orgs.user(reader, caller.userId))?.name ?? null)
   }
 
   /** Links of files end; one of a file that is gone has none. */

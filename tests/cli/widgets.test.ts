@@ -47,3 +47,12 @@ test('operators take a conversation over, answer it and release it, whosever it 
   expect((await run(['takeovers', 'list'], { key: owner.key })).exitCode).toBe(2)
   expect((await run(['takeovers', 'release', id])).exitCode).toBe(3)
 })
+
+test('an operator who says no name is Support', async () => {
+  const { id } = await world.widget()
+  const chat = await world.begin(id)
+  expect((await json(['takeovers', 'take', chat.sessionId])).operator.name).toBe('Support')
+  const { stdout } = await run(['takeovers', 'reply', chat.sessionId, 'Good morning.'])
+  expect(stdout).toContain('Good morning.')
+  expect(stdout).not.toMatch(/operator|uid|@/)
+})

@@ -1,0 +1,46 @@
+import { expect, test } from 'bun:test'
+import { publicName } from '../../src/widgets'
+import { operatorCall } from '../support/world'
+import { createWidgetWorld } from './world'
+
+const world = await createWidgetWorld()
+const { widget, begin, follow, asVisitor, desk } = world
+const MACHINE = 'unknown@vm (uid 0)'
+const machine = () => {
+  const call = operatorCall()
+  return { ...call, caller: { ...call.caller, name: MACHINE } }
+}
+
+test('of an operator of the server, visitors and owners read neither machine nor account', async () => {
+  const { owner, id } = await widget()
+  const chat = await begin(id)
+  const told = await follow(chat)
+  const { operators } = world.app.container.widgets
+  const taken = await operators.take(machine(), chat, { message: 'Good morning.' })
+  expect(taken.operator.name).toBe('Support')
+  const { data } = await told.until(({ data }) => data.takeover_status === 'human')
+  expect(data.operator).toEqual({ name: 'Support' })
+  expect((await operators.say(machine(), chat, 'Still here.')).message.role).toBe('operator')
+  const refused = await desk(owner, chat)('POST', '/takeover', { operator_name: 'Ann' })
+  expect([refused.status, refused.body.error.message]).toEqual([409, expect.stringContaining('Support has taken over')])
+  const seen = await asVisitor(chat)('GET', '')
+  const read = await desk(owner, chat)('GET')
+  for (const { text } of [refused, seen, read]) expect(text).not.toMatch(/unknown|@vm|uid 0/)
+  told.leave()
+})
+
+test('an address is no name for visitors, whatever was asked for', async () => {
+  const { owner, id } = await widget()
+  const taken = await desk(owner, await begin(id))('POST', '/takeover', { operator_name: 'priya@shop.example' })
+  expect(taken.body.operator.name).toStartWith('Person ')
+})
+
+test.each([
+  [[null, undefined], 'Support'],
+  [['', '  '], 'Support'],
+  [['ann@shop.example'], 'Support'],
+  [['31aa07c2-6f7e-4d0a-9a52-0d9f6b1f2c11', 'Ann'], 'Ann'],
+  [[' Ann ', 'Bob'], 'Ann'],
+])('of %p visitors read %s', (names, shown) => {
+  expect(publicName(...names)).toBe(shown)
+})
