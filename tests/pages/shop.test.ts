@@ -72,6 +72,34 @@ inChromium('a shop, its visitors and its people', () => {
     expect(await textOf(frame, '.log .message:last-of-type')).toContain('7')
   })
 
+  test('an answer that comes over the events before its own stream stands there once', async () => {
+    const shop = await createShop()
+    const owner = await newPage()
+    await shop.signUp(owner)
+    await shop.makeWidget(owner)
+    const visitor = await shop.visit()
+    const frame = await frameOf(visitor)
+    await frame.click('#launcher')
+    await say(visitor, frame, 'What is 12 * 7?')
+    // From here on the page hears of the answer by its events before it reads the answer itself.
+    await frame.evaluate(() => {
+      const { fetch } = window
+      const heard = () => document.querySelector('.log')!.textContent.includes('56')
+      window.fetch = Object.assign(async (...call: Parameters<typeof fetch>) => {
+        const response = await fetch(...call)
+        if (String(call[0]).endsWith('/messages')) while (!heard()) await new Promise(requestAnimationFrame)
+        return response
+      }, fetch)
+    })
+    await frame.type('#field', 'What is 7 * 8?')
+    await visitor.keyboard.press('Enter')
+    await shows(frame, '.log:not(.growing)', '56')
+    await frame.waitForFunction(() => document.querySelectorAll('.message.user .note:empty').length === 2)
+    await frame.waitForFunction(() => document.querySelector('.growing')!.childElementCount === 0)
+    const answers = await frame.$$eval('.message.assistant', (rows) => rows.map((row) => row.textContent))
+    expect(answers).toHaveLength(3)
+  })
+
   test('two people who both want a chat: one has it, and the other reads who', async () => {
     const shop = await createShop()
     const first = await newPage()

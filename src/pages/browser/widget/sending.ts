@@ -133,7 +133,7 @@ export function createSending(options: Options) {
             takeover_status: Status
           }
           if (mine.id() === null) mine.identify(message.id)
-          if (reply && row?.id() === null) row.identify(reply.id)
+          if (reply && grow().id() === null) grow().identify(reply.id)
           changed(takeover_status)
         } else if (name === 'done') {
           text = event.content ?? text

@@ -81,6 +81,9 @@ export function createTranscript() {
       id: () => id,
       text: () => content,
       identify(known) {
+        // The same message came over the events first: one of the two rows stays, this one, which may still grow.
+        const twin = rows.get(known)
+        if (twin !== row) twin?.remove()
         id = known
         rows.set(known, row)
         const at = pending.indexOf(row)
