@@ -18,6 +18,7 @@ const CHECKS: Record<string, string[]> = {
 
 const plan = await planTests('tests')
 const tallies: Tally[] = []
+const unsteady: string[] = []
 
 await Promise.all(Object.entries(CHECKS).map(([name, args]) => step(name, () => runCheck([BUN, ...args]))))
 const scratch = makeScratch()
@@ -26,6 +27,7 @@ await onPostgres()
 
 const sum = (pick: (tally: Tally) => number) => tallies.reduce((total, tally) => total + pick(tally), 0)
 const failed = sum((tally) => tally.failed)
+if (unsteady.length) print(`\nUNSTEADY, failed beside others and passed alone, to be mended: ${unsteady.join(', ')}`)
 print(`\n${sum((tally) => tally.passed)} passed, ${failed} failed`)
 process.exit(failed > 0 ? 1 : 0)
 
@@ -39,7 +41,11 @@ async function step(name: string, run: () => Promise<Tally>): Promise<void> {
 }
 
 async function runFiles(database: string, { sharing, timing }: Files, env = {}): Promise<void> {
-  const run = (files: readonly string[]) => runTests(files, { workers: 2, env: { TMPDIR: scratch, ...env } })
+  const run = async (files: readonly string[]) => {
+    const tally = await runTests(files, { workers: 2, env: { TMPDIR: scratch, ...env } })
+    unsteady.push(...tally.unsteady.map((file) => `${file} (${database})`))
+    return tally
+  }
   await step(`tests on ${database} (${sharing.length} files)`, () => run(sharing))
   await step(`tests on ${database} that time processes (${timing.length} files)`, () => run(timing))
 }

@@ -1,0 +1,46 @@
+import { afterAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { runTests } from './children'
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-runner-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const HEAD = `import { existsSync, writeFileSync } from 'node:fs'\nimport { expect, test } from 'bun:test'\n`
+
+/** A test file of its own, as the runner is given it. */
+function file(name: string, body: string): string {
+  const path = join(folder, `${name}.test.ts`)
+  writeFileSync(path, `${HEAD}${body}\n`)
+  return relative('.', path)
+}
+
+const steady = file('steady', `test('a', () => expect(1).toBe(1))\ntest('b', () => expect(1).toBe(1))`)
+const broken = (name: string) => file(name, `test('never', () => expect(1).toBe(2))`)
+/** Fails the first time that it runs. */
+const onceBroken = (name: string) =>
+  file(
+    name,
+    `const mark = ${JSON.stringify(join(folder, `${name}.mark`))}
+     test('the second time', () => { const was = existsSync(mark); writeFileSync(mark, ''); expect(was).toBe(true) })`,
+  )
+
+/** What the runs of here print is no output of this one. */
+const options = { workers: 2, env: {}, say: () => undefined }
+
+test('a file that fails once runs again alone, counts as passed, and is named', async () => {
+  const shaky = onceBroken('shaky')
+  expect(await runTests([steady, shaky], options)).toMatchObject({ passed: 3, failed: 0, unsteady: [shaky] })
+})
+
+test('what fails alone too has failed, and so has all of it when more than two files fail', async () => {
+  expect(await runTests([steady, broken('never')], options)).toMatchObject({ passed: 2, failed: 1, unsteady: [] })
+  const many = ['one', 'two', 'three'].map(onceBroken)
+  expect(await runTests([steady, ...many], options)).toMatchObject({ passed: 2, failed: 3, unsteady: [] })
+})
+
+test('a file that does not load is a failure that nothing takes back', async () => {
+  const unloadable = file('unloadable', `await import('./nowhere')`)
+  expect((await runTests([steady, unloadable], options)).failed).toBeGreaterThan(0)
+})
