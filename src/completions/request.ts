@@ -86,8 +86,11 @@ export type CompletionRequest<Answer extends object = object> = {
   warnings: readonly string[]
   /** Formats the whole answer for the caller. */
   present(run: Run, answer: StoredAnswer): Answer
-  /** Further writes for the transaction that charges the answer. */
-  alongside?(tx: Tx, run: Run, answer: StoredAnswer): Promise<unknown>
+  /**
+   * Further writes for the transaction that charges the answer. `broken` is the error that ended an answer before it was
+   * complete, and which the caller gets then; thrown on, it makes the run one without an answer, which costs nothing.
+   */
+  alongside?(tx: Tx, run: Run, answer: StoredAnswer, broken: unknown): Promise<unknown>
 }
 
 /** Default number of turns in which tools may be called (contract 22.5). */

@@ -1,4 +1,5 @@
 import type { CompletionRequest } from '../completions'
+import { AppError } from '../kernel/errors'
 import { microToCents } from '../kernel/money'
 import type { Tx } from '../kernel/store'
 import type { Activation } from '../skills'
@@ -47,15 +48,21 @@ export const requestOfSkill = ({ active, prompt, slug, cause, keep }: Order): Co
   cache: 'off',
   wantsFollowUps: false,
   metadata: { skill: slug, autonomous: cause, most_cents: microToCents(LIMITS.costARun) },
-  alongside: (tx, { costMicro, conversationId }, { content, refusal }) =>
-    keep(tx, {
-      status: refusal === null ? 'completed' : 'failed',
-      error: refusal === null ? null : 'refused',
+  alongside: (tx, { call, costMicro, conversationId }, { content, refusal }, broken) => {
+    // This worker stops: nothing is charged, and the run is tried again or fails.
+    if (broken !== undefined && call.signal.aborted) throw broken
+    const error = broken === undefined ? (refusal === null ? null : 'refused') : codeOf(broken)
+    return keep(tx, {
+      status: error === null ? 'completed' : 'failed',
+      error,
       output: content.slice(0, MOST_OUTPUT),
       cost_micro: costMicro,
       conversation_id: conversationId,
-    }),
+    })
+  },
   present: () => ({}),
   shape: null,
   warnings: [],
 })
+
+const codeOf = (broken: unknown): string => (broken instanceof AppError ? broken.code : 'server_error')

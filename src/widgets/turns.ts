@@ -68,11 +68,12 @@ export function createTurns({ store, live, desk, completions, conversations, lim
       if (heard?.what === 'closed' || heard?.status === 'human') stop.abort(new Superseded())
     })
     let reply: MessageRow | null = null
-    const alongside: Alongside = async (tx, run, { content, artifacts, resolvedMode, ...said }) => {
+    const alongside: Alongside = async (tx, run, { content, artifacts, resolvedMode, ...said }, broken) => {
       const session = await stillOurs(tx, turn)
       const tools = said.toolsUsed.map(({ name, status, description }) => ({ toolName: name, status, description }))
       const about = { mode: run.request.mode, resolvedMode, model: said.model, tools, artifacts }
-      const rest = { followUps: said.followUps, costMicro: run.costMicro, status: 'complete' as const }
+      const status = broken === undefined ? ('complete' as const) : ('interrupted' as const)
+      const rest = { followUps: said.followUps, costMicro: run.costMicro, status }
       const kept = await keepTurn(tx, turn, session, {
         prompt: turn.message.content,
         answer: content,
@@ -80,6 +81,11 @@ export function createTurns({ store, live, desk, completions, conversations, lim
         ...rest,
       })
       const more = { cost_micro: session.cost_micro + run.costMicro, conversation_id: kept }
+      // A visitor is shown no empty answer.
+      if (broken !== undefined && content === '') {
+        await desk.changed(tx, session.id, more)
+        return
+      }
       const written = await desk.write(tx, session, { role: 'assistant', content, artifacts }, more)
       reply = written.message
     }

@@ -70,8 +70,8 @@ export function createFinish({
       await run.later?.begin(tx)
       await keepTurn(tx, run, answer, broken !== undefined)
       await record(tx, run, { thought, answer, guardrails: firedIn(run, answer), ...endingOf(broken) })
-      if (run.request.alongside) await run.request.alongside(tx, run, answer)
-      await keepReply(tx, run, answer)
+      if (run.request.alongside) await run.request.alongside(tx, run, answer, broken)
+      if (broken === undefined) await keepReply(tx, run, answer)
     })
     failpoint('settle_commit_before_ack')
     run.ticket?.correct(thought.promptTokens + thought.completionTokens)
@@ -111,9 +111,13 @@ export function createFinish({
     const why = explained(run, error)
     const shown = run.held ? run.held.shown() : run.said
     const hasWorked = run.spent.turns.length > 0 && run.deadline.signal.aborted
-    if ((shown && !run.pictures.length) || hasWorked)
-      await finish(run, { ...deps.partial(run, run.said), content: shown }, why)
-    else await fail(run, why)
+    if (!(shown && !run.pictures.length) && !hasWorked) await fail(run, why)
+    else
+      await finish(run, { ...deps.partial(run, run.said), content: shown }, why).catch((error: unknown) => {
+        // Whoever asked does not want a half answer.
+        if (error !== why) throw error
+        return fail(run, why)
+      })
     return why
   }
 

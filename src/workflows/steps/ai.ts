@@ -2,6 +2,7 @@ import { formOfSchema } from '../../chat'
 import { assertOrder, type CompletionRequest, type CompletionService, requestFromOrder } from '../../completions'
 import type { CompletionOrder } from '../../completions/schema'
 import type { Call } from '../../kernel/caller'
+import { AppError } from '../../kernel/errors'
 import { microToCents } from '../../kernel/money'
 import type { Store } from '../../kernel/store'
 import type { SettingsService } from '../../settings'
@@ -51,10 +52,14 @@ export function createAiSteps({ store, settings, completions, skills }: Deps) {
     request: CompletionRequest,
     isJson: boolean,
   ): Promise<typeof KEPT> {
-    await completions.pipeline.complete(call, {
+    let ended: unknown
+    const asked = completions.pipeline.complete(call, {
       ...request,
       metadata: { workflow_id: run.workflow_id, workflow_run_id: run.id },
-      alongside: (tx, { costMicro }, { content, artifacts, refusal, promptTokens, completionTokens }) => {
+      alongside: (tx, { costMicro }, { content, artifacts, refusal, promptTokens, completionTokens }, broken) => {
+        // This worker stops: nothing is charged, and another one begins the step again.
+        if (broken !== undefined && call.signal.aborted) throw broken
+        ended = broken
         const usage = {
           cost_cents: microToCents(costMicro),
           prompt_tokens: promptTokens,
@@ -62,12 +67,19 @@ export function createAiSteps({ store, settings, completions, skills }: Deps) {
           total_tokens: promptTokens + completionTokens,
         }
         const structured = isJson ? { structured: parsed(content) } : {}
-        return keep(tx, { output: { text: content, ...structured, artifacts, usage }, cost: costMicro, error: refusal })
+        const error = broken === undefined ? refusal : whyOf(broken)
+        return keep(tx, { output: { text: content, ...structured, artifacts, usage }, cost: costMicro, error })
       },
+    })
+    await asked.catch((error: unknown) => {
+      // The failed step is stored with what it cost.
+      if (ended === undefined || error !== ended) throw error
     })
     return KEPT
   }
 }
+
+const whyOf = (broken: unknown): string => (broken instanceof AppError ? broken.message : 'the answer broke off')
 
 function parsed(content: string): unknown {
   try {
