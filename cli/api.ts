@@ -5,6 +5,7 @@ import type { Shell } from './shell'
 /** The routes that both APIs have, with the operators' types: tenants have no `owner`, and see and change their own. */
 export type SharedRoutes = Pick<
   OpsClient,
+  | 'browser'
   | 'guardrails'
   | 'guardrail-policies'
   | 'routing-preferences'

@@ -63,6 +63,10 @@ const groups: Readonly<Record<string, Load>> = {
     ...(await import('./commands/widgets')).widgetCommands,
     ...(await import('./commands/widgets-show')).widgetShowCommands,
   ],
+  browser: async () => [
+    ...(await import('./commands/browser')).browserCommands,
+    ...(await import('./commands/browser-steps')).browserStepCommands,
+  ],
   takeovers: async () => (await import('./commands/takeovers')).takeoverCommands,
   deliveries: async () => (await import('./commands/deliveries')).deliveryCommands,
   events: async () => (await import('./commands/events')).eventCommands,

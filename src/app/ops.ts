@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { browserOperatorRoutes } from '../browser/routes-operators'
 import { canvasOperatorRoutes } from '../canvases/routes'
 import { channelOperatorRoutes } from '../channels/routes'
 import { eventOperatorRoutes } from '../events/routes'
@@ -124,6 +125,7 @@ const operatorApi = (operators: OperatorService, container: Container, edge: Ope
     .use(workflowOperatorRoutes(container.workflows, edge))
     .use(jobOperatorRoutes(container.publicJobs, edge))
     .use(researchOperatorRoutes(container.research, edge))
+    .use(browserOperatorRoutes(container.browser, edge))
     .use(webhookOperatorRoutes(container.webhooks, edge))
     .use(hookOperatorRoutes(container.hooks, edge))
     .use(channelOperatorRoutes(container.channels, edge))

@@ -1,11 +1,11 @@
 import type { ElementHandle, KeyInput } from 'puppeteer-core'
 import { ToolFailure } from '../tools'
 import { chooseOption, kindOfField, kindOfFocused, selectAll, setValue } from './in-page'
-import type { Step } from './instruction'
+import type { Step } from '../text'
 import type { LiveBrowser } from './live'
 import { within } from './live'
-import { findElement, likeness } from './match'
-import { type Acted, acted, clickOn, type Doing, reach, settle } from './reach'
+import { likeness } from './match'
+import { type Acted, acted, clickOn, type Doing, find, reach, settle } from './reach'
 import { type Element, readTree } from './tree'
 
 /**
@@ -17,6 +17,7 @@ export async function doSteps(doing: Doing, steps: readonly Step[], fixed: Eleme
   for (const step of answersFirst(steps)) {
     doing.signal.throwIfAborted()
     done.push(await doStep(doing, step, fixed))
+    doing.done += 1
     await settle(doing.live.page())
   }
   const target = done.map((acted) => acted.target).findLast((found) => found !== null) ?? null
@@ -118,7 +119,7 @@ async function select(
   fixed: Element | null,
 ): Promise<Acted> {
   const elements = await readTree(doing.live.page(), doing.refs)
-  const list = fixed ?? (from ? findElement(elements, from, 'options')?.element : listWith(elements, option))
+  const list = fixed ?? (from ? find(elements, from, 'options') : listWith(elements, option))
   const handle = list && ((await list.handle()) as ElementHandle<HTMLSelectElement> | null)
   const chosen = handle ? await handle.evaluate(chooseOption, option) : null
   if (list && handle && chosen !== null) {

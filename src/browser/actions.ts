@@ -1,7 +1,7 @@
 import type { AuditLog } from '../audit'
 import type { Draft, Files } from '../files'
 import { storeAnswer } from '../idempotency'
-import type { Call } from '../kernel/caller'
+import type { Call, Caller } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { AppError, invalidInput } from '../kernel/errors'
 import { errorFields, type Log } from '../kernel/log'
@@ -17,9 +17,13 @@ import type { Recorder } from './recorder'
 import { sessionRepository as rows } from './repository'
 import type { ActionOrder, ActionResult, BrowserTool } from './schema'
 import type { Actor } from './schema-recording'
+import type { Thinker } from './think'
 import { DECLARED } from './tools'
 
-type Deps = PerformDeps & {
+type Deps = Omit<PerformDeps, 'thinker'> & {
+  /** What an engine adds for a caller, who pays for it; `spent` is told what was charged, in micro-cents. */
+  thinkerFor(call: Call<Caller>, spent: (costMicro: number) => void): Thinker
+
   store: Store
   clock: Clock
   audit: AuditLog
@@ -30,7 +34,7 @@ type Deps = PerformDeps & {
   waitForWheel(session: OpenSession, signal: AbortSignal): Promise<void>
 }
 
-type Ran = { performed: Performed; ok: boolean; message: string | null }
+type Ran = { performed: Performed; costMicro: number; ok: boolean; message: string | null }
 
 /** Runs the tools of sessions: in turn, recorded, and each followed by a fresh live view (contract 16.3, 16.4). */
 export function createActions(deps: Deps) {
@@ -38,7 +42,7 @@ export function createActions(deps: Deps) {
 
   /** Throws 400 for arguments that the tool does not take, 404 `session_not_found` when the session ended meanwhile. */
   return async function act(
-    call: Call,
+    call: Call<Caller>,
     session: OpenSession,
     { tool, arguments: args = {} }: ActionOrder,
     { by, kept }: { by: Actor; kept: boolean },
@@ -49,16 +53,26 @@ export function createActions(deps: Deps) {
       await waitForWheel(session, call.signal)
       const deadline = AbortSignal.any([call.signal, AbortSignal.timeout(DECLARED[tool].timeoutMs)])
       session.lastActive = clock.now()
-      const ran = await run(session, tool, args, deadline)
+      const ran = await run(call, session, tool, args, deadline)
       session.lastActive = clock.now()
       return finish(call, session, { tool, args, by, kept, ran })
     })
   }
 
-  async function run(session: OpenSession, tool: BrowserTool, args: Arguments, signal: AbortSignal): Promise<Ran> {
+  async function run(
+    call: Call<Caller>,
+    session: OpenSession,
+    tool: BrowserTool,
+    args: Arguments,
+    signal: AbortSignal,
+  ): Promise<Ran> {
+    let costMicro = 0
+    const thinker = deps.thinkerFor(call, (cost) => {
+      costMicro += cost
+    })
     try {
-      const performed = await perform(deps, session, tool, args, signal)
-      return { performed, ok: true, message: null }
+      const performed = await perform({ ...deps, thinker }, session, tool, args, signal)
+      return { performed, costMicro, ok: true, message: null }
     } catch (error) {
       if (!session.live.context.closed && !signal.aborted) {
         if (error instanceof AppError && error.kind === 'broken') throw error
@@ -66,12 +80,12 @@ export function createActions(deps: Deps) {
           log.warn(errorFields(error), 'a browser tool failed')
       }
       const message = messageOf(error, signal)
-      return { performed: { result: { message }, target: null, costMicro: 0 }, ok: false, message }
+      return { performed: { result: { message }, target: null }, costMicro, ok: false, message }
     }
   }
 
   async function finish(
-    call: Call,
+    call: Call<Caller>,
     session: OpenSession,
     { tool, args, by, kept, ran }: { tool: BrowserTool; args: Arguments; by: Actor; kept: boolean; ran: Ran },
   ): Promise<ActionResult> {
@@ -99,6 +113,7 @@ export function createActions(deps: Deps) {
           action: 'browser.action',
           entityType: 'browser_session',
           entityId: session.id,
+          ...(call.caller.type === 'operator' ? { scope: session.owner } : {}),
           input: { metadata: { tool } },
         })
         tx.afterCommit(() => {
@@ -106,15 +121,9 @@ export function createActions(deps: Deps) {
           for (const tell of session.listeners) tell()
         })
         const status = ok ? ('success' as const) : ('error' as const)
-        const cost_cents = microToCents(performed.costMicro)
-        return storeAnswer(tx, call, {
-          session_id: session.id,
-          tool,
-          status,
-          result,
-          live_view_version: version,
-          cost_cents,
-        })
+        const cost_cents = microToCents(ran.costMicro)
+        const answer = { session_id: session.id, tool, status, result, live_view_version: version, cost_cents }
+        return call.caller.type === 'operator' ? answer : storeAnswer(tx, call as Call, answer)
       })
     } catch (error) {
       await Promise.all(drafts.map((draft) => files.discard(draft).catch(() => undefined)))

@@ -1,7 +1,7 @@
 import type { AuditLog } from '../audit'
 import type { Billing } from '../billing'
 import type { EventBus } from '../events'
-import type { Call } from '../kernel/caller'
+import type { Call, Caller } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { microToCents } from '../kernel/money'
 import type { Tx } from '../kernel/store'
@@ -33,7 +33,7 @@ export function createEndings({ clock, audit, events, billing, usage, idleMs }: 
     tx: Tx,
     id: BrowserSessionId,
     reason: EndReason,
-    { bytes, call = null }: { bytes: number | null; call?: Call | null },
+    { bytes, call = null }: { bytes: number | null; call?: Call<Caller> | null },
   ): Promise<SessionRow | undefined> {
     const row = await rows.lock(tx, id)
     if (!row) return undefined
@@ -45,10 +45,12 @@ export function createEndings({ clock, audit, events, billing, usage, idleMs }: 
     await rows.end(tx, id, change)
     const ended: SessionRow = { ...row, ...change, state: 'ended' }
     const { session_id, ...facts } = endedView(ended)
+    const isOperators = call?.caller.type === 'operator'
     const entry = {
       action: 'browser.session_ended',
       entityType: 'browser_session' as const,
       entityId: id,
+      ...(isOperators ? { scope: row.owner } : {}),
       input: { metadata: { reason } },
       output: { cost_cents: facts.cost_cents },
     }
@@ -56,7 +58,13 @@ export function createEndings({ clock, audit, events, billing, usage, idleMs }: 
     if (call) await audit.record(tx, call, entry)
     else await audit.recordUnattended(tx, about, entry)
     await usage.record(tx, usageOf(ended, call?.requestId ?? row.request_id))
-    await events.emit(tx, sessionEnded, row.owner, { session_id, reason, ...facts }, ...(call ? [call] : []))
+    await events.emit(
+      tx,
+      sessionEnded,
+      row.owner,
+      { session_id, reason, ...facts },
+      ...(call && !isOperators ? [call as Call] : []),
+    )
     return ended
   }
 }

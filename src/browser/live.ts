@@ -18,7 +18,7 @@ export type LiveBrowser = Awaited<ReturnType<typeof openLive>>
 /** A dialog that a page opened, and how it was answered. */
 export type AnsweredDialog = { type: string; message: string; accepted: boolean }
 
-/** What a page may not have: names leave by none of them. */
+/** What a page may not have: names leave by none of them. One that is already fixed throws, and the others still go. */
 const NO_PEERS = `for (const name of ['RTCPeerConnection','webkitRTCPeerConnection','RTCDataChannel','RTCIceTransport','WebTransport'])
   try { Object.defineProperty(globalThis, name, { value: undefined, configurable: false, writable: false }) } catch {}`
 

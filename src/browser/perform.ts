@@ -5,12 +5,12 @@ import { ToolFailure } from '../tools'
 import { doSteps } from './act'
 import { extract } from './extract'
 import type { OpenSession } from './host'
-import { readInstruction, type Step } from './instruction'
+import { readInstruction, type Step } from '../text'
 import { within } from './live'
 import { likeness } from './match'
 import { goTo, readAddress } from './navigate'
 import { collectContent, type PageContent } from './page-facts'
-import { type Acted, settle } from './reach'
+import { type Acted, type Doing, settle } from './reach'
 import type { BrowserTool } from './schema'
 import type { Thinker } from './think'
 import { ACTIVE, type Element, readTree } from './tree'
@@ -24,7 +24,6 @@ export type Performed = {
   draft?: Draft
   /** It typed into a password field, so that nothing of it is kept. */
   secret?: boolean
-  costMicro: number
 }
 
 export type PerformDeps = { outbound: Outbound; files: Pick<Files, 'receive'>; thinker: Thinker }
@@ -61,7 +60,7 @@ async function navigate({ outbound }: PerformDeps, { live }: OpenSession, args: 
   const url = await readAddress(outbound, args.url, 'arguments.url')
   await goTo(live, url, args.wait_until ?? 'load')
   const page = live.page()
-  return { result: { url: page.url(), title: await within(page.title(), '') }, target: null, costMicro: 0 }
+  return { result: { url: page.url(), title: await within(page.title(), '') }, target: null }
 }
 
 type ActArguments = { instruction: string; selector?: string; variables?: Record<string, unknown> }
@@ -73,28 +72,54 @@ async function act(
   signal: AbortSignal,
 ): Promise<Performed> {
   const { live, refs } = session
-  const instruction = withVariables(args.instruction, args.variables ?? {})
   const fixed = args.selector ? await bySelector(session, args.selector) : null
   live.takeDialogs()
   live.answerDialogs(true)
-  const { steps, costMicro } = await stepsFor(deps, session, instruction, signal)
-  const doing = { live, refs, signal }
-  const acted = await doSteps(doing, steps, fixed).finally(() => live.answerDialogs(true))
+  const doing: Doing = { live, refs, signal, done: 0 }
+  const acted = await follow(deps, session, doing, args, fixed).finally(() => live.answerDialogs(true))
   const dialogs = live.takeDialogs()
   const result = { success: true, action: acted.action, url: live.page().url(), ...(dialogs.length ? { dialogs } : {}) }
-  return { result, target: acted.target, costMicro, secret: acted.secret }
+  return { result, target: acted.target, secret: acted.secret }
 }
 
-/** What to do: as the built-in reader understands it, else as an engine does, which sees the page. */
-async function stepsFor({ thinker }: PerformDeps, session: OpenSession, instruction: string, signal: AbortSignal) {
-  const read = readInstruction(instruction)
-  if (read) return { steps: read, costMicro: 0 }
-  const thought = await thinker.steps(session, instruction, signal)
-  if (thought) return thought
+/**
+ * Does what the built-in reader understands. What it does not understand, or finds nothing for, an engine plans, which
+ * sees the page, and of variables only their names.
+ */
+async function follow(
+  { thinker }: PerformDeps,
+  session: OpenSession,
+  doing: Doing,
+  { instruction, variables = {} }: ActArguments,
+  fixed: Element | null,
+): Promise<Acted> {
+  const read = readInstruction(withVariables(instruction, variables))
+  try {
+    if (read) return await doSteps(doing, read, fixed)
+  } catch (error) {
+    if (!(error instanceof ToolFailure) || doing.done > 0 || fixed) throw error
+    const thought = await thinker.steps(session, instruction, doing.signal)
+    if (!thought) throw error
+    return doSteps(doing, thought.steps.map(fillStep(variables)), null)
+  }
+  const thought = await thinker.steps(session, instruction, doing.signal)
+  if (thought) return doSteps(doing, thought.steps.map(fillStep(variables)), fixed)
   throw new ToolFailure(
     `The instruction ${JSON.stringify(instruction.slice(0, 100))} is not understood. Say one thing, such as: click "Sign in"; type "5" in "Quantity".`,
-  ) as never as { steps: Step[] } & Error
+  )
 }
+
+const fillStep =
+  (variables: Record<string, unknown>) =>
+  (step: Step): Step => {
+    if (step.do !== 'type') return step
+    const text = step.text.replace(VARIABLE, (whole, name: string) =>
+      Object.hasOwn(variables, name) ? String(variables[name]) : whole,
+    )
+    return { ...step, text }
+  }
+
+const VARIABLE = /%([A-Za-z0-9_]{1,64})%/g
 
 /** `%name%` stands for a variable: its value is typed, and never read as an instruction. */
 function withVariables(instruction: string, variables: Record<string, unknown>): string {
@@ -141,7 +166,7 @@ async function observe({ live, refs }: OpenSession, { instruction }: { instructi
       description: [name, value && `(${value})`, checked && '(checked)'].filter(Boolean).join(' '),
     })),
   }
-  return { result, target: null, costMicro: 0 }
+  return { result, target: null }
 }
 
 /** The elements that an instruction is about, best first; all of them when it names none. */
@@ -175,10 +200,10 @@ async function extractFrom(
 ): Promise<Performed> {
   const content = await readContent(session)
   const found = extract(content, instruction, schema)
-  if (found.sure) return { result: { data: found.data }, target: null, costMicro: 0 }
+  if (found.sure) return { result: { data: found.data }, target: null }
   const thought = await thinker.extract(content, instruction, schema, signal)
-  if (thought) return { result: { data: thought.data }, target: null, costMicro: thought.costMicro }
-  return { result: { data: found.data }, target: null, costMicro: 0 }
+  if (thought) return { result: { data: thought.data }, target: null }
+  return { result: { data: found.data }, target: null }
 }
 
 /** The page in front and its frames, as one. */
@@ -221,5 +246,5 @@ async function screenshot(
   const clip = { x: 0, y: 0, width, height: Math.max(1, Math.min(tall, MOST_PICTURE_HEIGHT)) }
   const bytes = await page.screenshot({ type: 'png', clip, captureBeyondViewport: full_page })
   const draft = await files.receive(bytes, 'image/png')
-  return { result: { width: clip.width, height: clip.height }, target: null, draft, costMicro: 0 }
+  return { result: { width: clip.width, height: clip.height }, target: null, draft }
 }

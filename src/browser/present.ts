@@ -10,10 +10,15 @@ export type Presenter = ReturnType<typeof createPresenter>
 
 /** Sessions as callers see them; each time with fresh links, which work for an hour. */
 export function createPresenter({ clock, tokens, origin }: Deps) {
-  return { handle, snapshot, viewUrl, playerUrl }
+  return { handle, snapshot, viewUrl, playerUrl, linkUntil }
 
   function link(id: BrowserSessionId, user: string, until: number, rights: Rights): string {
     return `${origin()}/embed/browser/${id}?token=${tokens.sign({ session: id, user }, until, rights)}`
+  }
+
+  /** A link to the live view until `until`, in epoch milliseconds. */
+  function linkUntil(row: SessionRow, until: number, rights: Rights): string {
+    return link(row.id, row.user_id, until, rights)
   }
 
   /** The link of the page that plays what was done, also after the end of the session. */

@@ -8,7 +8,8 @@ import { type Element, type Refs, readTree } from './tree'
 type Target = { role: string; name: string }
 export type Acted = { action: string; target: Target | null; secret?: boolean }
 
-export type Doing = { live: LiveBrowser; refs: Refs; signal: AbortSignal }
+/** `done` counts the steps that were done. */
+export type Doing = { live: LiveBrowser; refs: Refs; signal: AbortSignal; done: number }
 
 const SETTLE_MS = 1_500
 const QUIET_MS = 60
@@ -33,7 +34,7 @@ const WHAT: Record<Kind, string> = {
 /** The element that a phrase names now. A page may still be drawing itself: it is looked at again for a while. */
 export async function reach(doing: Doing, phrase: string, kind: Kind, fixed: Element | null) {
   for (let attempt = 0; ; attempt++) {
-    const element = fixed ?? findElement(await readTree(doing.live.page(), doing.refs), phrase, kind)?.element
+    const element = fixed ?? find(await readTree(doing.live.page(), doing.refs), phrase, kind)
     const handle = element && (await element.handle().catch(() => null))
     if (element && handle) return { element, handle }
     if (attempt === 4 || fixed)
@@ -41,6 +42,11 @@ export async function reach(doing: Doing, phrase: string, kind: Kind, fixed: Ele
     await settle(doing.live.page(), 400)
   }
 }
+
+/** What a phrase names: an element by the reference that `browser_observe` gave it, else by what it is called. */
+export const find = (elements: readonly Element[], phrase: string, kind: Kind): Element | undefined =>
+  (/^e\d+$/.test(phrase) ? elements.find(({ ref }) => ref === phrase) : undefined) ??
+  findElement(elements, phrase, kind)?.element
 
 export const acted = (verb: string, { role, name }: Element): Acted => ({
   action: `${verb} ${role} ${JSON.stringify(name)}`,

@@ -1,8 +1,9 @@
 import type { AuditLog } from '../audit'
 import type { Billing } from '../billing'
+import type { EngineService } from '../engines'
 import type { EventBus } from '../events'
 import type { Files } from '../files'
-import { type Call, ownerOf } from '../kernel/caller'
+import { type Call, type Caller, ownerOf } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import type { Values } from '../kernel/config'
 import { errorFields, type Log } from '../kernel/log'
@@ -18,6 +19,10 @@ import { createEmbed } from './embed'
 import { createEndings, endedView } from './endings'
 import { liveViewUnavailable, sessionNotFound } from './errors'
 import { createHost, type OpenSession } from './host'
+import type { MakingService } from '../making'
+import type { OrgService } from '../orgs'
+import { findOwner } from '../orgs'
+import { createOversight } from './oversight'
 import { createPresenter } from './present'
 import { createRecorder } from './recorder'
 import { recordingOf } from './recording'
@@ -33,7 +38,7 @@ import {
 import type { Actor } from './schema-recording'
 import { createStart, holderOf } from './start'
 import type { SessionRow } from './table'
-import { noThinker } from './think'
+import { createThinkers } from './think'
 import { createEmbedTokens } from './tokens'
 import { toolsOf } from './tools'
 import { createWatch } from './watch-loop'
@@ -53,6 +58,9 @@ type Deps = {
   usage: UsageLog
   files: Files
   takeovers: Pick<Takeovers, 'of'>
+  engines: EngineService
+  making: MakingService
+  orgs: OrgService
   settings: Values<typeof browserSettings>
 }
 
@@ -68,9 +76,15 @@ export function createBrowser(deps: Deps) {
   const host = createHost({ settings, outbound, log, onLost: (ids) => void lose(ids) })
   const recorder = createRecorder({ files })
   const wheel = createWheel({ store, clock, takeovers: deps.takeovers, find: host.find })
-  const act = createActions({ ...deps, recorder, thinker: noThinker, waitForWheel: wheel.wait })
+  const act = createActions({ ...deps, recorder, thinkerFor: createThinkers(deps), waitForWheel: wheel.wait })
   const start = createStart({ ...deps, host, present })
   const recordingBy = (row: SessionRow) => recordingOf({ files }, store.read, row, present.playerUrl(row))
+  const oversight = createOversight({
+    ...deps,
+    host,
+    present,
+    ownerNamed: async (reader, word) => (await findOwner(deps.orgs, reader, word)).scope,
+  })
   const unavailable = () => (isConfigured(settings) ? null : 'This server has no browser.')
 
   return {
@@ -80,7 +94,8 @@ export function createBrowser(deps: Deps) {
     live,
     stop,
     action,
-    recording: async (call: Call, id: string) => recordingBy(await own(call, id)),
+    oversight,
+    recording: async (call: Call<Caller>, id: string) => recordingBy(await own(call, id)),
     host,
     embed: createEmbed({ store, clock, host, tokens, wheel, liveOf, recordingBy }),
     watch: createWatch({ store, clock, node, billing: deps.billing, host, end, idleMs }),
@@ -130,7 +145,7 @@ export function createBrowser(deps: Deps) {
   }
 
   /** Ends a session; one that is over answers as its end did. Throws 404 `session_not_found`. */
-  async function stop(call: Call, id: string): Promise<SessionEnd> {
+  async function stop(call: Call<Caller>, id: string): Promise<SessionEnd> {
     const row = await own(call, id)
     const bytes = host.find(row.id) ? host.bytesOf(row.id) : null
     const ended = await store.write((tx) => end(tx, row.id, 'call', { bytes, call }))
@@ -140,7 +155,7 @@ export function createBrowser(deps: Deps) {
 
   /** Runs one tool of a session (contract 16.1). */
   async function action(
-    call: Call,
+    call: Call<Caller>,
     id: string,
     order: ActionOrder,
     by: Actor = 'api',
@@ -157,7 +172,9 @@ export function createBrowser(deps: Deps) {
     return session
   }
 
-  async function own({ caller }: Pick<Call, 'caller'>, id: string): Promise<SessionRow> {
+  /** The session, of its holder; operators reach everyone's. */
+  async function own({ caller }: Pick<Call<Caller>, 'caller'>, id: string): Promise<SessionRow> {
+    if (caller.type === 'operator') return oversight.find(id)
     const holder = { owner: ownerOf(caller), holder: holderOf(caller) }
     const row = BrowserSessionId.is(id) ? await rows.find(store.read, holder, id) : undefined
     if (!row) throw sessionNotFound()

@@ -1,5 +1,6 @@
 import type { Driver, EngineAnswer, EnginePart, EngineRequest } from '../engines'
 import type { Clock } from '../kernel/clock'
+import { browsingCall } from './acting/browse'
 import { callsFor, nextStep, stillCalls } from './acting/choose'
 import { readQuestion } from './question'
 import { answerQuestion } from './skills'
@@ -13,7 +14,8 @@ export function createBuiltinDriver({ clock }: { clock: Pick<Clock, 'now'> }): D
     request.signal.throwIfAborted()
     const question = readQuestion(request, clock.now())
     const goesOn = question.findings.length > 0 && !stillCalls(question.choice)
-    const wanted = goesOn ? nextStep(question) : callsFor(question)
+    const browsing = browsingCall(question)
+    const wanted = browsing ?? (goesOn ? nextStep(question) : callsFor(question))
     const toolCalls = question.oneCallATurn ? wanted.slice(0, 1) : wanted
     if (toolCalls.length) return { text: '', toolCalls, finish: 'tool-calls', usage: null }
     return { text: answerQuestion(question), toolCalls, finish: 'stop', usage: null }

@@ -4,7 +4,7 @@ import type { About, Artifact, ArtifactId } from '../files/schema'
 import type { Call, OwnerScope } from '../kernel/caller'
 
 /** What can be made, as the record and the event name it (contract 6). */
-type Kind = 'image' | 'video' | 'code' | 'document' | 'tts' | 'stt' | 'voice' | 'research'
+type Kind = 'image' | 'video' | 'code' | 'document' | 'tts' | 'stt' | 'voice' | 'research' | 'browser_step'
 
 /** What is asked for, before any work. */
 export type Wanted = {

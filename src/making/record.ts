@@ -136,6 +136,7 @@ function engineOf({ wanted }: Making, { made }: Outcome): { engine: string; fall
 const ENTITIES = {
   ...({ image: 'image', video: 'video', code: 'code', document: 'document', research: 'job' } as const),
   ...({ tts: 'audio', stt: 'audio', voice: 'audio' } as const),
+  browser_step: 'browser_session' as const,
 }
 
 type Output = { status: number; error_code?: string; engine?: string; cost_cents?: number; fallback_used?: boolean }

@@ -1,4 +1,6 @@
 /** Text: what reads a text and knows no tenant, row or route. */
+export { type BrowserAsk, readBrowsing } from './browsing/ask'
+export { readInstruction, type Step } from './browsing/instruction'
 export { evaluate, isTrue, type RunValues } from './evaluate'
 export { ExpressionFault, type Path, parseExpression, pathsOf } from './expression'
 export { type InjectionFinding, scanForInjection } from './injection'

@@ -4,7 +4,9 @@ import { createBrowsingWorld, hasChromium, serveSite, startSession } from './sup
 describe.skipIf(!hasChromium)('a run with a browser session (contract 16.4)', async () => {
   const world = await createBrowsingWorld()
   const person = await world.person()
-  const site = serveSite({ '/': '<title>Shop</title><h1>Shop</h1>' })
+  const site = serveSite({
+    '/': "<title>Shop</title><h1>Shop</h1><p>Price: $5.00</p><label>Quantity <input></label><button onclick=\"document.title='In the cart: '+document.querySelector('input').value\">Add to cart</button>",
+  })
   const tools = async (id: string) => {
     const { caller } = world.callAs(person)
     const call = { caller, requestId: 'req_x', route: 'POST /completions', signal: new AbortController().signal }
@@ -32,6 +34,36 @@ describe.skipIf(!hasChromium)('a run with a browser session (contract 16.4)', as
     expect(actions).toMatchObject([{ by: 'agent', tool: 'browser_navigate', ok: true, url: site.url() }])
     await session.end()
   }, 30_000)
+
+  test('does what a plain prompt asks for in mode auto, one thing after the other, and stops where one fails', async () => {
+    const session = await startSession(person, { url: site.url() })
+    const ask = async (prompt: string, more: object = {}) =>
+      (await person.send('POST', 'completions', { prompt, browser_session_id: session.id, ...more })).body
+    const used = (answer: { tools_used: { name: string; status: string }[] }) =>
+      answer.tools_used.map(({ name, status }) => `${name} ${status}`)
+    const title = async () => (await person.send('GET', `browser/sessions/${session.id}`)).body.current_title
+
+    const one = await ask('Click Add to cart in the browser')
+    expect(one.resolved_mode).toBe('think')
+    expect(used(one)).toEqual(['browser_act success'])
+    expect(await title()).toBe('In the cart:')
+
+    const several = await ask('Type "3" in Quantity, click Add to cart and then extract every price')
+    expect(used(several)).toEqual(['browser_act success', 'browser_act success', 'browser_extract success'])
+    expect(await title()).toBe('In the cart: 3')
+    expect(several.content).toContain('$5.00')
+
+    const failing = await ask('Click Nowhere and then click Add to cart')
+    expect(used(failing)).toEqual(['browser_act error'])
+    expect(failing.content).toContain('Nowhere')
+
+    // What means no page is what it is without a session.
+    const other = await ask('What is 17 * 23?')
+    expect([other.tools_used, other.content.includes('391')]).toEqual([[], true])
+    const { body: plain } = await person.send('POST', 'completions', { prompt: 'Click Add to cart in the browser' })
+    expect(plain.tools_used).toEqual([])
+    await session.end()
+  }, 60_000)
 
   test('of somebody else, or of one that is over, is not found', async () => {
     const session = await startSession(person)

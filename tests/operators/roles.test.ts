@@ -39,13 +39,16 @@ const EVERYONES = [
 ]
 
 /** Who answers visitors may take their chats over. */
-const OF_SUPPORT = /^\/ops\/v1\/iframes\/:id\/conversations\/:sessionId\/(takeover|messages|typing|release|close)$/
+const OF_SUPPORT =
+  /^\/ops\/v1\/(iframes\/:id\/conversations\/:sessionId\/(takeover|messages|typing|release|close)|browser\/sessions\/:id\/link)$/
 
 function expected(role: OperatorRole, method: string, path: string): boolean {
   const area = path.split('/')[3] ?? ''
   if (role === 'admin') return true
   if (area === 'operators') return false
   if (role === 'support' && method === 'POST' && OF_SUPPORT.test(path)) return true
+  // It shows what people saw and typed.
+  if (path === '/ops/v1/browser/sessions/:id/recording') return role === 'support'
   return method === 'GET' || EVERYONES.includes(`${method} ${path}`) || (OPENED[area] ?? []).includes(role)
 }
 

@@ -22,6 +22,8 @@ export const fromFindings: Skill = (question) => {
 const FAILED = /^Error: /
 const ACKNOWLEDGED = /^\{"acknowledged":true\}$/
 
+export const isFailed = ({ text }: Finding): boolean => FAILED.test(text)
+
 /** Whether a tool gave a result that a further step can use. */
 export const isResult = ({ text }: Finding): boolean =>
   !FAILED.test(text) && !ACKNOWLEDGED.test(text) && readable(text).trim() !== ''

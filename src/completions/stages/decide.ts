@@ -6,6 +6,7 @@ import type { Outbound } from '../../kernel/outbound'
 import { changesPicture } from '../../media'
 import { type EffectiveRouting, engineLeft, trialOf } from '../../routing-preferences'
 import type { Tools } from '../../tools'
+import { readBrowsing } from '../../text'
 import type { Toolset } from '../../tools/schema'
 import { promptTooLong } from '../errors'
 import { IMAGE_ENGINE } from '../request'
@@ -41,17 +42,19 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
     const guidance = ready instanceof Promise ? await ready : ready
     const chosen = followsPicture(run)
       ? AFTER_PICTURE
-      : classifier.decide({
-          mode: workOf(request.mode),
-          prompt: request.prompt,
-          hasImages: request.images.length > 0,
-          // A video is a job of its own, whatever is connected.
-          answers: (mode) => mode === 'video' || engines.isConnected(engineFor(run, mode, null, engines)),
-          origin: originOf(run.call),
-          ...(request.answeredCalls ? { goesOn: { mode: modeOfCalls(request.answeredCalls) } } : {}),
-          signal: run.deadline.signal,
-          ...(guidance ? { guidance } : {}),
-        })
+      : drivesBrowser(run)
+        ? IN_BROWSER
+        : classifier.decide({
+            mode: workOf(request.mode),
+            prompt: request.prompt,
+            hasImages: request.images.length > 0,
+            // A video is a job of its own, whatever is connected.
+            answers: (mode) => mode === 'video' || engines.isConnected(engineFor(run, mode, null, engines)),
+            origin: originOf(run.call),
+            ...(request.answeredCalls ? { goesOn: { mode: modeOfCalls(request.answeredCalls) } } : {}),
+            signal: run.deadline.signal,
+            ...(guidance ? { guidance } : {}),
+          })
     const choice = chosen instanceof Promise ? await chosen : chosen
     if (request.mode === 'auto') run.classifiedMs = clock.monotonic() - startedAt
     const work = choice.mode
@@ -164,6 +167,16 @@ const AFTER_PICTURE: Choice = {
   reasoning: 'asks to change the picture before it',
   engine: null,
   preferenceId: null,
+}
+
+/** `auto` works the page of a browser session where the prompt plainly asks for that (contract 16.4). */
+const drivesBrowser = ({ request, browserTools }: Run): boolean =>
+  request.mode === 'auto' && browserTools.length > 0 && readBrowsing(request.prompt) !== null
+
+const IN_BROWSER: Choice = {
+  ...AFTER_PICTURE,
+  mode: 'think',
+  reasoning: 'asks for something on the page of the browser session',
 }
 
 /** Tools that the caller approved beforehand: `metadata.approved_tools` (contract 22.5). */

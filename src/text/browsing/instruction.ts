@@ -15,12 +15,12 @@ export type Step =
 const MOST_CHARS = 2_000
 
 /** Quoted texts are put aside while the words around them are read. */
-type Quotes = { text: string; put(back: string): string }
+export type Quotes = { text: string; put(back: string): string }
 
 const QUOTED =
   /"([^"\n]{0,1000})"|“([^”\n]{0,1000})”|‘([^’\n]{0,1000})’|(?<![\p{L}\p{N}])'([^'\n]{0,1000})'(?![\p{L}\p{N}])/gu
 
-function withoutQuotes(instruction: string): Quotes {
+export function withoutQuotes(instruction: string): Quotes {
   const kept: string[] = []
   const text = instruction.replace(/[⟦⟧]/g, ' ').replace(QUOTED, (_, ...groups: (string | undefined)[]) => {
     kept.push(groups.slice(0, 4).find((group) => group !== undefined) ?? '')
@@ -32,7 +32,7 @@ function withoutQuotes(instruction: string): Quotes {
   }
 }
 
-const VERBS =
+export const VERBS =
   'click|press|tap|hit|push|open|follow|type|enter|fill|write|put|set|select|choose|pick|check|tick|uncheck|untick|clear|hover|scroll|go|reload|refresh|submit|close|switch|accept|dismiss|cancel|wait|confirm|search|toggle|turn'
 
 const BETWEEN = new RegExp(`\\s*(?:;|\\.\\s+|,?\\s+(?:and\\s+then|then)|,?\\s+and|,)\\s+(?=(?:${VERBS})\\b)`, 'i')

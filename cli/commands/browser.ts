@@ -1,0 +1,223 @@
+import { randomBase62 } from '../../src/kernel/crypto'
+import { apiOf } from '../api'
+import { defineCommand } from '../command'
+import { CheckFailed, expectData, usageFailure } from '../failure'
+import { column } from '../output/columns'
+import type { Shell } from '../shell'
+import { argument, choice, flag, text, words } from '../words'
+
+const columns = [
+  column('session_id', 'SESSION', { keep: true }),
+  column('status', 'STATE'),
+  column('current_url', 'PAGE'),
+  column('expires_at', 'ENDS', { kind: 'time' }),
+  column('live_view_version', 'VIEW', { kind: 'number', least: true }),
+  column('viewers', 'VIEWERS', { kind: 'number', least: true }),
+  column('owner', 'OWNER', { wide: true }),
+  column('api_key_id', 'KEY', { wide: true }),
+  column('current_title', 'TITLE', { wide: true }),
+  column('last_active_at', 'USED', { kind: 'time', wide: true }),
+  column('started_at', 'BEGUN', { kind: 'time', wide: true }),
+]
+const common = { apis: ['tenant', 'operator'], offline: false, columns } as const
+const args = { id: argument('id of the session') }
+const ID = 'bb_sess_…'
+
+/** The routes of one session, over either API. */
+async function sessionAt(shell: Shell, id: string) {
+  const { api, isOperator } = await apiOf(shell)
+  return { one: api.browser.sessions({ id: encodeURIComponent(id) }), isOperator }
+}
+
+const listSessions = defineCommand({
+  ...common,
+  path: 'browser list',
+  summary: 'List the open browser sessions',
+  about:
+    "On the server's machine it lists everyone's, or with --org those of one organization or user. Over --url it lists those of your key.",
+  examples: ['browser list', 'browser list --watch', 'browser list --org acme --json'],
+  impact: 'read',
+  danger: 'none',
+  exits: [3, 4, 7],
+  watchable: true,
+  async run(shell) {
+    const { api, whose } = await apiOf(shell)
+    const { sessions } = expectData(await api.browser.sessions.get({ query: whose }))
+    shell.print.list(sessions, columns, 'No browser session is open.')
+  },
+})
+
+const getSession = defineCommand({
+  ...common,
+  path: 'browser get',
+  summary: 'Show one browser session: its page, its end and who looks',
+  about: 'Also one that has ended, with the reason. With --watch it is read again every two seconds.',
+  examples: [`browser get ${ID}`, `browser get ${ID} --watch`],
+  impact: 'read',
+  danger: 'none',
+  exits: [3, 4, 7],
+  watchable: true,
+  args,
+  async run(shell, { id }) {
+    const { one } = await sessionAt(shell, id)
+    shell.print.item(expectData(await one.get()), columns)
+  },
+})
+
+const madeColumns = [...columns, column('embed_url', 'LINK', { wide: true })]
+const createSession = defineCommand({
+  ...common,
+  columns: madeColumns,
+  path: 'browser create',
+  summary: 'Start a browser session of your own and print its link',
+  about:
+    'It belongs to the key in use, and its minutes are charged to that. Whoever has the link can look and take the wheel, for an hour.',
+  examples: ['browser create --page https://example.com', 'browser create --keep-alive --json'],
+  impact: 'write',
+  danger: 'none',
+  exits: [3, 4, 6, 7, 10],
+  flags: {
+    page: text('URL', 'public address to open at once'),
+    keepAlive: flag('does not end by idle time'),
+    proxy: flag('leaves by the proxy of the server; charged by the MB'),
+    region: text('NAME', 'where it is to run'),
+    noRecord: flag('keeps nothing of what is done'),
+  },
+  async run(shell, { page, keepAlive, proxy, region, noRecord }) {
+    if (shell.planned('start a browser session')) return
+    const { client } = await (await shell.connect()).tenant()
+    const order = {
+      ...(page === undefined ? {} : { url: page }),
+      ...(keepAlive ? { keep_alive: true } : {}),
+      ...(proxy ? { proxies: true } : {}),
+      ...(region === undefined ? {} : { region }),
+      ...(noRecord ? { record: false } : {}),
+    }
+    const headers = { 'idempotency-key': shell.globals.idempotencyKey ?? randomBase62(24) }
+    const made = expectData(await client.browser.sessions.post(order, { headers }))
+    shell.print.item(made, madeColumns)
+    shell.note(`Watch it: ${made.embed_url}`)
+  },
+})
+
+const linkColumns = [
+  column('session_id', 'SESSION', { keep: true }),
+  column('url', 'LINK', { keep: true }),
+  column('rights', 'RIGHTS'),
+  column('expires_at', 'UNTIL', { kind: 'time' }),
+]
+const openSession = defineCommand({
+  ...common,
+  columns: linkColumns,
+  path: 'browser open',
+  summary: 'Make a link to the live view, for an hour',
+  about:
+    'The link is to look. With --control whoever has it can also take the wheel. An operator who makes one is recorded as browser.link_created.',
+  examples: [`browser open ${ID}`, `browser open ${ID} --control --json`],
+  impact: 'write',
+  danger: 'none',
+  exits: [3, 4, 7, 10],
+  args,
+  flags: { control: flag('the link can also take the wheel') },
+  async run(shell, { id, control }) {
+    if (shell.planned(`make a link to session ${id}`)) return
+    const { one, isOperator } = await sessionAt(shell, id)
+    const rights = control ? 'control' : 'view'
+    if (isOperator) {
+      return shell.print.item(expectData(await one.link.post(control ? { control: true } : {})), linkColumns)
+    }
+    const { session_id, live_view_url, embed_url, embed_token_expires_at, ended_reason } = expectData(await one.get())
+    const url = control ? embed_url : live_view_url
+    if (url === null) {
+      shell.note(`It has ended: ${ended_reason}.`)
+      throw new CheckFailed()
+    }
+    shell.print.item({ session_id, url, rights, expires_at: embed_token_expires_at }, linkColumns)
+  },
+})
+
+const TOOLS = ['act', 'navigate', 'extract', 'observe', 'screenshot'] as const
+const actColumns = [
+  column('tool', 'TOOL'),
+  column('status', 'STATUS'),
+  column('result', 'RESULT', { show: ({ result }) => JSON.stringify(result) }),
+  column('live_view_version', 'VIEW', { kind: 'number', wide: true }),
+  column('cost_cents', 'COST¢', { kind: 'money', wide: true }),
+]
+
+/** What the words after the id are to each tool. */
+const argumentsOf = (tool: (typeof TOOLS)[number], said: string | undefined): Record<string, unknown> => {
+  if (tool === 'screenshot') return {}
+  if (tool === 'navigate') return { url: said ?? '' }
+  return said === undefined ? {} : { instruction: said }
+}
+
+const actInSession = defineCommand({
+  ...common,
+  columns: actColumns,
+  path: 'browser act',
+  summary: 'Do one thing on the page, in plain words',
+  about:
+    'Runs browser_act, or with --tool another of the five tools: navigate to an address, extract data, observe what can be clicked, or take a screenshot. Exits 9 when it could not be done.',
+  examples: [
+    `browser act ${ID} "click Sign in"`,
+    `browser act ${ID} https://example.com --tool navigate`,
+    `browser act ${ID} "every price" --tool extract --json`,
+  ],
+  impact: 'write',
+  danger: 'none',
+  exits: [3, 4, 6, 7, 9, 10],
+  args: { ...args, said: words('what to do, or the address') },
+  flags: { tool: choice(TOOLS, 'which tool; act by default') },
+  async run(shell, { id, said, tool = 'act' }) {
+    const order = { tool: `browser_${tool}` as const, arguments: argumentsOf(tool, said?.join(' ') || undefined) }
+    if (shell.planned(`run ${order.tool} in session ${id}`)) return
+    const { one } = await sessionAt(shell, id)
+    const headers = { 'idempotency-key': shell.globals.idempotencyKey ?? randomBase62(24) }
+    const done = expectData(await one.actions.post(order, { headers }))
+    shell.print.item(done, actColumns)
+    if (done.status === 'error') throw new CheckFailed()
+  },
+})
+
+const endColumns = [
+  column('session_id', 'SESSION', { keep: true }),
+  column('duration_seconds', 'SECONDS', { kind: 'number' }),
+  column('proxy_bytes', 'PROXY BYTES', { kind: 'number' }),
+  column('cost_cents', 'COST¢', { kind: 'money' }),
+]
+const endSessions = defineCommand({
+  ...common,
+  columns: endColumns,
+  path: 'browser end',
+  summary: 'End browser sessions and print what they cost',
+  about: 'With --all all that browser list shows, so with --org those of one owner. Recorded as browser.session_ended.',
+  examples: [`browser end ${ID}`, 'browser end --all --org acme --yes'],
+  impact: 'write',
+  danger: 'moderate',
+  exits: [3, 4, 7, 10],
+  args: { ids: words('ids of the sessions') },
+  flags: { all: flag('all that are open') },
+  async run(shell, { ids = [], all }) {
+    if (!all === !ids.length) {
+      throw usageFailure('browser end needs ids of sessions, or --all.', 'svc-admin browser list shows them')
+    }
+    const { api, whose } = await apiOf(shell)
+    const found = all ? expectData(await api.browser.sessions.get({ query: whose })).sessions : []
+    const named = all ? found.map(({ session_id }) => session_id) : ids
+    const what = named.length === 1 ? `session ${named[0]}` : `${named.length} sessions`
+    if (shell.planned(`end ${what}`)) return
+    if (!named.length) return shell.print.list([], endColumns, 'No browser session is open.')
+    shell.confirm(`End ${what}?`)
+    const ended: object[] = []
+    try {
+      for (const id of named) {
+        ended.push(expectData(await api.browser.sessions({ id: encodeURIComponent(id) }).delete()))
+      }
+    } finally {
+      if (ended.length) shell.print.list(ended, endColumns, '')
+    }
+  },
+})
+
+export const browserCommands = [listSessions, getSession, createSession, openSession, actInSession, endSessions]

@@ -1,0 +1,65 @@
+import type { OperatorEdge } from '../http/operator-edge'
+import { operatorRoutes, verb } from '../http/verbs'
+import type { Call, OperatorCaller } from '../kernel/caller'
+import { ActionOrder, ActionResult, SessionEnd } from './schema'
+import { LinkOrder, OverseenList, OverseenSession, SessionLink } from './schema-operators'
+import { Recording } from './schema-recording'
+import type { BrowserService } from './service'
+
+/** `/ops/v1/browser`: the sessions of everyone (dx 2.15). */
+export const browserOperatorRoutes = (browser: BrowserService, edge: OperatorEdge) =>
+  operatorRoutes(
+    [
+      verb(
+        {
+          method: 'get',
+          path: '/browser/sessions',
+          reply: OverseenList,
+          owned: true,
+          summary: 'List the open browser sessions of everyone',
+        },
+        (_, { owner }) => browser.oversight.list(owner),
+      ),
+      verb(
+        { method: 'get', path: '/browser/sessions/:id', reply: OverseenSession, summary: 'Read a browser session' },
+        (_, { id }) => browser.oversight.get(id),
+      ),
+      verb(
+        {
+          method: 'get',
+          path: '/browser/sessions/:id/recording',
+          reply: Recording,
+          // It shows what people saw and typed.
+          role: 'support',
+          summary: 'Read what was done in a browser session',
+        },
+        (call, { id }) => browser.recording(call, id),
+      ),
+      verb(
+        {
+          method: 'post',
+          path: '/browser/sessions/:id/link',
+          body: LinkOrder,
+          reply: SessionLink,
+          role: 'support',
+          summary: 'Make a link to the live view of a browser session',
+        },
+        (call, { id, body }) => browser.oversight.link(call as Call<OperatorCaller>, id, body),
+      ),
+      verb(
+        {
+          method: 'post',
+          path: '/browser/sessions/:id/actions',
+          body: ActionOrder,
+          reply: ActionResult,
+          summary: 'Run one of the browser tools in a session',
+        },
+        (call, { id, body }) => browser.action(call, id, body),
+      ),
+      verb(
+        { method: 'delete', path: '/browser/sessions/:id', reply: SessionEnd, summary: 'End a browser session' },
+        (call, { id }) => browser.stop(call, id),
+      ),
+    ] as const,
+    edge,
+  )

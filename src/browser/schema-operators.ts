@@ -1,0 +1,27 @@
+import { nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
+import { BrowserSessionId, SessionSnapshot } from './schema'
+
+/** A session as operators see it. Its links are null: they ask for one, and that is recorded. */
+export const OverseenSession = t.Object({
+  ...SessionSnapshot.properties,
+  owner: t.String(),
+  user_id: t.String(),
+  api_key_id: nullable(t.String()),
+  node: t.String({ description: 'The process that has its browser' }),
+  viewers: t.Integer({ minimum: 0, description: 'How many people look at it, where this process has its browser' }),
+})
+export type OverseenSession = Static<typeof OverseenSession>
+
+export const OverseenList = t.Object({ sessions: t.Array(OverseenSession) })
+export type OverseenList = Static<typeof OverseenList>
+
+export const LinkOrder = t.Object({ control: t.Optional(t.Boolean({ default: false })) })
+export type LinkOrder = Static<typeof LinkOrder>
+
+export const SessionLink = t.Object({
+  session_id: BrowserSessionId.schema,
+  url: t.String(),
+  rights: oneOf(['view', 'control'] as const),
+  expires_at: Timestamp,
+})
+export type SessionLink = Static<typeof SessionLink>
