@@ -18,7 +18,7 @@ describe('what an engine plans', () => {
       [{ do: 'click', ref: 'body' }],
       [step, { do: 'navigate', url: 'https://evil.test' }],
       [{ do: 'type', ref: 'e1' }],
-      [{ do: 'key', key: 'F12' }],
+      [{ do: 'key', key: 'Meta' }],
       Array.from({ length: 13 }, () => step),
       'click',
     ])
