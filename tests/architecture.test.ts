@@ -5,6 +5,7 @@ import { dirname, join, normalize } from 'node:path'
 const ORDER = [
   'kernel',
   'text',
+  'fonts',
   'resource',
   'mail',
   'nodes',

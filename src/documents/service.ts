@@ -1,6 +1,7 @@
 import type { EngineService } from '../engines'
 import type { Files } from '../files'
 import type { Artifact, ArtifactId } from '../files/schema'
+import { missingIn } from '../fonts'
 import { type Call, type OwnerScope, ownerOf } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { notFound } from '../kernel/errors'
@@ -12,7 +13,6 @@ import { invalidFormat } from './errors'
 import { titleOf } from './outline/title'
 import { createRendering, type Rendering } from './rendering'
 import { DocumentId, type DocumentOrder, FORMATS, type Format, type MadeDocument } from './schema'
-import { missingIn } from './scripts'
 import { instructionsFor, MOST_TOKENS, messagesFor, writeDocument } from './writing'
 
 type Deps = {
@@ -170,7 +170,10 @@ const present = (id: DocumentId, artifact: Artifact, costMicro: number): MadeDoc
   ...warningsOf(artifact),
 })
 
+/** What a reader of a PDF will miss. Office programs bring fonts of their own. */
 function warningsOf({ format, content, title }: Artifact): Pick<MadeDocument, 'warnings'> {
-  const warnings = format === 'pdf' ? missingIn(`${title ?? ''} ${content ?? ''}`) : []
-  return warnings.length ? { warnings } : {}
+  const missing = format === 'pdf' ? missingIn(`${title ?? ''} ${content ?? ''}`) : []
+  if (!missing.length) return {}
+  const letters = `The fonts of PDFs here have no ${missing.join(', ')} letters, so these are boxes.`
+  return { warnings: [`${letters} Ask for docx or pptx, which show them.`] }
 }

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { parse } from 'csv-parse/sync'
 import { strFromU8, unzipSync } from 'fflate'
 import { renderCsv } from '../../src/documents/render/csv'
@@ -10,6 +10,8 @@ import { documentOf, EVERYTHING, hasOffice, hasPdftotext, opened, pdfText } from
 
 const everything = documentOf(EVERYTHING)
 const PATIENCE_MS = 120_000
+// Fonts and other programs are opened for the first time, perhaps beside much else.
+setDefaultTimeout(PATIENCE_MS)
 
 if (!hasPdftotext) process.stdout.write('no pdftotext here: PDFs are not read back\n')
 if (!hasOffice) process.stdout.write('no soffice here: Office files are not opened by another program\n')

@@ -1,5 +1,6 @@
 import { html } from '../../kernel/html'
 import type { Chart } from '../blocks/model'
+import { shownInOrder } from '../render/fonts'
 import { colourOf, labelOf, type Scale, scaleOf, sumOf } from './scale'
 
 /** Points; the chart is drawn for the width of a page's text. */
@@ -14,7 +15,7 @@ const LETTER = 0.55
 
 type Area = { left: number; top: number; right: number; bottom: number }
 
-/** A chart as SVG that nothing outside is needed for; text in Roboto. */
+/** A chart as SVG that nothing outside is needed for; text in the fonts of a PDF. */
 export function chartSvg(chart: Chart): string {
   const { width, height } = CHART_SIZE
   const parts = [title(chart), chart.kind === 'pie' ? pie(chart) : axes(chart)]
@@ -27,11 +28,22 @@ function words(x: number, y: number, text: string, look: Lettering = {}): string
   const { at = 'start', size = FONT_PX, fill = QUIET, bold = false, turn } = look
   const turned = turn ? ` transform="rotate(${turn} ${n(x)} ${n(y)})"` : ''
   const weight = bold ? ' font-weight="bold"' : ''
-  return `<text x="${n(x)}" y="${n(y)}" font-family="Roboto" font-size="${size}" fill="${fill}" text-anchor="${at}"${weight}${turned}>${html`${text}`.markup}</text>`
+  return `<text x="${n(x)}" y="${n(y)}" font-family="Roboto" font-size="${size}" fill="${fill}" text-anchor="${at}"${weight}${turned}>${lettered(text)}</text>`
 }
 
+const lettered = (text: string): string =>
+  shownInOrder(text)
+    .map(({ family, text }) => {
+      const { markup } = html`${text}`
+      return family === 'Roboto' ? markup : `<tspan font-family="${family}">${markup}</tspan>`
+    })
+    .join('')
+
 const n = (value: number): string => String(Math.round(value * 100) / 100)
-const widthOf = (text: string, size = FONT_PX): number => text.length * size * LETTER
+/** Letters as wide as high, as those of Chinese. */
+const WIDE = /[\u1100-\u11ff\u2e80-\ud7ff\uf900-\ufaff\uff00-\uff60]/g
+const widthOf = (text: string, size = FONT_PX): number =>
+  (text.length * LETTER + (text.match(WIDE)?.length ?? 0) * (1 - LETTER)) * size
 
 const title = ({ title }: Chart): string =>
   title ? words(0, 13, cut(title, CHART_SIZE.width, 12), { size: 12, fill: INK, bold: true }) : ''

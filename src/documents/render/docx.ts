@@ -1,5 +1,15 @@
 import * as word from 'docx'
-import type { Block, Chart, Document, List, Picture, Table, Text } from '../blocks/model'
+import { directionOf } from '../../fonts'
+import {
+  type Block,
+  type Chart,
+  type Document,
+  type List,
+  type Picture,
+  plain,
+  type Table,
+  type Text,
+} from '../blocks/model'
 import { columnShares } from './columns'
 import { newMarks, withCharts } from './docx-charts'
 import { ACCENT, bullets, INDENT, MOST_LEVELS, numbers, QUIET, RULE, STYLES, TINT } from './docx-styles'
@@ -67,7 +77,11 @@ function masthead({ title, subtitle }: Document): Child[] {
   const border = { bottom: { style: word.BorderStyle.SINGLE, size: 10, color: ACCENT, space: 8 } }
   const said = subtitle ? [new word.TextRun({ text: subtitle, color: QUIET, size: 20 })] : []
   return [
-    new word.Paragraph({ heading: word.HeadingLevel.TITLE, children: runs([{ text: title }]) }),
+    new word.Paragraph({
+      heading: word.HeadingLevel.TITLE,
+      ...directed([{ text: title }]),
+      children: runs([{ text: title }]),
+    }),
     new word.Paragraph({ children: said, border, spacing: { after: 280 } }),
   ]
 }
@@ -81,12 +95,12 @@ function childrenOf(block: Block, context: Context, nested: Nested = null): Chil
       return [
         new word.Paragraph({
           heading: HEADINGS[block.level - 1]!,
-          ...directionOf(block.text),
+          ...directed(block.text),
           children: runs(block.text),
         }),
       ]
     case 'paragraph':
-      return [new word.Paragraph({ ...inside, ...directionOf(block.text), children: runs(block.text) })]
+      return [new word.Paragraph({ ...inside, ...directed(block.text), children: runs(block.text) })]
     case 'list':
       return listOf(block, context, nested)
     case 'table':
@@ -109,11 +123,12 @@ function childrenOf(block: Block, context: Context, nested: Nested = null): Chil
   }
 }
 
-const RIGHT_TO_LEFT = /^[^\p{L}]*[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}]/u
-const directionOf = (text: Text) => (RIGHT_TO_LEFT.test(text[0]?.text ?? '') ? { bidirectional: true } : {})
+const isFromRight = (text: Text): boolean => directionOf(plain(text)) === 'rtl'
+const directed = (text: Text) => (isFromRight(text) ? { bidirectional: true } : {})
 
 const quoted = (text: Text) =>
   new word.Paragraph({
+    ...directed(text),
     children: runs(text, { color: QUIET }),
     indent: { left: 240 },
     border: { left: { style: word.BorderStyle.SINGLE, size: 18, color: RULE, space: 10 } },
@@ -128,6 +143,7 @@ function runs(text: Text, look: Look = {}): word.ParagraphChild[] {
         new word.TextRun({
           text: line,
           ...look,
+          ...(isFromRight([{ text: line }]) ? { rightToLeft: true } : {}),
           ...(at ? { break: 1 } : {}),
           ...(bold ? { bold } : {}),
           ...(italic ? { italics: true } : {}),
@@ -151,6 +167,7 @@ function listOf({ ordered, start, items }: List, context: Context, outer: Nested
     const entry = new word.Paragraph({
       numbering: { reference, level },
       style: 'ListParagraph',
+      ...(isText ? directed(first.text) : {}),
       children: isText ? runs(first.text) : [],
     })
     const others = isText ? rest : blocks
@@ -158,11 +175,17 @@ function listOf({ ordered, start, items }: List, context: Context, outer: Nested
   })
 }
 
-const ALIGN = { left: word.AlignmentType.LEFT, center: word.AlignmentType.CENTER, right: word.AlignmentType.RIGHT }
+const ALIGN = {
+  start: word.AlignmentType.START,
+  left: word.AlignmentType.LEFT,
+  center: word.AlignmentType.CENTER,
+  right: word.AlignmentType.RIGHT,
+}
 
 function tableOf(table: Table): word.Table {
   const widths = columnShares(table).map((share) => Math.round(share * TEXT_WIDTH))
   const size = table.header.length > 8 ? 15 : table.header.length > 5 ? 18 : 20
+  const isTurned = table.header.some(isFromRight)
   const row = (cells: readonly Text[], isHeader: boolean) =>
     new word.TableRow({
       tableHeader: isHeader,
@@ -176,7 +199,8 @@ function tableOf(table: Table): word.Table {
             borders: isHeader ? { bottom: { style: word.BorderStyle.SINGLE, size: 10, color: ACCENT } } : {},
             children: [
               new word.Paragraph({
-                alignment: ALIGN[table.align[at] ?? 'left'],
+                alignment: isTurned && table.align[at] !== 'center' ? ALIGN.start : ALIGN[table.align[at] ?? 'left'],
+                ...(isTurned ? { bidirectional: true } : {}),
                 spacing: { after: 0, line: 250, lineRule: word.LineRuleType.AUTO },
                 children: runs(text, isHeader ? { bold: true, color: ACCENT, size } : { size }),
               }),
@@ -189,6 +213,7 @@ function tableOf(table: Table): word.Table {
   return new word.Table({
     width: { size: TEXT_WIDTH, type: word.WidthType.DXA },
     columnWidths: widths,
+    ...(isTurned ? { visuallyRightToLeft: true } : {}),
     layout: word.TableLayoutType.FIXED,
     borders: { top: none, left: none, right: none, bottom: line, insideVertical: none, insideHorizontal: line },
     rows: [row(table.header, true), ...table.rows.map((cells) => row(cells, false))],

@@ -1,9 +1,11 @@
 import pdfmake from 'pdfmake'
 import type { Content, Style, TDocumentDefinitions } from 'pdfmake/interfaces'
+import { directionOf } from '../../fonts'
 import { type Block, type Document, type List, type Picture, plain, type Table, type Text } from '../blocks/model'
 import { CHART_SIZE, chartSvg } from '../charts/svg'
 import { columnShares } from './columns'
 import { FONTS, inFonts } from './fonts'
+import { orderLines } from './line-order'
 
 const INK = '#1f2937'
 const ACCENT = '#1e4e8c'
@@ -17,6 +19,7 @@ const TEXT_WIDTH = 595.28 - 2 * MARGIN
 const MOST_PICTURE_HEIGHT = 420
 
 pdfmake.setFonts(FONTS)
+orderLines()
 // A document shows nothing but what it was given: it opens no address and no file but those of its fonts.
 pdfmake.setUrlAccessPolicy(() => false)
 const fontFiles = new Set(Object.values(FONTS).flatMap((family) => Object.values(family)))
@@ -49,8 +52,8 @@ const furniture = (columns: Content[], top: number): Content => ({
 
 function masthead({ title, subtitle }: Document): Content[] {
   return [
-    { text: pieces([{ text: title }]), fontSize: 24, bold: true, color: ACCENT, lineHeight: 1.15, outline: true },
-    ...(subtitle ? [{ text: pieces([{ text: subtitle }]), fontSize: 10, color: QUIET, margin: below(4) }] : []),
+    { ...paragraph([{ text: title }]), fontSize: 24, bold: true, color: ACCENT, lineHeight: 1.15, outline: true },
+    ...(subtitle ? [{ ...paragraph([{ text: subtitle }]), fontSize: 10, color: QUIET, margin: below(4) }] : []),
     rule(1.5, ACCENT, [0, 8, 0, 16]),
   ] as Content[]
 }
@@ -72,12 +75,17 @@ const HEADINGS: Record<1 | 2 | 3 | 4, Style> = {
 function contentOf(block: Block, document: Document): Content {
   switch (block.type) {
     case 'heading': {
-      const text = pieces(block.text, true)
       const named = { outline: true, outlineText: plain(block.text), headlineLevel: 1 }
-      return { text, ...HEADINGS[block.level], bold: true, lineHeight: 1.2, ...named } as Content
+      return {
+        ...paragraph(block.text, true),
+        ...HEADINGS[block.level],
+        bold: true,
+        lineHeight: 1.2,
+        ...named,
+      } as Content
     }
     case 'paragraph':
-      return { text: pieces(block.text), margin: below(8) }
+      return { ...paragraph(block.text), margin: below(8) }
     case 'list':
       return listOf(block, document)
     case 'table':
@@ -95,11 +103,24 @@ function contentOf(block: Block, document: Document): Content {
   }
 }
 
-/** Runs of one font and style each. */
+const isFromRight = (text: Text): boolean => directionOf(plain(text)) === 'rtl'
+
+/** What begins with a letter of Arabic or Hebrew begins at the right. */
+const paragraph = (text: Text, isBold = false) => ({
+  text: pieces(text, isBold),
+  ...(isFromRight(text) ? { alignment: 'right' as const } : {}),
+})
+
+/** Fonts whose letters have room above and below of their own. */
+const TALL = new Set(['Devanagari', 'Bengali', 'Gujarati', 'Tamil', 'Telugu', 'Thai'])
+
+/** Runs of one font, direction and style each. */
 function pieces(text: Text, isBold = false): Content[] {
-  return inFonts(text).map(({ text: words, family, style }) => ({
+  return inFonts(text).map(({ text: words, family, level, style }) => ({
     text: words.replaceAll('\t', '    '),
     font: family,
+    ...(level ? { level } : {}),
+    ...(TALL.has(family) ? { lineHeight: 1 } : {}),
     ...(style.bold || isBold ? { bold: true } : {}),
     ...(style.italic ? { italics: true } : {}),
     ...(style.strike ? { decoration: 'lineThrough' as const } : {}),
@@ -111,13 +132,29 @@ function pieces(text: Text, isBold = false): Content[] {
 function listOf({ ordered, start, items }: List, document: Document): Content {
   const entries = items.map((blocks) => {
     const inner = blocks.map((block) =>
-      block.type === 'paragraph' ? { text: pieces(block.text), margin: below(3) } : contentOf(block, document),
+      block.type === 'paragraph' ? { ...paragraph(block.text), margin: below(3) } : contentOf(block, document),
     ) as Content[]
     return inner.length === 1 ? inner[0]! : { stack: inner }
   })
   const margin: [number, number, number, number] = [4, 0, 0, 6]
+  const [first] = items[0] ?? []
+  if (first?.type === 'paragraph' && isFromRight(first.text)) return listFromRight(entries, ordered ? start : null)
   return ordered ? { ol: entries, start, margin } : { ul: entries, margin, markerColor: ACCENT }
 }
+
+/** The marks stand at the right; pdfmake knows only lists that begin at the left. */
+const listFromRight = (entries: readonly Content[], start: number | null): Content => ({
+  stack: entries.map((entry, at) => {
+    const mark = start === null ? '•' : `.${start + at}`
+    return {
+      columns: [
+        { stack: [entry], width: '*' },
+        { text: mark, width: 16, alignment: 'right', color: ACCENT },
+      ],
+    }
+  }),
+  margin: [0, 0, 4, 6],
+})
 
 const PADDING = 6
 
@@ -125,10 +162,12 @@ function tableOf(table: Table): Content {
   const columns = table.header.length
   const fontSize = columns > 8 ? 7 : columns > 5 ? 8.5 : 9.5
   const room = TEXT_WIDTH - columns * 2 * PADDING
+  const turned = table.header.some(isFromRight)
+  const inOrder = <Cell>(cells: Cell[]): Cell[] => (turned ? cells.reverse() : cells)
   const cell = (text: Text, at: number, look: Style = {}) =>
     ({
       text: pieces(text, look.bold),
-      alignment: table.align[at] ?? 'left',
+      alignment: turned && table.align[at] !== 'center' ? 'right' : (table.align[at] ?? 'left'),
       fontSize,
       lineHeight: 1.2,
       ...look,
@@ -138,10 +177,10 @@ function tableOf(table: Table): Content {
       headerRows: 1,
       dontBreakRows: true,
       keepWithHeaderRows: 1,
-      widths: columnShares(table).map((share) => share * room),
+      widths: inOrder(columnShares(table).map((share) => share * room)),
       body: [
-        table.header.map((text, at) => cell(text, at, { bold: true, color: ACCENT })),
-        ...table.rows.map((row) => row.map((text, at) => cell(text, at))),
+        inOrder(table.header.map((text, at) => cell(text, at, { bold: true, color: ACCENT }))),
+        ...table.rows.map((row) => inOrder(row.map((text, at) => cell(text, at)))),
       ],
     },
     layout: {
@@ -161,12 +200,12 @@ function tableOf(table: Table): Content {
 function pictureOf({ source, alt }: Picture, { images }: Document): Content {
   const image = images.get(source)
   if (!image)
-    return { text: pieces([{ text: alt ? `[${alt}]` : '[image]' }]), italics: true, color: QUIET, margin: below(8) }
+    return { ...paragraph([{ text: alt ? `[${alt}]` : '[image]' }]), italics: true, color: QUIET, margin: below(8) }
   const type = image.format === 'png' ? 'image/png' : 'image/jpeg'
   const data = `data:${type};base64,${Buffer.from(image.bytes).toString('base64')}`
   const natural = (image.width * 72) / 96
   const scale = Math.min(1, TEXT_WIDTH / natural, MOST_PICTURE_HEIGHT / ((image.height * 72) / 96))
-  const caption = alt ? [{ text: pieces([{ text: alt }]), fontSize: 8.5, color: QUIET, margin: [0, 4, 0, 0] }] : []
+  const caption = alt ? [{ ...paragraph([{ text: alt }]), fontSize: 8.5, color: QUIET, margin: [0, 4, 0, 0] }] : []
   return { stack: [{ image: data, width: natural * scale }, ...caption] as Content[], margin: [0, 4, 0, 12] }
 }
 

@@ -1,5 +1,6 @@
 import PptxGenJS from 'pptxgenjs'
-import type { Chart, Document, Picture, Table, Text } from '../blocks/model'
+import { directionOf } from '../../fonts'
+import { type Chart, type Document, type Picture, plain, type Table, type Text } from '../blocks/model'
 import { PALETTE, startsAtZero } from '../charts/scale'
 import { columnShares } from './columns'
 import { heightOf, type Line, type Slide, slidesOf, type Visual } from './slides'
@@ -52,6 +53,7 @@ function cover(deck: Deck, { title, subtitle }: Document): void {
     bold: true,
     valign: 'bottom',
     fit: 'shrink',
+    ...fromRight(title),
     ...look,
   })
   page.addShape('rect', { x: 0.95, y: 4.2, w: 1.6, h: 0.06, fill: { color: 'FFFFFF' } })
@@ -72,6 +74,7 @@ function page(deck: Deck, document: Document, slide: Slide, number: number): voi
     valign: 'middle',
     margin: 0,
     fit: 'shrink',
+    ...fromRight(slide.title),
   })
   page.addShape('line', { x: BODY.x, y: 1.3, w: BODY.w, h: 0, line: { color: RULE, width: 1 } })
   furniture(page, document.title, number)
@@ -98,12 +101,22 @@ function words(page: Page, lines: readonly Line[], place: Place): void {
   )
 }
 
+const fromRight = (text: string) => (directionOf(text) === 'rtl' ? { rtlMode: true, align: 'right' as const } : {})
+
 function lineRuns({ text, depth, mark, heading }: Line, fontSize: number, isLast: boolean): Run[] {
   const bullet = mark === 'bullet' ? { bullet: { indent: 16 } } : {}
   const numbered =
     typeof mark === 'number' ? { bullet: { type: 'number' as const, numberStartAt: mark, indent: 22 } } : {}
   const look = mark === 'quote' ? { italic: true, color: QUIET } : heading ? { bold: true, color: ACCENT } : {}
-  const shared = { ...bullet, ...numbered, ...look, fontSize: depth ? fontSize - 2 : fontSize, indentLevel: depth }
+  const turned = fromRight(plain(text))
+  const shared = {
+    ...turned,
+    ...bullet,
+    ...numbered,
+    ...look,
+    fontSize: depth ? fontSize - 2 : fontSize,
+    indentLevel: depth,
+  }
   const parts = runsOf(text)
   return parts.map((run, at) => ({
     text: run.text ?? '',
@@ -174,6 +187,7 @@ function table(page: Page, table: Table, place: Place): void {
     text: runsOf(text),
     options: {
       align: table.align[at] ?? 'left',
+      ...fromRight(plain(text)),
       fontSize,
       fontFace: FONT,
       color: isHeader ? ACCENT : INK,
@@ -183,15 +197,17 @@ function table(page: Page, table: Table, place: Place): void {
       ...(isHeader ? { fill: { color: TINT } } : {}),
     },
   })
+  const isTurned = table.header.some((text) => directionOf(plain(text)) === 'rtl')
+  const inOrder = <Item>(items: Item[]): Item[] => (isTurned ? items.reverse() : items)
   const rows = [
-    table.header.map((text, at) => cell(text, at, true)),
-    ...table.rows.map((row) => row.map((text, at) => cell(text, at, false))),
+    inOrder(table.header.map((text, at) => cell(text, at, true))),
+    ...table.rows.map((row) => inOrder(row.map((text, at) => cell(text, at, false)))),
   ]
   page.addTable(rows, {
     x: place.x,
     y: place.y,
     w: place.w,
-    colW: columnShares(table).map((share) => share * place.w),
+    colW: inOrder(columnShares(table).map((share) => share * place.w)),
     valign: 'middle',
   })
 }

@@ -1,5 +1,6 @@
 import { unzipSync, zipSync } from 'fflate'
 import writeExcel from 'write-excel-file/node'
+import { directionOf } from '../../fonts'
 import { readNumber } from '../blocks/chart-data'
 import { type Align, type Block, type Chart, type Document, plain, type Table } from '../blocks/model'
 import { dateOf, type Typed, typeOfColumn } from './sheet-cells'
@@ -33,6 +34,7 @@ export async function renderXlsx(document: Document): Promise<Uint8Array> {
       sheet: names[at]!,
       columns: widths.map((width) => ({ width })),
       ...(sticky ? { stickyRowsCount: sticky } : {}),
+      ...(fromRight(rows) ? { rightToLeft: true } : {}),
     })),
     { fontFamily: 'Calibri', fontSize: 11 },
   )
@@ -40,6 +42,10 @@ export async function renderXlsx(document: Document): Promise<Uint8Array> {
   const charts = sheets.flatMap(({ chart }, at) => (chart ? [{ ...chart, sheet: at, name: names[at]! }] : []))
   return stamped(charts.length ? withSheetCharts(bytes, charts) : bytes, document)
 }
+
+/** A sheet begins at the right when its first words do. */
+const fromRight = (rows: readonly Cell[][]): boolean =>
+  directionOf(String(rows[0]?.find((cell) => cell?.value)?.value ?? '')) === 'rtl'
 
 function sheetsOf({ title, subtitle, blocks }: Document): Sheet[] {
   const sheets: Sheet[] = []
