@@ -1,5 +1,5 @@
 /** Fonts: which one has a letter, and in what order the letters of a line stand. */
 export { asDrawn, type Direction, directionOf, inVisualOrder, levelsOf } from './direction'
 export { FALLBACK_FONTS, type Fallback, fontOf, hasGlyphs } from './families'
-export { type Piece, piecesOf } from './pieces'
+export { fallbackFor, type Piece, piecesOf, signsIn } from './pieces'
 export { missingIn } from './scripts'

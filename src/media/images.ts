@@ -1,5 +1,6 @@
 import { type EngineService, type ImageQuality, originOf } from '../engines'
 import type { Artifact } from '../files/schema'
+import { missingIn } from '../fonts'
 import type { Call } from '../kernel/caller'
 import { iso } from '../kernel/clock'
 import { type Made, type MakingService, promptIn } from '../making'
@@ -90,7 +91,10 @@ function toImages({ id, made, artifacts, costCents, at }: Outcome): Images {
     const { engine = 'svc-vision', model = made.engineId } = picture?.about ?? {}
     return { url: artifact?.url ?? null, engine, model, prompt: made.prompt, artifact_id: artifact?.id ?? null }
   })
-  return { id, object: 'image', created: iso(at), images, usage: { cost_cents: costCents } }
+  const missing = made.free ? missingIn(made.prompt) : []
+  const warnings = [`The fonts of local illustrations have no ${missing.join(', ')} letters, so these are left out.`]
+  const usage = { cost_cents: costCents }
+  return { id, object: 'image', created: iso(at), images, usage, ...(missing.length ? { warnings } : {}) }
 }
 
 const toGenerations =

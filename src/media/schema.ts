@@ -49,6 +49,7 @@ export const Images = t.Object(
       }),
     ),
     usage: t.Object({ cost_cents: t.Number() }),
+    warnings: t.Optional(t.Array(t.String())),
   },
   { $id: 'Images' },
 )

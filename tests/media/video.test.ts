@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,6 +6,9 @@ import { onTerms, under } from '../guardrails/support'
 import { eventually } from '../support/eventually'
 import { createWorld, type Person } from '../support/world'
 import { frameAt, probed, programOf } from './support'
+
+// Real work on threads, perhaps beside much else.
+setDefaultTimeout(90_000)
 
 const [ffprobe, ffmpeg] = [programOf('ffprobe'), programOf('ffmpeg')]
 const chromium = programOf('chromium', 'chromium-headless-shell')

@@ -1,7 +1,10 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { PLANTED, startResearchSite } from '../support/research-site'
 import { createWorld } from '../support/world'
+
+// Real work on threads, perhaps beside much else.
+setDefaultTimeout(90_000)
 
 const site = startResearchSite()
 afterAll(() => site.stop())

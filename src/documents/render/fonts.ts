@@ -6,6 +6,7 @@ import {
   directionOf,
   FALLBACK_FONTS,
   type Fallback,
+  hasGlyphs,
   inVisualOrder,
   levelsOf,
   piecesOf,
@@ -56,7 +57,8 @@ export function inFonts(text: Text, direction: Direction = directionOf(plain(tex
     const family = style.code ? 'Mono' : 'Roboto'
     const own = levels?.subarray(at, at + words.length) ?? null
     at += words.length
-    return piecesOf(words, { family, file: FONTS[family].normal }, own).map((piece) => ({ ...piece, style }))
+    const has = (sign: string) => hasGlyphs(FONTS[family].normal, sign)
+    return piecesOf(words, { family, has }, own).map((piece) => ({ ...piece, style }))
   })
 }
 

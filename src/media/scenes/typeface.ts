@@ -1,12 +1,22 @@
 import { readFileSync } from 'node:fs'
 import { type Font, type PathCommand, parse } from 'opentype.js'
+import {
+  asDrawn,
+  directionOf,
+  FALLBACK_FONTS,
+  fallbackFor,
+  inVisualOrder,
+  levelsOf,
+  piecesOf,
+  signsIn,
+} from '../../fonts'
+import { foreignGlyphs, type Glyph } from './foreign'
+import { linesOf, wordsIn } from './wrapping'
 
 type Weight = 400 | 600 | 800
 
 /** Alphabets, each in a file of its own; a letter is taken from the first that has it. */
 const ALPHABETS = ['latin', 'latin-ext', 'cyrillic', 'greek', 'vietnamese', 'cyrillic-ext', 'greek-ext'] as const
-
-type Glyph = { commands: readonly PathCommand[]; advance: number }
 
 const fonts = new Map<string, Font>()
 const glyphs = new Map<string, Glyph | null>()
@@ -38,26 +48,48 @@ function glyphOf(letter: string, weight: Weight): Glyph | null {
 
 type Setting = { size: number; weight: Weight; tracking?: number }
 
-/** What of a text the typeface can write; letters that it lacks are left out. */
+/** What of a text some typeface can write; letters that all lack are left out. */
 export const writable = (text: string): string =>
-  [...text].filter((letter) => /\s/.test(letter) || glyphOf(letter, 800)).join('')
+  signsIn(text)
+    .filter((sign) => /\s/.test(sign) || hasAll(sign, 800) || fallbackFor(sign))
+    .join('')
+
+const hasAll = (text: string, weight: Weight): boolean => [...text].every((letter) => glyphOf(letter, weight))
+
+/** The letters of a line from left to right. */
+function glyphsOf(text: string, weight: Weight): Glyph[] {
+  const usual = [...text].map((letter) => glyphOf(letter, weight))
+  if (usual.every((glyph, at) => glyph || /\s/.test(text[at] ?? ''))) return usual.filter((glyph) => glyph !== null)
+  const has = (sign: string) => hasAll(sign, weight)
+  const pieces = piecesOf(text, { family: 'Inter', has }, levelsOf(text, directionOf(text)))
+  return inVisualOrder(pieces, ({ level }) => level).flatMap(({ text, family, level }) => {
+    const words = asDrawn(text, level)
+    if (family === 'Inter') return [...words].flatMap((letter) => glyphOf(letter, weight) ?? [])
+    return foreignGlyphs(words, FALLBACK_FONTS[family][weight > 400 ? 'bold' : 'normal'])
+  })
+}
 
 /** The width of a line in pixels. */
 export function widthOf(text: string, { size, weight, tracking = 0 }: Setting): number {
-  let width = 0
-  for (const letter of text) width += (glyphOf(letter, weight)?.advance ?? 0) + tracking
-  return Math.max(0, width - tracking) * size
+  const drawn = glyphsOf(text, weight)
+  return (
+    Math.max(
+      0,
+      drawn.reduce((width, glyph) => width + glyph.advance + spaceAfter(glyph, tracking), -tracking),
+    ) * size
+  )
 }
+
+/** Letters that are joined, or stand on one another, keep their distance. */
+const spaceAfter = ({ isShaped }: Glyph, tracking: number): number => (isShaped ? 0 : tracking)
 
 /** A line as an outline that starts at `x` on the baseline `y`. */
 export function outlineOf(text: string, x: number, y: number, { size, weight, tracking = 0 }: Setting): string {
   const parts: string[] = []
   let at = x
-  for (const letter of text) {
-    const glyph = glyphOf(letter, weight)
-    if (!glyph) continue
+  for (const glyph of glyphsOf(text, weight)) {
     for (const command of glyph.commands) parts.push(written(command, at, y, size))
-    at += (glyph.advance + tracking) * size
+    at += (glyph.advance + spaceAfter(glyph, tracking)) * size
   }
   return parts.join('')
 }
@@ -91,22 +123,11 @@ export function fitted(
     lines: mostLines = 4,
   }: { weight: Weight; tracking?: number; most: number; leading?: number; lines?: number },
 ) {
-  const words = writable(text).split(/\s+/).filter(Boolean)
+  const words = wordsIn(writable(text))
   for (let size = most; ; size *= 0.92) {
-    const lines = broken(words, box.width, { size, weight, tracking })
+    const lines = linesOf(words, (line) => widthOf(line, { size, weight, tracking }) <= box.width)
     const fits = lines.length <= mostLines && lines.length * size * leading <= box.height
     const wide = lines.some((one) => widthOf(one, { size, weight, tracking }) > box.width)
     if ((fits && !wide) || size < 9) return { size, lines: lines.slice(0, mostLines), leading, weight, tracking }
   }
-}
-
-function broken(words: readonly string[], width: number, setting: Setting): string[] {
-  const lines: string[] = []
-  for (const word of words) {
-    const last = lines.at(-1)
-    const longer = last === undefined ? word : `${last} ${word}`
-    if (last !== undefined && widthOf(longer, setting) <= width) lines[lines.length - 1] = longer
-    else lines.push(word)
-  }
-  return lines
 }

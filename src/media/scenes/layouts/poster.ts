@@ -1,3 +1,4 @@
+import { directionOf } from '../../../fonts'
 import { contrast, isDark, mix, readableOn, shade } from '../color'
 import { circle, group, type Paint, path, rect, type Shape } from '../model'
 import { fitted } from '../typeface'
@@ -38,17 +39,21 @@ function lettering(
   )
   const { size, leading } = headline
   const top = box.y + unit * 0.05
-  const bar = rect(box.x, box.y, unit * 0.1, unit * 0.014, second, { radius: unit * 0.007 })
+  // What is read from right to left begins at the right.
+  const isTurned = directionOf(title) === 'rtl'
+  const x = isTurned ? box.x + box.width : box.x
+  const anchor = isTurned ? 'end' : 'start'
+  const bar = rect(isTurned ? x - unit * 0.1 : x, box.y, unit * 0.1, unit * 0.014, second, { radius: unit * 0.007 })
   const lines = headline.lines.map(
     (text, at): Shape => ({
       type: 'text',
       text,
-      x: box.x,
+      x,
       y: top + size * (0.78 + at * leading),
       size,
       weight: 800,
       tracking: -0.03,
-      anchor: 'start',
+      anchor,
       fill: ink,
     }),
   )
@@ -63,7 +68,7 @@ function lettering(
     y += small * 0.7
     for (const text of rows) {
       y += small * 1.25
-      below.push({ type: 'text', text, x: box.x, y, size: small, weight: 600, anchor: 'start', fill: second })
+      below.push({ type: 'text', text, x, y, size: small, weight: 600, anchor, fill: second })
     }
   }
   return [group('title', [bar, ...lines]), group('subtitle', below)]
