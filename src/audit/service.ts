@@ -79,8 +79,8 @@ export function createAuditLog({ clock }: Deps) {
       prev_hash: head.hash,
     }
     const hash = hashOf(row)
-    await insertEvent(tx, { ...row, hash })
-    await setHead(tx, { scope, seq, hash, at })
+    // Sent together: the head is locked, and whoever waits for it waits for each round trip.
+    await Promise.all([insertEvent(tx, { ...row, hash }), setHead(tx, { scope, seq, hash, at })])
     return row.id
   }
 }

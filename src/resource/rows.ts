@@ -55,9 +55,22 @@ export function createRows<Row extends OwnedRow>(listed: Table<OwnedTable>, { by
       .limit(1)
   })
 
+  const oneOf = query<{ id: string; owner: OwnerScope }>()((db, p) => {
+    const table = db.of(listed)
+    const mine = and(eq(table.id, p.id), eq(table.owner, p.owner))
+    return db
+      .select()
+      .from(table as SQLiteTable)
+      .where(mine)
+      .limit(1)
+  })
+
   return {
     async find(db: Reader, reach: Reach, id: string): Promise<Row | undefined> {
       const table = db.of(listed)
+      const [owner] = reach
+      if (reach !== 'everyone' && reach.length === 1)
+        return ((await oneOf(db, { id, owner: owner as OwnerScope })) as Row[])[0]
       const found = db.select().from(table as SQLiteTable)
       return ((await found.where(one(table, reach, id)).limit(1)) as Row[])[0]
     },

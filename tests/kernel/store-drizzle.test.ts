@@ -4,8 +4,9 @@ import { SQL } from 'bun'
 import { eq, getTableColumns, sql } from 'drizzle-orm'
 import { drizzle as drizzlePostgres } from 'drizzle-orm/bun-sql'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
+import { integer as pgInteger, pgTable, text as pgText } from 'drizzle-orm/pg-core'
 import { blob, integer, real, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import { onReadFailure, planned } from '../../src/kernel/store/prepared'
+import { ofConnection, onReadFailure, type Prepared, planned } from '../../src/kernel/store/prepared'
 
 const things = sqliteTable('things', {
   id: text().primaryKey(),
@@ -80,4 +81,31 @@ describe('the private parts of drizzle that are read', () => {
     const read = async () => pool.select({ one: sql`1` }).from(sql`things`)
     expect(await read().catch(String)).toBe('Error: named')
   })
+})
+
+test('what was built in one transaction runs on the connection of another', async () => {
+  const built = new Map<object, Prepared>()
+  const key = {}
+  const asked: string[] = []
+  const on = (name: string) => {
+    const client = {
+      unsafe: (text: string) => {
+        asked.push(`${name}: ${text}`)
+        return Object.assign(Promise.resolve([]), { values: async () => [['a', 7]] })
+      },
+    }
+    return drizzlePostgres({ client: client as never })
+  }
+  const [first, second] = [on('first'), on('second')]
+  const table = pgTable('things', { id: pgText().primaryKey(), count: pgInteger().notNull() })
+  const statement = first
+    .update(table)
+    .set({ count: 7 })
+    .where(eq(table.id, named('id')))
+    .returning()
+  ofConnection(first, built).set(key, statement.prepare('one') as unknown as Prepared)
+  expect(ofConnection(second, built).get({})).toBeUndefined()
+  const found = await ofConnection(second, built).get(key)!.execute({ id: 'a' })
+  expect(found).toEqual([{ id: 'a', count: 7 }])
+  expect(asked).toEqual([expect.stringMatching(/^second: update "things"/)])
 })

@@ -110,10 +110,10 @@ describe('statements', () => {
       await store.write(async (tx) => {
         await insert(tx, { id, amount: 1 })
         caches.add(tx.prepared)
-        expect(tx.prepared?.size).toBe(1)
+        expect((tx.prepared as Map<object, unknown>).size).toBe(1)
       })
       await byId(store.read, { id })
-      expect(store.read.prepared?.size).toBe(1)
+      expect((store.read.prepared as Map<object, unknown>).size).toBe(1)
     }
     expect(caches.size).toBe(1)
   })

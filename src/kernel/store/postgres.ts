@@ -3,7 +3,7 @@ import { storageUnavailable } from '../errors'
 import { isDiskFull, isSerializationFailure, toAppError } from './errors'
 import { createKeeping } from './keeping'
 import { connect } from './postgres-client'
-import { onReadFailure } from './prepared'
+import { ofConnection, onReadFailure, type Prepared } from './prepared'
 import type { Reader, Store, Tx } from './store'
 import { createPostgresWire } from './wire'
 
@@ -20,10 +20,13 @@ export function openPostgres({ url, maxConnections = 8 }: Options): Store {
   onReadFailure(db, toAppError)
   const { wire, close: closeWire } = createPostgresWire(url)
   const keeping = createKeeping()
+  const built = new Map<object, Prepared>()
 
   const attempt = async <T>(unit: (tx: Tx) => Promise<T>): Promise<T> => {
     const effects: (() => void)[] = []
-    const value = await db.transaction((tx) => unit(facade(tx, (effect) => effects.push(effect))))
+    const value = await db.transaction((tx) =>
+      unit(facade(tx, (effect) => effects.push(effect), ofConnection(tx, built))),
+    )
     for (const effect of effects) effect()
     return value
   }
@@ -73,7 +76,7 @@ export function openPostgres({ url, maxConnections = 8 }: Options): Store {
 type Kit = Pick<BunSQLDatabase, 'select' | 'selectDistinct' | '$count' | 'with' | 'insert' | 'update' | 'delete'>
 
 /** Drizzle's builders of both databases take the same calls; rooms see the types of the SQLite ones. */
-function facade(db: Kit, afterCommit: (effect: () => void) => void, prepared: Reader['prepared'] = null): Tx {
+function facade(db: Kit, afterCommit: (effect: () => void) => void, prepared: Reader['prepared']): Tx {
   return {
     dialect: 'postgres',
     prepared,

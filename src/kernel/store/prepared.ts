@@ -22,6 +22,9 @@ type Statement = {
 /** What fails may be thrown at once or reject. */
 export type Prepared = { execute(values: Values): Promise<unknown> }
 
+/** Statements by what declares them. */
+export type Statements = { get(key: object): Prepared | undefined; set(key: object, statement: Prepared): unknown }
+
 /**
  * Computes the mapping of a statement's parameters and columns once. drizzle does it for every value of every call,
  * which on the hot path costs more than SQLite itself. Joins are still mapped by drizzle.
@@ -81,6 +84,21 @@ function decoderOf(field: unknown): Decoder {
   if (is(field, Column)) return field as Decoder
   if (is(field, SQL)) return (field as unknown as { decoder: Decoder }).decoder
   return (field as { sql: { decoder: Decoder } }).sql.decoder
+}
+
+/**
+ * What was built in one transaction, for the connection of another: building costs more than what is sent. Each keeps
+ * the connection that it runs on, so that is replaced and the rest is the same.
+ */
+export function ofConnection(tx: object, built: Map<object, Prepared>): Statements {
+  const { client } = (tx as { session: { client: unknown } }).session
+  return {
+    get(key) {
+      const found = built.get(key)
+      return found && Object.create(found, { client: { value: client } })
+    },
+    set: (key, statement) => built.set(key, statement),
+  }
 }
 
 type Session = { prepareQuery(...args: unknown[]): Prepared }

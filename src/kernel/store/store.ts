@@ -1,7 +1,7 @@
 import { type Placeholder, sql } from 'drizzle-orm'
 import type { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core'
 import type { Table } from './kit'
-import { type Prepared, planned } from './prepared'
+import { type Prepared, planned, type Statements } from './prepared'
 import type { Wire } from './wire'
 
 export type Dialect = 'sqlite' | 'postgres'
@@ -13,8 +13,8 @@ export type Reader = Pick<Db, 'select' | 'selectDistinct' | '$count' | 'with'> &
   readonly dialect: Dialect
   /** The table definition for this database. */
   of<T>(table: Table<T>): T
-  /** Statements prepared on this connection or pool, by query; null in a unit on Postgres, which prepares anew. */
-  readonly prepared: Map<object, Prepared> | null
+  /** Statements built for this store, by query, as they run on this connection. */
+  readonly prepared: Statements
 }
 
 export type Tx = Reader &
@@ -65,9 +65,8 @@ const placeholders = new Proxy({} as Record<string, Placeholder>, {
 let statements = 0
 
 /**
- * Declares a query once. On SQLite it is prepared once per connection, because building it costs more than running it;
- * on Postgres once for all reads, but again in each unit, since a statement belongs to the unit's connection. `build`
- * must name each parameter it uses: a parameter exists once it is named, so spreading `params` gives none.
+ * Declares a query once. It is built once for each store, because building it costs more than running it. `build` must
+ * name each parameter it uses: a parameter exists once it is named, so spreading `params` gives none.
  *
  *     const byId = query<{ id: KeyId }>()((db, p) => db.select().from(db.of(apiKeys)).where(eq(db.of(apiKeys).id, p.id)))
  *     const [row] = await byId(store.read, { id })
@@ -82,13 +81,13 @@ export const query =
       const isSqlite = db.dialect === 'sqlite'
       const statement = built.prepare(isSqlite ? undefined : name)
       const prepared = isSqlite ? planned(statement) : (statement as Prepared)
-      db.prepared?.set(key, prepared)
+      db.prepared.set(key, prepared)
       return prepared
     }
     // Not `async`: a call makes a dozen of these, and each such function costs as much as a small statement.
     return (db: D, params: P): Promise<Rows<Q>> => {
       try {
-        return (db.prepared?.get(key) ?? prepare(db)).execute(params) as Promise<Rows<Q>>
+        return (db.prepared.get(key) ?? prepare(db)).execute(params) as Promise<Rows<Q>>
       } catch (error) {
         return Promise.reject(error)
       }
