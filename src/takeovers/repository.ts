@@ -1,7 +1,16 @@
 import { and, asc, eq, inArray, isNotNull, lte, sql } from 'drizzle-orm'
-import type { Reader, Tx } from '../kernel/store'
+import { command, type Reader, type Tx } from '../kernel/store'
 import { type TakeoverRow, takeovers } from './table'
 import { type Subject, UNTOUCHED } from './takeover'
+
+const touchHeld = command<{ kind: string; id: string; holder: string; until: number }>()((tx, p) => {
+  const t = tx.of(takeovers)
+  return tx
+    .update(t)
+    .set({ until: sql`${p.until}` })
+    .where(and(eq(t.kind, p.kind), eq(t.subject_id, p.id), eq(t.status, 'human'), eq(t.holder_id, p.holder)))
+    .returning()
+})
 
 /** Rows of takeovers. The room of a subject has checked whose it is. */
 export const takeoverRepository = {
@@ -24,6 +33,11 @@ export const takeoverRepository = {
       .onConflictDoUpdate({ target: [t.kind, t.subject_id], set: { fence: sql`${t.fence}` } })
       .returning()
     return row!
+  },
+
+  /** Locks and lengthens what this holder has; undefined where they have not. */
+  async touch(tx: Tx, kind: string, id: string, holder: string, until: number): Promise<TakeoverRow | undefined> {
+    return (await touchHeld(tx, { kind, id, holder, until }))[0]
   },
 
   async change(tx: Tx, { kind, subject_id }: TakeoverRow, columns: Partial<TakeoverRow>): Promise<TakeoverRow> {

@@ -93,10 +93,10 @@ export function createTakeovers({ store, clock, jobs }: Deps) {
 
   /** The holder does something, so the time of silence begins anew. Throws 409 unless this person has it. */
   async function touch(tx: Tx, kind: TakeoverKind, subject: Subject, holderId: string): Promise<Takeover> {
+    const held = await rows.touch(tx, kind.name, subject.id, holderId, clock.now() + kind.silenceMs)
+    if (held) return toTakeover(held)
     const row = await rows.lock(tx, kind.name, subject)
-    if (row.status !== 'human') throw notHeld(kind.title)
-    if (row.holder_id !== holderId) throw notYours(kind.title, row.holder_name ?? '')
-    return toTakeover(await rows.change(tx, row, { until: clock.now() + kind.silenceMs }))
+    throw row.status === 'human' ? notYours(kind.title, row.holder_name ?? '') : notHeld(kind.title)
   }
 
   /** Back to the AI, from any state; a request for a person is withdrawn too. */

@@ -6,6 +6,7 @@ import { newRequestId } from '../kernel/ids'
 import type { Tx } from '../kernel/store'
 import type { Live } from '../live'
 import type { Change, Takeovers } from '../takeovers'
+import { isClosed, sessionNotFound } from './errors'
 import { humanRequested, takeoverReleased, takeoverStarted } from './events'
 import { sessionRepository as rows } from './repository'
 import type { WidgetSessionId } from './schema-sessions'
@@ -30,7 +31,7 @@ const SILENCE_MS = 30 * 60_000
 /** What visitors, operators and the AI do to a chat alike: write in it, and change who answers. */
 export function createDesk({ clock, audit, events, live, takeovers }: DeskDeps) {
   const chats = takeovers.of({ name: 'widget_session', title: 'conversation', silenceMs: SILENCE_MS, changed })
-  return { chats, write, tell, changed: mark }
+  return { chats, write, reply, tell, changed: mark }
 
   /** Writes a message at the end of a chat, and tells who listens. The chat must be locked by this unit. */
   async function write(
@@ -41,18 +42,7 @@ export function createDesk({ clock, audit, events, live, takeovers }: DeskDeps) 
   ): Promise<{ message: MessageRow; session: SessionRow }> {
     const now = clock.now()
     const seq = session.message_count + 1
-    const message: MessageRow = {
-      id: MessageId.create(),
-      session_id: session.id,
-      config_id: session.config_id,
-      seq,
-      role,
-      content,
-      artifacts,
-      ip_hash,
-      failed,
-      created_at: now,
-    }
+    const message = messageOf(session, { role, content, artifacts, ip_hash, failed }, seq, now)
     await rows.insertMessage(tx, message)
     const { first_asked_at: asked, first_response_ms: answered } = session
     const isFirst = answered === null && asked !== null && (role === 'assistant' || role === 'operator')
@@ -61,6 +51,21 @@ export function createDesk({ clock, audit, events, live, takeovers }: DeskDeps) 
     const changed = await rows.change(tx, session.id, changes)
     tell(tx, session.id, { what: 'message', seq })
     return { message, session: changed }
+  }
+
+  /**
+   * As `write`, for the person who has the chat, whose time of silence begins anew. Few statements, sent together where
+   * they can be: people type into many chats at once. Throws 404, and 409 unless it is open and theirs.
+   */
+  async function reply(tx: Tx, { id, owner }: SessionRow, holderId: string, content: string): Promise<MessageRow> {
+    const now = clock.now()
+    const [, session] = await Promise.all([chats.touch(tx, { id, owner }, holderId), rows.countReply(tx, id, now)])
+    if (!session) throw (await rows.byIds(tx, [id])).length ? isClosed() : sessionNotFound()
+    const said = { role: 'operator' as const, content, artifacts: [], ip_hash: null, failed: false }
+    const message = messageOf(session, said, session.message_count, now)
+    await rows.insertMessage(tx, message)
+    tell(tx, id, { what: 'message', seq: message.seq })
+    return message
   }
 
   /** Changes a chat in a way that its listeners are to see. */
@@ -97,6 +102,13 @@ export function createDesk({ clock, audit, events, live, takeovers }: DeskDeps) 
       await audit.recordUnattended(tx, { scope: subject.owner, requestId: newRequestId() }, { action, ...about, input })
   }
 }
+
+const messageOf = (
+  { id, config_id }: SessionRow,
+  said: Omit<MessageRow, 'id' | 'session_id' | 'config_id' | 'seq' | 'created_at'>,
+  seq: number,
+  now: number,
+): MessageRow => ({ id: MessageId.create(), session_id: id, config_id, seq, ...said, created_at: now })
 
 const STARTED = { kind: takeoverStarted, action: 'widget.takeover_started' }
 const RELEASED = { kind: takeoverReleased, action: 'widget.takeover_released' }

@@ -21,7 +21,7 @@ export type ChatEvent =
 export const chatFrame = (told: ChatEvent): string => sseFrame(told)
 
 type Write = (told: ChatEvent) => void | Promise<void>
-type Watcher = { seen: number; look(): void }
+type Watcher = { seen: number; look(words?: boolean): void }
 
 const LOOK_EVERY_MS = 2_000
 /** While nobody listens the loop sleeps; the first who does wakes it. */
@@ -45,6 +45,8 @@ export function createHub({ store, clock, live, onError }: Deps) {
     let standing = ''
     let looking = false
     let again = false
+    /** Only messages were heard of, so the chat itself need not be read. */
+    let onlyWords = false
     const watcher: Watcher = { seen: session.changed_at, look }
     const unhear = live.hear(CHAT, session.id, heard)
     add(session.id, watcher)
@@ -63,21 +65,22 @@ export function createHub({ store, clock, live, onError }: Deps) {
 
     function heard(word: Heard | null): void {
       if (word?.what === 'typing') void write({ event: 'typing', data: { role: String(word.role) } })
-      else look()
+      else look(word?.what === 'message')
     }
 
-    function look(): void {
-      again = looking
+    function look(words = false): void {
+      onlyWords = words && (onlyWords || !again)
+      again = true
       if (looking) return
       looking = true
       void read().catch(over.reject)
     }
 
     async function read(): Promise<void> {
-      do {
+      while (again) {
         again = false
-        await once().catch(missed)
-      } while (again)
+        await (onlyWords ? tellMessages() : once()).catch(missed)
+      }
       looking = false
     }
 
@@ -104,6 +107,7 @@ export function createHub({ store, clock, live, onError }: Deps) {
     async function tellMessages(): Promise<void> {
       for (const message of await rows.messages(store.read, session.id, told)) {
         told = message.seq
+        watcher.seen = Math.max(watcher.seen, message.created_at)
         await write({ event: 'message', id: message.seq, data: presentMessage(message) })
       }
     }

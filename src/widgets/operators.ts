@@ -93,14 +93,14 @@ export function createOperatorSide({ store, audit, live, desk, findWidget, nameO
   }
 
   /** Throws 409 unless this person has it. */
-  function say(call: Call<Caller>, which: Which, content: string): Promise<Said> {
-    return changing(call, which, async (tx, session) => {
-      assertOpen(session)
-      await chats.touch(tx, subjectOf(session), holderIdOf(call.caller))
-      const { message } = await desk.write(tx, session, { role: 'operator', content: readWords(content, 'content') })
+  async function say(call: Call<Caller>, which: Which, content: string): Promise<Said> {
+    const words = readWords(content, 'content')
+    const session = await find(store.read, call.caller, which)
+    return store.write(async (tx) => {
+      const message = await desk.reply(tx, session, holderIdOf(call.caller), words)
       const about = { entityType: 'widget_session' as const, entityId: session.id, scope: session.owner }
       await audit.record(tx, call, { action: 'widget.message_sent', ...about })
-      return { message: presentMessage(message) }
+      return storeAnswer(tx, call, { message: presentMessage(message) })
     })
   }
 

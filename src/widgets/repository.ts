@@ -1,7 +1,7 @@
 import { and, asc, count, desc, eq, gt, gte, inArray, lte, type SQL, sql } from 'drizzle-orm'
 import { pagesBy, type Wanted } from '../kernel/keyset'
 import type { Page } from '../kernel/page'
-import { query, type Reader, type Tx } from '../kernel/store'
+import { command, query, type Reader, type Tx } from '../kernel/store'
 import type { WidgetId } from './schema'
 import type { WidgetSessionId } from './schema-sessions'
 import { type MessageRow, type SessionRow, type WidgetRow, widgetMessages, widgetSessions, widgets } from './table'
@@ -27,6 +27,36 @@ const messagesAfter = query<{ session: string; after: number }>()((db, p) => {
     .from(t)
     .where(and(eq(t.session_id, p.session), gt(t.seq, p.after)))
     .orderBy(asc(t.seq))
+})
+
+const insertMessage = command<MessageRow>()((tx, p) =>
+  tx.insert(tx.of(widgetMessages)).values({
+    id: p.id,
+    session_id: p.session_id,
+    config_id: p.config_id,
+    seq: p.seq,
+    role: p.role,
+    content: p.content,
+    artifacts: p.artifacts,
+    ip_hash: p.ip_hash,
+    failed: p.failed,
+    created_at: p.created_at,
+  }),
+)
+/** The first answer by a person says how long the visitor waited, as in `desk.write`. */
+const countReply = command<{ id: WidgetSessionId; now: number }>()((tx, p) => {
+  const t = tx.of(widgetSessions)
+  const waited = sql`case when ${t.first_asked_at} > ${p.now} then 0 else ${p.now} - ${t.first_asked_at} end`
+  return tx
+    .update(t)
+    .set({
+      message_count: sql`${t.message_count} + 1`,
+      last_message_at: sql`${p.now}`,
+      changed_at: sql`${p.now}`,
+      first_response_ms: sql`coalesce(${t.first_response_ms}, ${waited})`,
+    })
+    .where(and(eq(t.id, p.id), eq(t.status, 'open')))
+    .returning()
 })
 
 type Listing = Wanted & { status?: SessionRow['status'] | undefined; takeover_status?: string | undefined }
@@ -68,9 +98,11 @@ export const sessionRepository = {
     return (await tx.update(t).set(columns).where(eq(t.id, id)).returning())[0]!
   },
 
-  async insertMessage(tx: Tx, row: MessageRow): Promise<void> {
-    await tx.insert(tx.of(widgetMessages)).values(row)
-  },
+  insertMessage: (tx: Tx, row: MessageRow) => insertMessage(tx, row),
+
+  /** Locks an open chat and counts one more message, by a person; undefined where it is closed or gone. */
+  countReply: async (tx: Tx, id: WidgetSessionId, now: number): Promise<SessionRow | undefined> =>
+    (await countReply(tx, { id, now }))[0],
 
   async changeMessage(tx: Tx, id: MessageRow['id'], columns: Partial<MessageRow>): Promise<void> {
     const t = tx.of(widgetMessages)
