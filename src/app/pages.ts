@@ -60,6 +60,7 @@ export function pageRoutes({ config, container, guard, streams, ownOrigin }: Dep
             widgets: listed,
             chats: async (call, id) => (await operators.list(call, id, { limit: MOST })).conversations,
             chat: operators.read,
+            watch: chats.watch,
           },
           entering,
           assets,

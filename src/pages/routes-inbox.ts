@@ -21,11 +21,15 @@ type Desk = {
   widgets(call: Call): Promise<{ id: string; name: string }[]>
   chats(call: Call, widgetId: string): Promise<Chat[]>
   chat(call: Call, which: { id: string; sessionId: string }, after: string | undefined): Promise<Transcript>
+  /** Calls back at each change in chats of these widgets, until the returned function is called. */
+  watch(widgetIds: readonly string[], changed: () => void): () => void
 }
 type Deps = { desk: Desk; entering: Entering; assets: Assets; streams: Streams; clock: Clock }
 
-/** How often the page looks for what is new; what it sends itself comes back at once. */
-const LOOK_MS = 1_000
+/** What happens is told at once. What is missed, a new widget or a session that has ended, is found within this. */
+const LOOK_MS = 2_000
+/** Under many changes the page is told at most this often. */
+const GATHER_MS = 100
 const Which = checkedQuery(t.Object({ chat: t.Optional(t.String({ pattern: '^[\\w-]{1,64}/[\\w-]{1,64}$' })) }))
 
 /** `/operator`: where people answer visitors in a browser (dx 5.3). What they do there are calls of the API. */
@@ -68,25 +72,32 @@ export function inboxRoutes({ desk, entering, assets, streams, clock }: Deps, gu
     let standing = ''
     let after: string | undefined
     while (!signal.aborted && (await entering.isStill(headers))) {
-      const conversations = await waiting(call)
+      const widgets = (await desk.widgets(call)).map(({ id }) => id)
+      const nap = new AbortController()
+      // Listens before it reads: what comes in between wakes it.
+      const stop = desk.watch(widgets, () => nap.abort())
+      try {
+        await look(widgets)
+        await clock.sleep(GATHER_MS, signal)
+        await clock.sleep(LOOK_MS, AbortSignal.any([signal, nap.signal]))
+      } finally {
+        stop()
+      }
+    }
+
+    async function look(widgets: string[]): Promise<void> {
+      const conversations = (await Promise.all(widgets.map((widget) => desk.chats(call, widget)))).flat()
       const told = JSON.stringify(conversations)
       if (told !== queue) await write({ event: 'queue', data: { conversations } })
       queue = told
-      if (id && sessionId) {
-        const transcript = await desk.chat(call, { id, sessionId }, after)
-        const { messages, ...state } = transcript
-        const now = JSON.stringify(state)
-        if (now !== standing || messages.length > 0) await write({ event: 'chat', data: transcript })
-        standing = now
-        after = messages.at(-1)?.id ?? after
-      }
-      await clock.sleep(LOOK_MS, signal)
+      if (!id || !sessionId) return
+      const transcript = await desk.chat(call, { id, sessionId }, after)
+      const { messages, ...state } = transcript
+      const now = JSON.stringify(state)
+      if (now !== standing || messages.length > 0) await write({ event: 'chat', data: transcript })
+      standing = now
+      after = messages.at(-1)?.id ?? after
     }
-  }
-
-  async function waiting(call: Call): Promise<Chat[]> {
-    const widgets = await desk.widgets(call)
-    return (await Promise.all(widgets.map(({ id }) => desk.chats(call, id)))).flat()
   }
 }
 

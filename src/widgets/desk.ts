@@ -23,7 +23,9 @@ export type DeskDeps = {
 export type Desk = ReturnType<typeof createDesk>
 type Written = Pick<MessageRow, 'role' | 'content'> & Partial<Pick<MessageRow, 'artifacts' | 'ip_hash' | 'failed'>>
 
-/** The topic of what listeners of a chat are told: `message`, `takeover`, `typing` and `closed`. */
+type Place = Pick<SessionRow, 'id' | 'config_id'>
+
+/** The topic of what listeners of a chat are told: `begun`, `message`, `takeover`, `typing` and `closed`. */
 export const CHAT = 'widget.session'
 /** How long an operator may be silent (contract 15.2). */
 const SILENCE_MS = 30 * 60_000
@@ -49,7 +51,7 @@ export function createDesk({ clock, audit, events, live, takeovers }: DeskDeps) 
     const response = isFirst ? { first_response_ms: Math.max(0, now - asked) } : {}
     const changes = { message_count: seq, last_message_at: now, changed_at: now, ...response, ...more }
     const changed = await rows.change(tx, session.id, changes)
-    tell(tx, session.id, { what: 'message', seq })
+    tell(tx, session, { what: 'message', seq })
     return { message, session: changed }
   }
 
@@ -64,7 +66,7 @@ export function createDesk({ clock, audit, events, live, takeovers }: DeskDeps) 
     const said = { role: 'operator' as const, content, artifacts: [], ip_hash: null, failed: false }
     const message = messageOf(session, said, session.message_count, now)
     await rows.insertMessage(tx, message)
-    tell(tx, id, { what: 'message', seq: message.seq })
+    tell(tx, session, { what: 'message', seq: message.seq })
     return message
   }
 
@@ -73,8 +75,8 @@ export function createDesk({ clock, audit, events, live, takeovers }: DeskDeps) 
     return rows.change(tx, id, { ...columns, changed_at: clock.now() })
   }
 
-  function tell(tx: Tx, id: string, heard: Record<string, string | number>): void {
-    tx.afterCommit(() => live.tell(CHAT, id, heard))
+  function tell(tx: Tx, { id, config_id: widget }: Place, heard: Record<string, string | number>): void {
+    tx.afterCommit(() => live.tell(CHAT, id, { ...heard, widget }))
   }
 
   /** Part of each change of who answers: the chat's own columns, the record, the event, and who is told. */
@@ -85,7 +87,7 @@ export function createDesk({ clock, audit, events, live, takeovers }: DeskDeps) 
       operator_name: now.holder?.name ?? null,
       reason: now.reason,
     })
-    tell(tx, subject.id, { what: 'takeover', status: now.status })
+    tell(tx, session, { what: 'takeover', status: now.status })
     if (cause === 'taken' || cause === 'stolen') await rows.change(tx, session.id, { takeovers: session.takeovers + 1 })
     const { kind, action } = NAMES[cause]
     await events.emit(tx, kind, subject.owner, {

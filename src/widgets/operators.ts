@@ -125,7 +125,7 @@ export function createOperatorSide({ store, audit, live, desk, findWidget, nameO
       await chats.release(tx, subjectOf(session), { call })
       if (session.status === 'closed') return presentSession((await rows.lock(tx, session.id))!)
       const closed = await desk.changed(tx, session.id, { status: 'closed' })
-      desk.tell(tx, session.id, { what: 'closed' })
+      desk.tell(tx, session, { what: 'closed' })
       const about = { entityType: 'widget_session' as const, entityId: session.id, scope: session.owner }
       await audit.record(tx, call, { action: 'widget.closed', ...about })
       return presentSession(closed)

@@ -40,6 +40,7 @@ import {
 import type { WidgetRow } from './table'
 import { createTurns } from './turns'
 import { createVisitorSide } from './visitors'
+import { createWatch } from './watch'
 
 type Deps = DeskDeps &
   Omit<Parameters<typeof createTurns>[0], 'store' | 'live' | 'desk'> & {
@@ -75,6 +76,7 @@ export function createWidgets(deps: Deps) {
   const turns = createTurns({ ...deps, store, desk })
   const pictures = createPictures(files)
   const hub = createHub({ store, clock, live, onError })
+  const watch = createWatch(live)
   const visitors = createVisitorSide({ store, clock, masterKey, door, desk, limits, bots, turns, pictures, keyOf })
   const verifyDomain = createDomains(deps)
   const resource = createResource(resources, widget, {
@@ -102,7 +104,7 @@ export function createWidgets(deps: Deps) {
     },
     get: async (...asked: Parameters<typeof resource.get>) => withSnippet(await resource.get(...asked)),
   }
-  return { widgets, operators, visitors, hub, door, duplicate, preview, verify, analytics, tidy }
+  return { widgets, operators, visitors, hub, watch, door, duplicate, preview, verify, analytics, tidy }
 
   async function read(
     { name, api_key_id: keyId, ...sent }: NewWidget | WidgetPatch,
@@ -138,7 +140,7 @@ export function createWidgets(deps: Deps) {
     if (verb !== 'deleted') return
     const gone = await rows.removeOf(tx, row.id)
     await desk.chats.forget(tx, gone)
-    for (const id of gone) desk.tell(tx, id, { what: 'closed' })
+    for (const id of gone) desk.tell(tx, { id, config_id: row.id }, { what: 'closed' })
   }
 
   /** A copy for the same owner, paid by the same key. Throws 403, 409 where the owner has the most. */
@@ -178,12 +180,12 @@ export function createWidgets(deps: Deps) {
   /** Closes chats whose time is over. */
   async function tidy(): Promise<number> {
     const due = await rows.expired(store.read, clock.now(), TIDY.batch)
-    for (const { id, owner } of due) {
+    for (const { id, owner, config_id } of due) {
       await store.write(async (tx) => {
         const subject = subjectOf({ id, owner })
         await desk.chats.release(tx, subject, { call: null })
         await desk.changed(tx, id, { status: 'closed' })
-        desk.tell(tx, id, { what: 'closed' })
+        desk.tell(tx, { id, config_id }, { what: 'closed' })
       })
     }
     return due.length

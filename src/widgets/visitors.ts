@@ -119,7 +119,10 @@ export function createVisitorSide(deps: Deps) {
       changed_at: now,
       expires_at: now + widget.security.sessionTtlMinutes * 60_000,
     }
-    await store.write((tx) => rows.insert(tx, row))
+    await store.write(async (tx) => {
+      await rows.insert(tx, row)
+      desk.tell(tx, row, { what: 'begun' })
+    })
     return {
       session_id: row.id,
       token,

@@ -72,7 +72,7 @@ async function follow({ app }: Pick<World, 'app'>, { id, token, sessionId }: Cha
 }
 
 /** Reads a stream of events as it comes. */
-function heardFrom(response: Response) {
+export function heardFrom(response: Response) {
   const heard: Heard[] = []
   let ended = false
   const waiting = new Set<() => void>()
