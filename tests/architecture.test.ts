@@ -10,6 +10,7 @@ const ORDER = [
   'mail',
   'nodes',
   'live',
+  'traffic',
   'jobs',
   'audit',
   'settings',
@@ -70,7 +71,8 @@ const ONE_HOME: Record<string, { pattern: RegExp; home: RegExp }> = {
     pattern: /\brandomBytes\(|\brandomUUID\(|getRandomValues/,
     home: /^src\/(kernel\/(crypto|ids)|app\/secrets)\.ts$/,
   },
-  'the environment': { pattern: /\bBun\.env\b|\bprocess\.env\b/, home: /^src\/app\/config\.ts$/ },
+  // A bundle is told the mode that its libraries run in.
+  'the environment': { pattern: /\bBun\.env\b|\bprocess\.env\b/, home: /^src\/app\/(config|make-bundle)\.ts$/ },
   'calls to addresses': { pattern: /(?<![.\w])fetch\(/, home: /^src\/(kernel\/outbound|app\/client)\.ts$/ },
   // The loader of the chat runs in pages of others and has no other place for a word.
   'the console': { pattern: /\bconsole\./, home: /^src\/pages\/browser\/embed\// },

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 export const ROOT = join(import.meta.dir, '../..')
 
 /** The inputs of a bundle, besides the Bun release. */
-const INGREDIENTS = ['src', 'cli', 'bun.lock', 'tsconfig.json']
+const INGREDIENTS = ['src', 'cli', 'tui', 'bun.lock', 'tsconfig.json']
 
 /** The scripts and styles of the pages, beside the bundle that they were made with. */
 export const ASSETS = 'pages.json'
@@ -17,7 +17,7 @@ export const shelfOf = (root: string): string => join(root, 'node_modules/.cache
  * The file to load instead of two thousand modules, or null when none was made of the current sources. Its folder is a
  * hash of the path, size and time of each source file, and of Bun's revision.
  */
-export function bundled(file: 'serve.js' | 'cli.js' | typeof ASSETS, root = ROOT): string | null {
+export function bundled(file: 'serve.js' | 'cli.js' | 'tui.js' | typeof ASSETS, root = ROOT): string | null {
   const path = join(shelfOf(root), nameOf(root), file)
   return existsSync(path) ? path : null
 }

@@ -11,7 +11,7 @@ const KEPT = 3
 const sourcePaths: Bun.BunPlugin = {
   name: 'source-paths',
   setup(build) {
-    build.onLoad({ filter: /\/(src|cli)\/.*\.ts$/ }, async ({ path }) => ({
+    build.onLoad({ filter: /\/(src|cli|tui)\/.*\.ts$/ }, async ({ path }) => ({
       loader: 'ts',
       contents: (await Bun.file(path).text())
         .replaceAll('import.meta.dir', JSON.stringify(dirname(path)))
@@ -32,6 +32,29 @@ const withoutServer: Bun.BunPlugin = {
   },
 }
 
+/** The dashboard is a bundle of its own, so that no other command loads it. */
+const withoutDashboard: Bun.BunPlugin = {
+  name: 'without-dashboard',
+  setup(build) {
+    build.onResolve({ filter: /\/tui\/start$/ }, ({ path, importer }) => ({
+      path: Bun.resolveSync(path, dirname(importer)),
+      external: true,
+    }))
+  },
+}
+
+/** Ink asks for the tools of React's developers only in their own mode. */
+const withoutDevtools: Bun.BunPlugin = {
+  name: 'without-devtools',
+  setup(build) {
+    build.onResolve({ filter: /^react-devtools-core$/ }, ({ path }) => ({ path, namespace: 'nothing' }))
+    build.onLoad({ filter: /.*/, namespace: 'nothing' }, () => ({
+      loader: 'js',
+      contents: 'export default { connectToDevTools() {}, initialize() {} }',
+    }))
+  },
+}
+
 /** Bundles and compiles the server and the command line of `root`. Does nothing when they are there. */
 export async function makeBundle(root = ROOT): Promise<void> {
   if (isMade(root)) return
@@ -42,7 +65,12 @@ export async function makeBundle(root = ROOT): Promise<void> {
   chmodSync(unfinished, 0o755)
   try {
     await compile(join(root, 'src/app/serve.ts'), join(unfinished, 'serve.js'), [sourcePaths])
-    await compile(join(root, 'cli/enter.ts'), join(unfinished, 'cli.js'), [sourcePaths, withoutServer])
+    await compile(join(root, 'cli/enter.ts'), join(unfinished, 'cli.js'), [
+      sourcePaths,
+      withoutServer,
+      withoutDashboard,
+    ])
+    await compile(join(root, 'tui/start.tsx'), join(unfinished, 'tui.js'), [sourcePaths, withoutDevtools], 'esm')
     await Bun.write(join(unfinished, ASSETS), JSON.stringify(await buildAssets()))
     renameSync(unfinished, join(shelf, name))
   } catch (error) {
@@ -56,14 +84,21 @@ export async function makeBundle(root = ROOT): Promise<void> {
 
 const isMade = (root: string): boolean => bundled('serve.js', root) !== null
 
-const compile = (entry: string, file: string, plugins: Bun.BunPlugin[]): Promise<Bun.BuildOutput> =>
+const compile = (
+  entry: string,
+  file: string,
+  plugins: Bun.BunPlugin[],
+  format: 'cjs' | 'esm' = 'cjs',
+): Promise<Bun.BuildOutput> =>
   Bun.build({
     entrypoints: [entry],
     outdir: dirname(file),
     naming: basename(file),
     target: 'bun',
-    format: 'cjs',
-    bytecode: true,
+    format,
+    // Compiled code cannot wait at its top, as the dashboard's layout engine does.
+    bytecode: format === 'cjs',
+    define: { 'process.env.NODE_ENV': '"production"' },
     sourcemap: 'linked',
     plugins,
   })

@@ -94,7 +94,14 @@ async function openLocked(options: Options, lock: DataLock) {
     isProxy: isTrustedProxy(config),
   })
   const api = createServer({ config, container, metrics, connections })
-  const { ops, remoteOps } = createOps({ config, container, metrics, location, apiUrl })
+  const { ops, remoteOps } = createOps({
+    config,
+    container,
+    metrics,
+    location,
+    stopping: stopping.signal,
+    apiUrl,
+  })
 
   return {
     config,

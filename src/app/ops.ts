@@ -28,6 +28,8 @@ type Deps = {
   container: Container
   metrics: Metrics
   location: DatabaseLocation
+  /** Ends streams. */
+  stopping: AbortSignal
   apiUrl(): string | null
 }
 
@@ -52,10 +54,11 @@ const roomsOf = (container: Container) => ({
   billing: container.billing,
   accountBilling: container.accountBilling,
   engines: container.engines,
+  traffic: container.traffic,
 })
 
 /** Builds the operator API: verbs over the same rooms, behind a socket that only this user can open (design 7). */
-export function createOps({ config, container, metrics, location, apiUrl }: Deps) {
+export function createOps({ config, container, metrics, location, stopping, apiUrl }: Deps) {
   const { store, audit, clock, log, orgs, billing, engines, health } = container
   const startedAt = clock.now()
   const { dataDir } = config
@@ -80,6 +83,8 @@ export function createOps({ config, container, metrics, location, apiUrl }: Deps
       },
     }),
     health: async () => (await health.check()).health,
+    probes: async () => (await health.check()).health,
+    stopping,
     schema: () => schemaOf(location),
     mapping: engines.mapping,
     invariants: [

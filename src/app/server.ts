@@ -74,7 +74,7 @@ export function createServer({ config, container, metrics, connections }: Deps) 
   const { clock, log, limiter } = container
   limitIntake(config.bodySeconds)
   const rules = createRouteRules()
-  const accessLog = createAccessLog({ log, clock, metrics: metrics.http, rules })
+  const accessLog = createAccessLog({ log, clock, metrics: metrics.http, rules, traffic: container.traffic })
   const streams = createStreams({ clock, log, accessLog })
   const download = createDownloads({ log, accessLog })
   const { idempotency } = container

@@ -14,6 +14,7 @@ import { creditRoutes } from './routes-credits'
 import { engineRoutes } from './routes-engines'
 import { peopleRoutes } from './routes-people'
 import { installRoutes, skillRoutes } from './routes-skills'
+import { streamRoutes } from './routes-stream'
 import { submissionRoutes } from './routes-submissions'
 import { usageRoutes } from './routes-usage'
 import * as words from './schema'
@@ -49,6 +50,7 @@ export const operatorRoutes = (operators: OperatorService, edge: Edge, expositio
     .use(installRoutes(operators.skills, edge))
     .use(submissionRoutes(operators.submissions, edge))
     .use(engineRoutes(operators.engines, edge))
+    .use(streamRoutes(operators.stream, edge))
     .use(serverRoutes(operators, edge))
 
 const keyRoutes = (keys: OperatorService['keys'], edge: Edge) =>

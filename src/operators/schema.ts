@@ -8,6 +8,8 @@ import { ApiKey, KeyPatch, NewKey } from '../keys/schema'
 import { Decision, Increase } from '../rate-limits/schema'
 import { Expiring } from '../usage/schema'
 
+export type { StreamEvent, TopicName } from './schema-stream'
+
 /** An org by id, slug or name; a user by id or e-mail address. */
 const Ref = t.String({ minLength: 1, maxLength: 320 })
 

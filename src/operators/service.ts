@@ -12,6 +12,7 @@ import { createOrgVerbs } from './orgs'
 import { createReconcileVerbs } from './reconcile'
 import { createSkillVerbs } from './skills'
 import { createStatus } from './status'
+import { createStream } from './stream'
 import { createUsageVerbs } from './usage'
 import { createUserVerbs } from './users'
 import { createVerify } from './verify'
@@ -30,31 +31,36 @@ type Deps = Parameters<typeof createKeyVerbs>[0] &
   Parameters<typeof createUsageVerbs>[0] &
   Parameters<typeof createUserVerbs>[0] &
   Parameters<typeof createSkillVerbs>[0] &
-  Parameters<typeof createVerify>[0] & {
+  Parameters<typeof createVerify>[0] &
+  Omit<Parameters<typeof createStream>[0], 'status'> & {
     backup: ReturnType<typeof createBackup>
   }
 
 export type OperatorService = ReturnType<typeof createOperators>
 
 /** All operations of the operator API; each uses the service of the room that owns the rule. */
-export const createOperators = (deps: Deps) => ({
-  keys: createKeyVerbs(deps),
-  limits: createLimitVerbs(deps),
-  access: createOperatorAccess(deps),
-  credits: createCreditVerbs(deps),
-  books: createBookVerbs(deps),
-  reconciliation: createReconcileVerbs(deps),
-  audit: createAuditVerbs(deps),
-  engines: createEngineVerbs(deps),
-  orgs: createOrgVerbs(deps),
-  members: createMemberVerbs(deps),
-  cache: createCacheVerbs(deps),
-  usage: createUsageVerbs(deps),
-  users: createUserVerbs(deps),
-  status: createStatus(deps),
-  verify: createVerify(deps),
-  /** Submissions of skills (dx 2.11), decided in the skills room. */
-  submissions: deps.skills.operator,
-  skills: createSkillVerbs(deps),
-  backup: deps.backup,
-})
+export function createOperators(deps: Deps) {
+  const status = createStatus(deps)
+  return {
+    keys: createKeyVerbs(deps),
+    limits: createLimitVerbs(deps),
+    access: createOperatorAccess(deps),
+    credits: createCreditVerbs(deps),
+    books: createBookVerbs(deps),
+    reconciliation: createReconcileVerbs(deps),
+    audit: createAuditVerbs(deps),
+    engines: createEngineVerbs(deps),
+    orgs: createOrgVerbs(deps),
+    members: createMemberVerbs(deps),
+    cache: createCacheVerbs(deps),
+    usage: createUsageVerbs(deps),
+    users: createUserVerbs(deps),
+    status,
+    stream: createStream({ ...deps, status }),
+    verify: createVerify(deps),
+    /** Submissions of skills (dx 2.11), decided in the skills room. */
+    submissions: deps.skills.operator,
+    skills: createSkillVerbs(deps),
+    backup: deps.backup,
+  }
+}

@@ -1,2 +1,3 @@
 /** Webhooks: addresses that receive events, signed, until they have answered (contract 14). */
+export { deliverySums, newestDeliveries } from './oversight'
 export { createWebhooks } from './service'

@@ -17,6 +17,7 @@ import { createNodes } from '../../nodes'
 import { createOrgs } from '../../orgs'
 import { createSettings } from '../../settings'
 import { createTakeovers } from '../../takeovers'
+import { createTraffic } from '../../traffic'
 import { createUsageLog } from '../../usage'
 import { type Deps, words } from './deps'
 
@@ -33,6 +34,7 @@ export function buildFoundation({ config, store, clock, log, auditKey, masterKey
   const jobs = createJobs({ store, clock, node, leaseMs: config.jobLeaseSeconds * 1_000, onError })
   const nodes = createNodes({ store, node, home })
   const live = createLive({ wire: store.wire && (redis?.wire ?? store.wire), node, clock, onError })
+  const traffic = createTraffic({ clock, live, node })
   const takeovers = createTakeovers({ store, clock, jobs })
   const audit = createAuditLog({ clock })
   const book = createCheckpointBook({ folder: join(config.dataDir, 'audit') })
@@ -79,6 +81,7 @@ export function buildFoundation({ config, store, clock, log, auditKey, masterKey
     outbound,
     jobs,
     live,
+    traffic,
     takeovers,
     nodes,
     audit,

@@ -1,0 +1,54 @@
+import { JsonObject, oneOf, type Static, Timestamp, t } from '../kernel/schema'
+
+export const TOPICS = [
+  'overview',
+  'jobs',
+  'deliveries',
+  'takeovers',
+  'submissions',
+  'browser',
+  'keys',
+  'audit',
+  'logs',
+] as const
+export type TopicName = (typeof TOPICS)[number]
+
+const Topic = oneOf(TOPICS)
+
+export const StreamQuery = t.Object({
+  topics: t.Union([Topic, t.Array(Topic, { minItems: 1, maxItems: 20 })], {
+    description: 'Topics with commas between them',
+  }),
+})
+export type StreamQuery = Static<typeof StreamQuery>
+
+/** A topic as it stands; `rows` have ids. */
+const TopicSnapshot = t.Object({
+  topic: Topic,
+  facts: JsonObject,
+  rows: t.Array(JsonObject),
+  at: Timestamp,
+})
+/** Answer of `GET /ops/v1/snapshot`. */
+export const Snapshots = t.Object({ topics: t.Array(TopicSnapshot) })
+export type Snapshots = Static<typeof Snapshots>
+
+/**
+ * Events of `GET /ops/v1/stream`. `seq` grows by one with each event of a topic: a gap means that something was missed.
+ * `order` lists the ids of all rows; `facts` has all of them, when any has changed.
+ */
+export type StreamEvent =
+  /** The first one: who the reader is. */
+  | { type: 'hello'; operator: string; role: string; version: string }
+  | ({ type: 'snapshot'; seq: number } & Static<typeof TopicSnapshot>)
+  | {
+      type: 'delta'
+      seq: number
+      topic: TopicName
+      facts?: Record<string, unknown>
+      changed: Record<string, unknown>[]
+      order?: string[]
+      at: string
+    }
+  /** One source does not answer; the others go on. */
+  | { type: 'failed'; seq: number; topic: TopicName; message: string; at: string }

@@ -1,0 +1,126 @@
+import type { Call, OperatorCaller } from '../kernel/caller'
+import { type Clock, iso } from '../kernel/clock'
+import { AppError } from '../kernel/errors'
+import { errorFields, type Log } from '../kernel/log'
+import { createPipe, ReaderLeft, SSE_HEADERS, SSE_HEARTBEAT, sseFrame } from '../kernel/stream'
+import type { Snapshots, StreamEvent, StreamQuery, TopicName } from './schema-stream'
+import { createTopics, type TopicDeps } from './topics'
+import type { TopicState } from './topics/topic'
+
+type Deps = TopicDeps & { clock: Clock; log: Log; stopping: AbortSignal; facts(): { version: string } }
+type By = Call<OperatorCaller>
+
+/** How often a topic is read while someone looks at it. */
+const LOOK_MS = 1_000
+const HEARTBEAT_MS = 10_000
+/** Reading for the dashboard changes nothing, so it needs no caller of its own. */
+const READER: By = {
+  caller: { type: 'operator', role: 'viewer', name: 'dashboard', transport: 'socket', reason: null },
+  requestId: 'req_dashboard',
+  route: 'GET /ops/v1/stream',
+  signal: new AbortController().signal,
+}
+
+/** What operators see of everything, as it changes (dx 3.8). */
+export function createStream(deps: Deps) {
+  const { clock, log, stopping } = deps
+  const topics = createTopics(deps, READER)
+  return { snapshot, open }
+
+  /** Each topic as it is now. */
+  async function snapshot(_call: By, query: StreamQuery): Promise<Snapshots> {
+    const names = namesOf(query)
+    const states = await Promise.all(names.map((name) => topics[name]()))
+    return { topics: names.map((topic, at) => ({ topic, ...plain(states[at]!), at: iso(clock.now()) })) }
+  }
+
+  /** Server-sent events: a snapshot of each topic, then what changes, until the reader leaves or the server stops. */
+  function open({ signal, caller }: By, query: StreamQuery): Response {
+    const pipe = createPipe()
+    const hello: StreamEvent = {
+      type: 'hello',
+      operator: caller.name,
+      role: caller.role,
+      version: deps.facts().version,
+    }
+    void pipe.write(sseFrame({ event: 'hello', data: hello }))
+    const over = AbortSignal.any([signal, stopping])
+    const ended = follow(namesOf(query), pipe.write, over)
+    signal.addEventListener('abort', pipe.leave, { once: true })
+    ended
+      .catch((error: unknown) => {
+        if (!(error instanceof ReaderLeft)) log.error(errorFields(error), 'the stream of an operator broke off')
+      })
+      .finally(pipe.end)
+    return new Response(pipe.read() as unknown as BodyInit, { headers: SSE_HEADERS })
+  }
+
+  type Write = (text: string) => void | Promise<void>
+
+  async function follow(names: readonly TopicName[], write: Write, over: AbortSignal): Promise<void> {
+    const told = new Map(names.map((name) => [name, createTold(name)]))
+    let writtenAt = clock.monotonic()
+    while (!over.aborted) {
+      for (const name of names) {
+        const event = await next(name, told.get(name)!)
+        if (!event || over.aborted) continue
+        writtenAt = clock.monotonic()
+        await write(sseFrame({ event: event.type, data: event, id: event.seq }))
+      }
+      if (clock.monotonic() - writtenAt >= HEARTBEAT_MS) {
+        writtenAt = clock.monotonic()
+        await write(SSE_HEARTBEAT)
+      }
+      await clock.sleep(LOOK_MS, over)
+    }
+  }
+
+  async function next(topic: TopicName, told: Told): Promise<TopicEvent | null> {
+    const at = iso(clock.now())
+    try {
+      return told.changed(plain(await topics[topic]()), at)
+    } catch (error) {
+      const known = error instanceof AppError
+      if (!known) log.warn({ topic, ...errorFields(error) }, 'a topic of the dashboard could not be read')
+      return told.failed(known ? error.message : 'It could not be read.', at)
+    }
+  }
+}
+
+const namesOf = ({ topics }: StreamQuery): TopicName[] => [...new Set([topics].flat())]
+
+type Plain = { facts: Record<string, unknown>; rows: Record<string, unknown>[] }
+/** As it is on the wire. */
+const plain = ({ facts, rows }: TopicState): Plain => ({ facts, rows: [...rows] })
+
+type TopicEvent = Exclude<StreamEvent, { type: 'hello' }>
+type Told = ReturnType<typeof createTold>
+
+/** Remembers what a reader was told of a topic, and finds what is new. */
+function createTold(topic: TopicName) {
+  let [seq, facts, order, trouble] = [0, '', '', '']
+  let rows = new Map<string, string>()
+
+  function changed({ facts: found, rows: all }: Plain, at: string): TopicEvent | null {
+    const isFirst = seq === 0 || trouble !== ''
+    const [newFacts, ids] = [JSON.stringify(found), all.map(({ id }) => String(id))]
+    const newOrder = ids.join(' ')
+    const texts = new Map(all.map((row) => [String(row.id), JSON.stringify(row)]))
+    const fresh = all.filter(({ id }) => rows.get(String(id)) !== texts.get(String(id)))
+    const [hasFacts, hasOrder] = [newFacts !== facts, newOrder !== order]
+    ;[rows, facts, order, trouble] = [texts, newFacts, newOrder, '']
+    if (isFirst) return { type: 'snapshot', seq: ++seq, topic, facts: found, rows: all, at }
+    if (!fresh.length && !hasFacts && !hasOrder) return null
+    const news = { ...(hasFacts ? { facts: found } : {}), ...(hasOrder ? { order: ids } : {}) }
+    return { type: 'delta', seq: ++seq, topic, ...news, changed: fresh, at }
+  }
+
+  /** Told once; when it answers again, a snapshot follows. */
+  function failed(message: string, at: string): TopicEvent | null {
+    if (trouble === message) return null
+    trouble = message
+    return { type: 'failed', seq: ++seq, topic, message, at }
+  }
+
+  return { changed, failed }
+}

@@ -1,0 +1,40 @@
+import type { Call, OperatorCaller } from '../../kernel/caller'
+import type { TopicName } from '../schema-stream'
+import {
+  auditTopic,
+  browserTopic,
+  deliveriesTopic,
+  jobsTopic,
+  keysTopic,
+  logsTopic,
+  submissionsTopic,
+  takeoversTopic,
+} from './lists'
+import { createNames } from './names'
+import { overviewTopic } from './overview'
+import { type ReadTopic, seldom } from './topic'
+
+export type TopicDeps = Omit<Parameters<typeof overviewTopic>[0] & Parameters<typeof jobsTopic>[0], 'names'> &
+  Parameters<typeof createNames>[0]
+
+/** One read serves all who look within this time. */
+const SHARED_MS = 400
+
+/** What the dashboard shows, by topic; reads of several dashboards are shared. */
+export function createTopics(given: TopicDeps, call: Call<OperatorCaller>): Record<TopicName, ReadTopic> {
+  const deps = { ...given, names: createNames(given) }
+  const topics: Record<TopicName, ReadTopic> = {
+    overview: overviewTopic(deps, call),
+    jobs: jobsTopic(deps, call),
+    deliveries: deliveriesTopic(deps),
+    takeovers: takeoversTopic(deps),
+    submissions: submissionsTopic(deps, call),
+    browser: browserTopic(deps, call),
+    keys: keysTopic(deps, call),
+    audit: auditTopic(deps, call),
+    logs: logsTopic(deps, call),
+  }
+  return Object.fromEntries(
+    Object.entries(topics).map(([name, read]) => [name, seldom(given.clock, SHARED_MS, read)]),
+  ) as typeof topics
+}

@@ -1,0 +1,181 @@
+import { LRUCache } from 'lru-cache'
+import { newestEvents } from '../../audit'
+import { openSessions, sessionSums } from '../../browser'
+import { newestJobs, payloadsOf } from '../../jobs'
+import type { JobId } from '../../jobs/schema'
+import type { Call, OperatorCaller } from '../../kernel/caller'
+import { type Clock, iso } from '../../kernel/clock'
+import { microToCents } from '../../kernel/money'
+import type { Store } from '../../kernel/store'
+import type { KeyService } from '../../keys'
+import type { RateLimiter } from '../../rate-limits'
+import type { SkillService } from '../../skills'
+import type { Traffic } from '../../traffic'
+import { newestDeliveries } from '../../webhooks'
+import { openChats } from '../../widgets'
+import type { Names } from './names'
+import type { ReadTopic } from './topic'
+
+type Deps = {
+  store: Store
+  clock: Clock
+  names: Names
+  traffic: Traffic
+  skills: SkillService
+  keys: Pick<KeyService, 'operator'>
+  limiter: RateLimiter
+  settings: { browserSessions: number; browserSessionMaxSeconds: number; browserSessionIdleSeconds: number }
+}
+type By = Call<OperatorCaller>
+
+const MOST = 200
+const MOST_KEYS = 100
+const MOST_LINES = 500
+const DAY_MS = 86_400_000
+const BEGINNING = 200
+
+/** The part of an order that is shown. */
+type Order = { key: string | null; request_id: string | null; text: string; chars: number; hold_micro: number | null }
+
+/** Jobs with who pays for them and what they were asked for; results are read one by one. */
+export function jobsTopic({ store, names }: Deps, call: By): ReadTopic {
+  const orders = new LRUCache<string, Order>({ max: 1_000 })
+  return async () => {
+    const jobs = await newestJobs(store.read, MOST)
+    const unknown = jobs.filter(({ id }) => !orders.has(id)).map(({ id }) => id)
+    for (const { id, payload } of await payloadsOf(store.read, unknown as JobId[])) orders.set(id, orderOf(payload))
+    const line = jobs.filter(({ status }) => status === 'queued').sort((a, b) => (a.turn ?? 0) - (b.turn ?? 0))
+    const places = new Map(line.map(({ id }, at) => [id, at + 1]))
+    const rows = jobs.map(async ({ turn: _turn, ...job }) => {
+      const order = orders.get(job.id)
+      const owner = await names.owner(job.owner)
+      return {
+        ...job,
+        ...order,
+        owner,
+        key: (await names.key(call, order?.key ?? null)) ?? null,
+        place: places.get(job.id) ?? null,
+      }
+    })
+    return { facts: {}, rows: await Promise.all(rows) }
+  }
+}
+
+function orderOf(payload: unknown): Order {
+  const { payer, requestId, input, hold } = (payload ?? {}) as {
+    payer?: { keyId?: string | null }
+    requestId?: string
+    input?: { query?: unknown; prompt?: unknown } | null
+    hold?: { amount?: number } | null
+  }
+  const text = String(input?.query ?? input?.prompt ?? '')
+  return {
+    key: payer?.keyId ?? null,
+    request_id: requestId ?? null,
+    text: text.slice(0, BEGINNING),
+    chars: text.length,
+    hold_micro: hold?.amount ?? null,
+  }
+}
+
+export function deliveriesTopic({ store, names }: Deps): ReadTopic {
+  return async () => {
+    const rows = (await newestDeliveries(store.read, MOST)).map(async ({ webhook, ...one }) => ({
+      ...one,
+      webhook: { ...webhook, owner: await names.owner(webhook.owner) },
+    }))
+    return { facts: {}, rows: await Promise.all(rows) }
+  }
+}
+
+export function takeoversTopic({ store }: Deps): ReadTopic {
+  return async () => {
+    const { chats, with_ai } = await openChats(store.read)
+    const rows = chats.map(({ cost_micro, created_at, changed_at, last_message_at, ...chat }) => ({
+      ...chat,
+      cost_cents: microToCents(cost_micro),
+      created_at: iso(created_at),
+      changed_at: iso(changed_at),
+      last_message_at: iso(last_message_at),
+    }))
+    return { facts: { with_ai }, rows }
+  }
+}
+
+/** Those that wait, and what was decided last. */
+export function submissionsTopic({ skills }: Deps, call: By): ReadTopic {
+  return async () => {
+    const [waiting, all] = await Promise.all([
+      skills.operator.list(call, { limit: 100, status: 'pending_review' }),
+      skills.operator.list(call, { limit: 50 }),
+    ])
+    const decided = all.items.filter(({ status }) => status !== 'pending_review')
+    return { facts: {}, rows: [...waiting.items, ...decided].map((one) => ({ ...one })) }
+  }
+}
+
+export function browserTopic({ store, clock, names, settings }: Deps, call: By): ReadTopic {
+  return async () => {
+    const now = clock.now()
+    const [open, sums] = await Promise.all([
+      openSessions(store.read),
+      sessionSums(store.read, now - (now % DAY_MS), now),
+    ])
+    const rows = open.map(async ({ key_id, owner, ...session }) => ({
+      ...session,
+      owner: await names.owner(owner),
+      key: await names.key(call, key_id),
+    }))
+    return {
+      facts: {
+        slots: settings.browserSessions,
+        cap_s: settings.browserSessionMaxSeconds,
+        idle_s: settings.browserSessionIdleSeconds,
+        // To the minute: it grows with each look.
+        today_minutes: Math.floor(sums.ms / 60_000),
+        today_cents: sums.cost_cents,
+      },
+      rows: await Promise.all(rows),
+    }
+  }
+}
+
+export function keysTopic({ names, keys, limiter }: Deps, call: By): ReadTopic {
+  return async () => {
+    const page = await keys.operator.list(call, { limit: MOST_KEYS })
+    const rows = page.items.map(async (key) => {
+      const caller = await keys.operator.callerOf(call, key.id)
+      const { usage, limits } = limiter.status(caller)
+      const used = (now: { limit: number; remaining: number }) => now.limit - now.remaining
+      return {
+        ...key,
+        brand_soul: undefined,
+        routing_rules: undefined,
+        owner: (await names.owner(key.org_id ? `org:${key.org_id}` : null)) ?? 'personal',
+        rpm: { used: used(usage.requests), limit: limits.rpm },
+        tpm: { used: used(usage.tokens), limit: limits.tpm },
+      }
+    })
+    return { facts: { more: page.next !== null }, rows: await Promise.all(rows) }
+  }
+}
+
+export function auditTopic({ store, names }: Deps, call: By): ReadTopic {
+  return async () => {
+    const { events, chains } = await newestEvents(store.read, MOST)
+    const rows = events.map(async (event) => ({
+      ...event,
+      key: await names.key(call, event.apiKeyId),
+      owner: await names.owner(event.scope),
+    }))
+    return { facts: { chains }, rows: await Promise.all(rows) }
+  }
+}
+
+export function logsTopic({ traffic, names }: Deps, call: By): ReadTopic {
+  return async () => {
+    traffic.watch()
+    const rows = traffic.newest(MOST_LINES).map(async (line) => ({ ...line, key: await names.key(call, line.key) }))
+    return { facts: {}, rows: await Promise.all(rows) }
+  }
+}

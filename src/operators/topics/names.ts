@@ -1,0 +1,38 @@
+import { LRUCache } from 'lru-cache'
+import type { Call, OperatorCaller } from '../../kernel/caller'
+import type { Store } from '../../kernel/store'
+import type { KeyService } from '../../keys'
+import { findOwner, type OrgService } from '../../orgs'
+
+type Deps = { store: Store; orgs: OrgService; keys: Pick<KeyService, 'operator'> }
+type Named = { name: string; prefix?: string }
+export type Names = ReturnType<typeof createNames>
+
+const MOST = 2_000
+const FRESH_MS = 60_000
+
+/** What keys and owners are called, by id; remembered for a minute. */
+export function createNames({ store, orgs, keys }: Deps) {
+  const known = new LRUCache<string, Named>({ max: MOST, ttl: FRESH_MS })
+
+  async function named(id: string, find: () => Promise<Named>): Promise<Named> {
+    const kept = known.get(id)
+    if (kept) return kept
+    // What is gone has no name; its id still tells it from others.
+    const found = await find().catch(() => ({ name: id }))
+    known.set(id, found)
+    return found
+  }
+
+  return {
+    async key(call: Call<OperatorCaller>, id: string | null): Promise<string | null> {
+      if (!id) return null
+      return (await named(id, async () => ({ name: (await keys.operator.get(call, id)).name }))).name
+    },
+    async owner(scope: string | null): Promise<string | null> {
+      if (!scope) return null
+      if (scope === 'server') return 'server'
+      return (await named(scope, async () => ({ name: (await findOwner(orgs, store.read, scope)).name }))).name
+    },
+  }
+}

@@ -1,0 +1,2 @@
+/** Traffic: the newest requests and counts a minute, of every process, for operators who look at them. */
+export { createTraffic, type Traffic } from './service'

@@ -1,0 +1,159 @@
+import { type Clock, iso } from '../kernel/clock'
+import type { Heard, Live } from '../live'
+import { addMinutes, countIn, emptyMinute, type Minute, packMinute, percentile, unpackMinute } from './minutes'
+
+type Deps = { clock: Clock; live: Live; node: string }
+
+/** One request that was answered, without anything of what was sent or said. */
+export type RequestLine = {
+  /** Of the request. */
+  id: string
+  at: string
+  method: string
+  path: string
+  status: number
+  ms: number
+  key: string | null
+  user: string | null
+  code: string | null
+}
+
+export type Traffic = ReturnType<typeof createTraffic>
+
+const MINUTE_MS = 60_000
+const SHOWN_MINUTES = 60
+const MOST_LINES = 2_000
+/** How long other processes tell what they answer, once someone looks. */
+const WATCHED_MS = 15_000
+/** Lines a second that are told to other processes; the rest is only counted. */
+const MOST_TOLD = 50
+const [WATCH, LINE, MINUTE] = ['traffic.watch', 'traffic.line', 'traffic.minute']
+const RECENT = 5
+
+/**
+ * Keeps the newest requests of this process in memory, and counts of the last hour. Others hear of them only while an
+ * operator looks (`watch`), so that nobody pays for it otherwise. What a process answered is gone with it.
+ */
+export function createTraffic({ clock, live, node }: Deps) {
+  const lines: RequestLine[] = []
+  const own: Minute[] = []
+  const others = new Map<string, Minute[]>()
+  let watchedUntil = 0
+  let told = { second: 0, lines: 0 }
+  live.hear(WATCH, '*', (heard) => heard && heard.id !== node && beWatched())
+  live.hear(LINE, '*', (heard) => heard && heard.node !== node && keep(lineOf(heard)))
+  live.hear(MINUTE, '*', (heard) => heard && heard.id !== node && hearMinute(heard))
+  return { note, watch, newest, summary }
+
+  /** Counts a request that has ended. Called for each, so it does little. */
+  function note(line: Omit<RequestLine, 'at'>): void {
+    const now = clock.now()
+    const minute = minuteIn(own, Math.floor(now / MINUTE_MS))
+    countIn(minute, line.status, line.ms)
+    const whole = { ...line, at: iso(now) }
+    keep(whole)
+    if (now < watchedUntil) tell(whole, minute, now)
+  }
+
+  /** Has the other processes tell what they answer, for a quarter of a minute. */
+  function watch(): void {
+    live.tell(WATCH, node)
+  }
+
+  /** Newest first. */
+  function newest(limit: number): RequestLine[] {
+    return lines.slice(-limit).toReversed()
+  }
+
+  /** The last hour, one entry a minute, oldest first; and figures of the newest minutes. */
+  function summary() {
+    const now = clock.now()
+    const current = Math.floor(now / MINUTE_MS)
+    const all = [own, ...others.values()]
+    const minutes = Array.from({ length: SHOWN_MINUTES }, (_, ago) => {
+      const at = current - SHOWN_MINUTES + 1 + ago
+      const sum = emptyMinute(at)
+      for (const kept of all) for (const minute of kept) if (minute.at === at) addMinutes(sum, minute)
+      return sum
+    })
+    const recent = emptyMinute(current)
+    for (const minute of minutes.slice(-RECENT)) addMinutes(recent, minute)
+    // The running minute counts with as much of the one before as it lacks.
+    const lacking = 1 - (now % MINUTE_MS) / MINUTE_MS
+    const [before, running] = minutes.slice(-2) as [Minute, Minute]
+    return {
+      per_minute: Math.round(before.requests * lacking + running.requests),
+      requests: minutes.map(({ requests }) => requests),
+      errors: minutes.map(({ refused, failed }) => refused + failed),
+      p95s: minutes.map((minute) => percentile(minute, 0.95) ?? 0),
+      recent: { ...rates(recent), p50: percentile(recent, 0.5), p95: percentile(recent, 0.95) },
+    }
+  }
+
+  function keep(line: RequestLine): void {
+    lines.push(line)
+    // In blocks, because moving two thousand entries for each request would cost more than the rest.
+    if (lines.length >= 2 * MOST_LINES) lines.splice(0, lines.length - MOST_LINES)
+  }
+
+  function beWatched(): void {
+    const isNew = clock.now() >= watchedUntil
+    watchedUntil = clock.now() + WATCHED_MS
+    if (isNew) for (const minute of own) live.tell(MINUTE, node, packMinute(minute))
+  }
+
+  function tell({ id, ...line }: RequestLine, minute: Minute, now: number): void {
+    const second = Math.floor(now / 1_000)
+    if (told.second !== second) {
+      told = { second, lines: 0 }
+      live.tell(MINUTE, node, packMinute(minute))
+    }
+    if (told.lines++ < MOST_TOLD) live.tell(LINE, id, { ...line, node })
+  }
+
+  function hearMinute(heard: Heard): void {
+    const minute = unpackMinute(heard)
+    const from = String(heard.id)
+    if (!minute) return
+    const kept = others.get(from) ?? []
+    others.set(from, kept)
+    Object.assign(minuteIn(kept, minute.at), minute)
+    const oldest = Math.floor(clock.now() / MINUTE_MS) - SHOWN_MINUTES
+    for (const [id, minutes] of others) if ((minutes.at(-1)?.at ?? 0) < oldest) others.delete(id)
+  }
+}
+
+/** The entry of a minute, made where there is none; what is older than an hour goes. */
+function minuteIn(kept: Minute[], at: number): Minute {
+  const last = kept.at(-1)
+  if (last?.at === at) return last
+  const found = kept.find((minute) => minute.at === at)
+  if (found) return found
+  const made = emptyMinute(at)
+  kept.push(made)
+  if (kept.length > SHOWN_MINUTES) kept.shift()
+  return made
+}
+
+const rates = ({ requests, refused, failed, limited, unpaid }: Minute) => ({
+  requests,
+  error_rate: requests ? (refused + failed) / requests : 0,
+  '4xx': refused / RECENT,
+  '429': limited / RECENT,
+  '402': unpaid / RECENT,
+  '5xx': failed / RECENT,
+})
+
+const textOf = (word: unknown): string | null => (typeof word === 'string' ? word : null)
+
+const lineOf = (heard: Heard): RequestLine => ({
+  id: String(heard.id),
+  at: String(heard.at),
+  method: String(heard.method),
+  path: String(heard.path),
+  status: Number(heard.status),
+  ms: Number(heard.ms),
+  key: textOf(heard.key),
+  user: textOf(heard.user),
+  code: textOf(heard.code),
+})

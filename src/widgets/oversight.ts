@@ -1,0 +1,72 @@
+import { and, desc, eq, inArray, ne, sql } from 'drizzle-orm'
+import type { Reader } from '../kernel/store'
+import { widgetMessages, widgetSessions, widgets } from './table'
+
+/** Chats with the AI that are listed; of the others all are. */
+const MOST = 60
+const BEGINNING = 160
+
+/** The open chats of all widgets: those with or for a person first, each with what its visitor said last; for operators. */
+export async function openChats(reader: Reader) {
+  const [chat, widget] = [reader.of(widgetSessions), reader.of(widgets)]
+  const isOpen = eq(chat.status, 'open')
+  const listed = (which: typeof isOpen) =>
+    reader
+      .select({ chat, widget: widget.name, intents: widget.intents })
+      .from(chat)
+      .innerJoin(widget, eq(widget.id, chat.config_id))
+      .where(and(isOpen, which))
+      .orderBy(desc(chat.last_message_at))
+      .limit(MOST)
+  const [personal, others] = await Promise.all([
+    listed(ne(chat.takeover_status, 'ai')),
+    listed(eq(chat.takeover_status, 'ai')),
+  ])
+  const [counted] = await reader
+    .select({ total: sql<number>`count(*)`.mapWith(Number) })
+    .from(chat)
+    .where(and(isOpen, eq(chat.takeover_status, 'ai')))
+  const all = [...personal, ...others]
+  const last = await lastSaid(
+    reader,
+    personal.map(({ chat }) => chat.id),
+  )
+  return {
+    with_ai: counted!.total,
+    chats: all.map(({ chat, widget }) => ({
+      id: chat.id,
+      widget_id: chat.config_id,
+      widget,
+      takeover_status: chat.takeover_status,
+      operator_id: chat.operator_id,
+      operator_name: chat.operator_name,
+      reason: chat.reason,
+      page_url: chat.page_url,
+      user_agent: chat.user_agent,
+      message_count: chat.message_count,
+      cost_micro: chat.cost_micro,
+      said: last.get(chat.id) ?? null,
+      created_at: chat.created_at,
+      changed_at: chat.changed_at,
+      last_message_at: chat.last_message_at,
+    })),
+  }
+}
+
+type ChatId = (typeof widgetSessions.sqlite.$inferSelect)['id']
+
+async function lastSaid(reader: Reader, ids: ChatId[]): Promise<Map<ChatId, string>> {
+  if (!ids.length) return new Map()
+  const t = reader.of(widgetMessages)
+  const newest = reader
+    .select({ session: t.session_id, seq: sql<number>`max(${t.seq})`.as('seq') })
+    .from(t)
+    .where(and(inArray(t.session_id, ids), eq(t.role, 'user')))
+    .groupBy(t.session_id)
+    .as('newest')
+  const found = await reader
+    .select({ id: t.session_id, content: t.content })
+    .from(t)
+    .innerJoin(newest, and(eq(t.session_id, newest.session), eq(t.seq, newest.seq)))
+  return new Map(found.map(({ id, content }) => [id, content.slice(0, BEGINNING)]))
+}

@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'bun:test'
+import type { StreamEvent } from '../../src/operators/schema'
+import { eventually } from '../support/eventually'
+import { createWorld } from '../support/world'
+
+const world = await createWorld()
+const TOPICS = 'overview,jobs,deliveries,takeovers,submissions,browser,keys,audit,logs'
+
+const ask = (path: string, signal?: AbortSignal) =>
+  world.app.ops.handle(new Request(`http://localhost/ops/v1/${path}`, signal ? { signal } : {}))
+
+type Topic = { topic: string; facts: Record<string, unknown>; rows: Record<string, unknown>[] }
+async function snapshot(topics: string): Promise<Record<string, Topic>> {
+  const response = await ask(`snapshot?topics=${topics}`)
+  expect(response.status).toBe(200)
+  const { topics: found } = (await response.json()) as { topics: Topic[] }
+  return Object.fromEntries(found.map((one) => [one.topic, one]))
+}
+
+/** Reads a stream until it is left. */
+async function follow(topics: string) {
+  const leaving = new AbortController()
+  const response = await ask(`stream?topics=${topics}`, leaving.signal)
+  const events: StreamEvent[] = []
+  const reading = (async () => {
+    let text = ''
+    const decoder = new TextDecoder()
+    for await (const bytes of response.body as unknown as AsyncIterable<Uint8Array>) {
+      text += decoder.decode(bytes, { stream: true })
+      const frames = text.split('\n\n')
+      text = frames.pop()!
+      for (const frame of frames) {
+        const data = /^data: (.+)$/m.exec(frame)?.[1]
+        if (data) events.push(JSON.parse(data) as StreamEvent)
+      }
+    }
+  })().catch(() => undefined)
+  const leave = async () => {
+    leaving.abort()
+    await reading
+  }
+  return { events, leave, headers: response.headers }
+}
+
+describe('GET /ops/v1/snapshot', () => {
+  test('has every topic, also on a server where nothing has happened', async () => {
+    const found = await snapshot(TOPICS)
+    expect(Object.keys(found)).toEqual(TOPICS.split(','))
+    expect(found.overview!.facts).toMatchObject({ status: { health: 'healthy' }, queue: { queued: 0, active: 0 } })
+  })
+
+  test('shows keys without their secrets, requests without their bodies, and the record of both', async () => {
+    const ada = await world.person()
+    await ada.send('GET', 'models')
+    const { logs } = await eventually(
+      () => snapshot('logs'),
+      ({ logs }) => logs!.rows.length > 0,
+    )
+    const { keys, audit } = await snapshot('keys,audit')
+    const key = keys!.rows.find(({ id }) => id === ada.keyId)!
+    expect(key).toMatchObject({ name: 'test', rpm: { used: expect.any(Number) }, spent_today_cents: 0 })
+    expect(JSON.stringify([keys, logs, audit])).not.toContain(ada.key)
+    expect(logs!.rows[0]).toMatchObject({ method: 'GET', path: '/api/v1/models', status: 200, key: 'test' })
+    expect(audit!.rows.some(({ action, entityId }) => action === 'key.created' && entityId === ada.keyId)).toBe(true)
+  })
+
+  test('refuses a topic that there is not', async () => {
+    const response = await ask('snapshot?topics=jobs,secrets')
+    expect(response.status).toBe(400)
+    expect(await response.text()).toContain('validation_error')
+  })
+})
+
+describe('GET /ops/v1/stream', () => {
+  test('says who reads, then each topic as it is, then what changes, numbered without a gap', async () => {
+    const { events, leave, headers } = await follow('keys')
+    expect(headers.get('content-type')).toStartWith('text/event-stream')
+    await eventually(() => events.length >= 2)
+    expect(events[0]).toMatchObject({ type: 'hello', operator: 'unknown', role: 'admin' })
+    expect(events[1]).toMatchObject({ type: 'snapshot', topic: 'keys', seq: 1 })
+    const ada = await world.person()
+    const told = () =>
+      events.find((event) => event.type === 'delta' && event.changed.some(({ id }) => id === ada.keyId)) as
+        | Extract<StreamEvent, { type: 'delta' }>
+        | undefined
+    await eventually(() => told() !== undefined)
+    expect(told()!.order![0]).toBe(ada.keyId)
+    const numbers = events.flatMap((event) => (event.type === 'hello' ? [] : [event.seq]))
+    expect(numbers).toEqual(numbers.map((_, at) => at + 1))
+    await leave()
+  })
+
+  test('two readers get the same, each with numbers of its own', async () => {
+    const [one, other] = await Promise.all([follow('audit'), follow('audit,logs')])
+    await eventually(() => one.events.length >= 2 && other.events.length >= 3)
+    expect(one.events[1]).toMatchObject({ topic: 'audit', seq: 1 })
+    expect(other.events.slice(1).map((event) => (event.type === 'hello' ? '' : `${event.topic} ${event.seq}`))).toEqual(
+      ['audit 1', 'logs 1'],
+    )
+    await Promise.all([one.leave(), other.leave()])
+  })
+})
