@@ -14,8 +14,8 @@ export type Connection = {
    * an async function: it answers to any property, `then` included, so awaiting it never resolves.
    */
   ops(): OpsClient
-  /** One plain request to the API of the credential in use, for files that are streamed. */
-  fetch(path: string): Promise<Response>
+  /** One plain request to the API of the credential in use, for what is streamed; `ended` stops it. */
+  fetch(path: string, ended?: AbortSignal): Promise<Response>
   /** The tenant API with the given key or the one the first run left. @throws CommandFailed 4, 7 */
   tenant(): Promise<TenantApi>
   close(): Promise<void>

@@ -61,8 +61,8 @@ export function connectionOver(shell: Shell, { transport, config, command, reach
     return { client, target, key, keySource: source, url: target.kind === 'url' ? target.url : null }
   }
 
-  async function fetch(path: string): Promise<Response> {
-    const { signal } = shell
+  async function fetch(path: string, ended?: AbortSignal): Promise<Response> {
+    const signal = ended ? AbortSignal.any([shell.signal, ended]) : shell.signal
     if (api === 'operator') return send(reached.operators, `/ops/v1/${path}`, { headers, signal })
     const { target, key } = await tenant()
     return send(target, `/api/v1/${path}`, { headers: { authorization: `Bearer ${key}` }, signal })

@@ -10,6 +10,7 @@ type Load = () => Promise<readonly Command[]>
 const groups: Readonly<Record<string, Load>> = {
   serve: async () => [(await import('./commands/serve')).serve],
   status: async () => [(await import('./commands/status')).status],
+  dashboard: async () => [(await import('./commands/dashboard')).dashboard],
   doctor: async () => [(await import('./commands/doctor')).doctor],
   try: async () => [(await import('./commands/try')).tryPrompt],
   verify: async () => [(await import('./commands/verify')).verify],

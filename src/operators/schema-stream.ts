@@ -1,6 +1,6 @@
 import { JsonObject, oneOf, type Static, Timestamp, t } from '../kernel/schema'
 
-export const TOPICS = [
+const TOPICS = [
   'overview',
   'jobs',
   'deliveries',

@@ -54,13 +54,14 @@ describe('GET /ops/v1/snapshot', () => {
     await ada.send('GET', 'models')
     const { logs } = await eventually(
       () => snapshot('logs'),
-      ({ logs }) => logs!.rows.length > 0,
+      ({ logs }) => logs!.rows.some(({ path }) => path === '/api/v1/models'),
     )
     const { keys, audit } = await snapshot('keys,audit')
     const key = keys!.rows.find(({ id }) => id === ada.keyId)!
     expect(key).toMatchObject({ name: 'test', rpm: { used: expect.any(Number) }, spent_today_cents: 0 })
     expect(JSON.stringify([keys, logs, audit])).not.toContain(ada.key)
-    expect(logs!.rows[0]).toMatchObject({ method: 'GET', path: '/api/v1/models', status: 200, key: 'test' })
+    const line = logs!.rows.find(({ path }) => path === '/api/v1/models')
+    expect(line).toMatchObject({ method: 'GET', status: 200, key: 'test', user: ada.userId })
     expect(audit!.rows.some(({ action, entityId }) => action === 'key.created' && entityId === ada.keyId)).toBe(true)
   })
 

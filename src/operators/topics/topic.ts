@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock'
 
 /** What one screen of the dashboard is about: rows that have ids, and facts beside them. */
 export type TopicState = { facts: Record<string, unknown>; rows: readonly Row[] }
-export type Row = { id: string } & Record<string, unknown>
+type Row = { id: string } & Record<string, unknown>
 export type ReadTopic = () => Promise<TopicState>
 
 /** Reads at most once in this time, however many ask; a read that failed is not kept. */

@@ -1,0 +1,189 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { hostname, userInfo } from 'node:os'
+import { join } from 'node:path'
+import { bundled } from '../../src/app/bundle'
+import type { Host } from '../../tui/host'
+import type { PaletteCommand, Screen, Where } from '../../tui/state/model'
+import { type Command, defineCommand } from '../command'
+import type { Connection } from '../connection'
+import { EXIT } from '../exit'
+import { CommandFailed, usageFailure } from '../failure'
+import { usesColor } from '../globals'
+import type { Io } from '../io'
+import { kebab } from '../program'
+import type { Shell } from '../shell'
+import { choice, flag } from '../words'
+
+const SCREENS = [
+  'overview',
+  'jobs',
+  'deliveries',
+  'takeovers',
+  'submissions',
+  'browser',
+  'keys',
+  'audit',
+  'logs',
+] as const satisfies readonly Screen[]
+
+/** Commands that need the terminal for themselves, or never end. */
+const NOT_INSIDE = /^(dashboard|serve|completion|.* (tail|watch|listen|attach|wait))$/
+const RUN_MS = 60_000
+
+export const dashboard = defineCommand({
+  path: 'dashboard',
+  summary: 'Look after the server on one screen that follows what happens',
+  about:
+    'Nine screens: overview, jobs, deliveries, takeovers, submissions, browser, keys, audit and logs. Press ? for the keys and : for any command. A profile marked production begins read-only; --write, or :write inside, turns changes on.',
+  examples: ['dashboard', 'dashboard --screen takeovers --bell', 'dashboard --profile prod --read-only'],
+  apis: ['operator'],
+  offline: false,
+  impact: 'write',
+  danger: 'none',
+  exits: [4, 7],
+  flags: {
+    screen: choice(SCREENS, 'the screen to begin with'),
+    readOnly: flag('change nothing'),
+    write: flag('allow changes also where the profile is marked production'),
+    screenReader: { ...flag('lines instead of a screen, and words instead of keys'), env: 'INK_SCREEN_READER' },
+    bell: flag('ring when a visitor asks for a person'),
+    noMotion: flag('no clock that runs; the screen changes only when something happens'),
+  },
+  async run(shell, { screen = 'overview', readOnly, write, screenReader, bell, noMotion }) {
+    const { io, globals, env } = shell
+    if (readOnly && write) throw usageFailure('--read-only and --write exclude each other.')
+    if (!screenReader && !(io.outIsTty && process.stdin.isTTY)) {
+      throw usageFailure('The dashboard needs a terminal.', 'svc-admin status --watch')
+    }
+    const connection = await shell.connect()
+    // A first answer before the screen is taken: what is wrong with key or address is said as by every command.
+    await readFrom(connection, 'status')
+    const { startDashboard } = await load()
+    await startDashboard({
+      host: hostOver(shell, connection),
+      where: whereOf(shell, connection),
+      options: {
+        color: usesColor(globals, io.outIsTty, env),
+        ascii: globals.ascii === true,
+        motion: !noMotion,
+        bell: bell === true,
+        screenReader: screenReader === true,
+      },
+      commands: await paletteOf(),
+      canWrite: readOnly ? false : write === true || globals.inProfile?.production !== true,
+      screen,
+      clock: shell.clock,
+    })
+  },
+})
+
+/** React is asked for here only, and in the form that is made for use. */
+function load(): Promise<typeof import('../../tui/start')> {
+  process.env.NODE_ENV ??= 'production'
+  const made = bundled('tui.js')
+  return made ? import(made) : import('../../tui/start')
+}
+
+async function paletteOf(): Promise<PaletteCommand[]> {
+  const { allCommands } = await import('../registry')
+  return (await allCommands()).filter(({ path }) => !NOT_INSIDE.test(path)).map(asPalette)
+}
+
+const asPalette = ({ path, args, summary, impact }: Command): PaletteCommand => ({
+  path,
+  args: Object.entries(args)
+    .map(([name, { required }]) => (required ? `<${kebab(name)}>` : `[${kebab(name)}]`))
+    .join(' '),
+  summary,
+  writes: impact === 'write',
+})
+
+function whereOf({ globals }: Shell, { transport }: Connection): Where {
+  const { inProfile, config, dataDir, keyFile } = globals
+  const user = userInfo()
+  const address = transport.kind === 'remote' ? transport.url : transport.kind === 'socket' ? 'this machine' : 'local'
+  const given = [
+    ['--config', config],
+    ['--data-dir', dataDir],
+    ['--key-file', inProfile ? undefined : keyFile],
+    ['--socket', transport.kind === 'socket' ? transport.path : undefined],
+    ['--url', transport.kind === 'remote' && !inProfile ? transport.url : undefined],
+    ['--profile', inProfile?.name],
+  ] as const
+  return {
+    name: inProfile?.name ?? (transport.kind === 'remote' ? 'remote' : 'local'),
+    address,
+    production: inProfile?.production === true,
+    operator: `${user.username}@${hostname()} (uid ${user.uid})`,
+    flags: given.flatMap(([name, value]) => (value ? [name, value] : [])),
+  }
+}
+
+async function readFrom(connection: Connection, path: string): Promise<unknown> {
+  const response = await connection.fetch(path)
+  const body = (await response.json().catch(() => null)) as { error?: { message?: string; code?: string } } | null
+  if (response.ok) return body
+  const message = body?.error?.message ?? `The server answered ${response.status}.`
+  const exitCode = response.status === 401 || response.status === 403 ? EXIT.refused : EXIT.unreachable
+  throw new CommandFailed({ exitCode, code: body?.error?.code ?? 'unexpected', message })
+}
+
+function hostOver(shell: Shell, connection: Connection): Host {
+  const { flags } = whereOf(shell, connection)
+  return {
+    stream: (topics, ended) => connection.fetch(`stream?topics=${topics.join(',')}`, ended),
+    read: (path) => readFrom(connection, path),
+    run: (argv, yes) => runInside(shell, [...flags, '--no-input', ...(yes ? ['--yes'] : []), ...argv]),
+    save: async (text) => {
+      const path = join(shell.cwd, `svc-key-${shell.clock.now()}.txt`)
+      writeFileSync(path, `${text}\n`, { mode: 0o600, flag: 'wx' })
+      return path
+    },
+    crashed: (error) => keepCrash(shell, error),
+  }
+}
+
+/** Runs a command as the shell would, with its output kept. */
+async function runInside({ env, cwd, clock, signal }: Shell, argv: readonly string[]) {
+  const [{ runCli }, { openConnection }] = await Promise.all([import('../run'), import('../open')])
+  let [out, err] = ['', '']
+  const io: Io = {
+    out: (line) => {
+      out += `${line}\n`
+    },
+    raw: (text) => {
+      out += text
+    },
+    err: (line) => {
+      err += `${line}\n`
+    },
+    outIsTty: false,
+    errIsTty: false,
+    width: null,
+    readStdin: async () => '',
+  }
+  const exitCode = await runCli(argv, {
+    io,
+    env,
+    cwd,
+    clock,
+    signal: AbortSignal.any([signal, AbortSignal.timeout(RUN_MS)]),
+    takeSignals: () => undefined,
+    open: openConnection,
+  })
+  return { exitCode, out, err }
+}
+
+function keepCrash({ env, clock }: Shell, error: unknown): string {
+  const home = env.XDG_STATE_HOME ?? (env.HOME ? join(env.HOME, '.local', 'state') : null)
+  if (!home) return 'nowhere: there is no home folder'
+  const folder = join(home, 'svc-admin')
+  const path = join(folder, `crash-${clock.now()}.log`)
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    writeFileSync(path, `${(error as Error).stack ?? String(error)}\n`, { mode: 0o600 })
+    return path
+  } catch (problem) {
+    return `nowhere: ${String((problem as Error).message)}`
+  }
+}

@@ -1,0 +1,51 @@
+import { type Key, Text, useApp, useInput, usePaste, useWindowSize } from 'ink'
+import { useEffect, useSyncExternalStore } from 'react'
+import type { Store } from './data/store'
+
+/** What only a running terminal can do. */
+export type Controls = { exit(): void; suspend(): void }
+
+type Props = { store: Store; controls(controls: Controls): void }
+
+/** The screen: one text, because everything is placed before it comes here; and the keys. */
+export function App({ store, controls }: Props) {
+  const frame = useSyncExternalStore(store.subscribe, store.frame)
+  const { columns, rows } = useWindowSize()
+  const { exit, suspendTerminal } = useApp()
+  useEffect(() => store.dispatch({ type: 'resized', columns, rows }), [store, columns, rows])
+  useEffect(() => {
+    const suspend = () => void suspendTerminal(async () => void process.kill(process.pid, 'SIGTSTP'))
+    controls({ exit: () => exit(), suspend })
+  }, [controls, exit, suspendTerminal])
+  useInput((input, key) => store.dispatch({ type: 'key', key: nameOf(input, key), text: textOf(input, key) }))
+  usePaste((text) => store.dispatch({ type: 'pasted', text }))
+  return <Text wrap="truncate">{frame}</Text>
+}
+
+const NAMED = [
+  ['upArrow', 'up'],
+  ['downArrow', 'down'],
+  ['leftArrow', 'left'],
+  ['rightArrow', 'right'],
+  ['pageUp', 'pageup'],
+  ['pageDown', 'pagedown'],
+  ['home', 'home'],
+  ['end', 'end'],
+  ['return', 'enter'],
+  ['escape', 'esc'],
+  ['backspace', 'backspace'],
+  ['delete', 'backspace'],
+] as const satisfies readonly (readonly [keyof Key, string])[]
+
+function nameOf(input: string, key: Key): string {
+  if (key.tab) return key.shift ? 'shift-tab' : 'tab'
+  const named = NAMED.find(([flag]) => key[flag])
+  if (named) return named[1]
+  if (key.ctrl) return `ctrl-${input.toLowerCase()}`
+  if (input === '[15~') return 'f5'
+  return input === ' ' ? 'space' : input
+}
+
+/** What the key writes in a text; keys that have another meaning write nothing. */
+const textOf = (input: string, key: Key): string =>
+  key.ctrl || key.meta || key.tab || NAMED.some(([flag]) => key[flag]) ? '' : input

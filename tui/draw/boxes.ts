@@ -1,0 +1,147 @@
+import { GLOBAL, SCREEN_KEYS } from '../keymap'
+import { TITLES } from '../screens'
+import type { Dialog, Model } from '../state/model'
+import { found } from '../state/palette'
+import { fit, fitLine, type Line, line, say, wrapped } from './line'
+import { clockOf } from './spell'
+
+const BOX = 68
+
+/** A box with a title, laid over the body; `at` is its first row. */
+export function boxed(body: readonly Line[], title: string, lines: readonly Line[], width: number, at: number): Line[] {
+  const own = Math.min(BOX, width - 4)
+  const left = Math.floor((width - own) / 2) - 1
+  const pad = ' '.repeat(Math.max(0, left))
+  const top = line(
+    pad,
+    fit(`┌─ ${fit(title, Math.min(Bun.stringWidth(title), own - 8))} ${'─'.repeat(own)}`, own - 1).replace('…', '─'),
+    '┐',
+  )
+  const inside = lines.map((row) => line(pad, '│ ', ...fitLine(row, own - 4), ' │'))
+  const all = [top, ...inside, line(pad, `└${'─'.repeat(own - 2)}┘`)]
+  return body.map((row, place) => all[place - at] ?? (place >= at && place < at + all.length ? [] : row))
+}
+
+/** Empty rows, for boxes that stand alone. */
+export const emptyBody = (height: number): Line[] => Array.from({ length: height }, () => [])
+
+export function paletteBox(model: Model, body: readonly Line[], width: number): Line[] {
+  if (model.mode.type !== 'palette') return [...body]
+  const { draft, at } = model.mode
+  const commands = found(model.commands, draft).slice(0, 6)
+  const picked = commands[Math.min(at, commands.length - 1)]
+  const rows = commands.map((command) => {
+    const left = fit(`${command === picked ? '▸' : ' '} ${command.path} ${command.args}`, 35)
+    const row = line(left, fit(command.writes && !model.canWrite ? `(off) ${command.summary}` : command.summary, 29))
+    return command === picked ? row.map((span) => ({ ...span, inverse: true })) : row
+  })
+  const whole = draft.includes(' --') || (picked && draft.startsWith(`${picked.path} `))
+  const same = whole ? draft : picked ? `${picked.path} ${picked.args}`.trim() : draft
+  return boxed(
+    body,
+    'command',
+    [
+      line(`: ${draft}▌`),
+      [],
+      ...(rows.length ? rows : [line(say('no command has this name', 'dim'))]),
+      [],
+      line(`same as:  svc-admin ${same}`),
+    ],
+    width,
+    1,
+  )
+}
+
+export function dialogBox({ canWrite }: Model, dialog: Dialog, body: readonly Line[], width: number): Line[] {
+  const { title, about, verb, field, focus } = dialog
+  const button = (name: string, isFocused: boolean) =>
+    isFocused ? { text: ` ▸ ${name} `, inverse: true } : say(`   ${name} `)
+  return boxed(
+    body,
+    title,
+    [
+      [],
+      ...about.flatMap((text) => wrapped(text, BOX - 6, 4).map((row) => line(row))),
+      [],
+      ...(field
+        ? [
+            line(
+              `${field.label}: `,
+              say(`${field.text}${focus === 'field' ? '▌' : ''}`, 'strong'),
+              field.required && !field.text ? say('  (needed)', 'dim') : '',
+            ),
+            [],
+          ]
+        : []),
+      ...(canWrite ? [] : [line(say('read-only: :write turns changes on', 'warn')), []]),
+      line(button('Cancel', focus === 'cancel'), '    ', button(verb, focus === 'go')),
+      [],
+      ...commandLines(dialog)
+        .slice(0, 2)
+        .map((text) => line(say(`same as:  ${text}`, 'dim'))),
+    ],
+    width,
+    2,
+  )
+}
+
+/** The shell commands that a dialog stands for. */
+export function commandLines({ argv, field }: Dialog): string[] {
+  return argv.map((words) => {
+    const flag = field?.flag ? [`${field.flag}="${field.text || '…'}"`] : []
+    return ['svc-admin', ...words.map((word) => quoted(word.replace('$', field?.text || '…'))), ...flag].join(' ')
+  })
+}
+
+const quoted = (word: string): string => (/^[\w@%+=:,./…-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
+
+export function secretBox(model: Model, body: readonly Line[], width: number): Line[] {
+  if (model.mode.type !== 'secret') return [...body]
+  const { title, secret, about, asking } = model.mode
+  return boxed(
+    emptyBody(body.length),
+    title,
+    [
+      [],
+      ...wrapped(secret, BOX - 6, 3).map((row) => line(' ', say(row, 'strong'))),
+      [],
+      line(' This is the only time the full key is shown.'),
+      line(' It is stored here as a hash and cannot be read back.'),
+      [],
+      ...about.map((text) => line(` ${text}`)),
+      [],
+      line(' y  copy to clipboard (asks the terminal, OSC 52)'),
+      line(' w  write to a file, mode 0600'),
+      line(' ⏎  I have saved it'),
+      ...(asking ? [[], line(say(' You have not saved it. Esc once more leaves anyway.', 'warn'))] : [[]]),
+    ],
+    width,
+    2,
+  )
+}
+
+export function helpLines(model: Model): Line[] {
+  const own = SCREEN_KEYS[model.screen] ?? []
+  const rows = [...own, ...GLOBAL].map(({ keys, about }) => {
+    const names = keys.length > 6 ? `${keys[0]} … ${keys.at(-1)}` : keys.join(' ')
+    return [names, about] as const
+  })
+  const half = Math.ceil(rows.length / 2)
+  const cell = (row: readonly [string, string] | undefined) => (row ? `${fit(row[0], 15)} ${fit(row[1], 22)}` : '')
+  return [
+    line(
+      say(` ${TITLES[model.screen][0]}`, 'strong'),
+      model.canWrite ? '' : say('   read-only: keys that change something are off', 'warn'),
+    ),
+    ...Array.from({ length: half }, (_, at) => line(` ${cell(rows[at])} ${cell(rows[at + half])}`)),
+    line(say(' filter: word  field:value  a,b  >=400  *glob*  !not  age:>5m  "two words"', 'dim')),
+  ]
+}
+
+export const messageLines = (model: Model, height: number): Line[] =>
+  model.messages.length
+    ? model.messages
+        .slice(-height)
+        .toReversed()
+        .map(({ at, text }) => line(` ${clockOf(at)} ${text}`))
+    : [line(' No messages yet.')]

@@ -1,0 +1,122 @@
+import { LISTS, TITLES } from '../screens'
+import { needsOf } from '../screens/needs'
+import type { Model } from '../state/model'
+import { SCREENS } from '../state/model'
+import { between, fit, type Line, line, type Span, say } from './line'
+import { clockOf, spellAge } from './spell'
+
+const QUIET_MS = 15_000
+
+/** How well the screen is supplied, in words and a sign. */
+function linkSpan({ link, now, paused, rate }: Model): Span {
+  if (link.state === 'offline') return say(`○ offline ${spellAge(now - link.since)}`, 'bad')
+  if (paused) return say('– paused', 'warn')
+  if (link.state === 'connecting') return say('… connects', 'dim')
+  if (link.state === 'polling') return say('● polling 2s', 'warn')
+  return now - link.heardAt > QUIET_MS ? say('● silent', 'warn') : say(rate > 1 ? `● live ${rate}s` : '● live', 'good')
+}
+
+/** The first row: what is looked at, where, and whether it is live. */
+export function headRow(model: Model, width: number): Line {
+  const { where, screen, now, canWrite } = model
+  const link = linkSpan(model)
+  const isWide = width >= 120
+  const state = fit(link.text, Math.max(11, Bun.stringWidth(link.text) + 2))
+  const right = line({ ...link, text: state }, clockOf(now))
+  const writes = canWrite ? `read-write as op ${where.operator.split(' ')[0]}` : 'read-only'
+  const name = where.production ? say(where.name, 'bad') : say(where.name)
+  const left = line(
+    say(' svc-admin', 'strong'),
+    `  ${fit(TITLES[screen][0], isWide ? 18 : 16)}`,
+    name,
+    `  ${where.address}`,
+    ...(isWide ? [`     ${writes}`] : canWrite ? [] : [say('  read-only', 'warn')]),
+  )
+  return between(left, right, width)
+}
+
+/** The second row: the screens, with what waits for a person on each. */
+export function tabsRow(model: Model, width: number): Line {
+  const counts = countsOf(model)
+  const isOff = model.link.state === 'offline'
+  const isWide = width >= 120
+  const tabs = SCREENS.map((screen, at) => {
+    const count = counts[screen]
+    const mark = count === undefined ? '' : `·${isOff ? '?' : count}`
+    return {
+      screen,
+      text: `${at + 1} ${TITLES[screen][isWide ? 0 : 1]}${mark}`,
+      needs: count !== undefined && count > 0,
+    }
+  })
+  const spans = tabs.flatMap(({ screen, text, needs }, at): Span[] => {
+    const isOpen = screen === model.screen
+    const before = isOpen ? (at ? ' [' : '[') : ' '
+    const shown = {
+      text: isOpen ? `${before.trim()}${text}]` : text,
+      tone: isOpen ? 'strong' : needs ? 'warn' : undefined,
+    } as Span
+    const gap = isWide ? (isOpen || at === 0 ? ' ' : '  ') : isOpen && at === 0 ? '' : ' '
+    return [{ text: isOpen && at === 0 ? '' : gap }, shown]
+  })
+  const help = isWide ? ': command  / filter  ? help ' : '  ? help'
+  return isWide ? between(spans, line(help), width) : line(...spans, help)
+}
+
+function countsOf(model: Model): Partial<Record<string, number>> {
+  const needs = needsOf(model)
+  const of = (kind: string) => needs.find((need) => need.kind === kind)?.count
+  return { takeovers: of('visitors'), submissions: of('submissions') }
+}
+
+/** The row before the last: the newest message, and how fresh the rows are. */
+export function messageRow(model: Model, width: number): Line {
+  const last = model.messages.at(-1)
+  const isNew = last && model.now - last.at < 60_000
+  const left = isNew ? line(` ${clockOf(last.at)} ${last.text}`) : []
+  const { arrived } = model.lists[model.screen]
+  const above = arrived ? `${arrived} new above  ` : ''
+  const more = model.messages.length > 1 && model.screen === 'overview' ? `[${model.messages.length} messages]` : ''
+  return between(left, line(`${above}${more || freshness(model)} `), width)
+}
+
+function freshness({ link, now, topics, screen }: Model): string {
+  if (link.state === 'offline') return `stale ${spellAge(now - link.since)}, try ${link.tries}/∞`
+  if (link.state === 'connecting') return ''
+  const trouble = topics[screen]?.trouble
+  return trouble ? '[not answering]' : `[live ${spellAge(now - link.heardAt)}]`
+}
+
+const OWN_HINTS: Readonly<Partial<Record<Model['screen'], string>>> = {
+  overview: '↑↓ pick  ⏎ open  r refresh  p pause  : command  / filter  ? help  q quit',
+  takeovers: '↑↓ pick  T take  i write  ^L release to AI  y copy id  : command  ? help',
+}
+
+/** The last row: the keys that work here now. */
+export function hintRow(model: Model): Line {
+  return line(` ${hints(model)}`)
+}
+
+function hints({ mode, screen, link, review }: Model): string {
+  switch (mode.type) {
+    case 'filter':
+      return '⏎ keep  Esc drop  ↑ earlier filters'
+    case 'palette':
+      return '↑↓ pick  ⇥ complete  ⏎ run  ^Y copy the shell command  Esc close'
+    case 'dialog':
+      return '⇥ next  ⏎ choose  ^Y copy the shell command  Esc cancel'
+    case 'secret':
+      return 'y copy  w write file  ⏎ done'
+    case 'write':
+      return '⏎ send  Esc stop typing  ^L release to AI'
+    case 'output':
+      return '↑↓ scroll  y copy  Esc close'
+    case 'help':
+    case 'messages':
+      return 'Esc close'
+    default:
+      if (link.state === 'offline') return 'r retry  : command  q quit'
+      if (review) return 'A approve  X reject  c Checks  d Diff  t Tools  n next hunk  Esc back  ? help'
+      return OWN_HINTS[screen] ?? LISTS[screen]!.hints
+  }
+}

@@ -1,0 +1,69 @@
+/** What a colour says; a symbol and a word always say the same (dx 3.3). */
+export type Tone = 'good' | 'warn' | 'bad' | 'retry' | 'dim' | 'strong'
+export type Span = { text: string; tone?: Tone | undefined; inverse?: boolean | undefined }
+/** One row of the screen. */
+export type Line = readonly Span[]
+
+export const say = (text: string, tone?: Tone): Span => ({ text, tone })
+export const line = (...parts: (string | Span)[]): Line =>
+  parts.map((part) => (typeof part === 'string' ? { text: part } : part))
+
+export const widthOf = (spans: Line): number => spans.reduce((sum, { text }) => sum + Bun.stringWidth(text), 0)
+export const textOf = (spans: Line): string => spans.map(({ text }) => text).join('')
+
+/** The text in exactly this many cells: cut with an ellipsis, or filled with blanks. */
+export function fit(text: string, width: number, side: 'left' | 'right' = 'left'): string {
+  const own = Bun.stringWidth(text)
+  if (own > width) return width < 1 ? '' : pad(`${Bun.sliceAnsi(text, 0, width - 1)}…`, width, side)
+  return pad(text, width, side)
+}
+
+/** A wide character that was cut in half leaves a cell empty. */
+function pad(text: string, width: number, side: 'left' | 'right'): string {
+  const blanks = ' '.repeat(Math.max(0, width - Bun.stringWidth(text)))
+  return side === 'left' ? text + blanks : blanks + text
+}
+
+/** The line in exactly this many cells. */
+export function fitLine(spans: Line, width: number): Line {
+  const fitted: Span[] = []
+  let left = width
+  for (const span of spans) {
+    const own = Bun.stringWidth(span.text)
+    if (own > left) {
+      fitted.push({ ...span, text: fit(span.text, left) })
+      return fitted
+    }
+    fitted.push(span)
+    left -= own
+  }
+  return left ? [...fitted, { text: ' '.repeat(left) }] : fitted
+}
+
+/** Left and right ends of one row; the left one is cut where they do not both fit. */
+export function between(left: Line, right: Line, width: number): Line {
+  const room = Math.max(0, width - widthOf(right))
+  return [...fitLine(left, room), ...right]
+}
+
+/** Texts at fixed columns: `at` is where each begins. */
+export function placed(width: number, ...parts: (readonly [at: number, text: string | Span | Line])[]): Line {
+  const spans: Span[] = []
+  for (const [place, [at, what]] of parts.entries()) {
+    const end = parts[place + 1]?.[0] ?? width
+    const before = widthOf(spans)
+    if (before < at) spans.push({ text: ' '.repeat(at - before) })
+    const own = typeof what === 'string' ? line(what) : Array.isArray(what) ? what : line(what as Span)
+    spans.push(...fitLine(own, Math.max(0, end - at)))
+  }
+  return fitLine(spans, width)
+}
+
+/** The same line, marked as the chosen one. */
+export const chosen = (spans: Line): Line => spans.map((span) => ({ ...span, inverse: true }))
+
+/** Breaks a text into rows of at most this many cells, between words where it can. */
+export function wrapped(text: string, width: number, most = 100): string[] {
+  const rows = Bun.wrapAnsi(text, Math.max(1, width), { hard: true, trim: true }).split('\n')
+  return rows.length > most ? [...rows.slice(0, most - 1), fit(`${rows[most - 1]}…`, width)] : rows
+}

@@ -1,0 +1,146 @@
+import type { Column, ListView } from '../screens/list-view'
+import { readFilter } from '../state/filter'
+import type { Model, Row } from '../state/model'
+import { allRows, chosenAt, listOf, shownRows } from '../state/rows'
+import { between, chosen, fit, fitLine, type Line, line, type Span, say } from './line'
+import { spellCount } from './spell'
+
+/** Rows of the body that are no rows of the list: the line above and the headers. */
+const HEAD = 2
+
+/** How the body of a list is divided in a window: rows of the list, and of the drawer below or the pane beside it. */
+function divided(view: ListView, width: number, height: number) {
+  const isBeside = width >= 120
+  const more = height > 25 ? Math.min(6, Math.floor((height - 25) / 3)) : 0
+  const drawer = isBeside ? 0 : Math.min(view.drawerRows + more, Math.max(0, height - HEAD - 4))
+  return { isBeside, drawer, rows: Math.max(1, height - HEAD - drawer - (drawer ? 1 : 0)) }
+}
+
+/** A list with the details of its chosen row. */
+export function listBody(view: ListView, model: Model, width: number, height: number): Line[] {
+  const { isBeside, drawer, rows: room } = divided(view, width, height)
+  const pane = isBeside ? Math.floor(width * 0.58) : width
+  const rows = shownRows(model)
+  const at = chosenAt(model, rows)
+  const row = rows[at]
+  const list = [
+    ...aboveLines(view, model, rows, pane),
+    header(view, pane),
+    ...(rows.length ? windowed(view, model, rows, { at, room, width: pane }) : emptyLines(view, model, pane)),
+  ]
+  if (isBeside) return beside(view, model, { row, list, pane, width, height })
+  const filled = [...list, ...blank(height - list.length)].slice(0, height - drawer)
+  if (!row || !drawer) return [...filled, ...blank(drawer)]
+  const details = view.drawer(row, model, width).slice(0, drawer - 1)
+  return [...filled, titleRule(view.title(row), width), ...details, ...blank(drawer - 1 - details.length)]
+}
+
+const blank = (count: number): Line[] => Array.from({ length: Math.max(0, count) }, () => [])
+
+type Beside = { row: Row | undefined; list: Line[]; pane: number; width: number; height: number }
+
+function beside(view: ListView, model: Model, { row, list, pane, width, height }: Beside): Line[] {
+  const own = width - pane - 1
+  const details = row ? [titleRule(view.title(row), own), ...view.drawer(row, model, own)] : []
+  return Array.from({ length: height }, (_, at) => [
+    ...fitLine(list[at] ?? [], pane),
+    say('│', 'dim'),
+    ...fitLine(details[at] ?? [], own),
+  ])
+}
+
+const titleRule = (title: string, width: number): Line =>
+  line(
+    say(
+      fit(`─ ${fit(title, Math.min(Bun.stringWidth(title), width - 6))} ${'─'.repeat(width)}`, width).replace('…', '─'),
+      'dim',
+    ),
+  )
+
+function aboveLines(view: ListView, model: Model, rows: readonly Row[], width: number): Line[] {
+  const about = filterLine(view, model, rows, width)
+  const isFiltered = model.mode.type === 'filter' || listOf(model).filter !== ''
+  const own = view.above?.(model, model.topics[model.screen]?.facts ?? {})
+  return [own && !isFiltered ? own[0]! : about]
+}
+
+function filterLine(view: ListView, model: Model, rows: readonly Row[], width: number): Line {
+  const { filter, sort } = listOf(model)
+  const isTyped = model.mode.type === 'filter'
+  const text = model.mode.type === 'filter' ? model.mode.draft : filter
+  const all = allRows(model).length
+  const column = sort && view.columns[sort.column]
+  const order = column ? `sort ${column.header.toLowerCase()} ${sort!.descending ? '▼' : '▲'}` : view.order
+  const [wrong] = text ? readFilter(text, view.fields).wrong : []
+  const problem = wrong ? `  no field ${wrong.field}${wrong.meant ? `, did you mean ${wrong.meant}?` : ''}` : ''
+  const stale = model.link.state === 'offline' && all ? 'as they were' : ''
+  const counts = all ? `${spellCount(rows.length)} of ${spellCount(all)}` : ''
+  return between(
+    line(' filter  ', isTyped ? say(`${text}▌`, 'strong') : text || say('off', 'dim'), say(problem, 'warn')),
+    line([stale, counts].filter(Boolean).join(', '), `       ${order} `),
+    width,
+  )
+}
+
+function widths(view: ListView, width: number): number[] {
+  const fixed = view.columns.reduce((sum, column) => sum + column.width, view.margin)
+  const spare = width - fixed
+  return view.columns.map((column) => (column.grows ? Math.max(6, column.width + spare) : column.width))
+}
+
+function header(view: ListView, width: number): Line {
+  const own = widths(view, width)
+  const cells = view.columns.map(({ header, right }, at) => placedCell(header, own[at]!, right, at === own.length - 1))
+  return line(say(' '.repeat(view.margin) + cells.join(''), 'dim'))
+}
+
+/** The last column needs no gap after it. */
+const placedCell = (text: string, width: number, right = false, isLast = false): string => {
+  if (isLast) return fit(text, width, right ? 'right' : 'left')
+  return right ? `${fit(text, width - 1, 'right')} ` : `${fit(text, width - 1)} `
+}
+
+function cellsOf(columns: readonly Column<Row>[], row: Row, model: Model, own: readonly number[]): Span[] {
+  return columns.map((column, at) => {
+    const { text, tone } = column.cell(row, model)
+    return { text: placedCell(text.replaceAll(/\s+/g, ' '), own[at]!, column.right, at === own.length - 1), tone }
+  })
+}
+
+type Window = { at: number; room: number; width: number }
+
+function windowed(view: ListView, model: Model, rows: readonly Row[], { at, room, width }: Window): Line[] {
+  const { marked } = listOf(model)
+  const top = topOf(model, rows.length, at, room)
+  const own = widths(view, width)
+  return rows.slice(top, top + room).map((row, place) => {
+    const isChosen = top + place === at
+    const mark = marked.includes(row.id) ? '*' : ' '
+    const margin = `${isChosen ? '▸' : mark}${isChosen ? mark : ''}`.padEnd(view.margin).slice(0, view.margin)
+    const whole = fitLine([say(margin), ...cellsOf(view.columns, row, model, own)], width)
+    return isChosen ? chosen(whole) : whole
+  })
+}
+
+/** The first row that is shown, so that the chosen one stays where it was. */
+const topOf = (model: Model, length: number, at: number, room: number): number => {
+  const offset = Math.min(Math.max(0, listOf(model).offset), room - 1)
+  return Math.max(0, Math.min(at - offset, length - room))
+}
+
+function emptyLines(view: ListView, model: Model, width: number): Line[] {
+  const data = model.topics[model.screen]
+  if (data?.trouble) return [line(say(` ! ${data.trouble}`, 'warn'))]
+  if (!data) return [1, 2, 3].map(() => line(say('    · · ·', 'dim')))
+  const { filter } = listOf(model)
+  const all = allRows(model).length
+  if (all && (filter || model.mode.type === 'filter')) {
+    const text = model.mode.type === 'filter' ? model.mode.draft : filter
+    return [
+      line(
+        ` No row matches \`${fit(text, Math.min(40, text.length))}\`. ${all} rows without the filter. Esc clears it.`,
+      ),
+    ]
+  }
+  return view.empty.map((text) => fitLine(line(` ${text}`), width))
+}

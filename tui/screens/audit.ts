@@ -1,0 +1,111 @@
+import { line, say } from '../draw/line'
+import { momentOf, spellCount } from '../draw/spell'
+import type { Row } from '../state/model'
+import { dialog, listView } from './list-view'
+
+type Operator = { name?: string; reason?: string | null; role?: string; transport?: string }
+type Event = Row & {
+  seq: number
+  scope: string
+  owner: string | null
+  key: string | null
+  action: string
+  entityType: string
+  entityId: string | null
+  userId: string | null
+  timestamp: string
+  inputSummary: Record<string, unknown> & { operator?: Operator }
+  outputSummary: Record<string, unknown>
+  requestId: string
+  prevHash: string
+  hash: string
+}
+
+function whoOf({ inputSummary: { operator }, key, userId }: Event): string {
+  if (operator?.name) return `op ${operator.name.split('@')[0]}`
+  if (key) return `key ${key}`
+  return userId ? `user ${userId.slice(0, 8)}` : 'system'
+}
+
+const aboutOf = ({ entityType, entityId }: Event): string => `${entityType} ${entityId ?? ''}`.trim()
+const shortHash = (hash: string): string => `${hash.slice(0, 4)}…${hash.slice(-4)}`
+
+const QUIET = new Set(['operator', 'endpoint', 'method', 'api_key_id'])
+const summaryOf = (summary: Record<string, unknown>): string =>
+  Object.entries(summary)
+    .filter(([name, value]) => !QUIET.has(name) && value !== null && value !== undefined)
+    .map(([name, value]) => `${name}=${typeof value === 'object' ? JSON.stringify(value) : value}`)
+    .join(', ') || '–'
+
+export const audit = listView<Event>({
+  margin: 4,
+  order: 'sort newest',
+  above: (_model, facts) => {
+    const chains = (facts.chains ?? []) as { scope: string; seq: number; hash: string }[]
+    const [newest] = chains
+    const total = chains.reduce((sum, { seq }) => sum + seq, 0)
+    return [
+      line(
+        ' chains  ',
+        newest ? `${chains.length} written to last, ${spellCount(total)} events` : 'none yet',
+        newest ? `   newest head ${shortHash(newest.hash)} at #${spellCount(newest.seq)}` : '',
+      ),
+    ]
+  },
+  columns: [
+    { header: 'SEQ', width: 10, cell: ({ seq }) => say(spellCount(seq)), value: ({ seq }) => seq },
+    {
+      header: 'AT',
+      width: 10,
+      cell: ({ timestamp }, { now }) => say(momentOf(timestamp, now)),
+      value: ({ timestamp }) => timestamp,
+    },
+    { header: 'WHO', width: 13, cell: (event) => say(whoOf(event)), value: whoOf },
+    { header: 'ACTION', width: 25, cell: ({ action }) => say(action), value: ({ action }) => action },
+    { header: 'ON', width: 18, grows: true, cell: (event) => say(aboutOf(event)), value: aboutOf },
+  ],
+  fields: {
+    action: ({ action }) => action,
+    who: whoOf,
+    on: aboutOf,
+    owner: ({ owner }) => owner,
+    seq: ({ seq }) => seq,
+    request: ({ requestId }) => requestId,
+    id: ({ id }) => id,
+  },
+  title: ({ seq }) => `#${spellCount(seq)}`,
+  drawerRows: 7,
+  drawer: (event) => [
+    line(
+      say(' request  ', 'dim'),
+      event.requestId.padEnd(34),
+      event.inputSummary.operator?.reason ? `reason "${event.inputSummary.operator.reason}"` : '',
+    ),
+    line(say(' input    ', 'dim'), summaryOf(event.inputSummary)),
+    line(say(' output   ', 'dim'), summaryOf(event.outputSummary)),
+    line(say(' hash     ', 'dim'), `prev ${shortHash(event.prevHash)}   this ${shortHash(event.hash)}`),
+    line(say(' chain    ', 'dim'), `${event.owner ?? event.scope}   #${spellCount(event.seq)}`),
+    ...(event.inputSummary.operator
+      ? [
+          line(
+            say(' from     ', 'dim'),
+            `${event.inputSummary.operator.transport ?? 'socket'}, stated as ${event.inputSummary.operator.name ?? 'unknown'}`,
+          ),
+        ]
+      : []),
+  ],
+  empty: ['Nothing was recorded yet.'],
+  hints: '⏎ full record  V verify chain  t trace request  y copy id  / filter  ? help',
+  actions: {
+    'audit.verify': ([event]) =>
+      !event
+        ? 'There is no chain yet.'
+        : dialog(
+            `Verify the chain of ${event.owner ?? event.scope}?`,
+            ['Each event is hashed again. Nothing is changed.'],
+            [['audit', 'verify', '--org', event.scope]],
+            'Verify',
+          ),
+  },
+  requestOf: ({ requestId }) => requestId,
+})

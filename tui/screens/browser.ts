@@ -1,0 +1,113 @@
+import { line, type Span, say } from '../draw/line'
+import { clockOf, spellAge, spellDollars } from '../draw/spell'
+import type { Row } from '../state/model'
+import { listView } from './list-view'
+
+type Session = Row & {
+  owner: string | null
+  key: string | null
+  region: string
+  keep_alive: boolean
+  proxies: boolean
+  url: string | null
+  title: string | null
+  view_version: number
+  started_at: string
+  expires_at: string
+  last_active_at: string
+  steps: readonly { at: string; actor: string; tool: string; input: string; ok: boolean }[]
+}
+
+const IDLE_MS = 30_000
+
+function stateOf({ last_active_at, steps }: Session, now: number): Span {
+  if (now - Date.parse(last_active_at) > IDLE_MS) return say('◐ idle', 'dim')
+  return steps.at(-1)?.actor === 'person' ? say('● person', 'warn') : say('● agent', 'good')
+}
+
+const pageOf = ({ url, title }: Session): string => {
+  const host = url && URL.canParse(url) ? new URL(url).host : ''
+  return [host, title].filter(Boolean).join(' / ') || 'blank'
+}
+
+export const browser = listView<Session>({
+  margin: 4,
+  order: 'oldest first',
+  above: ({ topics }, facts) => {
+    const { slots = 0, cap_s = 0, idle_s = 0, today_minutes = 0, today_cents = 0 } = facts as Record<string, number>
+    const open = topics.browser?.rows.length ?? 0
+    const today = `${Math.floor(today_minutes / 60)}h${String(today_minutes % 60).padStart(2, '0')}m`
+    return [
+      line(
+        ` ${open} open of ${slots} slots`.padEnd(28),
+        `cap ${Math.round(cap_s / 60)}m, idle close ${Math.round(idle_s / 60)}m`.padEnd(31),
+        `today ${today}, ${spellDollars(today_cents)}`,
+      ),
+    ]
+  },
+  columns: [
+    {
+      header: 'STATE',
+      width: 9,
+      cell: (one, { now }) => stateOf(one, now),
+      value: ({ last_active_at }) => last_active_at,
+    },
+    { header: 'ID', width: 17, cell: ({ id }) => say(id.slice(0, 15)), value: ({ id }) => id },
+    { header: 'PAGE', width: 26, grows: true, cell: (one) => say(pageOf(one)), value: pageOf },
+    {
+      header: 'LEFT',
+      width: 8,
+      cell: ({ expires_at }, { now }) => say(spellAge(Date.parse(expires_at) - now)),
+      value: ({ expires_at }) => expires_at,
+    },
+    {
+      header: 'VIEW',
+      width: 6,
+      cell: ({ view_version }) => say(`v${view_version}`),
+      value: ({ view_version }) => view_version,
+    },
+    { header: 'KEY', width: 10, cell: ({ key, owner }) => say(key ?? owner ?? '–'), value: ({ key }) => key ?? '' },
+  ],
+  fields: {
+    id: ({ id }) => id,
+    url: ({ url }) => url,
+    title: ({ title }) => title,
+    key: ({ key }) => key,
+    owner: ({ owner }) => owner,
+    region: ({ region }) => region,
+  },
+  title: ({ id }) => id,
+  drawerRows: 10,
+  drawer: (one, { now }, width) => [
+    line(
+      say(' url     ', 'dim'),
+      `${one.url ?? 'blank'}`.slice(0, width - 32).padEnd(width - 32),
+      ` region ${one.region}`,
+    ),
+    line(
+      say(' open    ', 'dim'),
+      `since ${clockOf(Date.parse(one.started_at))}, ${spellAge(now - Date.parse(one.started_at))}`.padEnd(28),
+      `last action ${spellAge(now - Date.parse(one.last_active_at))} ago   ${one.view_version} view versions`,
+    ),
+    line(
+      say(' keep    ', 'dim'),
+      `${one.keep_alive ? 'keeps alive' : 'no keep-alive'}     proxy ${one.proxies ? 'on' : 'off'}     owner ${one.owner ?? '–'}`,
+    ),
+    ...(one.steps.length
+      ? one.steps.map(({ at, tool, input, actor, ok }, place) =>
+          line(
+            say(place ? '         ' : ' steps   ', 'dim'),
+            `${clockOf(Date.parse(at))} ${tool.replace('browser_', '').padEnd(10)} ${actor.padEnd(7)}`,
+            input
+              .replaceAll(/\s+/g, ' ')
+              .slice(0, Math.max(0, width - 44))
+              .padEnd(Math.max(0, width - 44)),
+            ok ? say(' ✓', 'good') : say(' ✗ failed', 'bad'),
+          ),
+        )
+      : [line(say(' steps   ', 'dim'), 'nothing was done yet')]),
+  ],
+  empty: ['No browser session is open.', 'One begins with POST /browser/sessions, or with a completion that browses.'],
+  hints: '⏎ detail  y copy id  s sort  / filter  ? help',
+  actions: {},
+})

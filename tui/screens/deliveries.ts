@@ -1,0 +1,137 @@
+import { line, type Span, say } from '../draw/line'
+import { clockOf, momentOf, spellMs } from '../draw/spell'
+import type { Row } from '../state/model'
+import { dialog, listView } from './list-view'
+
+type Delivery = Row & {
+  webhook_id: string
+  event_id: string
+  event_type: string
+  http_status: number | null
+  error_message: string | null
+  status: 'success' | 'failed'
+  attempt: number
+  next_retry_at: string | null
+  duration_ms: number
+  created_at: string
+  webhook: {
+    url: string
+    description: string | null
+    owner: string | null
+    enabled: boolean
+    disabled_reason: string | null
+    failure_count: number
+    failing_since: string | null
+  }
+}
+
+function resultOf({ status, next_retry_at }: Delivery): Span {
+  if (status === 'success') return say('✓ ok', 'good')
+  return next_retry_at ? say('↻ retry', 'retry') : say('✗ failed', 'bad')
+}
+
+const placeOf = ({ webhook }: Delivery): string => webhook.url.replace(/^https?:\/\//, '')
+
+/** Why it stopped, and what to do. */
+function why({ status, next_retry_at, attempt, webhook }: Delivery): string[] {
+  if (status === 'success') return ['Delivered: the endpoint answered with success.']
+  if (!webhook.enabled) {
+    const reason = webhook.disabled_reason === 'gone' ? 'it answered 410' : 'it kept failing'
+    return [`The webhook is switched off: ${reason}.`, 'Fix the endpoint, press e to switch it on, then R.']
+  }
+  if (next_retry_at) return [`Try ${attempt + 1} goes at ${clockOf(Date.parse(next_retry_at))}. Nothing is to be done.`]
+  return [
+    `All ${attempt} tries are used. ${webhook.failure_count} attempts in a row have failed on this endpoint.`,
+    'Fix the endpoint, then press R.',
+  ]
+}
+
+export const deliveries = listView<Delivery>({
+  margin: 4,
+  order: 'following newest',
+  columns: [
+    { header: 'RESULT', width: 10, cell: resultOf, value: ({ status }) => status },
+    { header: 'EVENT', width: 20, cell: ({ event_type }) => say(event_type), value: ({ event_type }) => event_type },
+    { header: 'ENDPOINT', width: 21, grows: true, cell: (one) => say(placeOf(one)), value: placeOf },
+    {
+      header: 'HTTP',
+      width: 6,
+      right: true,
+      cell: ({ http_status }) => say(http_status === null ? 'none' : String(http_status)),
+      value: ({ http_status }) => http_status ?? 0,
+    },
+    {
+      header: 'TRY',
+      width: 5,
+      right: true,
+      cell: ({ attempt }) => say(String(attempt)),
+      value: ({ attempt }) => attempt,
+    },
+    {
+      header: 'TIME',
+      width: 7,
+      right: true,
+      cell: ({ duration_ms }) => say(spellMs(duration_ms)),
+      value: ({ duration_ms }) => duration_ms,
+    },
+    {
+      header: 'AT',
+      width: 7,
+      right: true,
+      cell: ({ created_at }, { now }) => say(momentOf(created_at, now).slice(0, 5)),
+      value: ({ created_at }) => created_at,
+    },
+  ],
+  fields: {
+    status: (one) => (one.status === 'success' ? 'ok success' : one.next_retry_at ? 'retry failed' : 'failed'),
+    event: ({ event_type }) => event_type,
+    endpoint: placeOf,
+    http: ({ http_status }) => http_status,
+    try: ({ attempt }) => attempt,
+    time: ({ duration_ms }) => duration_ms,
+    error: ({ error_message }) => error_message,
+    id: ({ id }) => id,
+  },
+  title: ({ id, event_id }) => `${id.slice(0, 8)}  ${event_id.slice(0, 12)}`,
+  drawerRows: 8,
+  drawer: (one, _model, width) => [
+    line(
+      say(' REQUEST  ', 'strong'),
+      `POST ${one.webhook.url}`.slice(0, width - 34).padEnd(width - 34),
+      ` webhook ${one.webhook.description ? `"${one.webhook.description}"` : one.webhook_id.slice(0, 8)}`,
+    ),
+    line(say('   signed, body hidden: it holds data of the tenant', 'dim'), `   owner ${one.webhook.owner ?? '–'}`),
+    line(
+      say(' RESPONSE ', 'strong'),
+      `${one.http_status ?? 'none'} after ${spellMs(one.duration_ms)}`,
+      one.error_message ? `   ${one.error_message}` : '',
+    ),
+    line(say(' HISTORY  ', 'strong'), `try ${one.attempt} at ${clockOf(Date.parse(one.created_at))}`),
+    ...why(one).map((text, at) => line(say(at ? '          ' : ' WHY      ', 'strong'), text)),
+  ],
+  empty: ['Nothing was delivered yet.', 'Add a webhook: svc-admin webhooks create --url …'],
+  hints: '⏎ open  R replay  A replay all shown  e webhook on  f follow  / filter  ?',
+  actions: {
+    'deliveries.replay': (rows) => replay(rows.filter(({ status }) => status === 'failed')),
+    'deliveries.replay-all': (rows) => replay(rows.filter(({ status }) => status === 'failed')),
+    'deliveries.enable': ([row]) =>
+      !row || row.webhook.enabled
+        ? 'The webhook of this row is on.'
+        : dialog(
+            `Switch the webhook on?`,
+            [`Events go to ${row.webhook.url} again.`, 'Undo: svc-admin webhooks disable'],
+            [['webhooks', 'enable', row.webhook_id]],
+            'Switch on',
+          ),
+  },
+})
+
+function replay(rows: readonly Delivery[]) {
+  if (!rows.length) return 'Only attempts that failed can be sent again.'
+  return dialog(
+    rows.length === 1 ? 'Send it again?' : `Send ${rows.length} deliveries again?`,
+    ['The same bytes go to the address as it is now.'],
+    [['deliveries', 'replay', ...rows.map(({ id }) => id), '--yes']],
+    'Send again',
+  )
+}

@@ -1,0 +1,162 @@
+import { bar } from '../draw/charts'
+import { line, type Span, say } from '../draw/line'
+import { spellAge, spellCount, spellDollars, spellShare } from '../draw/spell'
+import type { Row } from '../state/model'
+import { dialog, listView, REASON } from './list-view'
+
+type Use = { used: number; limit: number }
+type Key = Row & {
+  name: string
+  prefix: string
+  scopes: readonly string[]
+  tier: string
+  status: 'active' | 'rotating' | 'revoked'
+  owner: string
+  rpm: Use
+  tpm: Use
+  daily_cap_cents: number | null
+  spent_today_cents: number
+  allowed_origins: readonly string[]
+  routing_preference_id: string | null
+  guardrail_policy_id: string | null
+  last_used_at: string | null
+  expires_at: string | null
+}
+
+const NEAR = 0.9
+const OLD_MS = 90 * 86_400_000
+
+const isNearCap = ({ daily_cap_cents, spent_today_cents }: Key): boolean =>
+  daily_cap_cents !== null && spent_today_cents >= daily_cap_cents * NEAR
+
+const unusedFor = ({ last_used_at }: Key, now: number): number | null =>
+  last_used_at && now - Date.parse(last_used_at) > OLD_MS ? now - Date.parse(last_used_at) : null
+
+function spendOf(key: Key): Span {
+  const cap = key.daily_cap_cents === null ? '–' : `$${Math.round(key.daily_cap_cents / 100)}`
+  const near = isNearCap(key)
+  return say(`${spellDollars(key.spent_today_cents)} of ${cap}${near ? ' !' : ''}`, near ? 'warn' : undefined)
+}
+
+const share = ({ used, limit }: Use): number => (limit ? used / limit : 0)
+
+export const keys = listView<Key>({
+  margin: 4,
+  order: 'newest first',
+  columns: [
+    {
+      header: 'NAME',
+      width: 13,
+      grows: true,
+      cell: ({ name, status }) => say(name, status === 'revoked' ? 'dim' : undefined),
+      value: ({ name }) => name,
+    },
+    { header: 'PREFIX', width: 19, cell: ({ prefix }) => say(`${prefix}…`), value: ({ prefix }) => prefix },
+    {
+      header: 'TIER',
+      width: 10,
+      cell: ({ tier, status }) => (status === 'active' ? say(tier) : say(status, 'dim')),
+      value: ({ tier }) => tier,
+    },
+    {
+      header: 'RPM NOW',
+      width: 11,
+      cell: ({ rpm }) => say(`${String(rpm.used).padStart(3)}/${rpm.limit}`),
+      value: ({ rpm }) => rpm.used,
+    },
+    { header: 'SPEND TODAY', width: 15, cell: spendOf, value: ({ spent_today_cents }) => spent_today_cents },
+    {
+      header: 'LAST USE',
+      width: 8,
+      cell: (key, { now }) =>
+        key.last_used_at
+          ? say(
+              `${spellAge(now - Date.parse(key.last_used_at))}${unusedFor(key, now) ? ' !' : ''}`,
+              unusedFor(key, now) ? 'warn' : undefined,
+            )
+          : say('never', 'dim'),
+      value: ({ last_used_at }) => last_used_at ?? '',
+    },
+  ],
+  fields: {
+    name: ({ name }) => name,
+    prefix: ({ prefix }) => prefix,
+    tier: ({ tier }) => tier,
+    status: ({ status }) => status,
+    owner: ({ owner }) => owner,
+    rpm: ({ rpm }) => rpm.used,
+    spend: ({ spent_today_cents }) => spent_today_cents,
+    scope: ({ scopes }) => scopes.join(' '),
+    id: ({ id }) => id,
+  },
+  title: ({ name }) => name,
+  drawerRows: 9,
+  drawer: (key, { now }, width) => [
+    line(say(' scopes    ', 'dim'), key.scopes.join(' ').padEnd(Math.max(20, width - 30)), `owner ${key.owner}`),
+    line(
+      say(' limits    ', 'dim'),
+      `${key.tier}: ${spellCount(key.rpm.limit)} rpm, ${spellCount(key.tpm.limit)} tpm`,
+      key.expires_at ? `     ends ${key.expires_at.slice(0, 10)}` : '',
+    ),
+    line(
+      say(' now       ', 'dim'),
+      `rpm ${bar(share(key.rpm), 20)} ${spellShare(share(key.rpm))}     tpm ${bar(share(key.tpm), 20)} ${spellShare(share(key.tpm))}`,
+    ),
+    line(
+      say(' bound     ', 'dim'),
+      `guardrails ${key.guardrail_policy_id?.slice(0, 8) ?? 'none'}      routing ${key.routing_preference_id?.slice(0, 8) ?? 'none'}`,
+    ),
+    line(say(' origins   ', 'dim'), key.allowed_origins.join(' ') || 'any'),
+    line(say(' status    ', 'dim'), key.status, isNearCap(key) ? say('   near its cap of today', 'warn') : ''),
+    ...(unusedFor(key, now) && key.status === 'active'
+      ? [
+          line(
+            say(
+              ` ! ${key.name} has not been used for ${spellAge(unusedFor(key, now)!)}. Press x to revoke it.`,
+              'warn',
+            ),
+          ),
+        ]
+      : []),
+  ],
+  empty: ['No keys yet.', 'Press n, or run: svc-admin keys create --name …'],
+  hints: 'n new  ⏎ detail  R rotate  x revoke  y copy id  s sort  / filter  ? help',
+  actions: {
+    'keys.create': () => ({
+      ...dialog('New key', ['The full key is shown once.'], [['keys', 'create', '--name=$', '--json']], 'Create key', {
+        label: 'Name',
+        flag: null,
+        text: '',
+        required: true,
+      }),
+      secret: true,
+    }),
+    'keys.rotate': ([key]) =>
+      !key
+        ? 'There is no key here.'
+        : {
+            ...dialog(
+              `Rotate key ${key.name}?`,
+              ['A new secret is made and shown once.', 'The old one works for 24 hours more.'],
+              [['keys', 'rotate', key.id, '--json']],
+              'Rotate key',
+              { ...REASON },
+            ),
+            secret: true,
+          },
+    'keys.revoke': ([key]) =>
+      !key || key.status === 'revoked'
+        ? 'It is revoked already.'
+        : dialog(
+            `Revoke key ${key.name}?`,
+            [
+              'Requests with it are refused from now on.',
+              `${key.rpm.used} requests in the last minute used it.`,
+              'This cannot be undone.',
+            ],
+            [['keys', 'revoke', key.id, '--yes']],
+            'Revoke key',
+            { ...REASON },
+          ),
+  },
+})

@@ -1,0 +1,59 @@
+import type { Line, Span } from '../draw/line'
+import type { Fields } from '../state/filter'
+import type { Dialog, Facts, Model, Row } from '../state/model'
+
+export type Column<R> = {
+  header: string
+  /** Cells with the gap to the next column. */
+  width: number
+  /** Takes what the window has to spare. */
+  grows?: boolean
+  right?: boolean
+  cell(row: R, model: Model): Span
+  /** For sorting. */
+  value(row: R): string | number
+}
+
+/** What an action asks before it is done; a text says why it cannot be done. */
+export type Asked = Dialog | string | null
+
+/** A screen that is a list with a drawer below, or beside where there is room. */
+export type ListView<R extends Row = Row> = {
+  columns: readonly Column<R>[]
+  fields: Fields<R>
+  /** Cells before the first column: the mark of the chosen row stands there. */
+  margin: number
+  /** Rows above the list, instead of the line about the filter; null keeps it. */
+  above?(model: Model, facts: Facts): Line[]
+  /** What the filter's line says on its right when nothing is sorted. */
+  order: string
+  title(row: R): string
+  drawer(row: R, model: Model, width: number): Line[]
+  /** Rows of the drawer in the smallest window, its rule included. */
+  drawerRows: number
+  empty: readonly string[]
+  hints: string
+  /** By what the key does. */
+  actions: Readonly<Record<string, (rows: readonly R[], model: Model) => Asked>>
+  copied?(row: R): string
+  /** The request that made the row, for the record. */
+  requestOf?(row: R): string | null
+}
+
+/** A view forgets what its rows are: the topic of its screen has them. */
+export const listView = <R extends Row>(view: ListView<R>): ListView => view as unknown as ListView
+
+export const dialog = (
+  title: string,
+  about: readonly string[],
+  argv: readonly (readonly string[])[],
+  verb: string,
+  field: Dialog['field'] = null,
+): Dialog => ({ title, about, argv, verb, field, focus: field ? 'field' : 'cancel' })
+
+/** The reason that the record keeps. */
+export const REASON = { label: 'Reason', flag: '--reason', text: '', required: true } as const
+
+/** `a`, `a and b`, `3 jobs`. */
+export const namesOf = (names: readonly string[], noun: string): string =>
+  names.length <= 2 ? names.join(' and ') : `${names.length} ${noun}`

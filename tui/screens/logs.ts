@@ -1,0 +1,82 @@
+import { line, type Span, say } from '../draw/line'
+import { clockOf, spellCount, spellMs } from '../draw/spell'
+import type { Row } from '../state/model'
+import { listView } from './list-view'
+
+type Entry = Row & {
+  at: string
+  method: string
+  path: string
+  status: number
+  ms: number
+  key: string | null
+  user: string | null
+  code: string | null
+}
+
+function statusOf({ status }: Entry): Span {
+  if (status >= 500) return say(`${status} ✗`, 'bad')
+  return status >= 400 ? say(`${status} !`, 'warn') : say(String(status), 'good')
+}
+
+/** What to do, where one sentence can say it. */
+const FIXES: Readonly<Record<string, string>> = {
+  insufficient_credits: 'credits grant OWNER 10.00 --reason "…", or raise the cap of the key',
+  rate_limit_exceeded: 'tiers set KEY TIER, or have the client wait as Retry-After says',
+  mode_rate_limit_exceeded: 'other modes still work; tiers set KEY TIER raises the limit',
+  token_limit_exceeded: 'tiers set KEY TIER, or shorter prompts',
+  invalid_api_key: 'keys list shows which keys there are; keys check tells one by its secret',
+  missing_scope: 'keys update KEY --scopes … adds the scope',
+  engine_unavailable: 'engines test says what the upstream does',
+  storage_unavailable: 'doctor database disk',
+}
+
+export const logs = listView<Entry>({
+  margin: 1,
+  order: 'following',
+  columns: [
+    { header: 'TIME', width: 10, cell: ({ at }) => say(clockOf(Date.parse(at))), value: ({ at }) => at },
+    { header: 'ST', width: 6, cell: statusOf, value: ({ status }) => status },
+    { header: 'METHOD', width: 7, cell: ({ method }) => say(method), value: ({ method }) => method },
+    {
+      header: 'PATH',
+      width: 20,
+      grows: true,
+      cell: ({ path }) => say(path.replace('/api/v1', '')),
+      value: ({ path }) => path,
+    },
+    { header: 'MS', width: 8, right: true, cell: ({ ms }) => say(`${spellMs(ms)} `), value: ({ ms }) => ms },
+    { header: 'KEY', width: 12, cell: ({ key }) => say(key ?? '–'), value: ({ key }) => key ?? '' },
+    { header: 'REQUEST', width: 15, cell: ({ id }) => say(id.slice(0, 14)), value: ({ id }) => id },
+  ],
+  fields: {
+    status: ({ status }) => status,
+    method: ({ method }) => method,
+    path: ({ path }) => path,
+    ms: ({ ms }) => ms,
+    key: ({ key }) => key,
+    code: ({ code }) => code,
+    request: ({ id }) => id,
+    age: ({ at }) => Date.now() - Date.parse(at),
+  },
+  title: ({ id }) => id,
+  drawerRows: 7,
+  drawer: (entry) => [
+    line(
+      ` ${entry.status}${entry.code ? ` ${entry.code}` : ''}   ${entry.method} ${entry.path}`,
+      `   key ${entry.key ?? '–'}`,
+    ),
+    line(say(' took     ', 'dim'), `${spellMs(entry.ms)}   at ${clockOf(Date.parse(entry.at))}`),
+    line(say(' who      ', 'dim'), entry.user ? `user ${entry.user}` : 'nobody signed in'),
+    ...(entry.code && FIXES[entry.code] ? [line(say(' fix      ', 'dim'), `svc-admin ${FIXES[entry.code]}`)] : []),
+    ...(entry.status >= 400 ? [line(say(' help     ', 'dim'), `svc-admin help error ${entry.code ?? ''}`)] : []),
+    line(say(' nothing of what was sent or answered is kept here', 'dim')),
+  ],
+  empty: [
+    'No request since the server started.',
+    `At most ${spellCount(2_000)} are kept, in the memory of each process.`,
+  ],
+  hints: 'space pause  / filter  t trace  y copy request id  F5 clear  ? help',
+  actions: {},
+  requestOf: ({ id }) => id,
+})

@@ -1,0 +1,49 @@
+import { chosen, type Line, line, placed, say } from '../draw/line'
+import { spellAge } from '../draw/spell'
+import type { Model, Row, Screen } from '../state/model'
+
+/** What waits for a person, one entry a kind. */
+export type Need = { kind: string; count: number; about: string; since: string | null }
+
+/** Where a row leads, and what it says. */
+const NEEDS: Readonly<Record<string, { screen: Screen; says(count: number): string }>> = {
+  visitors: { screen: 'takeovers', says: (n) => `${n} visitor${n > 1 ? 's' : ''} waiting for a human` },
+  submissions: { screen: 'submissions', says: (n) => `${n} skill submission${n > 1 ? 's' : ''} pending` },
+  webhooks: { screen: 'deliveries', says: (n) => `${n} webhook${n > 1 ? 's' : ''} off after failures` },
+  increases: { screen: 'keys', says: (n) => `${n} tier increase request${n > 1 ? 's' : ''}` },
+}
+
+export const needsOf = (model: Model): Need[] => (model.topics.overview?.facts.needs ?? []) as Need[]
+
+/** The rows that may be chosen. */
+export const overviewRows = (model: Model): Row[] => needsOf(model).map((need) => ({ ...need, id: need.kind }))
+
+export const screenOfNeed = (kind: string): Screen => NEEDS[kind]?.screen ?? 'overview'
+
+/** What waits for a person, as rows of the overview. */
+export function needRows(model: Model, width: number): Line[] {
+  const needs = needsOf(model)
+  if (!needs.length) return [line(say('   ✓ nothing waits for a person', 'good'))]
+  const picked = model.lists.overview.chosen
+  const at = Math.max(
+    0,
+    needs.findIndex(({ kind }) => kind === picked),
+  )
+  return needs.map((need, place) => {
+    const { kind, count, about, since } = need
+    const age = since ? spellAge(model.now - Date.parse(since)) : ''
+    const mark = place === at ? '▸  ' : '   '
+    const text = placed(
+      width,
+      [0, line(mark, say('! ', 'warn'), NEEDS[kind]?.says(count) ?? kind)],
+      ...(width > 60 ? [[42, say(about)] as const] : []),
+      [width - 16, age],
+      [width - 5, String(SCREEN_NUMBERS[screenOfNeed(kind)])],
+    )
+    return place === at ? chosen(text) : text
+  })
+}
+
+const SCREEN_NUMBERS: Readonly<Record<Screen, number>> = {
+  ...{ overview: 1, jobs: 2, deliveries: 3, takeovers: 4, submissions: 5, browser: 6, keys: 7, audit: 8, logs: 9 },
+}

@@ -1,0 +1,209 @@
+import { bar, chart, spark } from '../draw/charts'
+import { between, fitLine, type Line, line, placed, type Span, say, widthOf } from '../draw/line'
+import { spellAge, spellCount, spellDollars, spellMoney, spellMs, spellShare, spellUptime } from '../draw/spell'
+import type { Model } from '../state/model'
+import { type Need, needRows } from './needs'
+
+type Probe = { status: string; latencyMs: number | null }
+type Mode = {
+  mode: string
+  per_minute: number
+  p50: number | null
+  p95: number | null
+  error_rate: number
+  cost_cents: number
+}
+type Facts = {
+  status: { version: string; health: string; started_at: string; database: { latency_ms: number | null } }
+  providers: Record<string, Probe>
+  infrastructure: Record<string, Probe>
+  traffic: {
+    per_minute: number
+    requests: number[]
+    errors: number[]
+    p95s: number[]
+    recent: Record<string, number> & { p50: number | null; p95: number | null }
+  }
+  queue: { queued: number; active: number; failed: number; oldest: string | null; total: number }
+  delivery: { ok: number; failed: number; retrying: number; slowest_ms: number }
+  browser: { open: number; slots: number; longest_ms: number; cap_ms: number }
+  spend: { cost_cents: number; cache_rate: number; owners: { owner: string; cost_cents: number }[]; modes: Mode[] }
+  needs: Need[]
+}
+
+const factsOf = ({ topics }: Model): Facts | null => (topics.overview?.facts as unknown as Facts) ?? null
+
+function probeSpan(name: string, { status, latencyMs }: Probe): Span {
+  const took = latencyMs === null ? '' : ` ${spellMs(latencyMs)}`
+  if (status === 'healthy') return say(`✓ ${name}${took}  `, 'good')
+  if (status === 'degraded') return say(`! ${name}${took} degraded  `, 'warn')
+  if (status === 'down') return say(`✗ ${name} down  `, 'bad')
+  return say(`– ${name} not set  `, 'dim')
+}
+
+const healthSpan = (health: string): Span =>
+  health === 'healthy'
+    ? say('✓ healthy', 'good')
+    : say(health === 'down' ? '✗ down' : '! degraded', health === 'down' ? 'bad' : 'warn')
+
+function health({ status, infrastructure, browser, queue }: Facts, now: number, width: number): Line {
+  const { database, redis } = infrastructure
+  const left = line(
+    ' HEALTH   ',
+    healthSpan(status.health),
+    `    db ${spellMs(database?.latencyMs)}   `,
+    redis && redis.status !== 'unconfigured' ? `redis ${spellMs(redis.latencyMs)}   ` : '',
+    `jobs ${queue.failed ? '!' : '✓'}   browser ${browser.slots ? '✓' : '–'}`,
+  )
+  return between(left, line(`up ${spellUptime(now - Date.parse(status.started_at))} `), width)
+}
+
+const engines = ({ providers }: Facts): Line =>
+  line(' ENGINES  ', ...Object.entries(providers).map(([name, probe]) => probeSpan(name.replace('svc-', ''), probe)))
+
+function requests({ traffic, spend }: Facts, width: number): Line[] {
+  const { recent } = traffic
+  return [
+    placed(
+      width,
+      [0, ` REQUESTS ${spellCount(traffic.per_minute)}/min`],
+      [38, `errors ${spellShare(recent.error_rate ?? 0)}`],
+      [57, `p50 ${spellMs(recent.p50)}`],
+      [69, `p95 ${spellMs(recent.p95)}`],
+    ),
+    line(` ${spark(traffic.requests, Math.min(65, width - 14))}  last 60 min`),
+    line(
+      ` 4xx ${rate(recent['4xx'])}/min  429 ${rate(recent['429'])}/min  402 ${rate(recent['402'])}/min  5xx ${rate(recent['5xx'])}/min   cache hit ${spellShare(spend.cache_rate)}`,
+    ),
+  ]
+}
+
+const rate = (value: number | undefined): string => (value ? value.toFixed(1) : '0')
+
+function sums({ queue, delivery, spend, browser }: Facts, now: number): Line[] {
+  const [top] = spend.owners
+  return [
+    line(
+      ` QUEUE     queued ${queue.queued}   active ${queue.active}   failed ${queue.failed} in 1h`.padEnd(57),
+      queue.oldest ? `oldest queued ${spellAge(now - Date.parse(queue.oldest))}` : '',
+    ),
+    line(
+      ` DELIVERY  ok ${spellCount(delivery.ok)}/h  failed ${spellCount(delivery.failed)}/h retrying ${delivery.retrying}`.padEnd(
+        57,
+      ),
+      delivery.slowest_ms ? `slowest ${spellMs(delivery.slowest_ms)}` : '',
+    ),
+    line(
+      ` SPEND     today ${spellDollars(spend.cost_cents)}`.padEnd(57),
+      top ? `top ${top.owner} ${spellMoney(top.cost_cents)}` : '',
+    ),
+    line(
+      ` BROWSER   ${browser.open} open of ${browser.slots}`.padEnd(29),
+      browser.open ? `longest ${spellAge(browser.longest_ms)} of ${spellAge(browser.cap_ms)} cap` : '',
+    ),
+  ]
+}
+
+/** The body in one pane. */
+export function overview(model: Model, width: number, height: number): Line[] {
+  const facts = factsOf(model)
+  if (!facts) return [line(' · · ·')]
+  if (width >= 120) return wide(model, facts, width, height)
+  return [
+    health(facts, model.now, width),
+    engines(facts),
+    [],
+    ...requests(facts, width),
+    [],
+    placed(width, [0, ' NEEDS A PERSON'], [width - 16, 'OLDEST'], [width - 7, 'OPEN']),
+    ...needRows(model, width),
+    [],
+    ...sums(facts, model.now),
+  ]
+}
+
+const SIDE = 48
+
+function wide(model: Model, facts: Facts, width: number, height: number): Line[] {
+  const main = width - SIDE - 1
+  const left = mainPane(model, facts, main)
+  const right = sidePane(model, facts, SIDE)
+  return Array.from({ length: height }, (_, at) => [
+    ...fitLine(left[at] ?? [], main),
+    say('│', 'dim'),
+    ...fitLine(right[at] ?? [], SIDE),
+  ])
+}
+
+function mainPane(model: Model, facts: Facts, width: number): Line[] {
+  const { traffic, spend } = facts
+  const sparks = Math.min(60, width - 24)
+  return [
+    health(facts, model.now, width),
+    engines(facts),
+    [],
+    placed(width, [0, ` REQUESTS ${spellCount(traffic.per_minute)}/min`], [47, 'last 60 min, one column a minute']),
+    ...chart(traffic.requests, 4, Math.min(66, width)).map((row) => line(` ${row}`)),
+    [],
+    line(` ERRORS  ${spellShare(traffic.recent.error_rate ?? 0).padEnd(6)} ${spark(traffic.errors, sparks)}`),
+    line(` P95     ${spellMs(traffic.recent.p95).padEnd(6)} ${spark(traffic.p95s, sparks)}`),
+    line(` CACHE   ${spellShare(spend.cache_rate)} of the answers of today`),
+    [],
+    line(' BY MODE        req/min   p50    p95    err    $/h   SHARE'),
+    ...modeRows(spend.modes),
+  ]
+}
+
+function modeRows(modes: readonly Mode[]): Line[] {
+  if (!modes.length) return [line(say(' no call in the last hour', 'dim'))]
+  const most = Math.max(...modes.map(({ per_minute }) => per_minute))
+  return modes.map(({ mode, per_minute, p50, p95, error_rate, cost_cents }) =>
+    line(
+      ` ${mode.padEnd(14)}${per_minute.toFixed(per_minute < 10 ? 1 : 0).padStart(8)}   ${spellMs(p50).padEnd(6)} ${spellMs(p95).padEnd(6)} ${spellShare(error_rate).padEnd(6)} ${(cost_cents / 100).toFixed(2)}  ${bar(per_minute / most, 20).replaceAll('░', ' ')}`,
+    ),
+  )
+}
+
+function sidePane(model: Model, { queue, spend, browser, delivery }: Facts, width: number): Line[] {
+  const running = (model.topics.jobs?.rows ?? []).filter(({ status }) => status === 'active').slice(0, 4)
+  const failing = (model.topics.deliveries?.rows ?? []).filter(({ status }) => status === 'failed').slice(0, 3)
+  return [
+    placed(width, [0, ' NEEDS A PERSON'], [width - 16, 'OLDEST'], [width - 7, 'OPEN']),
+    ...needRows(model, width),
+    [],
+    line(' JOBS RUNNING'),
+    ...running.map((job) =>
+      line(
+        ` ◐ ${job.id.slice(0, 10)} ${String(job.type).padEnd(8)} ${bar(Number(job.progress) / 100, 12)} ${job.progress}%`,
+      ),
+    ),
+    line(
+      queue.oldest
+        ? ` … ${queue.queued} queued, oldest ${spellAge(model.now - Date.parse(queue.oldest))}`
+        : say(' … 0 queued', 'dim'),
+    ),
+    [],
+    line(' DELIVERIES FAILING'),
+    ...(failing.length
+      ? failing.map(({ webhook, http_status, next_retry_at }) =>
+          line(
+            next_retry_at ? say(' ↻ ', 'retry') : say(' ✗ ', 'bad'),
+            `${String((webhook as { url: string }).url)
+              .replace(/^https?:\/\//, '')
+              .slice(0, 26)
+              .padEnd(27)} ${http_status ?? 'none'}`,
+          ),
+        )
+      : [line(say(` ✓ none, ${spellCount(delivery.ok)} arrived in 1h`, 'good'))]),
+    [],
+    line(` BROWSER ${browser.open} of ${browser.slots}`),
+    ...(model.topics.browser?.rows ?? []).slice(0, 3).map(({ id, title, url, expires_at }) => {
+      const left = spellAge(Date.parse(String(expires_at)) - model.now)
+      const what = line(` ● ${id.slice(-6)} ${String(title ?? url ?? '').slice(0, 24)}`)
+      return between(what, line(`${left} `), Math.max(widthOf(what), width - 2))
+    }),
+    [],
+    line(` SPEND TODAY  ${spellDollars(spend.cost_cents)}`),
+    line(` ${spend.owners.map(({ owner, cost_cents }) => `${owner} ${spellDollars(cost_cents)}`).join('  ')}`),
+  ]
+}

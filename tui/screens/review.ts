@@ -1,0 +1,168 @@
+import { type Line, line, placed, say, wrapped } from '../draw/line'
+import { spellAge } from '../draw/spell'
+import type { Model, Row } from '../state/model'
+
+export type Part = 'checks' | 'diff' | 'manifest' | 'tools' | 'permissions'
+
+type Finding = { check: string; severity: string; path: string; line: number | null; message: string }
+type Submission = Row & {
+  slug: string
+  name: string
+  manifestVersion: string
+  live_version: string | null
+  reviewTier: string
+  createdAt: string
+  status: string
+  tier_reasons: string[]
+  findings: Finding[]
+  review: { checks: Record<string, string> }
+  manifest: Record<string, unknown> & { tools?: { name: string; description?: string }[]; permissions?: string[] }
+}
+type Diff = {
+  parts: { path: string; lines: { sign: ' ' | '+' | '-'; number: number; text: string; suspicious: boolean }[] }[]
+  added: number
+  removed: number
+  sha: string
+}
+
+export const submissionPath = (id: string): string => `submissions/${id}`
+export const diffPath = (id: string): string => `submissions/${id}/diff`
+
+const detailOf = <T>({ details }: Model, name: string): T | null => (details[name]?.value as T) ?? null
+export const diffOf = (model: Model, id: string): Diff | null => detailOf<Diff>(model, diffPath(id))
+
+/** Tier security is approved only by who has opened the diff and the tools (dx 3.5). */
+export const isLocked = ({ review }: Model, tier: string): boolean =>
+  tier === 'security' && !(review?.opened.includes('diff') && review.opened.includes('tools'))
+
+/** One submission: its head, the tabs of its parts, and the open part. */
+export function review(model: Model, width: number, height: number): Line[] {
+  const { id, part, top } = model.review!
+  const found = detailOf<Submission>(model, submissionPath(id))
+  const problem = model.details[submissionPath(id)]?.problem
+  if (!found) return [line(problem ? say(` ! ${problem}`, 'warn') : ' · · ·')]
+  const body = bodyOf(model, found, part as Part, width)
+  const room = height - 3
+  const from = Math.min(top, Math.max(0, body.length - room))
+  const shown = body.slice(from, from + room)
+  return [head(model, found, width), tabs(model, found, part, width), line(say('─'.repeat(width), 'dim')), ...shown]
+}
+
+function head({ now }: Model, found: Submission, width: number): Line {
+  const live = found.live_version ? `live now: ${found.live_version}` : 'new skill'
+  const needsPerson = found.reviewTier === 'auto' ? say(found.reviewTier) : say(`! ${found.reviewTier}`, 'warn')
+  return placed(
+    width,
+    [0, ` ${found.slug} ${found.manifestVersion}  (${live})`],
+    [46, found.status === 'pending_review' ? 'pending' : found.status],
+    [width - 25, needsPerson],
+    [width - 11, `${spellAge(now - Date.parse(found.createdAt))} old`],
+  )
+}
+
+function tabs(model: Model, found: Submission, part: string, width: number): Line {
+  const checks = Object.values(found.review.checks)
+  const passed = checks.filter((check) => check === 'pass').length
+  const diff = diffOf(model, found.id)
+  const names: [Part, string][] = [
+    ['checks', `c Checks ${passed}✓ ${checks.length - passed}!`],
+    ['diff', `d Diff${diff ? ` +${diff.added} -${diff.removed}` : ''}`],
+    ['manifest', 'm Manifest'],
+    ['tools', `t Tools ${found.manifest.tools?.length ?? 0}`],
+    ['permissions', 'P Permissions'],
+  ]
+  const shown = names.map(([name, title]) => (name === part ? `[${title}]` : ` ${title} `)).join(' ')
+  return placed(width, [0, ` ${shown}`])
+}
+
+function bodyOf(model: Model, found: Submission, part: Part, width: number): Line[] {
+  switch (part) {
+    case 'checks':
+      return checksOf(model, found, width)
+    case 'diff':
+      return diffLines(model, found.id, width)
+    case 'manifest':
+      return JSON.stringify(found.manifest, null, 2)
+        .split('\n')
+        .flatMap((text) => wrapped(text, width - 2, 20).map((row) => line(` ${row}`)))
+    case 'tools':
+      return (found.manifest.tools ?? []).length
+        ? found.manifest.tools!.flatMap((tool) => [
+            line(say(` ${tool.name}`, 'strong')),
+            ...JSON.stringify(tool, null, 2)
+              .split('\n')
+              .flatMap((text) => wrapped(text, width - 4, 20).map((row) => line(`   ${row}`))),
+            [],
+          ])
+        : [line(' It brings no tools.')]
+    case 'permissions':
+      return (found.manifest.permissions ?? []).length
+        ? found.manifest.permissions!.map((name) =>
+            line(name.startsWith('external') || name.startsWith('write') ? say(` ! ${name}`, 'warn') : `   ${name}`),
+          )
+        : [line(' It asks for no permission.')]
+  }
+}
+
+function checksOf(model: Model, found: Submission, width: number): Line[] {
+  const box = (part: string) => (model.review!.opened.includes(part) ? '[x]' : '[ ]')
+  const rows = Object.entries(found.review.checks).flatMap(([name, result]) => {
+    const sign =
+      result === 'pass'
+        ? say(' ✓ ', 'good')
+        : say(result.startsWith('fail') ? ' ✗ ' : ' ! ', result.startsWith('fail') ? 'bad' : 'warn')
+    const own = found.findings.filter(({ check }) => check === name)
+    const says = result === 'pass' ? 'passed' : result.replace(/^(warn|fail): /, '')
+    return [
+      line(sign, name.padEnd(17), says.slice(0, width - 22)),
+      ...own
+        .slice(0, 3)
+        .map(({ message, line: at, path }) =>
+          line(say(`      ${path}${at === null ? '' : ` line ${at}`}: ${message}`, 'dim')),
+        ),
+    ]
+  })
+  const why = found.tier_reasons.length
+    ? [
+        [],
+        line(say(' WHY A PERSON MUST LOOK', 'strong')),
+        ...found.tier_reasons.flatMap((text) => wrapped(text, width - 2, 3).map((row) => line(` ${row}`))),
+      ]
+    : []
+  const before =
+    found.reviewTier === 'security'
+      ? [
+          [],
+          line(say(' BEFORE YOU CAN APPROVE', 'strong'), `    ${box('diff')} open Diff    ${box('tools')} open Tools`),
+        ]
+      : []
+  return [...rows, ...why, ...before]
+}
+
+function diffLines(model: Model, id: string, width: number): Line[] {
+  const diff = diffOf(model, id)
+  if (!diff) return [line(' · · ·')]
+  if (!diff.parts.length) return [line(' Nothing has changed.')]
+  return diff.parts.flatMap(({ path, lines }, at) => [
+    placed(width, [0, say(` ${path}`, 'strong')], [63, `hunk ${at + 1} of ${diff.parts.length}`]),
+    ...lines.flatMap(({ sign, number, text, suspicious }) =>
+      wrapped(text, width - 10, 20).map((row, place) =>
+        line(
+          place ? '      ' : String(number).padStart(5).padEnd(6),
+          say(
+            place ? '   ' : `${sign}${suspicious ? '!' : ' '} `,
+            sign === '+' ? 'good' : sign === '-' ? 'bad' : undefined,
+          ),
+          say(row, suspicious ? 'warn' : sign === ' ' ? 'dim' : undefined),
+        ),
+      ),
+    ),
+    [],
+  ])
+}
+
+/** The first row of each hunk, for jumping. */
+export function hunksOf(model: Model, width: number): number[] {
+  const rows = diffLines(model, model.review!.id, width)
+  return rows.flatMap((row, at) => (row.some(({ text }) => /^hunk \d+ of/.test(text)) ? [at] : []))
+}

@@ -1,0 +1,106 @@
+import { line, type Span, say } from '../draw/line'
+import { spellAge } from '../draw/spell'
+import type { Row } from '../state/model'
+import { dialog, listView, REASON } from './list-view'
+import { diffOf, isLocked } from './review'
+
+type Submission = Row & {
+  slug: string
+  manifestVersion: string
+  status: string
+  reviewTier: string
+  visibility: string
+  reason: string | null
+  createdAt: string
+  updatedAt: string
+  review: { passed: boolean; checks: Record<string, string> }
+  claimedBy: string | null
+}
+
+function stateOf({ status }: Submission): Span {
+  if (status === 'pending_review') return say('! pending', 'warn')
+  if (status === 'approved') return say('✓ approved', 'good')
+  return status === 'rejected' ? say('✗ rejected', 'bad') : say(`– ${status}`, 'dim')
+}
+
+const found = ({ review }: Submission): string => {
+  const open = Object.entries(review.checks).filter(([, result]) => result !== 'pass')
+  return open.length ? `${open.length} to read: ${open.map(([name]) => name).join(', ')}` : 'all checks passed'
+}
+
+export const submissions = listView<Submission>({
+  margin: 4,
+  order: 'waiting first',
+  columns: [
+    { header: 'STATUS', width: 13, cell: stateOf, value: ({ status }) => status },
+    { header: 'SKILL', width: 24, cell: ({ slug }) => say(slug), value: ({ slug }) => slug },
+    {
+      header: 'VERSION',
+      width: 9,
+      cell: ({ manifestVersion }) => say(manifestVersion),
+      value: (one) => one.manifestVersion,
+    },
+    {
+      header: 'TIER',
+      width: 10,
+      cell: ({ reviewTier }) => say(reviewTier, reviewTier === 'security' ? 'warn' : undefined),
+      value: ({ reviewTier }) => reviewTier,
+    },
+    {
+      header: 'AGE',
+      width: 8,
+      cell: ({ createdAt }, { now }) => say(spellAge(now - Date.parse(createdAt))),
+      value: ({ createdAt }) => createdAt,
+    },
+    {
+      header: 'CLAIMED',
+      width: 12,
+      grows: true,
+      cell: ({ claimedBy }) => say(claimedBy ?? '–'),
+      value: (one) => one.claimedBy ?? '',
+    },
+  ],
+  fields: {
+    status: ({ status }) => status,
+    skill: ({ slug }) => slug,
+    tier: ({ reviewTier }) => reviewTier,
+    claimed: ({ claimedBy }) => claimedBy,
+    id: ({ id }) => id,
+  },
+  title: ({ slug, manifestVersion }) => `${slug} ${manifestVersion}`,
+  drawerRows: 6,
+  drawer: (one) => [
+    line(say(' id       ', 'dim'), one.id),
+    line(say(' checks   ', 'dim'), found(one)),
+    line(say(' shown to ', 'dim'), one.visibility),
+    line(say(' reason   ', 'dim'), one.reason ?? '–'),
+    line(say(' ⏎ opens the review with checks, diff and tools', 'dim')),
+  ],
+  empty: ['Nothing to review.'],
+  hints: '⏎ review  A approve  X reject  y copy id  s sort  / filter  ? help',
+  actions: {
+    'submissions.approve': ([one], model) => {
+      if (one?.status !== 'pending_review') return 'It is decided already.'
+      if (isLocked(model, one.reviewTier)) return 'Tier security: open Diff and Tools first (⏎, then d and t).'
+      const sha = diffOf(model, one.id)?.sha
+      const read = one.reviewTier === 'security' && sha ? ['--i-read-the-diff', sha] : []
+      return dialog(
+        `Approve ${one.slug} ${one.manifestVersion}?`,
+        ['Who has the skill installed gets this version.', 'Undo: svc-admin submissions suspend'],
+        [['submissions', 'approve', one.id, ...read]],
+        'Approve',
+        { ...REASON },
+      )
+    },
+    'submissions.reject': ([one]) =>
+      one?.status !== 'pending_review'
+        ? 'It is decided already.'
+        : dialog(
+            `Reject ${one.slug} ${one.manifestVersion}?`,
+            ['Its author reads the reason.'],
+            [['submissions', 'reject', one.id, '--code', 'quality']],
+            'Reject',
+            { ...REASON },
+          ),
+  },
+})

@@ -1,0 +1,211 @@
+import { chosen, fit, fitLine, type Line, line, type Span, say, wrapped } from '../draw/line'
+import { clockOf, spellAge, spellMoney } from '../draw/spell'
+import type { Model, Row } from '../state/model'
+
+export type Chat = Row & {
+  widget_id: string
+  widget: string
+  takeover_status: 'ai' | 'requested' | 'human'
+  operator_id: string | null
+  operator_name: string | null
+  reason: string | null
+  page_url: string | null
+  user_agent: string | null
+  message_count: number
+  cost_cents: number
+  said: string | null
+  created_at: string
+  changed_at: string
+  last_message_at: string
+}
+type Message = { id: string; role: 'user' | 'assistant' | 'operator' | 'system'; content: string; created_at: string }
+
+const MOST_CHARS = 4_000
+const NAMES: Readonly<Record<Message['role'], string>> = {
+  user: 'visitor',
+  assistant: 'ai',
+  operator: 'operator',
+  system: '─',
+}
+
+const isMine = (model: Model, { operator_id }: Chat): boolean => operator_id === `operator:${model.where.operator}`
+
+/** Waiting first with the longest wait on top, then mine, others', and those with the AI (dx 3.5). */
+export function chatsOf(model: Model): Chat[] {
+  const all = (model.topics.takeovers?.rows ?? []) as unknown as Chat[]
+  const of = (wanted: (chat: Chat) => boolean) => all.filter(wanted)
+  const waiting = of(({ takeover_status }) => takeover_status === 'requested')
+  const held = of(({ takeover_status }) => takeover_status === 'human')
+  return [
+    ...waiting.sort((a, b) => a.changed_at.localeCompare(b.changed_at)),
+    ...held.filter((chat) => isMine(model, chat)),
+    ...held.filter((chat) => !isMine(model, chat)),
+    ...of(({ takeover_status }) => takeover_status === 'ai'),
+  ]
+}
+
+export const chosenChat = (model: Model): Chat | null => {
+  const chats = chatsOf(model)
+  return chats.find(({ id }) => id === model.lists.takeovers.chosen) ?? chats[0] ?? null
+}
+
+export const chatPath = ({ widget_id, id }: Pick<Chat, 'widget_id' | 'id'>): string =>
+  `iframes/${widget_id}/conversations/${id}`
+
+export function takeovers(model: Model, width: number, height: number): Line[] {
+  const chats = chatsOf(model)
+  const queueWidth = width >= 120 ? 32 : 25
+  const sideWidth = width >= 130 ? 32 : 0
+  const middle = width - queueWidth - 1 - (sideWidth ? sideWidth + 1 : 0)
+  const queue = queuePane(model, chats, queueWidth)
+  const chat = chosenChat(model)
+  const talk = chatPane(model, chat, middle, height)
+  const side = sideWidth && chat ? aboutPane(model, chat) : []
+  const top = windowOf(queue.at, queue.lines.length, height)
+  return Array.from({ length: height }, (_, at) => [
+    ...fitLine(queue.lines[top + at] ?? [], queueWidth),
+    say('│', 'dim'),
+    ...fitLine(talk[at] ?? [], middle),
+    ...(sideWidth ? [say('│', 'dim'), ...fitLine(side[at] ?? [], sideWidth)] : []),
+  ])
+}
+
+/** The first line that is shown, so that the chosen one is. */
+const windowOf = (at: number, length: number, height: number): number =>
+  Math.max(0, Math.min(at - Math.floor(height / 2), length - height))
+
+type Group = { title: string; chats: Chat[]; sign: Span }
+
+function queuePane(model: Model, chats: readonly Chat[], width: number): { lines: Line[]; at: number } {
+  const picked = chosenChat(model)?.id
+  const withAi = Number(model.topics.takeovers?.facts.with_ai ?? 0)
+  const of = (wanted: (chat: Chat) => boolean) => chats.filter(wanted)
+  const groups: Group[] = [
+    { title: 'WAITING', chats: of(({ takeover_status }) => takeover_status === 'requested'), sign: say('!', 'warn') },
+    {
+      title: 'MINE',
+      chats: of((chat) => chat.takeover_status === 'human' && isMine(model, chat)),
+      sign: say('●', 'good'),
+    },
+    {
+      title: 'OTHERS',
+      chats: of((chat) => chat.takeover_status === 'human' && !isMine(model, chat)),
+      sign: say('◐'),
+    },
+    { title: 'WITH AI', chats: of(({ takeover_status }) => takeover_status === 'ai'), sign: say('○', 'dim') },
+  ]
+  const lines: Line[] = []
+  let at = 0
+  for (const { title, chats: own, sign } of groups) {
+    const total = title === 'WITH AI' ? withAi : own.length
+    if (!total && title !== 'WAITING') continue
+    lines.push(line(say(` ${title} ${total}`, title === 'WAITING' && total ? 'warn' : 'strong')))
+    for (const chat of own) {
+      const isPicked = chat.id === picked
+      if (isPicked) at = lines.length
+      const head = line(isPicked ? ' ▸ ' : '   ', sign, ` ${headOf(model, chat)}`)
+      lines.push(isPicked ? chosen(fitLine(head, width)) : head)
+      if (chat.takeover_status !== 'ai' && chat.said) lines.push(line(`   ${fit(`"${flat(chat.said)}"`, width - 4)}`))
+    }
+  }
+  if (!chats.length) lines.push(line(say(' Nobody is waiting.', 'dim')))
+  return { lines, at }
+}
+
+function headOf({ now }: Model, { takeover_status, changed_at, widget, operator_name, page_url }: Chat): string {
+  if (takeover_status === 'ai') return `${widget}  ${pathOf(page_url)}`
+  const age = spellAge(now - Date.parse(changed_at))
+  return `${age}  ${takeover_status === 'human' && operator_name ? `${operator_name}  ` : ''}${widget}`
+}
+
+const pathOf = (url: string | null): string => (url && URL.canParse(url) ? new URL(url).pathname : '')
+const flat = (text: string): string => text.replaceAll(/\s+/g, ' ')
+
+function chatPane(model: Model, chat: Chat | null, width: number, height: number): Line[] {
+  if (!chat) {
+    const withAi = Number(model.topics.takeovers?.facts.with_ai ?? 0)
+    return [line(` Nobody is waiting. ${withAi} visitors are with the AI.`)]
+  }
+  const rule = line(say('─'.repeat(width), 'dim'))
+  const draft = model.drafts[chat.id] ?? ''
+  const isWriting = model.mode.type === 'write'
+  const input = isWriting || draft ? inputPane(model, draft, width) : []
+  const head = [standing(model, chat, width), line(` ${hintOf(model, chat)}`), rule]
+  const foot = input.length ? [rule, ...input] : []
+  const room = height - head.length - foot.length
+  const said = transcript(model, chat, width)
+  return [...head, ...said.slice(-room), ...Array.from({ length: Math.max(0, room - said.length) }, () => []), ...foot]
+}
+
+function standing(model: Model, chat: Chat, width: number): Line {
+  const since = spellAge(model.now - Date.parse(chat.changed_at))
+  const state =
+    chat.takeover_status === 'human'
+      ? isMine(model, chat)
+        ? say(`● you have it  ${since}`, 'good')
+        : say(`◐ ${chat.operator_name ?? 'somebody'} has it  ${since}`)
+      : chat.takeover_status === 'requested'
+        ? say(`! waits for a person  ${since}`, 'warn')
+        : say('○ with the AI', 'dim')
+  const left = ` ${chat.widget}  ${pathOf(chat.page_url)}`
+  const room = width - Bun.stringWidth(state.text) - 1
+  return line(fit(left, room), state)
+}
+
+function hintOf(model: Model, chat: Chat): string {
+  if (chat.takeover_status === 'human' && isMine(model, chat))
+    return 'AI is paused. Press i to write, ^L gives it back.'
+  if (chat.takeover_status === 'requested') return `${chat.reason ?? 'Asked for a person.'} Press T to take it.`
+  return 'Press T to take it over.'
+}
+
+function transcript(model: Model, chat: Chat, width: number): Line[] {
+  const detail = model.details[chatPath(chat)]
+  if (!detail) return [line(' · · ·')]
+  if (detail.problem) return [line(say(` ! ${detail.problem}`, 'warn'))]
+  const { messages = [] } = detail.value as { messages?: Message[] }
+  return messages.flatMap(({ role, content, created_at }) => {
+    const time = clockOf(Date.parse(created_at)).slice(0, 5)
+    if (role === 'system')
+      return wrapped(`${time} ─ ${flat(content)} ─`, width - 2, 3).map((text) => line(say(` ${text}`, 'dim')))
+    const name = role === 'operator' && isMine(model, chat) ? 'you' : NAMES[role]
+    const rows = content.split('\n').flatMap((part) => wrapped(part, width - 17, 40))
+    return rows.map((text, at) =>
+      line(at ? ' '.repeat(16) : say(` ${time} ${name.padEnd(9)}`, role === 'user' ? 'strong' : 'dim'), text),
+    )
+  })
+}
+
+const INPUT_ROWS = 2
+
+function inputPane({ mode }: Model, draft: string, width: number): Line[] {
+  const isWriting = mode.type === 'write'
+  const count = `${draft.length}/${MOST_CHARS}`
+  const rows = wrapped(`${draft}${isWriting ? '▌' : ''}`, width - 4, 100).slice(-INPUT_ROWS)
+  while (rows.length < INPUT_ROWS) rows.push('')
+  const problem = isWriting && mode.failed ? ` ✗ not sent: ${mode.failed}` : ''
+  const state = isWriting && mode.sending ? ' …' : problem
+  return rows.map((text, at) => {
+    const left = line(at ? '   ' : ' > ', text)
+    if (at < INPUT_ROWS - 1) return left
+    const right = line(say(state, 'bad'), ` ${count} `)
+    const room = width - Bun.stringWidth(`${state} ${count} `)
+    return [...fitLine(left, room), ...right]
+  })
+}
+
+function aboutPane({ now }: Model, chat: Chat): Line[] {
+  const [browser = 'not told'] = /(Firefox|Edg|Chrome|Safari)\/[\d]+/.exec(chat.user_agent ?? '') ?? []
+  return [
+    line(' VISITOR'),
+    line(` first seen   ${clockOf(Date.parse(chat.created_at)).slice(0, 5)}`),
+    line(` page         ${pathOf(chat.page_url) || 'not told'}`),
+    line(` browser      ${browser.replace('/', ' ')}`),
+    [],
+    line(' THIS CHAT'),
+    line(` ${chat.message_count} messages`),
+    line(` last one     ${spellAge(now - Date.parse(chat.last_message_at))} ago`),
+    line(` cost         ${spellMoney(chat.cost_cents)}`),
+    ...(chat.reason ? wrapped(`asked: ${flat(chat.reason)}`, 30, 4).map((text) => line(` ${text}`)) : []),
+  ]
+}

@@ -1,0 +1,84 @@
+import { createInterface } from 'node:readline'
+import type { Store } from './data/store'
+import { LISTS, TITLES } from './screens'
+import { type Model, SCREENS } from './state/model'
+import { shownRows } from './state/rows'
+
+/** For screen readers: no screen and no boxes, one line for each change, and words in place of keys (dx 3.8). */
+export async function speak(store: Store, over: AbortController): Promise<void> {
+  const lines = createInterface({ input: process.stdin })
+  const say = (text: string) => void process.stdout.write(`${text}\n`)
+  let told = store.model()
+  say(
+    'svc-admin dashboard. Type a screen (overview, jobs, …), list, write, read-only, quit, or a command of svc-admin.',
+  )
+  const stop = store.subscribe(() => {
+    const now = store.model()
+    for (const text of changes(told, now)) say(text)
+    told = now
+  })
+  lines.on('line', (text) => answer(store, text.trim(), say))
+  lines.on('close', () => over.abort())
+  await new Promise<void>((resolve) => over.signal.addEventListener('abort', () => resolve(), { once: true }))
+  stop()
+  lines.close()
+}
+
+function answer(store: Store, text: string, say: (text: string) => void): void {
+  const screen = SCREENS.find((name) => name === text.toLowerCase())
+  if (screen) {
+    store.dispatch({ type: 'went', screen })
+    say(`${TITLES[screen][0]}.`)
+  } else if (text === 'quit' || text === 'q') {
+    store.dispatch({ type: 'key', key: 'ctrl-c', text: '' })
+  } else if (text === 'list') {
+    for (const row of rowsOf(store.model())) say(row)
+  } else if (text !== '') {
+    store.dispatch({ type: 'key', key: ':', text: ':' })
+    store.dispatch({ type: 'pasted', text })
+    store.dispatch({ type: 'key', key: 'enter', text: '' })
+  }
+}
+
+/** The rows of the screen, each as one sentence. */
+function rowsOf(model: Model): string[] {
+  const rows = shownRows(model)
+  if (!rows.length) return ['Nothing is here.']
+  const view = LISTS[model.screen]
+  if (!view)
+    return rows.map((row) =>
+      Object.values(row)
+        .filter((value) => typeof value !== 'object')
+        .join(', '),
+    )
+  return rows.map((row) =>
+    view.columns.map((column) => `${column.header.toLowerCase()} ${column.cell(row, model).text.trim()}`).join(', '),
+  )
+}
+
+/** What is new between two moments, one sentence each. */
+export function changes(before: Model, now: Model): string[] {
+  const said: string[] = []
+  if (before.link.state !== now.link.state) {
+    const { state, problem } = now.link
+    said.push(state === 'offline' ? `The server stopped answering: ${problem}.` : `The connection is ${state}.`)
+  }
+  for (const { at, text } of now.messages)
+    if (!before.messages.some((one) => one.at === at && one.text === text)) said.push(text)
+  const needs = (model: Model) =>
+    new Map(
+      ((model.topics.overview?.facts.needs ?? []) as { kind: string; count: number; about: string }[]).map((need) => [
+        need.kind,
+        need,
+      ]),
+    )
+  const old = needs(before)
+  for (const [kind, { count, about }] of needs(now)) {
+    if (count > (old.get(kind)?.count ?? 0)) said.push(`New: ${count} ${kind} waiting${about ? ` in ${about}` : ''}.`)
+  }
+  const known = new Set((before.topics[before.screen]?.rows ?? []).map(({ id }) => id))
+  const fresh = (now.topics[now.screen]?.rows ?? []).filter(({ id }) => !known.has(id)).length
+  if (fresh && known.size && before.screen === now.screen) said.push(`${fresh} new in ${TITLES[now.screen][0]}.`)
+  if (now.mode.type === 'output' && before.mode.type !== 'output') said.push(...now.mode.lines)
+  return said
+}

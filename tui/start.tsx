@@ -1,0 +1,122 @@
+import { render } from 'ink'
+import type { Clock } from '../src/kernel/clock'
+import { clean } from '../src/kernel/text'
+import { App, type Controls } from './app'
+import { cleaned } from './data/clean'
+import { createConnection } from './data/connection'
+import { createStore } from './data/store'
+import type { Host } from './host'
+import { speak } from './speak'
+import type { Effect } from './state/events'
+import {
+  type Model,
+  type Options,
+  type PaletteCommand,
+  type Screen,
+  startModel,
+  topicsOf,
+  type Where,
+} from './state/model'
+
+/** How a dashboard begins. */
+export type Start = {
+  host: Host
+  where: Where
+  options: Options
+  commands: readonly PaletteCommand[]
+  canWrite: boolean
+  screen: Screen
+  clock: Clock
+}
+
+const TICK_MS = 1_000
+const STILL_MS = 10_000
+const MAX_FPS = 10
+
+/** Runs the dashboard in this terminal until it is left. @public Loaded by the command `dashboard` only. */
+export async function startDashboard({ host, clock, ...start }: Start): Promise<void> {
+  const { stdout } = process
+  const size = { columns: stdout.columns ?? 80, rows: stdout.rows ?? 24 }
+  const model: Model = startModel({ ...start, ...size, now: clock.now() })
+  let controls: Controls | null = null
+  const over = new AbortController()
+  const store = createStore({ start: model, perform, after: clock.after, crashed: host.crashed })
+  const connection = createConnection({
+    host,
+    topics: () => topicsOf(store.model()),
+    heard: store.dispatch,
+    now: clock.now,
+    sleep: clock.sleep,
+  })
+  const supplied = connection.run()
+  const ticking = tick()
+  try {
+    await (start.options.screenReader ? speak(store, over) : shown())
+  } finally {
+    over.abort()
+    connection.stop()
+    await Promise.all([supplied, ticking])
+  }
+
+  async function shown(): Promise<void> {
+    const app = render(<App store={store} controls={(given) => (controls = given)} />, {
+      alternateScreen: true,
+      incrementalRendering: true,
+      exitOnCtrlC: false,
+      patchConsole: false,
+      interactive: true,
+      maxFps: MAX_FPS,
+    })
+    over.signal.addEventListener('abort', () => app.unmount(), { once: true })
+    await app.waitUntilExit()
+  }
+
+  async function tick(): Promise<void> {
+    const pause = start.options.motion && !start.options.screenReader ? TICK_MS : STILL_MS
+    while (!over.signal.aborted) {
+      await clock.sleep(pause, over.signal)
+      store.dispatch({ type: 'ticked', now: clock.now() })
+    }
+  }
+
+  function perform(effect: Effect): void {
+    switch (effect.type) {
+      case 'quit':
+        controls?.exit()
+        over.abort()
+        break
+      case 'suspend':
+        controls?.suspend()
+        break
+      case 'reconnect':
+        connection.restart()
+        break
+      case 'copy':
+        stdout.write(`\u001b]52;c;${Buffer.from(effect.text).toString('base64')}\u0007`)
+        break
+      case 'bell':
+        stdout.write('\u0007')
+        break
+      default:
+        void work(effect)
+    }
+  }
+
+  async function work(effect: Effect & { type: 'read' | 'run' | 'save' }): Promise<void> {
+    if (effect.type === 'read') {
+      const read = await host.read(effect.path).then(
+        (value) => ({ value: cleaned(value), problem: null }),
+        (error: unknown) => ({ value: null, problem: clean(String((error as Error).message)) }),
+      )
+      store.dispatch({ type: 'read', name: effect.name, ...read })
+    } else if (effect.type === 'run') {
+      const { exitCode, out, err } = await host.run(effect.argv, effect.as !== 'shown')
+      store.dispatch({ type: 'ran', argv: effect.argv, exitCode, out: clean(out), err: clean(err), as: effect.as })
+    } else {
+      const path = await host
+        .save(effect.text)
+        .catch((error: unknown) => `nowhere: ${String((error as Error).message)}`)
+      store.dispatch({ type: 'said', text: `written to ${path}` })
+    }
+  }
+}

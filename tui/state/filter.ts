@@ -1,0 +1,122 @@
+/** The filter language of lists (dx 3.4). */
+
+/** What a row has to be asked about, by name; a list of words for each. */
+export type Fields<Row> = Readonly<Record<string, (row: Row) => string | number | null | undefined>>
+
+type Test = { field: string | null; negated: boolean; holds(value: string | number | null | undefined): boolean }
+export type Filter<Row> = {
+  /** Names that are no fields. */
+  wrong: { field: string; meant: string | null }[]
+  matches(row: Row): boolean
+}
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const MOST_CHARS = 200
+
+/** Words match any column; `field:value`, `a,b`, `>=400`, `*glob*`, `!` negates, quotes hold blanks. */
+export function readFilter<Row>(text: string, fields: Fields<Row>): Filter<Row> {
+  const tests = wordsOf(text.slice(0, MOST_CHARS)).map(readTest)
+  const unknown = tests.flatMap(({ field }) => (field !== null && !fields[field] ? [field] : []))
+  const names = Object.keys(fields)
+  return {
+    wrong: unknown.map((field) => ({ field, meant: nearest(field, names) })),
+    matches: (row) =>
+      tests.every(({ field, negated, holds }) => {
+        const read = field === null ? null : fields[field]
+        if (field !== null && !read) return true
+        const found = read ? holds(read(row)) : names.some((name) => holds(fields[name]!(row)))
+        return found !== negated
+      }),
+  }
+}
+
+/** Split at blanks outside quotes; a quote that is not closed goes to the end. */
+function wordsOf(text: string): string[] {
+  const words: string[] = []
+  let word = ''
+  let quoted = false
+  for (const char of text) {
+    if (char === '"') quoted = !quoted
+    else if (char === ' ' && !quoted) {
+      if (word) words.push(word)
+      word = ''
+    } else word += char
+  }
+  return word ? [...words, word] : words
+}
+
+function readTest(word: string): Test {
+  const negated = word.startsWith('!')
+  const bare = negated ? word.slice(1) : word
+  const colon = bare.indexOf(':')
+  const isField = colon > 0 && /^[a-z_]+$/.test(bare.slice(0, colon))
+  const field = isField ? bare.slice(0, colon) : null
+  const wanted = isField ? bare.slice(colon + 1) : bare
+  const tests = (isField ? wanted.split(',') : [wanted]).map((one) => matcherOf(one, isField))
+  return { field, negated, holds: (value) => tests.some((test) => test(value)) }
+}
+
+function matcherOf(wanted: string, exact: boolean): Test['holds'] {
+  const [, sign, amount] = /^(>=|<=|>|<)(.+)$/.exec(wanted) ?? []
+  if (exact && sign && amount) return compared(sign, amountOf(amount))
+  const lower = wanted.toLowerCase()
+  if (lower.includes('*')) {
+    const parts = lower.split('*')
+    return (value) => value !== null && value !== undefined && globbed(String(value).toLowerCase(), parts)
+  }
+  return (value) => {
+    if (value === null || value === undefined) return false
+    const text = String(value).toLowerCase()
+    return exact && typeof value === 'number' ? text === lower : text.includes(lower)
+  }
+}
+
+function compared(sign: string, limit: number): Test['holds'] {
+  return (value) => {
+    const number = typeof value === 'number' ? value : Number.NaN
+    if (Number.isNaN(number) || Number.isNaN(limit)) return false
+    if (sign === '>=') return number >= limit
+    if (sign === '<=') return number <= limit
+    return sign === '>' ? number > limit : number < limit
+  }
+}
+
+/** `400`, `5m`: durations are milliseconds. */
+function amountOf(word: string): number {
+  const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(word) ?? []
+  return amount === undefined ? Number.NaN : Number(amount) * (unit ? UNITS[unit]! : 1)
+}
+
+/** Each part after the other; the first at the beginning and the last at the end. Linear, because others write rows. */
+function globbed(text: string, parts: readonly string[]): boolean {
+  const [first, last] = [parts[0]!, parts.at(-1)!]
+  if (!text.startsWith(first) || !text.endsWith(last) || text.length < first.length + last.length) return false
+  let at = first.length
+  const end = text.length - last.length
+  for (const part of parts.slice(1, -1)) {
+    const found = text.indexOf(part, at)
+    if (found < 0 || found + part.length > end) return false
+    at = found + part.length
+  }
+  return true
+}
+
+/** The name that differs least, if it is near. */
+function nearest(word: string, names: readonly string[]): string | null {
+  const ranked = names.map((name) => ({ name, far: distance(word, name) })).sort((a, b) => a.far - b.far)
+  const [best] = ranked
+  return best && best.far <= 2 ? best.name : null
+}
+
+function distance(a: string, b: string): number {
+  let before = Array.from({ length: b.length + 1 }, (_, at) => at)
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const swap = before[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
+      row.push(Math.min(row[j - 1]! + 1, before[j]! + 1, swap))
+    }
+    before = row
+  }
+  return before[b.length]!
+}

@@ -1,0 +1,170 @@
+import { commandLines } from '../draw/boxes'
+import { chosenChat } from '../screens/takeovers'
+import type { Effect } from './events'
+import { keyed, stay, withList, writing } from './keys'
+import type { Dialog, Model } from './model'
+import { found, wordsOf } from './palette'
+import { listOf } from './rows'
+import { type Step, told } from './update'
+
+const MOST_CHARS = 4_000
+const MOST_FILTERS = 20
+
+/** A text after a key: typed, pasted, or shorter by one character. */
+function typed(draft: string, key: string, text: string, most = 400): string {
+  if (key === 'backspace') return [...draft].slice(0, -1).join('')
+  if (key === 'ctrl-u') return ''
+  if (key === 'ctrl-w') return draft.replace(/\s*\S+\s*$/, '')
+  return text && (!key.startsWith('ctrl-') || !key) ? (draft + text).slice(0, most) : draft
+}
+
+const browse = (model: Model): Model => ({ ...model, mode: { type: 'browse' } })
+
+/** Keys while something other than a screen has them; Esc always leaves it. */
+export function inMode(model: Model, key: string, text: string): Step {
+  const { mode } = model
+  switch (mode.type) {
+    case 'filter':
+      return filter(model, mode, key, text)
+    case 'palette':
+      return palette(model, mode, key, text)
+    case 'dialog':
+      return dialog(model, mode.dialog, key, text)
+    case 'secret':
+      return secret(model, mode, key)
+    case 'write':
+      return write(model, key, text)
+    case 'output':
+      return output(model, mode, key)
+    default:
+      return stay(key === 'esc' || key === 'q' || key === 'enter' || key === '?' ? browse(model) : model)
+  }
+}
+
+type ModeOf<T extends Model['mode']['type']> = Extract<Model['mode'], { type: T }>
+
+function filter(model: Model, mode: ModeOf<'filter'>, key: string, text: string): Step {
+  if (key === 'esc') return stay(browse(model))
+  if (key === 'enter') {
+    const { draft } = mode
+    const filters = draft
+      ? [draft, ...model.filters.filter((one) => one !== draft)].slice(0, MOST_FILTERS)
+      : model.filters
+    return stay(withList({ ...browse(model), filters }, { filter: draft.trim(), chosen: null, offset: 0 }))
+  }
+  if (key === 'up' || key === 'down') {
+    const past = Math.max(-1, Math.min(model.filters.length - 1, mode.past + (key === 'up' ? 1 : -1)))
+    return stay({ ...model, mode: { ...mode, past, draft: model.filters[past] ?? listOf(model).filter } })
+  }
+  const draft = typed(mode.draft, key, text.replaceAll(/\s+/g, ' '))
+  return stay({ ...model, mode: { ...mode, draft } })
+}
+
+function palette(model: Model, mode: ModeOf<'palette'>, key: string, text: string): Step {
+  const commands = found(model.commands, mode.draft)
+  const at = Math.min(mode.at, Math.max(0, Math.min(commands.length, 6) - 1))
+  const picked = commands[at]
+  if (key === 'esc') return stay(browse(model))
+  if (key === 'up' || key === 'down')
+    return stay({ ...model, mode: { ...mode, at: Math.max(0, at + (key === 'up' ? -1 : 1)) } })
+  if (key === 'tab' && picked) return stay({ ...model, mode: { ...mode, draft: `${picked.path} `, at: 0 } })
+  if (key === 'ctrl-y') {
+    const line = `svc-admin ${mode.draft.trim()}`
+    return stay(told(model, `copied ${line}`), { type: 'copy', text: line })
+  }
+  if (key === 'enter') return runPalette(model, mode.draft.trim(), picked)
+  return stay({ ...model, mode: { ...mode, draft: typed(mode.draft, key, text.replaceAll(/\s+/g, ' ')), at: 0 } })
+}
+
+function runPalette(model: Model, draft: string, picked: Model['commands'][number] | undefined): Step {
+  if (draft === 'write' || draft === 'read-only') {
+    const canWrite = draft === 'write'
+    return stay({ ...told(browse(model), canWrite ? 'changes are on' : 'changes are off'), canWrite })
+  }
+  if (draft === 'q' || draft === 'quit') return stay(model, { type: 'quit' })
+  if (!picked) return stay(told(model, 'No command has this name.'))
+  const isWhole = draft === picked.path || draft.startsWith(`${picked.path} `)
+  // A command that is only begun is completed first, so that nothing runs that was not read.
+  if (!isWhole) return stay({ ...model, mode: { type: 'palette', draft: `${picked.path} `, at: 0 } })
+  const run: Effect & { type: 'run' } = { type: 'run', argv: wordsOf(draft), as: 'shown', write: picked.writes }
+  return picked.writes ? writing(browse(model), run) : stay(browse(model), run)
+}
+
+const ORDER = ['field', 'cancel', 'go'] as const
+
+function dialog(model: Model, asked: Dialog, key: string, text: string): Step {
+  const change = (next: Partial<Dialog>) => stay({ ...model, mode: { type: 'dialog', dialog: { ...asked, ...next } } })
+  const places = ORDER.filter((place) => place !== 'field' || asked.field)
+  const at = places.indexOf(asked.focus)
+  if (key === 'esc') return stay(browse(model))
+  if (key === 'ctrl-y') {
+    const lines = commandLines(asked).join('\n')
+    return stay(told(model, 'copied the shell command'), { type: 'copy', text: lines })
+  }
+  if (key === 'tab' || key === 'right' || key === 'down') return change({ focus: places[(at + 1) % places.length]! })
+  if (key === 'shift-tab' || key === 'left' || key === 'up')
+    return change({ focus: places[(at + places.length - 1) % places.length]! })
+  if (key === 'enter') {
+    if (asked.focus === 'cancel') return stay(browse(model))
+    if (asked.field?.required && !asked.field.text.trim()) return change({ focus: 'field' })
+    return asked.focus === 'field' ? change({ focus: 'go' }) : confirmed(model, asked)
+  }
+  if (asked.focus === 'field' && asked.field) {
+    return change({ field: { ...asked.field, text: typed(asked.field.text, key, text.replaceAll(/\s+/g, ' ')) } })
+  }
+  return stay(model)
+}
+
+function confirmed(model: Model, asked: Dialog): Step {
+  const { field, argv } = asked
+  const said = field?.text.trim() ?? ''
+  const flags = field?.flag ? [`${field.flag}=${said}`] : []
+  const effects = argv.map((words): Effect & { type: 'run' } => ({
+    type: 'run',
+    argv: [...words.map((word) => word.replace('$', () => said)), ...flags],
+    as: asked.secret ? 'secret' : asked.verb === 'Verify' ? 'shown' : 'told',
+    write: asked.verb !== 'Verify',
+  }))
+  const step = effects.reduce<Step>(
+    (before, effect) => {
+      const { model: next, effects } = effect.write ? writing(before.model, effect) : stay(before.model, effect)
+      return { model: next, effects: [...before.effects, ...effects] }
+    },
+    stay(withList(browse(model), { marked: [] })),
+  )
+  return step
+}
+
+function secret(model: Model, mode: ModeOf<'secret'>, key: string): Step {
+  const kept = { ...model, mode: { ...mode, saved: true, asking: false } }
+  if (key === 'y') return stay(told(kept, 'asked the terminal to copy the key'), { type: 'copy', text: mode.secret })
+  if (key === 'w') return stay(kept, { type: 'save', text: mode.secret })
+  if (key === 'enter') return stay(browse(model))
+  if (key !== 'esc') return stay(model)
+  return mode.saved || mode.asking ? stay(browse(model)) : stay({ ...model, mode: { ...mode, asking: true } })
+}
+
+function write(model: Model, key: string, text: string): Step {
+  const chat = chosenChat(model)
+  if (key === 'esc' || !chat) return stay(browse(model))
+  const draft = model.drafts[chat.id] ?? ''
+  if (key === 'ctrl-l') return keyed(browse(model), key, text)
+  if (key === 'enter') {
+    if (!draft.trim() || (model.mode.type === 'write' && model.mode.sending)) return stay(model)
+    // The same words in the same place of the same chat are said once, however often they are sent.
+    const once = Bun.hash(`${chat.id} ${chat.message_count} ${draft}`).toString(36)
+    const argv = ['takeovers', 'reply', '--widget', chat.widget_id, '--idempotency-key', once, '--', chat.id, draft]
+    const sending = { ...model, mode: { type: 'write', sending: true, failed: null } as const }
+    return writing(sending, { type: 'run', argv, as: 'reply', write: true })
+  }
+  const drafts = { ...model.drafts, [chat.id]: typed(draft, key, text, MOST_CHARS) }
+  return stay({ ...model, drafts })
+}
+
+function output(model: Model, mode: ModeOf<'output'>, key: string): Step {
+  if (key === 'esc' || key === 'q' || key === 'enter') return stay(browse(model))
+  if (key === 'y') return stay(told(model, 'copied'), { type: 'copy', text: mode.lines.join('\n') })
+  const by = { up: -1, k: -1, down: 1, j: 1, pageup: -10, pagedown: 10, g: -1e9, G: 1e9 }[key] ?? 0
+  const top = Math.max(0, Math.min(Math.max(0, mode.lines.length - 5), mode.top + by))
+  return stay({ ...model, mode: { ...mode, top } })
+}

@@ -1,0 +1,237 @@
+import { meaningOf } from '../keymap'
+import { LISTS } from '../screens'
+import type { Asked } from '../screens/list-view'
+import { screenOfNeed } from '../screens/needs'
+import { diffPath, hunksOf, type Part, submissionPath } from '../screens/review'
+import { chatPath, chosenChat } from '../screens/takeovers'
+import type { Effect } from './events'
+import { inMode } from './keys-modes'
+import { type ListState, type Model, type Row, SCREENS, type Screen } from './model'
+import { chosenAt, chosenRow, listOf, pickedRows, shownRows } from './rows'
+import { type Step, told } from './update'
+
+export const stay = (model: Model, ...effects: Effect[]): Step => ({ model, effects })
+
+/** What a key does, by the mode the program is in. */
+export function keyed(model: Model, key: string, text: string): Step {
+  if (key === 'ctrl-c') return stay(model, { type: 'quit' })
+  if (key === 'ctrl-z') return stay(model, { type: 'suspend' })
+  if (model.mode.type !== 'browse') return inMode(model, key, text)
+  const meaning = meaningOf(model.screen, key)
+  if (meaning?.startsWith('review.') && !model.review) return global(model, fallback(model, key) ?? '', key)
+  return meaning ? global(model, meaning, key) : stay(model)
+}
+
+/** A letter that has its meaning only in an open review has its global one in the list. */
+const fallback = (model: Model, key: string): string | null => (model.review ? null : meaningOf('overview', key))
+
+export const pasted = (model: Model, text: string): Step =>
+  model.mode.type === 'browse' ? stay(model) : inMode(model, '', text)
+
+function global(model: Model, meaning: string, key: string): Step {
+  switch (meaning) {
+    case 'screen':
+      return goTo(model, SCREENS[Number(key) - 1]!)
+    case 'move':
+      return move(model, key)
+    case 'open':
+      return open(model)
+    case 'mark':
+      return mark(model)
+    case 'filter':
+      return LISTS[model.screen]
+        ? stay({ ...model, mode: { type: 'filter', draft: listOf(model).filter, past: -1 } })
+        : stay(told(model, 'There is nothing to filter here.'))
+    case 'palette':
+      return stay({ ...model, mode: { type: 'palette', draft: '', at: 0 } })
+    case 'help':
+      return stay({ ...model, mode: { type: 'help' } })
+    case 'messages':
+      return stay({ ...model, mode: { type: 'messages' } })
+    case 'back':
+      return back(model)
+    case 'refresh':
+      return stay(model, { type: 'reconnect' })
+    case 'sort':
+      return sort(model, key === 's' ? 1 : -1)
+    case 'pause':
+      return stay({ ...model, paused: !model.paused })
+    case 'follow':
+      return stay(withList(model, { chosen: null, offset: 0, arrived: 0 }))
+    case 'rate':
+      return stay({ ...model, rate: Math.min(10, Math.max(1, model.rate + (key === '+' ? -1 : 1))) })
+    case 'quit':
+      return stay(model, { type: 'quit' })
+    case 'copy':
+      return copy(model)
+    case 'copy-command':
+      return stay(told(model, 'There is no command here: open a dialog or the palette first.'))
+    case 'trace':
+      return trace(model)
+    case 'logs.clear':
+      return stay({ ...model, clearedAt: new Date(model.now).toISOString() })
+    default:
+      return act(model, meaning, key)
+  }
+}
+
+export const withList = (model: Model, change: Partial<ListState>, screen = model.screen): Model => ({
+  ...model,
+  lists: { ...model.lists, [screen]: { ...model.lists[screen], ...change } },
+})
+
+function goTo(model: Model, screen: Screen): Step {
+  const next: Model = { ...model, screen, review: null, mode: { type: 'browse' } }
+  const chat = screen === 'takeovers' ? chosenChat(next) : null
+  const reads: Effect[] = chat ? [{ type: 'read', name: chatPath(chat), path: chatPath(chat) }] : []
+  return stay(next, { type: 'reconnect' }, ...reads)
+}
+
+const PAGE = 10
+const STEPS: Readonly<Record<string, number>> = {
+  up: -1,
+  k: -1,
+  down: 1,
+  j: 1,
+  pageup: -PAGE,
+  pagedown: PAGE,
+  g: Number.NEGATIVE_INFINITY,
+  home: Number.NEGATIVE_INFINITY,
+  G: Number.POSITIVE_INFINITY,
+  end: Number.POSITIVE_INFINITY,
+}
+
+function move(model: Model, key: string): Step {
+  const by = STEPS[key] ?? 0
+  if (model.review) {
+    const top = Math.max(0, Math.min(5_000, model.review.top + by))
+    return stay({ ...model, review: { ...model.review, top } })
+  }
+  const rows = shownRows(model)
+  if (!rows.length) return stay(model)
+  const before = chosenAt(model, rows)
+  const at = Math.max(0, Math.min(rows.length - 1, before + by))
+  const offset = Math.max(0, listOf(model).offset + at - before)
+  const isTop = at === 0
+  const next = withList(model, {
+    chosen: isTop ? null : rows[at]!.id,
+    offset: isTop ? 0 : Math.min(offset, at, model.rows),
+    ...(isTop ? { arrived: 0 } : {}),
+  })
+  // The top of the chats is a person who waits: it is chosen by name, so that another one does not slip under the hand.
+  if (model.screen !== 'takeovers') return stay(next)
+  const chat = rows[at] as Parameters<typeof chatPath>[0]
+  return stay(withList(next, { chosen: rows[at]!.id }), { type: 'read', name: chatPath(chat), path: chatPath(chat) })
+}
+
+function open(model: Model): Step {
+  const row = chosenRow(model)
+  if (!row) return stay(model)
+  if (model.screen === 'overview') return goTo(model, screenOfNeed(row.id))
+  if (model.screen === 'submissions') return openReview(model, row)
+  if (model.screen === 'takeovers') {
+    const chat = chosenChat(model)!
+    return stay(withList(model, { chosen: chat.id }), { type: 'read', name: chatPath(chat), path: chatPath(chat) })
+  }
+  const lines = JSON.stringify(row, null, 2).split('\n')
+  return stay({ ...model, mode: { type: 'output', title: LISTS[model.screen]!.title(row), lines, top: 0 } })
+}
+
+function openReview(model: Model, { id }: Row): Step {
+  if (model.review) return stay(model)
+  const [about, diff] = [submissionPath(id), diffPath(id)]
+  return stay(
+    withList({ ...model, review: { id, part: 'checks', top: 0, opened: ['checks'] } }, { chosen: id }),
+    { type: 'read', name: about, path: about },
+    { type: 'read', name: diff, path: diff },
+  )
+}
+
+function mark(model: Model): Step {
+  const row = chosenRow(model)
+  if (!row || !LISTS[model.screen]) return stay(model)
+  const { marked } = listOf(model)
+  const next = marked.includes(row.id) ? marked.filter((id) => id !== row.id) : [...marked, row.id]
+  return move(withList(model, { marked: next }), 'down')
+}
+
+function back(model: Model): Step {
+  if (model.review) return stay({ ...model, review: null })
+  const { filter, marked } = listOf(model)
+  if (filter) return stay(withList(model, { filter: '' }))
+  return stay(marked.length ? withList(model, { marked: [] }) : model)
+}
+
+/** By the next column, first down and then up; after the last one as the server has them. */
+function sort(model: Model, by: 1 | -1): Step {
+  const view = LISTS[model.screen]
+  if (!view) return stay(model)
+  const { sort: now } = listOf(model)
+  const places = view.columns.length * 2
+  const place = now ? now.column * 2 + (now.descending ? 0 : 1) : by > 0 ? -1 : places
+  const next = place + by
+  const sorted = next < 0 || next >= places ? null : { column: Math.floor(next / 2), descending: next % 2 === 0 }
+  return stay(withList(model, { sort: sorted }))
+}
+
+function copy(model: Model): Step {
+  const row = chosenRow(model)
+  if (!row) return stay(model)
+  return stay(told(model, `copied ${row.id}`), { type: 'copy', text: row.id })
+}
+
+/** The record of the request of a row. */
+function trace(model: Model): Step {
+  const row = chosenRow(model)
+  const request = row && LISTS[model.screen]?.requestOf?.(row)
+  if (!request) return stay(told(model, 'This row has no request to trace.'))
+  return stay(model, { type: 'run', argv: ['audit', 'list', '--request', request], as: 'shown', write: false })
+}
+
+function act(model: Model, meaning: string, key: string): Step {
+  if (meaning.startsWith('review.')) return inReview(model, meaning.slice('review.'.length), key)
+  if (meaning.startsWith('takeovers.')) return inChat(model, meaning)
+  const action = LISTS[model.screen]?.actions[meaning]
+  if (!action) return stay(model)
+  const rows = meaning.endsWith('-all') ? shownRows(model) : pickedRows(model)
+  return ask(model, action(rows, model))
+}
+
+function inReview(model: Model, part: string, key: string): Step {
+  const { review } = model
+  if (!review) return stay(model)
+  if (part !== 'hunk') {
+    const opened = [...new Set([...review.opened, part as Part])]
+    return stay({ ...model, review: { ...review, part, top: 0, opened } })
+  }
+  const starts = review.part === 'diff' ? hunksOf(model, model.columns) : []
+  const next = key === 'n' ? starts.find((at) => at > review.top) : starts.findLast((at) => at < review.top)
+  return stay({ ...model, review: { ...review, top: next ?? review.top } })
+}
+
+function inChat(model: Model, meaning: string): Step {
+  const chat = chosenChat(model)
+  if (!chat) return stay(told(model, 'There is no chat here.'))
+  const held = withList(model, { chosen: chat.id })
+  const argv = (verb: string, ...more: string[]) => ['takeovers', verb, chat.id, '--widget', chat.widget_id, ...more]
+  if (meaning === 'takeovers.write') {
+    return chat.takeover_status === 'human'
+      ? stay({ ...held, mode: { type: 'write', sending: false, failed: null } })
+      : stay(told(model, 'Take it over first: press T.'))
+  }
+  const verb = meaning === 'takeovers.take' ? 'take' : 'release'
+  return writing(held, { type: 'run', argv: argv(verb), as: 'told', write: true })
+}
+
+/** Does it, unless the dashboard is read-only or the server is away. */
+export function writing(model: Model, effect: Effect & { type: 'run' }): Step {
+  if (!model.canWrite) return stay(told(model, 'This is read-only. :write turns changes on.'))
+  if (model.link.state === 'offline') return stay(told(model, 'Actions are off until the server answers again.'))
+  return stay(model, effect)
+}
+
+function ask(model: Model, asked: Asked): Step {
+  if (asked === null) return stay(model)
+  if (typeof asked === 'string') return stay(told(model, asked))
+  return stay({ ...model, mode: { type: 'dialog', dialog: asked } })
+}

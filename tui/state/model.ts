@@ -1,0 +1,150 @@
+import type { TopicName } from '../../src/operators/schema'
+import type { Line } from '../draw/line'
+
+export const SCREENS = [
+  'overview',
+  'jobs',
+  'deliveries',
+  'takeovers',
+  'submissions',
+  'browser',
+  'keys',
+  'audit',
+  'logs',
+] as const satisfies readonly TopicName[]
+export type Screen = (typeof SCREENS)[number]
+
+export type Row = Readonly<Record<string, unknown>> & { id: string }
+export type Facts = Readonly<Record<string, unknown>>
+/** What is known of one topic. Its strings are clean: the store takes no others. */
+export type TopicData = { rows: readonly Row[]; facts: Facts; seq: number; at: string; trouble: string | null }
+
+export type ListState = {
+  /** Null follows the first row. */
+  chosen: string | null
+  /** Rows of the screen between the first one shown and the chosen one, so that nothing moves under the cursor. */
+  offset: number
+  marked: readonly string[]
+  filter: string
+  /** Of the screen's columns; null is the server's order. */
+  sort: { column: number; descending: boolean } | null
+  /** Rows that came in above since the list was left. */
+  arrived: number
+}
+
+type Link = {
+  state: 'connecting' | 'live' | 'polling' | 'offline'
+  /** Epoch ms. */
+  since: number
+  /** When something came last. */
+  heardAt: number
+  problem: string
+  tries: number
+  nextTryAt: number
+}
+
+/** A question before a change; `argv` are the command lines that it stands for. */
+export type Dialog = {
+  title: string
+  about: readonly string[]
+  argv: readonly (readonly string[])[]
+  verb: string
+  /** A text that is asked for: its flag, or the place of `$` in the command line. */
+  field: { label: string; flag: string | null; text: string; required: boolean } | null
+  focus: 'field' | 'cancel' | 'go'
+  /** The answer holds a secret that is shown once. */
+  secret?: boolean
+}
+
+type Mode =
+  | { type: 'browse' }
+  | { type: 'filter'; draft: string; past: number }
+  | { type: 'palette'; draft: string; at: number }
+  | { type: 'help' }
+  | { type: 'messages' }
+  | { type: 'dialog'; dialog: Dialog }
+  | { type: 'output'; title: string; lines: readonly string[]; top: number }
+  | { type: 'secret'; title: string; secret: string; about: readonly string[]; saved: boolean; asking: boolean }
+  | { type: 'write'; sending: boolean; failed: string | null }
+
+/** A command of `svc-admin`, for the palette. */
+export type PaletteCommand = { path: string; args: string; summary: string; writes: boolean }
+
+export type Where = {
+  /** Name of the profile, or how the server is reached. */
+  name: string
+  address: string
+  production: boolean
+  operator: string
+  /** Flags that reach the same server, for the commands that are run. */
+  flags: readonly string[]
+}
+
+export type Options = {
+  color: boolean
+  ascii: boolean
+  motion: boolean
+  bell: boolean
+  screenReader: boolean
+}
+
+type Details = Readonly<Record<string, { value: unknown; at: number; problem: string | null }>>
+
+export type Model = {
+  screen: Screen
+  columns: number
+  rows: number
+  /** Epoch ms. */
+  now: number
+  where: Where
+  options: Options
+  canWrite: boolean
+  /** Of this operator; empty before the server has said it. */
+  role: string
+  paused: boolean
+  /** Seconds between repaints of what changed. */
+  rate: number
+  link: Link
+  topics: Readonly<Partial<Record<TopicName, TopicData>>>
+  lists: Readonly<Record<Screen, ListState>>
+  mode: Mode
+  commands: readonly PaletteCommand[]
+  messages: readonly { at: number; text: string }[]
+  filters: readonly string[]
+  /** What was read for one row: the chat of a session, a submission with its diff. */
+  details: Details
+  /** What is written to visitors and not sent yet, by session. */
+  drafts: Readonly<Record<string, string>>
+  /** An open submission, and which part of it is shown. */
+  review: { id: string; part: string; top: number; opened: readonly string[] } | null
+  /** Logs from before are not shown. */
+  clearedAt: string | null
+}
+
+/** A picture of one moment: exactly as many lines as the window has rows. */
+export type Picture = readonly Line[]
+
+const LIST: ListState = { chosen: null, offset: 0, marked: [], filter: '', sort: null, arrived: 0 }
+
+type Start = Pick<Model, 'where' | 'options' | 'commands' | 'now' | 'columns' | 'rows' | 'canWrite' | 'screen'>
+
+export const startModel = (start: Start): Model => ({
+  ...start,
+  role: '',
+  paused: false,
+  rate: 1,
+  link: { state: 'connecting', since: start.now, heardAt: start.now, problem: '', tries: 0, nextTryAt: 0 },
+  topics: {},
+  lists: Object.fromEntries(SCREENS.map((screen) => [screen, LIST])) as Model['lists'],
+  mode: { type: 'browse' },
+  messages: [],
+  filters: [],
+  details: {},
+  drafts: {},
+  review: null,
+  clearedAt: null,
+})
+
+/** The topics that are needed: the counts of the tabs, and what the screen shows. */
+export const topicsOf = ({ screen }: Pick<Model, 'screen'>): TopicName[] =>
+  screen === 'overview' ? ['overview', 'jobs', 'browser', 'deliveries'] : ['overview', screen]

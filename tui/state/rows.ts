@@ -1,0 +1,55 @@
+import { LISTS } from '../screens'
+import { overviewRows } from '../screens/needs'
+import { chatsOf } from '../screens/takeovers'
+import { readFilter } from './filter'
+import type { ListState, Model, Row, Screen } from './model'
+
+/** The rows of a screen in the order in which they are shown, without those that the filter hides. */
+export function shownRows(model: Model, screen: Screen = model.screen): readonly Row[] {
+  if (screen === 'overview') return overviewRows(model)
+  if (screen === 'takeovers') return chatsOf(model)
+  const view = LISTS[screen]!
+  const { filter, sort } = listOf(model, screen)
+  const all = allRows(model, screen)
+  const draft = model.mode.type === 'filter' && model.screen === screen ? model.mode.draft : filter
+  const kept = draft ? all.filter(readFilter(draft, view.fields).matches) : all
+  const column = sort && view.columns[sort.column]
+  if (!sort || !column) return kept
+  const way = sort.descending ? -1 : 1
+  return kept.toSorted((a, b) => {
+    const [left, right] = [column.value(a), column.value(b)]
+    return left < right ? -way : left > right ? way : 0
+  })
+}
+
+/** All rows of a screen, as the server told them. */
+export function allRows(model: Model, screen: Screen = model.screen): readonly Row[] {
+  const rows = model.topics[screen]?.rows ?? []
+  const { clearedAt } = model
+  return screen === 'logs' && clearedAt ? rows.filter(({ at }) => String(at) > clearedAt) : rows
+}
+
+export const listOf = (model: Model, screen: Screen = model.screen): ListState => model.lists[screen]
+
+/** The place of the chosen row; the first where none is chosen or the chosen one has gone. */
+export function chosenAt(model: Model, rows: readonly Row[], screen: Screen = model.screen): number {
+  const { chosen } = listOf(model, screen)
+  return Math.max(
+    0,
+    rows.findIndex(({ id }) => id === chosen),
+  )
+}
+
+export const chosenRow = (model: Model): Row | null => {
+  const rows = shownRows(model)
+  return rows[chosenAt(model, rows)] ?? null
+}
+
+/** What an action is about: the marked rows, or the chosen one. */
+export function pickedRows(model: Model): readonly Row[] {
+  const { marked } = listOf(model)
+  const rows = shownRows(model)
+  if (marked.length) return rows.filter(({ id }) => marked.includes(id))
+  const row = rows[chosenAt(model, rows)]
+  return row ? [row] : []
+}

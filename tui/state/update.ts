@@ -1,0 +1,160 @@
+import { chatPath, chosenChat } from '../screens/takeovers'
+import type { Effect, Event } from './events'
+import { keyed, pasted } from './keys'
+import { type Model, type Row, topicsOf } from './model'
+import { streamed } from './stream'
+
+export type Step = { model: Model; effects: readonly Effect[] }
+
+const MOST_MESSAGES = 200
+
+/** The whole program as a function: what happened, and what is to be done. Nothing here looks at a terminal or a clock. */
+export function update(model: Model, event: Event): Step {
+  switch (event.type) {
+    case 'key':
+      return keyed(model, event.key, event.text)
+    case 'pasted':
+      return pasted(model, event.text)
+    case 'ticked':
+      return { model: { ...model, now: event.now }, effects: [] }
+    case 'resized':
+      return { model: { ...model, columns: event.columns, rows: event.rows }, effects: [] }
+    case 'streamed':
+      return hear(model, event)
+    case 'polled':
+      return { model: polled(model, event.topics), effects: [] }
+    case 'linked': {
+      const isBack = model.link.state === 'offline'
+      const link = { ...model.link, state: event.state, since: model.now, heardAt: model.now, tries: 0, problem: '' }
+      const linked = { ...model, link }
+      return { model: isBack ? told(linked, 'the server answers again') : linked, effects: [] }
+    }
+    case 'lost': {
+      const { problem, tries, nextTryAt } = event
+      const since = model.link.state === 'offline' ? model.link.since : model.now
+      return {
+        model: { ...model, link: { ...model.link, state: 'offline', since, problem, tries, nextTryAt } },
+        effects: [],
+      }
+    }
+    case 'read': {
+      const { name, value, problem } = event
+      const kept = problem ? (model.details[name]?.value ?? null) : value
+      return {
+        model: { ...model, details: { ...model.details, [name]: { value: kept, problem, at: model.now } } },
+        effects: [],
+      }
+    }
+    case 'ran':
+      return ran(model, event)
+    case 'said':
+      return { model: told(model, event.text), effects: [] }
+    case 'went':
+      return { model: { ...model, screen: event.screen }, effects: [{ type: 'reconnect' }] }
+  }
+}
+
+function polled(model: Model, found: Extract<Event, { type: 'polled' }>['topics']): Model {
+  const told = found.map(({ topic, facts, rows, at }) => [
+    topic,
+    { rows: rows as Row[], facts, at, seq: 0, trouble: null },
+  ])
+  const topics = { ...model.topics, ...(Object.fromEntries(told) as Model['topics']) }
+  return { ...model, topics, link: { ...model.link, heardAt: model.now } }
+}
+
+export const told = (model: Model, text: string): Model => ({
+  ...model,
+  messages: [...model.messages, { at: model.now, text }].slice(-MOST_MESSAGES),
+})
+
+/** Events that came together; a gap asks for a new beginning. */
+function hear(model: Model, { events }: Event & { type: 'streamed' }): Step {
+  const before = model
+  let gap = false
+  let next: Model = { ...model, link: { ...model.link, heardAt: model.now } }
+  const wanted = topicsOf(model)
+  for (const event of events) {
+    if (event.type === 'hello') {
+      next = greeted(next, event)
+      continue
+    }
+    if (!wanted.includes(event.topic)) continue
+    const heard = streamed(next, event)
+    next = heard.model
+    gap ||= heard.gap
+  }
+  const effects: Effect[] = [...(gap ? [{ type: 'reconnect' } as const] : []), ...chatNews(before, next)]
+  return { model: next, effects: [...effects, ...bell(before, next)] }
+}
+
+/** Who the server takes us for, and what that role may do. */
+function greeted(model: Model, { operator, role }: { operator: string; role: string }): Model {
+  const known = { ...model, where: { ...model.where, operator }, role }
+  if (role !== 'viewer' || !model.canWrite) return known
+  return told({ ...known, canWrite: false }, 'Your operator role viewer may look, and change nothing.')
+}
+
+/** The open chat is read again when its row has changed. */
+function chatNews(before: Model, next: Model): Effect[] {
+  if (next.screen !== 'takeovers') return []
+  const chat = chosenChat(next)
+  if (!chat) return []
+  const known = before.topics.takeovers?.rows.find(({ id }) => id === chat.id)
+  const isNews = !known || JSON.stringify(known) !== JSON.stringify(chat) || !next.details[chatPath(chat)]
+  return isNews ? [{ type: 'read', name: chatPath(chat), path: chatPath(chat) }] : []
+}
+
+function bell(before: Model, next: Model): Effect[] {
+  const waiting = (model: Model) =>
+    ((model.topics.overview?.facts.needs ?? []) as { kind: string; count: number }[]).find(
+      ({ kind }) => kind === 'visitors',
+    )?.count ?? 0
+  return next.options.bell && waiting(next) > waiting(before) ? [{ type: 'bell' }] : []
+}
+
+/** What a command said; a failure is never silent. */
+function ran(model: Model, { argv, exitCode, out, err, as }: Event & { type: 'ran' }): Step {
+  const line = `svc-admin ${argv.join(' ')}`
+  const words = (exitCode ? err || out : out || err).trim()
+  const first = words.split('\n')[0] ?? ''
+  if (as === 'reply') return { model: replied(model, exitCode, first), effects: [] }
+  if (as === 'secret' && exitCode === 0) return { model: withSecret(model, out), effects: [] }
+  if (as === 'told' && exitCode === 0)
+    return { model: told(browsing(model), `${argv.slice(0, 2).join(' ')}: done`), effects: [] }
+  const lines = [words, exitCode ? `exit ${exitCode}` : ''].join('\n').split('\n')
+  const mode = { type: 'output', title: line.slice(0, 200), lines, top: 0 } as const
+  return {
+    model: { ...told(model, exitCode ? `not done: ${first}` : `${argv.slice(0, 2).join(' ')}: done`), mode },
+    effects: [],
+  }
+}
+
+const browsing = (model: Model): Model => ({ ...model, mode: { type: 'browse' } })
+
+function replied(model: Model, exitCode: number, problem: string): Model {
+  if (model.mode.type !== 'write') return exitCode ? told(model, `not sent: ${problem}`) : model
+  if (exitCode) return { ...model, mode: { type: 'write', sending: false, failed: problem } }
+  const chat = chosenChat(model)
+  const drafts = chat ? { ...model.drafts, [chat.id]: '' } : model.drafts
+  return { ...model, drafts, mode: { type: 'write', sending: false, failed: null } }
+}
+
+function withSecret(model: Model, out: string): Model {
+  const made = parsed(out)
+  const secret = String(made.key ?? '')
+  if (!secret) return told(browsing(model), 'done')
+  const about = [`tier ${made.tier}    scopes ${(made.scopes as string[] | undefined)?.join(' ') ?? ''}`]
+  return {
+    ...model,
+    mode: { type: 'secret', title: `New key "${made.name}"`, secret, about, saved: false, asking: false },
+  }
+}
+
+function parsed(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>
+  } catch {
+    return {}
+  }
+}
