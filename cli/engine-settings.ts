@@ -17,6 +17,7 @@ export const SETTING_FLAGS = {
   vision: choice(ABILITIES, 'whether it sees images; auto believes what it says of itself'),
   tools: choice(ABILITIES, 'whether it calls tools'),
   jsonOutput: choice(ABILITIES, 'whether it answers in JSON when told to'),
+  imageEdits: choice(ABILITIES, 'whether it changes pictures; auto knows some models'),
   pricePrompt: whole('N', 'micro-cents of 1,000 tokens of a prompt', { min: 0, max: MOST_PRICE }),
   priceCompletion: whole('N', 'micro-cents of 1,000 tokens of an answer', { min: 0, max: MOST_PRICE }),
 }
@@ -37,6 +38,7 @@ export function settingsOf(given: Given<typeof SETTING_FLAGS>) {
     vision: readAbility(given.vision),
     tools: readAbility(given.tools),
     json: readAbility(given.jsonOutput),
+    imageEdits: readAbility(given.imageEdits),
     prices: Object.keys(prices).length ? prices : undefined,
   })
 }

@@ -3,6 +3,7 @@ import type { Hold } from '../billing/schema'
 import type { ConversationId } from '../conversations/schema'
 import type { Message } from '../engines'
 import type { Draft } from '../files'
+import type { ArtifactId } from '../files/schema'
 import type { Guard, HoldBack } from '../guardrails'
 import type { Call } from '../kernel/caller'
 import type { BrandSoul } from '../keys/schema'
@@ -19,8 +20,8 @@ import type { StoredAnswer } from './cache'
 import type { CompletionRequest } from './request'
 import type { CompletionId, ModelRef, Routing } from './schema'
 
-/** A turn before the prompt; `pictured` where a picture was its answer. */
-export type PastTurn = Message & { readonly pictured?: boolean }
+/** A turn before the prompt; `pictured` where a picture was its answer, and which one where it was stored. */
+export type PastTurn = Message & { readonly pictured?: boolean; readonly pictureId?: ArtifactId }
 
 /** What a reader of a stream sees, in order: one `began`, steps, one `ended`. */
 export type Progress =

@@ -71,7 +71,7 @@ type Deps = {
   guardrails: Pick<GuardrailService, 'guardOf'>
   memory: MemoryService
   research: Pick<ResearchService, 'inquire' | 'later' | 'most'>
-  files: Pick<Files, 'receive' | 'add' | 'discard' | 'find'>
+  files: Pick<Files, 'receive' | 'add' | 'discard' | 'find' | 'findRow' | 'read'>
   pictures: Pictures
   video: Pick<VideoService, 'later'>
   outbound: Outbound

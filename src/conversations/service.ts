@@ -22,8 +22,8 @@ import {
 import type { ConversationRow, MessageRow } from './table'
 
 export type ConversationService = ReturnType<typeof createConversations>
-/** `pictured` where a picture was the answer. */
-export type PastTurn = { role: 'user' | 'assistant'; content: string; pictured?: boolean }
+/** `pictured` where a picture was the answer; `pictureId` where it was stored. */
+export type PastTurn = { role: 'user' | 'assistant'; content: string; pictured?: boolean; pictureId?: ArtifactId }
 
 type Deps = { store: Store; audit: AuditLog; clock: Clock; files: Pick<Files, 'find'> }
 
@@ -52,8 +52,11 @@ export function createConversations({ store, audit, clock, files }: Deps) {
     const found = await rows.messagesAfter(store.read, conversation.id, conversation.message_count - HISTORY_MESSAGES)
     const turns = found.flatMap(({ role, content }, place): PastTurn[] => {
       if (role !== 'user' && role !== 'assistant') return []
-      const pictured = role === 'user' && found[place + 1]?.about?.resolvedMode === 'image'
-      return [{ role, content, ...(pictured ? { pictured } : {}) }]
+      const { about } = found[place + 1] ?? {}
+      if (role !== 'user' || about?.resolvedMode !== 'image') return [{ role, content }]
+      const id = about.artifacts.find(({ type }) => type === 'image')?.id
+      const stored = typeof id === 'string' && ArtifactId.is(id) ? { pictureId: id } : {}
+      return [{ role, content, pictured: true, ...stored }]
     })
     return { id: conversation.id, turns }
   }

@@ -61,6 +61,8 @@ export type ImageRequest = {
   prompt: string
   /** What it asked to change since, oldest first. */
   changes: readonly string[]
+  /** The picture that the last change is about; an upstream that cannot change pictures gets the whole description. */
+  base?: MadeImage | null
   style: string | null
   /** `W:H`; null leaves it to the engine. */
   aspectRatio: string | null

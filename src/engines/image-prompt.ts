@@ -8,6 +8,14 @@ export function imagePrompt({ prompt, changes, style, aspectRatio }: Omit<ImageR
   return said.length === 1 ? prompt : said.map(asSentence).join(' ')
 }
 
+/** Whether a model changes a picture that is sent to it, where no setting says so. */
+export const changesPictures = (model: string): boolean => /^(?:gpt-image|chatgpt-image)/.test(model)
+
+/** What an upstream that gets the picture itself is told: the last change alone. */
+export function editPrompt({ prompt, changes, ...request }: ImageRequest): string {
+  return imagePrompt({ ...request, prompt: changes.at(-1) ?? prompt, changes: [] })
+}
+
 const asSentence = (text: string): string => {
   const trimmed = text.trim()
   return /[.!?…。！？]["'”’»)]?$/.test(trimmed) ? trimmed : `${trimmed}.`

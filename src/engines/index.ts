@@ -13,6 +13,7 @@ export type {
   ImagePart,
   ImageQuality,
   JsonSchema,
+  MadeImage,
   Message,
   Part,
   ToolCall,

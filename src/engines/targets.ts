@@ -194,6 +194,7 @@ function createDriver(name: string, upstream: UpstreamConfig, { clock }: Pick<De
     ...shared,
     baseUrl: upstream.baseUrl!,
     outputLimitField: upstream.outputLimitField ?? 'max_tokens',
+    imageEdits: upstream.imageEdits,
   })
 }
 

@@ -36,6 +36,7 @@ export const UPSTREAM_SETTINGS = {
   vision: ability('Whether it sees images; default: what it says of itself'),
   tools: ability('Whether it calls tools; default: what it says of itself'),
   json: ability('Whether it answers in JSON when told to; default: what it says of itself'),
+  imageEdits: ability('Whether it changes pictures (POST /images/edits); default: models named gpt-image'),
   /** Micro-cents, for the engines that ask it first; SVC_PRICES goes before them, and members left out keep the engine's price. */
   prices: t.Optional(Price),
 }

@@ -1,4 +1,4 @@
-import { type EngineService, type ImageQuality, imagePrompt, type Origin } from '../engines'
+import { type EngineService, type ImageQuality, imagePrompt, type MadeImage, type Origin } from '../engines'
 import { type Draft, imageSize } from '../files'
 import type { About } from '../files/schema'
 import type { Work } from '../making'
@@ -9,6 +9,8 @@ export type PictureOrder = {
   prompt: string
   /** What was asked to change since, oldest first. */
   changes?: readonly string[]
+  /** The picture that the last of these changes is about. */
+  base?: MadeImage | null
   style?: string | null
   aspectRatio?: string | null
   quality?: ImageQuality
@@ -41,6 +43,7 @@ export function createPictures(engines: Pick<EngineService, 'image'>) {
     const wanted = {
       prompt: order.prompt,
       changes: order.changes ?? [],
+      base: order.base ?? null,
       style: order.style ?? null,
       aspectRatio: order.aspectRatio ?? null,
       quality: order.quality ?? 'standard',

@@ -1,7 +1,16 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import type { Driver, EngineAnswer, EnginePart, EngineRequest, FailureKind } from '../../src/engines/engine'
+import type {
+  Driver,
+  EngineAnswer,
+  EnginePart,
+  EngineRequest,
+  FailureKind,
+  ImageRequest,
+} from '../../src/engines/engine'
+import { PIXEL } from '../files/support'
 import { eventually } from '../support/eventually'
 import { UPSTREAM_SECRET, type Upstream } from '../support/upstream'
+import type { startPictureServer } from '../support/upstream/pictures'
 
 export const request = (prompt: string, more: Partial<EngineRequest> = {}): EngineRequest => ({
   model: 'scripted-model',
@@ -179,6 +188,76 @@ export function upstreamSuite(name: string, { driver, impatient, upstream, inste
       ]
       await driver.complete!(request('', { messages: [{ role: 'user', content }] }))
       expect(JSON.stringify(upstream.calls[0]!.body)).toContain('iVBORw0KGgo=')
+    })
+  })
+}
+
+export type ImageSuiteOptions = {
+  driver: Driver
+  server: ReturnType<typeof startPictureServer>
+  /** A model that changes the picture it is sent, and one that only reads descriptions, where there are such. */
+  models: { edits?: string; describes?: string }
+}
+
+/** What a driver of pictures owes. */
+export function imageSuite(name: string, { driver, server, models }: ImageSuiteOptions): void {
+  const asked = (more: Partial<ImageRequest> = {}): ImageRequest => ({
+    model: models.edits ?? models.describes!,
+    prompt: 'a pixel',
+    changes: [],
+    style: null,
+    aspectRatio: null,
+    quality: 'standard',
+    variant: 0,
+    signal: new AbortController().signal,
+    ...more,
+  })
+  const base = { bytes: new Uint8Array(PIXEL), mimeType: 'image/png' }
+  const changed = { changes: ['make it red', 'now larger'], base, style: 'flat' }
+
+  describe(`${name}: pictures`, () => {
+    beforeEach(() => void server.calls.splice(0))
+    afterAll(() => server.stop())
+
+    test('are the bytes that the upstream made of the description', async () => {
+      const { bytes } = await driver.image!(asked({ style: 'flat', aspectRatio: '16:9' }))
+      expect(Buffer.from(bytes).equals(PIXEL)).toBe(true)
+      expect(server.calls).toMatchObject([{ prompt: 'a pixel. Style: flat. Aspect ratio: 16:9.', sent: [] }])
+    })
+
+    if (models.edits)
+      test('are changed where the model can: it gets the picture and the last change', async () => {
+        const { bytes } = await driver.image!(asked({ ...changed, model: models.edits! }))
+        expect(bytes.length).toBe(PIXEL.length)
+        expect(server.calls).toMatchObject([{ prompt: 'now larger. Style: flat.', sent: [PIXEL.length] }])
+      })
+
+    if (models.describes)
+      test('are described anew to a model that cannot change them', async () => {
+        await driver.image!(asked({ ...changed, model: models.describes! }))
+        const prompt = 'a pixel. Change: make it red. Change: now larger. Style: flat.'
+        expect(server.calls).toMatchObject([{ prompt, sent: [] }])
+      })
+
+    test.each([
+      ['[[400]]', 'rejected'],
+      ['[[401]]', 'config'],
+      ['[[404]]', 'config'],
+      ['[[429]]', 'throttled'],
+      ['[[500]]', 'server'],
+      ['[[text]]', 'malformed'],
+    ] as const)('%s fails as %s', async (script, kind) => {
+      const failure = await driver.image!(asked({ prompt: script })).then(
+        () => null,
+        (error: { kind: string }) => error,
+      )
+      expect(failure?.kind).toBe(kind)
+    })
+
+    test('a caller who left before the start gets their own reason back', async () => {
+      const left = new Error('left')
+      await expect(driver.image!(asked({ signal: AbortSignal.abort(left) }))).rejects.toBe(left)
+      expect(server.calls).toEqual([])
     })
   })
 }

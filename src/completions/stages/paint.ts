@@ -1,26 +1,40 @@
 import type { Thought } from '../../agent/schema'
-import { originOf } from '../../engines'
+import { type MadeImage, originOf } from '../../engines'
 import type { Files } from '../../files'
+import { ownerOf } from '../../kernel/caller'
+import type { Store } from '../../kernel/store'
 import { captionOf, type Pictures, pictureDescribed } from '../../media'
 import { isStealth } from '../rules'
 import type { Run, Write } from '../run'
 import { holdBackOf } from './guard'
 import { BLOCKED, show } from './show'
 
-type Deps = { pictures: Pictures; files: Pick<Files, 'receive'> }
+type Deps = { pictures: Pictures; store: Store; files: Pick<Files, 'findRow' | 'read' | 'receive'> }
+
+/** Larger pictures are described to an engine, and not sent. */
+const MOST_BASE_BYTES = 20 * 1024 * 1024
 
 /** The prompts before this one whose answers were pictures, oldest first. */
 const picturedIn = ({ history }: Pick<Run, 'history'>): string[] =>
   history.flatMap((turn) => (turn.pictured && typeof turn.content === 'string' ? [turn.content] : []))
 
 /** Answers with a picture: a new one, or the one before it changed (contract 2.2). Throws what image engines throw. */
-export function createPaint({ pictures, files }: Deps) {
-  return async function paint(run: Run): Promise<Thought> {
+export function createPaint({ pictures, store, files }: Deps) {
+  return paint
+
+  async function paint(run: Run): Promise<Thought> {
     const { request, call, deadline } = run
     const { prompt, changes } = pictureDescribed(request.prompt, picturedIn(run))
     const stealth = isStealth(request.mode)
     const made = await pictures(
-      { prompt, changes, ...request.picture, engineId: run.pictureEngineId, count: 1 },
+      {
+        prompt,
+        changes,
+        base: changes.length ? await pictureBefore(run) : null,
+        ...request.picture,
+        engineId: run.pictureEngineId,
+        count: 1,
+      },
       {
         signal: deadline.signal,
         origin: { ...originOf(call), stealth },
@@ -51,6 +65,14 @@ export function createPaint({ pictures, files }: Deps) {
       toolCalls: [],
       warnings: [],
     }
+  }
+
+  /** The picture that is to change, if the conversation has it; the caller's own. */
+  async function pictureBefore({ history, call }: Run): Promise<MadeImage | null> {
+    const id = history.findLast(({ pictured }) => pictured)?.pictureId
+    const row = id ? await files.findRow(store.read, ownerOf(call.caller), id) : undefined
+    if (row?.type !== 'image' || row.size_bytes > MOST_BASE_BYTES) return null
+    return { bytes: new Uint8Array(await new Response(await files.read(row)).arrayBuffer()), mimeType: row.mime_type }
   }
 }
 

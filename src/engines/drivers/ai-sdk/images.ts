@@ -1,21 +1,22 @@
 import type { ImageModelV4CallOptions, ImageModelV4Result } from '@ai-sdk/provider'
 import { EngineFailure, type ImageRequest, type MadeImage } from '../../engine'
-import { imagePrompt, qualityFor, sizeFor } from '../../image-prompt'
+import { changesPictures, editPrompt, imagePrompt, qualityFor, sizeFor } from '../../image-prompt'
 import type { Vendor } from './vendors'
 
 /** A request in the vendor packages' terms: openai takes sizes, google aspect ratios. */
 export function toImageOptions(vendor: Vendor, request: ImageRequest, signal: AbortSignal): ImageModelV4CallOptions {
-  const { model, aspectRatio, quality } = request
+  const { model, aspectRatio, quality, base } = request
+  const edits = base && (vendor === 'google' || changesPictures(model))
   const size = vendor === 'openai' ? sizeFor(model, aspectRatio) : undefined
   const wanted = vendor === 'openai' ? qualityFor(model, quality) : undefined
   return {
-    prompt: imagePrompt(request),
+    prompt: edits ? editPrompt(request) : imagePrompt(request),
     n: 1,
     size: size as ImageModelV4CallOptions['size'],
     aspectRatio:
       vendor === 'openai' ? undefined : ((aspectRatio ?? undefined) as ImageModelV4CallOptions['aspectRatio']),
     seed: undefined,
-    files: undefined,
+    files: edits ? [{ type: 'file', data: base.bytes, mediaType: base.mimeType }] : undefined,
     mask: undefined,
     providerOptions: wanted ? { openai: { quality: wanted } } : {},
     abortSignal: signal,

@@ -12,7 +12,7 @@ import { toWire, type WireRequest } from './to-wire'
 import { createCompatTranscription } from './transcription'
 import { createCompatVideos } from './videos'
 
-export type CompatOptions = CallOptions & { outputLimitField: string }
+export type CompatOptions = CallOptions & { outputLimitField: string; imageEdits?: boolean | undefined }
 
 /** Driver for any chat-completions server. It is on the hot path, so it does no optional work. */
 export function createCompatDriver(options: CompatOptions): Driver {

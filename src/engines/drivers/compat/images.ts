@@ -1,26 +1,35 @@
 import { trustedFetch } from '../../../kernel/outbound'
 import { type Driver, EngineFailure, type ImageRequest, type MadeImage } from '../../engine'
 import { failureOfStatus } from '../../failures'
-import { imagePrompt, qualityFor, sizeFor } from '../../image-prompt'
+import { changesPictures, editPrompt, imagePrompt, qualityFor, sizeFor } from '../../image-prompt'
 import { PLAIN_TIMEOUT_MS, startTimeout, type UpstreamTimeout } from '../upstream-timeout'
 import { readBytes, readText } from './body'
 import { type CallOptions, headersOf, urlOf } from './call-options'
 
 const MAX_IMAGE_BYTES = 32 * 1024 * 1024
 
-/** Pictures of any server with `POST /images/generations`. */
-export function createCompatImages(options: CallOptions): Required<Pick<Driver, 'image'>> {
+/** Pictures of any server with `POST /images/generations`, changed by those that have `POST /images/edits`. */
+export function createCompatImages(
+  options: CallOptions & { imageEdits?: boolean | undefined },
+): Required<Pick<Driver, 'image'>> {
   const { clock, timeoutMs = PLAIN_TIMEOUT_MS, silenceMs } = options
   const own = headersOf(options)
   return {
     async image(request) {
       const timeout = startTimeout(request.signal, { clock, timeoutMs, silenceMs })
       try {
-        const response = await ask('/images/generations', timeout, {
-          method: 'POST',
-          headers: { ...own, 'content-type': 'application/json' },
-          body: JSON.stringify(toImageWire(request)),
-        })
+        const edits = request.base && (options.imageEdits ?? changesPictures(request.model))
+        const response = edits
+          ? await ask('/images/edits', timeout, {
+              method: 'POST',
+              headers: own,
+              body: toEditForm(request, request.base!),
+            })
+          : await ask('/images/generations', timeout, {
+              method: 'POST',
+              headers: { ...own, 'content-type': 'application/json' },
+              body: JSON.stringify(toImageWire(request)),
+            })
         const found = readImageAnswer(await readText(response, timeout))
         const made = 'url' in found ? await download(found.url, timeout) : found
         timeout.finished()
@@ -68,6 +77,19 @@ function toImageWire(request: ImageRequest) {
     // These always answer with bytes, and refuse to be told so.
     ...(model.startsWith('gpt-image') ? {} : { response_format: 'b64_json' }),
   }
+}
+
+/** A picture and what to change in it. */
+function toEditForm(request: ImageRequest, { bytes, mimeType }: MadeImage): FormData {
+  const form = new FormData()
+  const { prompt: _, ...wire } = toImageWire(request)
+  for (const [name, value] of Object.entries({ ...wire, prompt: editPrompt(request) })) form.set(name, String(value))
+  form.set(
+    'image',
+    new Blob([bytes as Uint8Array<ArrayBuffer>], { type: mimeType }),
+    `image.${mimeType.replace(/^image\//, '')}`,
+  )
+  return form
 }
 
 /** The picture in an answer, or the address where the upstream has it. Throws `malformed`. */
