@@ -56,6 +56,9 @@ async function doStep(doing: Doing, step: Step, fixed: Element | null): Promise<
     }
     case 'scroll':
       return scroll(doing, step, fixed)
+    case 'person':
+      await doing.askPerson(step.why)
+      return { action: 'a person did it', target: null }
     case 'tab':
       return showTab(doing, step.which)
     case 'dialog':

@@ -19,6 +19,7 @@ import type { ActionOrder, ActionResult, BrowserTool } from './schema'
 import type { Actor } from './schema-recording'
 import type { Thinker } from './think'
 import { DECLARED } from './tools'
+import type { Wheel } from './wheel'
 
 type Deps = Omit<PerformDeps, 'thinker'> & {
   /** What an engine adds for a caller, who pays for it; `spent` is told what was charged, in micro-cents. */
@@ -30,15 +31,14 @@ type Deps = Omit<PerformDeps, 'thinker'> & {
   log: Log
   files: Pick<Files, 'receive' | 'add' | 'discard'>
   recorder: Recorder
-  /** Waits while a person has the wheel. Throws {@link ToolFailure} when that takes too long. */
-  waitForWheel(session: OpenSession, signal: AbortSignal): Promise<void>
+  wheel: Pick<Wheel, 'wait' | 'ask'>
 }
 
 type Ran = { performed: Performed; costMicro: number; ok: boolean; message: string | null }
 
 /** Runs the tools of sessions: in turn, recorded, and each followed by a fresh live view (contract 16.3, 16.4). */
 export function createActions(deps: Deps) {
-  const { store, clock, audit, log, files, recorder, waitForWheel } = deps
+  const { store, clock, audit, log, files, recorder, wheel } = deps
 
   /** Throws 400 for arguments that the tool does not take, 404 `session_not_found` when the session ended meanwhile. */
   return async function act(
@@ -50,7 +50,7 @@ export function createActions(deps: Deps) {
     const problem = validatorOf(DECLARED[tool].inputSchema)(args)
     if (problem) throw invalidInput('arguments', problem)
     return inTurn(session, async () => {
-      await waitForWheel(session, call.signal)
+      await wheel.wait(session, call.signal)
       const deadline = AbortSignal.any([call.signal, AbortSignal.timeout(DECLARED[tool].timeoutMs)])
       session.lastActive = clock.now()
       const ran = await run(call, session, tool, args, deadline)
@@ -152,7 +152,7 @@ function told(tool: BrowserTool, args: Arguments, { result, secret }: Performed,
 }
 
 function messageOf(error: unknown, signal: AbortSignal): string {
-  if (signal.aborted) return 'This took too long, or its caller left.'
   if (error instanceof ToolFailure || error instanceof AppError) return error.message
+  if (signal.aborted) return 'This took too long, or its caller left.'
   return 'The page did not let this be done; it may have gone to another page. Look again with browser_observe.'
 }

@@ -4,6 +4,7 @@ import { AppError } from '../kernel/errors'
 import type { Store } from '../kernel/store'
 import { invalidEmbedToken } from './errors'
 import { needsWheel, readMessage, useHand } from './hand'
+import type { HandRecord } from './hand-record'
 import type { Host, OpenSession } from './host'
 import { sessionRepository as rows } from './repository'
 import { BrowserSessionId, type LiveView } from './schema'
@@ -19,6 +20,8 @@ type Deps = {
   host: Host
   tokens: EmbedTokens
   wheel: Wheel
+  /** Keeps what a viewer does with the page. */
+  handRecordOf(session: OpenSession): HandRecord
   liveOf(row: SessionRow, fresh: boolean): Promise<LiveView>
   recordingBy(row: SessionRow): Promise<Recording>
 }
@@ -36,7 +39,7 @@ const HELLO_MS = 5_000
 const MOST_A_SECOND = 300
 
 /** Pages and streams of live views, for whoever has a link (contract 16.3, I35). */
-export function createEmbed({ store, clock, host, tokens, wheel, liveOf, recordingBy }: Deps) {
+export function createEmbed({ store, clock, host, tokens, wheel, handRecordOf, liveOf, recordingBy }: Deps) {
   const shows = new Map<OpenSession, Show>()
   return { admit, live, connect, recording }
 
@@ -66,6 +69,7 @@ export function createEmbed({ store, clock, host, tokens, wheel, liveOf, recordi
     let session: OpenSession | null = null
     let guest: Guest | null = null
     let show: Show | null = null
+    let record: HandRecord | null = null
     let [second, count] = [0, 0]
     let closed = false
     let turn: Promise<void> = Promise.resolve()
@@ -81,6 +85,7 @@ export function createEmbed({ store, clock, host, tokens, wheel, liveOf, recordi
       session = host.find(guest.row.id) ?? null
       if (!session) return end(1013, 'the live view cannot be reached')
       stopWaiting()
+      record = handRecordOf(session)
       stopAtExpiry = clock.after(Math.min(guest.until - clock.now(), 2 ** 31 - 1), () =>
         end(4401, 'the link has expired'),
       )
@@ -107,10 +112,15 @@ export function createEmbed({ store, clock, host, tokens, wheel, liveOf, recordi
       if (said.type === 'refresh') return show.tell()
       if (guest.rights !== 'control') return end(1008, 'this link is for looking only')
       if (said.type === 'take') return void (await wheel.take(session, viewer, guest.row.user_id))
-      if (said.type === 'release') return void (await wheel.release(session, guest.row.user_id))
+      if (said.type === 'release') {
+        record?.end()
+        return void (await wheel.release(session, guest.row.user_id))
+      }
       if (!needsWheel(said) || session.holder !== viewer) return
       session.lastActive = clock.now()
+      await record?.before(said)
       await useHand(session, said)
+      record?.after(said)
     }
 
     async function heed(value: unknown): Promise<void> {
@@ -146,6 +156,7 @@ export function createEmbed({ store, clock, host, tokens, wheel, liveOf, recordi
         closed = true
         stopWaiting()
         stopAtExpiry()
+        record?.end()
         show?.leave(viewer)
         if (session && guest && session.holder === viewer)
           void wheel.release(session, guest.row.user_id).catch(() => undefined)

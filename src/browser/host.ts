@@ -1,6 +1,7 @@
 import type { Browser } from 'puppeteer-core'
 import type { OwnerScope } from '../kernel/caller'
 import type { Values } from '../kernel/config'
+import type { UserId } from '../kernel/ids'
 import { errorFields, type Log } from '../kernel/log'
 import type { Outbound } from '../kernel/outbound'
 import { startChromium } from './chromium'
@@ -15,6 +16,8 @@ import { createRefs, type Refs } from './tree'
 export type OpenSession = {
   id: BrowserSessionId
   owner: OwnerScope
+  /** The person that it belongs to. */
+  user: UserId
   recorded: boolean
   live: LiveBrowser
   refs: Refs
@@ -30,6 +33,8 @@ export type OpenSession = {
   turn: Promise<unknown>
   /** The viewer that has the wheel; null while the agent has it. */
   holder: string | null
+  /** What a person is asked to do; null while nobody is. */
+  wanted: string | null
   /** Pictures that were kept of it. */
   frames: number
   /** How many people look at it. */
@@ -44,7 +49,14 @@ type Deps = {
   onLost(ids: BrowserSessionId[]): void
 }
 
-type Opening = { id: BrowserSessionId; owner: OwnerScope; recorded: boolean; through: boolean; now: number }
+type Opening = {
+  id: BrowserSessionId
+  owner: OwnerScope
+  user: UserId
+  recorded: boolean
+  through: boolean
+  now: number
+}
 
 export type Host = ReturnType<typeof createHost>
 
@@ -109,7 +121,7 @@ export function createHost({ settings, outbound, log, onLost }: Deps) {
   }
 
   /** A context of its own for a session. Throws 503. */
-  async function openSession({ id, owner, recorded, through, now }: Opening): Promise<OpenSession> {
+  async function openSession({ id, owner, user, recorded, through, now }: Opening): Promise<OpenSession> {
     const running = await start()
     const listen = settings.browserProxyHost
     const proxy = await openEgressProxy({ outbound, listen, upstream: settings.browserUpstreamProxy }, through)
@@ -122,6 +134,7 @@ export function createHost({ settings, outbound, log, onLost }: Deps) {
       const session: OpenSession = {
         id,
         owner,
+        user,
         recorded,
         live,
         refs: createRefs(),
@@ -131,6 +144,7 @@ export function createHost({ settings, outbound, log, onLost }: Deps) {
         enders: new Set(),
         turn: Promise.resolve(),
         holder: null,
+        wanted: null,
         frames: 0,
         viewers: 0,
       }

@@ -53,3 +53,27 @@ export const chooseOption = (node: unknown, option: string): string | null => {
     options.find(({ label }) => plain(label).includes(wanted))
   return found ? found.value : null
 }
+
+/** What stands at a place of the page, as people call it; null where nothing has a name. */
+export const whatIsAt = (x: number, y: number): { role: string; name: string } | null => {
+  let at = document.elementFromPoint(x, y)
+  while (at?.shadowRoot?.elementFromPoint(x, y) && at.shadowRoot.elementFromPoint(x, y) !== at) {
+    at = at.shadowRoot.elementFromPoint(x, y)
+  }
+  const node = at?.closest('a,button,input,select,textarea,label,summary,[role],[aria-label]') ?? at
+  if (!node) return null
+  const field = node as HTMLInputElement
+  const labels = 'labels' in node ? [...(field.labels ?? [])].map((label) => label.textContent).join(' ') : ''
+  const own = ['BODY', 'HTML', 'MAIN'].includes(node.tagName) ? '' : node.textContent
+  const name = (node.getAttribute('aria-label') || labels || own || field.placeholder || '').trim().replace(/\s+/g, ' ')
+  const roles: Record<string, string> = {
+    A: 'link',
+    BUTTON: 'button',
+    INPUT: 'textbox',
+    SELECT: 'combobox',
+    TEXTAREA: 'textbox',
+  }
+  const ofInput: Record<string, string> = { checkbox: 'checkbox', radio: 'radio', submit: 'button', button: 'button' }
+  const role = node.getAttribute('role') ?? ofInput[node.tagName === 'INPUT' ? field.type : ''] ?? roles[node.tagName]
+  return name || role ? { role: role ?? node.tagName.toLowerCase(), name } : null
+}

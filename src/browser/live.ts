@@ -1,4 +1,4 @@
-import type { Browser, BrowserContext, Page, Target } from 'puppeteer-core'
+import type { Browser, BrowserContext, CDPSession, Page, Target } from 'puppeteer-core'
 import { VIEWPORT } from './chromium'
 import type { EgressProxy } from './egress-proxy'
 
@@ -142,16 +142,17 @@ export async function within<T>(answer: Promise<T>, otherwise: T, ms = 1_000): P
   }
 }
 
+/** Each browser has one, kept as long as it runs: detaching one of several makes puppeteer forget the browser itself. */
+const controls = new WeakMap<Browser, Promise<CDPSession>>()
+
+function controlOf(browser: Browser): Promise<CDPSession> {
+  const known = controls.get(browser) ?? browser.target().createCDPSession()
+  controls.set(browser, known)
+  return known
+}
+
 /** No camera, microphone, place, notifications, clipboard: all permissions of every origin are refused. */
-async function denyPermissions(browser: Browser, context: BrowserContext): Promise<void> {
-  const session = await browser.target().createCDPSession()
-  try {
-    const browserContextId = context.id
-    await session.send('Browser.grantPermissions', {
-      permissions: [],
-      ...(browserContextId ? { browserContextId } : {}),
-    })
-  } finally {
-    await session.detach().catch(() => undefined)
-  }
+async function denyPermissions(browser: Browser, { id }: BrowserContext): Promise<void> {
+  const control = await controlOf(browser)
+  await control.send('Browser.grantPermissions', { permissions: [], ...(id ? { browserContextId: id } : {}) })
 }

@@ -14,6 +14,7 @@ import { type Acted, type Doing, settle } from './reach'
 import type { BrowserTool } from './schema'
 import type { Thinker } from './think'
 import { ACTIVE, type Element, readTree } from './tree'
+import type { Wheel } from './wheel'
 
 export type Arguments = Record<string, unknown>
 
@@ -26,7 +27,12 @@ export type Performed = {
   secret?: boolean
 }
 
-export type PerformDeps = { outbound: Outbound; files: Pick<Files, 'receive'>; thinker: Thinker }
+export type PerformDeps = {
+  outbound: Outbound
+  files: Pick<Files, 'receive'>
+  thinker: Thinker
+  wheel: Pick<Wheel, 'ask'>
+}
 
 const MOST_ELEMENTS = 200
 const MOST_PICTURE_HEIGHT = 8_000
@@ -75,7 +81,8 @@ async function act(
   const fixed = args.selector ? await bySelector(session, args.selector) : null
   live.takeDialogs()
   live.answerDialogs(true)
-  const doing: Doing = { live, refs, signal, done: 0 }
+  const askPerson = (why: string) => deps.wheel.ask(session, why, signal)
+  const doing: Doing = { live, refs, signal, done: 0, askPerson }
   const acted = await follow(deps, session, doing, args, fixed).finally(() => live.answerDialogs(true))
   const dialogs = live.takeDialogs()
   const result = { success: true, action: acted.action, url: live.page().url(), ...(dialogs.length ? { dialogs } : {}) }

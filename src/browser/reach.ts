@@ -8,8 +8,15 @@ import { type Element, type Refs, readTree } from './tree'
 type Target = { role: string; name: string }
 export type Acted = { action: string; target: Target | null; secret?: boolean }
 
-/** `done` counts the steps that were done. */
-export type Doing = { live: LiveBrowser; refs: Refs; signal: AbortSignal; done: number }
+export type Doing = {
+  live: LiveBrowser
+  refs: Refs
+  signal: AbortSignal
+  /** Counts the steps that were done. */
+  done: number
+  /** Asks whoever looks to take the wheel, and waits until they gave it back. */
+  askPerson(why: string): Promise<void>
+}
 
 const SETTLE_MS = 1_500
 const QUIET_MS = 60

@@ -18,6 +18,7 @@ import type { browserSettings } from './config'
 import { createEmbed } from './embed'
 import { createEndings, endedView } from './endings'
 import { liveViewUnavailable, sessionNotFound } from './errors'
+import { createHandRecord } from './hand-record'
 import { createHost, type OpenSession } from './host'
 import type { MakingService } from '../making'
 import type { OrgService } from '../orgs'
@@ -76,7 +77,9 @@ export function createBrowser(deps: Deps) {
   const host = createHost({ settings, outbound, log, onLost: (ids) => void lose(ids) })
   const recorder = createRecorder({ files })
   const wheel = createWheel({ store, clock, takeovers: deps.takeovers, find: host.find })
-  const act = createActions({ ...deps, recorder, thinkerFor: createThinkers(deps), waitForWheel: wheel.wait })
+  const act = createActions({ ...deps, recorder, thinkerFor: createThinkers(deps), wheel })
+  const onFault = (error: unknown) => log.warn(errorFields(error), 'what a person did was not recorded')
+  const handRecordOf = createHandRecord({ store, clock, files, recorder, onFault })
   const start = createStart({ ...deps, host, present })
   const recordingBy = (row: SessionRow) => recordingOf({ files }, store.read, row, present.playerUrl(row))
   const oversight = createOversight({
@@ -97,7 +100,7 @@ export function createBrowser(deps: Deps) {
     oversight,
     recording: async (call: Call<Caller>, id: string) => recordingBy(await own(call, id)),
     host,
-    embed: createEmbed({ store, clock, host, tokens, wheel, liveOf, recordingBy }),
+    embed: createEmbed({ store, clock, host, tokens, wheel, handRecordOf, liveOf, recordingBy }),
     watch: createWatch({ store, clock, node, billing: deps.billing, host, end, idleMs }),
     close,
     /** The tools as they are listed; a run gets those of its session. */

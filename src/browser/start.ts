@@ -83,10 +83,10 @@ export function createStart(deps: Deps) {
   }
 
   async function open(call: Call, row: SessionRow, url: string | null): Promise<SessionHandle> {
-    const { id, owner, recorded, proxies: through } = row
+    const { id, owner, user_id: user, recorded, proxies: through } = row
     let session: OpenSession | null = null
     try {
-      session = await host.openSession({ id, owner, recorded, through, now: clock.now() })
+      session = await host.openSession({ id, owner, user, recorded, through, now: clock.now() })
       if (url) await goTo(session.live, url, 'started')
       const facts = await session.live.facts(session.live.page())
       const seen = { url: url ?? facts.url, title: facts.title, favicon_url: facts.favicon_url }

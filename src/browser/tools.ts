@@ -33,7 +33,7 @@ export const DECLARED: Record<BrowserTool, Declared> = {
   browser_act: {
     description:
       'Does one thing on the page of the browser session, such as: click "Sign in"; type "5" in "Quantity"; select ' +
-      '"Large" from "Size"; scroll down; go back.',
+      '"Large" from "Size"; scroll down; go back; ask a person to sign in.',
     inputSchema: object(
       {
         instruction: text('What to do, in plain words; %name% stands for a variable'),

@@ -127,7 +127,7 @@ export function createShow(session: OpenSession, onEmpty: () => void) {
       version: session.version,
     }
     for (const viewer of viewers.values()) {
-      viewer.sendText({ ...state, may_control: viewer.mayControl, holder: session.holder })
+      viewer.sendText({ ...state, may_control: viewer.mayControl, holder: session.holder, wanted: session.wanted })
     }
   }
 

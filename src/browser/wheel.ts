@@ -36,7 +36,41 @@ export function createWheel({ store, clock, takeovers, find }: Deps) {
   })
   const subjectOf = ({ id, owner }: { id: string; owner: OwnerScope }) => ({ id, owner })
 
+  const want = (session: OpenSession, wanted: string | null) => {
+    session.wanted = wanted
+    for (const tell of session.listeners) tell()
+  }
+
   return {
+    /**
+     * Asks whoever looks for help, and waits until one of them took the wheel and gave it back. Throws
+     * {@link ToolFailure} when nobody comes before `signal` aborts.
+     */
+    async ask(session: OpenSession, why: string, signal: AbortSignal): Promise<void> {
+      const by = { call: callOf(session.user), reason: why.slice(0, 500) || null }
+      // It grows each time that somebody takes the wheel, however short they have it.
+      const { fence } = await ofSessions.read(store.read, session.id)
+      let came = false
+      want(session, why || 'The agent asks for a person.')
+      try {
+        await store.write((tx) => ofSessions.request(tx, subjectOf(session), by))
+        for (;;) {
+          const now = await ofSessions.read(store.read, session.id)
+          if (now.fence > fence && !came) want(session, null)
+          came = now.fence > fence
+          if (came && now.status === 'ai') return
+          await clock.sleep(LOOK_MS, signal)
+          signal.throwIfAborted()
+        }
+      } catch (error) {
+        if (!came) await store.write((tx) => ofSessions.release(tx, subjectOf(session), { call: by.call }))
+        if (!signal.aborted) throw error
+        throw new ToolFailure(came ? 'A person still has the wheel.' : 'No person took the wheel in time.')
+      } finally {
+        want(session, null)
+      }
+    },
+
     /** Gives it to this viewer. Throws 409 while another one has it. */
     take: (session: OpenSession, viewer: string, user: UserId) =>
       store.write((tx) =>

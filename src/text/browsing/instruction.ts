@@ -11,6 +11,7 @@ export type Step =
   | { do: 'back' | 'forward' | 'reload' | 'close-tab' | 'wait' }
   | { do: 'tab'; which: string }
   | { do: 'dialog'; accept: boolean }
+  | { do: 'person'; why: string }
 
 const MOST_CHARS = 2_000
 
@@ -33,7 +34,7 @@ export function withoutQuotes(instruction: string): Quotes {
 }
 
 export const VERBS =
-  'click|press|tap|hit|push|open|follow|type|enter|fill|write|put|set|select|choose|pick|check|tick|uncheck|untick|clear|hover|scroll|go|reload|refresh|submit|close|switch|accept|dismiss|cancel|wait|confirm|search|toggle|turn'
+  'ask|click|press|tap|hit|push|open|follow|type|enter|fill|write|put|set|select|choose|pick|check|tick|uncheck|untick|clear|hover|scroll|go|reload|refresh|submit|close|switch|accept|dismiss|cancel|wait|confirm|search|toggle|turn'
 
 const BETWEEN = new RegExp(`\\s*(?:;|\\.\\s+|,?\\s+(?:and\\s+then|then)|,?\\s+and|,)\\s+(?=(?:${VERBS})\\b)`, 'i')
 
@@ -76,6 +77,10 @@ const RULES: readonly Rule[] = [
   [/^(?:go|navigate) forward$/i, () => ({ do: 'forward' })],
   [/^(?:reload|refresh)(?: the page)?$/i, () => ({ do: 'reload' })],
   [/^close (?:the |this )?(?:tab|window|pop-?up window)$/i, () => ({ do: 'close-tab' })],
+  [
+    /^(?:ask|call|wait) (?:for )?(?:a |the |some )?(?:person|human|somebody|someone|user)(?:[,:]? (?:to |for )?(.+))?$/i,
+    ([why]) => ({ do: 'person', why: why ?? '' }),
+  ],
   [/^wait(?: .{0,60})?$/i, () => ({ do: 'wait' })],
   [/^(?:switch|go) to (?:the )?(.{1,80}?) tab$/i, ([which]) => ({ do: 'tab', which: which! })],
   [/^(?:accept|confirm)(?: the)? (?:dialog|alert|prompt|question)s?$/i, () => ({ do: 'dialog', accept: true })],

@@ -23,12 +23,13 @@ let [mayControl, viewer, holder, tries] = [false, '', null as string | null, 0]
 let over = false
 let interactive = !readOnly
 let told = ''
+let wanted: string | null = null
 
 const status = at('span', { role: 'status', textContent: 'Connecting' })
 const address = at('span', { className: 'address', textContent: '' })
 const canvas = at('canvas', { width: 1280, height: 800, tabIndex: 0 })
 const text = at('div', { className: 'text', hidden: true })
-const tabs = at('div', { className: 'tabs', role: 'tablist' })
+const tabs = at('div', { className: 'tabs', role: 'tablist', hidden: true })
 const send = (message: object) => {
   if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message))
 }
@@ -43,9 +44,23 @@ const toggle = button('Text view', () => {
 const moves = ['back', 'forward', 'reload'].map((type) =>
   button(type[0]!.toUpperCase() + type.slice(1), () => send({ type })),
 )
-const bar = at('div', { className: 'bar' }, at('span', { className: 'dot' }), ...moves, address, wheel, toggle, status)
+const caption = at('h1', {
+  className: 'caption',
+  textContent: url.searchParams.get('title')?.slice(0, 100) || 'Live browser',
+})
+const bar = at(
+  'div',
+  { className: 'bar' },
+  caption,
+  at('span', { className: 'dot' }),
+  ...moves,
+  address,
+  wheel,
+  toggle,
+  status,
+)
 bar.hidden = url.searchParams.get('controls') === '0'
-document.body.append(bar, tabs, at('main', { className: 'view' }, canvas, text))
+document.body.append(at('header', {}, bar, tabs), at('main', { className: 'view' }, canvas, text))
 canvas.setAttribute('role', 'img')
 if (['dark', 'light'].includes(url.searchParams.get('theme') ?? ''))
   document.documentElement.style.colorScheme = url.searchParams.get('theme')!
@@ -62,11 +77,14 @@ function show(): void {
   wheel.hidden = !(mayControl && interactive)
   wheel.textContent = holds() ? 'Give it back' : 'Take the wheel'
   for (const move of moves) move.disabled = !holds()
-  const words = holds()
-    ? 'You have control. Ctrl+Alt+Esc leaves the picture'
-    : holder
-      ? 'Someone else has control'
-      : 'Live'
+  const words =
+    wanted && !holder
+      ? `A person is wanted: ${wanted}`
+      : holds()
+        ? 'You have control. Ctrl+Alt+Esc leaves the picture'
+        : holder
+          ? 'Someone else has control'
+          : 'Live'
   if (status.textContent !== words) status.textContent = words
 }
 
@@ -78,11 +96,14 @@ type State = {
   tabs: { id: string; title: string; url: string }[]
   id?: string
   holder: string | null
+  wanted: string | null
   may_control: boolean
 }
 
 function take(state: State): void {
   ;({ holder, may_control: mayControl } = state)
+  if (state.wanted && state.wanted !== wanted) post('wants_person', { text: state.wanted })
+  wanted = state.wanted
   if (state.version !== version) {
     version = state.version
     post('version')
@@ -96,6 +117,7 @@ function take(state: State): void {
   const now = `${state.url}\n${state.title}`
   if (now !== told) post('navigated', { url: state.url, title: state.title, favicon_url: state.favicon_url ?? null })
   told = now
+  tabs.hidden = state.tabs.length < 2
   tabs.replaceChildren(
     ...(state.tabs.length > 1 ? state.tabs : []).map(({ id, title, url }) => {
       const tab = button(title || url, () => send({ type: 'tab', id }))

@@ -18,7 +18,8 @@ const play = document.createElement('button')
 Object.assign(place, { type: 'range', min: '0', max: String(Math.max(0, actions.length - 1)), value: '0' })
 place.setAttribute('aria-label', 'Step')
 words.setAttribute('role', 'status')
-const bar = document.createElement('div')
+const bar = document.createElement('header')
+const caption = Object.assign(document.createElement('h1'), { className: 'caption', textContent: 'Recording' })
 bar.className = 'bar'
 let timer = 0
 
@@ -61,6 +62,7 @@ play.onclick = () => {
 }
 place.oninput = () => show(Number(place.value))
 bar.append(
+  caption,
   button('Before', () => step(-1)),
   play,
   button('Next', () => step(1)),
