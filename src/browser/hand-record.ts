@@ -46,21 +46,17 @@ export function createHandRecord({ store, clock, files, recorder, onFault }: Dep
 
     function after(said: HandMessage): void {
       if (!session.recorded) return
-      if (said.type === 'text') return type(said.text)
-      if (isDown(said)) {
+      if (said.type === 'text') type(said.text)
+      else if (isDown(said)) {
         type(`[${said.key}]`)
         if (said.key === 'Enter') flush()
-        return
-      }
-      if (said.type === 'mouse' && said.kind === 'up')
-        return keep('click', `${said.button} at ${said.x}, ${said.y}`, target)
-      if (said.type === 'press' || said.type === 'tab') {
+      } else if (said.type === 'mouse' && said.kind === 'up') {
+        keep('click', `${said.button} at ${said.x}, ${said.y}`, target)
+      } else {
+        const moved = inputOf(said)
+        if (moved === null) return
         flush()
-        return keep(said.type, said.type === 'press' ? said.ref : said.id, null)
-      }
-      if (said.type === 'back' || said.type === 'forward' || said.type === 'reload') {
-        flush()
-        keep(said.type, '', null)
+        keep(said.type, moved, null)
       }
     }
 
@@ -102,6 +98,13 @@ export type HandRecord = ReturnType<ReturnType<typeof createHandRecord>>
 /** A key that does something; a modifier alone does not. */
 const isDown = (said: HandMessage): said is Extract<HandMessage, { type: 'key' }> =>
   said.type === 'key' && said.kind === 'down' && !/^(?:Shift|Control|Alt|Meta)$/.test(said.key)
+
+/** What is kept of a message that is one action by itself; null for those that are none. */
+function inputOf(said: HandMessage): string | null {
+  if (said.type === 'press') return said.ref
+  if (said.type === 'tab') return said.id
+  return said.type === 'back' || said.type === 'forward' || said.type === 'reload' ? '' : null
+}
 
 async function targetAt({ live }: OpenSession, x: number, y: number): Promise<Deed['target']> {
   const found = await within(live.page().evaluate(whatIsAt, x, y), null, LATE_MS)

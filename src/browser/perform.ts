@@ -2,10 +2,9 @@ import type { JsonSchema } from '../engines'
 import type { Draft, Files } from '../files'
 import type { Outbound } from '../kernel/outbound'
 import { ToolFailure } from '../tools'
-import { doSteps } from './act'
 import { extract } from './extract'
+import { follow } from './follow'
 import type { OpenSession } from './host'
-import { readInstruction, type Step } from '../text'
 import { within } from './live'
 import { likeness } from './match'
 import { goTo, readAddress } from './navigate'
@@ -69,7 +68,7 @@ async function navigate({ outbound }: PerformDeps, { live }: OpenSession, args: 
   return { result: { url: page.url(), title: await within(page.title(), '') }, target: null }
 }
 
-type ActArguments = { instruction: string; selector?: string; variables?: Record<string, unknown> }
+export type ActArguments = { instruction: string; selector?: string; variables?: Record<string, unknown> }
 
 async function act(
   deps: PerformDeps,
@@ -83,56 +82,10 @@ async function act(
   live.answerDialogs(true)
   const askPerson = (why: string) => deps.wheel.ask(session, why, signal)
   const doing: Doing = { live, refs, signal, done: 0, askPerson }
-  const acted = await follow(deps, session, doing, args, fixed).finally(() => live.answerDialogs(true))
+  const acted = await follow(deps.thinker, session, doing, args, fixed).finally(() => live.answerDialogs(true))
   const dialogs = live.takeDialogs()
   const result = { success: true, action: acted.action, url: live.page().url(), ...(dialogs.length ? { dialogs } : {}) }
   return { result, target: acted.target, secret: acted.secret }
-}
-
-/**
- * Does what the built-in reader understands. What it does not understand, or finds nothing for, an engine plans, which
- * sees the page, and of variables only their names.
- */
-async function follow(
-  { thinker }: PerformDeps,
-  session: OpenSession,
-  doing: Doing,
-  { instruction, variables = {} }: ActArguments,
-  fixed: Element | null,
-): Promise<Acted> {
-  const read = readInstruction(withVariables(instruction, variables))
-  try {
-    if (read) return await doSteps(doing, read, fixed)
-  } catch (error) {
-    if (!(error instanceof ToolFailure) || doing.done > 0 || fixed) throw error
-    const thought = await thinker.steps(session, instruction, doing.signal)
-    if (!thought) throw error
-    return doSteps(doing, thought.steps.map(fillStep(variables)), null)
-  }
-  const thought = await thinker.steps(session, instruction, doing.signal)
-  if (thought) return doSteps(doing, thought.steps.map(fillStep(variables)), fixed)
-  throw new ToolFailure(
-    `The instruction ${JSON.stringify(instruction.slice(0, 100))} is not understood. Say one thing, such as: click "Sign in"; type "5" in "Quantity".`,
-  )
-}
-
-const fillStep =
-  (variables: Record<string, unknown>) =>
-  (step: Step): Step => {
-    if (step.do !== 'type') return step
-    const text = step.text.replace(VARIABLE, (whole, name: string) =>
-      Object.hasOwn(variables, name) ? String(variables[name]) : whole,
-    )
-    return { ...step, text }
-  }
-
-const VARIABLE = /%([A-Za-z0-9_]{1,64})%/g
-
-/** `%name%` stands for a variable: its value is typed, and never read as an instruction. */
-function withVariables(instruction: string, variables: Record<string, unknown>): string {
-  return instruction.replace(/"?%([A-Za-z0-9_]{1,64})%"?/g, (whole, name: string) =>
-    Object.hasOwn(variables, name) ? `"${String(variables[name]).replace(/["\n]/g, ' ')}"` : whole,
-  )
 }
 
 /** An element by the reference that `browser_observe` gave, or by a CSS selector. */

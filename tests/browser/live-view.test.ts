@@ -87,7 +87,7 @@ describe.skipIf(!hasChromium)('the live view (contract 16.3)', async () => {
     await page.close()
   }, 60_000)
 
-  test('a link to look does not steer, and what no viewer sends closes the stream', async () => {
+  test('a link to look does not steer, and what no viewer sends closes the stream (N11, N13)', async () => {
     const session = await startSession(person, { url: site.url() })
     const token = (url: string) => new URL(url).searchParams.get('token')!
     const open = (first: object, then: string | object | null) =>
