@@ -87,6 +87,17 @@ CREATE TABLE "browser_actions" (
 	"frame" text
 );
 --> statement-breakpoint
+CREATE TABLE "browser_calls" (
+	"id" text PRIMARY KEY NOT NULL,
+	"owner" text NOT NULL,
+	"session_id" text NOT NULL,
+	"node" text NOT NULL,
+	"at" bigint NOT NULL,
+	"taken" boolean NOT NULL,
+	"order" text NOT NULL,
+	"answer" text
+);
+--> statement-breakpoint
 CREATE TABLE "browser_sessions" (
 	"id" text PRIMARY KEY NOT NULL,
 	"owner" text NOT NULL,
@@ -157,6 +168,15 @@ CREATE TABLE "channels" (
 	"created_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "sessions" (
+	"id" text PRIMARY KEY NOT NULL,
+	"user_id" text NOT NULL,
+	"token_hash" text NOT NULL,
+	"created_at" bigint NOT NULL,
+	"last_seen_at" bigint NOT NULL,
+	"expires_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "conversations" (
 	"id" text PRIMARY KEY NOT NULL,
 	"owner" text NOT NULL,
@@ -165,15 +185,6 @@ CREATE TABLE "conversations" (
 	"message_count" bigint DEFAULT 0 NOT NULL,
 	"created_at" bigint NOT NULL,
 	"updated_at" bigint NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "sessions" (
-	"id" text PRIMARY KEY NOT NULL,
-	"user_id" text NOT NULL,
-	"token_hash" text NOT NULL,
-	"created_at" bigint NOT NULL,
-	"last_seen_at" bigint NOT NULL,
-	"expires_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "memories" (
@@ -284,6 +295,12 @@ CREATE TABLE "hooks" (
 	"config" jsonb NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "sign_in_failures" (
+	"subject" text PRIMARY KEY NOT NULL,
+	"times" jsonb NOT NULL,
+	"last_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "idempotency_keys" (
 	"user_id" text NOT NULL,
 	"key" text NOT NULL,
@@ -295,12 +312,6 @@ CREATE TABLE "idempotency_keys" (
 	"expires_at" bigint NOT NULL,
 	CONSTRAINT "idempotency_keys_user_id_key_pk" PRIMARY KEY("user_id","key"),
 	CONSTRAINT "idempotency_keys_answer" CHECK (("idempotency_keys"."status" IS NULL) = ("idempotency_keys"."body" IS NULL))
-);
---> statement-breakpoint
-CREATE TABLE "sign_in_failures" (
-	"subject" text PRIMARY KEY NOT NULL,
-	"times" jsonb NOT NULL,
-	"last_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "job_memory" (
@@ -408,6 +419,13 @@ CREATE TABLE "invitations" (
 	"accepted_at" bigint
 );
 --> statement-breakpoint
+CREATE TABLE "sign_in_places" (
+	"account" text NOT NULL,
+	"network" text NOT NULL,
+	"last_at" bigint NOT NULL,
+	CONSTRAINT "sign_in_places_account_network_pk" PRIMARY KEY("account","network")
+);
+--> statement-breakpoint
 CREATE TABLE "members" (
 	"org_id" text NOT NULL,
 	"user_id" text NOT NULL,
@@ -415,13 +433,6 @@ CREATE TABLE "members" (
 	"joined_at" bigint NOT NULL,
 	"org_created_at" bigint NOT NULL,
 	CONSTRAINT "members_org_id_user_id_pk" PRIMARY KEY("org_id","user_id")
-);
---> statement-breakpoint
-CREATE TABLE "sign_in_places" (
-	"account" text NOT NULL,
-	"network" text NOT NULL,
-	"last_at" bigint NOT NULL,
-	CONSTRAINT "sign_in_places_account_network_pk" PRIMARY KEY("account","network")
 );
 --> statement-breakpoint
 CREATE TABLE "orgs" (
@@ -545,6 +556,16 @@ CREATE TABLE "skill_reviews" (
 	"created_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "grant_codes" (
+	"hash" text PRIMARY KEY NOT NULL,
+	"amount_cents" bigint NOT NULL,
+	"note" text,
+	"created_at" bigint NOT NULL,
+	"expires_at" bigint NOT NULL,
+	"used_at" bigint,
+	"used_for" text
+);
+--> statement-breakpoint
 CREATE TABLE "skill_submissions" (
 	"id" text PRIMARY KEY NOT NULL,
 	"skill_id" text NOT NULL,
@@ -566,16 +587,6 @@ CREATE TABLE "skill_submissions" (
 	"evidence" jsonb NOT NULL,
 	"created_at" bigint NOT NULL,
 	"updated_at" bigint NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "grant_codes" (
-	"hash" text PRIMARY KEY NOT NULL,
-	"amount_cents" bigint NOT NULL,
-	"note" text,
-	"created_at" bigint NOT NULL,
-	"expires_at" bigint NOT NULL,
-	"used_at" bigint,
-	"used_for" text
 );
 --> statement-breakpoint
 CREATE TABLE "skill_trials" (
@@ -696,17 +707,17 @@ CREATE TABLE "usage_rollups" (
 	CONSTRAINT "usage_rollups_owner_grain_api_key_at_skill_mode_resolved_mode_model_pk" PRIMARY KEY("owner","grain","api_key","at","skill","mode","resolved_mode","model")
 );
 --> statement-breakpoint
-CREATE TABLE "usage_skills" (
-	"record_id" bigint NOT NULL,
-	"skill" text NOT NULL,
-	CONSTRAINT "usage_skills_record_id_skill_pk" PRIMARY KEY("record_id","skill")
-);
---> statement-breakpoint
 CREATE TABLE "payment_customers" (
 	"owner" text NOT NULL,
 	"provider" text NOT NULL,
 	"customer" text NOT NULL,
 	CONSTRAINT "payment_customers_owner_provider_pk" PRIMARY KEY("owner","provider")
+);
+--> statement-breakpoint
+CREATE TABLE "usage_skills" (
+	"record_id" bigint NOT NULL,
+	"skill" text NOT NULL,
+	CONSTRAINT "usage_skills_record_id_skill_pk" PRIMARY KEY("record_id","skill")
 );
 --> statement-breakpoint
 CREATE TABLE "usage_speeds" (
@@ -872,6 +883,12 @@ CREATE TABLE "workflow_steps" (
 	CONSTRAINT "workflow_steps_run_id_seq_pk" PRIMARY KEY("run_id","seq")
 );
 --> statement-breakpoint
+CREATE TABLE "payment_events" (
+	"id" text PRIMARY KEY NOT NULL,
+	"type" text NOT NULL,
+	"at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "workflows" (
 	"id" text PRIMARY KEY NOT NULL,
 	"owner" text NOT NULL,
@@ -888,12 +905,6 @@ CREATE TABLE "workflows" (
 	"enabled" boolean NOT NULL,
 	"next_run_at" bigint,
 	"last_run_at" bigint
-);
---> statement-breakpoint
-CREATE TABLE "payment_events" (
-	"id" text PRIMARY KEY NOT NULL,
-	"type" text NOT NULL,
-	"at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "purchases" (
@@ -936,6 +947,7 @@ CREATE INDEX "expiring_grants_due" ON "expiring_grants" USING btree ("due_at") W
 CREATE INDEX "holds_open" ON "holds" USING btree ("expires_at") WHERE "holds"."state" = 'open';--> statement-breakpoint
 CREATE UNIQUE INDEX "ledger_entries_once" ON "ledger_entries" USING btree ("ref","kind","account");--> statement-breakpoint
 CREATE INDEX "browser_actions_of_session" ON "browser_actions" USING btree ("session_id","id");--> statement-breakpoint
+CREATE INDEX "browser_calls_waiting" ON "browser_calls" USING btree ("node") WHERE "browser_calls"."answer" is null;--> statement-breakpoint
 CREATE INDEX "browser_sessions_active" ON "browser_sessions" USING btree ("node") WHERE "browser_sessions"."state" = 'active';--> statement-breakpoint
 CREATE INDEX "browser_sessions_of_user" ON "browser_sessions" USING btree ("user_id") WHERE "browser_sessions"."state" = 'active';--> statement-breakpoint
 CREATE INDEX "browser_sessions_by_owner" ON "browser_sessions" USING btree ("owner","holder","started_at");--> statement-breakpoint
@@ -944,10 +956,10 @@ CREATE INDEX "canvases_by_owner" ON "canvases" USING btree ("owner","updated_at"
 CREATE INDEX "canvases_by_age" ON "canvases" USING btree ("updated_at","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "channels_by_owner" ON "channels" USING btree ("owner","type","name");--> statement-breakpoint
 CREATE INDEX "channels_by_silence" ON "channels" USING btree ("status","last_message_at");--> statement-breakpoint
-CREATE INDEX "conversations_by_owner" ON "conversations" USING btree ("owner","updated_at","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "sessions_by_token" ON "sessions" USING btree ("token_hash");--> statement-breakpoint
 CREATE INDEX "sessions_by_user" ON "sessions" USING btree ("user_id");--> statement-breakpoint
 CREATE INDEX "sessions_by_expiry" ON "sessions" USING btree ("expires_at");--> statement-breakpoint
+CREATE INDEX "conversations_by_owner" ON "conversations" USING btree ("owner","updated_at","id");--> statement-breakpoint
 CREATE INDEX "memories_by_owner" ON "memories" USING btree ("owner","created_at","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "messages_by_conversation" ON "messages" USING btree ("conversation_id","seq");--> statement-breakpoint
 CREATE INDEX "bus_events_by_owner" ON "bus_events" USING btree ("owner","created_at","id");--> statement-breakpoint
@@ -963,8 +975,8 @@ CREATE INDEX "guardrail_policies_by_age" ON "guardrail_policies" USING btree ("c
 CREATE UNIQUE INDEX "guardrail_policies_default" ON "guardrail_policies" USING btree ("owner") WHERE "guardrail_policies"."is_default";--> statement-breakpoint
 CREATE INDEX "hooks_by_owner" ON "hooks" USING btree ("owner","created_at","id");--> statement-breakpoint
 CREATE INDEX "hooks_by_age" ON "hooks" USING btree ("created_at","id");--> statement-breakpoint
-CREATE INDEX "idempotency_keys_by_end" ON "idempotency_keys" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "sign_in_failures_by_age" ON "sign_in_failures" USING btree ("last_at");--> statement-breakpoint
+CREATE INDEX "idempotency_keys_by_end" ON "idempotency_keys" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "jobs_line" ON "jobs" USING btree ("kind","turn","id") WHERE "jobs"."turn" is not null;--> statement-breakpoint
 CREATE INDEX "jobs_turns" ON "jobs" USING btree ("kind","fair_key","turn") WHERE "jobs"."turn" is not null;--> statement-breakpoint
 CREATE INDEX "jobs_waiting" ON "jobs" USING btree ("run_at") WHERE "jobs"."run_at" is not null;--> statement-breakpoint
@@ -987,8 +999,8 @@ CREATE UNIQUE INDEX "operator_keys_by_hash" ON "operator_keys" USING btree ("has
 CREATE UNIQUE INDEX "operator_keys_by_name" ON "operator_keys" USING btree ("name") WHERE "operator_keys"."revoked_at" is null;--> statement-breakpoint
 CREATE UNIQUE INDEX "invitations_by_org_email" ON "invitations" USING btree ("org_id","email");--> statement-breakpoint
 CREATE UNIQUE INDEX "invitations_by_token" ON "invitations" USING btree ("token_hash");--> statement-breakpoint
-CREATE INDEX "members_by_user" ON "members" USING btree ("user_id","org_created_at","org_id");--> statement-breakpoint
 CREATE INDEX "sign_in_places_by_age" ON "sign_in_places" USING btree ("last_at");--> statement-breakpoint
+CREATE INDEX "members_by_user" ON "members" USING btree ("user_id","org_created_at","org_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "orgs_by_slug" ON "orgs" USING btree ("slug");--> statement-breakpoint
 CREATE INDEX "orgs_by_age" ON "orgs" USING btree ("created_at","id") WHERE "orgs"."deleted_at" is null;--> statement-breakpoint
 CREATE UNIQUE INDEX "users_by_email" ON "users" USING btree ("email");--> statement-breakpoint

@@ -93,6 +93,18 @@ CREATE TABLE `browser_actions` (
 );
 --> statement-breakpoint
 CREATE INDEX `browser_actions_of_session` ON `browser_actions` (`session_id`,`id`);--> statement-breakpoint
+CREATE TABLE `browser_calls` (
+	`id` text PRIMARY KEY NOT NULL,
+	`owner` text NOT NULL,
+	`session_id` text NOT NULL,
+	`node` text NOT NULL,
+	`at` integer NOT NULL,
+	`taken` integer NOT NULL,
+	`order` text NOT NULL,
+	`answer` text
+);
+--> statement-breakpoint
+CREATE INDEX `browser_calls_waiting` ON `browser_calls` (`node`) WHERE "browser_calls"."answer" is null;--> statement-breakpoint
 CREATE TABLE `browser_sessions` (
 	`id` text PRIMARY KEY NOT NULL,
 	`owner` text NOT NULL,
@@ -171,17 +183,6 @@ CREATE TABLE `channels` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `channels_by_owner` ON `channels` (`owner`,`type`,`name`);--> statement-breakpoint
 CREATE INDEX `channels_by_silence` ON `channels` (`status`,`last_message_at`);--> statement-breakpoint
-CREATE TABLE `conversations` (
-	`id` text PRIMARY KEY NOT NULL,
-	`owner` text NOT NULL,
-	`title` text,
-	`last_message` text,
-	`message_count` integer DEFAULT 0 NOT NULL,
-	`created_at` integer NOT NULL,
-	`updated_at` integer NOT NULL
-);
---> statement-breakpoint
-CREATE INDEX `conversations_by_owner` ON `conversations` (`owner`,`updated_at`,`id`);--> statement-breakpoint
 CREATE TABLE `sessions` (
 	`id` text PRIMARY KEY NOT NULL,
 	`user_id` text NOT NULL,
@@ -194,6 +195,17 @@ CREATE TABLE `sessions` (
 CREATE UNIQUE INDEX `sessions_by_token` ON `sessions` (`token_hash`);--> statement-breakpoint
 CREATE INDEX `sessions_by_user` ON `sessions` (`user_id`);--> statement-breakpoint
 CREATE INDEX `sessions_by_expiry` ON `sessions` (`expires_at`);--> statement-breakpoint
+CREATE TABLE `conversations` (
+	`id` text PRIMARY KEY NOT NULL,
+	`owner` text NOT NULL,
+	`title` text,
+	`last_message` text,
+	`message_count` integer DEFAULT 0 NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `conversations_by_owner` ON `conversations` (`owner`,`updated_at`,`id`);--> statement-breakpoint
 CREATE TABLE `memories` (
 	`id` text PRIMARY KEY NOT NULL,
 	`owner` text NOT NULL,
@@ -317,6 +329,13 @@ CREATE TABLE `hooks` (
 --> statement-breakpoint
 CREATE INDEX `hooks_by_owner` ON `hooks` (`owner`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `hooks_by_age` ON `hooks` (`created_at`,`id`);--> statement-breakpoint
+CREATE TABLE `sign_in_failures` (
+	`subject` text PRIMARY KEY NOT NULL,
+	`times` text NOT NULL,
+	`last_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `sign_in_failures_by_age` ON `sign_in_failures` (`last_at`);--> statement-breakpoint
 CREATE TABLE `idempotency_keys` (
 	`user_id` text NOT NULL,
 	`key` text NOT NULL,
@@ -331,13 +350,6 @@ CREATE TABLE `idempotency_keys` (
 );
 --> statement-breakpoint
 CREATE INDEX `idempotency_keys_by_end` ON `idempotency_keys` (`expires_at`);--> statement-breakpoint
-CREATE TABLE `sign_in_failures` (
-	`subject` text PRIMARY KEY NOT NULL,
-	`times` text NOT NULL,
-	`last_at` integer NOT NULL
-);
---> statement-breakpoint
-CREATE INDEX `sign_in_failures_by_age` ON `sign_in_failures` (`last_at`);--> statement-breakpoint
 CREATE TABLE `job_memory` (
 	`job_id` text NOT NULL,
 	`name` text NOT NULL,
@@ -465,6 +477,14 @@ CREATE TABLE `invitations` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `invitations_by_org_email` ON `invitations` (`org_id`,`email`);--> statement-breakpoint
 CREATE UNIQUE INDEX `invitations_by_token` ON `invitations` (`token_hash`);--> statement-breakpoint
+CREATE TABLE `sign_in_places` (
+	`account` text NOT NULL,
+	`network` text NOT NULL,
+	`last_at` integer NOT NULL,
+	PRIMARY KEY(`account`, `network`)
+);
+--> statement-breakpoint
+CREATE INDEX `sign_in_places_by_age` ON `sign_in_places` (`last_at`);--> statement-breakpoint
 CREATE TABLE `members` (
 	`org_id` text NOT NULL,
 	`user_id` text NOT NULL,
@@ -475,14 +495,6 @@ CREATE TABLE `members` (
 );
 --> statement-breakpoint
 CREATE INDEX `members_by_user` ON `members` (`user_id`,`org_created_at`,`org_id`);--> statement-breakpoint
-CREATE TABLE `sign_in_places` (
-	`account` text NOT NULL,
-	`network` text NOT NULL,
-	`last_at` integer NOT NULL,
-	PRIMARY KEY(`account`, `network`)
-);
---> statement-breakpoint
-CREATE INDEX `sign_in_places_by_age` ON `sign_in_places` (`last_at`);--> statement-breakpoint
 CREATE TABLE `orgs` (
 	`id` text PRIMARY KEY NOT NULL,
 	`name` text NOT NULL,
@@ -627,6 +639,16 @@ CREATE TABLE `skill_reviews` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `skill_reviews_by_user` ON `skill_reviews` (`skill_id`,`user_id`);--> statement-breakpoint
 CREATE INDEX `skill_reviews_by_skill` ON `skill_reviews` (`skill_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE TABLE `grant_codes` (
+	`hash` text PRIMARY KEY NOT NULL,
+	`amount_cents` integer NOT NULL,
+	`note` text,
+	`created_at` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	`used_at` integer,
+	`used_for` text
+);
+--> statement-breakpoint
 CREATE TABLE `skill_submissions` (
 	`id` text PRIMARY KEY NOT NULL,
 	`skill_id` text NOT NULL,
@@ -657,16 +679,6 @@ CREATE INDEX `skill_submissions_by_author` ON `skill_submissions` (`author_user_
 CREATE INDEX `skill_submissions_by_status` ON `skill_submissions` (`status`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `skill_submissions_by_skill` ON `skill_submissions` (`skill_id`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `skill_submissions_by_claim` ON `skill_submissions` (`claimed_by`,`claimed_until`) WHERE "skill_submissions"."claimed_by" is not null;--> statement-breakpoint
-CREATE TABLE `grant_codes` (
-	`hash` text PRIMARY KEY NOT NULL,
-	`amount_cents` integer NOT NULL,
-	`note` text,
-	`created_at` integer NOT NULL,
-	`expires_at` integer NOT NULL,
-	`used_at` integer,
-	`used_for` text
-);
---> statement-breakpoint
 CREATE TABLE `skill_trials` (
 	`owner` text PRIMARY KEY NOT NULL,
 	`day` integer NOT NULL,
@@ -802,17 +814,17 @@ CREATE TABLE `usage_rollups` (
 	PRIMARY KEY(`owner`, `grain`, `api_key`, `at`, `skill`, `mode`, `resolved_mode`, `model`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
-CREATE TABLE `usage_skills` (
-	`record_id` integer NOT NULL,
-	`skill` text NOT NULL,
-	PRIMARY KEY(`record_id`, `skill`)
-);
---> statement-breakpoint
 CREATE TABLE `payment_customers` (
 	`owner` text NOT NULL,
 	`provider` text NOT NULL,
 	`customer` text NOT NULL,
 	PRIMARY KEY(`owner`, `provider`)
+);
+--> statement-breakpoint
+CREATE TABLE `usage_skills` (
+	`record_id` integer NOT NULL,
+	`skill` text NOT NULL,
+	PRIMARY KEY(`record_id`, `skill`)
 );
 --> statement-breakpoint
 CREATE TABLE `usage_speeds` (
@@ -997,6 +1009,12 @@ CREATE TABLE `workflow_steps` (
 	PRIMARY KEY(`run_id`, `seq`)
 );
 --> statement-breakpoint
+CREATE TABLE `payment_events` (
+	`id` text PRIMARY KEY NOT NULL,
+	`type` text NOT NULL,
+	`at` integer NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `workflows` (
 	`id` text PRIMARY KEY NOT NULL,
 	`owner` text NOT NULL,
@@ -1018,12 +1036,6 @@ CREATE TABLE `workflows` (
 CREATE INDEX `workflows_by_owner` ON `workflows` (`owner`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `workflows_by_age` ON `workflows` (`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `workflows_by_trigger` ON `workflows` (`trigger_type`,`owner`);--> statement-breakpoint
-CREATE TABLE `payment_events` (
-	`id` text PRIMARY KEY NOT NULL,
-	`type` text NOT NULL,
-	`at` integer NOT NULL
-);
---> statement-breakpoint
 CREATE TABLE `purchases` (
 	`id` text PRIMARY KEY NOT NULL,
 	`owner` text NOT NULL,

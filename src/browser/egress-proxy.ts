@@ -106,6 +106,8 @@ function readHead(socket: Socket): Promise<{ text: string; rest: Buffer }> {
   const onClose = () => reject(new Error('closed'))
   socket.on('data', onData)
   socket.on('close', onClose)
+  // After an earlier head it is paused.
+  socket.resume()
   return promise
 }
 

@@ -13,6 +13,7 @@ import type { Takeovers } from '../takeovers'
 import type { Tool } from '../tools'
 import type { UsageLog } from '../usage'
 import { createActions } from './actions'
+import { type Asked, createCalls } from './calls'
 import { isConfigured } from './chromium'
 import type { browserSettings } from './config'
 import { createEmbed } from './embed'
@@ -20,6 +21,8 @@ import { createEndings, endedView } from './endings'
 import { liveViewUnavailable, sessionNotFound } from './errors'
 import { createHandRecord } from './hand-record'
 import { createHost, type OpenSession } from './host'
+import { storeAnswer } from '../idempotency'
+import type { Live } from '../live'
 import type { MakingService } from '../making'
 import type { OrgService } from '../orgs'
 import { findOwner } from '../orgs'
@@ -60,10 +63,14 @@ type Deps = {
   files: Files
   takeovers: Pick<Takeovers, 'of'>
   engines: EngineService
+  live: Live
   making: MakingService
   orgs: OrgService
   settings: Values<typeof browserSettings>
 }
+
+/** How long the tabs of a session of another process may take. */
+const ELSEWHERE_MS = 15_000
 
 export type BrowserService = ReturnType<typeof createBrowser>
 
@@ -88,6 +95,7 @@ export function createBrowser(deps: Deps) {
     present,
     ownerNamed: async (reader, word) => (await findOwner(deps.orgs, reader, word)).scope,
   })
+  const calls = createCalls({ ...deps, serve })
   const unavailable = () => (isConfigured(settings) ? null : 'This server has no browser.')
 
   return {
@@ -101,7 +109,7 @@ export function createBrowser(deps: Deps) {
     recording: async (call: Call<Caller>, id: string) => recordingBy(await own(call, id)),
     host,
     embed: createEmbed({ store, clock, host, tokens, wheel, handRecordOf, liveOf, recordingBy }),
-    watch: createWatch({ store, clock, node, billing: deps.billing, host, end, idleMs }),
+    watch: createWatch({ store, clock, node, billing: deps.billing, host, end, idleMs, answerCalls: calls.answerAll }),
     close,
     /** The tools as they are listed; a run gets those of its session. */
     listedTools: (): Tool[] => toolsOf(null, unavailable),
@@ -126,6 +134,10 @@ export function createBrowser(deps: Deps) {
 
   async function liveOf(found: SessionRow, fresh: boolean): Promise<LiveView> {
     if (found.state === 'ended') throw sessionNotFound()
+    if (isElsewhere(found)) {
+      const asked = { what: 'live' as const, fresh }
+      return (await calls.ask(found, asked, AbortSignal.timeout(ELSEWHERE_MS))) as LiveView
+    }
     const session = host.find(found.id)
     if (!session) throw liveViewUnavailable()
     const row = fresh ? await refreshed(found) : found
@@ -164,11 +176,31 @@ export function createBrowser(deps: Deps) {
     by: Actor = 'api',
     kept = true,
   ): Promise<ActionResult> {
-    const session = await opened(await own(call, id))
-    return act(call, session, order, { by, kept })
+    const row = await own(call, id)
+    if (!isElsewhere(row)) return act(call, opened(row), order, { by, kept })
+    const { caller, requestId, route } = call
+    const asked = { what: 'action' as const, call: { caller, requestId, route }, order, by, kept }
+    const answer = (await calls.ask(row, asked, call.signal)) as ActionResult
+    return caller.type === 'operator' ? answer : store.write((tx) => storeAnswer(tx, call as Call, answer))
   }
 
-  async function opened(row: SessionRow): Promise<OpenSession> {
+  /** Whether another process of this database has its browser, as far as its row says. */
+  function isElsewhere(row: SessionRow): boolean {
+    return store.dialect === 'postgres' && row.state === 'active' && row.node !== node && !host.find(row.id)
+  }
+
+  /** Does what another process asks for. */
+  async function serve(id: BrowserSessionId, asked: Asked, signal: AbortSignal): Promise<unknown> {
+    if (asked.what === 'action') {
+      const call = { ...asked.call, signal }
+      return act(call, opened(await own(call, id)), asked.order, { by: asked.by, kept: asked.kept })
+    }
+    const row = await rows.byLink(store.read, id)
+    if (!row || !host.find(id)) throw sessionNotFound()
+    return liveOf(row, asked.fresh)
+  }
+
+  function opened(row: SessionRow): OpenSession {
     if (row.state === 'ended') throw sessionNotFound()
     const session = host.find(row.id)
     if (!session) throw liveViewUnavailable()

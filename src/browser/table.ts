@@ -73,3 +73,23 @@ export const browserActions = defineTable((k) =>
   ),
 )
 export type ActionRow = Row<typeof browserActions>
+
+/** Calls of sessions that another process has. Those that were answered are removed by whoever asked. */
+export const browserCalls = defineTable((k) =>
+  k.table(
+    'browser_calls',
+    {
+      id: k.text('id').primaryKey(),
+      owner: k.text('owner').$type<OwnerScope>().notNull(),
+      session_id: k.text('session_id').$type<BrowserSessionId>().notNull(),
+      /** The process that is asked. */
+      node: k.text('node').notNull(),
+      at: k.ms('at').notNull(),
+      taken: k.bool('taken').notNull(),
+      /** Sealed JSON, as is the answer. */
+      order: k.text('order').notNull(),
+      answer: k.text('answer'),
+    },
+    (t) => [k.index('browser_calls_waiting').on(t.node).where(sql`${t.answer} is null`)],
+  ),
+)

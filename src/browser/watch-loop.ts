@@ -18,6 +18,8 @@ export type WatchDeps = {
   host: Host
   end: EndSession
   idleMs: number
+  /** Looks for what other processes ask, in case that the wire did not say so. */
+  answerCalls(): Promise<unknown>
 }
 
 const TICK_MS = 1_000
@@ -29,7 +31,7 @@ const BATCH = 50
  * Looks after the sessions of this process, and after those that nobody has any more: cap, idle time and credit end
  * them, and a session whose process died is charged until that was last seen (I34, N16, N17). Returns how many ended.
  */
-export function createWatch({ store, clock, node, billing, host, end, idleMs }: WatchDeps) {
+export function createWatch({ store, clock, node, billing, host, end, idleMs, answerCalls }: WatchDeps) {
   let lastSeen = 0
 
   async function finish(row: SessionRow, reason: EndReason): Promise<void> {
@@ -58,6 +60,7 @@ export function createWatch({ store, clock, node, billing, host, end, idleMs }: 
   }
 
   return async function tick(): Promise<number> {
+    if (store.dialect === 'postgres') await answerCalls()
     const now = clock.now()
     let ended = 0
     const own = await rows.ofNode(store.read, node)

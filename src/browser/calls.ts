@@ -1,0 +1,142 @@
+import { and, eq, isNull, lt } from 'drizzle-orm'
+import type { Call, Caller } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
+import { open, randomHex, seal } from '../kernel/crypto'
+import { AppError, type ErrorKind } from '../kernel/errors'
+import type { Reader, Store } from '../kernel/store'
+import type { Live } from '../live'
+import { liveViewUnavailable } from './errors'
+import type { ActionOrder, BrowserSessionId } from './schema'
+import type { Actor } from './schema-recording'
+import { browserCalls, type SessionRow } from './table'
+
+/** What another process is asked to do with a session whose browser it has. */
+export type Asked =
+  | {
+      what: 'action'
+      call: Pick<Call<Caller>, 'caller' | 'requestId' | 'route'>
+      order: ActionOrder
+      by: Actor
+      kept: boolean
+    }
+  | { what: 'live'; fresh: boolean }
+
+type Answered = { value: unknown } | { error: { kind: ErrorKind; code: string; message: string } }
+
+type Deps = {
+  store: Store
+  clock: Clock
+  node: string
+  masterKey: Uint8Array
+  live: Pick<Live, 'tell' | 'hear'>
+  /** Does it here. Throws what it throws. */
+  serve(id: BrowserSessionId, asked: Asked, signal: AbortSignal): Promise<unknown>
+}
+
+const LOOK_MS = 250
+/** A process that lives takes a call sooner. */
+const TAKEN_MS = 6_000
+/** The longest tool after the longest wait for a person. */
+const MOST_MS = 200_000
+const KEPT_MS = 600_000
+const MOST = 20
+
+/**
+ * Calls of sessions that another process has: a row asks it and another member of that answers. What they hold is
+ * sealed, because people type passwords. The wire only wakes; without it both sides look for themselves.
+ */
+export function createCalls({ store, clock, node, masterKey, live, serve }: Deps) {
+  live.hear('browser.call', node, () => void answerAll().catch(() => undefined))
+  return { ask, answerAll }
+
+  /** What the process of a session answers. Throws what it threw, and 404 `live_view_unavailable` when it is away. */
+  async function ask(row: SessionRow, asked: Asked, signal: AbortSignal): Promise<unknown> {
+    const id = randomHex(12)
+    const began = clock.monotonic()
+    let wake = () => undefined as void
+    const stop = live.hear('browser.answer', id, () => wake())
+    try {
+      await store.write(async (tx) => {
+        const order = seal(masterKey, id, JSON.stringify(asked))
+        const made = { id, owner: row.owner, session_id: row.id, node: row.node, at: clock.now(), taken: false }
+        await tx.insert(tx.of(browserCalls)).values({ ...made, order, answer: null })
+        tx.afterCommit(() => live.tell('browser.call', row.node))
+      })
+      for (;;) {
+        const found = await find(store.read, row, id)
+        if (found?.answer) return valueOf(JSON.parse(open(masterKey, id, found.answer)))
+        signal.throwIfAborted()
+        const waited = clock.monotonic() - began
+        if (!found || waited > MOST_MS || (waited > TAKEN_MS && !found.taken)) throw liveViewUnavailable()
+        const { promise: woken, resolve } = Promise.withResolvers<void>()
+        wake = resolve
+        await Promise.race([clock.sleep(LOOK_MS, signal), woken])
+      }
+    } finally {
+      stop()
+      // One that was not taken is never done after this.
+      await store.write((tx) => tx.delete(tx.of(browserCalls)).where(eq(tx.of(browserCalls).id, id)))
+    }
+  }
+
+  /** Answers what this process is asked and has not begun. Returns how many calls it began. */
+  async function answerAll(): Promise<number> {
+    const t = store.read.of(browserCalls)
+    const waiting = await store.read
+      .select({ id: t.id })
+      .from(t)
+      .where(and(eq(t.node, node), eq(t.taken, false)))
+      .limit(MOST)
+    for (const { id } of waiting) void answer(id).catch(() => undefined)
+    return waiting.length
+  }
+
+  async function answer(id: string): Promise<void> {
+    const [taken] = await store.write((tx) => {
+      const t = tx.of(browserCalls)
+      return tx
+        .update(t)
+        .set({ taken: true })
+        .where(and(eq(t.id, id), eq(t.taken, false)))
+        .returning()
+    })
+    if (!taken) return
+    const asked = JSON.parse(open(masterKey, id, taken.order)) as Asked
+    const answered = await answerOf(taken.session_id, asked)
+    await store.write(async (tx) => {
+      const t = tx.of(browserCalls)
+      const sealed = seal(masterKey, id, JSON.stringify(answered))
+      await tx
+        .update(t)
+        .set({ answer: sealed })
+        .where(and(eq(t.id, id), isNull(t.answer)))
+      // Those whose process died before it could remove them.
+      await tx.delete(t).where(lt(t.at, clock.now() - KEPT_MS))
+      tx.afterCommit(() => live.tell('browser.answer', id))
+    })
+  }
+
+  async function answerOf(id: BrowserSessionId, asked: Asked): Promise<Answered> {
+    try {
+      return { value: await serve(id, asked, AbortSignal.timeout(MOST_MS)) }
+    } catch (error) {
+      if (!(error instanceof AppError) || error.kind === 'broken') throw error
+      const { kind, code, message } = error
+      return { error: { kind, code, message } }
+    }
+  }
+}
+
+export type Calls = ReturnType<typeof createCalls>
+
+function valueOf(answered: Answered): unknown {
+  if ('value' in answered) return answered.value
+  const { kind, code, message } = answered.error
+  throw new AppError(kind, code, message)
+}
+
+async function find(reader: Reader, { owner }: SessionRow, id: string) {
+  const t = reader.of(browserCalls)
+  const own = and(eq(t.id, id), eq(t.owner, owner))
+  return (await reader.select().from(t).where(own))[0]
+}

@@ -1,0 +1,79 @@
+import { afterAll, expect, test } from 'bun:test'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { eventually } from '../support/eventually'
+import { devKeyOf, type ServerProcess, startServerProcess } from '../support/server-process'
+import { createPostgresDatabase, postgresUrl } from '../support/store'
+import { hasChromium, serveSite } from './support'
+
+if (!postgresUrl) process.stdout.write('NOT RUN: sessions on two nodes, because SVC_TEST_POSTGRES_URL is not set.\n')
+
+test.skipIf(!postgresUrl || !hasChromium)(
+  'a session of one node is worked, read and ended through another',
+  async () => {
+    const root = mkdtempSync(join(tmpdir(), 'svc-browser-nodes-'))
+    const database = await createPostgresDatabase(postgresUrl!)
+    const env = { SVC_DATABASE_URL: database.url, SVC_EGRESS_ALLOW: '127.0.0.1/32' }
+    const nodes: ServerProcess[] = []
+    afterAll(async () => {
+      for (const node of nodes) await node.kill()
+      await database.drop()
+      rmSync(root, { recursive: true, force: true })
+    })
+    const [home, away] = ['one', 'other'].map((name) => join(root, name)) as [string, string]
+    nodes.push(await startServerProcess({ dataDir: home, env }))
+    mkdirSync(away, { mode: 0o700 })
+    copyFileSync(join(home, 'secrets.json'), join(away, 'secrets.json'))
+    nodes.push(await startServerProcess({ dataDir: away, env }))
+    const [one, other] = nodes as [ServerProcess, ServerProcess]
+    const site = serveSite({
+      '/': '<title>Shop</title><script>let n=0</script><button onclick="document.title=\'Sold \'+(++n)">Buy</button>',
+    })
+    const key = devKeyOf(home)
+    const send = async (node: ServerProcess, method: string, path: string, body?: object, more: object = {}) => {
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...more }
+      const init = { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) }
+      const response = await fetch(`${node.url}/api/v1/browser/sessions${path}`, init)
+      // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
+      return { status: response.status, body: (await response.json()) as any }
+    }
+    const started = await send(one, 'POST', '', { url: site.url() })
+    expect(started.status).toBe(201)
+    const at = `/${started.body.session_id}`
+
+    const click = { tool: 'browser_act', arguments: { instruction: 'click Buy' } }
+    const once = { 'idempotency-key': crypto.randomUUID() }
+    const acted = await send(other, 'POST', `${at}/actions`, click, once)
+    expect(acted).toMatchObject({ status: 200, body: { status: 'success', live_view_version: 2 } })
+    expect((await send(other, 'POST', `${at}/actions`, click, once)).body).toEqual(acted.body)
+    expect((await send(one, 'GET', at)).body.current_title).toBe('Sold 1')
+    const bad = await send(other, 'POST', `${at}/actions`, { tool: 'browser_act', arguments: {} })
+    expect([bad.status, bad.body.error.code]).toEqual([400, 'validation_error'])
+    const live = await send(other, 'GET', `${at}/live?force=1`)
+    expect(live.body.pages).toMatchObject([{ title: 'Sold 1', url: site.url() }])
+    expect((await send(other, 'GET', `${at}/recording`)).body.actions).toHaveLength(1)
+
+    // The page of the live view is at each node; its stream is where the browser is, and the page tries again.
+    const { pathname, search, searchParams } = new URL(started.body.embed_url)
+    for (const node of nodes) expect((await fetch(`${node.url}${pathname}${search}`)).status).toBe(200)
+    const closed = await new Promise<number>((done) => {
+      const ws = new WebSocket(`${other.url.replace('http', 'ws')}${pathname}/stream`)
+      ws.onopen = () => ws.send(JSON.stringify({ type: 'hello', token: searchParams.get('token') }))
+      ws.onclose = ({ code }) => done(code)
+    })
+    expect(closed).toBe(1013)
+
+    expect((await send(other, 'DELETE', at)).status).toBe(200)
+    expect((await send(one, 'GET', at)).body).toMatchObject({ status: 'ended', ended_reason: 'call' })
+    expect((await send(other, 'POST', `${at}/actions`, click)).body.error.code).toBe('session_not_found')
+
+    // A node that was killed answers nobody; its session is over soon, and says so meanwhile.
+    const next = await send(one, 'POST', '', {})
+    await one.kill()
+    const refused = await send(other, 'POST', `/${next.body.session_id}/actions`, click)
+    expect(refused.status).toBe(404)
+    await eventually(async () => (await send(other, 'GET', `/${next.body.session_id}`)).body.status === 'ended')
+  },
+  120_000,
+)
