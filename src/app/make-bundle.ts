@@ -20,17 +20,37 @@ const sourcePaths: Bun.BunPlugin = {
   },
 }
 
-/** What only a command without a server needs. It stays in the sources, because it is larger than all commands. */
-const withoutServer: Bun.BunPlugin = {
-  name: 'without-server',
+/**
+ * What only a command without a server needs is larger than all commands, and the server has it too: the command line
+ * takes it from the bundle `server` when it comes to that. Notes in `taken` which modules.
+ */
+const fromServer = (server: string, taken: Set<string>): Bun.BunPlugin => ({
+  name: 'from-server',
   setup(build) {
     build.onResolve(
       { filter: /\/src\/(app\/(open|lock)|kernel\/store|[a-z-]+\/review)$/ },
-      ({ kind, path, importer }) =>
-        kind === 'dynamic-import' ? { path: Bun.resolveSync(path, dirname(importer)), external: true } : undefined,
+      ({ kind, path, importer }) => {
+        if (kind !== 'dynamic-import') return undefined
+        const module = Bun.resolveSync(path, dirname(importer))
+        taken.add(module)
+        // Another path than its own: Bun takes what else imports the module for the same one.
+        return { path: `server${module}`, namespace: 'server' }
+      },
     )
+    build.onLoad({ filter: /^server/, namespace: 'server' }, ({ path }) => ({
+      loader: 'js',
+      contents: `module.exports = require(${JSON.stringify(server)}).rooms[${JSON.stringify(path.slice('server'.length))}]`,
+    }))
   },
-}
+})
+
+/** The server, and by their paths the modules that the command line takes from it. */
+const entryOf = (serve: string, taken: ReadonlySet<string>): string =>
+  [
+    `export * from ${JSON.stringify(serve)}`,
+    ...[...taken].map((path, at) => `import * as room${at} from ${JSON.stringify(path)}`),
+    `export const rooms = { ${[...taken].map((path, at) => `${JSON.stringify(path)}: room${at}`).join(', ')} }`,
+  ].join('\n')
 
 /** The dashboard is a bundle of its own, so that no other command loads it. */
 const withoutDashboard: Bun.BunPlugin = {
@@ -64,13 +84,20 @@ export async function makeBundle(root = ROOT): Promise<void> {
   const unfinished = mkdtempSync(join(shelf, `${name}.`))
   chmodSync(unfinished, 0o755)
   try {
-    await compile(join(root, 'src/app/serve.ts'), join(unfinished, 'serve.js'), [sourcePaths])
-    await compile(join(root, 'cli/enter.ts'), join(unfinished, 'cli.js'), [
-      sourcePaths,
-      withoutServer,
-      withoutDashboard,
-    ])
-    await compile(join(root, 'tui/start.tsx'), join(unfinished, 'tui.js'), [sourcePaths, withoutDevtools], 'esm')
+    const server = join(shelf, name, 'serve.js')
+    const taken = new Set<string>()
+    await compile({
+      entry: join(root, 'cli/enter.ts'),
+      file: join(unfinished, 'cli.js'),
+      plugins: [sourcePaths, fromServer(server, taken), withoutDashboard],
+      external: [server],
+    })
+    const entry = join(unfinished, 'entry.ts')
+    await Bun.write(entry, entryOf(join(root, 'src/app/serve.ts'), taken))
+    await compile({ entry, file: join(unfinished, 'serve.js'), plugins: [sourcePaths] })
+    const dashboard = join(root, 'tui/start.tsx')
+    const plugins = [sourcePaths, withoutDevtools]
+    await compile({ entry: dashboard, file: join(unfinished, 'tui.js'), plugins, format: 'esm' })
     await Bun.write(join(unfinished, ASSETS), JSON.stringify(await buildAssets()))
     renameSync(unfinished, join(shelf, name))
   } catch (error) {
@@ -84,12 +111,9 @@ export async function makeBundle(root = ROOT): Promise<void> {
 
 const isMade = (root: string): boolean => bundled('serve.js', root) !== null
 
-const compile = (
-  entry: string,
-  file: string,
-  plugins: Bun.BunPlugin[],
-  format: 'cjs' | 'esm' = 'cjs',
-): Promise<Bun.BuildOutput> =>
+type Order = { entry: string; file: string; plugins: Bun.BunPlugin[]; external?: string[]; format?: 'cjs' | 'esm' }
+
+const compile = ({ entry, file, format = 'cjs', ...rest }: Order): Promise<Bun.BuildOutput> =>
   Bun.build({
     entrypoints: [entry],
     outdir: dirname(file),
@@ -100,7 +124,7 @@ const compile = (
     bytecode: format === 'cjs',
     define: { 'process.env.NODE_ENV': '"production"' },
     sourcemap: 'linked',
-    plugins,
+    ...rest,
   })
 
 function discardOld(shelf: string): void {

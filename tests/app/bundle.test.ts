@@ -40,8 +40,10 @@ test('a module in a bundle still knows its own folder', async () => {
   expect((await load()).here).toBe(join(root, 'src/kernel'))
 })
 
-test('the command line is a bundle of its own, without the server', async () => {
+test('the command line is a bundle of its own, and takes the server from the other', async () => {
   await makeBundle(root)
+  const server = await Bun.file(bundled('serve.js', root) as string).text()
+  expect(server).toContain('from the sources')
   const path = bundled('cli.js', root) as string
   const cli = (await import(path)) as { word: string; open(): Promise<string[]> }
   expect([cli.word, ...(await cli.open())]).toEqual(['one', 'from the sources', 'in a folder'])
