@@ -1,6 +1,7 @@
 /**
- * The test command: types, lint, generated files, the tests on SQLite, then the database-bound ones again
- * on Postgres. One line a step; the last line sums up; exits 1 when anything failed.
+ * The test command: types, lint, generated files, the tests on SQLite, then again on Postgres those that it can change.
+ * With `--long` what the test command has no time for: trained models made anew, the tests that have more rounds, and
+ * every database-bound one on Postgres. One line a step; the last line sums up; exits 1 when anything failed.
  */
 import { BUN, runCheck, runTests, type Tally } from './run/children'
 import { type Files, planTests } from './run/plan'
@@ -13,16 +14,26 @@ const CHECKS: Record<string, string[]> = {
   'unused code': ['run', 'check:unused'],
   'generated files': ['drizzle/generate.ts', '--check'],
   'trained model of the classifier': ['src/classifier/training/train.ts', '--check'],
+}
+const LONG_CHECKS: Record<string, string[]> = {
   'trained models of guardrails': ['src/text/verdicts/training/train.ts', '--check'],
 }
 
+/** More than there are cores: half of the time a file waits for a process, a browser or a clock. */
+const WORKERS = 4
+/** So few that no file waits for a core. */
+const TIMING_WORKERS = 2
+
+const isLong = process.argv.includes('--long')
 const plan = await planTests('tests')
 const tallies: Tally[] = []
 const unsteady: string[] = []
 
-await Promise.all(Object.entries(CHECKS).map(([name, args]) => step(name, () => runCheck([BUN, ...args]))))
+await Promise.all(
+  Object.entries(isLong ? LONG_CHECKS : CHECKS).map(([name, args]) => step(name, () => runCheck([BUN, ...args]))),
+)
 const scratch = makeScratch()
-await runFiles('SQLite', plan.all)
+await runFiles('SQLite', isLong ? plan.long : plan.all)
 await onPostgres()
 
 const sum = (pick: (tally: Tally) => number) => tallies.reduce((total, tally) => total + pick(tally), 0)
@@ -41,13 +52,14 @@ async function step(name: string, run: () => Promise<Tally>): Promise<void> {
 }
 
 async function runFiles(database: string, { sharing, timing }: Files, env = {}): Promise<void> {
-  const run = async (files: readonly string[]) => {
-    const tally = await runTests(files, { workers: 2, env: { TMPDIR: scratch, ...env } })
+  const run = async (files: readonly string[], workers: number) => {
+    const long: Record<string, string> = isLong ? { TEST_LONG: '1' } : {}
+    const tally = await runTests(files, { workers, env: { TMPDIR: scratch, ...long, ...env } })
     unsteady.push(...tally.unsteady.map((file) => `${file} (${database})`))
     return tally
   }
-  await step(`tests on ${database} (${sharing.length} files)`, () => run(sharing))
-  await step(`tests on ${database} that time processes (${timing.length} files)`, () => run(timing))
+  await step(`tests on ${database} (${sharing.length} files)`, () => run(sharing, WORKERS))
+  await step(`tests on ${database} that time processes (${timing.length} files)`, () => run(timing, TIMING_WORKERS))
 }
 
 async function onPostgres(): Promise<void> {
@@ -58,7 +70,7 @@ async function onPostgres(): Promise<void> {
   }
   try {
     print(`\n── Postgres is ${found.where}`)
-    await runFiles('Postgres', plan.databaseBound, { SVC_TEST_POSTGRES_URL: found.url })
+    await runFiles('Postgres', isLong ? plan.databaseBound : plan.dialectBound, { SVC_TEST_POSTGRES_URL: found.url })
   } finally {
     await found.stop()
   }

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { eventually } from '../support/eventually'
+import { isLong } from '../support/long'
 import { seededRandom } from '../support/random'
 import { devKeyOf, type ServerProcess, spawnServer } from '../support/server-process'
 import { startUpstream } from '../support/upstream'
@@ -12,6 +13,8 @@ afterAll(() => upstream.stop())
 
 const SIGKILL = 137
 const DIES_WITHIN_MS = 60_000
+const RUNS = isLong ? 2 : 1
+const STATEMENTS = isLong ? [1, 3, 9, 17] : [1, 9]
 
 /** Runs a server armed to end itself; throws when it lives on. */
 async function dies(rig: Rig, failpoint: string): Promise<void> {
@@ -49,7 +52,7 @@ describe('a process that ends at a named instant', () => {
     async (name) => {
       const rig = await createRig(upstream)
       const random = seededRandom(name.length)
-      for (let run = 0; run < 2; run++) {
+      for (let run = 0; run < RUNS; run++) {
         const server = await rig.boot({ SVC_FAILPOINT: `${name}:${random.between(5, 60)}` })
         const death = Promise.race([server.exited, Bun.sleep(DIES_WITHIN_MS).then(() => 'alive')])
         await rig.load(server, random, death)
@@ -62,7 +65,7 @@ describe('a process that ends at a named instant', () => {
     180_000,
   )
 
-  test.each([1, 3, 9, 17])(
+  test.each(STATEMENTS)(
     'in the middle of a first migration, statement %d: the next start does it anew',
     async (nth) => {
       const rig = await createRig(upstream)

@@ -3,13 +3,14 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eventually } from '../support/eventually'
+import { isLong } from '../support/long'
 import { seededRandom } from '../support/random'
 import { devKeyOf, type ServerProcess, startServerProcess } from '../support/server-process'
 import { createMigratedDatabase, postgresUrl } from '../support/store'
 
 /** So many at once, as the most that one run may cost is counted while it runs. */
 const AT_ONCE = 8
-const ROUNDS = 5
+const ROUNDS = isLong ? 5 : 3
 const EVENTS = AT_ONCE * ROUNDS
 const LEASE_S = 5
 

@@ -13,28 +13,60 @@ export type Plan = {
    * why once is enough: `// SQLite only: <reason>`, where nothing reaches the database that other tests do not.
    */
   databaseBound: Files
+  /** Of these, the ones that the test command runs on Postgres; `bun run test:long` runs all. */
+  dialectBound: Files
+  /** Those with more rounds in the long run. */
+  long: Files
 }
+
+/**
+ * Rooms, and files of rooms, that keep rows with the kit of others. Their tests cost much and have little to do with the
+ * database: they start browsers and servers, draw, fetch, hash, or read texts. Not meant are files that name a database.
+ */
+const LATER_ON_POSTGRES = [
+  ...['app', 'audio', 'browser', 'builtin', 'canvases', 'catalogue', 'chaos', 'chat', 'cli', 'code', 'completions'],
+  ...['documents', 'engines', 'guardrails', 'media', 'operators', 'orgs', 'pages', 'research', 'routing-preferences'],
+  ...['skills', 'tools', 'voice'],
+  ...[
+    'auth/attempts',
+    'contract/audit',
+    'contract/bounds',
+    'contract/openapi',
+    'files/serving',
+    'invariants/event-loop',
+  ],
+  ...['invariants/fuzz', 'invariants/memory', 'invariants/sse-framing', 'usage/slow-reader'],
+]
+
+const isLater = (file: string): boolean =>
+  LATER_ON_POSTGRES.some((one) => file.startsWith(`tests/${one}/`) || file === `tests/${one}.test.ts`)
 
 /** These open the database that `SVC_TEST_POSTGRES_URL` chooses. */
 const DATABASE = /^tests\/support\/(store|world)\.ts$/
+/** What differs by dialect: statements, query plans, two processes on one database. */
+const BY_DIALECT = /\bpostgresUrl\b|\bopenPlanner\b/
+const LONG = 'tests/support/long.ts'
 const ONCE = /^\/\/ SQLite only: \S/m
 const SPAWNS = /\bBun\.spawn(Sync)?\(|from 'node:child_process'/
 /** What is imported for its types alone is not there when the file runs. */
 const TYPES = /^(?:import|export) type [^']+'[^']+'/gm
 const TIMES = /\bperformance\.now\(\)|support\/effort'/
 
-/** Sorts the test files of a folder by what they and the helpers they import do; read, never listed by hand. */
+/** Sorts the test files of `folder`, which is `tests`, by what they and the helpers they import do; read, never listed by hand. */
 export async function planTests(folder: string): Promise<Plan> {
   const files = (await Array.fromAsync(new Bun.Glob(`${folder}/**/*.test.{ts,tsx}`).scan('.'))).sort()
   const none = (): Files => ({ sharing: [], timing: [] })
-  const plan: Plan = { all: none(), databaseBound: none() }
+  const plan: Plan = { all: none(), databaseBound: none(), dialectBound: none(), long: none() }
   for (const file of files) {
     const sources = await closureOf(file)
     const spawns = [...sources.values()].some((text) => SPAWNS.test(text))
     const kind = spawns && TIMES.test(sources.get(file)!) ? 'timing' : 'sharing'
+    const own = sources.get(file)!
     plan.all[kind].push(file)
-    if (ONCE.test(sources.get(file)!)) continue
-    if ([...sources.keys()].some((source) => DATABASE.test(source))) plan.databaseBound[kind].push(file)
+    if (sources.has(LONG)) plan.long[kind].push(file)
+    if (ONCE.test(own) || ![...sources.keys()].some((source) => DATABASE.test(source))) continue
+    plan.databaseBound[kind].push(file)
+    if (BY_DIALECT.test(own) || !isLater(file)) plan.dialectBound[kind].push(file)
   }
   return plan
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import { eventually } from '../support/eventually'
+import { isLong } from '../support/long'
 import { seededRandom } from '../support/random'
 import { devKeyOf, type ServerProcess, startServerProcess } from '../support/server-process'
 import { createMigratedDatabase, postgresUrl } from '../support/store'
@@ -11,7 +12,7 @@ import { createReceiver } from './support'
 
 const EVENTS = 120
 const RECEIVERS = 3
-const KILLS = 3
+const KILLS = isLong ? 3 : 2
 /** Of ten answers, how many are refusals. */
 const FAILING = 3
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { OpenApp } from '../../src/app/open'
+import { isLong } from '../support/long'
 import { seededRandom } from '../support/random'
 import { postgresUrl } from '../support/store'
 import { openSecond, violationsOf, watchCommits } from './races'
@@ -7,7 +8,7 @@ import { createWidgetWorld, SHOP } from './world'
 
 if (!postgresUrl) process.stdout.write('NOT RUN: races of two processes, because SVC_TEST_POSTGRES_URL is not set.\n')
 
-const ROUNDS = 300
+const ROUNDS = isLong ? 300 : 120
 const CHATS = 30
 const PATIENCE_MS = 300_000
 

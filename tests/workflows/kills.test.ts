@@ -3,12 +3,13 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eventually } from '../support/eventually'
+import { isLong } from '../support/long'
 import { seededRandom } from '../support/random'
 import { devKeyOf, type ServerProcess, startServerProcess } from '../support/server-process'
 import { createMigratedDatabase, postgresUrl } from '../support/store'
 
-const RUNS = 40
-const KILLS = 3
+const RUNS = isLong ? 40 : 24
+const KILLS = isLong ? 3 : 2
 const PATIENCE_MS = 180_000
 
 const random = seededRandom(29)
