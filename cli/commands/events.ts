@@ -82,7 +82,7 @@ const publishEvent = defineCommand({
   path: 'events publish',
   summary: 'Publish an event, and say what it reaches',
   about:
-    'The payload is JSON or YAML in a file, or on stdin with -. Without --org it goes to the organization that is active, or to you.',
+    'The payload is JSON or YAML in a file, or on stdin with -. Without --org it goes to the organization that is active, or to you. Your own hooks and workflows hear it in either case.',
   examples: ['events publish order.created -f order.json', 'events publish order.created --source shop --json'],
   impact: 'write',
   danger: 'none',

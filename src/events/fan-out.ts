@@ -1,4 +1,5 @@
 import type { AuditLog } from '../audit'
+import type { OwnerScope } from '../kernel/caller'
 import { iso } from '../kernel/clock'
 import { newRequestId } from '../kernel/ids'
 import type { Tx } from '../kernel/store'
@@ -7,10 +8,16 @@ import type { DomainEvent } from './schema'
 import { type Subscriber, subscribersOf } from './subscriptions'
 import type { BusEventRow } from './table'
 
-/** What a kind of subscriber does with an event, in its transaction: it stores what is to be done, and returns. */
+/**
+ * What a kind of subscriber does with an event, in its transaction: it stores what is to be done, and returns. The owner
+ * is the one of the targets.
+ */
 type Receive = (tx: Tx, event: BusEventRow, targets: readonly string[]) => Promise<unknown>
 
 export type FanOut = ReturnType<typeof createFanOut>
+
+/** Whose subscribers an event reaches. */
+type Part = { owner: OwnerScope; reached: ReadonlyMap<Subscriber, string[]> }
 
 /** An event this deep is stored and reaches nobody, so that what events start cannot go round for ever (I37, R4). */
 const MOST_DEPTH = 8
@@ -31,18 +38,28 @@ export function createFanOut({ audit }: { audit: Pick<AuditLog, 'recordUnattende
   /** For the bus: an event that a room emits. */
   async function ofServer(tx: Tx, event: DomainEvent): Promise<void> {
     const reached = await subscribersOf(tx, event.scope, event.type)
-    if (reached.size) await store(tx, event, reached, null)
+    if (reached.size) await store(tx, event, [{ owner: event.scope, reached }], null)
   }
 
-  /** An event that a caller publishes. Returns how many of each kind it reaches. */
+  /**
+   * An event that a caller publishes. `self` is the publisher, where the event is an organization's: their own hooks,
+   * workflows and skills hear it too, and nobody else's. Returns how many of each kind it reaches.
+   */
   async function publish(
     tx: Tx,
     event: DomainEvent<{ value: unknown }>,
     source: string | null,
+    self: OwnerScope | null = null,
   ): Promise<Record<Subscriber, number>> {
-    const reached = await subscribersOf(tx, event.scope, event.type)
-    await store(tx, { ...event, data: event.data.value }, reached, source)
-    const countOf = (subscriber: Subscriber) => (event.depth > MOST_DEPTH ? 0 : (reached.get(subscriber)?.length ?? 0))
+    const parts: Part[] = [{ owner: event.scope, reached: await subscribersOf(tx, event.scope, event.type) }]
+    if (self !== null) {
+      const own = new Map(await subscribersOf(tx, self, event.type))
+      own.delete('webhook')
+      parts.push({ owner: self, reached: own })
+    }
+    await store(tx, { ...event, data: event.data.value }, parts, source)
+    const countOf = (subscriber: Subscriber) =>
+      event.depth > MOST_DEPTH ? 0 : parts.reduce((sum, { reached }) => sum + (reached.get(subscriber)?.length ?? 0), 0)
     return {
       webhook: countOf('webhook'),
       hook: countOf('hook'),
@@ -54,7 +71,7 @@ export function createFanOut({ audit }: { audit: Pick<AuditLog, 'recordUnattende
   async function store(
     tx: Tx,
     { id, type, scope: owner, created, data, depth }: Omit<DomainEvent, 'data'> & { data: unknown },
-    reached: ReadonlyMap<Subscriber, string[]>,
+    parts: readonly Part[],
     source: string | null,
   ): Promise<void> {
     const envelope = JSON.stringify({ id, type, created: iso(created), data })
@@ -71,6 +88,9 @@ export function createFanOut({ audit }: { audit: Pick<AuditLog, 'recordUnattende
       })
       return
     }
-    for (const [subscriber, targets] of reached) await receivers.get(subscriber)?.(tx, row, targets)
+    for (const { owner: whose, reached } of parts) {
+      for (const [subscriber, targets] of reached)
+        await receivers.get(subscriber)?.(tx, { ...row, owner: whose }, targets)
+    }
   }
 }

@@ -48,7 +48,7 @@ export function createEvents({ store, clock, audit, fanOut, storeAnswer, orgs, s
     return store.write(async (tx) => {
       const id = EventId.create()
       const event = { id, type: eventType, scope, created: clock.now(), data: { value: payload }, depth: depthOf(call) }
-      const matched = await fanOut.publish(tx, event, sourceConnector)
+      const matched = await fanOut.publish(tx, event, sourceConnector, selfOf(call.caller, scope))
       const metadata = { event_type: eventType, ...(sourceConnector ? { source_connector: sourceConnector } : {}) }
       const about = { entityType: 'event' as const, entityId: id, scope, input: { metadata } }
       await audit.record(tx, call, { action: 'event.published', ...about })
@@ -107,6 +107,10 @@ export function createEvents({ store, clock, audit, fanOut, storeAnswer, orgs, s
 }
 
 const depthOf = ({ depth = 0 }: Pick<Call<Caller>, 'depth'>): number => depth
+
+/** Whose own hooks hear an event of an organization: its publisher's, unless the key is that organization's. */
+const selfOf = (caller: Caller, scope: OwnerScope): OwnerScope | null =>
+  caller.type !== 'operator' && !caller.orgId && scope !== `user:${caller.userId}` ? `user:${caller.userId}` : null
 
 /** What `orgId` says of an owner: a person's own id stands for the organization they have none of. */
 const ownerIdOf = (scope: OwnerScope): string => scope.slice(scope.indexOf(':') + 1)

@@ -31,6 +31,23 @@ const happen = (person: Person, type: string, count: number) =>
   )
 
 describe('a hook that an event reaches', () => {
+  test('is also the publisher’s own, when the event is an organization’s; not that of its other members', async () => {
+    const [ada, eve] = [await world.person(), await world.person()]
+    const org = (await ada.send('POST', 'orgs', { name: 'Team' })).body.id
+    const slug = await skill()
+    const order = { event_pattern: 'team.met', skill_slug: slug }
+    const { body: hook } = await install(ada, order)
+    await install(eve, order)
+    const event = { orgId: org, eventType: 'team.met', payload: {} }
+    const { body } = await ada.send('POST', 'events', event)
+    expect([body.orgId, body.matchedHooks]).toEqual([org, 1])
+    await settle()
+    expect((await history(ada, hook.id)).executions).toMatchObject([{ status: 'completed', eventId: body.id }])
+    const ofOrg = await ada.send('POST', 'keys', { name: 'team', scope: 'org', org_id: org })
+    const authorization = `Bearer ${ofOrg.body.key}`
+    expect((await world.send('POST', 'events', event, { authorization })).body.matchedHooks).toBe(0)
+  })
+
   test('runs its skill with the event as data; the run, its price and its output are its history', async () => {
     const ada = await world.person()
     const slug = await skill()
