@@ -41,6 +41,7 @@ const groups: Readonly<Record<string, Load>> = {
   canvases: async () => (await import('./commands/canvases')).canvasCommands,
   workflows: async () => [
     ...(await import('./commands/workflows')).workflowCommands,
+    ...(await import('./commands/workflows-enable')).workflowEnableCommands,
     ...(await import('./commands/workflows-runs')).workflowRunCommands,
   ],
   submissions: async () => [
@@ -54,11 +55,14 @@ const groups: Readonly<Record<string, Load>> = {
   hooks: async () => [
     ...(await import('./commands/hooks')).hookCommands,
     ...(await import('./commands/hooks-runs')).hookRunCommands,
+    ...(await import('./commands/hooks-match')).hookMatchCommands,
   ],
   webhooks: async () => [
     ...(await import('./commands/webhooks')).webhookCommands,
     ...(await import('./commands/webhooks-look')).webhookLookCommands,
     ...(await import('./commands/webhooks-sign')).webhookSignCommands,
+    ...(await import('./commands/webhooks-listen')).webhookListenCommands,
+    ...(await import('./commands/webhooks-trigger')).webhookTriggerCommands,
   ],
   widgets: async () => [
     ...(await import('./commands/widgets')).widgetCommands,

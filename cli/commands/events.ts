@@ -1,7 +1,9 @@
+import { SAMPLES } from '../../src/events/schema'
 import { randomBase62 } from '../../src/kernel/crypto'
 import { apiOf } from '../api'
 import { defineCommand } from '../command'
-import { expectData } from '../failure'
+import { EXIT } from '../exit'
+import { CommandFailed, expectData } from '../failure'
 import { column } from '../output/columns'
 import { pageFlags, printPages } from '../pages'
 import { readValueFile } from '../preference-file'
@@ -107,6 +109,67 @@ const publishEvent = defineCommand({
   },
 })
 
+const types = [column('type', 'EVENT', { keep: true }), column('about', 'WHEN')]
+
+const listTypes = defineCommand({
+  apis: ['host'],
+  offline: true,
+  columns: types,
+  path: 'events types',
+  summary: "List the names of the server's own events",
+  about: 'All other names are yours to publish. Example data of each: webhooks events --sample TYPE.',
+  examples: ['events types', 'events types --json'],
+  impact: 'read',
+  danger: 'none',
+  exits: [],
+  async run(shell) {
+    const all = Object.entries(SAMPLES).map(([type, { about }]) => ({ type, about }))
+    shell.print.list(all, types, 'None.')
+  },
+})
+
+const REPLAYED = 'replayed'
+const MOST_PAGES = 20
+
+const replayEvent = defineCommand({
+  ...common,
+  columns,
+  path: 'events replay',
+  summary: 'Publish an event again',
+  about:
+    'The same payload, under a new id, with the source "replayed". It is looked for among the two thousand newest. Events of the server are not published by others; deliveries replay sends those again.',
+  examples: ['events replay evt_01J8… --yes', 'events replay evt_01J8… --yes --json'],
+  impact: 'write',
+  danger: 'moderate',
+  exits: [3, 4, 5, 7, 10],
+  args: { id: argument('id of the event, or its beginning') },
+  async run(shell, { id }) {
+    const { api, whose } = await apiOf(shell)
+    let cursor: string | undefined
+    for (let page = 0; page < MOST_PAGES; page += 1) {
+      const query = { limit: 100, ...(cursor === undefined ? {} : { cursor }), ...whose }
+      const found = expectData(await api.events.get({ query }))
+      const event = found.events.find((one) => one.id.startsWith(id))
+      if (event) {
+        const { orgId, eventType, payload } = event
+        if (shell.planned(`publish ${eventType} again`)) return
+        shell.confirm(`Publish ${eventType} of ${event.timestamp} again?`)
+        const headers = { 'idempotency-key': shell.globals.idempotencyKey ?? randomBase62(24) }
+        const order = { orgId, eventType, payload, sourceConnector: REPLAYED }
+        return shell.print.item(expectData(await api.events.post(order, { headers })), columns)
+      }
+      if (found.next_cursor === null) break
+      cursor = found.next_cursor
+    }
+    throw new CommandFailed({
+      exitCode: EXIT.missing,
+      code: 'not_found',
+      message: `No event ${id} among the newest.`,
+      fix: 'svc-admin events list',
+    })
+  },
+})
+
 /** The organization to publish for, by the id that the API wants. */
 async function accountOf(shell: Shell): Promise<string> {
   const { org } = shell.globals
@@ -121,4 +184,4 @@ async function accountOf(shell: Shell): Promise<string> {
   return active_org_id ?? user.id
 }
 
-export const eventCommands = [listEvents, tailEvents, publishEvent]
+export const eventCommands = [listEvents, tailEvents, listTypes, publishEvent, replayEvent]

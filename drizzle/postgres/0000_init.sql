@@ -778,6 +778,7 @@ CREATE TABLE "webhooks" (
 	"failing_since" bigint,
 	"successes" bigint NOT NULL,
 	"failures" bigint NOT NULL,
+	"listens_until" bigint,
 	"tests" bigint NOT NULL,
 	"tests_since" bigint NOT NULL
 );

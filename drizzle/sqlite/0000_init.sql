@@ -890,6 +890,7 @@ CREATE TABLE `webhooks` (
 	`failing_since` integer,
 	`successes` integer NOT NULL,
 	`failures` integer NOT NULL,
+	`listens_until` integer,
 	`tests` integer NOT NULL,
 	`tests_since` integer NOT NULL
 );

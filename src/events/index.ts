@@ -1,6 +1,7 @@
 /** Events: what happens is told to other rooms in its transaction, and to whoever is subscribed (contract 11). */
 export { createEventBus, type EventBus } from './bus'
 export { createFanOut, type FanOut } from './fan-out'
+export { assertPayload } from './payload'
 export { eventRepository } from './repository'
 export {
   type DomainEvent,

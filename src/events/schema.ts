@@ -82,3 +82,6 @@ export const BusEventQuery = t.Object({
   ...PageQuery.properties,
 })
 export type BusEventQuery = Static<typeof BusEventQuery>
+
+export { matchesPattern } from './patterns'
+export { SAMPLES } from './samples'

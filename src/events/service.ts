@@ -8,8 +8,9 @@ import { pageFields } from '../kernel/page'
 import { readRange } from '../kernel/range'
 import type { Reader, Store, Tx } from '../kernel/store'
 import { isReserved } from './catalogue'
-import { foreignOrg, payloadTooLarge, reservedType, viewersPublishNothing } from './errors'
+import { foreignOrg, reservedType, viewersPublishNothing } from './errors'
 import type { FanOut } from './fan-out'
+import { assertPayload } from './payload'
 import { eventRepository as rows } from './repository'
 import { type BusEvent, type BusEventQuery, EventId, type NewEvent, type PublishedEvent } from './schema'
 import type { BusEventRow } from './table'
@@ -30,7 +31,6 @@ type Deps = {
 
 export type EventService = ReturnType<typeof createEvents>
 
-const MOST_KB = 64
 const TIDY_EVERY_MS = 600_000
 const TIDY_BATCH = 500
 const DAY_MS = 86_400_000
@@ -43,7 +43,7 @@ export function createEvents({ store, clock, audit, fanOut, storeAnswer, orgs, s
   async function publish(call: Call<Caller>, order: NewEvent): Promise<PublishedEvent> {
     const { eventType, payload = null, sourceConnector = null } = order
     if (isReserved(eventType)) throw reservedType(eventType)
-    if (Buffer.byteLength(JSON.stringify(payload)) > MOST_KB * 1024) throw payloadTooLarge(MOST_KB)
+    assertPayload(payload)
     const scope = await scopeOf(call.caller, order.orgId, 'publish')
     return store.write(async (tx) => {
       const id = EventId.create()

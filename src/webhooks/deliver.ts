@@ -51,13 +51,13 @@ export function createDeliveries(deps: DeliverDeps) {
   const settle = createSettle(deps)
   const lanes = { steady: laneOf('steady'), slow: laneOf('slow') }
   for (const lane of Object.values(lanes)) jobs.register(lane)
-  return { wake }
+  return { wake, settle }
 
   /** Sees to it that what is due for this webhook is sent. */
-  function wake(tx: Tx, hook: Pick<WebhookRow, 'id' | 'owner' | 'lane'>, runAt?: number): Promise<void> {
+  async function wake(tx: Tx, hook: Pick<WebhookRow, 'id' | 'owner' | 'lane'>, runAt?: number): Promise<void> {
     const { id, owner } = hook
     const payload: Payload = { id, owner }
-    return jobs.ensure(tx, lanes[hook.lane], {
+    await jobs.ensure(tx, lanes[hook.lane], {
       owner,
       payload,
       uniqueKey: id,
@@ -89,6 +89,7 @@ export function createDeliveries(deps: DeliverDeps) {
     const found = await rows.byId(store.read, id)
     if (!found) return clearAll(id, true)
     if (!found.enabled) return clearAll(id, false)
+    if (found.listens_until !== null) return {}
     if (found.lane !== lane) return { effects: (tx) => wake(tx, found) }
     const hook = await sendDue(job, found)
     if (!hook?.enabled) return clearAll(id, !hook)

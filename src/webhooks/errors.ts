@@ -13,6 +13,12 @@ export const isDisabled = defineError(
   () => 'This webhook is disabled, so nothing is sent to it. PATCH it with {"enabled":true} first.',
 )
 
+export const notListening = defineError(
+  'conflict',
+  'conflict',
+  () => 'This webhook has an address, so nobody listens to it. POST one with {"url":"listen:"} for that.',
+)
+
 export const hasSucceeded = defineError(
   'conflict',
   'conflict',

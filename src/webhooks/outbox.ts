@@ -57,6 +57,13 @@ export const outboxRepository = {
   first: async (db: Reader, id: WebhookId): Promise<OutboxRow | undefined> =>
     ((await first(db, { id })) as OutboxRow[])[0],
 
+  /** Those of these events that wait. */
+  async some(db: Reader, id: WebhookId, eventIds: readonly EventId[]): Promise<OutboxRow[]> {
+    const t = db.of(webhookOutbox)
+    const wanted = and(eq(t.webhook_id, id), inArray(t.event_id, [...eventIds]))
+    return eventIds.length ? ((await db.select().from(t).where(wanted).orderBy(asc(t.seq))) as OutboxRow[]) : []
+  },
+
   /** When the next one is due; null when none waits. */
   soonest: async (db: Reader, id: WebhookId): Promise<number | null> => (await soonest(db, { id }))[0]?.at ?? null,
 

@@ -64,6 +64,17 @@ export const webhookRepository = {
     return (await counted.where(and(eq(t.owner, owner), eq(t.enabled, true))))[0]!.total
   },
 
+  /** Those without an address that nobody has listened to since a moment. */
+  async forsaken(db: Reader, before: number, limit: number): Promise<WebhookRow[]> {
+    const t = db.of(webhooks)
+    return (await db.select().from(t).where(lt(t.listens_until, before)).limit(limit)) as WebhookRow[]
+  },
+
+  async remove(tx: Tx, { id, owner }: Pick<WebhookRow, 'id' | 'owner'>): Promise<void> {
+    const t = tx.of(webhooks)
+    await tx.delete(t).where(and(eq(t.id, id), eq(t.owner, owner)))
+  },
+
   async change(tx: Tx, { id, owner }: Pick<WebhookRow, 'id' | 'owner'>, change: Partial<WebhookRow>): Promise<void> {
     const t = tx.of(webhooks)
     await tx

@@ -47,6 +47,7 @@ export const webhook = defineResource({
     failing_since: null,
     successes: 0,
     failures: 0,
+    listens_until: null,
     tests: 0,
     tests_since: 0,
   },

@@ -13,12 +13,24 @@ const verbsOf = ({ webhooks, ...service }: WebhookService) =>
       {
         method: 'post',
         path: '/webhooks/:id/test',
+        body: words.TestOrder,
         reply: words.TestSent,
         idempotent: true,
         errors: [404, 409],
         summary: 'Send a test event, whatever the webhook is subscribed to',
       },
-      (call, { id }) => service.test(call, id),
+      (call, { id, body }) => service.test(call, id, body),
+    ),
+    verb(
+      {
+        method: 'put',
+        path: '/webhooks/:id/listener',
+        body: words.Taking,
+        reply: words.Taken,
+        errors: [404, 409],
+        summary: 'Take what waits for a webhook whose url is `listen:`, signed as a receiver gets it',
+      },
+      (call, { id, body }) => service.take(call, id, body),
     ),
     verb(
       {

@@ -7,6 +7,11 @@ export type Failure = 'dns' | 'connect' | 'tls' | 'timeout' | 'reset' | 'not_all
 /** `next` in epoch milliseconds; null for no further attempt. */
 export type Verdict = { ok: boolean; message: string | null; next: number | null; gone: boolean }
 
+/** The address of a webhook that has none: its deliveries wait for whoever listens. */
+export const LISTEN = 'listen:'
+/** How long such a webhook is there after it was asked for deliveries. */
+export const LISTEN_MS = 60_000
+
 const LONGEST_RETRY_AFTER_MS = 12 * 3_600_000
 const JITTER = 0.1
 const AUTO_DISABLE = { failures: 20, afterMs: 120 * 3_600_000 }

@@ -20,7 +20,11 @@ const Description = t.Optional(nullable(t.String({ maxLength: 256 })))
 const Ordered = t.Optional(
   t.Boolean({ description: 'One delivery at a time, in order: a later one waits until the one before it has ended' }),
 )
-const Url = t.String({ minLength: 1, maxLength: 2_048, description: 'Public https address that receives the events' })
+const Url = t.String({
+  minLength: 1,
+  maxLength: 2_048,
+  description: 'Public https address that receives the events; `listen:` for none: whoever listens takes them',
+})
 
 export const NewWebhook = t.Object(
   {
@@ -88,6 +92,49 @@ export const Rotation = t.Optional(
 export type Rotation = Static<typeof Rotation>
 export const Rotated = t.Object({ id: WebhookId.schema, ...secretMembers })
 export type Rotated = Static<typeof Rotated>
+/** What a test sends; without it, `completion.created` (contract 14.1). */
+export const TestOrder = t.Optional(
+  t.Object({
+    event_type: t.Optional(t.String({ pattern: '^[a-z0-9_]+(\\.[a-z0-9_]+)+$', maxLength: 128 })),
+    data: t.Optional(t.Record(t.String(), t.Unknown(), { description: 'Its data; `_test` is added to it' })),
+  }),
+)
+export type TestOrder = Static<typeof TestOrder>
+
+/** Asks for deliveries of a webhook that has no address. */
+export const Taking = t.Optional(
+  t.Object({
+    done: t.Optional(
+      t.Array(
+        t.Object({
+          event_id: EventId.schema,
+          http_status: t.Optional(nullable(t.Integer({ minimum: 100, maximum: 999 }))),
+          duration_ms: t.Optional(t.Integer({ minimum: 0, maximum: 3_600_000 })),
+        }),
+        {
+          maxItems: 100,
+          description: 'Deliveries taken before, which are not given again, and how they were answered',
+        },
+      ),
+    ),
+    wait_seconds: t.Optional(
+      t.Integer({ minimum: 0, maximum: 20, description: 'How long to wait for one; 0 unless given' }),
+    ),
+  }),
+)
+export type Taking = Static<typeof Taking>
+export const Taken = t.Object({
+  deliveries: t.Array(
+    t.Object({
+      event_id: EventId.schema,
+      event_type: t.String(),
+      headers: t.Record(t.String(), t.String(), { description: 'As a receiver gets them, signed now' }),
+      body: t.String({ description: 'The bytes that were signed' }),
+    }),
+  ),
+})
+export type Taken = Static<typeof Taken>
+
 export const TestSent = t.Object({ sent: t.Literal(true), event_id: EventId.schema })
 export type TestSent = Static<typeof TestSent>
 

@@ -1,4 +1,4 @@
-import { type BusEventRow, eventRepository, type FanOut, subscribe } from '../events'
+import { assertPayload, type BusEventRow, eventRepository, type FanOut, subscribe } from '../events'
 import { EventId } from '../events/schema'
 import { type JobKind, recurring } from '../jobs'
 import type { Call, Caller } from '../kernel/caller'
@@ -11,17 +11,19 @@ import { type Change, createResource, type ResourceDeps } from '../resource'
 import type { webhookSettings } from './config'
 import { createDeliveries, type DeliverDeps } from './deliver'
 import { hasSucceeded, isDisabled, isGone, tooManyActive, tooManyTests } from './errors'
+import { createListening } from './listen'
 import { outboxRepository as outbox } from './outbox'
 import { presentDelivery, presentStats } from './present'
 import { deliveryRepository as log, webhookRepository as rows } from './repository'
 import { webhook } from './resource'
-import { readSchedule } from './rules'
+import { LISTEN, LISTEN_MS, readSchedule } from './rules'
 import {
   type Deliveries,
   DeliveryId,
   type Retried,
   type Rotated,
   type Rotation,
+  type TestOrder,
   type TestSent,
   type WebhookId,
   type WebhookStats,
@@ -39,6 +41,7 @@ type Deps = Omit<DeliverDeps, 'store' | 'clock' | 'secrets' | 'schedule'> & {
 export type WebhookService = ReturnType<typeof createWebhooks>
 
 const NOTE = 'Keep the signing secret: it is shown in this answer only. Verify each delivery with it.'
+const TEST_MESSAGE = 'This is a test from svc. Your webhook works.'
 const SHOWN = 50
 const SECRET_BYTES = 32
 const TESTS = { most: 10, everyMs: 60_000 }
@@ -55,10 +58,12 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...room
   const webhooks = createResource(resources, webhook, {
     most: settings.maxWebhooks,
     async read({ url, event_types, description, ordered, ...sent }) {
-      if (url !== undefined) await assertCallable(url)
+      const listens = url === LISTEN
+      if (url !== undefined && !listens) await assertCallable(url)
+      const listening = url === undefined ? {} : { listens_until: listens ? clock.now() + LISTEN_MS : null }
       const enabled = 'enabled' in sent ? sent.enabled : undefined
       const state = enabled ? { disabled_reason: null, failure_count: 0, failing_since: null } : {}
-      return { url, event_types, description, ordered, enabled, ...state }
+      return { url, event_types, description, ordered, enabled, ...state, ...listening }
     },
     changed,
     async answer(tx, { verb, row, sent }) {
@@ -69,7 +74,14 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...room
       return { signing_secret, _note: NOTE }
     },
   })
-  return { webhooks, test, listDeliveries, retry, rotate, stats, tidying }
+  const { take } = createListening({
+    store,
+    clock,
+    secrets,
+    settle: deliveries.settle,
+    findToChange: (tx, caller, id) => webhooks.findToChange(tx, caller, id),
+  })
+  return { webhooks, test, take, listDeliveries, retry, rotate, stats, tidying }
 
   async function assertCallable(url: string): Promise<void> {
     try {
@@ -90,28 +102,37 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...room
       const { maxActiveWebhooks: most } = settings
       if ((await rows.countEnabled(tx, owner)) > most) throw tooManyActive(most)
     }
-    if (verb === 'deleted' || (before?.enabled && !enabled)) await deliveries.wake(tx, row)
+    const hasAddressNow = before?.listens_until != null && row.listens_until === null
+    if (verb === 'deleted' || hasAddressNow || (before?.enabled && !enabled)) await deliveries.wake(tx, row)
   }
 
   /** Part of the commit of an event: what is to be delivered is stored with it (I17). */
   async function receive(tx: Tx, event: BusEventRow, targets: readonly string[]): Promise<void> {
-    for (const hook of await rows.enabled(tx, event.owner, targets as WebhookId[])) await line(tx, hook, event)
+    for (const hook of await rows.enabled(tx, event.owner, targets as WebhookId[])) {
+      if (hook.listens_until === null || hook.listens_until > clock.now()) await line(tx, hook, event)
+    }
   }
 
   async function line(
     tx: Tx,
-    hook: Pick<WebhookRow, 'id' | 'owner' | 'lane'>,
+    hook: Pick<WebhookRow, 'id' | 'owner' | 'lane' | 'listens_until'>,
     event: Pick<BusEventRow, 'id' | 'type'>,
     attempt = 1,
   ): Promise<void> {
     const now = clock.now()
     const due = { webhook_id: hook.id, event_id: event.id, event_type: event.type, attempt, due_at: now }
     await outbox.insert(tx, due)
-    await deliveries.wake(tx, hook, now)
+    if (hook.listens_until === null) await deliveries.wake(tx, hook, now)
   }
 
-  /** Sends `completion.created` with test data, whatever is subscribed. Throws 409 when disabled, 429 for too many. */
-  function test(call: Call<Caller>, id: string): Promise<TestSent> {
+  /**
+   * Sends `completion.created` with test data, or what is ordered, whatever is subscribed. Throws 409 when disabled, 413
+   * for large data, 429 for too many.
+   */
+  function test(call: Call<Caller>, id: string, order: NonNullable<TestOrder> = {}): Promise<TestSent> {
+    const { event_type: type = 'completion.created', data: wanted } = order
+    const data = { ...(wanted ?? { message: TEST_MESSAGE }), _test: true }
+    assertPayload(data)
     return changing(call, id, async (tx, row) => {
       if (!row.enabled) throw isDisabled()
       const now = clock.now()
@@ -119,8 +140,7 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...room
       const left = Math.ceil((row.tests_since + TESTS.everyMs - now) / 1_000)
       if (!isNew && row.tests >= TESTS.most) throw tooManyTests(TESTS.most, left)
       await rows.change(tx, row, isNew ? { tests: 1, tests_since: now } : { tests: row.tests + 1 })
-      const [event_id, type] = [EventId.create(), 'completion.created']
-      const data = { _test: true, message: 'This is a test from svc. Your webhook works.' }
+      const event_id = EventId.create()
       const envelope = JSON.stringify({ id: event_id, type, created: iso(now), data })
       const about = { entityType: 'webhook', entityId: row.id, scope: row.owner }
       await resources.audit.record(tx, call, { action: 'webhook.tested', ...about })
@@ -185,9 +205,20 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...room
     })
   }
 
-  /** Deletes what is older than the log is kept. */
+  /** Its job drops what waits for it, and its log. */
+  async function forsake(tx: Tx, row: WebhookRow): Promise<void> {
+    const now = await rows.lock(tx, row.id)
+    if (!now || now.listens_until === null || now.listens_until > clock.now()) return
+    await subscribe(tx, { owner: row.owner, subscriber: 'webhook', target: row.id }, [])
+    await rows.remove(tx, row)
+    await deliveries.wake(tx, row)
+  }
+
+  /** Deletes what is older than the log is kept, and webhooks that nobody listens to any more. */
   function tidying(): JobKind<null> {
     return recurring('webhooks.tidy', TIDY.everyMs, async () => {
+      for (const row of await rows.forsaken(store.read, clock.now(), TIDY.batch))
+        await store.write((tx) => forsake(tx, row))
       const before = clock.now() - settings.eventsRetentionDays * TIDY.dayMs
       while ((await store.write((tx) => log.removeOld(tx, before, TIDY.batch))) === TIDY.batch);
     })

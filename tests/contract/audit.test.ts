@@ -165,8 +165,9 @@ const ELSEWHERE = [
   'POST /iframes/{id}/sessions/{sessionId}/request-human',
   'POST /iframes/{id}/sessions/{sessionId}/feedback',
 ]
-/** These change nothing and cost nothing. */
+/** These change nothing that has a record, and cost nothing. */
 const WITHOUT_EFFECT = [
+  'PUT /webhooks/{id}/listener',
   'POST /iframes/{id}/preview-token',
   'POST /iframes/{id}/verify',
   'POST /iframes/{id}/conversations/{sessionId}/typing',

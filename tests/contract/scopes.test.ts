@@ -159,6 +159,7 @@ const GOLDEN: Record<string, Scope | null> = {
   'PATCH /webhooks/{id}': 'completions',
   'DELETE /webhooks/{id}': 'completions',
   'POST /webhooks/{id}/test': 'completions',
+  'PUT /webhooks/{id}/listener': 'completions',
   'GET /webhooks/{id}/deliveries': 'completions',
   'POST /webhooks/{id}/deliveries/{deliveryId}/retry': 'completions',
   'POST /webhooks/{id}/rotate-secret': 'completions',

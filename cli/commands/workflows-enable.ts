@@ -1,0 +1,33 @@
+import { defineCommand } from '../command'
+import { column } from '../output/columns'
+import { resourceOver } from '../resource'
+import { resolveRuleSet } from '../rule-set'
+import { argument } from '../words'
+
+const columns = [column('id', 'ID'), column('name', 'NAME'), column('enabled', 'ON', { kind: 'flag' })]
+
+const enabling = (verb: 'enable' | 'disable', about: string) =>
+  defineCommand({
+    apis: ['tenant', 'operator'],
+    offline: true,
+    columns,
+    path: `workflows ${verb}`,
+    summary: verb === 'enable' ? 'Have a workflow start again' : 'Have a workflow start no more for now',
+    about,
+    examples: [`workflows ${verb} 4f0b7f0e-…`, `workflows ${verb} "Daily news" --json`],
+    impact: 'write',
+    danger: 'none',
+    exits: [3, 4, 5, 7, 10],
+    args: { workflow: argument('id or name of the workflow') },
+    async run(shell, { workflow }) {
+      if (shell.planned(`${verb} workflow ${workflow}`)) return
+      const all = await resourceOver(shell, 'workflows')
+      const found = await resolveRuleSet(all as never, workflow, 'workflow')
+      shell.print.item(await all.update(found, { enabled: verb === 'enable' }), columns)
+    },
+  })
+
+export const workflowEnableCommands = [
+  enabling('enable', 'Its schedule goes on from now. What happened meanwhile starts nothing.'),
+  enabling('disable', 'Runs that have begun end on their own.'),
+]
