@@ -38,7 +38,7 @@ const listen = defineCommand({
   path: 'webhooks listen',
   summary: 'Receive deliveries in this terminal, without a public address',
   about:
-    'Makes a webhook that ends with this command, and prints what it gets. With --forward-to each delivery is posted to an address of this machine, signed as a receiver gets it; the log has its status, and there is no retry.',
+    'Makes a webhook that ends with this command, and prints what it gets. With --forward-to each delivery is posted to an address of this machine, signed as a receiver gets it. The log has its status, and nothing is sent again.',
   examples: [
     'webhooks listen --events "job.*" --print-body',
     'webhooks listen --forward-to http://127.0.0.1:3000/hook --print-secret',
