@@ -27,7 +27,7 @@ const MOST = 16
 const LOOK_EVERY_MS = 200
 
 /**
- * A webhook without an address: whoever listens takes its deliveries over a connection of their own (dx 2.13). It
+ * A webhook without an address: whoever listens takes its deliveries over a connection of their own. It
  * ends some time after the last one asked.
  */
 export function createListening({ store, clock, secrets, settle, findToChange }: Deps) {

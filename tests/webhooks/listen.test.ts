@@ -17,7 +17,7 @@ const tidied = async () => {
   await deliver()
 }
 
-describe('a webhook without an address (dx 2.13)', () => {
+describe('a webhook without an address', () => {
   test('gives its deliveries to whoever listens, signed, until they say what became of them', async () => {
     const ada = await world.person()
     const hook = await make(ada, 'listen:')
