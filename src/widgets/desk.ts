@@ -8,6 +8,7 @@ import type { Live } from '../live'
 import type { Change, Takeovers } from '../takeovers'
 import { isClosed, sessionNotFound } from './errors'
 import { humanRequested, takeoverReleased, takeoverStarted } from './events'
+import type { Recent } from './recent'
 import { sessionRepository as rows } from './repository'
 import type { WidgetSessionId } from './schema-sessions'
 import type { MessageRow, SessionRow } from './table'
@@ -18,6 +19,7 @@ export type DeskDeps = {
   events: EventBus
   live: Live
   takeovers: Takeovers
+  recent: Recent
 }
 
 export type Desk = ReturnType<typeof createDesk>
@@ -31,7 +33,7 @@ export const CHAT = 'widget.session'
 const SILENCE_MS = 30 * 60_000
 
 /** What visitors, operators and the AI do to a chat alike: write in it, and change who answers. */
-export function createDesk({ clock, audit, events, live, takeovers }: DeskDeps) {
+export function createDesk({ clock, audit, events, live, takeovers, recent }: DeskDeps) {
   const chats = takeovers.of({ name: 'widget_session', title: 'conversation', silenceMs: SILENCE_MS, changed })
   return { chats, write, reply, tell, changed: mark }
 
@@ -51,22 +53,28 @@ export function createDesk({ clock, audit, events, live, takeovers }: DeskDeps) 
     const response = isFirst ? { first_response_ms: Math.max(0, now - asked) } : {}
     const changes = { message_count: seq, last_message_at: now, changed_at: now, ...response, ...more }
     const changed = await rows.change(tx, session.id, changes)
-    tell(tx, session, { what: 'message', seq })
+    tell(tx, session, { what: 'message', seq }, message)
     return { message, session: changed }
   }
 
   /**
    * As `write`, for the person who has the chat, whose time of silence begins anew. Few statements, sent together where
-   * they can be: people type into many chats at once. Throws 404, and 409 unless it is open and theirs.
+   * they can be: people type into many chats at once. `alongside` is of the same unit. Throws 404, and 409 unless it is
+   * open and theirs.
    */
-  async function reply(tx: Tx, { id, owner }: SessionRow, holderId: string, content: string): Promise<MessageRow> {
+  async function reply(
+    tx: Tx,
+    { id, owner }: SessionRow,
+    { holderId, content }: { holderId: string; content: string },
+    alongside: (message: MessageRow) => Promise<unknown>,
+  ): Promise<MessageRow> {
     const now = clock.now()
-    const [, session] = await Promise.all([chats.touch(tx, { id, owner }, holderId), rows.countReply(tx, id, now)])
+    const [, session] = await together(chats.touch(tx, { id, owner }, holderId), rows.countReply(tx, id, now))
     if (!session) throw (await rows.byIds(tx, [id])).length ? isClosed() : sessionNotFound()
     const said = { role: 'operator' as const, content, artifacts: [], ip_hash: null, failed: false }
     const message = messageOf(session, said, session.message_count, now)
-    await rows.insertMessage(tx, message)
-    tell(tx, session, { what: 'message', seq: message.seq })
+    tell(tx, session, { what: 'message', seq: message.seq }, message)
+    await together(rows.insertMessage(tx, message), alongside(message))
     return message
   }
 
@@ -75,8 +83,16 @@ export function createDesk({ clock, audit, events, live, takeovers }: DeskDeps) 
     return rows.change(tx, id, { ...columns, changed_at: clock.now() })
   }
 
-  function tell(tx: Tx, { id, config_id: widget }: Place, heard: Record<string, string | number>): void {
-    tx.afterCommit(() => live.tell(CHAT, id, { ...heard, widget }))
+  function tell(
+    tx: Tx,
+    { id, config_id: widget }: Place,
+    heard: Record<string, string | number>,
+    message?: MessageRow,
+  ): void {
+    tx.afterCommit(() => {
+      if (message) recent.keep(message)
+      live.tell(CHAT, id, { ...heard, widget })
+    })
   }
 
   /** Part of each change of who answers: the chat's own columns, the record, the event, and who is told. */
@@ -103,6 +119,12 @@ export function createDesk({ clock, audit, events, live, takeovers }: DeskDeps) 
     else
       await audit.recordUnattended(tx, { scope: subject.owner, requestId: newRequestId() }, { action, ...about, input })
   }
+}
+
+/** As `Promise.all`, but also waits where one fails: nothing may go on in a unit that has ended. */
+async function together<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
+  await Promise.allSettled([first, second])
+  return [await first, await second]
 }
 
 const messageOf = (

@@ -5,11 +5,12 @@ import { sseFrame } from '../kernel/stream'
 import type { Heard, Live } from '../live'
 import { CHAT } from './desk'
 import { presentMessage } from './present'
+import type { Recent } from './recent'
 import { sessionRepository as rows } from './repository'
 import type { WidgetMessage, WidgetSessionId } from './schema-sessions'
-import type { SessionRow } from './table'
+import type { MessageRow, SessionRow } from './table'
 
-type Deps = { store: Store; clock: Clock; live: Live; onError(name: string, error: unknown): void }
+type Deps = { store: Store; clock: Clock; live: Live; recent: Recent; onError(name: string, error: unknown): void }
 
 /** What a visitor's page is told (contract 15.3). */
 export type ChatEvent =
@@ -30,7 +31,7 @@ const NOBODY_MS = 60_000
 const BACK_MS = 15_000
 
 /** Who listens to which chat in this process. What live notices miss is found by looking at what has changed. */
-export function createHub({ store, clock, live, onError }: Deps) {
+export function createHub({ store, clock, live, recent, onError }: Deps) {
   const watched = new Map<string, Set<Watcher>>()
   let loop: Loop | null = null
   return { follow, start, open: () => watched.size }
@@ -47,6 +48,8 @@ export function createHub({ store, clock, live, onError }: Deps) {
     let again = false
     /** Only messages were heard of, so the chat itself need not be read. */
     let onlyWords = false
+    /** Number of the last message that was heard of. */
+    let last = told
     const watcher: Watcher = { seen: session.changed_at, look }
     const unhear = live.hear(CHAT, session.id, heard)
     add(session.id, watcher)
@@ -65,7 +68,10 @@ export function createHub({ store, clock, live, onError }: Deps) {
 
     function heard(word: Heard | null): void {
       if (word?.what === 'typing') void write({ event: 'typing', data: { role: String(word.role) } })
-      else look(word?.what === 'message')
+      else {
+        last = Math.max(last, Number(word?.seq ?? 0))
+        look(word?.what === 'message')
+      }
     }
 
     function look(words = false): void {
@@ -89,7 +95,8 @@ export function createHub({ store, clock, live, onError }: Deps) {
       if (row) {
         watcher.seen = row.changed_at
         await tellStanding(row)
-        if (row.message_count > told) await tellMessages()
+        last = Math.max(last, row.message_count)
+        await tellMessages()
       }
       if (row && row.status === 'open') return
       await write({ event: 'closed', data: {} })
@@ -105,11 +112,16 @@ export function createHub({ store, clock, live, onError }: Deps) {
     }
 
     async function tellMessages(): Promise<void> {
-      for (const message of await rows.messages(store.read, session.id, told)) {
-        told = message.seq
-        watcher.seen = Math.max(watcher.seen, message.created_at)
-        await write({ event: 'message', id: message.seq, data: presentMessage(message) })
-      }
+      for (let known = recent.after(session.id, told); known; known = recent.after(session.id, told)) await tell(known)
+      if (told >= last) return
+      for (const message of await rows.messages(store.read, session.id, told)) await tell(message)
+      last = told
+    }
+
+    async function tell(message: MessageRow): Promise<void> {
+      told = message.seq
+      watcher.seen = Math.max(watcher.seen, message.created_at)
+      await write({ event: 'message', id: message.seq, data: presentMessage(message) })
     }
 
     /** A database that is away is looked at again; a reader that is away ends it. */

@@ -13,7 +13,7 @@ import { isClosed, sessionNotFound } from './errors'
 import { holderIdOf, publicName } from './names'
 import { presentMessage, presentSession } from './present'
 import { sessionRepository as rows } from './repository'
-import type { WidgetId } from './schema'
+import { WidgetId } from './schema'
 import {
   type Said,
   type Standing,
@@ -97,9 +97,9 @@ export function createOperatorSide({ store, audit, live, desk, findWidget, nameO
     const words = readWords(content, 'content')
     const session = await find(store.read, call.caller, which)
     return store.write(async (tx) => {
-      const message = await desk.reply(tx, session, holderIdOf(call.caller), words)
       const about = { entityType: 'widget_session' as const, entityId: session.id, scope: session.owner }
-      await audit.record(tx, call, { action: 'widget.message_sent', ...about })
+      const recorded = () => audit.record(tx, call, { action: 'widget.message_sent', ...about })
+      const message = await desk.reply(tx, session, { holderId: holderIdOf(call.caller), content: words }, recorded)
       return storeAnswer(tx, call, { message: presentMessage(message) })
     })
   }
@@ -148,9 +148,12 @@ export function createOperatorSide({ store, audit, live, desk, findWidget, nameO
   }
 
   async function find(reader: Reader, caller: Caller, { id, sessionId }: Which): Promise<SessionRow> {
-    const widget = await findWidget(reader, caller, id)
-    const found = WidgetSessionId.is(sessionId) ? await rows.find(reader, widget.id as WidgetId, sessionId) : undefined
-    if (!found) throw sessionNotFound()
+    const isId = WidgetSessionId.is(sessionId) && WidgetId.is(id)
+    const [widget, found] = await Promise.all([
+      findWidget(reader, caller, id),
+      isId ? rows.find(reader, id, sessionId) : undefined,
+    ])
+    if (found?.config_id !== widget.id) throw sessionNotFound()
     return found
   }
 

@@ -24,6 +24,7 @@ import { createHub } from './hub'
 import { createLimits } from './limits'
 import { createOperatorSide, subjectOf } from './operators'
 import { createPictures } from './pictures'
+import { createRecent } from './recent'
 import { sessionRepository as rows } from './repository'
 import { widget } from './resource'
 import {
@@ -42,7 +43,7 @@ import { createTurns } from './turns'
 import { createVisitorSide } from './visitors'
 import { createWatch } from './watch'
 
-type Deps = DeskDeps &
+type Deps = Omit<DeskDeps, 'recent'> &
   Omit<Parameters<typeof createTurns>[0], 'store' | 'live' | 'desk'> & {
     resources: ResourceDeps
     audit: AuditLog
@@ -70,12 +71,13 @@ export function createWidgets(deps: Deps) {
     deps
   const { store } = resources
   const bots = createBotCheck(deps.outbound, settings)
-  const desk = createDesk(deps)
+  const recent = createRecent()
+  const desk = createDesk({ ...deps, recent })
   const door = createDoor({ store, clock, masterKey, origin, keyOf })
   const limits = createLimits({ clock, settings })
   const turns = createTurns({ ...deps, store, desk })
   const pictures = createPictures(files)
-  const hub = createHub({ store, clock, live, onError })
+  const hub = createHub({ store, clock, live, recent, onError })
   const watch = createWatch(live)
   const visitors = createVisitorSide({ store, clock, masterKey, door, desk, limits, bots, turns, pictures, keyOf })
   const verifyDomain = createDomains(deps)

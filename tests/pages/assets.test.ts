@@ -23,6 +23,13 @@ test('the files of the pages are as small as they must be', async () => {
   expect(weights.filter(([name, weight]) => weight > (BUDGETS[name] ?? 0))).toEqual([])
 })
 
+test('a page with the chat loads at most 12 KB, and the chat itself 60 KB', async () => {
+  const { embed, widget, widgetStyle } = await buildAssets()
+  const packed = (...texts: string[]) => texts.reduce((bytes, text) => bytes + Bun.gzipSync(text).length, 0)
+  expect(packed(embed)).toBeLessThan(12 * 1024)
+  expect(packed(widget, widgetStyle)).toBeLessThan(60 * 1024)
+})
+
 test('the loader is served to every page, packed for those that take it so, and names no other address', async () => {
   const plain = await get('/embed.js')
   expect([plain.status, plain.headers.get('content-type')]).toEqual([200, 'text/javascript; charset=utf-8'])
