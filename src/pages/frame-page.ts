@@ -3,10 +3,11 @@ import type { AssetSet } from './assets'
 
 /** What the frame page needs of a widget; `config` goes into the page as it is, so it holds only what is public. */
 export type ShownWidget = {
-  config: { id: string; appearance: { title?: string; logoUrl?: string | null; avatarUrl?: string | null } } & Record<
-    string,
-    unknown
-  >
+  config: {
+    id: string
+    appearance: { title?: string; logoUrl?: string | null; avatarUrl?: string | null }
+    security?: { turnstileScript?: string | null }
+  } & Record<string, unknown>
   /** Origins of the pages that may frame it; empty for none. */
   frameAncestors: readonly string[]
 }
@@ -25,13 +26,20 @@ function sourceOf(address: string | null | undefined): string | null {
   return protocol === 'https:' ? `${origin}${pathname.replaceAll(';', '%3B').replaceAll(',', '%2C')}` : null
 }
 
+/** Of the script of a bot check, with a space before it; empty without one. */
+function originOf(address: string | null | undefined): string {
+  return address && URL.canParse(address) ? ` ${new URL(address).origin}` : ''
+}
+
 /** The headers of the frame: own scripts and styles only, and framed by nobody but the allowed pages (dx 5.1). */
 export function frameHeaders({ config, frameAncestors }: ShownWidget): Record<string, string> {
   const { logoUrl, avatarUrl } = config.appearance
   const pictures = [sourceOf(logoUrl), sourceOf(avatarUrl)].filter((source) => source !== null)
+  const checker = originOf(config.security?.turnstileScript)
   const policy = [
     "default-src 'none'",
-    "script-src 'self'",
+    `script-src 'self'${checker}`,
+    ...(checker ? [`frame-src${checker}`] : []),
     "style-src 'self'",
     "connect-src 'self'",
     ['img-src', "'self'", 'data:', 'blob:', ...pictures].join(' '),

@@ -3,7 +3,10 @@ import { type Outbound, OutboundFailure } from '../kernel/outbound'
 import type { widgetSettings } from './config'
 import { botRefused } from './errors'
 
-type Settings = Pick<Values<typeof widgetSettings>, 'turnstileSecret' | 'turnstileUrl' | 'turnstileSiteKey'>
+type Settings = Pick<
+  Values<typeof widgetSettings>,
+  'turnstileSecret' | 'turnstileUrl' | 'turnstileSiteKey' | 'turnstileScript'
+>
 
 const MOST_BYTES = 16 * 1024
 const TIMEOUT_MS = 5_000
@@ -11,7 +14,7 @@ const TIMEOUT_MS = 5_000
 /** Asks whether a visitor passed the bot check. The protocol is Turnstile's, which others speak too. */
 export function createBotCheck(outbound: Pick<Outbound, 'fetchPublic'>, settings: Settings) {
   const isSetUp = settings.turnstileSecret !== ''
-  return { isSetUp, siteKey: settings.turnstileSiteKey || null, assertHuman }
+  return { isSetUp, siteKey: settings.turnstileSiteKey || null, script: settings.turnstileScript, assertHuman }
 
   /** Throws 403 `bot_check_failed`; without an answer nobody is let in. */
   async function assertHuman(token: string | undefined, ip: string): Promise<void> {

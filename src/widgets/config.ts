@@ -33,6 +33,12 @@ export const widgetSettings = {
     about: 'Secret of the bot check that widgets may require.',
     secret: true,
   }),
+  turnstileScript: setting({
+    env: 'SVC_TURNSTILE_SCRIPT',
+    schema: t.String({ maxLength: 2_048 }),
+    default: 'https://challenges.cloudflare.com/turnstile/v0/api.js',
+    about: 'Address of the script that shows the bot check to visitors; only pages that require it load it.',
+  }),
   turnstileUrl: setting({
     env: 'SVC_TURNSTILE_URL',
     schema: t.String({ maxLength: 2_048 }),

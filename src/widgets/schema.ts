@@ -164,6 +164,7 @@ export const PublicWidget = t.Object(
     security: t.Object({
       requireTurnstile: security.requireTurnstile,
       turnstileSiteKey: nullable(t.String({ description: 'For the bot check; null where none is set up' })),
+      turnstileScript: nullable(t.String({ description: 'Script of the bot check; null unless it is required' })),
     }),
   },
   { $id: 'PublicWidget' },

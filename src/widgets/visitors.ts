@@ -74,7 +74,11 @@ export function createVisitorSide(deps: Deps) {
       status: 'active' as const,
       appearance: { ...appearance, hideBranding },
       behavior: { welcomeMessage, placeholder, maxPromptLength, enableFileUpload, enableVoice, suggestedPrompts },
-      security: { requireTurnstile: security.requireTurnstile, turnstileSiteKey: bots.siteKey },
+      security: {
+        requireTurnstile: security.requireTurnstile,
+        turnstileSiteKey: bots.siteKey,
+        turnstileScript: security.requireTurnstile ? bots.script : null,
+      },
     }
   }
 

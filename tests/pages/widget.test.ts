@@ -132,6 +132,125 @@ inChromium('the chat on the page of another origin', () => {
     await shows(frame, '.log', 'Yes.')
   })
 
+  test('a bot check is shown before the chat begins, by keyboard too, and its token goes with the session', async () => {
+    const checker = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: () => new Response(CHECKER, { headers: { 'content-type': 'text/javascript' } }),
+    })
+    const tokens: unknown[] = []
+    const turnstileScript = `${checker.url.origin}/api.js`
+    const site = await scripted({
+      config: { security: { requireTurnstile: true, turnstileSiteKey: 'key-1', turnstileScript } },
+      session: ({ body }) => {
+        tokens.push(body?.turnstile_token)
+        if (tokens.length === 1) return refusal(403, 'bot_check_failed', 'no')
+        return Response.json({ session_id: 's', token: 't', expires_at: '2999-01-01T00:00:00Z', takeover_status: 'ai' })
+      },
+    })
+    const page = await newPage()
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(request.url()))
+    await page.goto(site.hostUrl())
+    const frame = await frameOf(page)
+    await frame.click('#launcher')
+    expect(asked.some((url) => url.startsWith(checker.url.origin))).toBe(false)
+    await frame.type('#field', 'Which lamps?')
+    await page.keyboard.press('Enter')
+    await frame.waitForSelector('.bot-check button', { visible: true })
+    expect(await axeProblems(frame)).toEqual([])
+    await frame.focus('.bot-check button')
+    await page.keyboard.press('Enter')
+    await shows(frame, '.banner', 'The check was not passed')
+    await frame.waitForSelector('.bot-check', { hidden: true })
+    await frame.click('.note button')
+    await frame.waitForSelector('.bot-check button', { visible: true })
+    await frame.click('.bot-check button')
+    await shows(frame, '.log', 'Good day.')
+    expect(tokens).toEqual(['passed key-1', 'passed key-1'])
+    await checker.stop(true)
+  })
+
+  test('a visitor who is to go on elsewhere gets a link there', async () => {
+    const url = 'https://help.example.com/contact'
+    const message = (id: string, role: string, content: string) => ({
+      id,
+      role,
+      content,
+      artifacts: [],
+      created_at: '',
+    })
+    const site = await scripted({
+      message: ({ body }) =>
+        Response.json({
+          message: message('msg_1', 'user', String(body?.content)),
+          reply: message('msg_2', 'system', 'Please go on here.'),
+          takeover_status: 'ai',
+          redirect_url: url,
+        }),
+    })
+    const page = await newPage()
+    await page.goto(site.hostUrl())
+    const frame = await frameOf(page)
+    await frame.click('#launcher')
+    await frame.type('#field', 'A person, please')
+    await page.keyboard.press('Enter')
+    await shows(frame, '.log a', 'Continue at help.example.com')
+    const link = await frame.$eval('.log a', (a) => [a.getAttribute('href'), a.getAttribute('rel')])
+    expect(link).toEqual([url, 'noopener noreferrer'])
+    expect(await axeProblems(frame)).toEqual([])
+  })
+
+  test('messages from another origin, another window or of another shape do nothing (M11)', async () => {
+    const site = await scripted()
+    const page = await newPage()
+    await page.goto(site.hostUrl())
+    const frame = await frameOf(page)
+    const told = await page.evaluateHandle(() => {
+      const heard: unknown[] = []
+      addEventListener('message', ({ data }) => heard.push(data))
+      return heard
+    })
+    // Of the host itself, but of no shape that is known.
+    await page.evaluate(() => {
+      const { contentWindow } = document.querySelector('iframe')!
+      const target = 'svc-widget'
+      const wrong: unknown[] = [
+        null,
+        'open',
+        { type: 'open' },
+        { target, type: 7 },
+        { target, type: '__proto__' },
+        { target, type: 'constructor' },
+        JSON.parse('{"target":"svc-widget","type":"nothing","__proto__":{"polluted":true}}'),
+        { target, type: 'send', text: 'x'.repeat(10_000_000) },
+        { target, type: 'send', text: { html: '<b>' } },
+      ]
+      for (const message of wrong) contentWindow?.postMessage(message, '*')
+    })
+    // Another window, with messages that would be right from the host, or from the chat.
+    await page.evaluate(() => {
+      const other = document.createElement('iframe')
+      other.srcdoc = '<p>Another</p>'
+      document.body.append(other)
+    })
+    const other = await page.waitForFrame((found) => found.url() === 'about:srcdoc')
+    await other.evaluate(() => {
+      parent.frames[0]!.postMessage({ target: 'svc-widget', type: 'send', text: 'From another window' }, '*')
+      parent.postMessage({ source: 'svc-widget', type: 'resize', width: 900, height: 900 }, '*')
+    })
+    // What is right comes after all of them, in order.
+    await page.evaluate(() =>
+      (window as unknown as { svcWidget: { send(text: string): void } }).svcWidget.send('<b>Hi</b>'),
+    )
+    await shows(frame, '.log', 'Good day.')
+    expect(site.messages()).toEqual(['<b>Hi</b>'])
+    expect(await frame.evaluate(() => 'polluted' in {})).toBe(false)
+    expect(await frame.$$eval('.message.user b', (found) => found.length)).toBe(0)
+    expect((await (await page.$('iframe'))!.boundingBox())!.width).toBeLessThan(900)
+    expect(JSON.stringify(await told.jsonValue())).not.toMatch(/svc_wt|token|Good day/)
+  })
+
   test('a rating is saved', async () => {
     const site = await scripted()
     const page = await newPage()
@@ -149,3 +268,11 @@ inChromium('the chat on the page of another origin', () => {
     expect(site.received.find(({ path }) => path.endsWith('/feedback'))?.body).toEqual({ rating: 3, comment: 'quick' })
   })
 })
+
+/** Speaks as Turnstile's script does. */
+const CHECKER = `window.turnstile = { render(where, { sitekey, callback }) {
+  const button = document.createElement('button')
+  button.textContent = 'I am a person'
+  button.onclick = () => callback('passed ' + sitekey)
+  where.append(button)
+} }`

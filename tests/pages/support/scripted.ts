@@ -8,8 +8,8 @@ type Answer = Response | Promise<Response>
 
 /** What the scripted API answers; what is not said is a chat that goes well. */
 export type Script = {
-  config?: { appearance?: object; behavior?: object; handoff?: boolean }
-  session?(): Answer
+  config?: { appearance?: object; behavior?: object; security?: object; handoff?: boolean }
+  session?(received: Received): Answer
   message?(received: Received): Answer
   current?(): Answer
 }
@@ -62,6 +62,7 @@ export async function scripted(script: Script = {}) {
       suggestedPrompts: ['Where is my order?'],
       ...script.config?.behavior,
     },
+    security: { ...script.config?.security },
     handoff: script.config?.handoff ?? true,
   }
   const server = Bun.serve({ port: 0, hostname: '127.0.0.1', idleTimeout: 0, fetch: answer })
@@ -91,7 +92,7 @@ export async function scripted(script: Script = {}) {
     const body = request.method === 'POST' ? ((await request.json()) as Record<string, unknown>) : null
     const got = { path, method: request.method, body, token: request.headers.get('authorization') }
     received.push(got)
-    if (path === '') return (await script.session?.()) ?? Response.json(begun(), { status: 201 })
+    if (path === '') return (await script.session?.(got)) ?? Response.json(begun(), { status: 201 })
     if (path.endsWith('/messages')) return (await script.message?.(got)) ?? streamed('Good ', 'day.')
     if (path.endsWith('/events')) return events(request)
     if (path.endsWith('/request-human')) return Response.json({ session_id: SESSION, takeover_status: 'requested' })

@@ -1,6 +1,7 @@
 /** The chat inside the frame (contract 15, dx 5.2). */
 import { h, pageData } from '../shared/dom'
 import type { Failure, ServerEvent } from '../shared/http'
+import { createBotCheck } from './bot-check'
 import { createBridge, type HostMessage } from './bridge'
 import { createComposer } from './composer'
 import { createListener } from './listen'
@@ -20,7 +21,8 @@ const { behavior } = config
 
 const bridge = createBridge(hear)
 dress(config, bridge.scheme)
-const visitor = createVisitor(config.id, bridge.pageUrl)
+const botCheck = createBotCheck(config)
+const visitor = createVisitor(config.id, bridge.pageUrl, botCheck.token)
 const transcript = createTranscript()
 const suggestions = h('div', { class: 'suggestions', role: 'group', 'aria-label': WORDS.suggestions })
 const composer = createComposer({
@@ -65,6 +67,7 @@ const sending = createSending({
   visitor,
   transcript,
   took,
+  redirected: (reply, url) => transcript.link(reply.id, url),
   changed: (status) => people.change({ takeover_status: status }),
   answering: composer.answering,
   followUps: (prompts) => suggest(prompts),
@@ -74,7 +77,7 @@ const sending = createSending({
 })
 let unread = 0
 
-panel.body.append(transcript.element, suggestions, rating.form, again)
+panel.body.append(transcript.element, suggestions, botCheck.element, rating.form, again)
 panel.extra.append(composer.form)
 document.body.append(panel.launcher, panel.panel)
 greet()
@@ -181,7 +184,8 @@ function refused({ status, code, message, retryAfter }: Failure): void {
     visitor.forget()
     panel.setStatus('')
     transcript.add('system', WORDS.expired)
-  } else if (status === 429) countDown(retryAfter ?? 10)
+  } else if (code === 'bot_check_failed') panel.setStatus(WORDS.botCheckFailed, 'loud')
+  else if (status === 429) countDown(retryAfter ?? 10)
   else if (status === 400 || status === 413) composer.refuse(message)
   else {
     panel.setStatus(WORDS.unavailable, 'loud')

@@ -9,6 +9,8 @@ type Options = {
   transcript: ReturnType<typeof createTranscript>
   /** A message that the server answered with. */
   took(message: Message): void
+  /** Where the owner has this go on. */
+  redirected(reply: Message, url: string): void
   /** Who answers from now on. */
   changed(status: Status): void
   answering(isComing: boolean): void
@@ -28,7 +30,7 @@ type Order = { text: string; attachments: Attachment[]; row: Row }
  * that broke off had arrived is asked before it is sent again, so that nothing is sent twice.
  */
 export function createSending(options: Options) {
-  const { visitor, transcript, took, changed, answering, followUps, begun, failed, catchUp } = options
+  const { visitor, transcript, took, redirected, changed, answering, followUps, begun, failed, catchUp } = options
   const queue: Order[] = []
   let isBusy = false
   let mayHaveArrived = false
@@ -74,9 +76,10 @@ export function createSending(options: Options) {
       queue.shift()
       row.note('')
       if ('answer' in result) {
-        const { message, reply, takeover_status } = result.answer
+        const { message, reply, takeover_status, redirect_url } = result.answer
         if (row.id() === null) row.identify(message.id)
         if (reply) took(reply)
+        if (reply && redirect_url) redirected(reply, redirect_url)
         changed(takeover_status)
       } else await answered(result.stream, row, abort.signal)
       return true

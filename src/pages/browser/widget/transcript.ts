@@ -137,6 +137,10 @@ export function createTranscript() {
     element,
     add,
     has: (id: string) => rows.has(id),
+    /** A link below a message, to where the owner has the chat go on. */
+    link(id: string, url: string): void {
+      if (URL.canParse(url)) rows.get(id)?.addLinks([{ label: WORDS.goOn(new URL(url).host), url }])
+    },
     /** The row of this page that a message of the server is, which did not know its id yet. */
     unnamed: (role: Message['role'], text: string): Row | undefined =>
       pending.find((row) => row.role === role && (role === 'assistant' || row.text() === text)),

@@ -3,13 +3,13 @@ import type { Attachment, Current, Message, Status } from './wire'
 
 type Kept = { session_id: string; token: string; expires_at: string }
 type Begun = { session_id: string; token: string; expires_at: string; takeover_status: Status }
-type Answered = { message: Message; reply: Message | null; takeover_status: Status }
+type Answered = { message: Message; reply: Message | null; takeover_status: Status; redirect_url?: string }
 
 export type Visitor = ReturnType<typeof createVisitor>
 export type Sent = { stream: Response } | { answer: Answered }
 
 /** The visitor's calls of contract 15, and the one thing that the frame remembers: its session. */
-export function createVisitor(configId: string, pageUrl: string | null) {
+export function createVisitor(configId: string, pageUrl: string | null, botCheck: () => Promise<string | undefined>) {
   const base = `/api/v1/iframes/${configId}/sessions`
   const place = `svc-widget:${configId}`
   const preview = new URLSearchParams(location.search).get('preview')
@@ -38,7 +38,9 @@ export function createVisitor(configId: string, pageUrl: string | null) {
   const headers = (session: Kept) => ({ authorization: `Bearer ${session.token}` })
 
   async function begin(): Promise<Kept> {
+    const checked = preview ? undefined : await botCheck()
     const body = {
+      ...(checked ? { turnstile_token: checked } : {}),
       ...(pageUrl ? { page_url: pageUrl } : {}),
       ...(preview ? { preview_token: preview } : {}),
     }

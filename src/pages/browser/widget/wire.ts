@@ -22,6 +22,7 @@ export type PublicConfig = {
     enableFileUpload?: boolean
     suggestedPrompts?: string[]
   }
+  security?: { requireTurnstile?: boolean; turnstileSiteKey?: string | null; turnstileScript?: string | null }
   /** Whether visitors may ask for a person. */
   handoff?: boolean
 }

@@ -51,5 +51,9 @@ export const WORDS = {
   tooLarge: 'The picture is larger than 2.5 MB.',
   notAPicture: 'Only PNG, JPEG, WebP and GIF pictures can be sent.',
   failed: 'The answer did not come.',
+  botCheck: 'Check before the chat',
+  botCheckWhy: 'Before the chat begins, a check makes sure that a person is here.',
+  botCheckFailed: 'The check was not passed. Try again.',
+  goOn: (host: string) => `Continue at ${host}`,
   brand: 'Powered by svc',
 } as const

@@ -1,0 +1,70 @@
+import { afterAll, expect, test } from 'bun:test'
+import { frameHeaders } from '../../src/pages/frame-page'
+import { createWidgetWorld } from './world'
+
+const asked: Record<string, string>[] = []
+const verifier = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  async fetch(request) {
+    const form = Object.fromEntries(new URLSearchParams(await request.text()))
+    asked.push(form)
+    if (form.response === 'broken') return new Response('<html>', { status: 502 })
+    return Response.json({ success: form.response === 'good' })
+  },
+})
+afterAll(() => verifier.stop(true))
+const world = await createWidgetWorld({
+  config: {
+    turnstileSecret: 'the secret',
+    turnstileSiteKey: 'site-key',
+    turnstileUrl: verifier.url.href,
+    egressAllow: '127.0.0.0/8',
+  },
+})
+const { id, owner } = await world.widget({ security: { requireTurnstile: true } })
+
+test('a chat begins with a token that the check confirms, and with no other', async () => {
+  const begin = (order: object) => world.page('POST', `${id}/sessions`, order)
+  for (const order of [{}, { turnstile_token: 'bad' }, { turnstile_token: 'broken' }]) {
+    const { status, body } = await begin(order)
+    expect([status, body.error.code]).toEqual([403, 'bot_check_failed'])
+    expect(body.error.message).not.toContain('the secret')
+  }
+  expect((await begin({ turnstile_token: 'good' })).status).toBe(201)
+  expect(asked.at(-1)).toMatchObject({ secret: 'the secret', response: 'good' })
+  // An owner who looks at a preview is no visitor.
+  const { body } = await owner.send('POST', `iframes/${id}/preview-token`)
+  expect((await begin({ preview_token: body.token })).status).toBe(201)
+})
+
+test('only a page that requires the check may load its script', async () => {
+  const turnstileScript = 'https://checks.example/api.js'
+  const shown = await world.page('GET', `${id}/public`)
+  expect(shown.body.security).toEqual({
+    requireTurnstile: true,
+    turnstileSiteKey: 'site-key',
+    turnstileScript: 'https://challenges.cloudflare.com/turnstile/v0/api.js',
+  })
+  const { id: other } = await world.widget()
+  expect((await world.page('GET', `${other}/public`)).body.security.turnstileScript).toBeNull()
+  const policyOf = (security: object) =>
+    frameHeaders({ config: { id, appearance: {}, security }, frameAncestors: [] })['content-security-policy']!
+  expect(policyOf({ turnstileScript })).toContain(
+    "script-src 'self' https://checks.example; frame-src https://checks.example;",
+  )
+  expect(policyOf({ turnstileScript: null })).toContain("script-src 'self'; style-src")
+})
+
+test('the tag has nothing that an owner can word (M16)', async () => {
+  const name = '"><script>alert(1)</script>'
+  const { body } = await owner.send('PATCH', `iframes/${id}`, { name, appearance: { title: name, launcherText: name } })
+  expect(body.embed_snippet).toMatch(
+    /^<script async src="[^"<>]+\/embed\.js" data-config-id="[0-9a-f-]{36}"><\/script>$/,
+  )
+  const { body: preview } = await owner.send('POST', `iframes/${id}/preview-token`)
+  const page = await world.app.api.handle(new Request(`http://localhost/embed/widget/${id}?preview=${preview.token}`))
+  const text = await page.text()
+  expect(page.status).toBe(200)
+  expect(text).not.toContain('<script>alert')
+})
