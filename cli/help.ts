@@ -28,7 +28,8 @@ function topHelp(commands: readonly Command[]): string {
     ...rows(nouns.map((noun) => [noun, verbsOf(noun, commands)])),
     '',
     'Start:    svc-admin serve --dev      then   svc-admin try "Say hello"',
-    'More:     svc-admin COMMAND --help, svc-admin help exit-codes, svc-admin help environment',
+    'More:     svc-admin COMMAND --help, svc-admin help exit-codes,',
+    '          svc-admin help environment',
   ].join('\n')
 }
 
@@ -67,7 +68,7 @@ function commandHelp(command: Command): string {
     '',
     `Usage:  ${usage}`,
     '',
-    command.about,
+    ...command.about.split('\n').flatMap((line) => wrap(line, LINE)),
     ...section(
       'Words:',
       args.map(([name, { about }]) => [name.toUpperCase(), about]),
@@ -81,11 +82,17 @@ function commandHelp(command: Command): string {
       (command.columns ?? []).map(({ field, header }) => [field, header]),
     ),
     '',
-    `Works:      ${placesOf(command)}`,
-    ...(command.danger === 'none' ? [] : [`Careful:    ${DANGERS[command.danger]}`]),
-    `Exit codes: ${exitsOf(command).join(', ')} (svc-admin help exit-codes)`,
+    ...labelled('Works:', placesOf(command)),
+    ...(command.danger === 'none' ? [] : labelled('Careful:', DANGERS[command.danger])),
+    ...labelled('Exit codes:', `${exitsOf(command).join(', ')} (svc-admin help exit-codes)`),
     ...section('Flags of every command:', flagRows(GLOBAL_FLAGS)),
   ].join('\n')
+}
+
+/** A label with what belongs to it, whose further lines stand below the first. */
+function labelled(label: string, text: string): string[] {
+  const width = 'Exit codes: '.length
+  return wrap(text, LINE - width).map((line, at) => `${(at ? '' : label).padEnd(width)}${line}`)
 }
 
 const DANGERS = {

@@ -12,6 +12,8 @@ export type Prompt = {
    * @throws CommandFailed 2 when nobody can be asked: "add --confirm NAME"
    */
   confirmName(question: string, name: string): boolean
+  /** Reads a line. @throws CommandFailed 2 when nobody can be asked. */
+  line(label: string, instead: string): string
   /** Reads a line without echo. @throws CommandFailed 2 when nobody can be asked. */
   secret(label: string, instead: string): string
 }
@@ -35,6 +37,7 @@ export function createPrompt({ yes, named, mayAsk, terminal = '/dev/tty' }: Opti
       const words = `${clean(question)}\nType ${clean(name)} to go on: `
       return ask(`add --confirm ${clean(name)}`, (tty) => say(tty, words).trim() === name)
     },
+    line: (label, instead) => ask(instead, (tty) => say(tty, `${clean(label)}: `).trim()),
     secret: (label, instead) => ask(instead, (tty) => hidden(tty, label)),
   }
 }

@@ -11,10 +11,16 @@ export const flag = (about: string): Flag<boolean> => ({
 
 export const text = (value: string, about: string): Flag<string | undefined> => ({ about, value, read: (word) => word })
 
+/** Longer alternatives than this stand in the explanation, which wraps. */
+const MOST_SHOWN = 48
+
 export const choice = <const Words extends readonly string[]>(
   words: Words,
   about: string,
-): Flag<Words[number] | undefined> => ({ about, value: words.join('|'), words, read: (word) => pick(words, word) })
+): Flag<Words[number] | undefined> => {
+  const all = words.join('|')
+  return { about, value: all.length > MOST_SHOWN ? 'WORD' : all, words, read: (word) => pick(words, word) }
+}
 
 /** A comma-separated list `a,b,c` of allowed words. */
 export const choices = <const Words extends readonly string[]>(

@@ -68,6 +68,8 @@ const testEngines = defineCommand({
   },
 })
 
+const NO_ADDRESS = 'add --base-url URL'
+
 const addEngine = defineCommand({
   path: 'engines add',
   summary: 'Connect an upstream that answers the text modes',
@@ -87,7 +89,7 @@ const addEngine = defineCommand({
   args: { name: argument('what to call it: lower case letters, digits and dashes') },
   flags: {
     kind: { ...choice(UPSTREAM_KINDS, 'its wire format; compat is any chat-completions server') },
-    baseUrl: text('URL', 'its address; required for compat'),
+    baseUrl: text('URL', 'its address; compat has no usual one, and asks for it'),
     models: list('m1,m2', 'its own names for the models, best first'),
     fromFile: text('FILE', 'a file that holds its key; - is stdin'),
     noKey: flag('it needs no key'),
@@ -97,6 +99,9 @@ const addEngine = defineCommand({
   async run(shell, { name, kind = 'compat', baseUrl, models = ['default'], fromFile, noKey, noTest, ...given }) {
     const settings = withoutNull(settingsOf(given))
     if (shell.planned(`connect ${name} (${kind}) for the text modes`)) return
+    // Before the key, which nobody likes to type for nothing.
+    const address = baseUrl || (kind === 'compat' && shell.prompt.line('Address, such as http://host/v1', NO_ADDRESS))
+    if (kind === 'compat' && !address) throw usageFailure('The address is empty.', NO_ADDRESS)
     const key = noKey
       ? null
       : await readSecretInput(shell, { label: 'API key', fromFile, instead: 'add --from-file FILE or --no-key' })
@@ -106,7 +111,7 @@ const addEngine = defineCommand({
       kind,
       models,
       test: !noTest,
-      ...(baseUrl ? { base_url: baseUrl } : {}),
+      ...(address ? { base_url: address } : {}),
       ...(key ? { api_key: key } : {}),
       ...(Object.keys(settings).length ? { settings } : {}),
     }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { nounOf } from '../../cli/command'
 import { EXIT_MEANINGS } from '../../cli/exit'
 import { GLOBAL_FLAGS } from '../../cli/globals'
+import { helpFor } from '../../cli/help'
 import { parse } from '../../cli/parse'
 import { allCommands, commandsUnder } from '../../cli/registry'
 import { sentencesOf, wordsIn } from '../support/citations'
@@ -54,6 +55,12 @@ describe.each(commands.map((command) => [command.path, command] as const))('%s',
 
 test(`the flags of every command are explained in ${MOST_WORDS} words at most`, () => {
   expect(longSentences(Object.values(GLOBAL_FLAGS).map(({ about }) => about))).toEqual([])
+})
+
+test('help fits into 80 columns, but for examples, which are copied as one line', () => {
+  const texts = [helpFor([], commands), ...commands.map(({ path }) => helpFor(path.split(' '), commands))]
+  const long = texts.flatMap((text) => text.split('\n')).filter((line) => line.length > 80)
+  expect(long.filter((line) => !line.startsWith('  svc-admin '))).toEqual([])
 })
 
 test('every path is there once', () => {

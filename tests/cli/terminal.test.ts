@@ -80,6 +80,19 @@ describe('in a terminal', () => {
     expect(screen).not.toContain('canary-typed')
   })
 
+  test('an upstream is asked for its address before its key', async () => {
+    const { exitCode, screen } = await typed(
+      ['engines', 'add', 'asked', '--no-test'],
+      [
+        [/Address, such as \S+: $/, 'http://127.0.0.1:9/v1\n'],
+        [/\(hidden\): $/, 'canary-second\n'],
+      ],
+    )
+    expect([exitCode, screen.indexOf('Address') < screen.indexOf('(hidden)')]).toEqual([0, true])
+    const empty = await typed(['engines', 'add', 'other', '--no-test'], [[/Address, such as \S+: $/, '\n']])
+    expect([empty.exitCode, empty.screen.includes('The address is empty.')]).toEqual([2, true])
+  })
+
   test('Ctrl-C at a question ends at once, with 130 and nothing changed', async () => {
     const line = ['keys', 'revoke', 'Dev laptop', '--reason', 'x']
     const { exitCode, screen } = await typed(line, [[/\[y\/N\] $/, '\u0003']])
