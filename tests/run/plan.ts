@@ -23,7 +23,7 @@ export type Plan = {
  * Rooms, and files of rooms, that keep rows with the kit of others. Their tests cost much and have little to do with the
  * database: they start browsers and servers, draw, fetch, hash, or read texts. Not meant are files that name a database.
  */
-const LATER_ON_POSTGRES = [
+export const LATER_ON_POSTGRES = [
   ...['app', 'audio', 'browser', 'builtin', 'canvases', 'catalogue', 'chaos', 'chat', 'cli', 'code', 'completions'],
   ...['documents', 'engines', 'guardrails', 'media', 'operators', 'orgs', 'pages', 'research', 'routing-preferences'],
   ...['skills', 'tools', 'voice'],
@@ -50,6 +50,8 @@ const ONCE = /^\/\/ SQLite only: \S/m
 const SPAWNS = /\bBun\.spawn(Sync)?\(|from 'node:child_process'/
 /** What is imported for its types alone is not there when the file runs. */
 const TYPES = /^(?:import|export) type [^']+'[^']+'/gm
+/** How late something is that waits for nothing but this machine. */
+const TIMED = /^\/\/ Timed: \S/m
 const TIMES = /\bperformance\.now\(\)|support\/effort'/
 
 /** Sorts the test files of `folder`, which is `tests`, by what they and the helpers they import do; read, never listed by hand. */
@@ -60,8 +62,8 @@ export async function planTests(folder: string): Promise<Plan> {
   for (const file of files) {
     const sources = await closureOf(file)
     const spawns = [...sources.values()].some((text) => SPAWNS.test(text))
-    const kind = spawns && TIMES.test(sources.get(file)!) ? 'timing' : 'sharing'
     const own = sources.get(file)!
+    const kind = (spawns && TIMES.test(own)) || TIMED.test(own) ? 'timing' : 'sharing'
     plan.all[kind].push(file)
     if (sources.has(LONG)) plan.long[kind].push(file)
     if (ONCE.test(own) || ![...sources.keys()].some((source) => DATABASE.test(source))) continue

@@ -1,3 +1,4 @@
+// Timed: how late deliveries are.
 import { afterAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { createWorld } from '../support/world'

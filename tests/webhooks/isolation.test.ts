@@ -1,3 +1,4 @@
+// Timed: how late deliveries are.
 import { expect, test } from 'bun:test'
 import { eventually } from '../support/eventually'
 import { createWorld } from '../support/world'
