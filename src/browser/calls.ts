@@ -53,7 +53,7 @@ export function createCalls({ store, clock, node, masterKey, live, serve }: Deps
   async function ask(row: SessionRow, asked: Asked, signal: AbortSignal): Promise<unknown> {
     const id = randomHex(12)
     const began = clock.monotonic()
-    let wake = () => undefined as void
+    let wake: () => void = () => undefined
     const stop = live.hear('browser.answer', id, () => wake())
     try {
       await store.write(async (tx) => {
@@ -64,7 +64,7 @@ export function createCalls({ store, clock, node, masterKey, live, serve }: Deps
       })
       for (;;) {
         const found = await find(store.read, row, id)
-        if (found?.answer) return valueOf(JSON.parse(open(masterKey, id, found.answer)))
+        if (found?.answer) return answerIn(JSON.parse(open(masterKey, id, found.answer)))
         signal.throwIfAborted()
         const waited = clock.monotonic() - began
         if (!found || waited > MOST_MS || (waited > TAKEN_MS && !found.taken)) throw liveViewUnavailable()
@@ -127,9 +127,7 @@ export function createCalls({ store, clock, node, masterKey, live, serve }: Deps
   }
 }
 
-export type Calls = ReturnType<typeof createCalls>
-
-function valueOf(answered: Answered): unknown {
+function answerIn(answered: Answered): unknown {
   if ('value' in answered) return answered.value
   const { kind, code, message } = answered.error
   throw new AppError(kind, code, message)

@@ -10,9 +10,9 @@ import { errorFields, type Log } from '../kernel/log'
 import type { Outbound } from '../kernel/outbound'
 import type { Store } from '../kernel/store'
 import type { Takeovers } from '../takeovers'
-import type { Tool } from '../tools'
 import type { UsageLog } from '../usage'
 import { createActions } from './actions'
+import { createAgentTools } from './agent-tools'
 import { type Asked, createCalls } from './calls'
 import { isConfigured } from './chromium'
 import type { browserSettings } from './config'
@@ -44,7 +44,6 @@ import { createStart, holderOf } from './start'
 import type { SessionRow } from './table'
 import { createThinkers } from './think'
 import { createEmbedTokens } from './tokens'
-import { toolsOf } from './tools'
 import { createWatch } from './watch-loop'
 import { createWheel } from './wheel'
 
@@ -111,9 +110,7 @@ export function createBrowser(deps: Deps) {
     embed: createEmbed({ store, clock, host, tokens, wheel, handRecordOf, liveOf, recordingBy }),
     watch: createWatch({ store, clock, node, billing: deps.billing, host, end, idleMs, answerCalls: calls.answerAll }),
     close,
-    /** The tools as they are listed; a run gets those of its session. */
-    listedTools: (): Tool[] => toolsOf(null, unavailable),
-    toolsFor,
+    ...createAgentTools({ log, start, action, stop, own, unavailable }),
   }
 
   async function list({ caller }: Call): Promise<{ sessions: SessionSnapshot[] }> {
@@ -214,13 +211,6 @@ export function createBrowser(deps: Deps) {
     const row = BrowserSessionId.is(id) ? await rows.find(store.read, holder, id) : undefined
     if (!row) throw sessionNotFound()
     return row
-  }
-
-  /** The browser tools of a run, bound to a session of its caller; of what a stealth run does nothing is kept. Throws 404 `session_not_found`. */
-  async function toolsFor(call: Call, id: string, stealth: boolean): Promise<Tool[]> {
-    const row = await own(call, id)
-    if (row.state === 'ended') throw sessionNotFound()
-    return toolsOf((by, tool, args) => action(by, row.id, { tool, arguments: args }, 'agent', !stealth), unavailable)
   }
 
   /** The browser died: its sessions are over, and charged until now. */

@@ -63,7 +63,7 @@ type Deps = {
   classifier: Classifier
   /** The callers' routing preferences (contract 13). */
   routing: Pick<EffectiveRouting, 'of' | 'ready'>
-  browser: Pick<BrowserService, 'toolsFor'>
+  browser: Pick<BrowserService, 'toolsFor' | 'toolsOfRun'>
   conversations: ConversationService
   agent: Agent
   tools: Tools

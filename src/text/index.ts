@@ -1,5 +1,5 @@
 /** Text: what reads a text and knows no tenant, row or route. */
-export { type BrowserAsk, readBrowsing } from './browsing/ask'
+export { readBrowsing } from './browsing/ask'
 export { readInstruction, type Step } from './browsing/instruction'
 export { evaluate, isTrue, type RunValues } from './evaluate'
 export { ExpressionFault, type Path, parseExpression, pathsOf } from './expression'

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { manifest, reviewer, submit } from '../skills/support'
+import { eventually } from '../support/eventually'
 import { createBrowsingWorld, hasChromium, serveSite, startSession } from './support'
 
 describe.skipIf(!hasChromium)('a run with a browser session (contract 16.4)', async () => {
@@ -33,7 +35,7 @@ describe.skipIf(!hasChromium)('a run with a browser session (contract 16.4)', as
     const { actions } = (await person.send('GET', `browser/sessions/${session.id}/recording`)).body
     expect(actions).toMatchObject([{ by: 'agent', tool: 'browser_navigate', ok: true, url: site.url() }])
     await session.end()
-  }, 30_000)
+  }, 180_000)
 
   test('does what a plain prompt asks for in mode auto, one thing after the other, and stops where one fails', async () => {
     const session = await startSession(person, { url: site.url() })
@@ -63,7 +65,7 @@ describe.skipIf(!hasChromium)('a run with a browser session (contract 16.4)', as
     const { body: plain } = await person.send('POST', 'completions', { prompt: 'Click Add to cart in the browser' })
     expect(plain.tools_used).toEqual([])
     await session.end()
-  }, 60_000)
+  }, 180_000)
 
   test('of somebody else, or of one that is over, is not found', async () => {
     const session = await startSession(person)
@@ -84,4 +86,28 @@ describe.skipIf(!hasChromium)('a run with a browser session (contract 16.4)', as
     })
     expect(answer.body.tools_used).toEqual([])
   })
+
+  test('a skill with external:http begins one of its own where it is needed, which ends with the run', async () => {
+    const admin = await reviewer(world)
+    const ada = await world.person()
+    const made = await submit(await world.person(), manifest({ permissions: ['external:http'] }))
+    await admin.decide(made.id, 'approve')
+    expect((await ada.send('POST', 'skills', { skillId: made.skillId })).status).toBeLessThan(300)
+    const ask = (prompt: string) => ada.send('POST', 'completions', { prompt, mode: 'think' })
+    expect((await ask('What is 17 * 23?')).body.tools_used).toEqual([])
+    expect((await ada.send('GET', 'audit')).text).not.toContain('browser.session_created')
+
+    const { body } = await ask(`Open ${site.url()} and then extract every price`)
+    const used = body.tools_used.map(({ name, status }: Record<string, string>) => `${name} ${status}`)
+    expect(used).toEqual(['browser_navigate success', 'browser_extract success'])
+    expect(body.content).toContain('$5.00')
+    await eventually(async () => (await ada.send('GET', 'audit')).text.includes('browser.session_ended'))
+    expect((await ada.send('GET', 'browser/sessions')).body.sessions).toEqual([])
+    // A key without the scope gets none.
+    const small = await world.person({ scopes: ['completions', 'skills'] })
+    await small.send('POST', 'skills', { skillId: made.skillId })
+    const refused = await small.send('POST', 'completions', { prompt: `Open ${site.url()}`, mode: 'think' })
+    const names = refused.body.tools_used.map(({ name }: { name: string }) => name)
+    expect(names.filter((name: string) => name.startsWith('browser_'))).toEqual([])
+  }, 180_000)
 })

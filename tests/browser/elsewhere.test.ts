@@ -66,7 +66,10 @@ describe.skipIf(!hasChromium)('a browser that runs elsewhere (SVC_BROWSER_WS_END
   const private_ = Bun.serve({
     port: 0,
     hostname: '127.0.0.2',
-    fetch: () => (hits.push('reached'), new Response('no')),
+    fetch() {
+      hits.push('reached')
+      return new Response('no')
+    },
   })
   afterAll(() => private_.stop(true))
   const site = serveSite({ ...pages, '/nosy': `<title>Nosy</title><img src="http://127.0.0.2:${private_.port}/">` })
@@ -86,7 +89,7 @@ describe.skipIf(!hasChromium)('a browser that runs elsewhere (SVC_BROWSER_WS_END
     const looking = await puppeteer.connect({ browserWSEndpoint: elsewhere.url })
     expect(looking.browserContexts()).toHaveLength(1)
     await looking.disconnect()
-  }, 60_000)
+  }, 180_000)
 })
 
 describe.skipIf(!hasChromium)('a session with `proxies` (contract 16.1, 16.2)', async () => {
@@ -110,5 +113,5 @@ describe.skipIf(!hasChromium)('a session with `proxies` (contract 16.1, 16.2)', 
     const { body } = await session.end()
     expect(body.proxy_bytes).toBeGreaterThan(1_200_000)
     expect(body.cost_cents).toBeGreaterThanOrEqual(2)
-  }, 60_000)
+  }, 180_000)
 })

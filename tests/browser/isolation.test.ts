@@ -86,7 +86,7 @@ describe.skipIf(!hasChromium)('what a page cannot reach (catalogue N)', async ()
     expect(found).not.toContain('REACHED')
     expect(canary.reached).toEqual([])
     await session.end()
-  }, 60_000)
+  }, 180_000)
 
   test('by a navigation, its own or one that is asked for (N1, N2, N20)', async () => {
     const session = await startSession(person, { url: site.url('/leaves') })
@@ -122,7 +122,7 @@ describe.skipIf(!hasChromium)('what a page cannot reach (catalogue N)', async ()
     }
     expect(canary.reached).toEqual([])
     expect((await person.send('GET', 'browser/sessions')).body.sessions).toEqual([])
-  }, 60_000)
+  }, 180_000)
 
   test('by a name that turns private after it was looked up (N4)', async () => {
     const { openEgressProxy } = await import('../../src/browser/egress-proxy')
@@ -154,7 +154,7 @@ describe.skipIf(!hasChromium)('what a page cannot reach (catalogue N)', async ()
     expect(looked).toBe(1_000)
     expect(canary.reached).toEqual([])
     proxy.close()
-  }, 60_000)
+  }, 180_000)
 
   test('N19: a download is not taken, and the page stays', async () => {
     const session = await startSession(person, { url: site.url('/get') })
@@ -179,7 +179,7 @@ describe.skipIf(!hasChromium)('what a page cannot reach (catalogue N)', async ()
     expect(pages.length).toBeLessThanOrEqual(10)
     await one.end()
     await two.end()
-  }, 60_000)
+  }, 180_000)
 
   test('N7: only what the order knows is obeyed', async () => {
     for (const order of [{ region: 'mars' }, { keep_alive: 'yes' }, { proxies: 1 }, { url: 7 }]) {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { fakeClock } from '../support/clock'
+import { eventually } from '../support/eventually'
 import { createBrowsingWorld, hasChromium, rowOf, startSession } from './support'
 
 const MINUTE = 60_000
@@ -73,8 +74,7 @@ describe.skipIf(!hasChromium)('how a session ends', async () => {
     const session = await startSession(person)
     const pid = (await browser.host.pid())!
     process.kill(pid, 'SIGKILL')
-    for (let tries = 0; tries < 100 && (await stateOf(person, session.id)).status === 'active'; tries++)
-      await Bun.sleep(50)
+    await eventually(async () => (await stateOf(person, session.id)).status !== 'active')
     expect(await stateOf(person, session.id)).toMatchObject({ status: 'ended', ended_reason: 'browser' })
     const next = await startSession(person)
     expect(await browser.host.pid()).not.toBe(pid)

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import puppeteer from 'puppeteer-core'
 import { findChromium } from '../../src/browser/chromium'
+import { eventually } from '../support/eventually'
 import { createBrowsingWorld, hasChromium, serveSite, startSession } from './support'
 
 describe.skipIf(!hasChromium)('the live view (contract 16.3)', async () => {
@@ -31,13 +32,7 @@ describe.skipIf(!hasChromium)('the live view (contract 16.3)', async () => {
   })
   const person = await world.person()
 
-  const until = async (check: () => Promise<unknown>) => {
-    for (let tries = 0; tries < 100; tries++) {
-      if (await check()) return true
-      await Bun.sleep(100)
-    }
-    return false
-  }
+  const until = async (check: () => Promise<unknown>) => Boolean(await eventually(check))
 
   test('is seen and used in a frame of another origin; a forged link is a page of 401', async () => {
     const session = await startSession(person, { url: site.url() })
@@ -85,7 +80,7 @@ describe.skipIf(!hasChromium)('the live view (contract 16.3)', async () => {
     expect(forged.headers.get('content-type')).toContain('text/html')
     expect((await fetch(session.handle.embed_url)).status).toBe(401)
     await page.close()
-  }, 60_000)
+  }, 180_000)
 
   test('a link to look does not steer, and what no viewer sends closes the stream (N11, N13)', async () => {
     const session = await startSession(person, { url: site.url() })
@@ -112,5 +107,5 @@ describe.skipIf(!hasChromium)('the live view (contract 16.3)', async () => {
     expect([live.status, ((await live.json()) as { live_view_version: number }).live_view_version]).toEqual([200, 2])
     expect((await session.observe()).length).toBeGreaterThan(0)
     await session.end()
-  }, 60_000)
+  }, 180_000)
 })

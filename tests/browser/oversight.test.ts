@@ -38,7 +38,7 @@ describe.skipIf(!hasChromium)('what operators do with the sessions of everyone (
     await one.end()
     await other.end()
     expect((await send('POST', `browser/sessions/${one.id}/link`, {})).status).toBe(404)
-  }, 30_000)
+  }, 180_000)
 
   test('they act in one and end it, which its owner pays and can read', async () => {
     const ada = await world.person()
@@ -57,7 +57,7 @@ describe.skipIf(!hasChromium)('what operators do with the sessions of everyone (
       'browser.session_ended',
       'browser.action',
     ])
-  }, 30_000)
+  }, 180_000)
 
   test('svc-admin browser does all of it, for operators and with a key', async () => {
     const ada = await world.person()
@@ -89,5 +89,5 @@ describe.skipIf(!hasChromium)('what operators do with the sessions of everyone (
     expect(watched.stderr).toContain('It ended at')
     expect((await run(['browser', 'open', id], { key: ada.key })).exitCode).toBe(9)
     expect((await run(['browser', 'list'])).stderr).toContain('No browser session is open.')
-  }, 60_000)
+  }, 180_000)
 })

@@ -41,7 +41,7 @@ describe.skipIf(!hasChromium)('the recording of a session (contract 28.3)', asyn
     // The link of the player opens no live view.
     expect((await open(player_url.replace('/recording', ''))).status).toBe(401)
     expect((await open(player_url.replace(/.$/, '!'))).status).toBe(401)
-  }, 30_000)
+  }, 180_000)
 
   test('is empty for a session that keeps none', async () => {
     const session = await startSession(person, { url: site.url(), record: false })

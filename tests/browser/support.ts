@@ -1,4 +1,4 @@
-import { afterAll } from 'bun:test'
+import { afterAll, setDefaultTimeout } from 'bun:test'
 import { findChromium } from '../../src/browser/chromium'
 import { sessionRepository } from '../../src/browser/repository'
 import { BrowserSessionId } from '../../src/browser/schema'
@@ -8,6 +8,9 @@ import { createWorld, type Person, type World } from '../support/world'
 /** Without a Chromium on this machine nothing of this room can be tried; it is said, once, and not passed over. */
 export const hasChromium = findChromium({ browserPath: '' }) !== null
 if (!hasChromium) process.stderr.write('\nNO CHROMIUM: the tests of browser sessions are skipped. Install it.\n\n')
+
+// A browser on a busy machine takes its time.
+setDefaultTimeout(180_000)
 
 type Options = Parameters<typeof createWorld>[0]
 

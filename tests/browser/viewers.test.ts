@@ -52,7 +52,7 @@ inChromium('whoever looks at a session (contract 16.3, 28.3)', async () => {
     slow.close()
     fast.close()
     await session.end()
-  }, 60_000)
+  }, 180_000)
 
   test('what a person does is in the recording, in their name, and no password', async () => {
     const session = await startSession(person, { url: site.url() })
@@ -86,7 +86,7 @@ inChromium('whoever looks at a session (contract 16.3, 28.3)', async () => {
     expect(JSON.stringify(actions)).not.toContain('hunter')
     viewer.close()
     await session.end()
-  }, 60_000)
+  }, 180_000)
 
   test('is asked for help, and the agent goes on when the wheel is given back', async () => {
     const session = await startSession(person, { url: site.url() })
@@ -100,7 +100,7 @@ inChromium('whoever looks at a session (contract 16.3, 28.3)', async () => {
     await eventually(() => viewer.said.findLast(({ type }) => type === 'state')?.wanted === null)
     viewer.close()
     await session.end()
-  }, 60_000)
+  }, 180_000)
 
   test('the live view and the player pass axe, light and dark, wide and at 320 pixels', async () => {
     const session = await startSession(person, { url: site.url() })
@@ -131,7 +131,7 @@ inChromium('whoever looks at a session (contract 16.3, 28.3)', async () => {
       await player.close()
     }
     await session.end()
-  }, 90_000)
+  }, 180_000)
 
   test('of ten sessions asked for at once a person gets three, and the others cost nothing (N8)', async () => {
     const small = await createBrowsingWorld({ config: { browserSessionsPerUser: 3 } })
@@ -147,5 +147,5 @@ inChromium('whoever looks at a session (contract 16.3, 28.3)', async () => {
     expect((await other.send('POST', 'browser/sessions', {})).status).toBe(201)
     const { billing, store } = small.app.container
     expect(await billing.verify(store.read)).toEqual([])
-  }, 60_000)
+  }, 180_000)
 })

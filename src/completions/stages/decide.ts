@@ -128,7 +128,9 @@ const ACTING_MODES = new Set(['think', 'code', 'research', 'domain_analysis'])
 /** A client that runs the tool loop itself gets no server tools: it could not tell their calls from its own. */
 function toolsFor({ request, call, active, browserTools, inquiry }: Run, mode: string, tools: Tools): Toolset | null {
   if (request.functions) return null
-  const brought = request.tools.length + active.tools.length + browserTools.length > 0
+  // Those that a skill may use are no reason to offer the others, too.
+  const bound = request.browserSession ? browserTools.length : 0
+  const brought = request.tools.length + active.tools.length + bound > 0
   const system = !request.sealed && (brought || ACTING_MODES.has(mode))
   if (!system && !brought) return null
   const approved = approvedIn(request.metadata)

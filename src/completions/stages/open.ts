@@ -31,7 +31,7 @@ type Deps = {
   skills: Pick<SkillService, 'activeFor'>
   routing: Pick<EffectiveRouting, 'of'>
   guardrails: Pick<GuardrailService, 'guardOf'>
-  browser: Pick<BrowserService, 'toolsFor'>
+  browser: Pick<BrowserService, 'toolsFor' | 'toolsOfRun'>
   cacheEnabled: boolean
   access: Pick<AccessWatch, 'follow'>
   stopping: AbortSignal
@@ -57,15 +57,13 @@ export function createOpen({ store, clock, cacheEnabled, access, stopping, ...ro
     // The caller says whether the key has a brand soul, so calls without one need no query.
     const hasSoul = request.usesSoul && caller.type === 'key' && caller.hasBrandSoul
     const soul = hasSoul ? await brandSoulOf(store.read, caller.keyId) : null
-    const browserTools = request.browserSession
-      ? await browser.toolsFor(call, request.browserSession, isStealth(request.mode))
-      : []
     const memories = await remembered(caller, request)
     const active = await activeIn(call, request)
+    const browsing = await browsingIn(call, request, active)
     const guidance = request.mode === 'auto' ? await routing.of(caller) : null
     const found = guardrails.guardOf(caller)
     const guard = found instanceof Promise ? await found : found
-    const isCacheable = cacheEnabled && request.cache !== 'off'
+    const isCacheable = cacheEnabled && request.cache !== 'off' && !browsing?.end
     const policy = guard?.fingerprint ?? null
     const around = {
       soul,
@@ -81,7 +79,10 @@ export function createOpen({ store, clock, cacheEnabled, access, stopping, ...ro
       request,
       write,
       startedAt: clock.monotonic(),
-      deadline: write ? startStreamDeadline(call) : startDeadline(clock, [call.signal], PLAIN_TIMEOUT_MS),
+      deadline: endingWith(
+        write ? startStreamDeadline(call) : startDeadline(clock, [call.signal], PLAIN_TIMEOUT_MS),
+        browsing?.end,
+      ),
       history: stored ? [...stored.turns, ...request.context] : request.context,
       attached: stored?.id ?? null,
       conversationId: stored?.id ?? (request.conversation === 'new' ? ConversationId.create() : null),
@@ -89,7 +90,7 @@ export function createOpen({ store, clock, cacheEnabled, access, stopping, ...ro
       soul,
       memories,
       guidance,
-      browserTools,
+      browserTools: browsing?.tools ?? [],
       active,
       guard,
       resolvedMode: request.mode,
@@ -132,6 +133,16 @@ export function createOpen({ store, clock, cacheEnabled, access, stopping, ...ro
     return { ...deadline, end }
   }
 
+  /** The browser tools of the session that the request names, or of one that a permitted skill begins (contract 16.4). */
+  async function browsingIn(call: Call, request: CompletionRequest, { mayBrowse }: Activation) {
+    const stealth = isStealth(request.mode)
+    if (request.browserSession) {
+      return { tools: await browser.toolsFor(call, request.browserSession, stealth), end: undefined }
+    }
+    // Strangers who talk to the owner's AI begin none at its cost.
+    return mayBrowse && !request.active ? browser.toolsOfRun(call, stealth) : null
+  }
+
   /** Raw output gets no memories, and stealth modes neither store nor recall (contract 2.1). */
   function remembered(caller: TenantCaller, { prompt, voice, mode, sealed }: CompletionRequest) {
     return sealed || voice.persona === 'none' || isStealth(mode) ? NOTHING : memory.recall(caller, prompt)
@@ -144,6 +155,14 @@ export function createOpen({ store, clock, cacheEnabled, access, stopping, ...ro
     return active ?? (sealed ? NO_SKILLS : skills.activeFor(call, { slugs, prompt }))
   }
 }
+
+const endingWith = (deadline: Deadline, also: (() => void) | undefined): Deadline => ({
+  ...deadline,
+  end() {
+    deadline.end()
+    also?.()
+  },
+})
 
 function assertEngines({ engine, overrides }: CompletionRequest, engines: EngineService): void {
   const assertEngine = (path: string, id: string) => {

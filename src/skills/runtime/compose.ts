@@ -12,6 +12,8 @@ export type Activation = {
   tools: readonly Tool[]
   /** The preference of the first skill that has one. */
   modelPreference: string | null
+  /** One of them may use a browser session of the run (contract 16.4). */
+  mayBrowse: boolean
   /** Sentences for the caller, about skills that were not found or left out. */
   warnings: readonly string[]
   /**
@@ -28,6 +30,7 @@ export const NO_SKILLS: Activation = {
   prompt: null,
   tools: [],
   modelPreference: null,
+  mayBrowse: false,
   warnings: [],
   fingerprint: null,
 }
@@ -46,6 +49,7 @@ export function compose(chosen: readonly Installed[], prompt: string, warnings: 
     prompt: [INTRODUCTION, ...parts, ...(quotes.length ? [QUOTING, ...quotes] : [])].join('\n\n'),
     tools: toolsByName(chosen),
     modelPreference: chosen.find(({ loaded }) => loaded.modelPreference)?.loaded.modelPreference ?? null,
+    mayBrowse: chosen.some(({ loaded }) => loaded.mayBrowse),
     warnings,
     fingerprint: JSON.stringify(chosen.map(({ loaded, settings }) => [loaded.id, loaded.fingerprint, settings])),
   }

@@ -23,6 +23,8 @@ export type Loaded = {
   prompt: string
   tools: readonly Tool[]
   modelPreference: string | null
+  /** It asked for `external:http`, and so for a browser of its runs (contract 16.4). */
+  mayBrowse: boolean
   /** Keywords of a keyword trigger, one of which must occur in the prompt. Null for other triggers. */
   keywords: Keywords | null
   /** Whether its trigger is an event or schedule; such a skill takes part only when named. */
@@ -46,6 +48,7 @@ export function loadVersion(
     name,
     version,
     modelPreference: writerOf(manifest),
+    mayBrowse: manifest.permissions.includes('external:http'),
     fingerprint: sha256Hex(written),
     chars: written.length,
     prompt: fenced(slug, manifest.systemPromptExtension),

@@ -1,7 +1,7 @@
 import { type Quotes, readInstruction, VERBS, withoutQuotes } from './instruction'
 
 /** One call of a browser tool that a request asks for, by the tool's name (contract 16.4). */
-export type BrowserAsk = { tool: string; arguments: Record<string, unknown> }
+type BrowserAsk = { tool: string; arguments: Record<string, unknown> }
 
 const MOST_CHARS = 2_000
 const MOST_ASKS = 12
