@@ -10,6 +10,8 @@ import type { JobRow } from './table'
 /** How often other processes' jobs are looked for; on SQLite there are none, and this only bounds a missed wake-up. */
 const LOOK_MS = { postgres: 500, sqlite: 5_000 }
 const PULSE_MS = 1_000
+/** Without a run there is nothing to renew; the next one that begins wakes it. */
+const NO_PULSE_MS = 60_000
 const BATCH = 100
 /** Rows looked at for each that is wanted, where some keys have as many runs as they may. */
 const CANDIDATES = 4
@@ -23,6 +25,7 @@ export function createWorker(
   const { store, clock, node, leaseMs, onError } = deps
   const runs = createRuns(deps, { kinds, onEnd: wake })
   let loop: Loop | null = null
+  let pulse: Loop | null = null
   let isFirstLook = true
   let lacksRecurring = true
   let isStopping = false
@@ -38,8 +41,10 @@ export function createWorker(
   function start(): Loop {
     const own = { clock, onError }
     const looking = startLoop({ name: 'jobs', tick: handled, idleMs: () => napMs, ...own })
-    const pulsing = startLoop({ name: 'job-leases', tick: runs.pulse, idleMs: PULSE_MS, ...own })
+    const pulseMs = () => (runs.countOf() ? PULSE_MS : NO_PULSE_MS)
+    const pulsing = startLoop({ name: 'job-leases', tick: runs.pulse, idleMs: pulseMs, ...own })
     loop = looking
+    pulse = pulsing
     return {
       wake: looking.wake,
       async stop() {
@@ -120,6 +125,7 @@ export function createWorker(
       for (const kind of free) all.push(...(await claim(tx, kind)))
       return all
     })
+    if (claimed.length && !runs.countOf()) pulse?.wake()
     for (const row of claimed) runs.begin(kinds.get(row.kind)!, row)
     return claimed.length
   }

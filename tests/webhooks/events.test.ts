@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { SAMPLES } from '../../src/events/schema'
 import type { Tier } from '../../src/kernel/caller'
+import { eventually } from '../support/eventually'
 import { jobsIn, kindOf, report } from '../public-jobs/support'
 import { manifest, reviewer, staffManifest, submit } from '../skills/support'
 import { createWorld, type Person } from '../support/world'
@@ -171,6 +173,31 @@ const CASES: Case[] = [
       request_id: text,
     },
   },
+  ...(['completed', 'failed'] as const).map(
+    (status): Case => ({
+      type: `workflow.${status}`,
+      async cause(by) {
+        const good = { type: 'output', name: 'a', config: { format: 'text', template: CANARY } }
+        const wrong = { type: 'tool', name: 'a', config: { name: 'no_such_tool' } }
+        const steps = [status === 'failed' ? wrong : good]
+        const { workflow } = (await by.send('POST', 'workflows', { name: 'Flow', triggerType: 'manual', steps })).body
+        const ran = by.send('POST', `workflows/${workflow.id}/run`, {})
+        await eventually(() => world.app.container.jobs.runDue('workflow.run'))
+        await ran
+      },
+      data: {
+        workflow_id: text,
+        run_id: text,
+        name: 'Flow',
+        status,
+        trigger_type: 'manual',
+        steps_completed: number,
+        error: status === 'failed' ? text : null,
+        started_at: text,
+        completed_at: text,
+      },
+    }),
+  ),
 ]
 
 describe('what the server does is told with its data, and without the words of anybody (contract 14.2)', () => {
@@ -184,6 +211,8 @@ describe('what the server does is told with its data, and without the words of a
     const sent = JSON.parse(receiver.got[0]!.body)
     expect(Object.keys(sent)).toEqual(['id', 'type', 'created', 'data'])
     expect(sent).toEqual({ id: expect.stringMatching(/^evt_/), type, created: text, data })
+    const { data: sample } = SAMPLES[type as keyof typeof SAMPLES]
+    expect(Object.keys(sample).sort()).toEqual(Object.keys(sent.data).sort())
     expect(receiver.got[0]!.body).not.toContain(CANARY)
     expect((await ada.send('GET', `events?eventType=${type}`)).body.events).toMatchObject([
       { id: sent.id, eventType: type },
