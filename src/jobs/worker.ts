@@ -39,6 +39,8 @@ export function createWorker(
   }
 
   function start(): Loop {
+    // A queue that was stopped may start again, as a process does that lost its lock and found it.
+    isStopping = false
     const own = { clock, onError }
     const looking = startLoop({ name: 'jobs', tick: handled, idleMs: () => napMs, ...own })
     const pulseMs = () => (runs.countOf() ? PULSE_MS : NO_PULSE_MS)

@@ -28,7 +28,7 @@ type Deps = {
   usage: UsageLog
   events: EventBus
   files: Pick<Files, 'receive' | 'discard' | 'add'>
-  limiter: Pick<RateLimiter, 'admitMode' | 'reserveTokens'>
+  limiter: Pick<RateLimiter, 'admitMode' | 'countTokens' | 'reserveForJob' | 'reserveTokens'>
   billing: Billing
   prices: Prices
   guardrails: Pick<GuardrailService, 'guardOf'>
@@ -49,7 +49,7 @@ export function createMaking(deps: Deps) {
   const { store, clock, files, limiter, billing, prices, guardrails } = deps
   const holds = createHolds(deps)
   const { record, refused, accepted, delivered } = createRecord(deps)
-  return { run, admit, accepted, resume }
+  return { run, admit, accepted, resume, reserveForJob, countTokens: limiter.countTokens }
 
   /**
    * Counts towards the rate of the mode, checks for credit, and applies the caller's policy to what it wrote. Throws
@@ -160,9 +160,14 @@ export function createMaking(deps: Deps) {
     return error
   }
 
-  function tokensOf({ caller }: Call, { most }: Wanted) {
-    const { promptTokens = 0, completionTokens = 0 } = most
-    const tokens = promptTokens + Math.min(completionTokens, EXPECTED_OUTPUT_TOKENS)
+  /** For what goes on as a job: its tokens count at once (contract 1.6). Null where none are used. Throws 429. */
+  function reserveForJob({ caller }: Call, wanted: Wanted) {
+    const tokens = wanted.free ? 0 : expectedOf(wanted)
+    return tokens > 0 ? limiter.reserveForJob(caller, tokens) : null
+  }
+
+  function tokensOf({ caller }: Call, wanted: Wanted) {
+    const tokens = expectedOf(wanted)
     return tokens > 0 ? limiter.reserveTokens(caller, tokens) : null
   }
 
@@ -187,6 +192,9 @@ export function createMaking(deps: Deps) {
     return Promise.all(drafts.map((draft) => files.discard(draft).catch(() => undefined)))
   }
 }
+
+const expectedOf = ({ most: { promptTokens = 0, completionTokens = 0 } }: Wanted): number =>
+  promptTokens + Math.min(completionTokens, EXPECTED_OUTPUT_TOKENS)
 
 function outputGuard({ guard }: Making, texts: Wanted['texts'], signal: AbortSignal): Work['guardOutput'] {
   return async (text, systemPrompt = null) => {

@@ -22,7 +22,7 @@ export function createRateLimiter({ clock, tiers }: { clock: Clock; tiers: Tiers
   const subjects = createMemoryWindows(clock)
   const addresses = createMemoryWindows(clock, MAX_ANONYMOUS)
 
-  return { admitRequest, admitMode, reserveTokens, headers, anonymousHeaders, status }
+  return { admitRequest, admitMode, reserveTokens, reserveForJob, countTokens, headers, anonymousHeaders, status }
 
   /** Counts one request. Throws 429 `rate_limit_exceeded`. */
   function admitRequest(caller: TenantCaller): void {
@@ -73,6 +73,19 @@ export function createRateLimiter({ clock, tiers }: { clock: Clock; tiers: Tiers
     }
     const entry = add(window, now, tokens)
     return { correct: (actual) => correct(window, entry, actual >= 0 ? actual : tokens) }
+  }
+
+  /**
+   * The same for work that goes on as a job, and counts what it used as it ends; what is more than the whole limit is
+   * cut to it.
+   */
+  function reserveForJob(caller: TenantCaller, tokens: number): TokenTicket {
+    return reserveTokens(caller, Math.min(tokens, limitsOf(caller, tiers).tpm))
+  }
+
+  /** Counts tokens that were used already, so it refuses nothing. */
+  function countTokens(caller: TenantCaller, tokens: number): void {
+    if (tokens > 0) add(subjects.of(subjectOf(caller)).tokens, clock.monotonic(), tokens)
   }
 
   /** The six headers of contract 1.3 with their current values. */

@@ -28,9 +28,11 @@ type Deps = {
   /** Whether an engine writes the reports. */
   hasModel(): boolean
   files: Pick<Files, 'receive' | 'add'>
-  making: Pick<MakingService, 'resume'>
+  making: Pick<MakingService, 'countTokens' | 'resume'>
   prices: Prices
   engineId(): string
+  /** Tokens that count towards the rate of a caller until the job counts its own. */
+  reservations: { end(id: ResearchId): void }
   /** The caller as whom stored work runs; null when it may not any more. */
   callerOf(behalf: ReturnType<typeof behalfOf>): Promise<TenantCaller | null>
 }
@@ -45,7 +47,15 @@ export const mostOf = (depth: Depth, maxSources: number): Consumption => ({
 })
 
 /** Research as a job: ten minutes, two tries (contract 7). */
-export function researchKind({ conduct, hasModel, files, making, prices, ...deps }: Deps): PublicKind<StoredOrder> {
+export function researchKind({
+  conduct,
+  hasModel,
+  files,
+  making,
+  prices,
+  reservations,
+  ...deps
+}: Deps): PublicKind<StoredOrder> {
   return {
     name: 'research.report',
     shown: 'research',
@@ -72,6 +82,9 @@ export function researchKind({ conduct, hasModel, files, making, prices, ...deps
       told: job.progress,
     }).catch(lastWord)
     const used = usedBy(found)
+    const { promptTokens = 0, completionTokens = 0 } = used
+    reservations.end(id)
+    making.countTokens(caller, promptTokens + completionTokens)
     const cost = free ? 0 : costOf(prices, engineId, found)
     const kept = await keep(found)
     return {

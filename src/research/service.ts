@@ -18,6 +18,7 @@ import type { ReadingOrder } from './notes.worker'
 import { createOwnTexts, type KnowledgeOf } from './own-texts'
 import { createRecheck } from './recheck'
 import { mostOf, researchKind, usedBy } from './research-job'
+import { createReservations } from './reservations'
 import { DEFAULT_SOURCES, type Depth, type ResearchAccepted, ResearchId, type ResearchOrder } from './schema'
 
 type Deps = {
@@ -59,13 +60,14 @@ export function createResearch(deps: Deps) {
   const author = createAuthor({ engines, originOf })
   const conduct = createConduct({ web, own: createOwnTexts(deps), author, reading, originOf })
   const engineId = () => engines.forMode(MODE)
-  const kind = researchKind({ ...deps, conduct, hasModel: author.hasModel, engineId })
+  const reservations = createReservations()
+  const kind = researchKind({ ...deps, reservations, conduct, hasModel: author.hasModel, engineId })
   publicJobs.define(kind)
   return { start, inquire, later, answer, most: mostOf, recheck: createRecheck(deps) }
 
   /**
    * Puts a research in line. Throws 400 `missing_prompt` or `guardrail_blocked`, 402 `insufficient_credits`, 429
-   * `mode_rate_limit_exceeded`, 503 `queue_unavailable`.
+   * `mode_rate_limit_exceeded` or `token_limit_exceeded`, 503 `queue_unavailable`.
    */
   async function start(call: Call, order: ResearchOrder): Promise<ResearchAccepted> {
     const { depth = 'advanced', max_sources: maxSources = DEFAULT_SOURCES } = order
@@ -77,7 +79,9 @@ export function createResearch(deps: Deps) {
     }
     const admitted = await making.admit(call, wanted)
     const { requestId, route, caller } = call
-    return publicJobs.accept(call, kind, {
+    const ticket = making.reserveForJob(call, wanted)
+    if (ticket) reservations.keep(id, ticket)
+    const accepted = publicJobs.accept(call, kind, {
       input: { ...behalfOf(caller), id, prompt: admitted.texts.prompt!, depth, maxSources, requestId, route },
       hold: admitted.hold,
       answer: (jobId) => ({
@@ -89,6 +93,10 @@ export function createResearch(deps: Deps) {
         poll_url: pollUrlOf(jobId),
       }),
       effects: (tx, jobId) => making.accepted(tx, admitted.making, jobId),
+    })
+    return accepted.catch((error: unknown) => {
+      reservations.end(id)
+      throw error
     })
   }
 

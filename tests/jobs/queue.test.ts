@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { GiveUp } from '../../src/jobs'
 import { AppError } from '../../src/kernel/errors'
+import { eventually } from '../support/eventually'
 import { createJobsWorld, kindOf } from './support'
 
 const { store, queue, rowOf } = await createJobsWorld()
@@ -166,6 +167,19 @@ describe('a job that fails', () => {
     while ((await rowOf(id))?.state !== 'failed') await Bun.sleep(1)
     await loop.stop()
     expect((await rowOf(id)).error).toBe('It took longer than 60 seconds.')
+  })
+})
+
+describe('a queue that was stopped', () => {
+  test('goes on when it is started again', async () => {
+    const { jobs } = queue('one')
+    const kind = kindOf({ run: async () => ({}) })
+    jobs.register(kind)
+    await jobs.start().stop()
+    const id = await store.write((tx) => jobs.enqueue(tx, kind, mine))
+    const loop = jobs.start()
+    await eventually(async () => (await rowOf(id)).state === 'completed')
+    await loop.stop()
   })
 })
 

@@ -1,10 +1,13 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { fakeClock } from '../support/clock'
 import { eventually } from '../support/eventually'
 import { joinTokens, readFrames } from '../support/frames'
 import { PLANTED, startResearchSite } from '../support/research-site'
 import { startUpstream } from '../support/upstream'
-import { createWorld } from '../support/world'
+import { createWorld, type Person } from '../support/world'
+
+// Real work on threads, perhaps beside much else.
+setDefaultTimeout(90_000)
 
 const site = startResearchSite()
 afterAll(() => site.stop())
@@ -81,7 +84,7 @@ describe('auto that is still reading after a minute', () => {
 
 describe('an engine that writes', () => {
   /** It says what it was told, something else, and what a page commands. */
-  const WRITTEN = (q: (words: string) => string) => `## Summary
+  const reportBy = (q: (words: string) => string) => `## Summary
 The lighthouse of Port Ellis was built in 1871 by the engineer Ada Merrow. [${q('built in 1871')}]
 The tower of the Port Ellis lighthouse is 55 metres tall. [${q('42 metres')}]
 It was designed by Isambard Brunel himself.
@@ -95,16 +98,22 @@ It was designed by Isambard Brunel himself.
     const world = await createWorld({ config: { ...config, engineBaseUrl: upstream.url, engineModel: 'scripted' } })
     const ada = await world.person()
     const { body: handle } = await ada.send('POST', 'research', { prompt: QUESTION, max_sources: 20 })
+    const reserved = await tokensOf(ada)
     await world.app.container.jobs.runDue()
     const { body: job } = await ada.send('GET', `jobs/${handle.job_id}`)
-    return { upstream, world, ada, job, data: job.result_data }
+    return { upstream, world, ada, job, reserved, data: job.result_data }
+  }
+  /** Tokens that count towards the rate of the caller. */
+  const tokensOf = async (ada: Person): Promise<number> => {
+    const { limit, remaining } = (await ada.send('GET', 'rate-limits')).body.usage.tokens
+    return limit - remaining
   }
   const markIn = (messages: string) => (words: string) =>
     new RegExp(`(Q\\d+): [^\\\\]*${words}`).exec(messages)?.[1] ?? 'Q999'
 
   test('keeps what its quotations bear out, drops the rest, and is charged', async () => {
-    const { job, data, ada, upstream } = await withEngine((messages) =>
-      messages.includes('You plan research') ? 'no plan' : WRITTEN(markIn(messages)),
+    const { job, data, ada, upstream, reserved } = await withEngine((messages) =>
+      messages.includes('You plan research') ? 'no plan' : reportBy(markIn(messages)),
     )
     expect(job.status).toBe('completed')
     expect(data.extractive).toBe(false)
@@ -119,6 +128,9 @@ It was designed by Isambard Brunel himself.
     const read = upstream.calls.map(({ body }) => JSON.stringify(body)).join('\n')
     for (const planted of PLANTED) expect(read).not.toContain(planted)
     expect(upstream.calls.every(({ body }) => !('tools' in body))).toBe(true)
+    // Reserved as it is accepted, and counted truly as it ends (contract 1.6).
+    expect(reserved).toBe(16_000 + 1_024)
+    expect(await tokensOf(ada)).toBe((await ada.send('GET', 'usage')).body.totals.total_tokens)
   })
 
   test('whose words hold nowhere leaves a report of quotations', async () => {

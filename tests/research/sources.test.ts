@@ -1,9 +1,12 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { saveFor } from '../files/support'
 import { startResearchSite } from '../support/research-site'
 import { startUpstream } from '../support/upstream'
 import { createWorld, type Person } from '../support/world'
 import { pdfOf } from '../tools/pdf'
+
+// Real work on threads, perhaps beside much else.
+setDefaultTimeout(90_000)
 
 const site = startResearchSite()
 afterAll(() => site.stop())

@@ -1,7 +1,7 @@
 import { PIXEL } from '../../files/support'
 
 /** What a picture server was asked: the pictures that came along are counted by their bytes. */
-export type PictureCall = { path: string; prompt: string; model: string | null; sent: number[] }
+type PictureCall = { path: string; prompt: string; model: string | null; sent: number[] }
 
 type WirePart = { text?: string; inlineData?: { data: string } }
 
