@@ -1,0 +1,123 @@
+/**
+ * `bun run bench:frame [--rounds=15] [--slower=4]`: how soon the chat of a widget is painted (budget 150 ms) and ready
+ * (300 ms) with a slowed processor and nothing cached: as a page of its own, counted from its navigation, and in a page
+ * of another origin, counted from the frame's.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import puppeteer, { type Frame, type Page } from 'puppeteer-core'
+import { chromiumPath } from '../pages/support/chromium-path'
+import { devKeyOf, startServerProcess } from '../support/server-process'
+
+const option = (name: string): string | undefined =>
+  process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3)
+const ROUNDS = Number(option('rounds') ?? 15)
+const SLOWER = Number(option('slower') ?? 4)
+/** Seldom, so that looking does not slow it down. */
+const POLLED = { polling: 250, timeout: 60_000 }
+if (!chromiumPath) throw new Error('This needs a Chromium: set BUN_CHROME_PATH.')
+
+const dataDir = mkdtempSync(join(tmpdir(), 'svc-bench-frame-'))
+const server = await startServerProcess({ dataDir })
+let tag = ''
+const host = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  fetch: () => new Response(`<!doctype html><title>Shop</title><h1>Shop</h1>${tag}`, { headers: asHtml() }),
+})
+const browser = await puppeteer.launch({
+  executablePath: chromiumPath,
+  headless: true,
+  args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-background-networking'],
+})
+try {
+  const keys = await ask<{ keys: { id: string }[] }>('GET', 'keys')
+  const security = { allowedOrigins: [host.url.origin] }
+  const widget = await ask<{ id: string; embed_snippet: string }>('POST', 'iframes', {
+    api_key_id: keys.keys[0]!.id,
+    security,
+    behavior: { welcomeMessage: 'Hello! I can help.', suggestedPrompts: ['Where is my order?'] },
+  })
+  tag = widget.embed_snippet.replace(/src="[^"]+"/, `src="${server.url}/embed.js"`)
+  const { token } = await ask<{ token: string }>('POST', `iframes/${widget.id}/preview-token`)
+  const alone: Times[] = []
+  const framed: Times[] = []
+  for (let round = 0; round <= ROUNDS; round++) {
+    const [own, inPage] = [
+      await timesOf(`${server.url}/embed/widget/${widget.id}?preview=${token}`),
+      await framedTimes(),
+    ]
+    // The first round has the server build its files.
+    if (round > 0) alone.push(own)
+    if (round > 0) framed.push(inPage)
+  }
+  report('a page of its own', alone)
+  report('in a page of another origin', framed)
+} finally {
+  await browser.close()
+  await server.kill()
+  void host.stop(true)
+  rmSync(dataDir, { recursive: true, force: true })
+}
+process.exit(0)
+
+type Times = { paint: number; ready: number }
+
+function asHtml() {
+  return { 'content-type': 'text/html; charset=utf-8' }
+}
+
+async function ask<T>(method: string, path: string, body?: unknown): Promise<T> {
+  const response = await fetch(`${server.url}/api/v1/${path}`, {
+    method,
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${devKeyOf(dataDir)}` },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
+  return (await response.json()) as T
+}
+
+async function slowPage(work: (page: Page) => Promise<Times>): Promise<Times> {
+  const context = await browser.createBrowserContext()
+  const page = await context.newPage()
+  await page.emulateCPUThrottling(SLOWER)
+  const times = await work(page)
+  await context.close()
+  return times
+}
+
+function timesOf(url: string): Promise<Times> {
+  return slowPage(async (page) => {
+    await page.goto(url)
+    return measured(page.mainFrame())
+  })
+}
+
+function framedTimes(): Promise<Times> {
+  return slowPage(async (page) => {
+    await page.goto(host.url.href)
+    return measured(await page.waitForFrame((frame) => frame.url().includes('/embed/widget/')))
+  })
+}
+
+/** Milliseconds since the navigation of this frame. */
+async function measured(frame: Frame): Promise<Times> {
+  const found = await frame.waitForFunction(() => {
+    const [paint] = performance.getEntriesByType('paint')
+    const [ready] = performance.getEntriesByName('ready')
+    return paint && ready ? { paint: paint.startTime, ready: ready.startTime } : null
+  }, POLLED)
+  return (await found.jsonValue())!
+}
+
+function report(what: string, times: Times[]): void {
+  const at = (name: keyof Times, share: number) =>
+    times
+      .map((one) => one[name])
+      .toSorted((a, b) => a - b)
+      [Math.floor((times.length - 1) * share)]!.toFixed(0)
+  process.stdout.write(
+    `${what}, processor ${SLOWER}× slower: painted after ${at('paint', 0.5)} ms (worst ${at('paint', 1)}), ready after ${at('ready', 0.5)} ms (worst ${at('ready', 1)})\n`,
+  )
+}
