@@ -77,9 +77,12 @@ async function onPostgres(url: string, logger: Logger): Promise<{ db: Reader; ex
   return { db: asReader('postgres', drizzlePostgres({ client, logger })), explain }
 }
 
-/** A reader without prepared queries, so that every query reaches the logger. */
+/** Keeps no query, so that each is built anew and reaches the logger. */
+const KEPT_NOWHERE = { get: () => undefined, set: () => undefined }
+
+/** A reader of one database alone. */
 function asReader(dialect: 'sqlite' | 'postgres', db: unknown): Reader {
   const { select } = db as Selecting
   const of = (table: Record<typeof dialect, unknown>) => table[dialect]
-  return { dialect, prepared: null, of, select: select.bind(db) } as unknown as Reader
+  return { dialect, prepared: KEPT_NOWHERE, of, select: select.bind(db) } as unknown as Reader
 }
