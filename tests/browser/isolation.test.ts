@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createSocket } from 'node:dgram'
 import { createServer } from 'node:net'
+import { eventually } from '../support/eventually'
 import { createBrowsingWorld, hasChromium, serveSite, startSession } from './support'
 
 /** Listens where no page may reach: each connection or datagram is counted. */
@@ -79,7 +80,7 @@ describe.skipIf(!hasChromium)('what a page cannot reach (catalogue N)', async ()
   test('by any way that a page has: no connection', async () => {
     const session = await startSession(person, { url: site.url() })
     const title = async () => (await person.send('GET', `browser/sessions/${session.id}/live`)).body.pages[0].title
-    for (let tries = 0; tries < 60 && (await title()) !== 'done'; tries++) await Bun.sleep(150)
+    await eventually(async () => (await title()) === 'done')
     const page = world.app.container.browser.host.find(session.id as never)!.live.page()
     const found = await page.evaluate(() => document.querySelector('#out')!.textContent)
     expect(found).toContain('websocket')

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { eventually } from '../support/eventually'
 import { startServerProcess } from '../support/server-process'
 import { hasChromium } from './support'
 
@@ -52,11 +53,11 @@ describe.skipIf(!hasChromium || process.platform !== 'linux')(
       expect(left.length).toBeGreaterThan(3)
       process.kill(first.pid, 'SIGKILL')
       await first.exited
-      for (let tries = 0; tries < 100 && alive(left).length; tries++) await Bun.sleep(50)
+      await eventually(() => alive(left).length === 0)
       expect(alive(left)).toEqual([])
       const second = await startServerProcess({ dataDir: folder, env })
       const open = async () => (await send(second.url, 'GET', 'browser/sessions')).sessions as unknown[]
-      for (let tries = 0; tries < 200 && (await open()).length; tries++) await Bun.sleep(50)
+      await eventually(async () => (await open()).length === 0)
       expect(await open()).toEqual([])
       const one = await send(second.url, 'GET', `browser/sessions/${started[0]!.session_id}`)
       expect(one).toMatchObject({ status: 'ended', ended_reason: 'lost' })
