@@ -41,7 +41,9 @@ const originOf = (target: Target): string => (target.kind === 'url' ? target.url
 function wiring(target: Target, { headers, onExchange, signal }: Options) {
   const fetcher = async (input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> => {
     const { pathname, search } = new URL(String(input))
-    const response = await send(target, pathname + search, { ...init, ...(signal ? { signal } : {}) })
+    // What is asked after the end was called for cleans up, as when a listener takes its webhook away.
+    const until = signal && !signal.aborted ? { signal } : {}
+    const response = await send(target, pathname + search, { ...init, ...until })
     onExchange?.({ method: init.method ?? 'GET', url: pathname + search }, response)
     return response
   }
