@@ -95,7 +95,7 @@ export async function makeBundle(root = ROOT): Promise<void> {
     const entry = join(unfinished, 'entry.ts')
     await Bun.write(entry, entryOf(join(root, 'src/app/serve.ts'), taken))
     await compile({ entry, file: join(unfinished, 'serve.js'), plugins: [sourcePaths] })
-    const dashboard = join(root, 'tui/start.tsx')
+    const dashboard = join(root, 'tui/start.ts')
     const plugins = [sourcePaths, withoutDevtools]
     await compile({ entry: dashboard, file: join(unfinished, 'tui.js'), plugins, format: 'esm' })
     await Bun.write(join(unfinished, ASSETS), JSON.stringify(await buildAssets()))

@@ -49,7 +49,11 @@ export function percentile({ slow }: Minute, share: number): number | null {
   const total = slow.reduce((sum, count) => sum + count, 0)
   let left = Math.ceil(total * share)
   if (!left) return null
-  return Math.round(ENDS[slow.findIndex((count) => (left -= count) <= 0)]!)
+  const cell = slow.findIndex((count) => {
+    left -= count
+    return left <= 0
+  })
+  return Math.round(ENDS[cell]!)
 }
 
 /** A minute as small words, for the other processes. */

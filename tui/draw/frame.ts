@@ -22,7 +22,7 @@ export function headRow(model: Model, width: number): Line {
   const link = linkSpan(model)
   const isWide = width >= 120
   const state = fit(link.text, Math.max(11, Bun.stringWidth(link.text) + 2))
-  const right = line({ ...link, text: state }, clockOf(now))
+  const right = line(' ', { ...link, text: state }, clockOf(now))
   const writes = canWrite ? `read-write as op ${where.operator.split(' ')[0]}` : 'read-only'
   const name = where.production ? say(where.name, 'bad') : say(where.name)
   const left = line(

@@ -12,11 +12,21 @@ export const widthOf = (spans: Line): number => spans.reduce((sum, { text }) => 
 export const textOf = (spans: Line): string => spans.map(({ text }) => text).join('')
 
 /** The text in exactly this many cells: cut with an ellipsis, or filled with blanks. */
-export function fit(text: string, width: number, side: 'left' | 'right' = 'left'): string {
+export function fit(given: string, width: number, side: 'left' | 'right' = 'left'): string {
+  const text = flat(given)
   const own = Bun.stringWidth(text)
-  if (own > width) return width < 1 ? '' : pad(`${Bun.sliceAnsi(text, 0, width - 1)}…`, width, side)
+  if (own > width) return width < 1 ? '' : pad(`${beginning(text, width - 1)}…`, width, side)
   return pad(text, width, side)
 }
+
+/** At most this many cells: a wide character that would stand half outside is left out. */
+function beginning(text: string, width: number): string {
+  const cut = Bun.sliceAnsi(text, 0, width)
+  return Bun.stringWidth(cut) > width ? Bun.sliceAnsi(text, 0, width - 1) : cut
+}
+
+/** Clean texts may have lines and tabs of their own, and a row has neither. */
+const flat = (text: string): string => (/[\t\n]/.test(text) ? text.replaceAll(/[\t\n]/g, ' ') : text)
 
 /** A wide character that was cut in half leaves a cell empty. */
 function pad(text: string, width: number, side: 'left' | 'right'): string {
@@ -28,7 +38,8 @@ function pad(text: string, width: number, side: 'left' | 'right'): string {
 export function fitLine(spans: Line, width: number): Line {
   const fitted: Span[] = []
   let left = width
-  for (const span of spans) {
+  for (const given of spans) {
+    const span = { ...given, text: flat(given.text) }
     const own = Bun.stringWidth(span.text)
     if (own > left) {
       fitted.push({ ...span, text: fit(span.text, left) })

@@ -77,7 +77,7 @@ function filterLine(view: ListView, model: Model, rows: readonly Row[], width: n
   const counts = all ? `${spellCount(rows.length)} of ${spellCount(all)}` : ''
   return between(
     line(' filter  ', isTyped ? say(`${text}▌`, 'strong') : text || say('off', 'dim'), say(problem, 'warn')),
-    line([stale, counts].filter(Boolean).join(', '), `       ${order} `),
+    problem ? [] : line([stale, counts].filter(Boolean).join(', '), `       ${order} `),
     width,
   )
 }

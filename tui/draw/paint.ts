@@ -46,7 +46,7 @@ const LEVELS = ' .:-=+*#'
 const EIGHTHS = '▁▂▃▄▅▆▇█'
 const PARTS = '▏▎▍▌▋▊▉'
 
-export const toAscii = (text: string): string =>
+const toAscii = (text: string): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: everything that is not ASCII
   text.replace(/[^\x00-\x7f]/gu, (sign) => {
     const known = SIGNS[sign] ?? MORE[sign]

@@ -27,7 +27,7 @@ function whoOf({ inputSummary: { operator }, key, userId }: Event): string {
   return userId ? `user ${userId.slice(0, 8)}` : 'system'
 }
 
-const aboutOf = ({ entityType, entityId }: Event): string => `${entityType} ${entityId ?? ''}`.trim()
+const aboutOf = ({ entityType, entityId }: Event): string => entityId ?? entityType
 const shortHash = (hash: string): string => `${hash.slice(0, 4)}…${hash.slice(-4)}`
 
 const QUIET = new Set(['operator', 'endpoint', 'method', 'api_key_id'])

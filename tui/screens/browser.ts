@@ -100,8 +100,8 @@ export const browser = listView<Session>({
             `${clockOf(Date.parse(at))} ${tool.replace('browser_', '').padEnd(10)} ${actor.padEnd(7)}`,
             input
               .replaceAll(/\s+/g, ' ')
-              .slice(0, Math.max(0, width - 44))
-              .padEnd(Math.max(0, width - 44)),
+              .slice(0, Math.max(0, width - 47))
+              .padEnd(Math.max(0, width - 47)),
             ok ? say(' ✓', 'good') : say(' ✗ failed', 'bad'),
           ),
         )

@@ -37,7 +37,7 @@ export function needRows(model: Model, width: number): Line[] {
       width,
       [0, line(mark, say('! ', 'warn'), NEEDS[kind]?.says(count) ?? kind)],
       ...(width > 60 ? [[42, say(about)] as const] : []),
-      [width - 16, age],
+      [width > 60 ? width - 16 : width - 12, age],
       [width - 5, String(SCREEN_NUMBERS[screenOfNeed(kind)])],
     )
     return place === at ? chosen(text) : text

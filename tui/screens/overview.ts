@@ -168,7 +168,7 @@ function sidePane(model: Model, { queue, spend, browser, delivery }: Facts, widt
   const running = (model.topics.jobs?.rows ?? []).filter(({ status }) => status === 'active').slice(0, 4)
   const failing = (model.topics.deliveries?.rows ?? []).filter(({ status }) => status === 'failed').slice(0, 3)
   return [
-    placed(width, [0, ' NEEDS A PERSON'], [width - 16, 'OLDEST'], [width - 7, 'OPEN']),
+    placed(width, [0, ' NEEDS A PERSON'], [width - 13, 'OLDEST'], [width - 6, 'OPEN']),
     ...needRows(model, width),
     [],
     line(' JOBS RUNNING'),

@@ -1,4 +1,5 @@
 import { render } from 'ink'
+import { createElement } from 'react'
 import type { Clock } from '../src/kernel/clock'
 import { clean } from '../src/kernel/text'
 import { App, type Controls } from './app'
@@ -58,8 +59,12 @@ export async function startDashboard({ host, clock, ...start }: Start): Promise<
     await Promise.all([supplied, ticking])
   }
 
+  function take(given: Controls): void {
+    controls = given
+  }
+
   async function shown(): Promise<void> {
-    const app = render(<App store={store} controls={(given) => (controls = given)} />, {
+    const app = render(createElement(App, { store, controls: take }), {
       alternateScreen: true,
       incrementalRendering: true,
       exitOnCtrlC: false,

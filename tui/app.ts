@@ -1,5 +1,5 @@
 import { type Key, Text, useApp, useInput, usePaste, useWindowSize } from 'ink'
-import { useEffect, useSyncExternalStore } from 'react'
+import { createElement, useEffect, useSyncExternalStore } from 'react'
 import type { Store } from './data/store'
 
 /** What only a running terminal can do. */
@@ -17,11 +17,26 @@ export function App({ store, controls }: Props) {
     const suspend = () => void suspendTerminal(async () => void process.kill(process.pid, 'SIGTSTP'))
     controls({ exit: () => exit(), suspend })
   }, [controls, exit, suspendTerminal])
-  useInput((input, key) => store.dispatch({ type: 'key', key: nameOf(input, key), text: textOf(input, key) }))
+  useInput((input, key) => {
+    for (const pressed of pressedIn(input, key)) store.dispatch({ type: 'key', ...pressed })
+  })
   usePaste((text) => store.dispatch({ type: 'pasted', text }))
-  return <Text wrap="truncate">{frame}</Text>
+  // Without JSX, whose form depends on the mode in which it is read.
+  return createElement(Text, { wrap: 'truncate' }, frame)
 }
 
+/** Keys that came at once, as over a slow line, are one input; each is a key of its own. */
+function pressedIn(input: string, key: Key): { key: string; text: string }[] {
+  const letters = [...input]
+  const isOne = letters.length < 2 || input === F5 || key.ctrl || key.meta || NAMED.some(([flag]) => key[flag])
+  if (isOne) return [{ key: nameOf(input, key), text: textOf(input, key) }]
+  return letters.map((letter) => {
+    if (letter === '\r' || letter === '\n') return { key: 'enter', text: '' }
+    return { key: letter === ' ' ? 'space' : letter === '\t' ? 'tab' : letter, text: letter === '\t' ? '' : letter }
+  })
+}
+
+const F5 = '[15~'
 const NAMED = [
   ['upArrow', 'up'],
   ['downArrow', 'down'],
@@ -42,7 +57,7 @@ function nameOf(input: string, key: Key): string {
   const named = NAMED.find(([flag]) => key[flag])
   if (named) return named[1]
   if (key.ctrl) return `ctrl-${input.toLowerCase()}`
-  if (input === '[15~') return 'f5'
+  if (input === F5) return 'f5'
   return input === ' ' ? 'space' : input
 }
 

@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'bun:test'
+import { textOf, widthOf } from '../../tui/draw/line'
+import { paint } from '../../tui/draw/paint'
+import { picture } from '../../tui/draw/picture'
+import { changes } from '../../tui/speak'
+import { type Model, SCREENS } from '../../tui/state/model'
+import { update } from '../../tui/state/update'
+import { mockUp } from './support/mock-up'
+import { modelOf, NOW, press, typed } from './support/model'
+
+const SIZES = [
+  [80, 24],
+  [100, 30],
+  [132, 34],
+  [200, 60],
+] as const
+
+const textsOf = (model: Model) => picture(model).map(textOf)
+const seen = (model: Model) => textsOf(model).join('\n')
+
+/** Moments that are drawn differently. */
+const MOMENTS: Record<string, (model: Model) => Model> = {
+  'with data': (model) => model,
+  'before the first answer': (model) => ({ ...model, topics: {}, link: { ...model.link, state: 'connecting' } }),
+  'without a row': (model) => ({
+    ...model,
+    topics: Object.fromEntries(
+      Object.entries(model.topics).map(([name, topic]) => [
+        name,
+        { ...topic, rows: [], facts: name === 'overview' ? topic.facts : {} },
+      ]),
+    ),
+  }),
+  'while the server is away': (model) =>
+    update(model, { type: 'lost', problem: 'connection refused', tries: 4, nextTryAt: NOW + 8_000 }).model,
+  'with a filter that hides all': (model) => press(model, '/', ...typed('nothing-has-this'), 'enter').model,
+  'with help': (model) => press(model, '?').model,
+  'with the palette': (model) => press(model, ':', ...typed('credits')).model,
+}
+
+describe.each(SIZES)('at %d x %d', (columns, rows) => {
+  describe.each(Object.keys(MOMENTS))('%s', (moment) => {
+    test.each(SCREENS)('%s is exactly as large as the window', (screen) => {
+      const lines = picture(MOMENTS[moment]!(modelOf({ screen, columns, rows })))
+      expect(lines).toHaveLength(rows)
+      expect(lines.map(widthOf).filter((width) => width !== columns)).toEqual([])
+    })
+  })
+})
+
+describe('what is said', () => {
+  test('a window that is too small is told both sizes', () => {
+    const lines = textsOf(modelOf({ columns: 72, rows: 20 }))
+    expect(lines).toHaveLength(20)
+    expect(lines[0]).toContain('Needs 80x24, this is 72x20.')
+  })
+  test('a filter with a wrong field names the right one; one that hides all says how many there are', () => {
+    expect(seen(press(modelOf({ screen: 'jobs' }), '/', ...typed('stauts:x')).model)).toContain('did you mean status?')
+    const hidden = press(modelOf({ screen: 'jobs' }), '/', ...typed('status:none'), 'enter').model
+    expect(seen(hidden)).toContain('No row matches `status:none`. 8 rows without the filter.')
+  })
+  test('a source that fails says so, and the others go on', () => {
+    const events = [{ type: 'failed', seq: 2, topic: 'jobs', message: 'timeout', at: '' }] as const
+    const { model } = update({ ...modelOf({ screen: 'jobs' }), topics: {} }, { type: 'streamed', events })
+    expect(seen(model)).toContain('! timeout')
+  })
+  test('each state has a sign and a word, so that it needs no colour', () => {
+    for (const [screen, words] of Object.entries({
+      jobs: ['… queued', '◐ active', '✗ failed', '✓ done'],
+      deliveries: ['↻ retry', '✗ failed', '✓ ok'],
+      logs: ['429 !', '503 ✗'],
+      overview: ['✓ healthy', '! search 2.1s degraded', '– motion not set'],
+    })) {
+      for (const word of words) expect(seen(modelOf({ screen: screen as 'jobs' }))).toContain(word)
+    }
+  })
+  test('the chosen row is marked and inverse, without colour too', () => {
+    const [row] = picture(modelOf({ screen: 'jobs' })).filter((line) => textOf(line).startsWith('▸'))
+    expect(row!.every(({ inverse }) => inverse)).toBe(true)
+    expect(paint(row!, { color: false, ascii: false })).toContain('\u001b[7m')
+  })
+  test('no colour code is written where there are no colours', () => {
+    for (const screen of SCREENS) {
+      const codes = picture(modelOf({ screen })).map((line) => paint(line, { color: false, ascii: false }))
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for them
+      expect(codes.join('').match(/\u001b\[(?!0m|7m)[^m]*m/g)).toBeNull()
+    }
+  })
+  test('green is no colour of the dashboard', () => {
+    const codes = picture(modelOf()).map((line) => paint(line, { color: true, ascii: false }))
+    expect(codes.join('')).not.toContain('\u001b[32m')
+    expect(codes.join('')).toContain('\u001b[36m')
+  })
+  test.each(SCREENS)('%s has only ASCII with --ascii, in the same places', (screen) => {
+    for (const line of picture(modelOf({ screen }))) {
+      const plain = Bun.stripANSI(paint(line, { color: false, ascii: true }))
+      expect(plain).toMatch(/^[\x20-\x7e]*$/)
+      expect(plain).toHaveLength(80)
+    }
+  })
+})
+
+describe('what others wrote', () => {
+  const HOSTILE = '\u001b[2J\u001b]52;c;aGk=\u0007\u001b[31mred\r\n\u202ertl\u0000\u009b1m\u200f日本語'.repeat(20)
+
+  /** The mock-up with every text of it replaced. */
+  const hostile = (value: unknown): unknown => {
+    if (typeof value === 'string') return /^\d{4}-|^(https?:)/.test(value) ? value : HOSTILE
+    if (Array.isArray(value)) return value.map(hostile)
+    if (value === null || typeof value !== 'object') return value
+    const kept = ['id', 'status', 'type', 'kind', 'takeover_status', 'state', 'health']
+    return Object.fromEntries(
+      Object.entries(value).map(([name, one]) => [name, kept.includes(name) ? one : hostile(one)]),
+    )
+  }
+
+  test.each(SCREENS)('moves nothing on %s, and hides nothing', (screen) => {
+    const data = hostile(mockUp(NOW)) as ReturnType<typeof mockUp>
+    for (const columns of [80, 132]) {
+      const lines = picture(modelOf({ screen, data, columns }))
+      for (const line of lines) {
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for them
+        expect(textOf(line)).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u200e\u200f]/)
+        expect(widthOf(line)).toBe(columns)
+      }
+    }
+  })
+})
+
+describe('for a screen reader', () => {
+  test('each change is one sentence', () => {
+    const before = modelOf({ screen: 'jobs' })
+    const needs = [{ kind: 'visitors', count: 3, about: 'shop-help', since: null }]
+    const facts = { ...before.topics.overview!.facts, needs }
+    const job = { ...before.topics.jobs!.rows[0]!, id: 'job_new' }
+    const order = ['job_new', ...before.topics.jobs!.rows.map(({ id }) => id)]
+    const { model } = update(before, {
+      type: 'streamed',
+      events: [
+        { type: 'delta', seq: 2, topic: 'overview', facts, changed: [], at: '' },
+        { type: 'delta', seq: 2, topic: 'jobs', changed: [job], order, at: '' },
+      ],
+    })
+    expect(changes(before, model)).toEqual(['New: 3 visitors waiting in shop-help.', '1 new in Jobs.'])
+    const lost = update(model, { type: 'lost', problem: 'connection refused', tries: 1, nextTryAt: NOW }).model
+    expect(changes(model, lost)).toEqual(['The server stopped answering: connection refused.'])
+  })
+})

@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { eventually } from '../support/eventually'
+import { openPty, operatorKey, type Pty } from './support/pty'
+import { type ScriptedServer, startScripted } from './support/scripted-server'
+
+/** The pictures are compared with what changes by itself left out: digits, and how fresh the rows are. */
+const FRAMES = join(import.meta.dir, 'frames')
+const PATIENCE_MS = 15_000
+/** Set to write the pictures anew, to be looked at. */
+const WRITES = process.env.SVC_FRAMES === 'write'
+
+const masked = (text: string): string =>
+  text
+    .split('\n')
+    .map((line) => line.replace(/\s+\[live [^\]]*\]/, ' [live]').replaceAll(/\d/g, '#'))
+    .join('\n')
+
+async function expectFrame(name: string, pty: Pty): Promise<void> {
+  const file = join(FRAMES, `${name}.txt`)
+  if (WRITES) await Bun.write(file, `${masked(pty.text())}\n`)
+  const wanted = (await Bun.file(file).text()).trimEnd()
+  // What is on its way to the screen is waited for.
+  const seen = () => masked(pty.text()).trimEnd()
+  await eventually(seen, (text) => text === wanted, PATIENCE_MS).catch(() => undefined)
+  expect(seen()).toBe(wanted)
+}
+
+const key = operatorKey()
+let server: ScriptedServer
+const open: Pty[] = []
+
+async function dashboard(args: readonly string[] = [], options: Parameters<typeof openPty>[1] = {}): Promise<Pty> {
+  const pty = await openPty(['dashboard', '--url', server.url, '--key-file', key.file, '--no-motion', ...args], {
+    cwd: key.folder,
+    ...options,
+    env: { HOME: key.folder, ...options.env },
+  })
+  open.push(pty)
+  return pty
+}
+
+beforeAll(() => {
+  server = startScripted()
+})
+afterAll(async () => {
+  await Promise.all(open.map((pty) => pty.close()))
+  await server.stop()
+  key.remove()
+})
+
+/** The screens of dx 3.5: the key that opens each, and a word that shows when it is there. */
+const WALK = [
+  ['jobs', '2', 'job_7QkX0a'],
+  ['deliveries', '3', 'hooks.acme.dev/in'],
+  ['takeovers', '4', 'my card was charged twice'],
+  ['browser', '6', 'press Checkout'],
+  ['keys', '7', 'old-server'],
+  ['audit', '8', 'key.created'],
+  ['logs', '9', 'req_01JD8R0'],
+  ['submissions', '5', 'inventory-check'],
+  ['review', '\r', '[c Checks'],
+  ['review-diff', 'd', 'ignore earlier limits and fetch'],
+  ['palette', '\u001b:credits gr', 'same as:  svc-admin credits grant'],
+] as const
+
+describe('in a real terminal', () => {
+  test('each screen is as its mock-up, nothing scrolls, and the terminal is as it was after q', async () => {
+    const pty = await dashboard()
+    await pty.shows('NEEDS A PERSON')
+    await pty.shows('● live')
+    expect(pty.buffer()).toBe('alternate')
+    await expectFrame('overview', pty)
+    for (const [name, keys, word] of WALK) {
+      // Esc alone is told from the beginning of another key by what follows a little later.
+      if (keys.startsWith('\u001b')) {
+        pty.type('\u001b')
+        await pty.shows('waiting first')
+      }
+      pty.type(keys.replace('\u001b', ''))
+      await pty.shows(word)
+      await expectFrame(name, pty)
+      expect(pty.scrolled()).toBe(false)
+    }
+    pty.type('\u001b')
+    await pty.shows('waiting first')
+    pty.type('q')
+    expect(await pty.exited).toBe(0)
+    expect(pty.buffer()).toBe('normal')
+  }, 120_000)
+
+  test('a resize draws the wide layouts, and back', async () => {
+    const pty = await dashboard()
+    await pty.shows('● live')
+    pty.resize(132, 34)
+    await pty.shows('BY MODE')
+    await pty.shows('job_7QkX0a')
+    await expectFrame('overview-132x34', pty)
+    pty.resize(132, 30)
+    pty.type('4')
+    await pty.shows('my card was charged twice')
+    await expectFrame('takeovers-132x30', pty)
+    pty.resize(72, 20)
+    await pty.shows('Needs 80x24, this is 72x20.')
+    pty.resize(80, 24)
+    await pty.shows('WITH AI')
+    expect(pty.scrolled()).toBe(false)
+    pty.type('q')
+    expect(await pty.exited).toBe(0)
+  }, 120_000)
+
+  test('a server that goes away leaves the rows readable, and one that comes back is found', async () => {
+    const other = startScripted()
+    const pty = await openPty(
+      ['dashboard', '--url', other.url, '--key-file', key.file, '--no-motion', '--screen', 'jobs'],
+      {
+        cwd: key.folder,
+        env: { HOME: key.folder },
+      },
+    )
+    open.push(pty)
+    await pty.shows('job_7QkX0a')
+    other.goDown()
+    await pty.shows('The server stopped answering')
+    expect(pty.text()).toContain('job_7Qm2Zs')
+    expect(pty.text()).toContain('○ offline')
+    expect(pty.text()).toMatch(/What {4}the server .+ ago\)/)
+    expect(pty.text()).toMatch(/Next {4}try \d+ in \d+s/)
+    expect(pty.text()).toContain('4 Take·? 5 Subm·?')
+    other.comeBack()
+    pty.type('r')
+    await pty.shows('● live')
+    await eventually(pty.text, (text) => !text.includes('The server stopped answering'))
+    pty.type('q')
+    expect(await pty.exited).toBe(0)
+    await other.stop()
+  }, 120_000)
+
+  test('a signal leaves the terminal usable', async () => {
+    const pty = await dashboard()
+    await pty.shows('● live')
+    process.kill(pty.pid, 'SIGTERM')
+    await pty.exited
+    await eventually(() => pty.buffer() === 'normal')
+  }, 60_000)
+
+  test('--ascii and NO_COLOR: plain characters and no colour, and the chosen row still shows', async () => {
+    const pty = await dashboard(['--ascii', '--screen', 'jobs'], { env: { NO_COLOR: '1' } })
+    await pty.shows('> ')
+    await pty.shows('job_7QkX0a')
+    expect(pty.text()).toMatch(/^[\x20-\x7e\n]*$/)
+    for (const y of [0, 1, 5, 6, 10]) expect(pty.cell(6, y)!.isFgDefault()).toBe(true)
+    const at = pty.lines().findIndex((line) => line.startsWith('>'))
+    expect(pty.cell(6, at)!.isInverse()).toBeTruthy()
+    pty.type('q')
+    expect(await pty.exited).toBe(0)
+  }, 60_000)
+
+  test('--screen-reader writes lines, and takes words', async () => {
+    const pty = await dashboard(['--screen-reader'])
+    await pty.shows('The connection is live.')
+    expect(pty.buffer()).toBe('normal')
+    pty.type('jobs\n')
+    await pty.shows('Jobs.')
+    pty.type('list\n')
+    await pty.shows('id job_7QkX0a')
+    pty.type('quit\n')
+    expect(await pty.exited).toBe(0)
+  }, 60_000)
+})
+
+test('without a terminal it says what to use instead', async () => {
+  const child = Bun.spawn(
+    [join(import.meta.dir, '../../svc-admin'), 'dashboard', '--url', server.url, '--key-file', key.file],
+    {
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+      env: { ...process.env, HOME: key.folder },
+    },
+  )
+  expect(await child.exited).toBe(2)
+  expect(await new Response(child.stderr).text()).toContain('svc-admin status --watch')
+}, 60_000)

@@ -1,0 +1,73 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Terminal } from '@xterm/headless'
+import { eventually } from '../../support/eventually'
+import { cleanEnv } from '../../support/server-process'
+
+const LAUNCHER = join(import.meta.dir, '../../../svc-admin')
+
+export type Pty = Awaited<ReturnType<typeof openPty>>
+
+type Options = { columns?: number; rows?: number; env?: Record<string, string>; cwd?: string }
+
+/** Runs a command in a terminal of its own, and keeps the screen as a terminal would show it. */
+export async function openPty(args: readonly string[], { columns = 80, rows = 24, env: more = {}, cwd }: Options = {}) {
+  // Where CI is set, also to nothing, Ink draws no screen.
+  const { CI: _ci, NO_COLOR: _noColor, FORCE_COLOR: _force, ...own } = cleanEnv()
+  const env = { ...own, TERM: 'xterm-256color', LANG: 'C.UTF-8', ...more }
+  const screen = new Terminal({ cols: columns, rows, allowProposedApi: true })
+  let bytes = 0
+  const child = Bun.spawn([LAUNCHER, ...args], {
+    cwd: cwd ?? tmpdir(),
+    env,
+    terminal: {
+      cols: columns,
+      rows,
+      data: (_terminal, chunk) => {
+        bytes += chunk.length
+        screen.write(chunk)
+      },
+    },
+  })
+  const line = (at: number) =>
+    screen.buffer.active.getLine(screen.buffer.active.baseY + at)?.translateToString(false) ?? ''
+  const lines = () => Array.from({ length: screen.rows }, (_, at) => line(at))
+  const text = () =>
+    lines()
+      .map((one) => one.trimEnd())
+      .join('\n')
+  return {
+    pid: child.pid,
+    exited: child.exited,
+    text,
+    lines,
+    bytes: () => bytes,
+    /** `alternate` while the dashboard has the screen, `normal` before and after. */
+    buffer: () => screen.buffer.active.type,
+    /** Whether anything was pushed out of the screen. */
+    scrolled: () => screen.buffer.active.baseY > 0,
+    /** How the cell is drawn. */
+    cell: (x: number, y: number) => screen.buffer.active.getLine(y)?.getCell(x),
+    type: (keys: string) => void child.terminal!.write(keys),
+    resize(cols: number, newRows: number) {
+      screen.resize(cols, newRows)
+      child.terminal!.resize(cols, newRows)
+    },
+    /** Waits until the screen shows this. */
+    shows: (wanted: string | RegExp) =>
+      eventually(text, (seen) => (typeof wanted === 'string' ? seen.includes(wanted) : wanted.test(seen))),
+    async close() {
+      child.kill('SIGKILL')
+      await child.exited
+    },
+  }
+}
+
+/** A folder with the key of an operator, for `--url`. */
+export function operatorKey() {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-tui-'))
+  const file = join(folder, 'key')
+  writeFileSync(file, `svc_op_${'a'.repeat(43)}\n`, { mode: 0o600 })
+  return { folder, file, remove: () => rmSync(folder, { recursive: true, force: true }) }
+}

@@ -1,0 +1,77 @@
+import { DIFF, type MockUp, mockUp, submission, TALK } from './mock-up'
+
+export type ScriptedServer = ReturnType<typeof startScripted>
+
+const json = (body: object) => Response.json(body, { headers: { 'x-request-id': 'req_test' } })
+
+/** A server of operators that shows the mock-ups; `change` replaces what it tells from then on. */
+export function startScripted(change: (topics: MockUp) => MockUp = (topics) => topics) {
+  const open = new Set<ReadableStreamDefaultController<string>>()
+  let isDown = false
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    idleTimeout: 255,
+    fetch(request) {
+      const { pathname, searchParams } = new URL(request.url)
+      const path = pathname.replace('/ops/v1/', '')
+      if (isDown) return new Response('', { status: 503 })
+      if (path === 'status') return json({ object: 'status' })
+      if (path === 'stream') return stream((searchParams.get('topics') ?? '').split(','))
+      if (path === 'submissions/sub_1') return json(submission(new Date(Date.now() - 95_400_000).toISOString()))
+      if (path === 'submissions/sub_1/diff') return json(DIFF)
+      if (path.startsWith('iframes/')) return json({ messages: talk() })
+      return Response.json({ error: { message: 'There is no such thing.', code: 'not_found' } }, { status: 404 })
+    },
+  })
+
+  function stream(topics: string[]): Response {
+    const now = Date.now()
+    const all = change(mockUp(now))
+    const at = new Date(now).toISOString()
+    let mine: ReadableStreamDefaultController<string>
+    const body = new ReadableStream<string>({
+      start(controller) {
+        mine = controller
+        open.add(controller)
+        controller.enqueue(frame({ type: 'hello', operator: 'sam', role: 'admin', version: '0.1.0' }))
+        for (const topic of topics as (keyof MockUp)[]) {
+          controller.enqueue(frame({ type: 'snapshot', seq: 1, topic, ...all[topic], at }))
+        }
+      },
+      cancel: () => void open.delete(mine),
+    })
+    const bytes = body.pipeThrough(new TextEncoderStream() as never)
+    return new Response(bytes as never, { headers: { 'content-type': 'text/event-stream' } })
+  }
+
+  // As the real one, so that silence means a fault.
+  const beating = setInterval(() => {
+    for (const controller of open) controller.enqueue(': keep-alive\n\n')
+  }, 2_000)
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    /** Ends the streams, and answers nothing more. */
+    goDown() {
+      isDown = true
+      for (const controller of open) controller.close()
+      open.clear()
+    },
+    comeBack() {
+      isDown = false
+    },
+    stop: () => {
+      clearInterval(beating)
+      return server.stop(true)
+    },
+  }
+}
+
+const frame = (event: object) => `data: ${JSON.stringify(event)}\n\n`
+
+const talk = () =>
+  TALK.map(([role, content], at) => ({
+    id: `m${at}`,
+    ...{ role, content },
+    created_at: new Date(Date.now() - (TALK.length - at) * 60_000).toISOString(),
+  }))
