@@ -19,7 +19,7 @@ beforeEach(async () => {
   await Bun.write(join(root, 'tsconfig.json'), '{}')
   await Bun.write(join(root, 'src/kernel/words.ts'), "export const word = 'one'\nexport const here = import.meta.dir\n")
   await Bun.write(join(root, 'src/app/serve.ts'), "export { here, word } from '../kernel/words'\n")
-  await Bun.write(join(root, 'tui/start.tsx'), "export const drawn = 'a screen'\n")
+  await Bun.write(join(root, 'tui/start.ts'), "export const drawn = 'a screen'\n")
   await Bun.write(join(root, 'src/app/open.ts'), "export const opened = 'from the sources'\n")
   await Bun.write(join(root, 'src/kernel/store/index.ts'), "export const stored = 'in a folder'\n")
   await Bun.write(
