@@ -59,7 +59,7 @@ async function lastSaid(reader: Reader, ids: ChatId[]): Promise<Map<ChatId, stri
   if (!ids.length) return new Map()
   const t = reader.of(widgetMessages)
   const newest = reader
-    .select({ session: t.session_id, seq: sql<number>`max(${t.seq})`.as('seq') })
+    .select({ session: t.session_id, newest: sql<number>`max(${t.seq})`.as('newest_seq') })
     .from(t)
     .where(and(inArray(t.session_id, ids), eq(t.role, 'user')))
     .groupBy(t.session_id)
@@ -67,6 +67,6 @@ async function lastSaid(reader: Reader, ids: ChatId[]): Promise<Map<ChatId, stri
   const found = await reader
     .select({ id: t.session_id, content: t.content })
     .from(t)
-    .innerJoin(newest, and(eq(t.session_id, newest.session), eq(t.seq, newest.seq)))
+    .innerJoin(newest, and(eq(t.session_id, newest.session), eq(t.seq, newest.newest)))
   return new Map(found.map(({ id, content }) => [id, content.slice(0, BEGINNING)]))
 }
