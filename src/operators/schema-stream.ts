@@ -46,8 +46,8 @@ export type StreamEvent =
       seq: number
       topic: TopicName
       facts?: Record<string, unknown>
-      changed: Record<string, unknown>[]
-      order?: string[]
+      changed: readonly Record<string, unknown>[]
+      order?: readonly string[]
       at: string
     }
   /** One source does not answer; the others go on. */

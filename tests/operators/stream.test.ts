@@ -65,6 +65,32 @@ describe('GET /ops/v1/snapshot', () => {
     expect(audit!.rows.some(({ action, entityId }) => action === 'key.created' && entityId === ada.keyId)).toBe(true)
   })
 
+  test('shows a visitor who waits, with what they said, and has it among what needs a person', async () => {
+    const ada = await world.person()
+    const order = {
+      ...{ api_key_id: ada.keyId, name: 'shop-help', security: { allowedOrigins: ['https://shop.example'] } },
+      intents: { enabled: true, keywords: ['real person'], action: 'takeover' },
+    }
+    const { id } = (await ada.send('POST', 'iframes', order)).body
+    const { token, session_id } = (
+      await world.send('POST', `iframes/${id}/sessions`, { visitor_id: 'v1' }, { origin: 'https://shop.example' })
+    ).body
+    const said = { content: 'charged twice. Is there a real person?' }
+    const by = { origin: 'https://shop.example', authorization: `Bearer ${token}` }
+    await world.send('POST', `iframes/${id}/sessions/${session_id}/messages`, said, by)
+    const { takeovers, overview } = await eventually(
+      () => snapshot('takeovers,overview'),
+      ({ takeovers }) => takeovers!.rows.length > 0,
+    )
+    expect(takeovers!.rows[0]).toMatchObject({ widget: 'shop-help', takeover_status: 'requested', said: said.content })
+    const needs = await eventually(
+      async () => (await snapshot('overview')).overview!.facts.needs as { kind: string }[],
+      (found) => found.length > 0,
+    )
+    expect(needs[0]).toMatchObject({ kind: 'visitors', count: 1, about: 'shop-help' })
+    expect(overview!.facts.status).toMatchObject({ health: 'healthy' })
+  }, 60_000)
+
   test('refuses a topic that there is not', async () => {
     const response = await ask('snapshot?topics=jobs,secrets')
     expect(response.status).toBe(400)
