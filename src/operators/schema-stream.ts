@@ -38,8 +38,8 @@ export type Snapshots = Static<typeof Snapshots>
  * `order` lists the ids of all rows; `facts` has all of them, when any has changed.
  */
 export type StreamEvent =
-  /** The first one: who the reader is. */
-  | { type: 'hello'; operator: string; role: string; version: string }
+  /** The first one: who the reader is, and by which id chats are theirs. */
+  | { type: 'hello'; operator: string; role: string; version: string; holder: string }
   | ({ type: 'snapshot'; seq: number } & Static<typeof TopicSnapshot>)
   | {
       type: 'delta'

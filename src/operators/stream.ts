@@ -3,6 +3,7 @@ import { type Clock, iso } from '../kernel/clock'
 import { AppError } from '../kernel/errors'
 import { errorFields, type Log } from '../kernel/log'
 import { createPipe, ReaderLeft, SSE_HEADERS, SSE_HEARTBEAT, sseFrame } from '../kernel/stream'
+import { holderIdOf } from '../widgets'
 import type { Snapshots, StreamEvent, StreamQuery, TopicName } from './schema-stream'
 import { createTopics, type TopicDeps } from './topics'
 import type { TopicState } from './topics/topic'
@@ -42,6 +43,7 @@ export function createStream(deps: Deps) {
       operator: caller.name,
       role: caller.role,
       version: deps.facts().version,
+      holder: holderIdOf(caller),
     }
     void pipe.write(sseFrame({ event: 'hello', data: hello }))
     const over = AbortSignal.any([signal, stopping])

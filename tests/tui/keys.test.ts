@@ -121,7 +121,7 @@ describe('changing', () => {
     expect(dialog.argv).toEqual([['submissions', 'approve', 'sub_1', '--i-read-the-diff', 'abc']])
   })
   test('a role that may only look turns changes off by itself', () => {
-    const events = [{ type: 'hello', operator: 'lee', role: 'viewer', version: '1' }] as const
+    const events = [{ type: 'hello', operator: 'lee', role: 'viewer', version: '1', holder: 'operator:lee' }] as const
     const { model } = update(modelOf(), { type: 'streamed', events })
     expect([model.canWrite, model.where.operator]).toEqual([false, 'lee'])
   })

@@ -28,7 +28,7 @@ const NAMES: Readonly<Record<Message['role'], string>> = {
   system: '─',
 }
 
-const isMine = (model: Model, { operator_id }: Chat): boolean => operator_id === `operator:${model.where.operator}`
+const isMine = (model: Model, { operator_id }: Chat): boolean => operator_id !== null && operator_id === model.holder
 
 /** Waiting first with the longest wait on top, then mine, others', and those with the AI (dx 3.5). */
 export function chatsOf(model: Model): Chat[] {

@@ -101,6 +101,8 @@ export type Model = {
   canWrite: boolean
   /** Of this operator; empty before the server has said it. */
   role: string
+  /** By which the chats that this operator has taken are known. */
+  holder: string
   paused: boolean
   /** Seconds between repaints of what changed. */
   rate: number
@@ -131,6 +133,7 @@ type Start = Pick<Model, 'where' | 'options' | 'commands' | 'now' | 'columns' | 
 export const startModel = (start: Start): Model => ({
   ...start,
   role: '',
+  holder: '',
   paused: false,
   rate: 1,
   link: { state: 'connecting', since: start.now, heardAt: start.now, problem: '', tries: 0, nextTryAt: 0 },

@@ -89,8 +89,8 @@ function hear(model: Model, { events }: Event & { type: 'streamed' }): Step {
 }
 
 /** Who the server takes us for, and what that role may do. */
-function greeted(model: Model, { operator, role }: { operator: string; role: string }): Model {
-  const known = { ...model, where: { ...model.where, operator }, role }
+function greeted(model: Model, { operator, role, holder }: { operator: string; role: string; holder: string }): Model {
+  const known = { ...model, where: { ...model.where, operator }, role, holder }
   if (role !== 'viewer' || !model.canWrite) return known
   return told({ ...known, canWrite: false }, 'Your operator role viewer may look, and change nothing.')
 }

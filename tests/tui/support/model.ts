@@ -28,7 +28,7 @@ export function modelOf({ data = mockUp(NOW), ...given }: Given = {}): Model {
   const at = new Date(NOW).toISOString()
   const topics = SCREENS.map((topic) => [topic, { ...(cleaned(data[topic]) as object), seq: 1, at, trouble: null }])
   const link = { ...start.link, state: 'live' as const, heardAt: NOW - 1_000 }
-  return { ...start, link, topics: Object.fromEntries(topics) as Model['topics'], ...given }
+  return { ...start, holder: 'operator:sam', link, topics: Object.fromEntries(topics) as Model['topics'], ...given }
 }
 
 /** Does these keys one after the other; a text of more than one letter that names no key is typed. */

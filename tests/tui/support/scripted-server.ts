@@ -34,7 +34,9 @@ export function startScripted(change: (topics: MockUp) => MockUp = (topics) => t
       start(controller) {
         mine = controller
         open.add(controller)
-        controller.enqueue(frame({ type: 'hello', operator: 'sam', role: 'admin', version: '0.1.0' }))
+        controller.enqueue(
+          frame({ type: 'hello', operator: 'sam', role: 'admin', version: '0.1.0', holder: 'operator:sam' }),
+        )
         for (const topic of topics as (keyof MockUp)[]) {
           controller.enqueue(frame({ type: 'snapshot', seq: 1, topic, ...all[topic], at }))
         }
