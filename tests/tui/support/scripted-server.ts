@@ -1,4 +1,5 @@
-import { DIFF, type MockUp, mockUp, submission, TALK } from './mock-up'
+import { DIFF, submission, TALK } from './mock-rows'
+import { type MockUp, mockUp } from './mock-up'
 
 export type ScriptedServer = ReturnType<typeof startScripted>
 
