@@ -1,7 +1,7 @@
 import type { ElementHandle, KeyInput } from 'puppeteer-core'
+import type { Step } from '../text'
 import { ToolFailure } from '../tools'
 import { chooseOption, kindOfField, kindOfFocused, selectAll, setValue } from './in-page'
-import type { Step } from '../text'
 import type { LiveBrowser } from './live'
 import { within } from './live'
 import { likeness } from './match'

@@ -1,4 +1,5 @@
 /** Browser: sessions of a real browser that an agent works and a person watches. */
-export { openSessions, sessionSums } from './standing'
+
 export { type BrowserService, createBrowser } from './service'
+export { openSessions, sessionSums } from './standing'
 export { startWatchLoop } from './watch-loop'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { commandLines } from '../../tui/draw/boxes'
 import { GLOBAL, SCREEN_KEYS } from '../../tui/keymap'
 import { LISTS } from '../../tui/screens'
-import { commandLines } from '../../tui/draw/boxes'
 import { type Model, SCREENS } from '../../tui/state/model'
 import { chosenRow, shownRows } from '../../tui/state/rows'
 import { update } from '../../tui/state/update'

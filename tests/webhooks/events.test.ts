@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { SAMPLES } from '../../src/events/schema'
 import type { Tier } from '../../src/kernel/caller'
-import { eventually } from '../support/eventually'
 import { jobsIn, kindOf, report } from '../public-jobs/support'
 import { manifest, reviewer, staffManifest, submit } from '../skills/support'
+import { eventually } from '../support/eventually'
 import { createWorld, type Person } from '../support/world'
 import { createReceiver, LOCAL, webhooksIn } from './support'
 
