@@ -54,8 +54,12 @@ const CUT_SHORT = new Set<string>(['payload_too_large', 'request_timeout', 'serv
 
 /** Longest silence of a connection while a request is answered, and after it; Bun knows no longer one. */
 const SILENT_S = 255
-/** After a refusal the rest of a body is read for a few seconds: closed at once, many clients never see the answer. */
-const FAREWELL_S = 4
+/**
+ * After a refusal the rest of a body is read for a few seconds: closed at once, many clients never see the answer. Bun
+ * counts in steps of four seconds, so this is four to eight; with 4 it could be none, and a connection that its client
+ * used again was closed under the next request.
+ */
+const FAREWELL_S = 8
 
 /** The plugin around all routes: adds the request id and headers to each answer, and the envelope to each error. */
 export function edge(deps: EdgeDeps) {
