@@ -113,9 +113,19 @@ inChromium('a shop, its visitors and its people', () => {
     await first.waitForSelector('.queue button')
     await first.click('.queue button')
     await first.waitForSelector('.buttons .primary')
-    // Another person takes it before the page has heard of it.
-    await shop.takeAs('Priya', id)
+    // Another person takes it while this one's wish is on its way.
+    await first.evaluate(() => {
+      const { fetch } = window
+      window.fetch = Object.assign(async (...call: Parameters<typeof fetch>) => {
+        if (/takeover$/.test(String(call[0]))) while (!document.body.dataset.arrives) await new Promise(requestAnimationFrame)
+        return fetch(...call)
+      }, fetch)
+    })
     await first.click('.buttons button')
+    await shop.takeAs('Priya', id)
+    await first.evaluate(() => {
+      document.body.dataset.arrives = 'true'
+    })
     await shows(first, '.banner', 'Priya')
     await shows(first, '.buttons', 'Take from Priya')
     expect(await first.$eval('.reply', (form) => (form as HTMLFormElement).hidden)).toBe(true)
