@@ -28,9 +28,12 @@ export function outcomesOf(prompts: readonly Labelled[]): Outcome[] {
 
 export const share = <T>(all: readonly T[], is: (one: T) => boolean): number => all.filter(is).length / all.length
 
-export const right = ({ got, label }: Outcome): boolean => got === label
+/** What was said of a prompt, and how sure. */
+type Said = Pick<Outcome, 'got' | 'label' | 'confidence'>
 
-export function reliability(outcomes: readonly Outcome[]): Bar[] {
+export const right = ({ got, label }: Said): boolean => got === label
+
+export function reliability(outcomes: readonly Said[]): Bar[] {
   return Array.from({ length: BARS }, (_, place) => {
     const within = outcomes.filter(({ confidence }) => Math.min(BARS - 1, Math.floor(confidence * BARS)) === place)
     const mean = within.reduce((sum, { confidence }) => sum + confidence, 0) / within.length
@@ -39,7 +42,7 @@ export function reliability(outcomes: readonly Outcome[]): Bar[] {
 }
 
 /** Expected calibration error: the distance between sure and right, weighted by how many answers a bar holds. */
-export function calibrationError(outcomes: readonly Outcome[]): number {
+export function calibrationError(outcomes: readonly Said[]): number {
   return reliability(outcomes).reduce(
     (sum, { count, confidence, right: hits }) => sum + (count / outcomes.length) * Math.abs(confidence - hits),
     0,

@@ -1,0 +1,61 @@
+/**
+ * Prints how good the classifier is on prompts of writers whom it never saw: each writer's through a model of all the
+ * others, with the stages before the model, and with a calibration that was fitted without that writer too.
+ */
+import { createClassifier } from '../../src/classifier'
+import { confidenceOf } from '../../src/classifier/model'
+import {
+  calibrationOf,
+  type LeftOut,
+  leaveEachOut,
+  unnamedPrompts,
+  writersOf,
+  writersPrompts,
+} from '../../src/classifier/training/leave-one-out'
+import { DEFAULT_FLOOR } from '../../src/routing-preferences/schema'
+import { calibrationError, right, share } from './evaluate'
+
+type Answer = Omit<LeftOut, 'got'> & { got: string; confidence: number }
+
+const [, clearSignals] = createClassifier().stages
+const left = leaveEachOut(writersPrompts(), unnamedPrompts())
+const alone = writersOf(left).flatMap((writer) => {
+  const calibration = calibrationOf(left.filter((one) => one.writer !== writer))
+  const own = left.filter((one) => one.writer === writer)
+  return own.map((one): Answer => ({ ...one, confidence: confidenceOf(one.chance, calibration[one.got]) }))
+})
+const staged = alone.map((one): Answer => {
+  const signal = clearSignals.look({ mode: 'auto', prompt: one.text, hasImages: false })
+  return signal && signal.confidence >= DEFAULT_FLOOR
+    ? { ...one, got: signal.mode, confidence: signal.confidence }
+    : one
+})
+
+report('the model alone', alone)
+report('with the clear signals before it', staged)
+
+function report(title: string, all: readonly Answer[]): void {
+  const writers = [...Map.groupBy(all, ({ writer }) => writer)]
+  const [easy, hard] = [false, true].map((wanted) => all.filter((one) => one.hard === wanted))
+  const sure = all.filter(({ confidence }) => confidence >= DEFAULT_FLOOR)
+  say(`\n${title}: ${all.length} prompts of ${writers.length} writers, each left out`)
+  say(`right               ${rightOf(all)}; easy ${rightOf(easy!)}, hard ${rightOf(hard!)}`)
+  say(`above the floor     ${rightOf(sure)} right, ${percent(sure.length / all.length)} of all`)
+  say(`calibration error   ${calibrationError(all).toFixed(3)}`)
+  for (const [writer, own] of writers) {
+    say(`${writer.padEnd(20)}${rightOf(own)}, calibration error ${calibrationError(own).toFixed(3)}`)
+  }
+  for (const [mode, own] of Map.groupBy(all, ({ label }) => label)) say(`${mode.padEnd(20)}${rightOf(own)}`)
+}
+
+function rightOf(answers: readonly Answer[]): string {
+  return percent(share(answers, right))
+}
+
+function percent(part: number): string {
+  return `${(part * 100).toFixed(1)} %`
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
