@@ -117,7 +117,8 @@ inChromium('a shop, its visitors and its people', () => {
     await first.evaluate(() => {
       const { fetch } = window
       window.fetch = Object.assign(async (...call: Parameters<typeof fetch>) => {
-        if (/takeover$/.test(String(call[0]))) while (!document.body.dataset.arrives) await new Promise(requestAnimationFrame)
+        if (/takeover$/.test(String(call[0])))
+          while (!document.body.dataset.arrives) await new Promise(requestAnimationFrame)
         return fetch(...call)
       }, fetch)
     })
