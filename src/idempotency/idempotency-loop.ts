@@ -7,25 +7,21 @@ type Deps = { idempotency: Idempotency; clock: Clock; onError(name: string, erro
 
 /** A quarter of the lease, so that one late renewal does not lose it. */
 const RENEW_MS = 500
-/** Half of it: a request that begins meanwhile has its lease renewed in time all the same. */
-const NONE_RUNS_MS = 1_000
 const EXPIRY_MS = 60_000
 const BATCH = 500
 
 /** Renews the leases of the requests that run in this process (Postgres). */
-export function startIdempotencyLoop({ idempotency, clock, onError }: Deps): Loop {
-  let running = 0
-  return startLoop({
+export const startIdempotencyLoop = ({ idempotency, clock, onError }: Deps): Loop =>
+  startLoop({
     name: 'idempotency-leases',
-    idleMs: () => (running ? RENEW_MS : NONE_RUNS_MS),
+    idleMs: RENEW_MS,
     clock,
     onError,
     tick: async () => {
-      running = await idempotency.renewLeases()
+      await idempotency.renewLeases()
       return 0
     },
   })
-}
 
 /** Job that deletes expired keys. */
 export const expiredKeys = (idempotency: Pick<Idempotency, 'removeExpired'>) =>
