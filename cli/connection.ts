@@ -16,6 +16,8 @@ export type Connection = {
   ops(): OpsClient
   /** One plain request to the API of the credential in use, for what is streamed; `ended` stops it. */
   fetch(path: string, ended?: AbortSignal): Promise<Response>
+  /** What a signed link of the server leads to; no key goes with it. */
+  follow(link: string): Promise<Response>
   /** The tenant API with the given key or the one the first run left. @throws CommandFailed 4, 7 */
   tenant(): Promise<TenantApi>
   close(): Promise<void>

@@ -68,7 +68,15 @@ export function connectionOver(shell: Shell, { transport, config, command, reach
     return send(target, `/api/v1/${path}`, { headers: { authorization: `Bearer ${key}` }, signal })
   }
 
-  return { transport, config, api, ops, fetch, tenant, close: reached.close }
+  async function follow(link: string): Promise<Response> {
+    const { origin, pathname, search } = new URL(link)
+    // An operator's address elsewhere serves no files: the link says where they are.
+    const isThere = transport.kind === 'remote' && api === 'operator'
+    const target: Target = isThere ? { kind: 'url', url: origin } : await reached.tenants(ops)
+    return send(target, `${pathname}${search}`, { headers: {}, signal: shell.signal })
+  }
+
+  return { transport, config, api, ops, fetch, follow, tenant, close: reached.close }
 }
 
 /** A remote server needs a key; on this machine, access to the socket or the files is enough. */

@@ -70,7 +70,9 @@ const groups: Readonly<Record<string, Load>> = {
   ],
   browser: async () => [
     ...(await import('./commands/browser')).browserCommands,
+    ...(await import('./commands/browser-look')).browserLookCommands,
     ...(await import('./commands/browser-steps')).browserStepCommands,
+    (await import('./commands/browser-doctor')).browserDoctor,
   ],
   takeovers: async () => (await import('./commands/takeovers')).takeoverCommands,
   deliveries: async () => (await import('./commands/deliveries')).deliveryCommands,

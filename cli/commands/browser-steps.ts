@@ -1,12 +1,17 @@
 import { apiOf } from '../api'
 import { defineCommand } from '../command'
 import { expectData } from '../failure'
+import { formatOf } from '../globals'
 import { column } from '../output/columns'
+import { safeJson } from '../output/json'
+import { isStructured } from '../output/print'
 import type { Shell } from '../shell'
-import { argument } from '../words'
+import { flag } from '../words'
+import { args, ID } from './browser'
 
 const columns = [
   column('at', 'AT', { kind: 'time' }),
+  column('after_s', 'AFTER', { kind: 'number', show: ({ after_s }) => `${Number(after_s).toFixed(1)} s` }),
   column('by', 'BY'),
   column('tool', 'TOOL'),
   column('input', 'WHAT'),
@@ -21,8 +26,6 @@ const common = {
   danger: 'none',
   exits: [3, 4, 7],
 } as const
-const args = { id: argument('id of the session') }
-const ID = 'bb_sess_…'
 const WATCH_MS = 1_000
 
 async function recordingOf(shell: Shell, id: string) {
@@ -30,18 +33,40 @@ async function recordingOf(shell: Shell, id: string) {
   return expectData(await api.browser.sessions({ id: encodeURIComponent(id) }).recording.get())
 }
 
+type Recording = Awaited<ReturnType<typeof recordingOf>>
+const timed = ({ actions, started_at }: Recording) =>
+  actions.map((action) => ({ ...action, after_s: (Date.parse(action.at) - Date.parse(started_at)) / 1_000 }))
+
+/** Prints each thing once, as it is done, until the session ends or Ctrl-C: a table on a terminal, else JSON lines. */
+async function follow(shell: Shell, id: string): Promise<void> {
+  const asJson = isStructured(formatOf(shell.globals)) || !shell.io.outIsTty
+  const feed = asJson ? null : shell.print.feed(columns)
+  for (let told = 0; !shell.signal.aborted; ) {
+    const recording = await recordingOf(shell, id)
+    const fresh = timed(recording).slice(told)
+    if (feed) feed(fresh)
+    else for (const action of fresh) shell.io.out(safeJson(action))
+    told = recording.actions.length
+    if (recording.ended_at !== null) return shell.note(`It ended at ${recording.ended_at}.`)
+    await shell.clock.sleep(WATCH_MS, shell.signal)
+  }
+}
+
 const listSteps = defineCommand({
   ...common,
   columns,
   path: 'browser steps',
   summary: 'List what was done in a browser session, oldest first',
-  about: 'Also of one that has ended. The link that plays it with its pictures is printed below.',
-  examples: [`browser steps ${ID}`, `browser steps ${ID} --json`],
+  about:
+    'With the seconds since the session began. Also of one that has ended. The link that plays it with its pictures is printed below.',
+  examples: [`browser steps ${ID}`, `browser steps ${ID} --follow`, `browser steps ${ID} --json`],
   args,
-  async run(shell, { id }) {
-    const { actions, player_url } = await recordingOf(shell, id)
-    shell.print.list(actions, columns, 'Nothing was done, or nothing is kept of it.')
-    shell.note(`Play it: ${player_url}`)
+  flags: { follow: { ...flag('go on with what is done from now on, as browser watch does'), short: 'f' } },
+  async run(shell, { id, follow: goesOn }) {
+    if (goesOn) return follow(shell, id)
+    const recording = await recordingOf(shell, id)
+    shell.print.list(timed(recording), columns, 'Nothing was done, or nothing is kept of it.')
+    shell.note(`Play it: ${recording.player_url}`)
   },
 })
 
@@ -52,17 +77,7 @@ const watchSteps = defineCommand({
   about: 'Begins with what was done already. Runs until the session ends or it is interrupted.',
   examples: [`browser watch ${ID}`, `browser watch ${ID} --url http://127.0.0.1:3400`],
   args,
-  async run(shell, { id }) {
-    for (let told = 0; !shell.signal.aborted; ) {
-      const { actions, ended_at } = await recordingOf(shell, id)
-      for (const { at, by, tool, input, ok, url } of actions.slice(told)) {
-        shell.note([at, by, tool, input, ok ? 'done' : 'failed', url].filter(Boolean).join('  '))
-      }
-      told = actions.length
-      if (ended_at !== null) return shell.note(`It ended at ${ended_at}.`)
-      await shell.clock.sleep(WATCH_MS, shell.signal)
-    }
-  },
+  run: (shell, { id }) => follow(shell, id),
 })
 
 export const browserStepCommands = [listSteps, watchSteps]

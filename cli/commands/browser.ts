@@ -6,25 +6,26 @@ import { column } from '../output/columns'
 import type { Shell } from '../shell'
 import { argument, choice, flag, text, words } from '../words'
 
+export const args = { id: argument('id of the session') }
+export const ID = 'bb_sess_…'
+
 const columns = [
   column('session_id', 'SESSION', { keep: true }),
   column('status', 'STATE'),
   column('current_url', 'PAGE'),
-  column('expires_at', 'ENDS', { kind: 'time' }),
+  column('expires_at', 'LEFT', { kind: 'time' }),
   column('live_view_version', 'VIEW', { kind: 'number', least: true }),
   column('viewers', 'VIEWERS', { kind: 'number', least: true }),
+  column('api_key_id', 'KEY', { least: true }),
   column('owner', 'OWNER', { wide: true }),
-  column('api_key_id', 'KEY', { wide: true }),
   column('current_title', 'TITLE', { wide: true }),
   column('last_active_at', 'USED', { kind: 'time', wide: true }),
   column('started_at', 'BEGUN', { kind: 'time', wide: true }),
 ]
 const common = { apis: ['tenant', 'operator'], offline: false, columns } as const
-const args = { id: argument('id of the session') }
-const ID = 'bb_sess_…'
 
 /** The routes of one session, over either API. */
-async function sessionAt(shell: Shell, id: string) {
+export async function sessionAt(shell: Shell, id: string) {
   const { api, isOperator } = await apiOf(shell)
   return { one: api.browser.sessions({ id: encodeURIComponent(id) }), isOperator }
 }
@@ -97,42 +98,6 @@ const createSession = defineCommand({
     const made = expectData(await client.browser.sessions.post(order, { headers }))
     shell.print.item(made, madeColumns)
     shell.note(`Watch it: ${made.embed_url}`)
-  },
-})
-
-const linkColumns = [
-  column('session_id', 'SESSION', { keep: true }),
-  column('url', 'LINK', { keep: true }),
-  column('rights', 'RIGHTS'),
-  column('expires_at', 'UNTIL', { kind: 'time' }),
-]
-const openSession = defineCommand({
-  ...common,
-  columns: linkColumns,
-  path: 'browser open',
-  summary: 'Make a link to the live view, for an hour',
-  about:
-    'The link is to look. With --control whoever has it can also take the wheel. An operator who makes one is recorded as browser.link_created.',
-  examples: [`browser open ${ID}`, `browser open ${ID} --control --json`],
-  impact: 'write',
-  danger: 'none',
-  exits: [3, 4, 7, 10],
-  args,
-  flags: { control: flag('the link can also take the wheel') },
-  async run(shell, { id, control }) {
-    if (shell.planned(`make a link to session ${id}`)) return
-    const { one, isOperator } = await sessionAt(shell, id)
-    const rights = control ? 'control' : 'view'
-    if (isOperator) {
-      return shell.print.item(expectData(await one.link.post(control ? { control: true } : {})), linkColumns)
-    }
-    const { session_id, live_view_url, embed_url, embed_token_expires_at, ended_reason } = expectData(await one.get())
-    const url = control ? embed_url : live_view_url
-    if (url === null) {
-      shell.note(`It has ended: ${ended_reason}.`)
-      throw new CheckFailed()
-    }
-    shell.print.item({ session_id, url, rights, expires_at: embed_token_expires_at }, linkColumns)
   },
 })
 
@@ -220,4 +185,4 @@ const endSessions = defineCommand({
   },
 })
 
-export const browserCommands = [listSessions, getSession, createSession, openSession, actInSession, endSessions]
+export const browserCommands = [listSessions, getSession, createSession, actInSession, endSessions]

@@ -9,7 +9,7 @@ import type { Shell } from '../shell'
 import { didYouMean } from '../suggest'
 import { list, words } from '../words'
 
-const columns = [
+export const columns = [
   column('check', 'CHECK'),
   column('status', 'RESULT'),
   column('detail', 'EVIDENCE'),
@@ -64,7 +64,7 @@ async function contextOf(shell: Shell): Promise<Context> {
 const TONES = { ok: 'good', warn: 'warn', fail: 'bad', skip: 'dim' } as const
 
 /** Not a table: the evidence may be long, and the fix is on its own line, ready to paste. */
-function draw({ io, paint, note, globals }: Shell, results: readonly Result[]): void {
+export function draw({ io, paint, note, globals }: Shell, results: readonly Result[]): void {
   const width = Math.max(0, ...results.map(({ check }) => check.length))
   const indent = ' '.repeat(width + 8)
   for (const { check, status, detail, fix } of results) {

@@ -1,4 +1,5 @@
 /** Doctor: checks of this machine and this server, each with one sentence of evidence and one fix (dx 2.19). */
+import { browserCheck } from './browser'
 import type { Check } from './check'
 import { classifierEngineCheck, guardrailEngineCheck } from './deciders'
 import { backupsCheck, configCheck, diskCheck, filesCheck, portCheck, secretsCheck, socketCheck } from './host'
@@ -31,6 +32,7 @@ export const CHECKS: readonly Check[] = [
   classifierEngineCheck,
   speechCheck,
   transcriptionCheck,
+  browserCheck,
   ledgerCheck,
   auditCheck,
   diskCheck,

@@ -61,6 +61,10 @@ function isExecutable(path: string): boolean {
   }
 }
 
+/** Whether Chromium keeps its own sandbox around pages: it refuses that to root. */
+export const isSandboxed = ({ browserSandbox }: Pick<Settings, 'browserSandbox'>): boolean =>
+  browserSandbox === 1 && process.getuid?.() !== 0
+
 /** Whether sessions can be started at all. */
 export const isConfigured = (settings: Settings): boolean =>
   Boolean(settings.browserWsEndpoint) || findChromium(settings) !== null
@@ -77,12 +81,11 @@ export async function startChromium(settings: Settings): Promise<Browser> {
   if (browserWsEndpoint) return puppeteer.connect({ browserWSEndpoint: browserWsEndpoint, ...common })
   const path = findChromium(settings)
   if (!path) throw new Error('there is no Chromium')
-  const isRoot = process.getuid?.() === 0
   return puppeteer.launch({
     executablePath: path,
     headless: /headless[-_]shell/.test(path) ? 'shell' : true,
     pipe: true,
-    args: [...FLAGS, ...(settings.browserSandbox && !isRoot ? [] : ['--no-sandbox'])],
+    args: [...FLAGS, ...(isSandboxed(settings) ? [] : ['--no-sandbox'])],
     // The process ends its sessions in order before it stops.
     handleSIGINT: false,
     handleSIGTERM: false,

@@ -37,8 +37,12 @@ export function createOversight({ store, clock, audit, host, present, ownerNamed
     return shown(await find(id))
   }
 
-  /** A link to the live view, to look or to take the wheel, for an hour. Throws 404 `session_not_found`. */
-  async function link(call: Call<OperatorCaller>, id: string, { control = false }: LinkOrder): Promise<SessionLink> {
+  /** A link to the live view, to look or to take the wheel, for an hour at most. Throws 404 `session_not_found`. */
+  async function link(
+    call: Call<OperatorCaller>,
+    id: string,
+    { control = false, ttl_seconds }: LinkOrder,
+  ): Promise<SessionLink> {
     const row = await find(id)
     if (row.state === 'ended') throw sessionNotFound()
     const rights = control ? ('control' as const) : ('view' as const)
@@ -51,7 +55,7 @@ export function createOversight({ store, clock, audit, host, present, ownerNamed
         input: { metadata: { rights } },
       }),
     )
-    const until = clock.now() + EMBED_MS
+    const until = clock.now() + (ttl_seconds === undefined ? EMBED_MS : ttl_seconds * 1_000)
     return { session_id: row.id, url: present.linkUntil(row, until, rights), rights, expires_at: iso(until) }
   }
 

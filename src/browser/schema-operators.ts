@@ -15,7 +15,10 @@ export type OverseenSession = Static<typeof OverseenSession>
 export const OverseenList = t.Object({ sessions: t.Array(OverseenSession) })
 export type OverseenList = Static<typeof OverseenList>
 
-export const LinkOrder = t.Object({ control: t.Optional(t.Boolean({ default: false })) })
+export const LinkOrder = t.Object({
+  control: t.Optional(t.Boolean({ default: false })),
+  ttl_seconds: t.Optional(t.Integer({ minimum: 60, maximum: 3_600, default: 3_600 })),
+})
 export type LinkOrder = Static<typeof LinkOrder>
 
 export const SessionLink = t.Object({

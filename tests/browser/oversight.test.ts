@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'bun:test'
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { operatorSender } from '../operators/support'
 import { cliOver } from '../support/cli'
+import { eventually } from '../support/eventually'
+import { cli } from '../support/io'
 import { createBrowsingWorld, hasChromium, serveSite, startSession } from './support'
 
 describe.skipIf(!hasChromium)('what operators do with the sessions of everyone (dx 2.15)', async () => {
@@ -11,6 +15,20 @@ describe.skipIf(!hasChromium)('what operators do with the sessions of everyone (
     '/': '<title>Shop</title><button onclick="document.title=\'Sold\'">Buy</button><p>Price: $5.00</p>',
   })
   const json = async (line: string[], options = {}) => JSON.parse((await run([...line, '--json'], options)).stdout)
+
+  /** A program that stands for the web browser of whoever sits here: it keeps the address that it is given. */
+  async function opensIn(place: string, id: string) {
+    const program = join(place, 'browser.sh')
+    writeFileSync(
+      program,
+      `#!/bin/sh\nprintf %s "$1" > "${place}/opened.part" && mv "${place}/opened.part" "${place}/opened"\n`,
+    )
+    chmodSync(program, 0o755)
+    const env = { BROWSER: program }
+    expect((await json(['browser', 'open', id], { env })).rights).toBe('view')
+    await eventually(() => existsSync(join(place, 'opened')))
+    expect(readFileSync(join(place, 'opened'), 'utf8')).toContain(`/embed/browser/${id}?token=`)
+  }
 
   test('they see them, without a link; each link they make is in the chain of its owner', async () => {
     const [ada, eve] = [await world.person(), await world.person()]
@@ -59,7 +77,27 @@ describe.skipIf(!hasChromium)('what operators do with the sessions of everyone (
     ])
   }, 180_000)
 
+  test('browser doctor starts the browser of this machine; one that is off or no program fails', async () => {
+    const checks = async (browserPath: string) => {
+      const file = join(world.folder, 'doctor.json')
+      writeFileSync(file, JSON.stringify({ browserPath }))
+      const { stdout, exitCode } = await cli(['browser', 'doctor', '--json', '--config', file], { clock: world.clock })
+      const found: { check: string; status: string; detail: string; fix: string | null }[] = JSON.parse(stdout)
+      return { exitCode, found, of: Object.fromEntries(found.map(({ check, status }) => [check, status])) }
+    }
+    const here = await checks('')
+    expect(here.found.map(({ check }) => check)).toEqual(['browser', 'start', 'frame', 'sandbox', 'fonts'])
+    expect(here.of).toMatchObject({ browser: 'ok', start: 'ok', frame: expect.stringMatching(/ok|warn/) })
+    expect(here.found[1]!.detail).toMatch(/Chrom\S+\/\d+\S* in \d+ ms/)
+    expect(here.found[2]!.detail).toMatch(/after \d+ ms/)
+    const none = await checks('/nowhere/chromium')
+    expect(none).toMatchObject({ exitCode: 9, of: { browser: 'fail', start: 'skip', fonts: 'skip' } })
+    expect(none.found[0]!.fix).toContain('config explain')
+    expect((await checks('off')).of).toMatchObject({ browser: 'skip', start: 'skip' })
+  }, 180_000)
+
   test('svc-admin browser does all of it, for operators and with a key', async () => {
+    const { folder } = world
     const ada = await world.person()
     const made = await json(['browser', 'create', '--page', site.url()], { key: ada.key })
     const id: string = made.session_id
@@ -68,26 +106,52 @@ describe.skipIf(!hasChromium)('what operators do with the sessions of everyone (
       const found = await json(['browser', 'list'], options)
       expect(found.map(({ session_id }: { session_id: string }) => session_id)).toEqual([id])
       expect(await json(['browser', 'get', id], options)).toMatchObject({ current_url: site.url(), status: 'active' })
-      expect((await json(['browser', 'open', id], options)).rights).toBe('view')
-      expect((await json(['browser', 'open', id, '--control'], options)).url).toContain('.control.')
+      expect((await json(['browser', 'live', id, '--read-only'], options)).rights).toBe('view')
+      expect((await json(['browser', 'live', id], options)).url).toContain('.control.')
     }
+    const short = await json(['browser', 'live', id, '--ttl', '2m'])
+    expect(Date.parse(short.expires_at)).toBeLessThanOrEqual(world.clock.now() + 120_000)
+    expect((await run(['browser', 'live', id, '--ttl', '2h'])).exitCode).toBe(2)
+    expect((await run(['browser', 'live', id, '--ttl', '2m'], { key: ada.key })).exitCode).toBe(2)
+    await opensIn(folder, id)
+    for (const options of [{}, { key: ada.key }] as { key?: string }[]) {
+      const out = join(folder, 'page.png')
+      const taken = await json(
+        ['browser', 'screenshot', id, '--out', out, ...(options.key ? ['--full-page'] : [])],
+        options,
+      )
+      expect(taken).toMatchObject({ session_id: id, file: out, width: 1280 })
+      expect([...readFileSync(out).subarray(1, 4)]).toEqual([...Buffer.from('PNG')])
+      expect(readFileSync(out)).toHaveLength(taken.size_bytes)
+      rmSync(out)
+    }
+    expect((await run(['browser', 'screenshot', id])).exitCode).toBe(2)
     const acted = await json(['browser', 'act', id, 'click Buy'], { key: ada.key })
     expect(acted).toMatchObject({ tool: 'browser_act', status: 'success' })
     const prices = await json(['browser', 'act', id, 'every price', '--tool', 'extract'])
     expect(prices.result).toEqual({ data: ['$5.00'] })
     expect((await run(['browser', 'act', id, 'click Nowhere'])).exitCode).toBe(9)
     expect(await json(['browser', 'steps', id])).toMatchObject([
-      { by: 'api', input: 'click Buy', ok: true },
+      { tool: 'browser_screenshot', ok: true },
+      { tool: 'browser_screenshot', ok: true },
+      { by: 'api', input: 'click Buy', ok: true, after_s: expect.any(Number) },
       { input: 'every price', ok: true },
       { input: 'click Nowhere', ok: false },
     ])
     expect((await run(['browser', 'end'], { key: ada.key })).exitCode).toBe(2)
     const ended = await json(['browser', 'end', '--all', '--yes'], { key: ada.key })
     expect(ended).toMatchObject([{ session_id: id, proxy_bytes: 0 }])
-    const watched = await run(['browser', 'watch', id])
-    expect(watched.stderr.split('\n').filter((line) => line.includes('browser_'))).toHaveLength(3)
-    expect(watched.stderr).toContain('It ended at')
-    expect((await run(['browser', 'open', id], { key: ada.key })).exitCode).toBe(9)
+    for (const line of [['watch'], ['steps', '-f']]) {
+      const watched = await run(['browser', line[0]!, id, ...line.slice(1)])
+      expect(
+        watched.stdout
+          .trim()
+          .split('\n')
+          .map((text) => JSON.parse(text).ok),
+      ).toEqual([true, true, true, true, false])
+      expect(watched.stderr).toContain('It ended at')
+    }
+    expect((await run(['browser', 'live', id], { key: ada.key })).exitCode).toBe(9)
     expect((await run(['browser', 'list'])).stderr).toContain('No browser session is open.')
   }, 180_000)
 })

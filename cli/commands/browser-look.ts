@@ -1,0 +1,127 @@
+import { randomBase62 } from '../../src/kernel/crypto'
+import { defineCommand } from '../command'
+import { deliver, piecesOf } from '../download'
+import { CheckFailed, expectData, usageFailure } from '../failure'
+import { column } from '../output/columns'
+import type { Shell } from '../shell'
+import { openInWebBrowser } from '../web-browser'
+import { duration, flag, text } from '../words'
+import { args, ID, sessionAt } from './browser'
+
+const linkColumns = [
+  column('session_id', 'SESSION', { keep: true }),
+  column('url', 'LINK', { keep: true }),
+  column('rights', 'RIGHTS'),
+  column('expires_at', 'UNTIL', { kind: 'time' }),
+]
+const common = {
+  apis: ['tenant', 'operator'],
+  offline: false,
+  impact: 'write',
+  danger: 'none',
+  args,
+} as const
+const rights = {
+  readOnly: flag('the link is to look, and never takes the wheel'),
+  ttl: duration('DURATION', 'how long the link works, from 1m to 60m; operators only'),
+}
+type Link = { id: string; readOnly: boolean; ttl: number | undefined }
+const MINUTE_MS = 60_000
+
+/** Makes a link and prints it. Null where nothing is made. */
+async function printLink(shell: Shell, { id, readOnly, ttl }: Link): Promise<string | null> {
+  if (ttl !== undefined && (ttl < MINUTE_MS || ttl > 60 * MINUTE_MS)) {
+    throw usageFailure('--ttl must be from 1m to 60m.')
+  }
+  if (shell.planned(`make a link to session ${id}`)) return null
+  const { one, isOperator } = await sessionAt(shell, id)
+  if (isOperator) {
+    const order = { control: !readOnly, ...(ttl === undefined ? {} : { ttl_seconds: Math.floor(ttl / 1_000) }) }
+    const made = expectData(await one.link.post(order))
+    shell.print.item(made, linkColumns)
+    return made.url
+  }
+  if (ttl !== undefined) throw usageFailure('--ttl needs an operator; the link of a key works for 60 minutes.')
+  const { session_id, live_view_url, embed_url, embed_token_expires_at, ended_reason } = expectData(await one.get())
+  const url = readOnly ? live_view_url : embed_url
+  if (url === null) {
+    shell.note(`It has ended: ${ended_reason}.`)
+    throw new CheckFailed()
+  }
+  const made = { session_id, url, rights: readOnly ? 'view' : 'control', expires_at: embed_token_expires_at }
+  shell.print.item(made, linkColumns)
+  return url
+}
+
+function show(shell: Shell, url: string): void {
+  if (!openInWebBrowser(shell, url)) shell.note('This machine has no web browser to open it in; open the link.')
+}
+
+const liveLink = defineCommand({
+  ...common,
+  columns: linkColumns,
+  path: 'browser live',
+  summary: 'Make a link to the live view',
+  about:
+    'Whoever has the link sees the browser and can take the wheel; with --read-only it is to look. It works for 60 minutes, or as --ttl says. An operator who makes one is recorded as browser.link_created.',
+  examples: [`browser live ${ID} --read-only --ttl 10m`, `browser live ${ID} --open`],
+  exits: [3, 4, 7, 9, 10],
+  flags: { ...rights, open: flag('open it in the web browser of this machine') },
+  async run(shell, { id, readOnly, ttl, open }) {
+    const url = await printLink(shell, { id, readOnly, ttl })
+    if (url && open) show(shell, url)
+  },
+})
+
+const openLink = defineCommand({
+  ...common,
+  columns: linkColumns,
+  path: 'browser open',
+  summary: 'Open the live view in the web browser of this machine',
+  about: 'The same as browser live --open, to look; with --control you can take the wheel. The link is printed too.',
+  examples: [`browser open ${ID}`, `browser open ${ID} --control --json`],
+  exits: [3, 4, 7, 9, 10],
+  flags: { control: flag('the link can also take the wheel'), ttl: rights.ttl },
+  async run(shell, { id, control, ttl }) {
+    const url = await printLink(shell, { id, readOnly: !control, ttl })
+    if (url) show(shell, url)
+  },
+})
+
+const pictureColumns = [
+  column('session_id', 'SESSION', { keep: true }),
+  column('file', 'FILE', { keep: true }),
+  column('size_bytes', 'BYTES', { kind: 'number' }),
+  column('width', 'WIDTH', { kind: 'number' }),
+  column('height', 'HEIGHT', { kind: 'number' }),
+]
+const screenshot = defineCommand({
+  ...common,
+  columns: pictureColumns,
+  path: 'browser screenshot',
+  summary: 'Save a picture of the page of a session',
+  about: 'A PNG of what is in view, or with --full-page of all of the page. It is also an artifact of the session.',
+  examples: [`browser screenshot ${ID} --out page.png`, `browser screenshot ${ID} --out page.png --full-page`],
+  exits: [3, 4, 6, 7, 9, 10],
+  flags: { out: text('FILE', 'where to save it'), fullPage: flag('also what is below the fold') },
+  async run(shell, { id, out, fullPage }) {
+    if (!out)
+      throw usageFailure('browser screenshot needs --out FILE.', `svc-admin browser screenshot ${id} --out page.png`)
+    if (shell.planned(`take a picture of session ${id}`)) return
+    const { one } = await sessionAt(shell, id)
+    const headers = { 'idempotency-key': shell.globals.idempotencyKey ?? randomBase62(24) }
+    const order = { tool: 'browser_screenshot' as const, arguments: fullPage ? { full_page: true } : {} }
+    const done = expectData(await one.actions.post(order, { headers }))
+    const { artifact, message } = done.result as { artifact?: Picture; message?: string }
+    if (!artifact) {
+      shell.note(message ?? 'There is no picture.')
+      throw new CheckFailed()
+    }
+    const connection = await shell.connect()
+    await deliver(shell, await piecesOf(await connection.follow(artifact.url)), out)
+    shell.print.item({ ...artifact, session_id: id, file: out }, pictureColumns)
+  },
+})
+type Picture = { url: string; size_bytes: number; width: number; height: number }
+
+export const browserLookCommands = [liveLink, openLink, screenshot]

@@ -1,0 +1,79 @@
+import { examineBrowser, findChromium, isSandboxed } from '../../src/browser/examine'
+import { type Check, fail, ok, skip, warn } from './check'
+
+const FRAME_MS = 1_000
+const INSTALL = 'apt-get install chromium-headless-shell'
+
+/** Whether sessions can be started at all; `browser doctor` starts one. */
+export const browserCheck: Check = {
+  name: 'browser',
+  needs: ['config'],
+  async run(context) {
+    const { browserWsEndpoint, browserPath } = context.config()
+    if (browserWsEndpoint) return ok('one elsewhere, by SVC_BROWSER_WS_ENDPOINT')
+    if (browserPath === 'off') return skip('off; POST /browser/sessions answers 501')
+    const path = findChromium(context.config())
+    if (path) return ok(path)
+    return browserPath
+      ? fail(`SVC_BROWSER_PATH names ${browserPath}, which is no program here`, 'svc-admin config explain browserPath')
+      : warn('no Chromium on this machine; POST /browser/sessions answers 501', INSTALL)
+  },
+}
+
+/** The checks of `browser doctor` (dx 2.15): what sessions have, with the times of one start. */
+export function browserChecks(): Check[] {
+  let examined: ReturnType<typeof examineBrowser> | null = null
+  const examine: (of: Parameters<Check['run']>[0]) => NonNullable<typeof examined> = ({ config, shell }) => {
+    examined ??= examineBrowser(config(), () => shell.clock.monotonic())
+    return examined
+  }
+  return [
+    {
+      ...browserCheck,
+      needs: [],
+      async run(context) {
+        const found = await browserCheck.run(context)
+        return found.status === 'warn' ? { ...found, status: 'fail' } : found
+      },
+    },
+    {
+      name: 'start',
+      needs: ['browser'],
+      async run(context) {
+        const { version, startMs } = await examine(context)
+        return ok(`${version} in ${startMs} ms`)
+      },
+    },
+    {
+      name: 'frame',
+      needs: ['start'],
+      async run(context) {
+        const { frameMs } = await examine(context)
+        const detail = `the first one of a new tab after ${frameMs} ms`
+        return frameMs > FRAME_MS ? warn(`${detail}; ${FRAME_MS} or less is usual`, 'nproc; uptime') : ok(detail)
+      },
+    },
+    {
+      name: 'sandbox',
+      needs: ['browser'],
+      async run(context) {
+        const settings = context.config()
+        if (settings.browserWsEndpoint) return skip('the browser runs elsewhere')
+        if (isSandboxed(settings)) return ok('each page is in the sandbox of Chromium')
+        return settings.browserSandbox
+          ? warn('Chromium refuses its own sandbox to root', 'run the server as another user')
+          : warn('SVC_BROWSER_SANDBOX is 0', 'unset SVC_BROWSER_SANDBOX')
+      },
+    },
+    {
+      name: 'fonts',
+      needs: ['start'],
+      async run(context) {
+        const { missing } = await examine(context)
+        if (!missing.length) return ok('for every script that was tried, and emoji')
+        const found = missing.includes('latin') ? fail : warn
+        return found(`none for ${missing.join(', ')}: pages show boxes there`, 'apt-get install fonts-noto')
+      },
+    },
+  ]
+}
