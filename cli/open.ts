@@ -95,15 +95,18 @@ function assertOffered(transport: Transport, api: Connection['api'], command: Co
   }
   if (transport.kind !== 'remote' || command.apis.includes(api)) return
   throw api === 'tenant'
-    ? unreachable(
+    ? refused(
         `${command.path} belongs to the operator API, and the key in use is an API key.`,
         `--key-file with an operator key (svc_op_…), or run it on the server's machine without --url`,
       )
-    : unreachable(
+    : refused(
         `${command.path} calls the API, and the key in use is an operator's.`,
         '--key-file with an API key (svc_sk_…), and --url with the address of the API',
       )
 }
+
+const refused = (message: string, fix: string): CommandFailed =>
+  new CommandFailed({ exitCode: EXIT.refused, code: 'wrong_key', message, fix })
 
 export type Reached = {
   operators: Target

@@ -2,6 +2,8 @@ import { plainWords } from './plain-words'
 
 /** Long command names used in the documentation, and the ones that help lists. */
 const OTHERS: readonly (readonly [string, string])[] = [
+  ['restore', 'backup restore'],
+  ['top', 'dashboard'],
   ['credits caps set', 'credits caps'],
   ['tiers requests list', 'limits list'],
   ['tiers requests get', 'limits get'],

@@ -16,20 +16,24 @@ import { verifyAudit } from './audit-verify'
 
 const columns = [
   column('timestamp', 'TIME', { kind: 'time' }),
-  column('action', 'ACTION'),
+  column('action', 'ACTION', { keep: true }),
+  column('outputSummary.status', 'STATUS', { kind: 'number' }),
+  idColumn,
   column('entityType', 'ABOUT', { least: true }),
-  column('entityId', 'ENTITY', { keep: true }),
+  column('entityId', 'ENTITY', { keep: true, show: ({ entityId }, all) => shortened(entityId, all) }),
   column('userId', 'USER', { wide: true }),
   column('apiKeyId', 'KEY', {
     keep: true,
     least: true,
     show: ({ apiKeyId }, all) => String(apiKeyId ?? '-').slice(0, all ? 36 : 8),
   }),
-  column('outputSummary.status', 'STATUS', { kind: 'number', least: true }),
-  column('requestId', 'REQUEST', { keep: true }),
-  { ...idColumn, wide: true },
+  column('requestId', 'REQUEST', { keep: true, least: true }),
   column('hash', 'HASH', { wide: true }),
 ]
+
+/** `cmpl_BwCb4qRD`, `f9c3403b`: enough to tell things apart, so that the status has room beside it. */
+const shortened = (id: unknown, all: boolean): string =>
+  all ? String(id ?? '-') : String(id ?? '-').replace(/^([a-z]+_)?(.{8}).*$/, '$1$2')
 
 const WHOSE = 'org by id, slug or name; user by id or e-mail address; server for what belongs to no tenant'
 export const args = { owner: optional(WHOSE) }
@@ -98,7 +102,7 @@ const getAudit = defineCommand({
   path: 'audit get',
   summary: 'Show one event of the record whole',
   about:
-    'EVENT is the id of an event, or of a request that did one thing. Without --since a long record takes a while, because the search goes back from the newest event.',
+    'EVENT is the id of an event, six or more characters of it, or the id of a request or thing with one event. Without --since a long record takes a while, because the search goes back from the newest event.',
   examples: ['audit get 7d0c9a52-5c1e-4a43-9d0e-2a4f0d8f3b6e', 'audit get req_1f4xEU9WTdZBc4YIr2VvP0Ba acme --json'],
   columns: [
     ...columns.map((one) => ({ ...one, wide: false })),
@@ -109,23 +113,33 @@ const getAudit = defineCommand({
   flags: { since: filters.since },
   async run(shell, { event, owner = shell.globals.org, since }) {
     const list = recordOf(shell, owner)
-    const about = event.startsWith('req_') ? { request_id: event } : { id: event }
     const from = since === undefined ? {} : { from: iso(shell.clock.now() - since) }
-    const found: AuditEvent[] = []
-    for (let cursor: string | null | undefined; cursor !== null; ) {
-      const page = await list({ ...about, ...from, limit: 100, ...(cursor ? { cursor } : {}) })
-      found.push(...page.items)
-      cursor = found.length && 'id' in about ? null : page.next
-    }
+    const asks: AuditWords[] = event.startsWith('req_')
+      ? [{ request_id: event }]
+      : // The thing first: of things there is an index, of events none.
+        [{ entity_id: event }, { id: event }]
+    let found: AuditEvent[] = []
+    for (const about of asks) if (!found.length) found = await everyOf((order) => list({ ...about, ...from, ...order }))
     if (found.length > 1)
       throw usageFailure(
-        `${event} did ${found.length} things.`,
-        `audit list --request ${event}, then audit get with an id`,
+        `${event} names ${found.length} events.`,
+        `audit list --${event.startsWith('req_') ? 'request' : 'entity'} ${event}, then audit get with the id of one`,
       )
     if (!found[0]) throw notFoundFailure(`There is no event ${event} on this record.`, 'audit list --since 24h')
     shell.print.item(found[0], getAudit.columns!)
   },
 })
+
+/** All events that are asked for; a whole id ends the search with its event. */
+async function everyOf(page: (order: PageOrder) => Promise<{ items: AuditEvent[]; next: string | null }>) {
+  const found: AuditEvent[] = []
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const { items, next } = await page({ limit: 100, ...(cursor ? { cursor } : {}) })
+    found.push(...items)
+    cursor = next
+  }
+  return found
+}
 
 const PAUSE_MS = 1_000
 

@@ -6,7 +6,7 @@ import { column } from '../output/columns'
 import { overridesOf } from '../overrides'
 import type { Shell } from '../shell'
 import { fromHere } from '../transport'
-import { argument, text } from '../words'
+import { argument, duration, text } from '../words'
 
 const columns = [
   column('path', 'FOLDER'),
@@ -111,4 +111,64 @@ async function restored(shell: Shell, folder: string, manifest: Manifest): Promi
 
 type Manifest = NonNullable<CheckedBackup['manifest']>
 
-export const backupCommands = [createBackup, verifyBackup, restoreBackup]
+const rows = [
+  column('path', 'FOLDER', { keep: true }),
+  column('created', 'CREATED', { kind: 'time' }),
+  column('file', 'FILE', { least: true }),
+  column('bytes', 'BYTES', { kind: 'number', least: true }),
+  column('files.count', 'FILES', { kind: 'number', least: true }),
+  column('version', 'MADE-BY', { least: true }),
+  column('sha256', 'SHA-256', { wide: true }),
+]
+
+const listBackups = defineCommand({
+  path: 'backup list',
+  summary: 'List the backups that are still where they were written to',
+  about:
+    'Those of the data folder, and those that --out put elsewhere on this machine, newest first. A copy that was moved away is not among them.',
+  examples: ['backup list', 'backup list --json'],
+  apis: ['operator'],
+  offline: true,
+  needsData: true,
+  impact: 'read',
+  danger: 'none',
+  exits: [4, 7],
+  columns: rows,
+  watchable: true,
+  async run(shell) {
+    const connection = await shell.connect()
+    const { backups } = expectData(await connection.ops().backups.get())
+    shell.print.list(backups, rows, 'There is no backup. Make one: svc-admin backup create')
+  },
+})
+
+const KEPT_MS = 7 * 86_400_000
+
+const pruneBackups = defineCommand({
+  path: 'backup prune',
+  summary: 'Remove old backups; the newest one always stays',
+  about:
+    'Removes those of backup list that are older than --keep, 7 days unless said. Nothing else in their folders is kept. Recorded as operator.backups_pruned.',
+  examples: ['backup prune --keep 30d --dry-run', 'backup prune --keep 7d --yes'],
+  apis: ['operator'],
+  offline: true,
+  needsData: true,
+  impact: 'write',
+  danger: 'moderate',
+  exits: [4, 7, 10],
+  columns: rows,
+  flags: { keep: duration('7d', 'how old one may be and stay') },
+  async run(shell, { keep = KEPT_MS }) {
+    const connection = await shell.connect()
+    const prune = async (dry_run: boolean) =>
+      expectData(await connection.ops().backups.prune.post({ older_than_ms: keep, dry_run }))
+    const old = await prune(true)
+    const what = `${old.removed.length} of ${old.kept + old.removed.length} backups, ${old.bytes} bytes`
+    if (old.removed.length && shell.planned(`remove ${what}`)) return shell.print.list(old.removed, rows, '')
+    if (!old.removed.length) return shell.print.list([], rows, 'No backup is that old.')
+    shell.confirm(`Remove ${what}? This cannot be undone.`)
+    shell.print.list((await prune(false)).removed, rows, 'No backup is that old.')
+  },
+})
+
+export const backupCommands = [createBackup, listBackups, verifyBackup, pruneBackups, restoreBackup]

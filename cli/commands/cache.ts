@@ -56,21 +56,22 @@ const inspectCache = defineCommand({
   about:
     'Lists the answers remembered for exactly this prompt: whose they are and until when. What they say is not shown. An answer is served only when all the rest of the request is the same too.',
   examples: [
-    'cache inspect --prompt "What is the capital of France?"',
+    'cache inspect "What is the capital of France?"',
     'cache inspect --prompt "hello" --org acme --mode fast --json',
   ],
   impact: 'read',
   danger: 'none',
   exits: [3, 4, 5, 7],
   columns: ANSWERS,
+  args: { words: optional('the prompt, to the letter') },
   flags: {
-    prompt: text('TEXT', 'the prompt, to the letter'),
+    prompt: text('TEXT', 'the prompt, where it begins with a dash'),
     owner: text('WHO', 'only of this org or user'),
     key: text('KEY', 'only those this key paid for'),
     mode: text('MODE', 'only those that this mode answered'),
   },
-  async run(shell, { prompt, owner = shell.globals.org, key, mode }) {
-    if (prompt === undefined) throw usageFailure('cache inspect needs --prompt TEXT.', '--prompt "…"')
+  async run(shell, { words, prompt = words, owner = shell.globals.org, key, mode }) {
+    if (prompt === undefined) throw usageFailure('cache inspect needs a prompt.', 'svc-admin cache inspect "…"')
     const connection = await shell.connect()
     const whose = { ...(owner ? { owner } : {}), ...(key ? { key } : {}), ...(mode ? { mode } : {}) }
     const found = expectData(await connection.ops().cache.find.post({ prompt, ...whose }))

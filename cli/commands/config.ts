@@ -1,13 +1,19 @@
+import { existsSync } from 'node:fs'
 import type { Config } from '../../src/app/config'
-import type { Setting } from '../../src/kernel/config'
+import type { ConfigError, Setting } from '../../src/kernel/config'
+import { clean } from '../../src/kernel/text'
 import { defineCommand } from '../command'
-import { usageFailure } from '../failure'
+import { CheckFailed, usageFailure } from '../failure'
+import { formatOf } from '../globals'
 import { column } from '../output/columns'
 import { safeJson } from '../output/json'
+import { isStructured } from '../output/print'
 import { overridesOf } from '../overrides'
+import { readSecretInput } from '../secret-input'
 import type { Shell } from '../shell'
 import { didYouMean } from '../suggest'
-import { argument, flag } from '../words'
+import { fromHere } from '../transport'
+import { argument, flag, optional, text } from '../words'
 
 const columns = [
   column('name', 'NAME'),
@@ -20,6 +26,8 @@ const columns = [
 
 /** A server may have been started by another shell, with other variables. */
 const WHOSE = 'As this shell has them; a running server keeps the settings that it was started with.'
+
+const WHICH = 'publicUrl, SVC_PUBLIC_URL, …'
 
 const common = { apis: ['host'], offline: true, impact: 'read', danger: 'none', exits: [], columns } as const
 
@@ -45,13 +53,9 @@ const explainConfig = defineCommand({
   summary: 'Explain one setting: what it is, its value, where that came from',
   about: 'The name is the one in svc.server.json, or the environment variable.',
   examples: ['config explain publicUrl', 'config explain SVC_PORT --json'],
-  args: { name: argument('publicUrl, SVC_PUBLIC_URL, …') },
+  args: { name: argument(WHICH) },
   async run(shell, { name }) {
-    const all = await settingsOf(shell)
-    const found = all.find((setting) => setting.name === name || setting.env === name)
-    const names = all.flatMap((setting) => [setting.name, setting.env])
-    if (!found) throw usageFailure(`There is no setting "${name}".${didYouMean(name, names)}`, 'svc-admin config list')
-    shell.print.item(found, columns)
+    shell.print.item(await settingNamed(shell, name), columns)
     shell.note(WHOSE)
   },
 })
@@ -77,4 +81,139 @@ function shown(value: unknown, secret: boolean | undefined): string {
   return text
 }
 
-export const configCommands = [listConfig, explainConfig]
+const getConfig = defineCommand({
+  ...common,
+  path: 'config get',
+  summary: 'Print the value of one setting and nothing else',
+  about: 'For scripts: one line, without a name. A secret is not printed. config explain says where the value is from.',
+  examples: ['config get publicUrl', 'config get SVC_PORT'],
+  args: { name: argument(WHICH) },
+  async run(shell, { name }) {
+    const found = await settingNamed(shell, name)
+    if (isStructured(formatOf(shell.globals))) return shell.print.item(found, columns)
+    shell.io.out(clean(found.value))
+  },
+})
+
+const pathConfig = defineCommand({
+  ...common,
+  path: 'config path',
+  summary: 'Print where the configuration file is, or would be made',
+  about: '--config and SVC_CONFIG name it, otherwise it is svc.server.json in the current folder.',
+  examples: ['config path', 'config path --json'],
+  columns: [column('path', 'FILE'), column('exists', 'THERE', { kind: 'flag' })],
+  async run(shell) {
+    const path = await fileOf(shell)
+    if (formatOf(shell.globals) === 'table') return shell.io.out(clean(path))
+    shell.print.item({ path, exists: existsSync(path) }, pathConfig.columns!)
+  },
+})
+
+const PROBLEMS = [column('problem', 'PROBLEM')]
+
+const checkConfig = defineCommand({
+  ...common,
+  path: 'config check',
+  summary: 'Check a configuration before a server is started with it',
+  about:
+    'Reads the file and this environment as a start would, and lists every problem. With --production it adds what a production start would refuse. Exits 9 when there is one.',
+  examples: ['config check', 'config check --production --config /etc/svc.server.json'],
+  exits: [9],
+  columns: PROBLEMS,
+  flags: { production: flag('also what a production start refuses') },
+  async run(shell, { production }) {
+    const problems = await problemsOf(shell, production === true)
+    const rows = problems.map((problem) => ({ problem }))
+    shell.print.list(rows, PROBLEMS, `${await fileOf(shell)} and the environment are in order.`)
+    if (rows.length) throw new CheckFailed()
+  },
+})
+
+const change = { ...common, impact: 'write', exits: [5, 10] } as const
+
+const setConfig = defineCommand({
+  ...change,
+  path: 'config set',
+  summary: 'Write one setting to the configuration file, after checking it',
+  about:
+    'Makes the file where there is none. VALUE is a word, a number, true, false or JSON. A secret is read from --from-file or stdin. A server takes it at its next start.',
+  examples: ['config set publicUrl https://svc.example', 'config set redisUrl --from-file redis.txt'],
+  args: { name: argument(WHICH), value: optional('the new value') },
+  flags: { fromFile: text('FILE', 'the file that holds the value; - reads stdin') },
+  async run(shell, { name, value, fromFile }) {
+    const { name: wanted, secret, schema } = await declared(name)
+    if (secret && value !== undefined)
+      throw usageFailure(`${wanted} is a secret. Leave the value out.`, `config set ${wanted} --from-file FILE`)
+    if (value !== undefined && fromFile) throw usageFailure('There are two values. Leave one out.')
+    const instead = `config set ${wanted} --from-file FILE`
+    const word = value ?? (await readSecretInput(shell, { label: `value of ${wanted}`, fromFile, instead }))
+    const { readWord } = await import('../../src/kernel/config')
+    await rewrite(shell, wanted, readWord(schema, word))
+  },
+})
+
+const unsetConfig = defineCommand({
+  ...change,
+  path: 'config unset',
+  summary: 'Take one setting out of the configuration file',
+  about: 'The default applies again, unless the environment sets it. A server takes it at its next start.',
+  examples: ['config unset publicUrl', 'config unset SVC_PORT --dry-run'],
+  args: { name: argument(WHICH) },
+  run: async (shell, { name }) => rewrite(shell, (await declared(name)).name, undefined),
+})
+
+/** Writes a setting, or takes it out where `value` is undefined. The file as it would be is checked before. */
+async function rewrite(shell: Shell, name: string, value: unknown): Promise<void> {
+  const { resolveSettings } = await import('../../src/kernel/config')
+  const { RETIRED, SETTINGS } = await import('../../src/app/config')
+  const { assertRewritable, readConfigFile, writeConfigFile } = await import('../../src/kernel/config-file')
+  const path = await fileOf(shell)
+  const before = readConfigFile(path)
+  const { [name]: _, ...others } = before.config
+  const after = value === undefined ? others : { ...others, [name]: value }
+  resolveSettings(SETTINGS, {}, after, RETIRED)
+  const what = value === undefined ? `take ${name} out of ${path}` : `set ${name} in ${path}`
+  if (shell.planned(what)) return
+  assertRewritable(before, { [name]: value })
+  await writeConfigFile(path, after)
+  const { origin, env, ...rest } = await settingNamed(shell, name)
+  shell.print.item({ ...rest, origin, env }, columns)
+  shell.note(origin === 'environment' ? `${env} is set here, and wins over ${path}.` : `Written to ${path}. ${WHOSE}`)
+}
+
+async function problemsOf(shell: Shell, production: boolean): Promise<string[]> {
+  const { loadConfig } = await import('../../src/app/config')
+  try {
+    const config = loadConfig({ ...overridesOf(shell), ...(production ? { production } : {}) })
+    if (config.production) (await import('../../src/app/open')).assertMayServe(config)
+    return []
+  } catch (error) {
+    if ((error as Error).name !== 'ConfigError') throw error
+    return [...(error as ConfigError).problems]
+  }
+}
+
+async function fileOf({ globals, cwd }: Shell): Promise<string> {
+  const { configPath } = await import('../../src/app/config')
+  return configPath(globals.config && fromHere(cwd, globals.config))
+}
+
+/** @throws CommandFailed 2 for a name that no setting has */
+async function declared(name: string) {
+  const { SETTINGS } = await import('../../src/app/config')
+  const all = Object.entries<Setting>(SETTINGS)
+  const found = all.find(([own, { env }]) => own === name || env === name)
+  if (found) return { ...found[1], name: found[0] }
+  const names = all.flatMap(([own, { env }]) => [own, env])
+  throw usageFailure(`There is no setting "${name}".${didYouMean(name, names)}`, 'svc-admin config list')
+}
+
+async function settingNamed(shell: Shell, name: string): Promise<Explained> {
+  const { name: wanted } = await declared(name)
+  return (await settingsOf(shell)).find((setting) => setting.name === wanted)!
+}
+
+export const configCommands = [
+  ...[listConfig, getConfig, setConfig, unsetConfig],
+  ...[explainConfig, pathConfig, checkConfig],
+]

@@ -1,25 +1,28 @@
+import { iso } from '../../src/kernel/clock'
 import type { UsageReport } from '../../src/usage/schema'
 import { apiOf, queryOf } from '../api'
 import { defineCommand } from '../command'
 import { deliver, piecesOf } from '../download'
-import { expectData } from '../failure'
+import { expectData, usageFailure } from '../failure'
 import { column } from '../output/columns'
 import { everyKey } from '../resolve'
 import type { Shell } from '../shell'
-import { choice, optional, text } from '../words'
+import { choice, duration, optional, text } from '../words'
 
 const WHOSE = 'org by id, slug or name; user by id or e-mail address; 6 characters of an id do'
 
 const filters = {
   from: text('DATE', 'from this date or time on; 30 days ago by default'),
   to: text('DATE', 'before this time; a bare date means its end'),
+  since: duration('24h', 'only what is not older than this'),
   key: text('ID', 'calls with this key'),
   mode: text('MODE', 'calls that asked for this mode, or ran in it'),
   skill: text('ID', 'calls in which this skill took part'),
   scope: choice(['user', 'org'], 'over --url: your own calls, or those of your active organization'),
 }
-type Filters = { [K in Exclude<keyof typeof filters, 'scope'>]: string | undefined } & {
+type Filters = { [K in Exclude<keyof typeof filters, 'scope' | 'since'>]: string | undefined } & {
   scope?: 'user' | 'org' | undefined
+  since?: number | undefined
 }
 
 const common = {
@@ -64,13 +67,17 @@ const showUsage = defineCommand({
   summary: 'Show what was called and what it cost, exact up to now',
   about:
     "Without OWNER it shows the account that the first run made, or that account's active org. Over --url it shows what the key in use may see. With --by each line is one mode, model, key, skill or day, and share is its part of the requests.",
-  examples: ['usage show', 'usage show acme --by model --from 2026-01-01', 'usage show --by day -o csv > days.csv'],
+  examples: [
+    'usage show --since 24h',
+    'usage show acme --by model --from 2026-01-01',
+    'usage show --by day -o csv > days.csv',
+  ],
   columns: [...totals, ...parts, bar],
   watchable: true,
   args: { owner: optional(WHOSE) },
   flags: { ...filters, by: choice(['mode', 'model', 'key', 'skill', 'day'], 'one line for each of these') },
   async run(shell, { owner = shell.globals.org, by, ...given }) {
-    const words = wordsOf(given)
+    const words = wordsOf(shell, given)
     const show = reporting(shell, owner)
     if (!by) {
       const report = await show(words)
@@ -102,7 +109,7 @@ const exportUsage = defineCommand({
     const { whose } = await apiOf(shell, { owner })
     const format = shell.globals.output === 'jsonl' || shell.globals.json ? 'jsonl' : 'csv'
     const { fetch } = await shell.connect()
-    const file = await fetch(`usage/export?${queryOf({ ...wordsOf(given), ...whose, format })}`)
+    const file = await fetch(`usage/export?${queryOf({ ...wordsOf(shell, given), ...whose, format })}`)
     await deliver(shell, await piecesOf(file), out)
   },
 })
@@ -146,8 +153,11 @@ export const reporting =
   }
 
 /** Turns the flags into the filters of the API. */
-function wordsOf({ key, ...rest }: Filters): UsageWords {
-  const words = { ...rest, key_id: key }
+function wordsOf(shell: Shell, { key, since, ...rest }: Filters): UsageWords {
+  if (since !== undefined && rest.from !== undefined)
+    throw usageFailure('--since and --from both say where to begin. Leave one out.')
+  const from = since === undefined ? rest.from : iso(shell.clock.now() - since)
+  const words = { ...rest, from, key_id: key }
   return Object.fromEntries(Object.entries(words).filter(([, word]) => word !== undefined))
 }
 

@@ -1,6 +1,7 @@
-import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join, relative } from 'node:path'
+import { expectData } from '../failure'
 import { spellAgo } from '../output/time'
 import { type Check, type Context, fail, ok, skip, warn } from './check'
 import { statusOf } from './server'
@@ -123,16 +124,14 @@ const OLD_MS = 8 * 86_400_000
 
 export const backupsCheck: Check = {
   name: 'backups',
-  needs: ['config'],
+  asksServer: true,
+  needs: ['database'],
   async run(context) {
-    const folder = join(context.config().dataDir, 'backups')
-    const made = existsSync(folder)
-      ? readdirSync(folder).filter((name) => existsSync(join(folder, name, 'manifest.json')))
-      : []
-    const newest = made.map((name) => statSync(join(folder, name, 'manifest.json')).mtimeMs).sort((a, b) => b - a)[0]
-    if (newest === undefined) return warn('none in the data folder', 'svc-admin backup create --out FOLDER')
-    const age = context.shell.clock.now() - newest
-    const detail = `last one ${spellAgo(age)}`
+    const { backups } = expectData(await (await context.connect()).ops().backups.get())
+    const [newest] = backups
+    if (!newest) return warn('none on this machine', 'svc-admin backup create')
+    const age = context.shell.clock.now() - Date.parse(newest.created)
+    const detail = `last one ${spellAgo(age)}, ${newest.path}`
     return age > OLD_MS ? warn(detail, 'svc-admin backup create') : ok(detail)
   },
 }

@@ -145,12 +145,16 @@ export type Config = Values<typeof SETTINGS> & {
 
 export type ConfigOverrides = Partial<Values<typeof SETTINGS>> & { production?: boolean; configFile?: string }
 
+/** Where the configuration file is, or would be. */
+export const configPath = (given?: string): string => resolve(given ?? (Bun.env.SVC_CONFIG || 'svc.server.json'))
+
 /** Loads the configuration. Overrides (command-line flags) win over the environment, which wins over the file. */
 export function loadConfig(overrides: ConfigOverrides = {}): Config {
   const { production, configFile, ...flags } = overrides
-  const path = resolve(configFile ?? Bun.env.SVC_CONFIG ?? 'svc.server.json')
+  const path = configPath(configFile)
   const found = existsSync(path)
-  if (configFile && !found) throw new ConfigError([`There is no configuration file ${path}.`])
+  if (configFile && !found)
+    throw new ConfigError([`There is no configuration file ${path}. svc-admin config set NAME VALUE makes it.`])
   const { values, origins } = resolveSettings(SETTINGS, Bun.env, { ...(found ? readFile(path) : {}) }, RETIRED)
   const config: Config = {
     ...values,

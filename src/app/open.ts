@@ -51,12 +51,7 @@ type Findings = {
 export async function openApp(options: OpenOptions) {
   const { config, clock = systemClock, log = defaultLog(config), serving = true, newSecrets = false } = options
   // Checked before anything is created, so that a refused start changes nothing.
-  if (serving && config.production) {
-    assertProductionReady(
-      config,
-      unmappedModes(createEngines({ settings: config, clock, log, builtin: createBuiltinDriver({ clock }) })),
-    )
-  }
+  if (serving) assertMayServe(config, { clock, log })
   let lock: DataLock | null = null
   try {
     mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
@@ -71,6 +66,14 @@ export async function openApp(options: OpenOptions) {
     lock?.release()
     throw namedIfFull(error, config.dataDir)
   }
+}
+
+/** Throws ConfigError with everything that forbids a start in production mode; in development nothing does. */
+export function assertMayServe(config: Config, more: { clock?: Clock; log?: Log } = {}): void {
+  if (!config.production) return
+  const { clock = systemClock, log = createLog({ level: 'silent', pretty: false, write: () => undefined }) } = more
+  const engines = createEngines({ settings: config, clock, log, builtin: createBuiltinDriver({ clock }) })
+  assertProductionReady(config, unmappedModes(engines))
 }
 
 type Options = Required<OpenOptions>

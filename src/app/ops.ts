@@ -1,4 +1,3 @@
-import { resolve } from 'node:path'
 import { browserOperatorRoutes } from '../browser/routes-operators'
 import { canvasOperatorRoutes } from '../canvases/routes'
 import { channelOperatorRoutes } from '../channels/routes'
@@ -17,7 +16,7 @@ import { preferenceOperatorRoutes } from '../routing-preferences/routes'
 import { webhookOperatorRoutes } from '../webhooks/routes'
 import { widgetOperatorRoutes } from '../widgets/routes'
 import { workflowOperatorRoutes } from '../workflows/routes'
-import type { Config } from './config'
+import { type Config, configPath } from './config'
 import type { Container } from './container'
 import { RELEASE } from './version'
 
@@ -67,7 +66,7 @@ export function createOps({ config, container, metrics, location, stopping, apiU
     ...roomsOf(container),
     dataDir,
     settings: config,
-    configFile: config.file ?? resolve('svc.server.json'),
+    configFile: config.file ?? configPath(),
     setByEnvironment: config.origins.engines === 'environment',
     facts: () => ({
       version: RELEASE,

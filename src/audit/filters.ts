@@ -1,7 +1,11 @@
 import { eq, or, type SQL, sql } from 'drizzle-orm'
+import { beginsWith, isBeginning } from '../kernel/beginning'
 import type { Reader } from '../kernel/store'
 import type { AuditFilters } from './schema'
 import { auditEvents } from './table'
+
+/** Characters of a UUID. */
+const WHOLE_ID = 36
 
 /** Whether `entity_id` can use the partial index of the table, which leaves completions out. */
 export const isIndexed = ({ entity_id, entity_type }: AuditFilters): boolean =>
@@ -17,11 +21,17 @@ export function filtersOf(reader: Reader, input: AuditFilters): (SQL | undefined
     input.entity_type === undefined ? undefined : eq(t.entity_type, input.entity_type),
     input.entity_id === undefined ? undefined : eq(t.entity_id, input.entity_id),
     input.request_id === undefined ? undefined : eq(t.request_id, input.request_id),
-    input.id === undefined ? undefined : eq(t.id, input.id as never),
+    idFilter(t, input.id),
     actionFilter(t, input.action),
     actorFilter(reader, input.actor),
     isIndexed(input) ? sql`${t.entity_type} <> 'completion'` : undefined,
   ]
+}
+
+/** The id of one event, or six and more characters that it begins with. */
+function idFilter(t: typeof auditEvents.sqlite, id: string | undefined): SQL | undefined {
+  if (id === undefined) return undefined
+  return isBeginning(id) && id.length < WHOLE_ID ? beginsWith(t.id, id) : eq(t.id, id as never)
 }
 
 /** `key.*` matches every action that begins with `key.` */

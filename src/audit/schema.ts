@@ -113,7 +113,9 @@ export const AuditQuery = t.Object({
   entity_type: t.Optional(t.String({ maxLength: 64 })),
   entity_id: t.Optional(t.String({ maxLength: 128 })),
   request_id: t.Optional(t.String({ maxLength: 64 })),
-  id: t.Optional(t.String({ maxLength: 64, description: 'Id of a single event' })),
+  id: t.Optional(
+    t.String({ maxLength: 64, description: 'Id of a single event, or six or more characters that it begins with' }),
+  ),
   actor: t.Optional(
     t.String({
       minLength: 1,

@@ -74,7 +74,7 @@ const SWITCH = new Map([
 ])
 
 /** Converts an environment variable to the type of its schema; text that does not convert is left to the check. */
-function readWord(schema: TSchema, word: string): unknown {
+export function readWord(schema: TSchema, word: string): unknown {
   const { type, anyOf } = schema as { type?: string; anyOf?: { type?: string }[] }
   // Beside booleans a union has words of its own, such as "auto".
   if (anyOf?.some((one) => one.type === 'boolean')) return SWITCH.get(word.toLowerCase()) ?? word

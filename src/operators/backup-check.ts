@@ -20,6 +20,9 @@ const Manifest = t.Object({
 type Manifest = Static<typeof Manifest>
 const known = checker(Manifest)
 
+/** A backup that is still where it was written to. */
+export type KnownBackup = Omit<Manifest, 'files'> & { files: Backup['files']; path: string }
+
 const MOST_PROBLEMS = 20
 
 /**
@@ -44,7 +47,8 @@ export async function checkBackup(folder: string): Promise<CheckedBackup> {
   return { ok: problems.length === 0, manifest, problems: problems.slice(0, MOST_PROBLEMS) }
 }
 
-async function readManifest(folder: string): Promise<Manifest | string> {
+/** What a backup says of itself, or a sentence on why it is none. */
+export async function readManifest(folder: string): Promise<Manifest | string> {
   try {
     const value: unknown = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8'))
     return known.is(value) ? value : 'manifest.json is none of a backup of this release.'

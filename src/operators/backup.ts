@@ -8,6 +8,7 @@ import { type Clock, iso } from '../kernel/clock'
 import { defineError, invalidInput } from '../kernel/errors'
 import type { Store } from '../kernel/store'
 import { type Contents, copyFiles } from './backup-files'
+import { BACKUP } from './backups'
 import type { Backup, NewBackup } from './schema'
 
 type Deps = {
@@ -65,8 +66,8 @@ export function createBackup({ store, audit, clock, dataDir, version, dumpPostgr
       audit.record(tx, call, {
         action: 'operator.backup_created',
         entityType: 'settings',
-        entityId: null,
-        input: { metadata: { bytes: size, sha256: made.sha256 } },
+        entityId: BACKUP,
+        input: { metadata: { path: folder, bytes: size, sha256: made.sha256 } },
       }),
     )
     return made

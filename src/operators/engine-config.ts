@@ -1,19 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { EnginesFile, type UpstreamConfig } from '../engines'
+import { assertRewritable, type ConfigFile, readConfigFile, writeConfigFile, writeWhole } from '../kernel/config-file'
 import { defineError, notFound } from '../kernel/errors'
 import { checker } from '../kernel/schema'
 import type { EnginePatch, NewEngine } from './schema-engines'
 
 const EVERY_TEXT_ENGINE = '*'
-
-const commentsWouldGo = defineError(
-  'conflict',
-  'conflict',
-  (path: string, snippet: string) =>
-    `${path} has comments, which would be lost if this command rewrote it. Add this to it yourself:\n${snippet}`,
-)
 
 const nameTaken = defineError(
   'conflict',
@@ -29,8 +22,6 @@ const stillUsed = defineError(
     `Without "${name}" nothing is left of the targets of ${left}. Map them to another engine first, or add --force.`,
 )
 
-const unreadable = defineError('conflict', 'conflict', (path: string) => `${path} is not valid JSON. Correct it first.`)
-
 type EnginesFileLocation = { file: string; dataDir: string }
 type Key = { file: string; text: string }
 
@@ -40,7 +31,7 @@ type Key = { file: string; text: string }
  * Throws 409 when the name is taken, or when rewriting would lose comments of the file.
  */
 export async function saveEngine(location: EnginesFileLocation, engine: NewEngine): Promise<void> {
-  const { text, config, engines } = readEngines(location)
+  const { before, engines } = readEngines(location)
   if (Object.hasOwn(engines.upstreams, engine.name)) throw nameTaken(engine.name, location.file)
   const file = keyFileOf(location, engine.name)
   const targets = [
@@ -51,7 +42,7 @@ export async function saveEngine(location: EnginesFileLocation, engine: NewEngin
     upstreams: { ...engines.upstreams, [engine.name]: toUpstream(engine, file) },
     models: { ...engines.models, [EVERY_TEXT_ENGINE]: targets },
   }
-  await write(location, { text, config, after }, engine.api_key ? { file, text: `${engine.api_key}\n` } : null)
+  await write(location, { before, after }, engine.api_key ? { file, text: `${engine.api_key}\n` } : null)
 }
 
 /** The upstream as it would be after a change, and the models that are asked of it. Throws 404. */
@@ -67,13 +58,13 @@ export function changedUpstream(location: EnginesFileLocation, name: string, pat
 
 /** Changes an upstream; what the patch leaves out stays. Throws 404, and 409 as {@link saveEngine} does. */
 export async function updateEngine(location: EnginesFileLocation, name: string, patch: EnginePatch): Promise<void> {
-  const { text, config, engines } = readEngines(location)
+  const { before, engines } = readEngines(location)
   const { upstream, apiKey } = changedUpstream(location, name, patch)
   const { apiKey: inline, ...rest } = upstream
   const file = keyFileOf(location, name)
   const changed = apiKey ? { ...rest, apiKeyFile: file } : { ...rest, ...(inline ? { apiKey: inline } : {}) }
   const after = { ...engines, upstreams: { ...engines.upstreams, [name]: changed } }
-  await write(location, { text, config, after }, apiKey ? { file, text: `${apiKey}\n` } : null)
+  await write(location, { before, after }, apiKey ? { file, text: `${apiKey}\n` } : null)
 }
 
 /**
@@ -81,7 +72,7 @@ export async function updateEngine(location: EnginesFileLocation, name: string, 
  * unless `force`, or as {@link saveEngine} does.
  */
 export async function removeEngine(location: EnginesFileLocation, name: string, force: boolean): Promise<void> {
-  const { text, config, engines } = readEngines(location)
+  const { before, engines } = readEngines(location)
   upstreamIn(engines, name)
   const { [name]: _, ...upstreams } = engines.upstreams
   const kept = Object.entries(engines.models).map(
@@ -90,14 +81,14 @@ export async function removeEngine(location: EnginesFileLocation, name: string, 
   const left = kept.filter(([, targets]) => targets.length === 0).map(([id]) => (id === '*' ? 'every text engine' : id))
   if (left.length && !force) throw stillUsed(name, left.join(', '))
   const models = Object.fromEntries(kept.filter(([, targets]) => targets.length))
-  await write(location, { text, config, after: { upstreams, models } }, null)
+  await write(location, { before, after: { upstreams, models } }, null)
   await rm(keyFileOf(location, name), { force: true })
 }
 
 /** Sets the targets of an engine, best first; none leaves it to those of `*`. Throws 409 as {@link saveEngine} does. */
 export async function mapEngine(location: EnginesFileLocation, id: string, targets: readonly string[]): Promise<void> {
-  const { text, config, engines } = readEngines(location)
-  await write(location, { text, config, after: mapped(engines, id, targets) }, null)
+  const { before, engines } = readEngines(location)
+  await write(location, { before, after: mapped(engines, id, targets) }, null)
 }
 
 /** The engines of the file with this mapping, to be checked before it is written. */
@@ -125,46 +116,19 @@ function upstreamIn({ upstreams }: EnginesFile, name: string): UpstreamConfig {
 }
 
 function readEngines({ file }: EnginesFileLocation) {
-  const text = existsSync(file) ? readFileSync(file, 'utf8') : '{}'
-  const config = readConfig(text, file)
-  return { text, config, engines: enginesOf(config) }
+  const before = readConfigFile(file)
+  return { before, engines: enginesOf(before.config) }
 }
 
-type Change = { text: string; config: Record<string, unknown>; after: EnginesFile }
+type Change = { before: ConfigFile; after: EnginesFile }
 
-async function write({ file }: EnginesFileLocation, { text, config, after }: Change, key: Key | null): Promise<void> {
-  if (!isPlainJson(text)) throw commentsWouldGo(file, JSON.stringify({ engines: after }, null, 2))
+async function write({ file }: EnginesFileLocation, { before, after }: Change, key: Key | null): Promise<void> {
+  assertRewritable(before, { engines: after })
   if (key) await writeWhole(key.file, key.text)
-  await writeWhole(file, `${JSON.stringify({ ...config, engines: after }, null, 2)}\n`)
-}
-
-function readConfig(text: string, file: string): Record<string, unknown> {
-  try {
-    return Bun.JSONC.parse(text) as Record<string, unknown>
-  } catch {
-    throw unreadable(file)
-  }
+  await writeConfigFile(file, { ...before.config, engines: after })
 }
 
 const engineShape = checker(EnginesFile)
 
 const enginesOf = ({ engines }: Record<string, unknown>): EnginesFile =>
   engineShape.is(engines) ? engines : { upstreams: {}, models: {} }
-
-function isPlainJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** The configuration's folder also holds the keys, so both are readable by their owner only. */
-async function writeWhole(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  const partial = `${path}.partial`
-  await writeFile(partial, text, { mode: 0o600 })
-  await chmod(partial, 0o600)
-  await rename(partial, path)
-}

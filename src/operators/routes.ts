@@ -27,7 +27,8 @@ type Exposition = { contentType: string; metrics(): Promise<string> }
 
 /** The operator API, `/ops/v1`, and `/metrics` for Prometheus (design 7). */
 export const operatorRoutes = (operators: OperatorService, edge: Edge, exposition: Exposition) =>
-  new Elysia()
+  // Any host will do: over a socket it is only a word, and the usual tools make up a short one.
+  new Elysia({ handler: { standardHostname: false } })
     .use(edge)
     .onParse((context) => {
       admitOperator(context as never)
@@ -195,6 +196,13 @@ const serverRoutes = (operators: OperatorService, edge: Edge) =>
     .post('/verify', (context) => operators.verify(toOperatorCall(context)), {
       role: 'any',
       response: { 200: answer(words.Verification) },
+    })
+    .get('/backups', async (context) => ({ backups: await operators.backups.list(toOperatorCall(context)) }), {
+      response: { 200: answer(words.BackupList) },
+    })
+    .post('/backups/prune', (context) => operators.backups.prune(toOperatorCall(context), context.body), {
+      body: checked(words.BackupPruning),
+      response: { 200: answer(words.PrunedBackups), ...errors(400) },
     })
     .post('/backups', (context) => operators.backup(toOperatorCall(context), context.body), {
       body: checked(words.NewBackup),

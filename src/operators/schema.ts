@@ -145,6 +145,25 @@ export const Backup = t.Object({
 })
 export type Backup = Static<typeof Backup>
 
+export const BackupList = t.Object({
+  backups: t.Array(t.Object({ ...Backup.properties, version: t.String() })),
+})
+
+/** Body of `POST /ops/v1/backups/prune`. */
+export const BackupPruning = t.Object({
+  older_than_ms: t.Integer({ minimum: 0, maximum: 3_650 * 86_400_000 }),
+  dry_run: t.Optional(t.Boolean({ description: 'Only say what would go' })),
+})
+export type BackupPruning = Static<typeof BackupPruning>
+
+export const PrunedBackups = t.Object({
+  object: t.Literal('pruned_backups'),
+  removed: BackupList.properties.backups,
+  kept: t.Integer(),
+  bytes: t.Integer({ description: 'Of what was removed' }),
+})
+export type PrunedBackups = Static<typeof PrunedBackups>
+
 export const OperatorKeyId = defineId('operator_key')
 export type OperatorKeyId = Id<'operator_key'>
 

@@ -1,6 +1,7 @@
 import { createOperatorAccess } from './access'
 import { createAuditVerbs } from './audit'
 import type { createBackup } from './backup'
+import { createBackups } from './backups'
 import { createBookVerbs } from './books'
 import { createCacheVerbs } from './cache'
 import { createCreditVerbs } from './credits'
@@ -25,6 +26,7 @@ type Deps = Parameters<typeof createKeyVerbs>[0] &
   Parameters<typeof createEngineVerbs>[0] &
   Parameters<typeof createLimitVerbs>[0] &
   Parameters<typeof createOperatorAccess>[0] &
+  Parameters<typeof createBackups>[0] &
   Parameters<typeof createStatus>[0] &
   Parameters<typeof createOrgVerbs>[0] &
   Parameters<typeof createCacheVerbs>[0] &
@@ -62,5 +64,6 @@ export function createOperators(deps: Deps) {
     submissions: deps.skills.operator,
     skills: createSkillVerbs(deps),
     backup: deps.backup,
+    backups: createBackups(deps),
   }
 }

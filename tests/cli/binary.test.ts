@@ -68,6 +68,8 @@ describe('with a server', () => {
     expect(run('keys', 'revoke', 'Dev laptop', '--reason', 'x')).toMatchObject({ exitCode: 2, stdout: '' })
     expect(run('engines', 'add', 'x', '--base-url', 'http://127.0.0.1:9')).toMatchObject({ exitCode: 2, stdout: '' })
     expect(run('keys', 'list', '--url', server.url).exitCode).toBe(4)
+    const asTenant = ['--url', server.url, '--key-file', join(dataDir, 'dev-key')]
+    expect(run('users', 'list', ...asTenant)).toMatchObject({ exitCode: 4, stdout: '' })
     expect(run('keys', 'list', '--url', 'http://127.0.0.1:9', '--key-file', join(dataDir, 'dev-key')).exitCode).toBe(7)
     expect(run('keys', 'list', '--url', 'http://svc.example').exitCode).toBe(2)
   })

@@ -7,6 +7,7 @@ import { migrate as migrateSqlite } from 'drizzle-orm/bun-sqlite/migrator'
 import { sha256Hex } from '../crypto'
 import { failpoint } from '../failpoint'
 import { connect } from './postgres-client'
+import { reached } from './reach'
 import { openFile } from './sqlite-file'
 import type { Dialect } from './store'
 
@@ -35,9 +36,10 @@ const START_LOCK = 7_316_403
  */
 export async function inTurn<T>(location: DatabaseLocation, work: () => Promise<T>): Promise<T> {
   if (location.dialect === 'sqlite') return work()
-  const client = connect(location.url)
+  const { url } = location
+  const client = await reached(url, async () => connect(url))
   try {
-    await client`SELECT pg_advisory_lock(${START_LOCK})`
+    await reached(url, () => client`SELECT pg_advisory_lock(${START_LOCK})`)
     return await work()
   } finally {
     await client.close()
@@ -58,9 +60,10 @@ export async function schemaOf(location: DatabaseLocation): Promise<Schema> {
       database.close()
     }
   }
-  const client = connect(location.url)
+  const { url } = location
+  const client = await reached(url, async () => connect(url))
   try {
-    const [found] = await client`SELECT to_regclass('drizzle.__drizzle_migrations') AS name`
+    const [found] = await reached(url, () => client`SELECT to_regclass('drizzle.__drizzle_migrations') AS name`)
     if (!found.name) return compared(hashes, [])
     return compared(hashes, await client`SELECT hash FROM drizzle.__drizzle_migrations ORDER BY id`)
   } finally {

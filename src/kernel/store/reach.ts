@@ -1,0 +1,27 @@
+import { ConfigError } from '../config'
+
+/**
+ * Asks Postgres the first thing. Where it cannot be reached, or refuses, the failure names its host, its database and
+ * the setting, never the password.
+ * @throws ConfigError
+ */
+export async function reached<T>(url: string, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask()
+  } catch (error) {
+    throw new ConfigError([`${placeOf(url)}: ${said(error)}. SVC_DATABASE_URL says where it is.`])
+  }
+}
+
+function placeOf(url: string): string {
+  if (!URL.canParse(url)) return 'The URL of Postgres cannot be read'
+  const { hostname, port, pathname, username } = new URL(url)
+  const who = username ? ` as ${decodeURIComponent(username)}` : ''
+  return `Postgres at ${hostname || 'localhost'}:${port || '5432'} cannot be used (database ${pathname.slice(1) || username}${who})`
+}
+
+function said(error: unknown): string {
+  const { message, code, errno } = error as { message?: string; code?: string; errno?: string }
+  const which = [code, errno].find((one) => typeof one === 'string' && one !== '')
+  return `${String(message).replace(/\.$/, '')}${which ? ` (${which})` : ''}`
+}

@@ -1,0 +1,44 @@
+// SQLite only: a copy of Postgres needs pg_dump, and which backups there are is the same.
+import { afterAll, expect, test } from 'bun:test'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { cliOver } from '../support/cli'
+import { fakeClock } from '../support/clock'
+import { createWorld } from '../support/world'
+
+const clock = fakeClock()
+const world = await createWorld({ clock })
+const over = cliOver(world)
+const run = (line: string[]) => over(line, { clock })
+const folder = mkdtempSync(join(tmpdir(), 'svc-backup-list-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const paths = async () =>
+  (JSON.parse((await run(['backup', 'list', '--json'])).stdout) as { path: string }[]).map(({ path }) => path)
+const make = async (...more: string[]): Promise<string> =>
+  JSON.parse((await run(['backup', 'create', '--json', ...more])).stdout).path
+const DAY = 86_400_000
+
+test('backup list knows what was made, wherever it went; prune removes the old ones but never the newest', async () => {
+  expect((await run(['backup', 'list'])).stderr).toContain('There is no backup. Make one')
+  const elsewhere = await make('--out', join(folder, 'monday'))
+  clock.advance(10 * DAY)
+  const inside = await make()
+  expect(await paths()).toEqual([inside, elsewhere])
+
+  const dry = await run(['backup', 'prune', '--keep', '7d', '--dry-run', '--exit-code', '--json'])
+  expect([dry.exitCode, JSON.parse(dry.stdout).length, existsSync(elsewhere)]).toEqual([10, 1, true])
+  expect((await run(['backup', 'prune', '--keep', '7d', '--no-input'])).exitCode).toBe(2)
+  expect((await run(['backup', 'prune', '--keep', '7d', '--yes'])).exitCode).toBe(0)
+  expect([existsSync(elsewhere), await paths()]).toEqual([false, [inside]])
+  clock.advance(100 * DAY)
+  expect((await run(['backup', 'prune', '--keep', '1d', '--yes'])).stderr).toContain('No backup is that old')
+  const { stdout } = await run(['audit', 'list', 'server', '--action', 'operator.*', '--json'])
+  expect(JSON.parse(stdout)[0]).toMatchObject({ action: 'operator.backups_pruned', entityId: 'backup' })
+})
+
+test('doctor sees a backup that --out put elsewhere', async () => {
+  const path = await make('--out', join(folder, 'tuesday'))
+  const { stdout } = await run(['doctor', 'backups', '--json', '--data-dir', world.config.dataDir])
+  expect(JSON.parse(stdout)).toMatchObject([{ check: 'backups', status: 'ok', detail: expect.stringContaining(path) }])
+})

@@ -1,0 +1,80 @@
+// SQLite only: files of this machine; no database is opened.
+import { afterAll, describe, expect, test } from 'bun:test'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { cli } from '../support/io'
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-config-change-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const fresh = (name: string) => join(folder, name)
+const on = (file: string, ...line: string[]) => cli(['config', ...line], { env: { SVC_CONFIG: file } })
+const saved = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
+
+describe('config set', () => {
+  test('makes the file that SVC_CONFIG names and is not there, for its owner only', async () => {
+    const file = fresh('new/svc.server.json')
+    expect((await on(file, 'list')).stderr).toContain('svc-admin config set NAME VALUE makes it')
+    const { exitCode, stderr } = await on(file, 'set', 'SVC_PORT', '3500')
+    expect([exitCode, stderr.startsWith(`Written to ${file}.`)]).toEqual([0, true])
+    expect(saved(file)).toEqual({ port: 3500 })
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    await on(file, 'set', 'publicUrl', 'https://svc.example')
+    expect((await on(file, 'get', 'publicUrl')).stdout).toBe('https://svc.example\n')
+    expect((await on(file, 'unset', 'port')).exitCode).toBe(0)
+    expect(saved(file)).toEqual({ publicUrl: 'https://svc.example' })
+  })
+
+  test.each<[string, string[], number, RegExp]>([
+    ['a value that is wrong', ['set', 'port', 'high'], 1, /"port" in svc\.server\.json: "high"/],
+    ['a name that is none', ['set', 'prot', '1'], 2, /Did you mean port\?/],
+    ['a secret on the command line', ['set', 'redisUrl', 'redis://:canary@h'], 2, /redisUrl is a secret/],
+    ['two values', ['set', 'port', '1', '--from-file', 'x'], 2, /two values/],
+  ])('refuses %s and writes nothing', async (_, line, code, words) => {
+    const file = fresh('kept.json')
+    writeFileSync(file, '{"port": 3401}')
+    const { exitCode, stdout, stderr } = await on(file, ...line)
+    expect({ exitCode, stdout }).toEqual({ exitCode: code, stdout: '' })
+    expect(stderr).toMatch(words)
+    expect(saved(file)).toEqual({ port: 3401 })
+  })
+
+  test('keeps comments, and with --dry-run everything', async () => {
+    const file = fresh('comments.json')
+    writeFileSync(file, '{\n  // ours\n  "port": 3401\n}')
+    const { exitCode, stderr } = await on(file, 'set', 'host', '0.0.0.0')
+    expect([exitCode, stderr.includes('has comments')]).toEqual([5, true])
+    expect(readFileSync(file, 'utf8')).toContain('// ours')
+    const dry = fresh('dry.json')
+    expect((await on(dry, 'set', 'port', '1', '--dry-run', '--exit-code')).exitCode).toBe(10)
+    expect(existsSync(dry)).toBe(false)
+  })
+
+  test('takes a secret from a file, and shows it nowhere', async () => {
+    const [file, from] = [fresh('secret.json'), fresh('redis.txt')]
+    writeFileSync(from, 'redis://:canary-word@h:6379\n')
+    const { stdout, stderr } = await on(file, 'set', 'redisUrl', '--from-file', from, '--debug')
+    expect(saved(file).redisUrl).toBe('redis://:canary-word@h:6379')
+    expect(stdout + stderr + (await on(file, 'get', 'redisUrl')).stdout).not.toContain('canary-word')
+  })
+})
+
+describe('config check and path', () => {
+  test('say every problem with exit 9, and where the file is', async () => {
+    const file = fresh('broken.json')
+    writeFileSync(file, '{"port": "high", "prot": 1}')
+    const { exitCode, stdout } = await on(file, 'check', '--json')
+    expect([exitCode, JSON.parse(stdout).length]).toEqual([9, 2])
+    expect((await on(file, 'path')).stdout).toBe(`${file}\n`)
+  })
+
+  test('with --production list what a start would refuse', async () => {
+    const file = fresh('fine.json')
+    writeFileSync(file, '{}')
+    const { exitCode, stderr } = await on(file, 'check')
+    expect([exitCode, stderr.includes('are in order')]).toEqual([0, true])
+    const refused = await on(file, 'check', '--production')
+    expect(refused.exitCode).toBe(9)
+    expect(refused.stdout).toMatch(/SVC_PUBLIC_URL is missing[\s\S]*built-in engine answers/)
+  })
+})
