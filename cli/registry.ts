@@ -28,6 +28,7 @@ const groups: Readonly<Record<string, Load>> = {
   ],
   audit: async () => [
     ...(await import('./commands/audit')).auditCommands,
+    (await import('./commands/audit-get')).getAudit,
     (await import('./commands/audit-export')).exportAudit,
   ],
   routing: async () => (await import('./commands/routing')).routingCommands,

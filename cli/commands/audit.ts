@@ -4,17 +4,17 @@ import { apiOf } from '../api'
 import type { Input } from '../command'
 import { defineCommand } from '../command'
 import { EXIT } from '../exit'
-import { expectData, notFoundFailure, usageFailure } from '../failure'
+import { expectData } from '../failure'
 import { formatOf } from '../globals'
 import { column, idColumn } from '../output/columns'
 import { safeJson } from '../output/json'
 import { isStructured } from '../output/print'
 import { type PageOrder, pageFlags, printPages } from '../pages'
 import type { Shell } from '../shell'
-import { argument, duration, optional, text, whole } from '../words'
+import { duration, optional, text, whole } from '../words'
 import { verifyAudit } from './audit-verify'
 
-const columns = [
+export const columns = [
   column('timestamp', 'TIME', { kind: 'time' }),
   column('action', 'ACTION', { keep: true }),
   column('outputSummary.status', 'STATUS', { kind: 'number' }),
@@ -64,7 +64,7 @@ export const common = {
 type Listing = AuditWords & { limit: number; cursor?: string }
 
 /** Reads pages of the record: an owner's for operators, over --url that of the key in use. */
-const recordOf =
+export const recordOf =
   (shell: Shell, owner: string | undefined) =>
   async (query: Listing): Promise<{ items: AuditEvent[]; next: string | null }> => {
     const { isOperator, whose } = await apiOf(shell, { owner })
@@ -96,50 +96,6 @@ const listAudit = defineCommand({
     await printPages(shell, paging, { page, columns, empty: 'Nothing of this kind is on the record.' })
   },
 })
-
-const getAudit = defineCommand({
-  ...common,
-  path: 'audit get',
-  summary: 'Show one event of the record whole',
-  about:
-    'EVENT is the id of an event, six or more characters of it, or the id of a request or thing with one event. Without --since a long record takes a while, because the search goes back from the newest event.',
-  examples: ['audit get 7d0c9a52-5c1e-4a43-9d0e-2a4f0d8f3b6e', 'audit get req_1f4xEU9WTdZBc4YIr2VvP0Ba acme --json'],
-  columns: [
-    ...columns.map((one) => ({ ...one, wide: false })),
-    column('inputSummary', 'INPUT'),
-    column('prevHash', 'PREVIOUS'),
-  ],
-  args: { event: argument('id of an event, or of a request'), ...args },
-  flags: { since: filters.since },
-  async run(shell, { event, owner = shell.globals.org, since }) {
-    const list = recordOf(shell, owner)
-    const from = since === undefined ? {} : { from: iso(shell.clock.now() - since) }
-    const asks: AuditWords[] = event.startsWith('req_')
-      ? [{ request_id: event }]
-      : // The thing first: of things there is an index, of events none.
-        [{ entity_id: event }, { id: event }]
-    let found: AuditEvent[] = []
-    for (const about of asks) if (!found.length) found = await everyOf((order) => list({ ...about, ...from, ...order }))
-    if (found.length > 1)
-      throw usageFailure(
-        `${event} names ${found.length} events.`,
-        `audit list --${event.startsWith('req_') ? 'request' : 'entity'} ${event}, then audit get with the id of one`,
-      )
-    if (!found[0]) throw notFoundFailure(`There is no event ${event} on this record.`, 'audit list --since 24h')
-    shell.print.item(found[0], getAudit.columns!)
-  },
-})
-
-/** All events that are asked for; a whole id ends the search with its event. */
-async function everyOf(page: (order: PageOrder) => Promise<{ items: AuditEvent[]; next: string | null }>) {
-  const found: AuditEvent[] = []
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const { items, next } = await page({ limit: 100, ...(cursor ? { cursor } : {}) })
-    found.push(...items)
-    cursor = next
-  }
-  return found
-}
 
 const PAUSE_MS = 1_000
 
@@ -232,7 +188,7 @@ const countAudit = defineCommand({
 })
 
 /** The filters of contract 19. */
-type AuditWords = Partial<Record<'from' | 'to' | 'key_id' | 'mode' | 'action' | 'actor', string>> &
+export type AuditWords = Partial<Record<'from' | 'to' | 'key_id' | 'mode' | 'action' | 'actor', string>> &
   Partial<Record<'entity_type' | 'entity_id' | 'request_id' | 'id', string>> & { status?: number }
 
 /** Turns the flags into the filters of the API; `--since` becomes `from`. */
@@ -249,4 +205,4 @@ export function wordsOf(shell: Shell, given: Filters): AuditWords {
   return Object.fromEntries(Object.entries(words).filter(([, word]) => word !== undefined)) as AuditWords
 }
 
-export const auditCommands = [listAudit, getAudit, tailAudit, verifyAudit, headAudit, countAudit]
+export const auditCommands = [listAudit, tailAudit, verifyAudit, headAudit, countAudit]
