@@ -53,6 +53,7 @@ const ORDER = [
   'hooks',
   'widgets',
   'pages',
+  'reference',
   'operators',
   'health',
   'http',
@@ -71,11 +72,17 @@ const ONE_HOME: Record<string, { pattern: RegExp; home: RegExp }> = {
     pattern: /\brandomBytes\(|\brandomUUID\(|getRandomValues/,
     home: /^src\/(kernel\/(crypto|ids)|app\/secrets)\.ts$/,
   },
-  // A bundle is told the mode that its libraries run in.
-  'the environment': { pattern: /\bBun\.env\b|\bprocess\.env\b/, home: /^src\/app\/(config|make-bundle)\.ts$/ },
-  'calls to addresses': { pattern: /(?<![.\w])fetch\(/, home: /^src\/(kernel\/outbound|app\/client)\.ts$/ },
+  // A bundle is told the mode that its libraries run in; samples are programs of others, written down.
+  'the environment': {
+    pattern: /\bBun\.env\b|\bprocess\.env\b/,
+    home: /^src\/(app\/(config|make-bundle)|reference\/samples)\.ts$/,
+  },
+  'calls to addresses': {
+    pattern: /(?<![.\w])fetch\(/,
+    home: /^src\/(kernel\/outbound|app\/client|reference\/samples)\.ts$/,
+  },
   // The loader of the chat runs in pages of others and has no other place for a word.
-  'the console': { pattern: /\bconsole\./, home: /^src\/pages\/browser\/embed\// },
+  'the console': { pattern: /\bconsole\./, home: /^src\/(pages\/browser\/embed\/|reference\/samples)/ },
   'evaluated code': { pattern: /\beval\(|\bnew Function\(|node:vm/, home: /^$/ },
   'other programs': { pattern: /\bBun\.spawn|child_process/, home: /^src\/(operators\/dump|audio\/espeak)\.ts$/ },
   'the web framework': { pattern: /from 'elysia'/, home: /^src\/(http\/.*|app\/.*|[a-z-]+\/routes(-[a-z]+)?)\.ts$/ },

@@ -1,4 +1,5 @@
 import type { Setting } from '../../src/kernel/config'
+import { ERROR_PAGES } from '../../src/reference/schema'
 import { defineCommand, type Flag } from '../command'
 import { EXIT_MEANINGS } from '../exit'
 import { usageFailure } from '../failure'
@@ -8,7 +9,6 @@ import { kebab } from '../program'
 import type { Shell } from '../shell'
 import { didYouMean } from '../suggest'
 import { optional } from '../words'
-import { ERROR_PAGES } from './error-codes'
 import { MANIFEST_PAGE } from './manifest-page'
 
 const TOPICS = ['environment', 'exit-codes', 'error', 'manifest'] as const
@@ -70,7 +70,7 @@ function errorPage({ io }: Shell, code: string | undefined): void {
     ['code', code],
     ['status', String(page.status)],
     ['means', page.meaning],
-    ['fix', page.fix],
+    ['fix', page.operator ?? page.cure],
     ['retry', page.retry],
   ] as const
   for (const line of rows(lines)) io.out(line.slice(2))

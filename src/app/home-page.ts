@@ -10,7 +10,7 @@ const HOME = page(
 <dt>Base address of the API</dt>
 <dd><code>/api/v1</code> on this host; chat-completions clients take it as their base URL</dd>
 <dt>Reference of every call</dt>
-<dd><a href="/openapi.json">/openapi.json</a>, an OpenAPI 3.1 document, for people and for tools that import it</dd>
+<dd><a href="/docs">/docs</a> for people; <a href="/openapi.json">/openapi.json</a>, an OpenAPI 3.1 document, for tools</dd>
 <dt>How the server does</dt>
 <dd><a href="/api/v1/health">/api/v1/health</a></dd>
 <dt>To sign in</dt>

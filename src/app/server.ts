@@ -41,6 +41,8 @@ import { videoRoutes } from '../media/routes-video'
 import { orgRoutes } from '../orgs/routes'
 import { jobRoutes } from '../public-jobs/routes'
 import { rateLimitRoutes } from '../rate-limits/routes'
+import { createReference } from '../reference'
+import { referenceRoutes } from '../reference/routes'
 import { researchJobRoutes, researchRoutes } from '../research/routes'
 import { preferenceRoutes } from '../routing-preferences/routes'
 import { settingsRoutes } from '../settings/routes'
@@ -82,6 +84,7 @@ export function createServer({ config, container, metrics, connections }: Deps) 
   const secure = config.publicUrl.startsWith('https://')
   const ownOrigin = config.publicUrl ? new URL(config.publicUrl).origin : null
   const document: OpenApiSource = { get: () => ({}) }
+  const reference = createReference({ read: () => document.get() })
 
   const api = new Elysia({
     normalize: false,
@@ -165,6 +168,7 @@ export function createServer({ config, container, metrics, connections }: Deps) 
     .use(documentRoutes(document, guard))
     .use(pageRoutes({ config, container, guard, streams, ownOrigin }))
     .use(homePageRoutes(guard))
+    .use(referenceRoutes({ reference, publicOrigin: ownOrigin }, guard))
 
   rules.learn(api.routes as never)
   container.audit.setSuccessStatuses(createSuccessTable(api.routes as never))

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { ERROR_PAGES } from '../../cli/commands/error-codes'
+import { ERROR_PAGES } from '../../src/reference/schema'
 import { exitOfStatus } from '../../cli/exit'
 import { expectData, unreadable } from '../../cli/failure'
 import { cli, fakeIo } from '../support/io'

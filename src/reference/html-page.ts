@@ -1,0 +1,61 @@
+import MarkdownIt from 'markdown-it'
+import { html } from '../kernel/html'
+import { STYLE } from './look'
+import type { Page } from './service'
+
+const LANGUAGES: Record<string, string> = { sh: 'curl', ts: 'TypeScript', python: 'Python', json: 'JSON' }
+
+const markdown = new MarkdownIt({ html: false })
+
+/** Headings say their id at their end: `## Answer a prompt {#postCompletions}`. */
+markdown.core.ruler.push('ids', ({ tokens }) => {
+  for (const [at, token] of tokens.entries()) {
+    const text = tokens[at + 1]?.children?.at(-1)
+    const named = token.type === 'heading_open' && text && / \{#(\w+)\}$/.exec(text.content)
+    if (!named) continue
+    token.attrSet('id', named[1]!)
+    text.content = text.content.slice(0, named.index)
+  }
+})
+
+// What scrolls can be reached with the keyboard.
+markdown.renderer.rules.fence = (tokens, at) => {
+  const { info, content } = tokens[at]!
+  const language = LANGUAGES[info] ?? info
+  return html`<p class="lang">${language}</p>
+<pre tabindex="0"><code>${content}</code></pre>
+`.markup
+}
+markdown.renderer.rules.table_open = () => '<div class="scrolls" tabindex="0" role="group" aria-label="Table"><table>\n'
+markdown.renderer.rules.table_close = () => '</table></div>\n'
+markdown.renderer.rules.th_open = () => '<th scope="col">'
+
+/** A page of the reference as HTML that needs no script. */
+export const htmlOf = ({ title, markdown: text, links }: Page, path: string): string =>
+  html`<!doctype html>
+<html lang="en" dir="ltr">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} – svc</title>
+<link rel="alternate" type="text/markdown" href="/docs${path && `/${path}`}.md">
+<style>${{ markup: STYLE }}</style>
+</head>
+<body>
+<nav aria-label="Pages">
+<a class="skip" href="#main">To the text</a>
+<ul>
+${[{ name: 'Start', slug: '' }, ...links, { name: 'Clients', slug: 'clients' }, { name: 'Errors', slug: 'errors' }].map(
+  ({ name, slug }) =>
+    html`<li><a href="/docs${slug && `/${slug}`}"${slug === path && { markup: ' aria-current="page"' }}>${name}</a></li>
+`,
+)}
+<li><a href="/docs/console">Console</a></li>
+</ul>
+</nav>
+<main id="main">
+${{ markup: markdown.render(text) }}
+</main>
+</body>
+</html>
+`.markup

@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto'
+
+/** The style of the reference; it stands in each page, so that nothing has to be fetched before it is shown. */
+export const STYLE = `
+:root { color-scheme: light dark; font: 1rem/1.55 system-ui, sans-serif; --accent: #1d4ed8; --ground: #fff;
+  --raised: #f3f5f8; --ink: #14181f; --faint: #4d5766; --line: #8791a0; --soft-line: #dde2e9 }
+@media (prefers-color-scheme: dark) { :root { --accent: #8ab0ff; --ground: #14171c; --raised: #20252d; --ink: #eef1f6;
+  --faint: #b0bac8; --line: #76818f; --soft-line: #333b46 } }
+body { margin: 0; background: var(--ground); color: var(--ink); display: grid; grid-template-columns: 15rem minmax(0, 1fr) }
+a { color: var(--accent) } .skip { position: absolute; left: -99rem } .skip:focus { left: 1rem; top: 1rem; background: var(--ground) }
+nav { padding: 1.25rem; border-right: 1px solid var(--soft-line); font-size: .9375rem }
+nav ul { list-style: none; margin: 0; padding: 0 } nav a { display: block; padding: .15rem 0; min-height: 1.5rem; text-decoration: none }
+nav a[aria-current] { font-weight: 700; color: var(--ink) }
+main { padding: 1.25rem 2rem 4rem; max-width: 62rem; min-width: 0; overflow-wrap: anywhere }
+h1 { font-size: 1.625rem; line-height: 1.25 } h2 { font-size: 1.25rem; margin: 2.75rem 0 .5rem; padding-top: .75rem; border-top: 1px solid var(--soft-line) }
+code, pre { font: .875rem/1.5 ui-monospace, monospace } code { overflow-wrap: anywhere }
+pre { background: var(--raised); border-radius: .5rem; padding: .75rem 1rem; overflow: auto; max-height: 28rem }
+.scrolls { overflow-x: auto } table { border-collapse: collapse; width: 100%; font-size: .9375rem }
+td, th { text-align: left; vertical-align: top; padding: .35rem .75rem .35rem 0; border-bottom: 1px solid var(--soft-line); min-width: 5rem }
+:focus-visible { outline: 2px solid var(--ink); outline-offset: 2px } .lang { color: var(--faint); font-size: .8125rem; margin: 1rem 0 .25rem }
+@media (max-width: 50rem) { body { display: block } nav { border: 0; border-bottom: 1px solid var(--soft-line) }
+  nav ul { display: flex; flex-wrap: wrap; gap: 0 1rem } main { padding: 1rem } }
+@media print { nav, .skip { display: none } body { display: block } pre { max-height: none; white-space: pre-wrap } }
+`
+
+const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
+
+/** No script, no frame, nothing from elsewhere (dx 5.1). */
+export const LOOK_HEADERS: Readonly<Record<string, string>> = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  'referrer-policy': 'no-referrer',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=()',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+}

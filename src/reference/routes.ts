@@ -1,0 +1,83 @@
+import { Elysia } from 'elysia'
+import type { Guard } from '../http/guard'
+import { notFound } from '../kernel/errors'
+import { consolePage, consoleScript } from './console-page'
+import { htmlOf } from './html-page'
+import { LOOK_HEADERS } from './look'
+import type { Reference } from './service'
+
+type Deps = {
+  reference: Reference
+  /** The address that readers use; null where it follows from the request. */
+  publicOrigin: string | null
+}
+
+const MARKDOWN = { 'content-type': 'text/markdown; charset=utf-8' }
+const JSON_TYPE = { 'content-type': 'application/json' }
+const TEXT = { 'content-type': 'text/plain; charset=utf-8' }
+
+/** `/docs`: the reference for people, and the same pages as Markdown for programs (dx 5.5). */
+export function referenceRoutes({ reference, publicOrigin }: Deps, guard: Guard) {
+  function show(name: string, request: Request): Response {
+    const asMarkdown = name.endsWith('.md')
+    const path = asMarkdown ? name.slice(0, -'.md'.length) : name
+    const page = reference.page(path, publicOrigin ?? originOf(request))
+    if (!page) throw notFound('page')
+    return asMarkdown ? packed(page.markdown, MARKDOWN, request) : packed(htmlOf(page, path), LOOK_HEADERS, request)
+  }
+  return new Elysia({ detail: { hide: true } })
+    .use(guard)
+    .get('/docs', ({ request }) => show('', request), { open: true })
+    .get('/docs.md', ({ request }) => show('.md', request), { open: true })
+    .get('/docs/llms.txt', ({ request }) => packed(reference.llms(), TEXT, request), { open: true })
+    .get('/llms.txt', ({ request }) => packed(reference.llms(), TEXT, request), { open: true })
+    .get(
+      '/docs/console',
+      async ({ request }) => {
+        const { html, headers } = await consolePage()
+        return packed(html, headers, request)
+      },
+      { open: true },
+    )
+    .get('/docs/scalar.json', ({ request }) => packed(reference.forConsole(), JSON_TYPE, request), { open: true })
+    .get('/docs/scalar.js', ({ request }) => scriptFor(request), { open: true })
+    .get('/docs/:page', ({ params, request }) => show(params.page, request), { open: true })
+    .get('/docs/errors/:code', ({ params, request }) => show(`errors/${params.code}`, request), { open: true })
+}
+
+/** A page may be kept for as long as somebody reads around. */
+const SHORTLY = 'public, max-age=300'
+
+function packed(text: string, headers: Readonly<Record<string, string>>, request: Request): Response {
+  const gzip = takesGzip(request)
+  return new Response(gzip ? Bun.gzipSync(new TextEncoder().encode(text)) : text, {
+    headers: {
+      ...headers,
+      'cache-control': SHORTLY,
+      vary: 'Accept-Encoding',
+      ...(gzip ? { 'content-encoding': 'gzip' } : {}),
+    },
+  })
+}
+
+async function scriptFor(request: Request): Promise<Response> {
+  const { text, gzip } = await consoleScript()
+  const isPacked = takesGzip(request)
+  return new Response(isPacked ? gzip : text, {
+    headers: {
+      'content-type': 'text/javascript; charset=utf-8',
+      'cache-control': SHORTLY,
+      'x-content-type-options': 'nosniff',
+      vary: 'Accept-Encoding',
+      ...(isPacked ? { 'content-encoding': 'gzip' } : {}),
+    },
+  })
+}
+
+const takesGzip = (request: Request): boolean => /\bgzip\b/.test(request.headers.get('accept-encoding') ?? '')
+
+/** The origin that the reader's browser asked; a name that is no host name is not repeated. */
+function originOf(request: Request): string {
+  const { protocol, host } = new URL(request.url)
+  return /^[\w.:[\]-]{1,255}$/.test(host) ? `${protocol}//${host}` : 'http://localhost'
+}
