@@ -97,7 +97,7 @@ async function openLocked(options: Options, lock: DataLock) {
     isProxy: isTrustedProxy(config),
   })
   const api = createServer({ config, container, metrics, connections })
-  const { ops, remoteOps } = createOps({
+  const operatorApis = createOps({
     config,
     container,
     metrics,
@@ -109,8 +109,10 @@ async function openLocked(options: Options, lock: DataLock) {
   return {
     config,
     api,
-    ops,
-    remoteOps,
+    get ops() {
+      return operatorApis.ops
+    },
+    remoteOps: operatorApis.remoteOps,
     container,
     store,
     metrics,

@@ -112,9 +112,13 @@ export function createOps({ config, container, metrics, location, stopping, apiU
     rules.learn(api.routes)
     return api
   }
+  let ops: OperatorApi | undefined
   return {
-    /** The API served on the socket. */
-    ops: apiFor(null),
+    /** The API served on the socket. Made when it is first asked for: commands of tenants and most tests need none. */
+    get ops(): OperatorApi {
+      ops ??= apiFor(null)
+      return ops
+    },
     /** The API served to other machines, which need an operator key; null unless configured. */
     remoteOps: config.opsListen ? apiFor(operators.access.identify) : null,
   }

@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache'
 import type { EventBus } from '../events'
 import type { OwnerScope } from '../kernel/caller'
+import { createLru } from '../kernel/lru'
 import { microToCents } from '../kernel/money'
 import type { Reader, Tx } from '../kernel/store'
 import type { AccountLimits, AccountLimitsOf } from './account-limits'
@@ -27,7 +27,7 @@ export type BalanceWatch = ReturnType<typeof createBalanceWatch>
  */
 export function createBalanceWatch({ limits, events, most = 50_000 }: Deps) {
   /** Lower bound of each balance in micro-cents. For SQLite only, where no other process writes; Postgres returns it. */
-  const lowerBounds = new LRUCache<OwnerScope, number>({ max: most })
+  const lowerBounds = createLru<OwnerScope, number>(most)
   let orderTopUp: OrderTopUp | null = null
 
   return { charged, decreased, credited, limitsChanged, onTopUp }

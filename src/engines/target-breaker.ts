@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache'
 import type { Clock } from '../kernel/clock'
+import { createLru } from '../kernel/lru'
 import { type Breaker, type BreakerState, createBreaker, FAILURES_TO_OPEN, OPEN_MS, WINDOW_MS } from './breaker'
 
 /** A change of a breaker, for the log; `owner` null when it concerns every owner. */
@@ -37,7 +37,7 @@ const TRIAL_MS = 5_000
  * or more owners saw them or a probe of our own fails too, else for the one owner, who may have provoked them.
  */
 export function createTargetBreaker({ clock, answers, changed }: Deps) {
-  const owners = new LRUCache<string, Breaker>({ max: MOST_OWNERS })
+  const owners = createLru<string, Breaker>(MOST_OWNERS)
   let failures: Failure[] = []
   let openedAt: number | null = null
   let triedAt: number | null = null

@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache'
 import type { Clock } from './clock'
+import { createLru } from './lru'
 
 type Options = {
   max: number
@@ -31,7 +31,7 @@ export function createReadCache<K extends string, V extends object>({
   clock,
   joins = true,
 }: Options): ReadCache<K, V> {
-  const kept = new LRUCache<K, { value: V; readAt: number }>({ max })
+  const kept = createLru<K, { value: V; readAt: number }>(max)
   const reads = new Map<K, { readAt: number; found: Promise<V | null> }>()
   const isFresh = ({ readAt }: { readAt: number }): boolean => clock.monotonic() - readAt < maxAgeMs
 

@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache'
 import type { Clock } from './clock'
+import { createLru } from './lru'
 
 const MOST = 20_000
 
@@ -13,7 +13,7 @@ export type Sightings<Id extends string> = {
 /** Collects "last used" times in memory, bounded, so that requests need not write them. */
 export function createSightings<Id extends string>(options: { everyMs?: number; clock: Clock }): Sightings<Id> {
   const { everyMs = 60_000, clock } = options
-  const noted = new LRUCache<Id, number>({ max: MOST })
+  const noted = createLru<Id, number>(MOST)
   let pending = new Map<Id, number>()
   return {
     note(id) {

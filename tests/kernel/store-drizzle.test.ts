@@ -50,17 +50,17 @@ describe('the private parts of drizzle that are read', () => {
     const twice = sql<number>`${things.count} * 2`.mapWith(Number).as('twice')
     const columns = { ...getTableColumns(things), twice }
     const whole = db.select().from(things).prepare()
-    expect(await planned(whole).execute({})).toEqual(await whole.execute())
+    expect(await planned(whole).prepared.execute({})).toEqual(await whole.execute())
     const one = db
       .select(columns)
       .from(things)
       .where(eq(things.id, named('id')))
       .prepare()
-    const found = await planned(one).execute({ id: 'a' })
+    const found = await planned(one).prepared.execute({ id: 'a' })
     expect(found).toEqual(await one.execute({ id: 'a' }))
     expect(found).toEqual([{ ...full, twice: 14 }])
     const values = Object.fromEntries(Object.keys(full).map((name) => [name, named(name)])) as never
-    await planned(db.insert(things).values(values).prepare()).execute({ ...full, id: 'c' })
+    await planned(db.insert(things).values(values).prepare()).prepared.execute({ ...full, id: 'c' })
     expect(await one.execute({ id: 'c' })).toEqual([{ ...full, id: 'c', twice: 14 }])
   })
 
@@ -70,9 +70,9 @@ describe('the private parts of drizzle that are read', () => {
       .set({ count: 9 })
       .where(eq(things.id, named('id')))
       .prepare()
-    expect(await planned(change).execute({ id: 'b' })).toMatchObject({ changes: 1 })
-    expect(await planned(change).execute({ id: 'none' })).toMatchObject({ changes: 0 })
-    expect(() => planned(change).execute({})).toThrow('No value for placeholder "id"')
+    expect(await planned(change).prepared.execute({ id: 'b' })).toMatchObject({ changes: 1 })
+    expect(await planned(change).prepared.execute({ id: 'none' })).toMatchObject({ changes: 0 })
+    expect(() => planned(change).prepared.execute({})).toThrow('No value for placeholder "id"')
   })
 
   test('reads of Postgres run by the session', async () => {

@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache'
 import type { OwnerScope } from '../../kernel/caller'
 import { sha256Hex } from '../../kernel/crypto'
+import { createLru } from '../../kernel/lru'
 import type { AboutText } from '../guardrail'
 import type { RuleSet } from '../policy/rule-sets'
 import type { EngineOpinion } from '../second-look/engine-opinion'
@@ -33,7 +33,7 @@ export type RuleRunner = ReturnType<typeof createRuleRunner>
 export function createRuleRunner(opinion: EngineOpinion | null = null) {
   const review = createSecondLook(opinion)
   const run = createLoopOrThread()
-  const clean = new LRUCache<string, true>({ max: MOST_CLEAN })
+  const clean = createLru<string, true>(MOST_CLEAN)
 
   return { texts, recurringTexts, value, everyRule, secondLook }
 

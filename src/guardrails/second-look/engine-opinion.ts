@@ -1,8 +1,8 @@
-import { LRUCache } from 'lru-cache'
 import { type EngineService, engineOfMode, type Message } from '../../engines'
 import type { Clock } from '../../kernel/clock'
 import { ConfigError } from '../../kernel/config'
 import { randomBase62, sha256Hex } from '../../kernel/crypto'
+import { createLru } from '../../kernel/lru'
 
 /** A caller waits for it. */
 const TIMEOUT_MS = 2_000
@@ -45,7 +45,7 @@ export function createEngineOpinion({ engines, clock, chosen }: Deps): EngineOpi
       (id) => id && !engines.isFree(id),
     )
 
-  const known = new LRUCache<string, readonly number[]>({ max: MOST_KNOWN })
+  const known = createLru<string, readonly number[]>(MOST_KNOWN)
 
   /** Answers are remembered: a request that is repeated brings the same texts. */
   return async function opinion(question, signal) {

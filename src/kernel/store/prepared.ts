@@ -13,7 +13,7 @@ type Field = { path: string[]; field: unknown }
 /** A prepared statement of SQLite. */
 type Statement = {
   stmt: SqliteStatement
-  query: { params: unknown[] }
+  query: { sql: string; params: unknown[] }
   fields: Field[] | undefined
   customResultMapper: unknown
   execute(values: Values): Promise<unknown>
@@ -23,20 +23,31 @@ type Statement = {
 export type Prepared = { execute(values: Values): Promise<unknown> }
 
 /** Statements by what declares them. */
-export type Statements = { get(key: object): Prepared | undefined; set(key: object, statement: Prepared): unknown }
+export type Statements = {
+  get(key: object): Prepared | undefined
+  set(key: object, statement: Prepared): unknown
+  /** SQLite: compiles a text that was built for another connection. */
+  compile?(sql: string): SqliteStatement
+}
+
+/** Makes a statement for another connection of SQLite. */
+export type Plan = (compile: (sql: string) => SqliteStatement) => Prepared
 
 /**
  * Computes the mapping of a statement's parameters and columns once. drizzle does it for every value of every call,
  * which on the hot path costs more than SQLite itself. Joins are still mapped by drizzle.
  */
-export function planned(statement: unknown): Prepared {
+export function planned(statement: unknown): { prepared: Prepared; plan: Plan | null } {
   const { stmt, query, fields, customResultMapper } = statement as Statement
   const simple = !customResultMapper && (fields ?? []).every(({ path }) => path.length === 1)
-  if (!simple) return statement as Prepared
+  if (!simple) return { prepared: statement as Prepared, plan: null }
   const bind = binder(query.params)
-  if (!fields) return { execute: (values) => Promise.resolve(stmt.run(...(bind(values) as never[]))) }
-  const read = reader(fields)
-  return { execute: (values) => Promise.resolve(stmt.values(...(bind(values) as never[])).map(read)) }
+  const read = fields ? reader(fields) : null
+  const on = (stmt: SqliteStatement): Prepared =>
+    read
+      ? { execute: (values) => Promise.resolve(stmt.values(...(bind(values) as never[])).map(read)) }
+      : { execute: (values) => Promise.resolve(stmt.run(...(bind(values) as never[]))) }
+  return { prepared: on(stmt), plan: (compile) => on(compile(query.sql)) }
 }
 
 /** A parameter: a constant, or the name of its value and what encodes it. */

@@ -93,7 +93,7 @@ function facade(database: Database): Tx {
   const db = drizzle(database)
   return {
     dialect: 'sqlite',
-    prepared: new Map(),
+    prepared: Object.assign(new Map(), { compile: (sql: string) => database.prepare(sql) }),
     of: (table: { sqlite: unknown }) => table.sqlite,
     select: db.select.bind(db),
     selectDistinct: db.selectDistinct.bind(db),

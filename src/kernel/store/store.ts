@@ -1,7 +1,7 @@
 import { type Placeholder, sql } from 'drizzle-orm'
 import type { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core'
 import type { Table } from './kit'
-import { type Prepared, planned, type Statements } from './prepared'
+import { type Plan, type Prepared, planned, type Statements } from './prepared'
 import type { Wire } from './wire'
 
 export type Dialect = 'sqlite' | 'postgres'
@@ -65,8 +65,9 @@ const placeholders = new Proxy({} as Record<string, Placeholder>, {
 let statements = 0
 
 /**
- * Declares a query once. It is built once for each store, because building it costs more than running it. `build` must
- * name each parameter it uses: a parameter exists once it is named, so spreading `params` gives none.
+ * Declares a query once. It is built once and compiled for each connection, because building it costs more than running
+ * it. `build` may look at the dialect of `db` and nothing else of it. It must name each parameter it uses: a parameter
+ * exists once it is named, so spreading `params` gives none.
  *
  *     const byId = query<{ id: KeyId }>()((db, p) => db.select().from(db.of(apiKeys)).where(eq(db.of(apiKeys).id, p.id)))
  *     const [row] = await byId(store.read, { id })
@@ -76,11 +77,17 @@ export const query =
   <Q extends Buildable>(build: (db: D, params: { [K in keyof P]: Placeholder }) => Q) => {
     const key = {}
     const name = `svc_${++statements}`
-    const prepare = (db: D): Prepared => {
+    let plan: Plan | null = null
+    const made = (db: D): Prepared => {
+      if (plan && db.prepared.compile) return plan(db.prepared.compile)
       const built = build(db, placeholders as { [K in keyof P]: Placeholder })
-      const isSqlite = db.dialect === 'sqlite'
-      const statement = built.prepare(isSqlite ? undefined : name)
-      const prepared = isSqlite ? planned(statement) : (statement as Prepared)
+      if (db.dialect === 'postgres') return built.prepare(name) as Prepared
+      const first = planned(built.prepare())
+      plan = first.plan
+      return first.prepared
+    }
+    const prepare = (db: D): Prepared => {
+      const prepared = made(db)
       db.prepared.set(key, prepared)
       return prepared
     }
