@@ -13,9 +13,9 @@ const CHECKS: Record<string, string[]> = {
   lint: ['run', 'check:lint'],
   'unused code': ['run', 'check:unused'],
   'generated files': ['drizzle/generate.ts', '--check'],
-  'trained model of the classifier': ['src/classifier/training/train.ts', '--check'],
 }
 const LONG_CHECKS: Record<string, string[]> = {
+  'trained model of the classifier': ['src/classifier/training/train.ts', '--check'],
   'trained models of guardrails': ['src/text/verdicts/training/train.ts', '--check'],
 }
 

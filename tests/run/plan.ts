@@ -26,16 +26,22 @@ export type Plan = {
 export const LATER_ON_POSTGRES = [
   ...['app', 'audio', 'browser', 'builtin', 'canvases', 'catalogue', 'chaos', 'chat', 'cli', 'code', 'completions'],
   ...['documents', 'engines', 'guardrails', 'media', 'operators', 'orgs', 'pages', 'research', 'routing-preferences'],
-  ...['skills', 'tools', 'voice'],
+  ...['channels', 'health', 'live', 'making', 'settings', 'skill-runs', 'skills', 'takeovers', 'tools', 'traffic'],
+  ...['voice', 'widgets', 'workflows'],
   ...[
     'auth/attempts',
     'contract/audit',
     'contract/bounds',
     'contract/openapi',
     'files/serving',
+    'hooks/firing',
+    'hooks/manage',
+    'invariants/clocks',
+    'invariants/disconnects',
     'invariants/event-loop',
   ],
-  ...['invariants/fuzz', 'invariants/memory', 'invariants/sse-framing', 'usage/slow-reader'],
+  ...['invariants/fuzz', 'invariants/memory', 'invariants/secrets', 'invariants/sse-framing', 'usage/slow-reader'],
+  ...['webhooks/events', 'webhooks/listen', 'webhooks/receivers', 'webhooks/signature'],
 ]
 
 const isLater = (file: string): boolean =>
