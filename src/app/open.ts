@@ -84,12 +84,8 @@ async function openLocked(options: Options, lock: DataLock) {
   const stopping = new AbortController()
   let url: string | null = null
   const apiUrl = () => url
-  const { location, store, metrics, redis, container, findings } = await openRooms(
-    options,
-    lock.home,
-    stopping.signal,
-    apiUrl,
-  )
+  const rooms = await openRooms(options, lock.home, stopping.signal, apiUrl)
+  const { location, store, metrics, redis, container, findings } = rooms
   const connections = createConnections({
     clock,
     log,
