@@ -39,10 +39,14 @@ const groups: Readonly<Record<string, Load>> = {
     ...(await import('./commands/skills-files')).skillFileCommands,
     ...(await import('./commands/skills-change')).skillChangeCommands,
   ],
-  canvases: async () => (await import('./commands/canvases')).canvasCommands,
+  canvases: async () => [
+    ...(await import('./commands/canvases')).canvasCommands,
+    ...(await import('./commands/canvases-runs')).canvasRunCommands,
+  ],
   workflows: async () => [
     ...(await import('./commands/workflows')).workflowCommands,
     ...(await import('./commands/workflows-enable')).workflowEnableCommands,
+    (await import('./commands/workflows-validate')).validateWorkflow,
     ...(await import('./commands/workflows-runs')).workflowRunCommands,
   ],
   submissions: async () => [
@@ -76,7 +80,10 @@ const groups: Readonly<Record<string, Load>> = {
     (await import('./commands/browser-doctor')).browserDoctor,
   ],
   takeovers: async () => (await import('./commands/takeovers')).takeoverCommands,
-  deliveries: async () => (await import('./commands/deliveries')).deliveryCommands,
+  deliveries: async () => [
+    ...(await import('./commands/deliveries')).deliveryCommands,
+    ...(await import('./commands/deliveries-replay')).deliveryFileCommands,
+  ],
   events: async () => (await import('./commands/events')).eventCommands,
   migrate: async () => (await import('./commands/migrate')).migrateCommands,
   backup: async () => (await import('./commands/backup')).backupCommands,

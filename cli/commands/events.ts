@@ -9,7 +9,7 @@ import { pageFlags, printPages } from '../pages'
 import { readValueFile } from '../preference-file'
 import type { Shell } from '../shell'
 import { tail } from '../tail'
-import { argument, LAST, text } from '../words'
+import { argument, duration, LAST, text, whole } from '../words'
 
 const columns = [
   column('id', 'ID', { keep: true }),
@@ -93,8 +93,10 @@ const publishEvent = defineCommand({
   flags: {
     file: { ...text('FILE', 'the payload'), short: 'f' },
     source: text('NAME', 'where it comes from'),
+    repeat: whole('N', 'how often; once by default', { min: 1, max: 1_000 }),
+    every: duration('TIME', 'pause between them; 1s by default'),
   },
-  async run(shell, { type, file, source }) {
+  async run(shell, { type, file, source, repeat = 1, every = 1_000 }) {
     const payload = file === undefined ? null : await readValueFile(shell, file)
     if (shell.planned(`publish ${type}`)) return
     const { api } = await apiOf(shell)
@@ -104,8 +106,12 @@ const publishEvent = defineCommand({
       payload,
       ...(source === undefined ? {} : { sourceConnector: source }),
     }
-    const headers = { 'idempotency-key': shell.globals.idempotencyKey ?? randomBase62(24) }
-    shell.print.item(expectData(await api.events.post(order, { headers })), columns)
+    for (let at = 0; at < repeat && !shell.signal.aborted; at += 1) {
+      if (at > 0) await shell.clock.sleep(every, shell.signal)
+      const key = at === 0 ? shell.globals.idempotencyKey : undefined
+      const headers = { 'idempotency-key': key ?? randomBase62(24) }
+      shell.print.item(expectData(await api.events.post(order, { headers })), columns)
+    }
   },
 })
 

@@ -10,7 +10,7 @@ import { readValueFile } from '../preference-file'
 import { resourceOver } from '../resource'
 import { resolveRuleSet } from '../rule-set'
 import type { Shell } from '../shell'
-import { argument, choice, duration, text } from '../words'
+import { argument, choice, duration, flag, optional, text } from '../words'
 
 const POLL_MS = 1_000
 const PATIENCE_MS = 600_000
@@ -24,6 +24,18 @@ const columns = [
   column('startedAt', 'BEGUN', { kind: 'time' }),
   column('completedAt', 'ENDED', { kind: 'time' }),
   column('output', 'OUTPUT', { wide: true }),
+]
+
+const stepColumns = [
+  column('index', 'STEP', { kind: 'number' }),
+  column('name', 'NAME'),
+  column('type', 'TYPE'),
+  column('status', 'STATUS'),
+  column('error', 'ERROR'),
+  column('output', 'OUTPUT'),
+  column('costCents', 'COST', { kind: 'money', least: true }),
+  column('startedAt', 'BEGUN', { kind: 'time', wide: true }),
+  column('completedAt', 'ENDED', { kind: 'time' }),
 ]
 
 const common = { apis: ['tenant', 'operator'], columns, offline: false, danger: 'none' } as const
@@ -42,29 +54,39 @@ const runWorkflow = defineCommand({
   impact: 'write',
   exits: [3, 4, 5, 7, 8, 9],
   args: { workflow: WORKFLOW },
-  flags: { data: text('FILE', 'trigger data, as JSON; - reads it from stdin') },
-  async run(shell, { workflow, data }) {
+  flags: {
+    data: text('FILE', 'trigger data, as JSON; - reads it from stdin'),
+    wait: flag('follow it past the 25 seconds of the server, for ten minutes'),
+  },
+  async run(shell, { workflow, data, wait }) {
     const triggerData = data ? ((await readValueFile(shell, data)) as Record<string, unknown>) : {}
     if (shell.planned(`run workflow ${workflow}`)) return
     const { one } = await workflowOver(shell, workflow)
     const headers = { 'idempotency-key': shell.globals.idempotencyKey ?? randomBase62(24) }
-    finish(shell, expectData(await one.run.post({ triggerData }, { headers })).run)
+    const { run } = expectData(await one.run.post({ triggerData }, { headers }))
+    if (!wait || run.completedAt !== null) return finish(shell, run)
+    await follow(shell, one, run.id, PATIENCE_MS)
   },
 })
 
 const listRuns = defineCommand({
   ...common,
   path: 'workflows runs',
-  summary: 'List the runs of a workflow, newest first',
-  about: 'With --status only those that stand so. With --watch the list is read again every two seconds.',
+  summary: 'List the runs of a workflow, newest first, or the steps of one run',
+  about:
+    'With the id of a run it lists its steps with times and outputs. With --watch it is read again every two seconds.',
   examples: [`workflows runs ${ID}`, `workflows runs ${ID} --status paused --json`],
   impact: 'read',
   exits: [3, 4, 7],
   watchable: true,
-  args: { workflow: WORKFLOW },
+  args: { workflow: WORKFLOW, run: optional('id of the run') },
   flags: { status: choice(['running', 'paused', 'completed', 'failed'], 'only in this state'), ...pageFlags },
-  async run(shell, { workflow, status, ...paging }) {
+  async run(shell, { workflow, run: runId, status, ...paging }) {
     const { one } = await workflowOver(shell, workflow)
+    if (runId !== undefined) {
+      const { run } = expectData(await one.runs({ runId: encodeURIComponent(runId) }).get())
+      return shell.print.list(run.stepResults, stepColumns, 'No step has begun.')
+    }
     const only = status ? { status } : {}
     await printPages(shell, paging, {
       page: async (order) => {
@@ -90,21 +112,31 @@ const watchRun = defineCommand({
   flags: { within: duration('TIME', 'how long at most; 10m by default') },
   async run(shell, { workflow, run: runId, within = PATIENCE_MS }) {
     const { one } = await workflowOver(shell, workflow)
-    const until = shell.clock.monotonic() + within
-    let drawn: string[] = []
-    for (;;) {
-      const { run } = expectData(await one.runs({ runId }).get())
-      const lines = run.stepResults.map(lineOf)
-      for (const line of lines.filter((one) => !drawn.includes(one))) shell.note(line)
-      drawn = lines
-      if (run.completedAt !== null) return finish(shell, run, false)
-      if (shell.clock.monotonic() >= until || shell.signal.aborted) break
-      await shell.clock.sleep(POLL_MS, shell.signal)
-    }
-    shell.exitCode = shell.signal.aborted ? EXIT.interrupted : EXIT.pending
-    shell.note('It has not ended.')
+    await follow(shell, one, runId, within)
   },
 })
+
+/** Draws the steps of a run as they end. */
+async function follow(
+  shell: Shell,
+  one: Awaited<ReturnType<typeof workflowOver>>['one'],
+  runId: string,
+  within: number,
+) {
+  const until = shell.clock.monotonic() + within
+  let drawn: string[] = []
+  for (;;) {
+    const { run } = expectData(await one.runs({ runId }).get())
+    const lines = run.stepResults.map(lineOf)
+    for (const line of lines.filter((one) => !drawn.includes(one))) shell.note(line)
+    drawn = lines
+    if (run.completedAt !== null) return finish(shell, run, false)
+    if (shell.clock.monotonic() >= until || shell.signal.aborted) break
+    await shell.clock.sleep(POLL_MS, shell.signal)
+  }
+  shell.exitCode = shell.signal.aborted ? EXIT.interrupted : EXIT.pending
+  shell.note('It has not ended.')
+}
 
 const decision = (word: 'approve' | 'reject' | 'cancel', summary: string, about: string) =>
   defineCommand({

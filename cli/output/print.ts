@@ -137,6 +137,10 @@ const csv = (records: readonly JsonObject[], columns: readonly Column[], headers
   ...records.map((row) => csvLine(columns.map(({ field }) => plain(valueAt(row, field))))),
 ]
 
+/** Records as the lines of a CSV file, with every column. */
+export const csvOf = (records: readonly object[], columns: readonly Column[]): string[] =>
+  csv(records as readonly JsonObject[], columns, true)
+
 const plain = (value: unknown): string => {
   if (value === null || value === undefined) return ''
   if (Array.isArray(value)) return clean(value.join(' '))

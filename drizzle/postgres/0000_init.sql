@@ -905,7 +905,8 @@ CREATE TABLE "workflows" (
 	"steps" jsonb NOT NULL,
 	"enabled" boolean NOT NULL,
 	"next_run_at" bigint,
-	"last_run_at" bigint
+	"last_run_at" bigint,
+	"canvas_id" text
 );
 --> statement-breakpoint
 CREATE TABLE "purchases" (
@@ -1068,6 +1069,7 @@ CREATE INDEX "widgets_by_age" ON "widgets" USING btree ("created_at","id");--> s
 CREATE INDEX "workflow_runs_by_workflow" ON "workflow_runs" USING btree ("workflow_id","created_at","id");--> statement-breakpoint
 CREATE INDEX "workflow_runs_by_end" ON "workflow_runs" USING btree ("completed_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "workflow_runs_once" ON "workflow_runs" USING btree ("once");--> statement-breakpoint
+CREATE UNIQUE INDEX "workflows_of_canvas" ON "workflows" USING btree ("canvas_id");--> statement-breakpoint
 CREATE INDEX "workflows_by_owner" ON "workflows" USING btree ("owner","created_at","id");--> statement-breakpoint
 CREATE INDEX "workflows_by_age" ON "workflows" USING btree ("created_at","id");--> statement-breakpoint
 CREATE INDEX "workflows_by_trigger" ON "workflows" USING btree ("trigger_type","owner");--> statement-breakpoint

@@ -1031,9 +1031,11 @@ CREATE TABLE `workflows` (
 	`steps` text NOT NULL,
 	`enabled` integer NOT NULL,
 	`next_run_at` integer,
-	`last_run_at` integer
+	`last_run_at` integer,
+	`canvas_id` text
 );
 --> statement-breakpoint
+CREATE UNIQUE INDEX `workflows_of_canvas` ON `workflows` (`canvas_id`);--> statement-breakpoint
 CREATE INDEX `workflows_by_owner` ON `workflows` (`owner`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `workflows_by_age` ON `workflows` (`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `workflows_by_trigger` ON `workflows` (`trigger_type`,`owner`);--> statement-breakpoint

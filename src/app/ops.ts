@@ -16,6 +16,7 @@ import { preferenceOperatorRoutes } from '../routing-preferences/routes'
 import { webhookOperatorRoutes } from '../webhooks/routes'
 import { widgetOperatorRoutes } from '../widgets/routes'
 import { workflowOperatorRoutes } from '../workflows/routes'
+import { canvasWorkflowOperatorRoutes } from '../workflows/routes-canvases'
 import { type Config, configPath } from './config'
 import type { Container } from './container'
 import { RELEASE } from './version'
@@ -131,6 +132,7 @@ const operatorApi = (operators: OperatorService, container: Container, edge: Ope
     .use(preferenceOperatorRoutes(container, edge))
     .use(canvasOperatorRoutes(container.canvases, edge))
     .use(workflowOperatorRoutes(container.workflows, edge))
+    .use(canvasWorkflowOperatorRoutes(container.workflows, edge))
     .use(jobOperatorRoutes(container.publicJobs, edge))
     .use(researchOperatorRoutes(container.research, edge))
     .use(browserOperatorRoutes(container.browser, edge))

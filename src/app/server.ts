@@ -55,6 +55,7 @@ import { webhookRoutes } from '../webhooks/routes'
 import { widgetRoutes } from '../widgets/routes'
 import { visitorRoutes } from '../widgets/routes-visitors'
 import { workflowRoutes } from '../workflows/routes'
+import { canvasWorkflowRoutes } from '../workflows/routes-canvases'
 import { canonicalUrl } from './canonical'
 import { clientAddressOf } from './client-address'
 import type { Config } from './config'
@@ -138,6 +139,7 @@ export function createServer({ config, container, metrics, connections }: Deps) 
         .use(chatRoutes(container.chat, streams, guard))
         .use(canvasRoutes(container.canvases, guard))
         .use(workflowRoutes(container.workflows, guard))
+        .use(canvasWorkflowRoutes(container.workflows, guard))
         .use(conversationRoutes(container.conversations, guard))
         .use(memoryRoutes(container.memory, guard))
         .use(codeRoutes(container.code, guard))

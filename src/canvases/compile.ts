@@ -62,7 +62,7 @@ function stepsOf({ input, nodes, links }: Omit<Plan, 'placeOf'>): CanvasStep[] {
   const names = stepNames([...places.map((place) => nodeOf(place)?.label ?? GUARD), END])
   const toDo = (place: Place, name: string): CanvasStep => {
     const node = nodeOf(place)
-    return node ? toStep(node, name, plan) : guardStep(name, place.waitsFor, plan)
+    return node ? { ...toStep(node, name, plan), nodeId: node.id } : guardStep(name, place.waitsFor, plan)
   }
   const end: CanvasStep = { type: 'transform', name: names.at(-1)!, config: { template: '{{previous.output}}' } }
   return lineUp(flow, { stepOf: new Map(places.map((place, at) => [place, toDo(place, names[at]!)])), end })

@@ -1,2 +1,2 @@
 /** Canvases: skills drawn as graphs, which are checked, compiled into workflow steps, tested and published. */
-export { createCanvases } from './service'
+export { type CanvasService, createCanvases } from './service'

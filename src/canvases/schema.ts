@@ -87,9 +87,15 @@ export const CanvasProblem = t.Object(
 )
 export type CanvasProblem = Static<typeof CanvasProblem>
 
-/** One step of a workflow (contract 10). `onSuccess` is the index of the next step; absent means the following one. */
+/** One step of a workflow (contract 10). Without `onSuccess` the following one is next; no node may stand for it. */
 export const CanvasStep = t.Object(
-  { type: t.String(), name: t.String(), config: JsonObject, onSuccess: t.Optional(t.Integer({ minimum: 0 })) },
+  {
+    type: t.String(),
+    name: t.String(),
+    config: JsonObject,
+    onSuccess: t.Optional(t.Integer({ minimum: 0 })),
+    nodeId: t.Optional(t.String()),
+  },
   { $id: 'CanvasStep' },
 )
 export type CanvasStep = Static<typeof CanvasStep>

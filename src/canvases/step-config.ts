@@ -22,7 +22,7 @@ export function toStep(node: StepNode, name: string, plan: Plan): CanvasStep {
     case 'vision':
       return { type: 'ai_transform', name, config: visionConfig(node, plan) }
     case 'tool':
-      return { type: 'tool', name, config: { name: node.config.name, arguments: argumentsOf(node, plan) } }
+      return { type: 'tool', name, config: toolConfig(node, plan) }
     case 'condition':
       return { type: 'condition', name, config: { expression: node.config.expression } }
     case 'output':
@@ -113,6 +113,12 @@ function visionConfig({ config }: NodeOf<'vision'>, { placeOf }: Plan): CanvasSt
     step: `{{steps.${placeOf.get(config.step ?? '')}.output.artifacts}}`,
   }[config.source]
   return { prompt: config.instructions, mode: 'vision', attachments }
+}
+
+/** The step has its tool with it: it works in a workflow before any skill has it. */
+function toolConfig(node: NodeOf<'tool'>, plan: Plan): CanvasStep['config'] {
+  const { name, arguments: _, ...tool } = node.config
+  return { name, arguments: argumentsOf(node, plan), tool }
 }
 
 const PLAIN_NAME = /^[A-Za-z_]\w*$/

@@ -17,7 +17,11 @@ type Deps = { outbound: Outbound; secretOf(call: Call): string }
 type Order = { name: string; endpoint: Endpoint; args: Record<string, unknown>; context: ToolContext }
 
 /** Checks a tool endpoint's address, method and headers. Throws 400 `validation_error` or `url_blocked`. */
-export function readEndpoint(given: NonNullable<InlineTool['endpoint']>, path: string, outbound: Outbound): Endpoint {
+export function readEndpoint(
+  given: NonNullable<InlineTool['endpoint']>,
+  path: string,
+  outbound: Pick<Outbound, 'readUrl'>,
+): Endpoint {
   return {
     url: readUrl(given.url, `${path}.url`, outbound),
     method: readMethod(given.method, `${path}.method`),
@@ -25,7 +29,7 @@ export function readEndpoint(given: NonNullable<InlineTool['endpoint']>, path: s
   }
 }
 
-function readUrl(url: string, path: string, outbound: Outbound): string {
+function readUrl(url: string, path: string, outbound: Pick<Outbound, 'readUrl'>): string {
   try {
     outbound.readUrl(url)
     return url

@@ -1,5 +1,7 @@
-import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm'
+import { and, eq, inArray, lt, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
+import { pagesBy, type Wanted } from '../kernel/keyset'
+import type { Page } from '../kernel/page'
 import { command, query, type Reader, type Tx } from '../kernel/store'
 import type { DeliveryId, WebhookId } from './schema'
 import { type DeliveryRow, type WebhookRow, webhookDeliveries, webhooks } from './table'
@@ -39,6 +41,8 @@ const logged = command<DeliveryRow>()((tx, p) =>
     created_at: p.created_at,
   }),
 )
+
+const newestFirst = pagesBy(webhookDeliveries, 'created_at')
 
 /** What deliveries change of a webhook each time. */
 export type Counts = Pick<
@@ -111,10 +115,13 @@ export const deliveryRepository = {
   },
 
   /** Newest first. */
-  async list(db: Reader, webhookId: WebhookId, limit: number): Promise<DeliveryRow[]> {
+  list(
+    db: Reader,
+    webhookId: WebhookId,
+    { status, ...wanted }: Wanted & { status?: DeliveryRow['status'] | undefined },
+  ): Promise<Page<DeliveryRow>> {
     const t = db.of(webhookDeliveries)
-    const of = db.select().from(t).where(eq(t.webhook_id, webhookId))
-    return (await of.orderBy(desc(t.created_at), desc(t.id)).limit(limit)) as DeliveryRow[]
+    return newestFirst(db, wanted, eq(t.webhook_id, webhookId), status && eq(t.status, status))
   },
 
   async find(db: Reader, webhookId: WebhookId, id: DeliveryId): Promise<DeliveryRow | undefined> {

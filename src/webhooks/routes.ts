@@ -36,11 +36,12 @@ const verbsOf = ({ webhooks, ...service }: WebhookService) =>
       {
         method: 'get',
         path: '/webhooks/:id/deliveries',
+        query: words.DeliveryQuery,
         reply: words.Deliveries,
         errors: [404],
-        summary: 'List the 50 newest attempts to deliver, newest first',
+        summary: 'List attempts to deliver, newest first, fifty at a time',
       },
-      (call, { id }) => service.listDeliveries(call, id),
+      (call, { id, query }) => service.listDeliveries(call, id, query),
     ),
     verb(
       {

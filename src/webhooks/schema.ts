@@ -157,8 +157,13 @@ export const Delivery = t.Object(
   { $id: 'Delivery' },
 )
 export type Delivery = Static<typeof Delivery>
-export const Deliveries = t.Object({ deliveries: t.Array(Delivery) })
+export const Deliveries = pageOf('deliveries', Delivery)
 export type Deliveries = Static<typeof Deliveries>
+export const DeliveryQuery = t.Object({
+  cursor: PageQuery.properties.cursor,
+  status: t.Optional(oneOf(['success', 'failed'] as const)),
+})
+export type DeliveryQuery = Static<typeof DeliveryQuery>
 
 export const Retried = t.Object({ retried: t.Literal(true), delivery_id: DeliveryId.schema })
 export type Retried = Static<typeof Retried>

@@ -6,6 +6,7 @@ import { iso } from '../kernel/clock'
 import type { Values } from '../kernel/config'
 import { randomHex } from '../kernel/crypto'
 import { atField, notFound } from '../kernel/errors'
+import { pageFields } from '../kernel/page'
 import type { Tx } from '../kernel/store'
 import { type Change, createResource, type ResourceDeps } from '../resource'
 import type { webhookSettings } from './config'
@@ -20,6 +21,7 @@ import { LISTEN, LISTEN_MS, readSchedule } from './rules'
 import {
   type Deliveries,
   DeliveryId,
+  type DeliveryQuery,
   type Retried,
   type Rotated,
   type Rotation,
@@ -151,10 +153,11 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...room
     })
   }
 
-  /** The newest attempts. */
-  async function listDeliveries({ caller }: Call<Caller>, id: string): Promise<Deliveries> {
+  /** Attempts, newest first, fifty a page. */
+  async function listDeliveries({ caller }: Call<Caller>, id: string, query: DeliveryQuery = {}): Promise<Deliveries> {
     const row = await webhooks.find(store.read, caller, id)
-    return { deliveries: (await log.list(store.read, row.id, SHOWN)).map(presentDelivery) }
+    const page = await log.list(store.read, row.id, { ...query, limit: SHOWN })
+    return { deliveries: page.items.map(presentDelivery), ...pageFields(page) }
   }
 
   /** Sends an event again: the stored bytes to the address as it is now. Throws 404, 409. */

@@ -27,6 +27,12 @@ export const waitsForTime = defineError(
 
 export const hasEnded = defineError('conflict', 'conflict', (status: string) => `This run has ended: it is ${status}.`)
 
+export const canvasChanged = defineError(
+  'conflict',
+  'conflict',
+  () => 'The canvas or its workflow was changed meanwhile, so nothing was changed here. Send it again.',
+)
+
 export const notAnApprover = (): AppError =>
   new AppError('forbidden', 'forbidden', 'This step names who may approve it, and you are not among them.')
 

@@ -8,7 +8,9 @@ export function presentRun(run: RunRow, steps: readonly StepRow[]): WorkflowRun 
   const ran = new Set(steps.map(({ index }) => index))
   const hasEnded = run.completed_at !== null
   const skipped = hasEnded
-    ? run.steps.flatMap(({ name, type }, index) => (ran.has(index) ? [] : [{ index, name, type }]))
+    ? run.steps.flatMap(({ name, type, nodeId }, index) =>
+        ran.has(index) ? [] : [{ index, name, type, ...(nodeId === undefined ? {} : { nodeId }) }],
+      )
     : []
   return {
     id: run.id,
@@ -20,7 +22,10 @@ export function presentRun(run: RunRow, steps: readonly StepRow[]): WorkflowRun 
     completedAt: isoOrNull(run.completed_at),
     triggerType: run.trigger_type,
     triggerData: run.trigger_data ?? null,
-    stepResults: [...steps.map(presentStep), ...skipped.map((step) => ({ ...step, ...SKIPPED }))],
+    stepResults: [
+      ...steps.map((step) => presentStep(step, run.steps[step.index]?.nodeId)),
+      ...skipped.map((step) => ({ ...step, ...SKIPPED })),
+    ],
     output: run.output?.value ?? null,
     warnings: run.warnings,
   }
@@ -35,10 +40,14 @@ const SKIPPED = {
   completedAt: null,
 }
 
-const presentStep = ({ index, name, type, status, output, error, ...row }: StepRow): StepResult => ({
+const presentStep = (
+  { index, name, type, status, output, error, ...row }: StepRow,
+  nodeId: string | undefined,
+): StepResult => ({
   index,
   name,
   type,
+  ...(nodeId === undefined ? {} : { nodeId }),
   status,
   output: output?.value ?? null,
   error,

@@ -1,4 +1,5 @@
 import { and, asc, eq, inArray, isNotNull, lt, sql } from 'drizzle-orm'
+import type { CanvasId } from '../canvases/schema'
 import type { OwnerScope } from '../kernel/caller'
 import { pagesBy } from '../kernel/keyset'
 import type { Page } from '../kernel/page'
@@ -14,6 +15,13 @@ export const runRepository = {
   async workflow(db: Reader, owner: OwnerScope, id: WorkflowId): Promise<WorkflowRow | undefined> {
     const table = db.of(workflows)
     const one = and(eq(table.id, id), eq(table.owner, owner))
+    return (await db.select().from(table).where(one).limit(1))[0]
+  },
+
+  /** The workflow that was made from a canvas. */
+  async ofCanvas(db: Reader, owner: OwnerScope, canvas: CanvasId): Promise<WorkflowRow | undefined> {
+    const table = db.of(workflows)
+    const one = and(eq(table.canvas_id, canvas), eq(table.owner, owner))
     return (await db.select().from(table).where(one).limit(1))[0]
   },
 

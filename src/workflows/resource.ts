@@ -38,6 +38,7 @@ export const workflow = defineResource({
     enabled: true,
     next_run_at: null,
     last_run_at: null,
+    canvas_id: null,
   },
   present: (row: WorkflowRow): words.Workflow => ({
     id: row.id,
@@ -49,6 +50,7 @@ export const workflow = defineResource({
     enabled: row.enabled,
     nextRunAt: isoOrNull(row.next_run_at),
     lastRunAt: isoOrNull(row.last_run_at),
+    canvasId: row.canvas_id,
     createdAt: iso(row.created_at),
     updatedAt: iso(row.updated_at),
   }),

@@ -35,6 +35,7 @@ export const Step = t.Object(
     config: JsonObject,
     onSuccess: t.Optional(Place),
     onFailure: t.Optional(Place),
+    nodeId: t.Optional(t.String({ maxLength: 128, description: 'Node of the canvas that the step was compiled from' })),
   },
   { $id: 'WorkflowStep' },
 )
@@ -51,6 +52,7 @@ export const Workflow = t.Object(
     enabled: t.Boolean(),
     nextRunAt: nullable(Timestamp),
     lastRunAt: nullable(Timestamp),
+    canvasId: nullable(t.String({ format: 'uuid', description: 'Canvas that it was made from' })),
     createdAt: Timestamp,
     updatedAt: Timestamp,
   },
@@ -66,14 +68,15 @@ const settable = {
   triggerConfig: t.Optional(JsonObject),
   enabled: t.Optional(t.Boolean()),
 }
-const Steps = t.Array(Step, { minItems: 1, maxItems: 50 })
+export const MOST_STEPS = 50
+const Steps = t.Array(Step, { minItems: 1, maxItems: MOST_STEPS })
 
 /** Body of `POST /workflows`. What must be there is checked by the verb, for its code `missing_fields`. */
 export const NewWorkflow = t.Object(
   {
     name: t.Optional(Name),
     triggerType: t.Optional(oneOf(TRIGGERS)),
-    steps: t.Optional(t.Array(Step, { maxItems: 50 })),
+    steps: t.Optional(t.Array(Step, { maxItems: MOST_STEPS })),
     ...settable,
   },
   { $id: 'NewWorkflow', description: 'name, triggerType and steps are required' },
@@ -100,6 +103,7 @@ export const StepResult = t.Object(
     index: t.Integer(),
     name: t.String(),
     type: oneOf(STEP_TYPES),
+    nodeId: t.Optional(t.String()),
     status: oneOf(['completed', 'failed', 'skipped', 'paused'] as const),
     output: t.Unknown(),
     error: nullable(t.String()),
@@ -135,6 +139,39 @@ export type RunReply = Static<typeof RunReply>
 export const RunPage = pageOf('runs', WorkflowRun)
 export const RunQuery = t.Object({ ...PageQuery.properties, status: t.Optional(oneOf(RUN_STATUSES)) })
 export type RunQuery = Static<typeof RunQuery>
+
+/** Body of `POST /evi/canvases/{id}/workflow`: what is left out stays, and is at first the canvas's name and enabled. */
+export const OfCanvas = t.Object(
+  { name: t.Optional(Name), enabled: t.Optional(t.Boolean()) },
+  { $id: 'CanvasWorkflow' },
+)
+export type OfCanvas = Static<typeof OfCanvas>
+
+export const WorkflowReply = t.Object({ workflow: Workflow })
+
+/** What a run did at one node: at its last time, where the run came to it again. */
+const CanvasNodeState = t.Object(
+  {
+    nodeId: t.String(),
+    name: t.String(),
+    type: oneOf(STEP_TYPES),
+    status: oneOf(['waiting', 'running', 'paused', 'completed', 'failed', 'skipped'] as const),
+    times: t.Integer({ description: 'How often the run came to it' }),
+    output: t.Unknown(),
+    error: nullable(t.String()),
+    costCents: t.Number({ description: 'Of all times together' }),
+    startedAt: nullable(Timestamp),
+    completedAt: nullable(Timestamp),
+  },
+  { $id: 'CanvasNodeState' },
+)
+export type CanvasNodeState = Static<typeof CanvasNodeState>
+
+/** A run as the canvas shows it: nodes that are steps, in the order of the steps. */
+const CanvasRun = t.Object({ ...WorkflowRun.properties, nodes: t.Array(CanvasNodeState) }, { $id: 'CanvasRun' })
+export type CanvasRun = Static<typeof CanvasRun>
+export const CanvasRunReply = t.Object({ run: CanvasRun })
+export const CanvasRunPage = pageOf('runs', CanvasRun)
 
 /** Body of `POST /workflows/{id}/run`. */
 export const NewRun = t.Object({ triggerData: t.Optional(JsonObject) }, { $id: 'NewWorkflowRun' })

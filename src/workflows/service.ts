@@ -10,13 +10,14 @@ import { pageFields } from '../kernel/page'
 import type { Reader, Tx } from '../kernel/store'
 import { createResource, type ResourceDeps } from '../resource'
 import { registerRuns } from './carry'
-import { assertSteps, assertTrigger, nextOf } from './check'
 import type { workflowSettings } from './config'
 import { hasEnded, isDisabled, missingFields, notAnApprover, notPaused, waitsForTime } from './errors'
+import { createFromCanvas } from './from-canvas'
 import { createOutcomes } from './outcome'
 import { presentRun } from './present'
 import { runRepository as rows } from './repository'
 import { workflow } from './resource'
+import { assertSteps, assertTrigger, nextOf } from './review'
 import { KEPT_MS, WAIT_MS } from './rules'
 import { type NewRun, type NewWorkflow, type RunQuery, type RunReply, type Verdict, WorkflowRunId } from './schema'
 import { behalfIn, createStart } from './start'
@@ -28,6 +29,7 @@ import { createWaiting } from './waiting'
 type Deps = StepDeps & {
   resources: ResourceDeps
   audit: AuditLog
+  canvases: Parameters<typeof createFromCanvas>[0]['canvases']
   jobs: Jobs
   unattended: Parameters<typeof registerRuns>[0]['unattended']
   fanOut: Parameters<typeof createTriggers>[0]['fanOut'] & StepDeps['fanOut']
@@ -57,7 +59,8 @@ export function createWorkflows(deps: Deps) {
   })
   registerRuns({ ...deps, outcomes, steps: createSteps(deps), onRest: waiting.rested })
   jobs.register(recurring('workflows.tidy', TIDY_EVERY_MS, tidy))
-  return { workflows, run, listRuns, getRun, approve: verdict(true), reject: verdict(false), cancel }
+  const fromCanvas = createFromCanvas({ ...deps, workflows, read })
+  return { workflows, fromCanvas, run, listRuns, getRun, approve: verdict(true), reject: verdict(false), cancel }
 
   /** A patch is checked as what it makes of the workflow. */
   async function read(sent: NewWorkflow, { caller }: Call<Caller>, before: WorkflowRow | null) {

@@ -1,3 +1,4 @@
+import type { CanvasId } from '../canvases/schema'
 import type { OwnerScope } from '../kernel/caller'
 import type { KeyId, OrgId, UserId } from '../kernel/ids'
 import { defineTable, type Row } from '../kernel/store'
@@ -18,8 +19,14 @@ export const workflows = defineTable((k) =>
       enabled: k.bool('enabled').notNull(),
       next_run_at: k.ms('next_run_at'),
       last_run_at: k.ms('last_run_at'),
+      /** The canvas that its steps are compiled from; null for one that was written. */
+      canvas_id: k.text('canvas_id').$type<CanvasId>(),
     },
-    (t) => [...ownedIndexes(k, 'workflows', t), k.index('workflows_by_trigger').on(t.trigger_type, t.owner)],
+    (t) => [
+      k.uniqueIndex('workflows_of_canvas').on(t.canvas_id),
+      ...ownedIndexes(k, 'workflows', t),
+      k.index('workflows_by_trigger').on(t.trigger_type, t.owner),
+    ],
   ),
 )
 export type WorkflowRow = Row<typeof workflows>

@@ -103,9 +103,15 @@ describe('the steps of a canvas (contract 10)', () => {
         type: 'ai_transform',
         name: 'model',
         config: { prompt: 'Answer in one short sentence.\n\n{{trigger.message}}', model: 'svc-1-flash' },
+        nodeId: 'model',
       },
-      { type: 'tool', name: 'look', config: { name: 'look_up', arguments: {} } },
-      { type: 'output', name: 'out', config: { format: 'text' } },
+      {
+        type: 'tool',
+        name: 'look',
+        config: { name: 'look_up', arguments: {}, tool: { description: 'Looks up a word' } },
+        nodeId: 'look',
+      },
+      { type: 'output', name: 'out', config: { format: 'text' }, nodeId: 'out' },
     ])
   })
 
@@ -239,6 +245,7 @@ describe('the steps of a canvas (contract 10)', () => {
       type: 'ai_transform',
       name: 'see',
       config: { prompt: 'What is it?', mode: 'vision', attachments },
+      nodeId: 'see',
     })
   })
 

@@ -25,6 +25,17 @@ test('canvases are made from a file, listed, changed and deleted with a key, by 
   expect([gone.exitCode, gone.stderr]).toEqual([3, expect.stringContaining('No canvas with this id.')])
 })
 
+test('a canvas compiles to its workflow, and what does not compile names its node', async () => {
+  await json(['canvases', 'create', '-f', '-'], fed({ name: 'Flow', graph_json: simple() }))
+  const made = await json(['canvases', 'workflow', 'Flow', '--enabled', 'no'])
+  expect(made).toMatchObject({ name: 'Flow', triggerType: 'manual', enabled: false })
+  expect((await json(['canvases', 'workflow', 'Flow', '--name', 'Other'])).id).toBe(made.id)
+  expect((await run(['canvases', 'runs', 'Flow'], as)).stderr).toContain('No runs yet')
+  await json(['canvases', 'create', '-f', '-'], fed({ name: 'Empty' }))
+  const refused = await run(['canvases', 'workflow', 'Empty'], as)
+  expect([refused.exitCode, refused.stderr]).toEqual([5, expect.stringContaining('input')])
+})
+
 test('operators list everyone’s, or those of the owner named', async () => {
   const bob = await world.person()
   await json(['canvases', 'create', '-f', '-'], fed({ name: 'Of Ada' }))

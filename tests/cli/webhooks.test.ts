@@ -36,12 +36,21 @@ describe('webhooks', () => {
     const [failed] = await json(['deliveries', 'list', '--status', 'failed'], { key })
     expect(failed).toMatchObject({ http_status: 500, error_message: 'http_5xx', event_id: published.id })
     expect(await json(['deliveries', 'get', failed.id.slice(0, 8)], { key })).toEqual(failed)
+    expect(await json(['deliveries', 'list', '--http', '5xx', '--since', '1h'], { key })).toEqual([failed])
+    expect(await json(['deliveries', 'list', '--http', '404'], { key })).toEqual([])
+    expect((await run(['deliveries', 'list', '--http', 'odd'], { key })).exitCode).toBe(2)
     status = 200
     expect(await json(['deliveries', 'replay', failed.id], { key })).toMatchObject([{ retried: true }])
     await deliver()
-    expect(await json(['webhooks', 'stats', made.id], { key })).toMatchObject({
-      deliveries: { total: 2, successes: 1 },
-    })
+    const stats = await json(['webhooks', 'stats', made.id], { key })
+    expect(stats).toMatchObject({ deliveries: { total: 2, successes: 1 }, p95_ms: expect.any(Number) })
+    expect(await json(['webhooks', 'stats'], { key })).toMatchObject([{ webhook_id: made.id, p95_ms: stats.p95_ms }])
+    const exported = (await run(['deliveries', 'export', '-o', 'jsonl'], { key })).stdout.trim().split('\n')
+    expect(exported.map((line) => JSON.parse(line).status)).toEqual(['success', 'failed'])
+    const csv = (await run(['deliveries', 'export', '--status', 'failed'], { key })).stdout.trim().split('\n')
+    expect([csv.length, csv[0]]).toEqual([2, expect.stringContaining('id,event_type,status,http_status')])
+    const replayed = await run(['deliveries', 'replay', '--all', '--yes'], { key })
+    expect(replayed.stdout + replayed.stderr).toContain('Nothing has failed')
     expect((await json(['events', 'list', '--type', 'order.created'], { key }))[0].id).toBe(published.id)
 
     const testing = json(['webhooks', 'test', made.id], { key, clock: systemClock })

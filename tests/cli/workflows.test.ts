@@ -41,3 +41,34 @@ test('operators decide for anyone; a rejected run exits 9', async () => {
   const watched = await run(['workflows', 'watch', 'Daily', id])
   expect([watched.exitCode, watched.stderr]).toEqual([9, expect.stringContaining('fail 1 Ask (approval)')])
 })
+
+test('validate says what is wrong, or where each step leads and when it runs next', async () => {
+  const validate = (flow: object) =>
+    run(['workflows', 'validate', '-'], { io: fakeIo({ stdin: JSON.stringify(flow) }) })
+  const daily = { ...FLOW, triggerType: 'schedule', triggerConfig: { cron: '0 9 * * *', timezone: 'Europe/Vienna' } }
+  const fine = await validate(daily)
+  expect([fine.exitCode, fine.stdout]).toEqual([0, expect.stringContaining('Ask')])
+  expect(fine.stderr.match(/^Runs /gm)).toHaveLength(5)
+  const often = await validate({ ...daily, triggerConfig: { cron: '* * * * *' } })
+  expect([often.exitCode, often.stderr]).toEqual([9, expect.stringContaining('5 minutes')])
+  const nowhere = await validate({ ...FLOW, steps: [{ ...FLOW.steps[0], onSuccess: 7 }] })
+  expect([nowhere.exitCode, nowhere.stderr]).toEqual([9, expect.stringContaining('the last step is 0')])
+  const around = await validate({ ...FLOW, steps: [{ ...FLOW.steps[0], onSuccess: 0 }, FLOW.steps[1]] })
+  expect([around.exitCode, around.stderr]).toEqual([9, expect.stringContaining('Step 1 is never reached')])
+})
+
+test('run --wait follows a run to its end, and its steps are listed', async () => {
+  const slow = [
+    { type: 'transform', name: 'First', config: { template: 1 } },
+    { type: 'transform', name: 'Last', config: { template: 'done' } },
+  ]
+  await run(['workflows', 'create', '-f', '-'], fed({ name: 'Two', triggerType: 'manual', steps: slow }))
+  const ended = await run(['workflows', 'run', 'Two', '--wait', '--json'], as)
+  expect(ended.exitCode).toBe(0)
+  const { id } = JSON.parse(ended.stdout)
+  const steps = JSON.parse((await run(['workflows', 'runs', 'Two', id, '--json'], as)).stdout)
+  expect(steps.map(({ name, status }: { name: string; status: string }) => `${name} ${status}`)).toEqual([
+    'First completed',
+    'Last completed',
+  ])
+})

@@ -51,6 +51,11 @@ const ACTIONS: Record<string, { action: string; entityType: string; body?: objec
   'POST /evi/canvases': { action: 'canvas.created', entityType: 'canvas', body: { name: CANARY } },
   'PATCH /evi/canvases/{id}': { action: 'canvas.updated', entityType: 'canvas', body: { name: CANARY } },
   'DELETE /evi/canvases/{id}': { action: 'canvas.deleted', entityType: 'canvas' },
+  'POST /evi/canvases/{id}/workflow': {
+    action: 'workflow.created',
+    entityType: 'workflow',
+    body: { name: CANARY },
+  },
   'POST /evi/canvases/{id}/compile': { action: 'canvas.compiled', entityType: 'canvas' },
   'POST /keys': { action: 'key.created', entityType: 'api_key', body: { name: CANARY } },
   'PUT /keys/{id}': { action: 'key.updated', entityType: 'api_key', body: { name: CANARY } },
@@ -176,7 +181,12 @@ const WITHOUT_EFFECT = [
   'POST /guardrail-policies/{id}/evaluate',
 ]
 /** More than one answer of these is recorded, so the status is not known from the route. */
-const SEVERAL_ANSWERS = ['POST /skills', 'POST /skills/sandbox', 'POST /evi/canvases/{id}/compile']
+const SEVERAL_ANSWERS = [
+  'POST /skills',
+  'POST /skills/sandbox',
+  'POST /evi/canvases/{id}/compile',
+  'POST /evi/canvases/{id}/workflow',
+]
 /** These stand on the record of the org: tests/orgs/record.test.ts. */
 const OF_ORGS = /^[A-Z]+ \/(orgs|invitations)(\/|$)/
 

@@ -57,6 +57,7 @@ const REQUESTS: Record<string, (by: Person) => Promise<[path: string, body?: unk
   'POST /skills/submit': async () => ['skills/submit', { manifest: manifest() }],
   'POST /skills/{id}/reviews': async () => ['skills/todo-manager/reviews', { rating: 5 }],
   'POST /evi/canvases': async () => ['evi/canvases', { name: 'Once' }],
+  'POST /evi/canvases/{id}/workflow': async (by) => [`evi/canvases/${await canvasOf(by)}/workflow`],
   'POST /evi/canvases/{id}/compile': async (by) => [`evi/canvases/${await canvasOf(by)}/compile`],
   'POST /evi/canvases/{id}/test': async (by) => [`evi/canvases/${await canvasOf(by)}/test`, { message: 'Once' }],
   'POST /evi/canvases/{id}/publish': async (by) => [

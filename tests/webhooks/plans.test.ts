@@ -16,7 +16,7 @@ const ASKED: Asked[] = [
   ['what is due of a webhook', /\bwebhook_outbox_due\b/, (db) => outbox.due(db, id, 1, 64)],
   ['its oldest delivery', /\bwebhook_outbox_order\b/, (db) => outbox.first(db, id)],
   ['when its next one is due', /\bwebhook_outbox_due\b/, (db) => outbox.soonest(db, id)],
-  ['its newest attempts', /\bwebhook_deliveries_of\b/, (db) => log.list(db, id, 50)],
+  ['its newest attempts', /\bwebhook_deliveries_of\b/, (db) => log.list(db, id, { limit: 50 })],
   ['when the next job is due', /\bjobs_waiting\b/, (db) => jobs.soonest(db)],
   ['which kinds have a job in line', /\bjobs_(line|turns)\b/, (db) => linesOf(['a', 'b'])(db, {})],
 ]

@@ -102,6 +102,7 @@ export function buildWork(deps: Deps, rooms: Rooms) {
     store,
     clock,
     completions,
+    canvases,
     workflowSettings: config,
     mail: createMail({ settings: config }),
     secretOf: tools.signingSecret,

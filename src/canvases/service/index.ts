@@ -3,8 +3,9 @@ import { versionRepository } from '../repository'
 import { canvas } from '../resource'
 import { EMPTY_GRAPH, storable } from '../rules'
 import type { NewCanvas } from '../schema'
+import type { CanvasRow } from '../table'
 import { createBuild } from './build'
-import type { CanvasDeps } from './deps'
+import { type CanvasDeps, compileRow } from './deps'
 import { publish } from './publish'
 import { updateCanvas } from './update'
 import { createVersions } from './versions'
@@ -26,6 +27,8 @@ export function createCanvases(deps: CanvasDeps) {
   const parts = { ...deps, canvases }
   return {
     canvases: { ...canvases, update: updateCanvas(parts) },
+    /** What a canvas compiles to as it is drawn now. */
+    compiled: (row: CanvasRow) => compileRow(row),
     ...createBuild(parts),
     publish: publish(parts),
     versions: createVersions(parts),

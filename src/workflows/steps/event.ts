@@ -1,7 +1,7 @@
 import type { FanOut } from '../../events'
 import { EventId } from '../../events/schema'
 import type { Clock } from '../../kernel/clock'
-import { isEventType } from '../check'
+import { isEventType } from '../review'
 import { StepFailure, type StepRunner } from './step'
 
 const MOST_KB = 64

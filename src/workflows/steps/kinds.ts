@@ -1,5 +1,6 @@
 import { MODES } from '../../completions/schema'
 import { checker, JsonObject, oneOf, type Static, type TSchema, t } from '../../kernel/schema'
+import { Manifest } from '../../skills/schema'
 import type { StepType } from '../schema'
 
 const Text = t.String({ minLength: 1, maxLength: 100_000, pattern: '\\S' })
@@ -58,7 +59,12 @@ const CONFIGS = {
     on_timeout: t.Optional(oneOf(['reject', 'approve'] as const)),
   }),
   skill: t.Object({ slug: Word, input: Text }),
-  tool: t.Object({ name: Word, arguments: t.Optional(JsonObject) }),
+  tool: t.Object({
+    name: Word,
+    arguments: t.Optional(JsonObject),
+    /** What a tool is that neither this server nor an installed skill has. */
+    tool: t.Optional(t.Omit(Manifest.properties.tools.items, ['name'])),
+  }),
   event: t.Object({ eventType: Word, payload: t.Optional(t.Unknown()) }),
   transform: t.Object({ template: t.Unknown() }),
   output: t.Object({
@@ -75,4 +81,5 @@ export const CHECKS = new Map(Object.entries(CONFIGS).map(([type, schema]) => [t
 export const UNFILLED: Partial<Record<StepType, readonly string[]>> = {
   condition: ['expression', 'onTrue', 'onFalse'],
   ai_transform: ['output_schema'],
+  tool: ['tool'],
 }

@@ -6,8 +6,8 @@ import { type Outbound, OutboundFailure } from '../../kernel/outbound'
 import type { Tx } from '../../kernel/store'
 import { signatureHeaders } from '../../kernel/webhook-signature'
 import { type Mail, MailFailure } from '../../mail'
-import { recipientsOf } from '../check'
 import { NOTIFICATION } from '../events'
+import { recipientsOf } from '../review'
 import { type Doing, StepFailure, type StepRunner } from './step'
 
 type Deps = {

@@ -5,21 +5,21 @@ import { StepFailure, type StepRunner } from './step'
 
 type Deps = {
   clock: Clock
-  tools: Pick<Tools, 'assemble' | 'run'>
+  tools: Pick<Tools, 'assemble' | 'run' | 'ofSkill'>
   skills: Pick<SkillService, 'toolsOf'>
 }
 
 /**
- * Runs one tool: this server's own, or one of an installed skill (contract 10). Naming it in a step allows it, so none
+ * Runs one tool: this server's own, one of an installed skill, or one that the step has with it (contract 10). Naming it in a step allows it, so none
  * asks for approval.
  */
 export const createToolStep =
   ({ clock, tools, skills }: Deps): StepRunner<'tool'> =>
-  async ({ config, call, key }) => {
-    const { name, arguments: args = {} } = config
+  async ({ config, call, key, run }) => {
+    const { name, arguments: args = {}, tool } = config
     const toolset = tools.assemble({
       inline: [],
-      skills: await skills.toolsOf(call),
+      skills: tool ? tools.ofSkill(run.workflow_id, [{ ...tool, name }]) : await skills.toolsOf(call),
       system: true,
       approved: [name],
       call,

@@ -6,11 +6,13 @@ import type { Outbound } from '../kernel/outbound'
 import { isTimeZone, nextRunOf, problemOfCron } from '../kernel/schedule'
 import { validationError } from '../kernel/validation'
 import { ExpressionFault, parseExpression, placeholdersOf, textsIn } from '../text'
+import { newAllowance, problemsOf, problemsOfResult, readEndpoint } from '../tools'
 import { wrongStep } from './errors'
 import type { Step, TriggerType } from './schema'
 import { CHECKS, type ConfigOf, UNFILLED } from './steps/kinds'
 
 type Config = Step['config']
+type Reading = Pick<Outbound, 'readUrl'>
 
 /** Whether filling in changes a value. */
 const isTemplate = (value: unknown): boolean => textsIn(value).some((text) => text.includes('{{'))
@@ -19,7 +21,7 @@ const isTemplate = (value: unknown): boolean => textsIn(value).some((text) => te
  * Checks what can be known of steps before they run (contract 10): their configs, placeholders and expressions, where
  * they lead, addresses and engines. Throws 400 `validation_error`, or `url_blocked`, naming the step.
  */
-export function assertSteps(steps: readonly Step[], outbound: Pick<Outbound, 'readUrl'>): void {
+export function assertSteps(steps: readonly Step[], outbound: Reading): void {
   for (const [at, step] of steps.entries()) {
     assertConfig(step, at)
     assertPlaces(step, at, steps.length)
@@ -71,7 +73,7 @@ function faultAt(at: number, member: string, error: unknown): unknown {
   return invalidInput(path, `"${path}" cannot be read: ${error.message}.`)
 }
 
-function assertContent(step: Step, at: number, outbound: Pick<Outbound, 'readUrl'>): void {
+function assertContent(step: Step, at: number, outbound: Reading): void {
   const { type, config } = step
   const fixed = (member: string) => (isTemplate(config[member]) ? undefined : (config[member] as string | undefined))
   const refuse = (member: string, message: string) => wrongStep(at, `.config.${member}`, message)
@@ -93,6 +95,9 @@ function assertContent(step: Step, at: number, outbound: Pick<Outbound, 'readUrl
       if ((config.seconds === undefined) === (config.until === undefined))
         throw refuse('seconds', 'A delay needs one of "seconds" and "until".')
       return
+    case 'tool':
+      assertOwnTool(config as ConfigOf<'tool'>, `steps[${at}].config.tool`, outbound)
+      return
     case 'notification':
       assertRecipient(fixed('channel'), fixed('to'), { at, outbound })
       return
@@ -105,6 +110,18 @@ function assertContent(step: Step, at: number, outbound: Pick<Outbound, 'readUrl
   }
 }
 
+/** A tool that the step has with it: where it is called, and what it takes and gives. */
+function assertOwnTool({ tool }: ConfigOf<'tool'>, path: string, outbound: Reading): void {
+  if (!tool) return
+  if (tool.endpoint) readEndpoint(tool.endpoint, `${path}.endpoint`, outbound)
+  const allowance = newAllowance()
+  const [problem] = [
+    ...(tool.inputSchema ? problemsOf(tool.inputSchema, `${path}.inputSchema`, allowance) : []),
+    ...(tool.outputSchema ? problemsOfResult(tool.outputSchema, `${path}.outputSchema`, allowance) : []),
+  ]
+  if (problem) throw invalidInput(problem.path, `"${problem.path}" ${problem.message}.`)
+}
+
 function assertCompletion({ output_schema: schema }: Config, at: number, model: string | undefined): void {
   if (schema !== undefined) formOfSchema(schema as Record<string, unknown>, `steps[${at}].config.output_schema`)
   if (model === undefined || findEngine(model)) return
@@ -112,7 +129,7 @@ function assertCompletion({ output_schema: schema }: Config, at: number, model: 
   throw invalidInput(path, `"${path}" is ${said(model)}, which is no engine. GET /models lists them.`)
 }
 
-function assertUrl(url: string | undefined, path: string, outbound: Pick<Outbound, 'readUrl'>): void {
+function assertUrl(url: string | undefined, path: string, outbound: Reading): void {
   try {
     if (url !== undefined) outbound.readUrl(url)
   } catch (error) {
@@ -129,7 +146,7 @@ export function recipientsOf(to: string): string[] | null {
   return found.length <= MOST_RECIPIENTS && found.every((one) => ADDRESS.test(one)) ? found : null
 }
 
-type Where = { at: number; outbound: Pick<Outbound, 'readUrl'> }
+type Where = { at: number; outbound: Reading }
 
 function assertRecipient(channel: string | undefined, to: string | undefined, { at, outbound }: Where): void {
   const path = `steps[${at}].config.to`

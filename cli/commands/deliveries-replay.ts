@@ -1,0 +1,105 @@
+import type { Delivery } from '../../src/webhooks/schema'
+import { apiOf } from '../api'
+import { defineCommand } from '../command'
+import { attempts, filters } from '../delivery-log'
+import { deliver } from '../download'
+import { expectData, usageFailure } from '../failure'
+import { formatOf } from '../globals'
+import { column } from '../output/columns'
+import { safeJson } from '../output/json'
+import { csvOf } from '../output/print'
+import type { Shell } from '../shell'
+import { choice, flag, text, whole, words } from '../words'
+import { findAttempt } from './deliveries'
+import { deliveryColumns } from './webhooks-columns'
+
+const common = { apis: ['tenant', 'operator'], offline: true } as const
+const replayed = [column('delivery_id', 'DELIVERY'), column('retried', 'RETRIED', { kind: 'flag' })]
+/** Gentle with a receiver that has just come back. */
+const RATE = 5
+
+const replayDeliveries = defineCommand({
+  ...common,
+  columns: replayed,
+  path: 'deliveries replay',
+  summary: 'Send the events of failed attempts again',
+  about:
+    'The same bytes go to the address as it is now, signed with the secret as it is now. --all takes every event whose newest attempt failed and that the filters leave; --dry-run says how many those are.',
+  examples: ['deliveries replay 9c1f…', 'deliveries replay --all --webhook 31aa07c2-… --since 24h --yes'],
+  impact: 'write',
+  danger: 'moderate',
+  exits: [3, 4, 5, 7, 10],
+  args: { ids: words('ids of the attempts, or their beginnings') },
+  flags: {
+    ...filters,
+    all: flag('all that failed and that the filters leave, instead of ids'),
+    rate: whole('N', `how many a second; ${RATE} by default`, { min: 1, max: 100 }),
+  },
+  async run(shell, { ids = [], all, rate = RATE, ...wanted }) {
+    if (!ids.length && !all)
+      throw usageFailure('deliveries replay needs the id of an attempt, or --all.', 'svc-admin deliveries list')
+    const found = all
+      ? stillFailed(await attempts(shell, wanted, true))
+      : await attempts(shell, wanted).then((known) => ids.map((id) => findAttempt(known, id)))
+    if (shell.planned(`send ${found.length} deliveries again`)) return
+    if (found.length > 1) shell.confirm(`Send ${found.length} deliveries again?`)
+    await replay(shell, found, 1_000 / rate)
+  },
+})
+
+/** Of each event of a webhook only the newest attempt counts. */
+function stillFailed(newestFirst: readonly Delivery[]): Delivery[] {
+  const seen = new Set<string>()
+  return newestFirst.filter(({ webhook_id, event_id, status, next_retry_at }) => {
+    const isNewest = !seen.has(`${webhook_id} ${event_id}`)
+    seen.add(`${webhook_id} ${event_id}`)
+    return isNewest && status === 'failed' && next_retry_at === null
+  })
+}
+
+async function replay(shell: Shell, found: readonly Delivery[], pauseMs: number): Promise<void> {
+  const { api } = await apiOf(shell)
+  const done: object[] = []
+  try {
+    for (const [at, { id, webhook_id }] of found.entries()) {
+      if (at > 0) await shell.clock.sleep(pauseMs, shell.signal)
+      if (shell.signal.aborted) break
+      done.push(expectData(await api.webhooks({ id: webhook_id }).deliveries({ deliveryId: id }).retry.post()))
+    }
+  } finally {
+    if (done.length || !found.length) shell.print.list(done, replayed, 'Nothing has failed that would be sent again.')
+  }
+}
+
+const exportDeliveries = defineCommand({
+  ...common,
+  columns: deliveryColumns,
+  path: 'deliveries export',
+  summary: 'Write every attempt that is kept as CSV or JSON lines, newest first',
+  about:
+    'The log is kept as long as events are, 30 days by default. The file is CSV; with -o jsonl one attempt a line.',
+  examples: ['deliveries export --out deliveries.csv', 'deliveries export --status failed --since 24h -o jsonl'],
+  impact: 'read',
+  danger: 'none',
+  exits: [3, 4, 7],
+  flags: {
+    ...filters,
+    status: choice(['success', 'failed'], 'only those that ended so'),
+    out: text('FILE', 'where to, instead of stdout; readable by you only'),
+  },
+  async run(shell, { out, ...wanted }) {
+    const asked = formatOf(shell.globals)
+    if (!['jsonl', 'json', 'csv', 'table'].includes(asked))
+      throw usageFailure(`deliveries export writes csv or jsonl, not ${asked}.`, '-o jsonl')
+    const all = await attempts(shell, wanted, true)
+    const lines = asked === 'jsonl' || asked === 'json' ? all.map((one) => safeJson(one)) : csvOf(all, deliveryColumns)
+    await deliver(shell, piecesOf(lines), out)
+  },
+})
+
+async function* piecesOf(lines: readonly string[]): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder()
+  for (const line of lines) yield encoder.encode(`${line}\n`)
+}
+
+export const deliveryFileCommands = [replayDeliveries, exportDeliveries]

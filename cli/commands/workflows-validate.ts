@@ -1,0 +1,112 @@
+import { iso } from '../../src/kernel/clock'
+import { AppError } from '../../src/kernel/errors'
+import { createOutbound } from '../../src/kernel/outbound'
+import { checker } from '../../src/kernel/schema'
+import { validationError } from '../../src/kernel/validation'
+import { assertSteps, assertTrigger, nextOf } from '../../src/workflows/review'
+import { NewWorkflow } from '../../src/workflows/schema'
+import { defineCommand } from '../command'
+import { CheckFailed, usageFailure } from '../failure'
+import { column } from '../output/columns'
+import { readValueFile } from '../preference-file'
+import { argument, text } from '../words'
+
+const columns = [
+  column('index', 'STEP', { kind: 'number' }),
+  column('name', 'NAME'),
+  column('type', 'TYPE'),
+  column('next', 'THEN'),
+  column('onFailure', 'IF IT FAILS'),
+]
+const NEXT_RUNS = 5
+
+const check = checker(NewWorkflow)
+
+/** Checks a workflow as the server would, and says when it would run (contract 10). */
+export const validateWorkflow = defineCommand({
+  path: 'workflows validate',
+  summary: 'Check a workflow file as the server would, without a server',
+  about:
+    'Checks each step, where it leads, its placeholders, expressions and addresses, and the trigger. Prints the steps, and of a schedule its next five runs. Exits 9 when something is wrong, or when a step is never reached.',
+  examples: ['workflows validate workflow.yaml', 'workflows validate workflow.json --zone Europe/Vienna --json'],
+  apis: ['host'],
+  offline: true,
+  impact: 'read',
+  danger: 'none',
+  exits: [9],
+  columns,
+  args: { file: argument('file of JSON, JSONC, YAML or TOML; - reads stdin') },
+  flags: { zone: text('ZONE', 'time zone of the account, for a schedule without one; UTC by default') },
+  async run(shell, { file, zone = 'UTC' }) {
+    const given = await readValueFile(shell, file)
+    const problem = problemOf(given)
+    if (problem) {
+      shell.note(problem)
+      throw new CheckFailed()
+    }
+    const { steps, triggerType, triggerConfig = {} } = given as Required<NewWorkflow>
+    const rows = steps.map(({ name, type, config, onSuccess, onFailure }, index) => ({
+      index,
+      name,
+      type,
+      next: waysOf(config, onSuccess, index, steps.length).join(' or '),
+      onFailure: onFailure === undefined ? 'the run fails' : String(onFailure),
+    }))
+    shell.print.list(rows, columns, '')
+    for (const at of nextRuns(triggerType, triggerConfig, { zone, after: shell.clock.now() })) shell.note(`Runs ${at}`)
+    const unreached = unreachedOf(steps)
+    for (const at of unreached) shell.note(`Step ${at} is never reached: no step leads to it.`)
+    if (unreached.length) throw new CheckFailed()
+  },
+})
+
+function problemOf(given: unknown): string | null {
+  if (typeof given !== 'object' || given === null) throw usageFailure('The file has no workflow: an object is wanted.')
+  try {
+    const issues = check.issues(given).map((issue) => ({ ...issue, path: issue.path.split('.') }))
+    if (issues.length) throw validationError(issues, given)
+    const { name, triggerType, triggerConfig, steps } = given as NewWorkflow
+    const missing = Object.entries({ name, triggerType, steps }).filter(([, value]) => value === undefined)
+    if (missing.length || !steps?.length) return `Missing: ${missing.map(([member]) => member).join(', ') || 'steps'}.`
+    assertSteps(steps, createOutbound())
+    assertTrigger(triggerType!, triggerConfig ?? {})
+    return null
+  } catch (error) {
+    if (error instanceof AppError) return error.message
+    throw error
+  }
+}
+
+type Steps = Required<NewWorkflow>['steps']
+
+function waysOf(config: Steps[number]['config'], onSuccess: number | undefined, at: number, count: number): string[] {
+  const after = onSuccess ?? at + 1
+  const { onTrue = after, onFalse = after } = config as { onTrue?: number; onFalse?: number }
+  const ways = 'expression' in config ? [onTrue, onFalse] : [after]
+  return [...new Set(ways)].map((way) => (way < count ? String(way) : 'end'))
+}
+
+/** The steps that no way from the first one leads to. */
+function unreachedOf(steps: Steps): number[] {
+  const reached = new Set([0])
+  for (const at of reached) {
+    const { config, onSuccess, onFailure } = steps[at]!
+    const ways = waysOf(config, onSuccess, at, steps.length).filter((way) => way !== 'end')
+    for (const way of [...ways.map(Number), ...(onFailure === undefined ? [] : [onFailure])]) reached.add(way)
+  }
+  return steps.flatMap((_, at) => (reached.has(at) ? [] : [at]))
+}
+
+function nextRuns(
+  type: Required<NewWorkflow>['triggerType'],
+  config: Record<string, unknown>,
+  { zone, after }: { zone: string; after: number },
+): string[] {
+  const found: string[] = []
+  for (let at: number | null = after; found.length < NEXT_RUNS; ) {
+    at = nextOf(type, config, { zone, after: at })
+    if (at === null) break
+    found.push(iso(at))
+  }
+  return found
+}

@@ -1,0 +1,58 @@
+import type { Delivery } from '../src/webhooks/schema'
+import { BadWord, expectData } from './failure'
+import type { Shell } from './shell'
+import { webhookAt, webhookIds } from './webhook-at'
+import { duration, text } from './words'
+
+/** Which attempts are wanted; those not named are all. */
+export type Wanted = {
+  webhook: string | undefined
+  status?: Delivery['status'] | undefined
+  event: string | undefined
+  since: number | undefined
+  http: string | undefined
+}
+
+export const WEBHOOK_FLAG = text('ID', 'id of the webhook; all of yours by default')
+export const filters = {
+  webhook: WEBHOOK_FLAG,
+  event: text('TYPE', 'only of this event'),
+  since: duration('24h', 'only what is not older than this'),
+  http: {
+    ...text('CODE', 'only answered so: 503, 5xx, or none'),
+    read: (word: string) => {
+      if (/^([1-9]\d\d|[1-9]xx|none)$/.test(word)) return word
+      throw new BadWord(`is "${word}"; it must be a status such as 503 or 5xx, or none`)
+    },
+  },
+}
+
+/** The newest attempts of one webhook, or of all, newest first: fifty of each, or all that is kept. */
+export async function attempts(shell: Shell, wanted: Wanted, all = false): Promise<Delivery[]> {
+  const oldest = wanted.since === undefined ? 0 : shell.clock.now() - wanted.since
+  const ids = wanted.webhook === undefined ? await webhookIds(shell) : [wanted.webhook]
+  const found: Delivery[] = []
+  for (const id of ids) {
+    const { hook } = await webhookAt(shell, id)
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const query = {
+        ...(cursor === undefined ? {} : { cursor }),
+        ...(wanted.status === undefined ? {} : { status: wanted.status }),
+      }
+      const page = expectData(await hook.deliveries.get({ query }))
+      found.push(...page.deliveries.filter((one) => fits(one, wanted, oldest)))
+      const reaches = page.deliveries.every(({ created_at }) => Date.parse(created_at) >= oldest)
+      cursor = all && reaches ? page.next_cursor : null
+    }
+  }
+  return found.sort((a, b) => b.created_at.localeCompare(a.created_at))
+}
+
+const fits = ({ event_type, http_status, created_at }: Delivery, { event, http }: Wanted, oldest: number): boolean =>
+  (event === undefined || event_type === event) && answeredSo(http_status, http) && Date.parse(created_at) >= oldest
+
+function answeredSo(status: number | null, http: string | undefined): boolean {
+  if (http === undefined) return true
+  if (http === 'none' || status === null) return http === 'none' && status === null
+  return http.endsWith('xx') ? Math.floor(status / 100) === Number(http[0]) : status === Number(http)
+}
