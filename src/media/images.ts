@@ -91,10 +91,19 @@ function toImages({ id, made, artifacts, costCents, at }: Outcome): Images {
     const { engine = 'svc-vision', model = made.engineId } = picture?.about ?? {}
     return { url: artifact?.url ?? null, engine, model, prompt: made.prompt, artifact_id: artifact?.id ?? null }
   })
-  const missing = made.free ? missingIn(made.prompt) : []
-  const warnings = [`The fonts of local illustrations have no ${missing.join(', ')} letters, so these are left out.`]
+  const warnings = made.free ? warningsOf(made) : []
   const usage = { cost_cents: costCents }
-  return { id, object: 'image', created: iso(at), images, usage, ...(missing.length ? { warnings } : {}) }
+  return { id, object: 'image', created: iso(at), images, usage, ...(warnings.length ? { warnings } : {}) }
+}
+
+function warningsOf({ prompt, unknown }: Kept): string[] {
+  const missing = missingIn(prompt)
+  return [
+    ...(missing.length
+      ? [`The fonts of local illustrations have no ${missing.join(', ')} letters, so these are left out.`]
+      : []),
+    ...(unknown.length ? [`Local illustrations have no picture of: ${unknown.join(', ')}.`] : []),
+  ]
 }
 
 const toGenerations =

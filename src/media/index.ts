@@ -2,6 +2,6 @@
 export { createIllustrator } from './drawing/illustrator'
 export { changesPicture, pictureDescribed } from './follow-up'
 export { createImages, type ImageService } from './images'
-export { createPictures, type Picture, type Pictures } from './pictures'
+export { createPictures, type MadePictures, type Picture, type Pictures } from './pictures'
 export { captionOf } from './scenes'
 export { createVideo, type VideoService } from './video/service'

@@ -3,6 +3,7 @@ import { type Draft, imageSize } from '../files'
 import type { About } from '../files/schema'
 import type { Work } from '../making'
 import { notAnImage } from './errors'
+import { readPrompt } from './scenes'
 
 /** What a picture is to show, before it is known who makes it. */
 export type PictureOrder = {
@@ -30,6 +31,8 @@ export type MadePictures = {
   /** The engine that answered. */
   engineId: string
   free: boolean
+  /** What the description names that the built-in engine has no picture of; none of other engines. */
+  unknown: readonly string[]
 }
 
 type Context = Pick<Work, 'keep' | 'signal'> & { origin: Origin }
@@ -59,6 +62,7 @@ export function createPictures(engines: Pick<EngineService, 'image'>) {
       prompt: whole,
       engineId: answered.engineId,
       free: answered.free,
+      unknown: answered.free ? readPrompt(order.prompt, order.changes ?? [], null).unknown : [],
     }
 
     async function one(variant: number) {

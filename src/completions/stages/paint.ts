@@ -3,7 +3,7 @@ import { type MadeImage, originOf } from '../../engines'
 import type { Files } from '../../files'
 import { ownerOf } from '../../kernel/caller'
 import type { Store } from '../../kernel/store'
-import { captionOf, type Pictures, pictureDescribed } from '../../media'
+import { captionOf, type MadePictures, type Pictures, pictureDescribed } from '../../media'
 import { isStealth } from '../rules'
 import type { Run, Write } from '../run'
 import { holdBackOf } from './guard'
@@ -50,7 +50,7 @@ export function createPaint({ pictures, store, files }: Deps) {
     run.pictures = made.pictures.flatMap((one) =>
       one ? [stealth ? { ...one, about: { ...one.about, prompt: null } } : one] : [],
     )
-    const content = captionFor(captionOf(prompt), changes, free)
+    const content = captionFor(captionOf(prompt), changes, made)
     if (run.write) await shown(run, run.write, content)
     return {
       engineId: run.engineId,
@@ -86,7 +86,9 @@ async function shown(run: Run, write: Write, text: string): Promise<void> {
   }
 }
 
-function captionFor(caption: string, changes: readonly string[], isLocal: boolean): string {
+function captionFor(caption: string, changes: readonly string[], { free, unknown }: MadePictures): string {
   const shown = `“${caption}”${changes.length ? `, changed as you asked` : ''}`
-  return isLocal ? `A local illustration of ${shown}, drawn by rules without an image model.` : `Here is ${shown}.`
+  if (!free) return `Here is ${shown}.`
+  const drawn = `A local illustration of ${shown}, drawn by rules without an image model.`
+  return unknown.length ? `${drawn} It has no picture of: ${unknown.join(', ')}.` : drawn
 }

@@ -8,6 +8,9 @@ export type ChartData = {
 const PAIR =
   /([\p{L}][\p{L}\p{N} '&/-]{0,30}?|\d{4}|Q[1-4])\s*(?::|=|–|—|\bis\b|\bat\b|\bwith\b|\s)\s*([$€£]?)(-?\d{1,3}(?:[,_]\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)?)\s*(%|k\b|m\b|bn\b|million\b|€|\$|£)?/giu
 
+/** What orders a chart, before the first of its labels. */
+const FRAME = /^(?:.*\s)?(?:chart|graph|plot|infographic|pie|histogram|bars?)\s+(?:of|for|showing|about|with)\s+/i
+
 /** Rows of a chart that a text asks for and brings along; null for any other text. */
 export function readChart(text: string): ChartData | null {
   const low = text.toLowerCase()
@@ -17,7 +20,10 @@ export function readChart(text: string): ChartData | null {
   let unit = ''
   for (const [, label, before, number, after] of text.slice(from).matchAll(PAIR)) {
     const value = Number(number!.replace(/[,_]/g, ''))
-    const name = label!.trim().replace(/^(?:and|with|of|the)\s+/i, '')
+    const name = label!
+      .trim()
+      .replace(FRAME, '')
+      .replace(/^(?:and|with|of|the)\s+/i, '')
     if (!name || !Number.isFinite(value) || rows.length === 12) continue
     unit ||= before || after || ''
     rows.push({ label: name, value })
@@ -42,6 +48,8 @@ function titleOf(text: string): string {
     /\b(?:chart|graph|plot|infographic|pie|histogram)\s+(?:of|for|showing|about|with)\s+(?:the\s+|our\s+|my\s+)?([^:,\n(]{2,60})/i.exec(
       text,
     )?.[1]
-  const title = (quoted ?? about ?? 'Figures').trim().replace(/\s+(?:by|per|with|in)$/i, '')
+  // "A chart of apples 10, pears 25" has its first row there and no title.
+  const told = about && !/\d\s*$/.test(about) ? about : null
+  const title = (quoted ?? told ?? 'Figures').trim().replace(/\s+(?:by|per|with|in)$/i, '')
   return title.charAt(0).toUpperCase() + title.slice(1)
 }

@@ -4,6 +4,7 @@ import { captionOf, letteringIn, stepsIn } from './lettering'
 import type { Color } from './model'
 import { COLOR_WORDS, colorNamed, type Mood } from './palette'
 import { type Subject, subjectsIn } from './subjects'
+import { unknownIn } from './unknown'
 
 const SETTINGS = ['mountains', 'sea', 'desert', 'forest', 'city', 'meadow', 'space', 'snow', 'beach', 'deep'] as const
 export type Setting = (typeof SETTINGS)[number]
@@ -26,6 +27,8 @@ export type Reading = {
   lettering: string[]
   chart: ChartData | null
   steps: string[]
+  /** What is named that there is no picture of, in the words of the description. */
+  unknown: string[]
   /** The description without its instructions, for a caption. */
   words: string
 }
@@ -49,8 +52,10 @@ export function readPrompt(prompt: string, changes: readonly string[], style: st
   const [first, ...later] = all.map((text) => readOne(text))
   const styled = style ? readOne(style) : null
   const reading = later.reduce(changed, first!)
+  const mood = styled?.mood ?? reading.mood
   return {
     ...reading,
+    subjects: mood || reading.colors.length ? reading.subjects : reading.subjects.map(inNature),
     words: captionOf(all[0]!),
     ...(styled?.mood ? { mood: styled.mood } : {}),
     isOutlined: reading.isOutlined || (styled?.isOutlined ?? false),
@@ -58,6 +63,10 @@ export function readPrompt(prompt: string, changes: readonly string[], style: st
     layout: layoutOf(reading, all.join(' ')),
   }
 }
+
+/** In its own colour, where nobody says another. */
+const inNature = (subject: Subject): Subject =>
+  subject.color === null && subject.motif.natural ? { ...subject, color: subject.motif.natural } : subject
 
 type One = Reading & { removes: Subject[]; says: { time: boolean } }
 
@@ -100,9 +109,13 @@ function readOne(text: string): One {
     lettering,
     chart,
     steps: stepsIn(text),
+    unknown: chart ? [] : unknownIn(bare, isKnown),
     words: '',
   }
 }
+
+const isKnown = (phrase: string): boolean =>
+  subjectsIn(phrase).length > 0 || Object.values(SETTING_WORDS).some((words) => words.test(phrase))
 
 /** What a name names belongs into its sign. */
 const isSign = (text: string): boolean => /\b(logo|icon|emblem|badge|sticker)\b/.test(text)
@@ -144,6 +157,7 @@ function changed(before: One, change: One): One {
     lettering: change.lettering.length ? change.lettering : before.lettering,
     chart: change.chart ?? before.chart,
     steps: change.steps.length ? change.steps : before.steps,
+    unknown: [...new Set([...before.unknown, ...change.unknown])],
   }
 }
 

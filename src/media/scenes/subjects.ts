@@ -25,6 +25,7 @@ const NUMBERS: Record<string, number> = {
 const PLURALS: Record<string, string> = {
   people: 'person',
   wolves: 'wolf',
+  foxes: 'fox',
   leaves: 'leaf',
   children: 'child',
   men: 'man',

@@ -11,7 +11,7 @@ export function poster(canvas: Canvas): { background: Paint; shapes: Shape[] } {
   const ground = isDark(palette.paper) ? palette.paper : random.pick([palette.paper, palette.main, palette.ink])
   const ink = readableOn(ground, palette.paper, palette.ink)
   const second = contrast(palette.accent, ground) > 2.4 ? palette.accent : ink
-  const [title = reading.words, ...more] = reading.lettering
+  const [title = reading.words.charAt(0).toUpperCase() + reading.words.slice(1), ...more] = reading.lettering
   const isWide = width > height * 1.25
   const margin = Math.min(width, height) * 0.075
   const box = isWide

@@ -1,10 +1,27 @@
 import { mix, shade } from '../color'
 import { circle, ellipse, line, path, type Shape } from '../model'
+import type { Palette } from '../palette'
 import { motif } from './motif'
 
 const eye = (x: number, y: number, r: number, ink: `#${string}`): Shape[] => [
   circle(x, y, r, ink),
   circle(x + r * 0.3, y - r * 0.35, r * 0.32, '#ffffff'),
+]
+
+/** A sitting animal with pointed ears and a narrow nose: foxes have a white tip on their tail, wolves a dark back. */
+const pointed = ({ paper, ink, main }: Palette, tip: `#${string}`): Shape[] => [
+  path('M64 98 C96 104 110 74 90 46 C90 62 82 72 66 78 Z', main),
+  path('M90 46 C98 57 101 69 97 81 C89 75 87 61 90 46 Z', tip),
+  path('M27 100 C25 76 35 58 50 58 C65 58 75 76 73 100 Z', main),
+  path('M39 100 C37 84 42 70 50 70 C58 70 63 84 61 100 Z', mix(paper, main, 0.08)),
+  path('M19 3 L47 21 L22 40 Z M81 3 L53 21 L78 40 Z', main),
+  path('M24 12 L38 21 L25 31 Z M76 12 L62 21 L75 31 Z', shade(main, -0.24)),
+  path('M16 37 C22 22 38 17 50 17 C62 17 78 22 84 37 C86 46 66 56 50 69 C34 56 14 46 16 37 Z', main),
+  path('M16 37 C30 39 42 45 50 69 C34 56 14 48 16 37 Z M84 37 C70 39 58 45 50 69 C66 56 86 48 84 37 Z', paper),
+  ...eye(37, 38, 3.6, ink),
+  ...eye(63, 38, 3.6, ink),
+  ellipse(50, 65, 5, 4, ink),
+  path('M38 100 C38 94 46 94 46 100 Z M54 100 C54 94 62 94 62 100 Z', shade(main, -0.24)),
 ]
 
 export const ANIMALS = [
@@ -25,7 +42,7 @@ export const ANIMALS = [
     line('M44 30 V34 M50 29 V34 M56 30 V34', shade(main, -0.14), 2.4),
     line('M40 100 V90 M60 100 V90', shade(main, -0.14), 2),
   ]),
-  motif('dog', 'ground', 0.46, ['puppy', 'hound', 'wolf', 'fox', 'retriever'], ({ paper, ink, main, accent }) => [
+  motif('dog', 'ground', 0.46, ['puppy', 'hound', 'retriever'], ({ paper, ink, main, accent }) => [
     line('M76 84 C94 80 96 64 88 56', main, 8),
     path('M28 100 C24 76 34 58 50 58 C68 58 78 78 74 100 Z', main),
     path('M40 100 C38 82 42 70 50 70 C58 70 62 82 60 100 Z', mix(main, paper, 0.55)),
@@ -41,6 +58,8 @@ export const ANIMALS = [
     line('M50 49 V53 Q46 57 42 55 M50 53 Q54 57 58 55', ink, 1.5),
     path('M47 56 Q50 66 53 56 Z', accent),
   ]),
+  motif('fox', 'ground', 0.46, ['vixen'], (palette) => pointed(palette, palette.paper), '#d9702b'),
+  motif('wolf', 'ground', 0.48, [], (palette) => pointed(palette, shade(palette.main, -0.2)), '#7d8794'),
   motif(
     'bird',
     'sky',
@@ -70,7 +89,7 @@ export const ANIMALS = [
     ...eye(63, 40, 8, ink),
     path('M45 48 H55 L50 58 Z', accent),
   ]),
-  motif('fish', 'water', 0.32, ['goldfish', 'salmon', 'shark'], ({ paper, ink, main, second, accent }) => [
+  motif('fish', 'water', 0.32, ['goldfish', 'salmon'], ({ paper, ink, main, second, accent }) => [
     path('M30 50 L2 26 C8 42 8 58 2 74 Z', shade(main, -0.06)),
     path('M46 26 C56 12 70 14 76 28 Z M48 74 C56 86 66 84 70 74 Z', accent),
     path('M20 50 C34 20 76 16 96 50 C76 84 34 80 20 50 Z', main),
@@ -80,7 +99,7 @@ export const ANIMALS = [
     circle(80, 44, 5, paper),
     ...eye(81, 44, 3, ink),
   ]),
-  motif('whale', 'water', 0.4, ['dolphin', 'orca'], ({ paper, ink, main, second }) => [
+  motif('whale', 'water', 0.4, [], ({ paper, ink, main, second }) => [
     line('M40 26 C38 14 30 10 24 16 M40 26 C42 14 50 10 56 16', mix(second, paper, 0.4), 3),
     path(
       'M4 62 C6 38 28 28 48 32 C68 36 74 54 86 50 C90 42 86 34 80 30 C88 30 94 34 96 40 C98 34 100 30 106 28 C108 42 100 52 94 56 C88 82 62 92 38 90 C16 88 2 80 4 62 Z',
@@ -101,7 +120,7 @@ export const ANIMALS = [
     ellipse(50, 54, 3.4, 24, ink),
     line('M50 32 C46 20 40 14 34 14 M50 32 C54 20 60 14 66 14', ink, 1.6),
   ]),
-  motif('bee', 'sky', 0.3, ['wasp', 'bumblebee'], ({ paper, ink, second, accent }) => [
+  motif('bee', 'sky', 0.3, ['bumblebee'], ({ paper, ink, second, accent }) => [
     ellipse(40, 30, 14, 24, mix(paper, second, 0.25), { opacity: 0.9 }),
     ellipse(62, 28, 14, 24, mix(paper, second, 0.15), { opacity: 0.9 }),
     ellipse(50, 64, 38, 25, accent),
@@ -113,7 +132,7 @@ export const ANIMALS = [
     ...eye(80, 58, 3.4, ink),
     line('M78 44 Q84 34 92 34 M72 41 Q76 30 84 28', ink, 1.8),
   ]),
-  motif('elephant', 'ground', 0.5, ['mammoth'], ({ paper, ink, main, accent }) => [
+  motif('elephant', 'ground', 0.5, [], ({ paper, ink, main, accent }) => [
     path('M26 98 V60 C26 36 44 28 62 30 C86 32 98 46 96 66 V98 H82 V78 H54 V98 Z', main),
     path('M40 98 V78 H54 V98 Z M82 98 V74 L96 66 V98 Z', shade(main, -0.08)),
     path('M46 30 C30 16 6 24 8 48 C10 60 14 66 14 76 C14 84 6 84 4 78', main),

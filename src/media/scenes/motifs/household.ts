@@ -14,7 +14,7 @@ export const HOUSEHOLD = [
     ),
     rect(38, 34, 24, 22, accent, { radius: 4 }),
   ]),
-  motif('guitar', 'table', 0.56, ['music', 'violin', 'band', 'concert', 'song'], ({ ink, main, accent }) => [
+  motif('guitar', 'table', 0.56, ['music', 'band', 'concert', 'song'], ({ ink, main, accent }) => [
     {
       type: 'group',
       x: 50,

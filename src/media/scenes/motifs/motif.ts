@@ -1,4 +1,4 @@
-import type { Shape } from '../model'
+import type { Color, Shape } from '../model'
 import type { Palette } from '../palette'
 
 /** Where a thing is found: it decides what it stands on. */
@@ -12,6 +12,8 @@ export type Motif = {
   place: Place
   /** Its height as a share of the picture's shorter side, when it is the only subject. */
   size: number
+  /** Its colour where the description gives neither it nor the picture one. */
+  natural?: Color
   draw(palette: Palette): Shape[]
 }
 
@@ -21,4 +23,5 @@ export const motif = (
   size: number,
   more: readonly string[],
   draw: Motif['draw'],
-): Motif => ({ name, words: [name, ...more], place, size, draw })
+  natural?: Color,
+): Motif => ({ name, words: [name, ...more], place, size, draw, ...(natural ? { natural } : {}) })

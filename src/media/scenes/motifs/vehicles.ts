@@ -55,7 +55,7 @@ export const VEHICLES = [
       ...wheel(78, 88, 12, ink, mix(paper, ink, 0.25)),
     ],
   ),
-  motif('bus', 'ground', 0.38, ['van', 'camper', 'truck', 'lorry', 'tram'], ({ paper, ink, main, accent }) => [
+  motif('bus', 'ground', 0.38, ['van', 'camper'], ({ paper, ink, main, accent }) => [
     rect(4, 22, 92, 68, main, { radius: 9 }),
     rect(4, 60, 92, 10, mix(paper, main, 0.1)),
     ...[11, 33, 55].map((x) => rect(x, 32, 17, 20, mix(paper, '#9cc7e0', 0.55), { radius: 3 })),
