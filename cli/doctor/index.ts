@@ -13,7 +13,7 @@ import {
   publicUrlCheck,
 } from './server'
 
-import { speechCheck, transcriptionCheck } from './sound'
+import { speechCheck, transcriptionCheck, videoMarkCheck } from './sound'
 
 export { type Context, elsewhere, type Result, runChecks } from './check'
 
@@ -33,6 +33,7 @@ export const CHECKS: readonly Check[] = [
   speechCheck,
   transcriptionCheck,
   browserCheck,
+  videoMarkCheck,
   ledgerCheck,
   auditCheck,
   diskCheck,

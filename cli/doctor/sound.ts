@@ -1,7 +1,11 @@
 import { type Check, type Context, ok, skip, warn } from './check'
 
-/** The first upstream of an engine of sound: its target, or the setting that names its address. */
-function upstreamOf(context: Context, engineId: string, short: 'ttsBaseUrl' | 'sttBaseUrl'): string | undefined {
+/** The first upstream of an engine of sound or of videos: its target, or the setting that names its address. */
+function upstreamOf(
+  context: Context,
+  engineId: string,
+  short: 'ttsBaseUrl' | 'sttBaseUrl' | 'videoBaseUrl',
+): string | undefined {
   const { engines, [short]: address } = context.config()
   return engines.models[engineId]?.[0] ?? (address || undefined)
 }
@@ -27,5 +31,21 @@ export const transcriptionCheck: Check = {
   async run(context) {
     const upstream = upstreamOf(context, 'svc-1-transcribe', 'sttBaseUrl')
     return upstream ? ok(upstream) : skip('no upstream, set SVC_STT_BASE_URL; POST /audio/stt answers 503')
+  },
+}
+
+/** Videos that are drawn here have the mark of origin already. */
+export const videoMarkCheck: Check = {
+  name: 'video-mark',
+  needs: ['config'],
+  async run(context) {
+    if (!upstreamOf(context, 'svc-1-motion', 'videoBaseUrl'))
+      return skip('no upstream of videos; those drawn here have a mark')
+    const { videoMarker } = context.config()
+    if (!videoMarker) return skip('off; videos of the upstream are kept as they come')
+    const program = Bun.which(videoMarker)
+    return program
+      ? ok(`${program} marks videos of the upstream`)
+      : warn(`no ${videoMarker} here; videos of the upstream are kept without a mark`, 'apt-get install ffmpeg')
   },
 }

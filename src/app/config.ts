@@ -19,6 +19,7 @@ import { LOG_LEVELS } from '../kernel/log'
 import { oneOf, t } from '../kernel/schema'
 import { keySettings } from '../keys/config'
 import { mailSettings } from '../mail/config'
+import { mediaSettings } from '../media/config'
 import { operatorSettings } from '../operators/config'
 import { orgSettings } from '../orgs/config'
 import { rateLimitSettings } from '../rate-limits/config'
@@ -122,6 +123,7 @@ export const SETTINGS = {
   ...guardrailSettings,
   ...webSettings,
   ...audioSettings,
+  ...mediaSettings,
   ...toolSettings,
   ...skillSettings,
   ...browserSettings,

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Check, type Context, fail, ok, runChecks, warn } from '../../cli/doctor/check'
-import { speechCheck, transcriptionCheck } from '../../cli/doctor/sound'
+import { speechCheck, transcriptionCheck, videoMarkCheck } from '../../cli/doctor/sound'
 import { cliOver } from '../support/cli'
 import { fakeClock } from '../support/clock'
 import { cli } from '../support/io'
@@ -163,7 +163,9 @@ describe('doctor', () => {
 
 describe('sound', () => {
   const checked = async (check: Check, config: object) =>
-    check.run({ config: () => ({ engines: { models: {} }, ttsBaseUrl: '', sttBaseUrl: '', ...config }) } as never)
+    check.run({
+      config: () => ({ engines: { models: {} }, ttsBaseUrl: '', sttBaseUrl: '', videoBaseUrl: '', ...config }),
+    } as never)
 
   test('speech comes from an upstream, else from an installed program, else from nowhere', async () => {
     const models = { 'svc-1-voice': ['local:tts-1'] }
@@ -184,5 +186,14 @@ describe('sound', () => {
       status: 'skip',
       detail: expect.stringContaining('SVC_STT_BASE_URL'),
     })
+  })
+
+  test('videos of an upstream need a program that marks them', async () => {
+    const upstream = { videoBaseUrl: 'http://film/v1' }
+    expect((await checked(videoMarkCheck, { videoMarker: 'sh' })).status).toBe('skip')
+    expect((await checked(videoMarkCheck, { ...upstream, videoMarker: '' })).status).toBe('skip')
+    expect((await checked(videoMarkCheck, { ...upstream, videoMarker: 'sh' })).status).toBe('ok')
+    const none = await checked(videoMarkCheck, { ...upstream, videoMarker: 'no-such-program' })
+    expect(none).toMatchObject({ status: 'warn', fix: 'apt-get install ffmpeg' })
   })
 })

@@ -6,7 +6,7 @@ import { CLIP, videoServer } from './video-server'
 
 const server = videoServer()
 const world = await createWorld({
-  config: { videoBaseUrl: server.url, videoApiKey: 'sk-film', videoModel: 'filmer' },
+  config: { videoBaseUrl: server.url, videoApiKey: 'sk-film', videoModel: 'filmer', videoMarker: '' },
 })
 const { jobs } = world.app.container
 beforeEach(server.reset)

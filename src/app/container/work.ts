@@ -158,7 +158,13 @@ function buildReach({ config, store, clock, log, masterKey, node, origin }: Deps
   const web = createWeb({ outbound, settings: config })
   const documents = createDocuments({ store, clock, ...rooms })
   const code = createCode({ clock, ...rooms })
-  const video = createVideo({ ...rooms, clock, callerOf: rooms.unattended })
+  const video = createVideo({
+    ...rooms,
+    clock,
+    callerOf: rooms.unattended,
+    settings: config,
+    folder: rooms.filePlace.incoming,
+  })
   const research = createResearch({
     ...rooms,
     store,

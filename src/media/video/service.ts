@@ -5,14 +5,18 @@ import { type Clock, iso } from '../../kernel/clock'
 import { type MakingService, promptIn } from '../../making'
 import { type Later, type PublicJobs, pollUrlOf } from '../../public-jobs'
 import { createFilmmaker } from './filmmaker'
+import { createMarker } from './marker'
 import { type StoredVideo, wantedOf } from './order'
 import { type VideoAccepted, VideoId, type VideoOrder } from './schema'
 import { upstreamVideoKind } from './upstream-job'
 import { videoKind } from './video-job'
 
 type Deps = Omit<Parameters<typeof videoKind>[0], 'film' | 'making'> &
-  Omit<Parameters<typeof upstreamVideoKind>[0], 'engines' | 'making'> & {
+  Omit<Parameters<typeof upstreamVideoKind>[0], 'engines' | 'making' | 'mark'> & {
     clock: Clock
+    settings: { videoMarker: string }
+    /** Folder for clips on their way. */
+    folder: string
     engines: Pick<EngineService, 'filmmaker'> & Parameters<typeof upstreamVideoKind>[0]['engines']
     making: Pick<MakingService, 'admit' | 'accepted' | 'resume'>
     publicJobs: Pick<PublicJobs, 'define' | 'accept' | 'later'>
@@ -26,9 +30,10 @@ export type VideoService = ReturnType<typeof createVideo>
 
 /** Videos, as jobs (contract 6, 7): an upstream's where one is connected, else drawn here. */
 export function createVideo(deps: Deps) {
-  const { clock, engines, making, prices, publicJobs } = deps
+  const { clock, engines, making, prices, publicJobs, settings, folder } = deps
+  const program = settings.videoMarker ? Bun.which(settings.videoMarker) : null
   const drawn = videoKind({ ...deps, film: createFilmmaker(deps) })
-  const bought = upstreamVideoKind(deps)
+  const bought = upstreamVideoKind({ ...deps, mark: createMarker({ program, folder, clock }) })
   publicJobs.define(drawn)
   publicJobs.define(bought)
 

@@ -17,6 +17,7 @@ import { AppError } from '../../kernel/errors'
 import type { Tx } from '../../kernel/store'
 import type { MakingService } from '../../making'
 import type { Made, PublicKind } from '../../public-jobs'
+import type { Marker } from './marker'
 import { ENGINE, isSecret, KEY_IS_GONE, type StoredVideo, VIDEO_LIMIT_MS, wantedOf } from './order'
 import { FRAMES } from './schema'
 
@@ -26,6 +27,7 @@ type Deps = {
   prices: Prices
   files: Pick<Files, 'receive' | 'add'>
   making: Pick<MakingService, 'resume'>
+  mark: Marker
   /** The caller as whom stored work runs; null when it may not any more. */
   callerOf(behalf: ReturnType<typeof behalfOf>): Promise<TenantCaller | null>
 }
@@ -59,13 +61,21 @@ const NOT_ALLOWED =
 const LOST = 'The engine does not answer for this video any more. Nothing was charged.'
 const NO_VIDEO = 'The engine answered with something that is no video. Nothing was charged.'
 const TOO_LONG = `It took longer than ${VIDEO_LIMIT_MS / 1_000} seconds.`
-const UNMARKED = 'The engine marks its videos itself; this server adds no mark of their origin to them.'
+const UNMARKED = 'This server could not draw a mark of its origin into this video.'
 
 /**
  * A video that an upstream makes, as a job (contract 6, 7). It is ordered once, and followed by the upstream's id through
  * restarts and other processes: what is not certain to be unordered is never ordered again.
  */
-export function upstreamVideoKind({ clock, engines, prices, files, making, callerOf }: Deps): PublicKind<StoredVideo> {
+export function upstreamVideoKind({
+  clock,
+  engines,
+  prices,
+  files,
+  making,
+  mark,
+  callerOf,
+}: Deps): PublicKind<StoredVideo> {
   return {
     name: 'media.video-upstream',
     shown: 'video',
@@ -168,13 +178,15 @@ export function upstreamVideoKind({ clock, engines, prices, files, making, calle
   ): Promise<Made> {
     const { id, mode, seconds: wanted, aspectRatio } = job.payload
     const [wide, tall] = FRAMES[aspectRatio]
-    const draft = await files.receive(engines.videoContent(video, 'video', job.signal), 'video/mp4')
+    const size = { width: clip.width ?? wide, height: clip.height ?? tall }
+    const content = engines.videoContent(video, 'video', job.signal)
+    const wants = { ...size, owner: job.owner!, signal: job.signal }
+    const { draft, isMarked } = await mark(content, wants, (bytes) => files.receive(bytes, 'video/mp4'))
     if (!draft.mimeType.startsWith('video/')) throw new GiveUp(NO_VIDEO)
     const still = await stillOf(job, video)
     const seconds = clip.seconds ?? wanted
     const cost = prices.costOf(ENGINE, { seconds: Math.min(seconds, wanted) })
     const shared = { engine: 'svc-vision', model: ENGINE, prompt: mode === 'video' ? whole : null }
-    const size = { width: clip.width ?? wide, height: clip.height ?? tall }
     const about: About = {
       ...{ type: 'video', filename: `${id}.${draft.extension ?? 'mp4'}`, durationSeconds: seconds },
       ...shared,
@@ -183,7 +195,11 @@ export function upstreamVideoKind({ clock, engines, prices, files, making, calle
     }
     return {
       file: { draft, about },
-      data: { poster_artifact_id: still?.id ?? null, engine: 'svc-vision', warnings: [UNMARKED] },
+      data: {
+        poster_artifact_id: still?.id ?? null,
+        engine: 'svc-vision',
+        ...(isMarked ? {} : { warnings: [UNMARKED] }),
+      },
       cost,
       effects: async (tx) => {
         if (still) await files.add(tx, job.owner!, still.draft, { ...still.about, ...shared }, still.id)

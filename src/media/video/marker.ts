@@ -1,0 +1,116 @@
+import { mkdir, open, rm } from 'node:fs/promises'
+import { constants, setPriority } from 'node:os'
+import { join } from 'node:path'
+import type { Draft, Source } from '../../files'
+import { GiveUp } from '../../jobs'
+import type { Clock } from '../../kernel/clock'
+import { randomBase62 } from '../../kernel/crypto'
+import { createSemaphore } from '../../kernel/semaphore'
+import { createWorkerPool, WorkerFailure } from '../../kernel/worker-pool'
+import type { MarkOrder } from './mark.worker'
+
+type Deps = {
+  /** Path of ffmpeg; null where there is none, and then nothing is marked. */
+  program: string | null
+  /** Folder for clips on their way. */
+  folder: string
+  clock: Pick<Clock, 'after'>
+}
+
+type Clip = MarkOrder & { owner: string; signal: AbortSignal }
+
+type Paths = { before: string; sign: string; after: string }
+
+/** A clip as it is kept, and whether the mark is in its pictures. */
+type Marked = { draft: Draft; isMarked: boolean }
+
+const MARK_MS = 300_000
+const DRAW_MS = 20_000
+const MOST_BYTES = 512 * 1024 * 1024
+const TOO_LARGE = 'The engine answered with a video that is too large. Nothing was charged.'
+const COMMENT = 'AI-generated'
+
+export type Marker = ReturnType<typeof createMarker>
+
+/**
+ * Draws the mark of origin into clips that an upstream made (contract 6), through an installed ffmpeg, which is a
+ * process of its own. A clip that it cannot read is kept as it came.
+ */
+export function createMarker({ program, folder, clock }: Deps) {
+  const semaphore = createSemaphore(1)
+  const drawing = createWorkerPool<MarkOrder, Uint8Array>({
+    open: () => new Worker(new URL('./mark.worker.ts', import.meta.url).href),
+    most: 1,
+    idleMs: 1_000,
+  })
+
+  /** Keeps the clip by `receive`, marked where that can be. Throws what `receive` throws, and the signal's reason. */
+  return async function mark(
+    source: AsyncIterable<Uint8Array>,
+    { owner, signal, ...shape }: Clip,
+    receive: (bytes: Source) => Promise<Draft>,
+  ): Promise<Marked> {
+    if (!program) return { draft: await receive(source), isMarked: false }
+    const [before, after, sign] = [0, 1, 2].map(() => join(folder, randomBase62(24))) as [string, string, string]
+    const leave = await semaphore.enter(owner, signal)
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      await written(before, source)
+      const isMarked = await drawn(program, { before, sign, after }, { owner, signal, ...shape })
+      return { draft: await receive(Bun.file(isMarked ? after : before).stream()), isMarked }
+    } finally {
+      leave()
+      await Promise.all([before, after, sign].map((path) => rm(path, { force: true })))
+    }
+  }
+
+  async function drawn(path: string, paths: Paths, { owner, signal, ...shape }: Clip): Promise<boolean> {
+    try {
+      await written(paths.sign, [await drawing.run(shape, { timeoutMs: DRAW_MS, signal, who: owner })])
+    } catch (error) {
+      signal.throwIfAborted()
+      if (error instanceof WorkerFailure) return false
+      throw error
+    }
+    return ran(path, argumentsOf(paths), signal)
+  }
+
+  async function ran(path: string, args: string[], signal: AbortSignal): Promise<boolean> {
+    const child = Bun.spawn([path, ...args], { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore', env: {} })
+    setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL)
+    const end = () => child.kill('SIGKILL')
+    const cancel = clock.after(MARK_MS, end)
+    signal.addEventListener('abort', end, { once: true })
+    try {
+      const code = await child.exited
+      signal.throwIfAborted()
+      return code === 0
+    } finally {
+      cancel()
+      signal.removeEventListener('abort', end)
+    }
+  }
+}
+
+async function written(path: string, source: AsyncIterable<Uint8Array> | Uint8Array[]): Promise<void> {
+  const file = await open(path, 'wx', 0o600)
+  let size = 0
+  try {
+    for await (const piece of source) {
+      size += piece.byteLength
+      if (size > MOST_BYTES) throw new GiveUp(TOO_LARGE)
+      for (let at = 0; at < piece.byteLength; ) at += (await file.write(piece, at)).bytesWritten
+    }
+  } finally {
+    await file.close()
+  }
+}
+
+/** The input is read as an MP4 and as nothing else, and opens no other file and no address. */
+const argumentsOf = ({ before, sign, after }: Paths): string[] => [
+  ...['-nostdin', '-v', 'error', '-protocol_whitelist', 'file'],
+  ...['-f', 'mov', '-enable_drefs', '0', '-i', before, '-f', 'png_pipe', '-i', sign],
+  ...['-filter_complex', '[0:v:0][1:v]overlay=0:0[v]', '-map', '[v]', '-map', '0:a?'],
+  ...['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '20', '-pix_fmt', 'yuv420p', '-threads', '1', '-c:a', 'copy'],
+  ...['-metadata', `comment=${COMMENT}`, '-movflags', '+faststart', '-f', 'mp4', '-y', after],
+]
