@@ -84,7 +84,10 @@ const ONE_HOME: Record<string, { pattern: RegExp; home: RegExp }> = {
   // The loader of the chat runs in pages of others and has no other place for a word.
   'the console': { pattern: /\bconsole\./, home: /^src\/(pages\/browser\/embed\/|reference\/samples)/ },
   'evaluated code': { pattern: /\beval\(|\bnew Function\(|node:vm/, home: /^$/ },
-  'other programs': { pattern: /\bBun\.spawn|child_process/, home: /^src\/(operators\/dump|audio\/espeak|media\/video\/marker)\.ts$/ },
+  'other programs': {
+    pattern: /\bBun\.spawn|child_process/,
+    home: /^src\/(operators\/dump|audio\/espeak|media\/video\/marker)\.ts$/,
+  },
   'the web framework': { pattern: /from 'elysia'/, home: /^src\/(http\/.*|app\/.*|[a-z-]+\/routes(-[a-z]+)?)\.ts$/ },
   TypeBox: { pattern: /from 'typebox/, home: /^src\/kernel\/schema\.ts$/ },
   'raw SQL text': { pattern: /\.unsafe\(|sql\.raw\(/, home: /^$/ },
