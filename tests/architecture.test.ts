@@ -54,6 +54,7 @@ const ORDER = [
   'widgets',
   'pages',
   'reference',
+  'mcp',
   'operators',
   'health',
   'http',

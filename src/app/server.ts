@@ -36,6 +36,7 @@ import { createStreams } from '../http/sse'
 import { createSuccessTable } from '../http/success'
 import { keyIdOf, ownerOf } from '../kernel/caller'
 import { keyRoutes } from '../keys/routes'
+import { mcpRoutes } from '../mcp/routes'
 import { imageRoutes } from '../media/routes'
 import { videoRoutes } from '../media/routes-video'
 import { orgRoutes } from '../orgs/routes'
@@ -63,7 +64,7 @@ import type { Container } from './container'
 import { documentRoutes, type OpenApiSource } from './document'
 import { homePageRoutes } from './home-page'
 import { pageRoutes } from './pages'
-import { API_VERSION } from './version'
+import { API_VERSION, RELEASE } from './version'
 
 type Deps = { config: Config; container: Container; metrics: Metrics; connections: Connections }
 
@@ -85,6 +86,8 @@ export function createServer({ config, container, metrics, connections }: Deps) 
   const secure = config.publicUrl.startsWith('https://')
   const ownOrigin = config.publicUrl ? new URL(config.publicUrl).origin : null
   const document: OpenApiSource = { get: () => ({}) }
+  // What a route asks of this app itself; the app is not there before its routes.
+  const self = { handle: (_: Request): Response | Promise<Response> => new Response(null, { status: 503 }) }
   const reference = createReference({ read: () => document.get() })
 
   const api = new Elysia({
@@ -170,8 +173,12 @@ export function createServer({ config, container, metrics, connections }: Deps) 
     .use(documentRoutes(document, guard))
     .use(pageRoutes({ config, container, guard, streams, ownOrigin }))
     .use(homePageRoutes(guard))
+    .use(
+      mcpRoutes({ handle: (request) => self.handle(request), version: RELEASE, sleep: (ms) => clock.sleep(ms) }, guard),
+    )
     .use(referenceRoutes({ reference, publicOrigin: ownOrigin }, guard))
 
+  self.handle = (request) => api.handle(request)
   rules.learn(api.routes as never)
   container.audit.setSuccessStatuses(createSuccessTable(api.routes as never))
   let made: ReturnType<typeof toOpenApi> | null = null

@@ -1,3 +1,3 @@
 /** The reference: pages made from the OpenAPI document, for people and for programs, and every error code explained. */
 
-export { createReference, type Reference } from './service'
+export { createReference } from './service'

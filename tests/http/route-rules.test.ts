@@ -105,6 +105,7 @@ describe('the routes declare', () => {
       'POST /api/v1/images',
       'POST /api/v1/images/generations',
       'POST /api/v1/voice/action',
+      'POST /mcp',
     ])
   })
 

@@ -1,0 +1,23 @@
+/** The answer of the API to one request of the MCP server. */
+// biome-ignore lint/suspicious/noExplicitAny: answers of every route come by here
+export type ApiAnswer = { ok: boolean; status: number; body: any }
+
+/** Sends one request of the API with the credential of whoever uses the MCP server; `path` begins after `/api/v1`. */
+export type Ask = (method: 'GET' | 'POST', path: string, body?: object) => Promise<ApiAnswer>
+
+/** What `svc.config.json` says for every completion (contract 23.3). */
+export type Project = {
+  persona?: string | { system_prompt: string }
+  skills?: readonly string[]
+  defaultMode?: string
+  tools?: readonly object[]
+  temperature?: number
+  metadata?: Record<string, unknown>
+}
+
+export type Backend = {
+  ask: Ask
+  project: Project
+  /** Waits between two looks at a job. */
+  sleep(ms: number): Promise<void>
+}

@@ -1,0 +1,161 @@
+// SQLite only: the methods are calls of the API, which is tried on both databases.
+import { describe, expect, test } from 'bun:test'
+import { createHmac } from 'node:crypto'
+import { createSvc, type StreamEvent, SvcError, verifyWebhook } from '../../client'
+import { listen } from '../support/listening'
+import { createWorld } from '../support/world'
+
+const world = await createWorld()
+const { origin, baseUrl } = listen(world)
+const ada = await world.person({ ofOrg: true })
+const svc = createSvc({ apiKey: ada.key, baseUrl: origin })
+
+const all = async (events: AsyncIterable<StreamEvent>) => Array.fromAsync(events)
+
+describe('every method of the client, against a server (contract 23.1)', () => {
+  test('answers, whole and streamed', async () => {
+    const order = { prompt: 'What is 6 times 7?', mode: 'fast' as const }
+    expect((await svc.complete(order)).content).toContain('42')
+    const events = await all(svc.stream(order))
+    expect(events.map(({ event }) => event)).toContain('token')
+    expect(events.at(-1)?.event).toBe('done')
+    const messages = [{ role: 'user' as const, content: 'What is 6 times 7?' }]
+    expect((await svc.chat({ messages })).choices[0]!.message.content).toContain('42')
+    expect((await all(svc.streamChat({ messages }))).at(-1)?.data).toBe('[DONE]')
+  })
+
+  test('makes things, and starts jobs', async () => {
+    expect((await svc.image({ prompt: 'A lighthouse' })).images).toHaveLength(1)
+    expect((await svc.document({ prompt: 'Tides', format: 'pdf' })).download_url).toContain('/files/')
+    expect((await svc.code({ prompt: 'A function that reverses a string', language: 'python' })).id).toStartWith(
+      'code_',
+    )
+    const { job_id } = await svc.research({ prompt: 'How do tides work?', depth: 'basic' })
+    expect((await svc.jobs.get(job_id)).id).toBe(job_id)
+    expect(JSON.stringify(await svc.jobs.list())).toContain(job_id)
+    expect((await svc.jobs.cancel(job_id)).id).toBe(job_id)
+    expect((await svc.jobs.wait(job_id, { everyMs: 5 })).status).toBe('failed')
+  })
+
+  test('reads and changes what there is', async () => {
+    const models = await svc.models()
+    expect((await svc.model(models[0]!.model_id)).id).toBe(models[0]!.model_id)
+    expect((await svc.tools()).length).toBeGreaterThan(0)
+    const made = await svc.skills.create({
+      name: 'Short answers',
+      slug: 'short-answers',
+      category: 'productivity',
+      system_prompt_ext: 'Answer in one sentence.',
+    })
+    expect(JSON.stringify(await svc.skills.list({ filter: 'mine' }))).toContain('short-answers')
+    expect(made).toMatchObject({ skill: { slug: 'short-answers' } })
+    expect(await svc.skills.submissions()).toEqual([])
+    const flow = await svc.workflows.create({
+      name: 'Flow',
+      triggerType: 'manual',
+      steps: [{ name: 'say', type: 'transform', config: { template: 'Hello' } }],
+    })
+    expect((await svc.workflows.update(flow.id, { name: 'Other' })).name).toBe('Other')
+    expect((await svc.workflows.get(flow.id)).name).toBe('Other')
+    expect(JSON.stringify(await svc.workflows.run(flow.id))).toContain('run')
+    expect((await svc.workflows.runs(flow.id)).length).toBe(1)
+    expect((await svc.workflows.list()).length).toBe(1)
+    await svc.workflows.delete(flow.id)
+    const webhook = await svc.webhooks.create({ url: 'https://example.com/hook', event_types: ['job.completed'] })
+    const [listed] = await svc.webhooks.list()
+    expect(JSON.stringify(webhook)).toContain(listed!.id)
+    await svc.webhooks.update(listed!.id, { enabled: false })
+    expect(await svc.webhooks.deliveries(listed!.id)).toEqual([])
+    await svc.webhooks.delete(listed!.id)
+    expect(await svc.hooks.list()).toEqual([])
+    await svc.canvases.create({ name: 'Help desk' })
+    const [canvas] = await svc.canvases.list()
+    expect((await svc.canvases.get(canvas!.id)).name).toBe('Help desk')
+    await svc.canvases.delete(canvas!.id)
+    expect(await svc.browser.sessions()).toEqual([])
+    expect(await svc.conversations.list()).toBeArray()
+    await svc.publish({ orgId: ada.orgId!, eventType: 'order.paid', payload: { total: 5 } })
+    expect((await svc.usage()).totals.requests).toBeGreaterThan(0)
+    expect(JSON.stringify(await svc.settings())).toContain('timezone')
+    expect(JSON.stringify(await svc.rateLimits())).toContain('enterprise')
+    expect((await svc.health()).status).toBeString()
+    expect(await svc.request<{ keys: unknown }>('GET', '/keys', { query: { limit: 1 } })).toHaveProperty('keys')
+  })
+
+  test('verify says what is wrong, and never throws', async () => {
+    expect(await svc.verify()).toMatchObject({ healthy: true, authenticated: true, baseUrl: origin })
+    const wrong = await createSvc({ apiKey: 'svc_sk_live_nothing', baseUrl }).verify()
+    expect(wrong).toMatchObject({ healthy: true, authenticated: false, hint: expect.stringContaining('SVC_API_KEY') })
+    const nobody = await createSvc({ apiKey: 'x', baseUrl: 'http://127.0.0.1:1', retries: 0 }).verify()
+    expect(nobody).toMatchObject({ healthy: false, hint: expect.stringContaining('SVC_BASE_URL') })
+  })
+})
+
+describe('tries', () => {
+  type Sent = { key: string | null; method: string }
+  /** A client whose server answers as listed, and what it sent. */
+  function scripted(answers: (Response | Error)[], retries = 2) {
+    const sent: Sent[] = []
+    const client = createSvc({
+      apiKey: 'k',
+      baseUrl: 'http://x',
+      retries,
+      fetch: async (_, { method, headers }) => {
+        sent.push({ key: new Headers(headers).get('idempotency-key'), method: method! })
+        const next = answers.shift()!
+        if (next instanceof Error) throw next
+        return next
+      },
+    })
+    return { client, sent }
+  }
+  const refusal = (status: number, code: string, headers: Record<string, string> = {}) =>
+    Response.json({ error: { message: 'No.', type: 'x', code, request_id: 'req_1' } }, { status, headers })
+  const now = { 'retry-after': '0' }
+
+  test('again on 429, 5xx and a broken line, with one Idempotency-Key for all of them', async () => {
+    const { client, sent } = scripted([
+      refusal(429, 'rate_limit_exceeded', now),
+      refusal(503, 'x', now),
+      Response.json({ ok: 1 }),
+    ])
+    expect(await client.request<object>('POST', '/keys', { body: {} })).toEqual({ ok: 1 })
+    expect(new Set(sent.map(({ key }) => key)).size).toBe(1)
+    expect([sent.length, sent[0]!.key]).toEqual([3, expect.stringMatching(/^[0-9a-f-]{36}$/)])
+  })
+
+  test('not again on other refusals, which say code, status, request and details', async () => {
+    const { client, sent } = scripted([refusal(404, 'not_found')])
+    const error = await client.usage().catch((failure: unknown) => failure)
+    expect(error).toBeInstanceOf(SvcError)
+    expect(error).toMatchObject({ status: 404, code: 'not_found', requestId: 'req_1', message: 'No.' })
+    expect(sent).toHaveLength(1)
+  })
+
+  test('no more often than asked', async () => {
+    const { client, sent } = scripted([refusal(500, 'server_error', now), refusal(500, 'server_error', now)], 1)
+    await expect(client.usage()).rejects.toMatchObject({ status: 500 })
+    expect(sent).toHaveLength(2)
+    const broken = scripted([new TypeError('closed')], 0)
+    await expect(broken.client.usage()).rejects.toMatchObject({ status: 0, code: 'network_error' })
+  })
+})
+
+describe('a webhook delivery', () => {
+  const secret = 'whsec_0123456789'
+  const body = '{"id":"evt_1","type":"job.completed"}'
+  const signed = (timestamp: number) => ({
+    'Svc-Webhook-Timestamp': String(timestamp),
+    'Svc-Webhook-Signature': `v1=${createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')}`,
+  })
+  const at = 1_700_000_000
+
+  test('is taken when its signature fits, and only then', async () => {
+    const now = at * 1_000
+    expect(await verifyWebhook({ body, headers: signed(at), secret, now })).toEqual(JSON.parse(body))
+    await expect(verifyWebhook({ body: `${body} `, headers: signed(at), secret, now })).rejects.toThrow('signature')
+    await expect(verifyWebhook({ body, headers: signed(at), secret: 'other', now })).rejects.toThrow('signature')
+    await expect(verifyWebhook({ body, headers: signed(at - 301), secret, now })).rejects.toThrow('older')
+    await expect(verifyWebhook({ body, headers: {}, secret, now })).rejects.toThrow('not signed')
+  })
+})
