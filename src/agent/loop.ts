@@ -1,5 +1,6 @@
 import type { EngineService, Message, RunRequest, ToolCall } from '../engines'
 import type { Clock } from '../kernel/clock'
+import type { Trace } from '../kernel/trace'
 import type { Tools } from '../tools'
 import { fitResults } from './fit'
 import { observe } from './observe'
@@ -8,7 +9,7 @@ import type { Acting, Emit, Spent, Task, Thought, ToolUse } from './schema'
 import { createTally } from './tally'
 import { takeTurn, thoughtOf, withOwnIds } from './turn'
 
-type Deps = { engines: EngineService; tools: Tools; clock: Clock }
+type Deps = { engines: EngineService; tools: Tools; clock: Clock; trace?: Trace }
 
 export type Agent = ReturnType<typeof createAgent>
 

@@ -2,11 +2,12 @@ import type { ToolCall } from '../engines'
 import type { Clock } from '../kernel/clock'
 import { failpoint } from '../kernel/failpoint'
 import { parseUntrustedJson } from '../kernel/json'
+import type { Trace } from '../kernel/trace'
 import type { Tools } from '../tools'
 import type { MadeThings, ToolOutcome } from '../tools/schema'
 import type { Acting, Emit, ToolUse } from './schema'
 
-type Deps = { tools: Tools; clock: Clock }
+type Deps = { tools: Tools; clock: Clock; trace?: Trace }
 type Ended = { place: number; outcome: ToolOutcome }
 
 /**
@@ -14,7 +15,7 @@ type Ended = { place: number; outcome: ToolOutcome }
  * the engine, in the order of the calls. For a failed tool that text is the error (contract 22.5).
  */
 export async function observe(
-  { tools, clock }: Deps,
+  { tools, clock, trace }: Deps,
   {
     toolset,
     spent,
@@ -42,6 +43,7 @@ export async function observe(
       (refused ? Promise.resolve(refused) : tools.run(toolset, asked, context)).then((outcome) => ({ place, outcome })),
     ]),
   )
+  const from = clock.monotonic()
   failpoint('in_mid_tool')
   const texts: string[] = []
   const uses: ToolUse[] = []
@@ -49,6 +51,13 @@ export async function observe(
   while (running.size) {
     const { place, outcome } = await Promise.race(running.values())
     running.delete(place)
+    const { status } = outcome
+    trace?.(call.requestId, {
+      kind: 'tool',
+      name: guarded[place]!.name,
+      ms: clock.monotonic() - from,
+      facts: { status },
+    })
     texts[place] = outcome.text
     const use = useOf(guarded[place]!, outcome)
     uses[place] = use

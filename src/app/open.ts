@@ -161,6 +161,7 @@ async function openRooms(
     redis,
     stopping,
     observeEngine: (engine, outcome) => metrics.engineCalls.inc({ engine, outcome }),
+    observeCall: metrics.calls,
   })
   await container.nodes.join()
   const released = await container.billing.releaseAbandoned()

@@ -4,15 +4,18 @@ import { channelOperatorRoutes } from '../channels/routes'
 import { eventOperatorRoutes } from '../events/routes'
 import { guardrailOperatorRoutes } from '../guardrails/routes'
 import { hookOperatorRoutes } from '../hooks/routes'
+import { addReadings } from '../http/call-metrics'
 import type { Metrics } from '../http/metrics'
 import { type OperatorEdge, operatorEdge } from '../http/operator-edge'
 import { createOperatorRules } from '../http/operator-rules'
+import { jobSums } from '../jobs'
 import { type DatabaseLocation, schemaOf } from '../kernel/store'
 import { createBackup, createOperators, dumpPostgres, type OperatorService } from '../operators'
 import { operatorRoutes } from '../operators/routes'
 import { jobOperatorRoutes } from '../public-jobs/routes'
 import { researchOperatorRoutes } from '../research/routes'
 import { preferenceOperatorRoutes } from '../routing-preferences/routes'
+import { deliverySums } from '../webhooks'
 import { webhookOperatorRoutes } from '../webhooks/routes'
 import { widgetOperatorRoutes } from '../widgets/routes'
 import { workflowOperatorRoutes } from '../workflows/routes'
@@ -55,7 +58,10 @@ const roomsOf = (container: Container) => ({
   accountBilling: container.accountBilling,
   engines: container.engines,
   traffic: container.traffic,
+  traces: container.traces,
 })
+
+const HOUR_MS = 3_600_000
 
 /** Builds the operator API: verbs over the same rooms, behind a socket that only this user can open (design 7). */
 export function createOps({ config, container, metrics, location, stopping, apiUrl }: Deps) {
@@ -63,6 +69,17 @@ export function createOps({ config, container, metrics, location, stopping, apiU
   const startedAt = clock.now()
   const { dataDir } = config
   const target = location.dialect === 'postgres' ? location.url : ''
+  addReadings(metrics.registry, {
+    now: clock.now,
+    breakers: () =>
+      engines
+        .mapping()
+        .flatMap(({ engineId: engine, targets }) =>
+          targets.map(({ target, breaker }) => ({ engine, target, open: breaker === 'open' })),
+        ),
+    jobs: () => jobSums(store.read, clock.now() - HOUR_MS),
+    deliveries: () => deliverySums(store.read, clock.now() - HOUR_MS),
+  })
   const operators = createOperators({
     ...roomsOf(container),
     dataDir,

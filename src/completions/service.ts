@@ -14,6 +14,7 @@ import type { Clock } from '../kernel/clock'
 import type { KeyId } from '../kernel/ids'
 import type { Outbound } from '../kernel/outbound'
 import type { Reader, Store } from '../kernel/store'
+import type { Trace } from '../kernel/trace'
 import type { BrandSoul } from '../keys/schema'
 import { createHolds } from '../making'
 import type { Pictures, VideoService } from '../media'
@@ -46,6 +47,7 @@ import { createRecord } from './stages/record'
 import { showRest } from './stages/show'
 import { createThink } from './stages/think'
 import { chatFramer, type Framer, nativeFramer } from './stream'
+import { traced } from './traced'
 
 type Deps = {
   store: Store
@@ -76,6 +78,8 @@ type Deps = {
   video: Pick<VideoService, 'later'>
   outbound: Outbound
   caching: CacheRules
+  /** Told of each stage of a run, for operators. */
+  trace: Trace
   /** Ends streams whose caller's access ends. */
   access: Pick<AccessWatch, 'follow'>
   /** Aborts the remaining streams, with a reason, shortly before the shutdown grace period ends. */
@@ -118,7 +122,7 @@ export function createCompletions(deps: Deps) {
     showRest,
     ...createFinish({ ...deps, holds, record, partial, cache, ttlS: caching.ttlS }),
   }
-  const pipeline = createPipeline(stages, cache)
+  const pipeline = createPipeline(traced(stages, deps), cache)
 
   /** `POST /completions` (contract 2). `fresh` skips the look-up and renews the entry. */
   async function complete(call: Call, order: CompletionOrder, fresh: boolean): Promise<Completion | ChatCompletion> {

@@ -12,8 +12,18 @@ export type Candidate = { engineId: string; target: Target; fallback: boolean }
 
 export type Reached<T> = Candidate & { value: T; pass: Pass }
 
+/** One upstream call, for operators. `ms` is up to the first byte of a stream, or to the whole answer. */
+export type Attempt = {
+  requestId: string | undefined
+  mode: string
+  target: string
+  ms: number
+  /** What went wrong, in the upstream's words where it may be known; null when it answered. */
+  error: string | null
+}
+
 /** Called after every upstream call with its engine and its outcome. */
-export type Observe = (engineId: string, outcome: 'answered' | FailureKind) => void
+export type Observe = (engineId: string, outcome: 'answered' | FailureKind, attempt: Attempt) => void
 
 type Deps = {
   clock: Clock
@@ -44,6 +54,8 @@ const RETRY_AFTER_S = 5
 /** A request that runs out of time says something about an engine only when it waited this long for that engine. */
 const SLOW_MS = 60_000
 const MAX_RETRY_AFTER_S = 60
+/** Characters of an upstream's words that are remembered. */
+const MOST_WORDS = 500
 
 /**
  * Tries the targets until one answers; nothing is retried after a first byte. Refused connections and server errors
@@ -59,9 +71,16 @@ export async function reach<T>(order: Order<T>, { clock, log, observe, jitter }:
     let waited = false
     const enter = () => candidate.target.breaker.enter(order.origin?.owner)
     for (let pass = enter(); pass; pass = enter()) {
+      const from = clock.monotonic()
       const outcome = await tryOnce(candidate.target, pass, order, clock)
       const failed = outcome instanceof EngineFailure
-      observe(candidate.engineId, failed ? outcome.kind : 'answered')
+      observe(candidate.engineId, failed ? outcome.kind : 'answered', {
+        requestId: order.origin?.requestId,
+        mode: order.mode,
+        target: candidate.target.id,
+        ms: clock.monotonic() - from,
+        error: failed ? wordsOf(order.origin, outcome) : null,
+      })
       if (!failed) candidate.target.fault.gone()
       if (!failed) return { ...candidate, pass, value: outcome.value }
       last = outcome
@@ -130,6 +149,9 @@ function report(
     `engine failed: ${message}`,
   )
 }
+
+const wordsOf = (origin: Origin | undefined, { message, rejection }: Failure): string =>
+  withoutKeys(rejection && !origin?.stealth ? `${message}: ${rejection.words}` : message).slice(0, MOST_WORDS)
 
 type Failure = Pick<EngineFailure, 'kind' | 'message' | 'rejection'>
 

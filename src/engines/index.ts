@@ -2,6 +2,7 @@
 
 export type { RunRequest } from './answering'
 export { type Origin, originOf } from './answering'
+export type { Observe } from './attempt'
 export { ENGINES, engineOfMode, findEngine } from './catalog'
 export { type EngineSettings, EnginesFile, engineSettings, upstreamPrices } from './config'
 export type {

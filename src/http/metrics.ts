@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { createCallMetrics } from './call-metrics'
 
 /** How often the delay of the event loop is looked at. */
 const LAG_EVERY_MS = 250
@@ -55,6 +56,7 @@ export function createMetrics() {
     faults,
     engineCalls,
     storeBatches,
+    calls: createCallMetrics(registry),
     http: {
       observe: (method: string, route: string, status: number, duration: number) => {
         requests.inc({ method, route, status })

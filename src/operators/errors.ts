@@ -29,6 +29,13 @@ export const ambiguousOperator = defineError(
     `"${word}" matches ${names.length} operator keys: ${names.join(', ')}. Send more characters of the name.`,
 )
 
+export const traceNotFound = defineError(
+  'missing',
+  'not_found',
+  (ref: string) =>
+    `No running process remembers "${quoted(ref)}". Name its owner, and since when to look, to see what is stored of it.`,
+)
+
 export const operatorRevoked = defineError(
   'conflict',
   'conflict',

@@ -18,6 +18,7 @@ import { streamRoutes } from './routes-stream'
 import { submissionRoutes } from './routes-submissions'
 import { usageRoutes } from './routes-usage'
 import * as words from './schema'
+import { RequestTrace, TraceQuery } from './schema-trace'
 import type { OperatorService } from './service'
 
 const ByRef = checkedQuery(t.Object({ ref: t.String() }))
@@ -196,6 +197,11 @@ const serverRoutes = (operators: OperatorService, edge: Edge) =>
     .post('/verify', (context) => operators.verify(toOperatorCall(context)), {
       role: 'any',
       response: { 200: answer(words.Verification) },
+    })
+    .get('/trace/:ref', (context) => operators.trace(toOperatorCall(context), context.params.ref, context.query), {
+      params: ByRef,
+      query: checkedQuery(TraceQuery),
+      response: { 200: answer(RequestTrace), ...errors(400, 404) },
     })
     .get('/backups', async (context) => ({ backups: await operators.backups.list(toOperatorCall(context)) }), {
       response: { 200: answer(words.BackupList) },

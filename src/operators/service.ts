@@ -14,6 +14,7 @@ import { createReconcileVerbs } from './reconcile'
 import { createSkillVerbs } from './skills'
 import { createStatus } from './status'
 import { createStream } from './stream'
+import { createTrace } from './trace'
 import { createUsageVerbs } from './usage'
 import { createUserVerbs } from './users'
 import { createVerify } from './verify'
@@ -27,6 +28,7 @@ type Deps = Parameters<typeof createKeyVerbs>[0] &
   Parameters<typeof createLimitVerbs>[0] &
   Parameters<typeof createOperatorAccess>[0] &
   Parameters<typeof createBackups>[0] &
+  Parameters<typeof createTrace>[0] &
   Parameters<typeof createStatus>[0] &
   Parameters<typeof createOrgVerbs>[0] &
   Parameters<typeof createCacheVerbs>[0] &
@@ -65,5 +67,6 @@ export function createOperators(deps: Deps) {
     skills: createSkillVerbs(deps),
     backup: deps.backup,
     backups: createBackups(deps),
+    trace: createTrace(deps),
   }
 }

@@ -37,7 +37,13 @@ export type UsageEntry = {
   broken?: unknown
 }
 
-export function createUsageLog({ clock }: { clock: Clock }) {
+type Deps = {
+  clock: Clock
+  /** Told of each call once its row is committed. */
+  witness?(entry: UsageEntry): void
+}
+
+export function createUsageLog({ clock, witness }: Deps) {
   const refusals = createRefusals({ clock })
   return {
     refusals,
@@ -65,6 +71,7 @@ export function createUsageLog({ clock }: { clock: Clock }) {
         fallback_used: entry.fallbackUsed,
       }
       refusals.markRecorded(entry.broken)
+      if (witness) tx.afterCommit(() => witness(entry))
       const skills = new Set(entry.skills)
       if (skills.size === 0) {
         await insertRecord(tx, row)

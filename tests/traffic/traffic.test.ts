@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { systemClock } from '../../src/kernel/clock'
 import { openPostgres, type Wire } from '../../src/kernel/store'
 import { createLive } from '../../src/live'
-import { createTraffic } from '../../src/traffic'
+import { createTraces, createTraffic } from '../../src/traffic'
 import { fakeClock } from '../support/clock'
 import { eventually } from '../support/eventually'
 import { createPostgresDatabase, postgresUrl } from '../support/store'
@@ -71,8 +71,18 @@ describe.skipIf(!postgresUrl)('of two processes of one database', () => {
     })
     await eventually(() => stores.every(({ wire }) => wire!.hearing()))
     const [one, other] = lives.map((live, at) => createTraffic({ clock: systemClock, live, node: `node-${at}` }))
-    return { one: one!, other: other! }
+    const [mine, theirs] = lives.map((live, at) => createTraces({ clock: systemClock, live, node: `node-${at}` }))
+    return { one: one!, other: other!, mine: mine!, theirs: theirs! }
   }
+
+  test('whoever asks for the steps of a request gets them from the process that answered it', async () => {
+    const { mine, theirs } = await open()
+    const error = 'x'.repeat(2_000)
+    for (let at = 0; at < 20; at++) theirs.step('req_1', { kind: 'engine', name: `e${at}`, ms: 1, facts: { error } })
+    await eventually(async () => (await mine.find('req_1')).length === 20)
+    expect((await mine.find('req_1'))[0]).toMatchObject({ kind: 'engine', facts: { error } })
+    expect(await mine.find('req_2')).toEqual([])
+  })
 
   test('whoever looks sees what the other answers, and what it counted before', async () => {
     const { one, other } = await open()

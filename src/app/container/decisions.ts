@@ -14,13 +14,17 @@ export type Decisions = ReturnType<typeof buildDecisions>
 
 /** Builds the rooms that decide the mode of a prompt, the engine that answers, and whether a text is allowed. */
 export function buildDecisions({ config, store, clock, log, observeEngine }: Deps, rooms: Foundation & Accounts) {
-  const { audit, usage, events, files, keys, resources, limiter, billing, prices } = rooms
+  const { traces, audit, usage, events, files, keys, resources, limiter, billing, prices } = rooms
   const engines = createEngines({
     settings: config,
     clock,
     log,
     builtin: { ...createBuiltinDriver({ clock }), ...createIllustrator() },
-    observe: observeEngine,
+    observe: (engine, outcome, attempt) => {
+      observeEngine(engine, outcome, attempt)
+      const { requestId, target: name, ms, mode, error } = attempt
+      if (requestId) traces.step(requestId, { kind: 'engine', name, ms, facts: { engine, mode, outcome, error } })
+    },
   })
   const { bindings } = keys
   const effective = createEffective({ store, clock, bindings })

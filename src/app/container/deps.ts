@@ -1,7 +1,9 @@
+import type { Observe } from '../../engines'
 import type { Clock } from '../../kernel/clock'
 import type { Log } from '../../kernel/log'
 import type { SigningKey } from '../../kernel/signing'
 import type { Store } from '../../kernel/store'
+import type { UsageEntry } from '../../usage'
 import type { Config } from '../config'
 import type { Redis } from '../redis'
 
@@ -24,7 +26,9 @@ export type Deps = {
   /** Null when no Redis is configured. */
   redis: Redis | null
   /** Counts engine calls by engine and outcome. */
-  observeEngine(engineId: string, outcome: string): void
+  observeEngine: Observe
+  /** Counts each charged call by what it consumed. */
+  observeCall(entry: UsageEntry): void
   /** Aborts when streams must end because the server stops. */
   stopping: AbortSignal
 }

@@ -11,20 +11,34 @@ import { createFilePlace, createFiles } from '../../files'
 import { createIdempotency } from '../../idempotency'
 import { createJobs } from '../../jobs'
 import { errorFields } from '../../kernel/log'
+import { microToCents } from '../../kernel/money'
 import { createOutbound } from '../../kernel/outbound'
+import type { Trace } from '../../kernel/trace'
 import { createLive } from '../../live'
 import { createNodes } from '../../nodes'
 import { createOrgs } from '../../orgs'
 import { createSettings } from '../../settings'
 import { createTakeovers } from '../../takeovers'
-import { createTraffic } from '../../traffic'
-import { createUsageLog } from '../../usage'
+import { createTraces, createTraffic } from '../../traffic'
+import { createUsageLog, type UsageEntry } from '../../usage'
 import { type Deps, words } from './deps'
 
 export type Foundation = ReturnType<typeof buildFoundation>
 
 /** Builds what every other room uses: outbound calls, audit record, settings, usage, events, organizations. */
-export function buildFoundation({ config, store, clock, log, auditKey, masterKey, node, home, redis, origin }: Deps) {
+export function buildFoundation({
+  config,
+  store,
+  clock,
+  log,
+  auditKey,
+  masterKey,
+  node,
+  home,
+  redis,
+  origin,
+  observeCall,
+}: Deps) {
   const onError = (name: string, error: unknown) => log.error({ loop: name, ...errorFields(error) }, 'loop failed')
   const outbound = createOutbound({
     allow: words(config.egressAllow),
@@ -35,6 +49,7 @@ export function buildFoundation({ config, store, clock, log, auditKey, masterKey
   const nodes = createNodes({ store, node, home })
   const live = createLive({ wire: store.wire && (redis?.wire ?? store.wire), node, clock, onError })
   const traffic = createTraffic({ clock, live, node })
+  const traces = createTraces({ clock, live, node })
   const takeovers = createTakeovers({ store, clock, jobs })
   const audit = createAuditLog({ clock })
   const book = createCheckpointBook({ folder: join(config.dataDir, 'audit') })
@@ -46,7 +61,7 @@ export function buildFoundation({ config, store, clock, log, auditKey, masterKey
     onBroken: ({ scope, seq, signed_at }) => log.error({ scope, seq, signed_at }, 'the record is not what was signed'),
   })
   const settings = createSettings({ store, audit, clock })
-  const usage = createUsageLog({ clock })
+  const usage = createUsageLog({ clock, witness: witnessOf(traces.step, observeCall) })
   const filePlace = createFilePlace(config)
   const files = createFiles({
     store,
@@ -82,6 +97,7 @@ export function buildFoundation({ config, store, clock, log, auditKey, masterKey
     jobs,
     live,
     traffic,
+    traces,
     takeovers,
     nodes,
     audit,
@@ -97,4 +113,26 @@ export function buildFoundation({ config, store, clock, log, auditKey, masterKey
     oversight,
     auditReading,
   }
+}
+
+/** Tells of each charged call: the metrics, and whoever asks how its request went. */
+const witnessOf = (trace: Trace, observe: Deps['observeCall']) => (entry: UsageEntry) => {
+  observe(entry)
+  trace(entry.requestId, {
+    kind: 'settled',
+    name: entry.endpoint,
+    ms: entry.latencyMs,
+    facts: {
+      owner: entry.owner,
+      status: entry.status,
+      mode: entry.resolvedMode,
+      engine: entry.model,
+      cached: entry.cached,
+      fallback: entry.fallbackUsed,
+      prompt_tokens: entry.promptTokens,
+      completion_tokens: entry.completionTokens,
+      first_token_ms: entry.ttftMs,
+      cost_cents: microToCents(entry.costMicro),
+    },
+  })
 }

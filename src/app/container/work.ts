@@ -38,10 +38,10 @@ type Rooms = Foundation & Accounts & Decisions
 export function buildWork(deps: Deps, rooms: Rooms) {
   const { config, store, clock, redis, stopping } = deps
   const { outbound, audit, settings, usage, events, keys, access, limiter, billing, prices } = rooms
-  const { engines, classifier, guardrails, effective, resources } = rooms
+  const { engines, classifier, guardrails, effective, resources, traces } = rooms
   const reach = buildReach(deps, rooms)
   const { tools, skills } = reach
-  const agent = createAgent({ engines, tools, clock })
+  const agent = createAgent({ engines, tools, clock, trace: traces.step })
   const sandbox = createSandbox({ store, audit, agent, engines, tools, skills, guardrails, limiter })
   const voice = createVoice({
     ...reach,
@@ -56,6 +56,7 @@ export function buildWork(deps: Deps, rooms: Rooms) {
     brandSoulOf: keys.brandSoulOf,
   })
   const completions = createCompletions({
+    trace: traces.step,
     ...reach,
     store,
     clock,

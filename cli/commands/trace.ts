@@ -1,0 +1,82 @@
+import { iso } from '../../src/kernel/clock'
+import { clean } from '../../src/kernel/text'
+import type { RequestTrace } from '../../src/operators/schema-trace'
+import { defineCommand } from '../command'
+import { expectData } from '../failure'
+import { formatOf } from '../globals'
+import { column } from '../output/columns'
+import { safeJson } from '../output/json'
+import { record } from '../output/table'
+import type { Shell } from '../shell'
+import { argument, duration, optional } from '../words'
+
+const columns = [
+  column('id', 'REQUEST'),
+  column('owner', 'OF'),
+  column('request', 'ANSWER'),
+  column('steps', 'STEPS'),
+  column('ledger', 'MONEY'),
+  column('audit', 'RECORD'),
+]
+
+export const trace = defineCommand({
+  path: 'trace',
+  summary: 'Show everything about one request, from its arrival to its settlement',
+  about:
+    'Prints the stages with their times, each attempt at an engine with its true error, tools, guardrails, money and record. Steps are remembered by the process that answered, for its newest 2,000 requests. For an older one name its OWNER, and --since when to look: money and record are stored. Nothing that was asked or answered is shown.',
+  examples: ['trace req_1f4xEU9WTdZBc4YIr2VvP0Ba', 'trace req_1f4xEU9WTdZBc4YIr2VvP0Ba acme --since 7d --json'],
+  apis: ['operator'],
+  offline: true,
+  needsData: true,
+  impact: 'read',
+  danger: 'none',
+  exits: [3, 4, 7],
+  columns,
+  args: {
+    request: argument('the id that every answer and error names, req_…'),
+    owner: optional('whose request it was, where no process remembers it: org or user'),
+  },
+  flags: { since: duration('24h', 'how far back to look on the record') },
+  async run(shell, { request, owner = shell.globals.org, since }) {
+    const connection = await shell.connect()
+    const query = {
+      ...(owner === undefined ? {} : { owner }),
+      ...(since === undefined ? {} : { since: iso(shell.clock.now() - since) }),
+    }
+    const found = expectData(
+      await connection
+        .ops()
+        .trace({ ref: encodeURIComponent(request) })
+        .get({ query }),
+    )
+    if (formatOf(shell.globals) === 'table' && !shell.globals.fields) draw(shell, found)
+    else shell.print.item(found, columns)
+  },
+})
+
+/** A drawing and no table: what began when, under each other, with what came of it beside it. */
+function draw({ io, paint }: Shell, { id, owner, request, steps, ledger, audit }: RequestTrace): void {
+  const say = (line: string) => io.out(clean(line))
+  const answered = request ? [['answer', `${request.method} ${request.path}  ${request.status}  ${request.ms} ms`]] : []
+  const about = [['request', id], ...answered, ['of', owner ?? 'unknown'], ['key', request?.key ?? '-']]
+  for (const line of record(about as [string, string][])) say(line)
+  const [first] = steps
+  if (first) io.out(`\n${paint('strong', 'steps')}`)
+  for (const { kind, name, at, ms, facts } of steps) {
+    const after = `+${Date.parse(at) - Date.parse(first!.at)}`
+    const bad = facts.failed || facts.error
+    const line = `${after.padStart(7)} ms  ${kind.padEnd(7)} ${name.padEnd(18)} ${`${ms} ms`.padStart(11)}  ${spelled(facts)}`
+    io.out(bad ? paint('bad', clean(line)) : clean(line))
+  }
+  if (ledger.length) io.out(`\n${paint('strong', 'money')}`)
+  for (const { at, kind, amount_cents, balance_cents, note } of ledger)
+    say(`  ${at}  ${kind.padEnd(10)} ${`${amount_cents}¢`.padStart(12)}  balance ${balance_cents}¢  ${note ?? ''}`)
+  if (audit.length) io.out(`\n${paint('strong', 'record')}`)
+  for (const event of audit) say(`  ${event.at}  ${event.action}  ${event.entity_id ?? ''}  ${safeJson(event.output)}`)
+}
+
+const spelled = (facts: Readonly<Record<string, unknown>>): string =>
+  Object.entries(facts)
+    .filter(([name, value]) => value !== null && name !== 'owner')
+    .map(([name, value]) => `${name}=${typeof value === 'string' && /\s/.test(value) ? JSON.stringify(value) : value}`)
+    .join(' ')

@@ -1,0 +1,121 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+
+/** What is counted of a call that was settled. */
+export type MeteredCall = {
+  mode: string | null
+  resolvedMode: string | null
+  model: string | null
+  status: number
+  promptTokens: number
+  completionTokens: number
+  costMicro: number
+  cached: boolean
+  latencyMs: number
+  ttftMs: number | null
+}
+
+/** What is asked of the server when someone reads the metrics. */
+export type Readings = {
+  breakers(): { engine: string; target: string; open: boolean }[]
+  jobs(): Promise<{ queued: number; active: number; oldest: string | null }>
+  deliveries(): Promise<{ ok: number; failed: number; retrying: number; off: readonly unknown[] }>
+  now(): number
+}
+
+const MICRO_PER_CENT = 1_000_000
+const BY = ['engine', 'mode'] as const
+const SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 120]
+
+/** Metrics of calls by engine and mode: tokens, money, cache and times. */
+export function createCallMetrics(registry: Registry) {
+  const registers = [registry]
+  const calls = new Counter({
+    name: 'svc_calls_total',
+    help: 'Settled calls by engine, mode, outcome, and whether the cache answered',
+    labelNames: [...BY, 'outcome', 'cached'],
+    registers,
+  })
+  const tokens = new Counter({
+    name: 'svc_tokens_total',
+    help: 'Tokens by engine, mode and kind: prompt or completion',
+    labelNames: [...BY, 'kind'],
+    registers,
+  })
+  const cost = new Counter({
+    name: 'svc_cost_cents_total',
+    help: 'What was charged, in cents, by engine and mode',
+    labelNames: BY,
+    registers,
+  })
+  const seconds = new Histogram({
+    name: 'svc_call_seconds',
+    help: 'Time of a whole call by engine and mode',
+    labelNames: BY,
+    buckets: SECONDS,
+    registers,
+  })
+  const first = new Histogram({
+    name: 'svc_first_token_seconds',
+    help: 'Time to the first token of a stream by engine and mode',
+    labelNames: BY,
+    buckets: SECONDS,
+    registers,
+  })
+
+  return function observe(call: MeteredCall): void {
+    const by = { engine: call.model || 'none', mode: call.resolvedMode ?? call.mode ?? 'none' }
+    const outcome = call.status < 400 ? 'answered' : call.status < 500 ? 'refused' : 'failed'
+    calls.inc({ ...by, outcome, cached: call.cached ? 'yes' : 'no' })
+    if (call.promptTokens) tokens.inc({ ...by, kind: 'prompt' }, call.promptTokens)
+    if (call.completionTokens) tokens.inc({ ...by, kind: 'completion' }, call.completionTokens)
+    if (call.costMicro > 0) cost.inc(by, call.costMicro / MICRO_PER_CENT)
+    seconds.observe(by, call.latencyMs / 1_000)
+    if (call.ttftMs !== null) first.observe(by, call.ttftMs / 1_000)
+  }
+}
+
+/** Gauges of what is so at the moment of reading: breakers, the queue of jobs, deliveries of the last hour. */
+export function addReadings(registry: Registry, { breakers, jobs, deliveries, now }: Readings): void {
+  const registers = [registry]
+  new Gauge({
+    name: 'svc_engine_breaker_open',
+    help: '1 where calls of a target are held back because it keeps failing',
+    labelNames: ['engine', 'target'],
+    registers,
+    collect() {
+      this.reset()
+      for (const { open, ...by } of breakers()) this.set(by, open ? 1 : 0)
+    },
+  })
+  const oldest = new Gauge({
+    name: 'svc_jobs_oldest_queued_seconds',
+    help: 'How long the oldest job has waited',
+    registers,
+  })
+  new Gauge({
+    name: 'svc_jobs',
+    help: 'Jobs by state: queued or active',
+    labelNames: ['state'],
+    registers,
+    async collect() {
+      const sums = await jobs()
+      this.set({ state: 'queued' }, sums.queued)
+      this.set({ state: 'active' }, sums.active)
+      oldest.set(sums.oldest === null ? 0 : Math.max(0, (now() - Date.parse(sums.oldest)) / 1_000))
+    },
+  })
+  const off = new Gauge({ name: 'svc_webhooks_off', help: 'Webhooks that were switched off by failures', registers })
+  new Gauge({
+    name: 'svc_deliveries_hour',
+    help: 'Attempts to deliver within the last hour by outcome; retrying are those that wait',
+    labelNames: ['outcome'],
+    registers,
+    async collect() {
+      const sums = await deliveries()
+      this.set({ outcome: 'success' }, sums.ok)
+      this.set({ outcome: 'failed' }, sums.failed)
+      this.set({ outcome: 'retrying' }, sums.retrying)
+      off.set(sums.off.length)
+    },
+  })
+}
