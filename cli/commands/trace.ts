@@ -1,6 +1,6 @@
 import { iso } from '../../src/kernel/clock'
 import { clean } from '../../src/kernel/text'
-import type { RequestTrace } from '../../src/operators/schema-trace'
+import type { RequestTrace } from '../../src/operators/schema'
 import { defineCommand } from '../command'
 import { expectData } from '../failure'
 import { formatOf } from '../globals'

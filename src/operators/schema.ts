@@ -123,6 +123,8 @@ export const Verification = t.Object({
 })
 export type Verification = Static<typeof Verification>
 
+export type { RequestTrace } from './schema-trace'
+
 export const NewBackup = t.Object({
   out: t.Optional(t.String({ minLength: 1, maxLength: 4_096, description: 'A folder that does not exist yet' })),
 })
