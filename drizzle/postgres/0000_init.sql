@@ -796,6 +796,16 @@ CREATE TABLE "widget_messages" (
 	"created_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "widget_notes" (
+	"id" text PRIMARY KEY NOT NULL,
+	"session_id" text NOT NULL,
+	"config_id" text NOT NULL,
+	"author_id" text NOT NULL,
+	"author_name" text NOT NULL,
+	"content" text NOT NULL,
+	"created_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "widget_sessions" (
 	"id" text PRIMARY KEY NOT NULL,
 	"config_id" text NOT NULL,
@@ -813,6 +823,8 @@ CREATE TABLE "widget_sessions" (
 	"user_agent" text,
 	"origin" text,
 	"page_url" text,
+	"identity" jsonb,
+	"context" jsonb,
 	"message_count" bigint NOT NULL,
 	"asked" bigint NOT NULL,
 	"first_asked_at" bigint,
@@ -841,7 +853,8 @@ CREATE TABLE "widgets" (
 	"appearance" jsonb NOT NULL,
 	"behavior" jsonb NOT NULL,
 	"security" jsonb NOT NULL,
-	"intents" jsonb NOT NULL
+	"intents" jsonb NOT NULL,
+	"identity_version" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "workflow_runs" (
@@ -869,6 +882,12 @@ CREATE TABLE "workflow_runs" (
 	"completed_at" bigint
 );
 --> statement-breakpoint
+CREATE TABLE "payment_events" (
+	"id" text PRIMARY KEY NOT NULL,
+	"type" text NOT NULL,
+	"at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "workflow_steps" (
 	"run_id" text NOT NULL,
 	"seq" bigint NOT NULL,
@@ -882,12 +901,6 @@ CREATE TABLE "workflow_steps" (
 	"started_at" bigint NOT NULL,
 	"completed_at" bigint,
 	CONSTRAINT "workflow_steps_run_id_seq_pk" PRIMARY KEY("run_id","seq")
-);
---> statement-breakpoint
-CREATE TABLE "payment_events" (
-	"id" text PRIMARY KEY NOT NULL,
-	"type" text NOT NULL,
-	"at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "workflows" (
@@ -1059,6 +1072,8 @@ CREATE INDEX "webhooks_by_owner" ON "webhooks" USING btree ("owner","created_at"
 CREATE INDEX "webhooks_by_age" ON "webhooks" USING btree ("created_at","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "widget_messages_by_session" ON "widget_messages" USING btree ("session_id","seq");--> statement-breakpoint
 CREATE INDEX "widget_messages_by_address" ON "widget_messages" USING btree ("config_id","ip_hash","created_at");--> statement-breakpoint
+CREATE INDEX "widget_notes_by_session" ON "widget_notes" USING btree ("session_id","created_at");--> statement-breakpoint
+CREATE INDEX "widget_notes_by_widget" ON "widget_notes" USING btree ("config_id");--> statement-breakpoint
 CREATE INDEX "widget_sessions_by_config" ON "widget_sessions" USING btree ("config_id","last_message_at","id");--> statement-breakpoint
 CREATE INDEX "widget_sessions_by_age" ON "widget_sessions" USING btree ("config_id","created_at");--> statement-breakpoint
 CREATE INDEX "widget_sessions_by_standing" ON "widget_sessions" USING btree ("takeover_status","last_message_at","id");--> statement-breakpoint

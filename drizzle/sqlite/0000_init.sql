@@ -912,6 +912,18 @@ CREATE TABLE `widget_messages` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `widget_messages_by_session` ON `widget_messages` (`session_id`,`seq`);--> statement-breakpoint
 CREATE INDEX `widget_messages_by_address` ON `widget_messages` (`config_id`,`ip_hash`,`created_at`);--> statement-breakpoint
+CREATE TABLE `widget_notes` (
+	`id` text PRIMARY KEY NOT NULL,
+	`session_id` text NOT NULL,
+	`config_id` text NOT NULL,
+	`author_id` text NOT NULL,
+	`author_name` text NOT NULL,
+	`content` text NOT NULL,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `widget_notes_by_session` ON `widget_notes` (`session_id`,`created_at`);--> statement-breakpoint
+CREATE INDEX `widget_notes_by_widget` ON `widget_notes` (`config_id`);--> statement-breakpoint
 CREATE TABLE `widget_sessions` (
 	`id` text PRIMARY KEY NOT NULL,
 	`config_id` text NOT NULL,
@@ -929,6 +941,8 @@ CREATE TABLE `widget_sessions` (
 	`user_agent` text,
 	`origin` text,
 	`page_url` text,
+	`identity` text,
+	`context` text,
 	`message_count` integer NOT NULL,
 	`asked` integer NOT NULL,
 	`first_asked_at` integer,
@@ -962,7 +976,8 @@ CREATE TABLE `widgets` (
 	`appearance` text NOT NULL,
 	`behavior` text NOT NULL,
 	`security` text NOT NULL,
-	`intents` text NOT NULL
+	`intents` text NOT NULL,
+	`identity_version` integer NOT NULL
 );
 --> statement-breakpoint
 CREATE INDEX `widgets_by_owner` ON `widgets` (`owner`,`created_at`,`id`);--> statement-breakpoint
@@ -995,6 +1010,12 @@ CREATE TABLE `workflow_runs` (
 CREATE INDEX `workflow_runs_by_workflow` ON `workflow_runs` (`workflow_id`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `workflow_runs_by_end` ON `workflow_runs` (`completed_at`);--> statement-breakpoint
 CREATE UNIQUE INDEX `workflow_runs_once` ON `workflow_runs` (`once`);--> statement-breakpoint
+CREATE TABLE `payment_events` (
+	`id` text PRIMARY KEY NOT NULL,
+	`type` text NOT NULL,
+	`at` integer NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `workflow_steps` (
 	`run_id` text NOT NULL,
 	`seq` integer NOT NULL,
@@ -1008,12 +1029,6 @@ CREATE TABLE `workflow_steps` (
 	`started_at` integer NOT NULL,
 	`completed_at` integer,
 	PRIMARY KEY(`run_id`, `seq`)
-);
---> statement-breakpoint
-CREATE TABLE `payment_events` (
-	`id` text PRIMARY KEY NOT NULL,
-	`type` text NOT NULL,
-	`at` integer NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE `workflows` (

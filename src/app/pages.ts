@@ -19,7 +19,7 @@ const MOST = 100
 
 /** Everything that people see in a browser, with what each page needs of the rooms. */
 export function pageRoutes({ config, container, guard, streams, ownOrigin }: Deps) {
-  const { auth, usageReading, keys, limiter, assets, clock, widgets: chats } = container
+  const { auth, usageReading, keys, limiter, assets, clock, orgs, widgets: chats } = container
   const { widgets, operators } = chats
   const entering = createEntering({
     authenticate: container.authenticate,
@@ -57,6 +57,10 @@ export function pageRoutes({ config, container, guard, streams, ownOrigin }: Dep
         {
           desk: {
             me: auth.me,
+            team: async (call) => {
+              const { activeOrgId } = call.caller
+              return activeOrgId === null ? [] : orgs.members.all(container.store.read, activeOrgId)
+            },
             widgets: listed,
             chats: async (call, id) => (await operators.list(call, id, { limit: MOST })).conversations,
             chat: operators.read,

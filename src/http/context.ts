@@ -19,6 +19,11 @@ export type Exchange = {
   readers: readonly string[] | null
   /** Lets the connection be silent as long as the answer takes. */
   keepOpen(): void
+  /**
+   * An open route has found out who calls, such as by the token of a chat: the connection is no stranger's, so it does
+   * not count among those of its address that never authenticated.
+   */
+  known(): void
   /** Closes the connection soon, because the answer leaves a body unread that may never come. */
   hangUp(): void
   /** Ends its part in the count of its address's open requests; null when it has none. */

@@ -140,11 +140,12 @@ export function edge(deps: EdgeDeps) {
     })
 }
 
-function arrive(request: Request, server: Server<unknown> | null, { clock, clientAddress, rules }: EdgeDeps): Exchange {
+function arrive(request: Request, server: Server<unknown> | null, deps: EdgeDeps): Exchange {
+  const { clock, clientAddress, rules } = deps
   server?.timeout(request, SILENT_S)
   const path = pathOf(request.url)
   const rule = rules.at(request.method, path)
-  return {
+  const exchange: Exchange = {
     requestId: newRequestId(rule.idPrefix),
     startedAt: clock.monotonic(),
     method: request.method,
@@ -152,6 +153,10 @@ function arrive(request: Request, server: Server<unknown> | null, { clock, clien
     rule,
     ip: () => clientAddress(server?.requestIP(request)?.address ?? 'local', request.headers.get('x-forwarded-for')),
     keepOpen: () => server?.timeout(request, 0),
+    known: () => {
+      deps.authenticated(request, server)
+      leave(exchange)
+    },
     hangUp: () => server?.timeout(request, FAREWELL_S),
     leave: null,
     readers: null,
@@ -162,6 +167,7 @@ function arrive(request: Request, server: Server<unknown> | null, { clock, clien
     ticket: null,
     replay: null,
   }
+  return exchange
 }
 
 /** Does not use `new URL`, because a forged Host header can make the URL unparsable. */

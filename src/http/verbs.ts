@@ -19,6 +19,8 @@ export type Declared = {
   creates?: boolean
   /** It changes something: tenants may send an Idempotency-Key, and its verb stores the answer. */
   idempotent?: boolean
+  /** `own`: it ends its work by itself, as completions do. */
+  timeLimit?: 'own'
   /** Which operators may call it besides the admin. By default every role reads, and none changes. */
   role?: Allowed
   /** Operators may say whose with `?owner=`. */
@@ -125,6 +127,7 @@ export function tenantRoutes<const V extends readonly Verb[]>(
     idempotent = creates,
     summary,
     description,
+    timeLimit,
     run,
     ...verb
   } of verbs) {
@@ -139,6 +142,7 @@ export function tenantRoutes<const V extends readonly Verb[]>(
       ...partsOf({ method, path, reply, summary, ...verb }),
       scope,
       ...(idempotent ? { idempotent: true } : {}),
+      ...(timeLimit ? { timeLimit } : {}),
       ...(query ? { query: checkedQuery(query) } : {}),
       response: { [creates ? 201 : 200]: answer(reply), ...errors(...(verb.errors ?? [])) },
       detail: { summary, ...(description ? { description } : {}) },

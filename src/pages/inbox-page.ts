@@ -1,8 +1,13 @@
 import { dataOf, html } from '../kernel/html'
 import type { AssetSet } from './assets'
 
-/** Who answers, and the names of their widgets by id. */
-export type Me = { id: string; name: string; widgets: Record<string, string> }
+/** Who answers, the names of their widgets by id, and the colleagues who could have a chat. */
+export type Me = {
+  id: string
+  name: string
+  widgets: Record<string, string>
+  people: { id: string; name: string }[]
+}
 
 export const INBOX_HEADERS = {
   'content-type': 'text/html; charset=utf-8',

@@ -18,6 +18,8 @@ type Transcript = Chat & { messages: { id: string }[] }
 /** What the inbox reads of the rooms; each throws 404 for what is not the caller's. */
 type Desk = {
   me(call: Call): Promise<{ user: { id: string; email: string; name: string | null } }>
+  /** The team of the caller; empty without one. */
+  team(call: Call): Promise<{ user_id: string; name: string | null }[]>
   widgets(call: Call): Promise<{ id: string; name: string }[]>
   chats(call: Call, widgetId: string): Promise<Chat[]>
   chat(call: Call, which: { id: string; sessionId: string }, after: string | undefined): Promise<Transcript>
@@ -41,10 +43,13 @@ export function inboxRoutes({ desk, entering, assets, streams, clock }: Deps, gu
       async ({ set, exchange, request, route }) => {
         const call = await entering.person({ exchange, request, route })
         if (!call) return goTo(set, '/sign-in?next=/operator')
-        const [{ user }, widgets] = await Promise.all([desk.me(call), desk.widgets(call)])
+        const [{ user }, widgets, team] = await Promise.all([desk.me(call), desk.widgets(call), desk.team(call)])
         Object.assign(set.headers, INBOX_HEADERS)
         const names = Object.fromEntries(widgets.map(({ id, name }) => [id, name]))
-        return inboxPage({ id: user.id, name: publicName(user.name), widgets: names }, await assets())
+        const people = team
+          .filter(({ user_id }) => user_id !== user.id)
+          .map(({ user_id, name }) => ({ id: user_id, name: publicName(name) }))
+        return inboxPage({ id: user.id, name: publicName(user.name), widgets: names, people }, await assets())
       },
       { open: true },
     )

@@ -47,6 +47,7 @@ export function createTakeovers({ store, clock, jobs }: Deps) {
       request: (tx: Tx, subject: Subject, asked: By & { reason?: string | null }) => request(tx, kind, subject, asked),
       take: (tx: Tx, subject: Subject, taken: By & { holder: Holder; force?: boolean }) =>
         take(tx, kind, subject, taken),
+      pass: (tx: Tx, subject: Subject, passed: By & { from: string; to: Holder }) => pass(tx, kind, subject, passed),
       touch: (tx: Tx, subject: Subject, holderId: string) => touch(tx, kind, subject, holderId),
       release: (tx: Tx, subject: Subject, by: By) => release(tx, kind, subject, by),
       /** For subjects that are no more. */
@@ -91,12 +92,29 @@ export function createTakeovers({ store, clock, jobs }: Deps) {
     return change(tx, kind, row, { ...held, fence: row.fence + 1 }, isHeld ? 'stolen' : 'taken', call)
   }
 
+  /** Its holder gives it to another person; for oneself it is a touch. Throws 409 unless `from` has it. */
+  async function pass(
+    tx: Tx,
+    kind: TakeoverKind,
+    subject: Subject,
+    { call, from, to }: By & { from: string; to: Holder },
+  ): Promise<Takeover> {
+    const row = await rows.lock(tx, kind.name, subject)
+    assertHolds(kind, row, from)
+    const now = clock.now()
+    const until = now + kind.silenceMs
+    if (to.id === from) return toTakeover(await rows.change(tx, row, { until }))
+    const held = { holder_id: to.id, holder_name: to.name, since: now, until, fence: row.fence + 1 }
+    return change(tx, kind, row, held, 'handed', call)
+  }
+
   /** The holder does something, so the time of silence begins anew. Throws 409 unless this person has it. */
   async function touch(tx: Tx, kind: TakeoverKind, subject: Subject, holderId: string): Promise<Takeover> {
     const held = await rows.touch(tx, kind.name, subject.id, holderId, clock.now() + kind.silenceMs)
     if (held) return toTakeover(held)
     const row = await rows.lock(tx, kind.name, subject)
-    throw row.status === 'human' ? notYours(kind.title, row.holder_name ?? '') : notHeld(kind.title)
+    assertHolds(kind, row, holderId)
+    return toTakeover(row)
   }
 
   /** Back to the AI, from any state; a request for a person is withdrawn too. */
@@ -145,4 +163,9 @@ export function createTakeovers({ store, clock, jobs }: Deps) {
     await kind.changed(tx, { subject, before: toTakeover(row), now, cause, call })
     return now
   }
+}
+
+function assertHolds({ title }: TakeoverKind, { status, holder_id, holder_name }: TakeoverRow, holderId: string): void {
+  if (status !== 'human') throw notHeld(title)
+  if (holder_id !== holderId) throw notYours(title, holder_name ?? '')
 }

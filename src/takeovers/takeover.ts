@@ -31,7 +31,7 @@ export type Change = {
   subject: Subject
   before: Takeover
   now: Takeover
-  cause: 'requested' | 'taken' | 'stolen' | 'released' | 'silent'
+  cause: 'requested' | 'taken' | 'stolen' | 'handed' | 'released' | 'silent'
   /** Null for silence and for callers without an account. */
   call: Call<Caller> | null
 }

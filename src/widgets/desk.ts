@@ -104,7 +104,8 @@ export function createDesk({ clock, audit, events, live, takeovers, recent }: De
       reason: now.reason,
     })
     tell(tx, session, { what: 'takeover', status: now.status })
-    if (cause === 'taken' || cause === 'stolen') await rows.change(tx, session.id, { takeovers: session.takeovers + 1 })
+    if (cause === 'taken' || cause === 'stolen' || cause === 'handed')
+      await rows.change(tx, session.id, { takeovers: session.takeovers + 1 })
     const { kind, action } = NAMES[cause]
     await events.emit(tx, kind, subject.owner, {
       config_id: session.config_id,
@@ -140,6 +141,7 @@ const NAMES = {
   requested: { kind: humanRequested, action: null },
   taken: STARTED,
   stolen: STARTED,
+  handed: STARTED,
   released: RELEASED,
   silent: RELEASED,
 }

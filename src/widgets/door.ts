@@ -33,6 +33,8 @@ export type Knock = {
   requestId: string
   route: string
   signal: AbortSignal
+  /** The token is good: this is no stranger's connection any more. */
+  known(): void
   /** Lets this origin's pages read the answer. */
   readable(origin: string): void
 }
@@ -77,6 +79,7 @@ export function createDoor({ store, clock, masterKey, origin, keyOf }: Deps) {
     if (!found || token === null || !fitsHash(token, found.token_hash) || found.expires_at <= clock.now())
       throw badToken()
     if (!isBound) throw originRefused(knock.page.origin)
+    knock.known()
     return { widget, session: found }
   }
 

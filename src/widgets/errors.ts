@@ -7,6 +7,23 @@ export const badToken = defineError(
   'invalid_token',
   () => 'This chat has ended, or its token is not the one it was begun with. Begin a new chat.',
 )
+export const badIdentity = defineError(
+  'unauthenticated',
+  'invalid_token',
+  (why: string) => `The identity was not taken: of "hash", ${why}. Sign it on your server; the guide shows how.`,
+)
+export const isOthers = defineError(
+  'conflict',
+  'conflict',
+  () => 'This chat is the one of another person who is signed in. Begin a new one.',
+)
+export const tooManyNotes = defineError('conflict', 'conflict', (most: number) => `A chat has at most ${most} notes.`)
+export const nothingAsked = defineError(
+  'conflict',
+  'conflict',
+  () => 'The visitor has not said anything yet, so there is nothing to draft an answer to.',
+)
+export const noSuchPerson = () => notFound('person of this widget')
 export const badPreview = defineError(
   'unauthenticated',
   'invalid_token',

@@ -4,6 +4,7 @@ import type { Store } from '../kernel/store'
 import { sseFrame } from '../kernel/stream'
 import type { Heard, Live } from '../live'
 import { CHAT } from './desk'
+import { tooFast } from './errors'
 import { presentMessage } from './present'
 import type { Recent } from './recent'
 import { sessionRepository as rows } from './repository'
@@ -25,6 +26,9 @@ type Write = (told: ChatEvent) => void | Promise<void>
 type Watcher = { seen: number; look(words?: boolean): void }
 
 const LOOK_EVERY_MS = 2_000
+/** How many streams one chat may have in this process: tabs of one visitor, and those that have left unnoticed. */
+const MOST_OF_CHAT = 20
+const RETRY_S = 10
 /** While nobody listens the loop sleeps; the first who does wakes it. */
 const NOBODY_MS = 60_000
 /** Reaches further back than one look, for commits that took their time and clocks that differ. */
@@ -34,7 +38,13 @@ const BACK_MS = 15_000
 export function createHub({ store, clock, live, recent, onError }: Deps) {
   const watched = new Map<string, Set<Watcher>>()
   let loop: Loop | null = null
-  return { follow, start, open: () => watched.size }
+  return { follow, assertMayFollow, start, open: () => watched.size }
+
+  /** Throws 429 where a chat has the most streams here: its token must not hold as many connections as it likes. */
+  function assertMayFollow({ id }: Pick<SessionRow, 'id'>): void {
+    if ((watched.get(id)?.size ?? 0) >= MOST_OF_CHAT)
+      throw tooFast(RETRY_S, `This chat is open in ${MOST_OF_CHAT} places already.`)
+  }
 
   /**
    * Writes what happens in a chat until it is closed or the signal aborts: first who answers, then the messages after

@@ -1,34 +1,43 @@
 import type { AuditLog } from '../audit'
 import { storeAnswer } from '../idempotency'
 import type { Call, Caller } from '../kernel/caller'
-import { iso } from '../kernel/clock'
+import { type Clock, iso } from '../kernel/clock'
 import { invalidInput } from '../kernel/errors'
 import { mapPage, type Page, pageFields } from '../kernel/page'
 import type { Reader, Store, Tx } from '../kernel/store'
-import { isBlank } from '../kernel/text'
+import { isBlank, storable } from '../kernel/text'
 import type { Live } from '../live'
-import type { Holder } from '../takeovers'
+import type { Holder, Takeover } from '../takeovers'
 import { CHAT, type Desk } from './desk'
-import { isClosed, sessionNotFound } from './errors'
+import { isClosed, sessionNotFound, tooManyNotes } from './errors'
 import { holderIdOf, publicName } from './names'
+import { MOST_NOTES, noteRepository as notes, presentNote } from './notes'
 import { presentMessage, presentSession } from './present'
 import { sessionRepository as rows } from './repository'
 import { WidgetId } from './schema'
 import {
+  type Drafted,
+  type Handover,
+  type NewNote,
+  type Noted,
+  NoteId,
   type Said,
   type Standing,
   type TakenOver,
   type TakeoverOrder,
   type Typed,
+  type WidgetNote,
   type WidgetSession,
   WidgetSessionId,
   type WidgetSessionQuery,
   type WidgetTranscript,
 } from './schema-sessions'
 import type { SessionRow, WidgetRow } from './table'
+import type { Turns } from './turns'
 
 type Deps = {
   store: Store
+  clock: Clock
   audit: AuditLog
   live: Live
   desk: Desk
@@ -36,6 +45,9 @@ type Deps = {
   findWidget(reader: Reader, caller: Caller, id: string): Promise<WidgetRow>
   /** The name that the account has told; null for none. */
   nameOf(reader: Reader, caller: Caller): Promise<string | null>
+  /** Somebody who may answer in this owner's chats. Throws 404. */
+  personOf(reader: Reader, owner: SessionRow['owner'], ref: string): Promise<Holder>
+  drafts: Pick<Turns, 'draft'>
   /** A file's links that work now. */
   refreshed(
     row: { owner: SessionRow['owner'] },
@@ -47,9 +59,10 @@ type Deps = {
 type Which = { id: string; sessionId: string }
 
 /** What people do in visitors' chats (contract 15.2). */
-export function createOperatorSide({ store, audit, live, desk, findWidget, nameOf, refreshed }: Deps) {
+export function createOperatorSide(deps: Deps) {
+  const { store, clock, audit, live, desk, findWidget, nameOf, personOf, drafts, refreshed } = deps
   const { chats } = desk
-  return { list, listAll, read, take, say, typing, release, close }
+  return { list, listAll, read, take, say, typing, note, handover, draft, release, close }
 
   async function list({ caller }: Call<Caller>, id: string, query: WidgetSessionQuery) {
     const widget = await findWidget(store.read, caller, id)
@@ -68,7 +81,8 @@ export function createOperatorSide({ store, audit, live, desk, findWidget, nameO
     const messages = found.map(async (row) =>
       presentMessage({ ...row, artifacts: await refreshed(session, row.artifacts) }),
     )
-    return { ...presentSession(session), messages: await Promise.all(messages) }
+    const written = await notes.list(store.read, session.id)
+    return { ...presentSession(session), messages: await Promise.all(messages), notes: written.map(presentNote) }
   }
 
   /** Takes it over: the AI is silent from this commit on (I36). Throws 409 where another one has it. */
@@ -83,13 +97,52 @@ export function createOperatorSide({ store, audit, live, desk, findWidget, nameO
       const taken = await chats.take(tx, subjectOf(session), { call, holder, force })
       const now = (await rows.lock(tx, session.id))!
       if (message !== undefined) await desk.write(tx, now, { role: 'operator', content: readWords(message, 'message') })
-      return {
-        session_id: session.id,
-        takeover_status: 'human',
-        operator: holder,
-        taken_over_at: iso(taken.since ?? 0),
-      }
+      return takenOver(session, taken)
     })
+  }
+
+  /** Gives it to another person who may answer here. Throws 404 for nobody, and 409 unless the caller has it. */
+  function handover(call: Call<Caller>, which: Which, { to, note: words }: Handover): Promise<TakenOver> {
+    return changing(call, which, async (tx, session) => {
+      assertOpen(session)
+      const holder = await personOf(tx, session.owner, to)
+      const passed = { call, from: holderIdOf(call.caller), to: holder }
+      const taken = await chats.pass(tx, subjectOf(session), passed)
+      if (words !== undefined) await addNote(tx, call, session, readWords(words, 'note'))
+      return takenOver(session, taken)
+    })
+  }
+
+  /** For the people who answer; visitors never see it. Throws 409 where the chat has the most. */
+  function note(call: Call<Caller>, which: Which, { content }: NewNote): Promise<Noted> {
+    const words = readWords(content, 'content')
+    return changing(call, which, async (tx, session) => ({ note: await addNote(tx, call, session, words) }))
+  }
+
+  async function addNote(tx: Tx, call: Call<Caller>, session: SessionRow, content: string): Promise<WidgetNote> {
+    if ((await notes.list(tx, session.id)).length >= MOST_NOTES) throw tooManyNotes(MOST_NOTES)
+    const { id, name } = await holderOf(tx, call.caller)
+    const row = {
+      id: NoteId.create(),
+      session_id: session.id,
+      config_id: session.config_id,
+      author_id: id,
+      author_name: name,
+      content: storable(content),
+      created_at: clock.now(),
+    }
+    await notes.insert(tx, row)
+    const about = { entityType: 'widget_session' as const, entityId: session.id, scope: session.owner }
+    await audit.record(tx, call, { action: 'widget.note_added', ...about })
+    desk.tell(tx, session, { what: 'note' })
+    return presentNote(row)
+  }
+
+  /** What the AI would say, for the person who answers: nothing is sent, and the widget's key pays. Throws 409, 402. */
+  async function draft(call: Call<Caller>, which: Which): Promise<Drafted> {
+    const session = await find(store.read, call.caller, which)
+    assertOpen(session)
+    return drafts.draft(call, await findWidget(store.read, call.caller, which.id), session)
   }
 
   /** Throws 409 unless this person has it. */
@@ -168,6 +221,13 @@ const shown = (page: Page<SessionRow>) => {
 }
 
 export const subjectOf = ({ id, owner }: Pick<SessionRow, 'id' | 'owner'>) => ({ id, owner })
+
+const takenOver = ({ id }: SessionRow, { holder, since }: Takeover): TakenOver => ({
+  session_id: id,
+  takeover_status: 'human',
+  operator: holder ?? { id: '', name: '' },
+  taken_over_at: iso(since ?? 0),
+})
 
 function assertOpen({ status }: SessionRow): void {
   if (status === 'closed') throw isClosed()

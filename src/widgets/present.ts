@@ -25,6 +25,8 @@ export const presentSession = (row: SessionRow): WidgetSession => ({
     user_agent: row.user_agent,
     origin: row.origin,
     page_url: row.page_url,
+    identity: row.identity,
+    context: row.context,
   },
   message_count: row.message_count,
   created_at: iso(row.created_at),

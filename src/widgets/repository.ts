@@ -2,6 +2,7 @@ import { and, asc, count, desc, eq, gt, gte, inArray, lte, type SQL, sql } from 
 import { pagesBy, type Wanted } from '../kernel/keyset'
 import type { Page } from '../kernel/page'
 import { command, query, type Reader, type Tx } from '../kernel/store'
+import { noteRepository } from './notes'
 import type { WidgetId } from './schema'
 import type { WidgetSessionId } from './schema-sessions'
 import { type MessageRow, type SessionRow, type WidgetRow, widgetMessages, widgetSessions, widgets } from './table'
@@ -65,6 +66,11 @@ type Listing = Wanted & { status?: SessionRow['status'] | undefined; takeover_st
 export const sessionRepository = {
   /** A widget by its public id, whoever owns it: for its visitors. */
   widget: async (db: Reader, id: WidgetId): Promise<WidgetRow | undefined> => (await widgetById(db, { id }))[0],
+
+  async changeWidget(tx: Tx, id: WidgetId, columns: Partial<WidgetRow>): Promise<void> {
+    const t = tx.of(widgets)
+    await tx.update(t).set(columns).where(eq(t.id, id))
+  },
 
   find: async (db: Reader, config: WidgetId, id: WidgetSessionId): Promise<SessionRow | undefined> =>
     (await sessionById(db, { id, config }))[0],
@@ -173,6 +179,7 @@ export const sessionRepository = {
   async removeOf(tx: Tx, config: WidgetId): Promise<WidgetSessionId[]> {
     const [s, m] = [tx.of(widgetSessions), tx.of(widgetMessages)]
     await tx.delete(m).where(eq(m.config_id, config))
+    await noteRepository.removeOf(tx, config)
     return (await tx.delete(s).where(eq(s.config_id, config)).returning({ id: s.id })).map(({ id }) => id)
   },
 }

@@ -31,7 +31,14 @@ export const widget = defineResource({
   owned: 'team',
   permission: 'manageConnectors',
   most: widgetSettings.maxWidgets,
-  empty: { name: 'My Widget', status: 'active', api_key_id: '' as KeyId, key_owner: 'user:', ...DEFAULTS },
+  empty: {
+    name: 'My Widget',
+    status: 'active',
+    api_key_id: '' as KeyId,
+    key_owner: 'user:',
+    identity_version: 0,
+    ...DEFAULTS,
+  },
   present: (row: WidgetRow): words.Widget => ({
     id: row.id,
     object: 'iframe_config',

@@ -34,6 +34,7 @@ function knockOf({ exchange, request, route, params }: Context): Knock {
     requestId: exchange.requestId,
     route: `${method} ${route.replace('/api/v1', '')}`,
     signal,
+    known: () => exchange.known(),
     readable: (origin) => {
       exchange.readers = [origin]
     },
@@ -108,6 +109,7 @@ export const visitorRoutes = ({ visitors, hub }: WidgetService, streams: Streams
       '/sessions/:sessionId/events',
       async ({ exchange, request, route, params }) => {
         const { session } = await visitors.enter(knockOf({ exchange, request, route, params }), params.sessionId)
+        hub.assertMayFollow(session)
         const after = lastEventOf(request.headers.get('last-event-id'))
         return streams.open({
           exchange,
@@ -122,7 +124,7 @@ export const visitorRoutes = ({ visitors, hub }: WidgetService, streams: Streams
         open: true,
         timeLimit: 'own',
         params: OfChat,
-        response: { 200: described(t.Unknown()), ...errors(401, 403, 404) },
+        response: { 200: described(t.Unknown()), ...errors(401, 403, 404, 429) },
         detail: {
           summary: 'Follow a chat',
           description:
@@ -140,6 +142,21 @@ export const visitorRoutes = ({ visitors, hub }: WidgetService, streams: Streams
         body: checked(words.HumanWanted),
         response: { 200: answer(words.Standing), ...errors(400, 401, 403, 404, 409, 413, 415) },
         detail: { summary: 'Ask for a person' },
+      },
+    )
+    .post(
+      '/sessions/:sessionId/identify',
+      (context) => visitors.identify(knockOf(context), context.params.sessionId, context.body),
+      {
+        open: true,
+        params: OfChat,
+        body: checked(words.IdentityOrder),
+        response: { 200: answer(words.Identified), ...errors(400, 401, 403, 404, 409, 413, 415) },
+        detail: {
+          summary: 'Say who the visitor is',
+          description:
+            'Without `hash` it is kept as said by the page. `hash` is `<until>.<hex>`: `until` in Unix seconds, and HMAC-SHA256 with the identity secret of the widget over the four lines until, external_id, email and name.',
+        },
       },
     )
     .post(

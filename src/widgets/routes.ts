@@ -40,6 +40,17 @@ const ownerVerbs = ({ widgets, ...service }: WidgetService) =>
     verb(
       {
         method: 'post',
+        path: `${PATH}/identity-secret`,
+        reply: words.IdentitySecret,
+        idempotent: true,
+        errors: [404],
+        summary: 'Make the secret with which your server signs who visitors are; the one before ends',
+      },
+      (call, { id }) => service.identitySecret(call, id),
+    ),
+    verb(
+      {
+        method: 'post',
         path: `${PATH}/verify`,
         body: words.DomainCheck,
         reply: words.DomainChecked,
@@ -122,6 +133,45 @@ const chatVerbs = ({ operators }: WidgetService) =>
         summary: 'Show the visitor that you are writing',
       },
       (call, asked) => operators.typing(call, which(asked)),
+    ),
+    verb(
+      {
+        method: 'post',
+        path: `${CHAT}/notes`,
+        body: chats.NewNote,
+        reply: chats.Noted,
+        creates: true,
+        role: 'support',
+        errors: [404, 409],
+        summary: 'Write a note for the people who answer; the visitor never sees it',
+      },
+      (call, asked) => operators.note(call, which(asked), asked.body),
+    ),
+    verb(
+      {
+        method: 'post',
+        path: `${CHAT}/handover`,
+        body: chats.Handover,
+        reply: chats.TakenOver,
+        idempotent: true,
+        role: 'support',
+        errors: [404, 409],
+        summary: 'Give a conversation that you have to another person of the widget',
+      },
+      (call, asked) => operators.handover(call, which(asked), asked.body),
+    ),
+    verb(
+      {
+        method: 'post',
+        path: `${CHAT}/draft`,
+        reply: chats.Drafted,
+        idempotent: true,
+        timeLimit: 'own',
+        role: 'support',
+        errors: [402, 404, 409],
+        summary: "Ask the AI for a draft of what to say; nothing is sent, and the widget's key pays",
+      },
+      (call, asked) => operators.draft(call, which(asked)),
     ),
     verb(
       {

@@ -13,6 +13,32 @@ const TakeoverStatus = oneOf(STATUSES)
 const SessionStatus = oneOf(['open', 'closed'] as const)
 const Operator = t.Object({ id: t.String(), name: t.String() })
 
+export const NoteId = defineId('widget note')
+export type NoteId = Id<'widget note'>
+export const WidgetNote = t.Object(
+  { id: NoteId.schema, author: Operator, content: t.String(), created_at: Timestamp },
+  { $id: 'WidgetNote' },
+)
+export type WidgetNote = Static<typeof WidgetNote>
+
+/** Who a visitor is; `verified` only where the owner's own server has signed it (M4). */
+export const VisitorIdentity = t.Object(
+  {
+    name: nullable(t.String()),
+    email: nullable(t.String()),
+    external_id: nullable(t.String()),
+    verified: t.Boolean({ description: 'Signed by your server; otherwise the page has said so' }),
+  },
+  { $id: 'VisitorIdentity' },
+)
+export type VisitorIdentity = Static<typeof VisitorIdentity>
+const Context = t.Record(
+  t.String({ minLength: 1, maxLength: 64 }),
+  t.Union([t.String({ maxLength: 500 }), t.Number(), t.Boolean(), t.Null()]),
+  { maxProperties: 20, description: 'What the page says about the visit, for the people who answer' },
+)
+export type VisitContext = Static<typeof Context>
+
 export const WidgetMessage = t.Object(
   {
     id: MessageId.schema,
@@ -37,6 +63,8 @@ const session = {
     user_agent: nullable(t.String()),
     origin: nullable(t.String()),
     page_url: nullable(t.String()),
+    identity: nullable(VisitorIdentity),
+    context: nullable(JsonObject),
   }),
   message_count: t.Integer(),
   created_at: Timestamp,
@@ -59,7 +87,11 @@ export const After = t.Object({
   after: t.Optional(t.String({ maxLength: 64, description: 'Messages after this one' })),
 })
 export type After = Static<typeof After>
-export const WidgetTranscript = t.Object({ ...session, messages: t.Array(WidgetMessage) })
+export const WidgetTranscript = t.Object({
+  ...session,
+  messages: t.Array(WidgetMessage),
+  notes: t.Array(WidgetNote, { description: 'What people wrote for each other; visitors never see it' }),
+})
 export type WidgetTranscript = Static<typeof WidgetTranscript>
 
 export const TakeoverOrder = t.Optional(
@@ -81,6 +113,23 @@ export const OperatorMessage = t.Object({ content: t.String({ minLength: 1, maxL
 export type OperatorMessage = Static<typeof OperatorMessage>
 export const Said = t.Object({ message: WidgetMessage })
 export type Said = Static<typeof Said>
+export const NewNote = t.Object({ content: t.String({ minLength: 1, maxLength: 4_000 }) }, { $id: 'NewWidgetNote' })
+export type NewNote = Static<typeof NewNote>
+export const Noted = t.Object({ note: WidgetNote })
+export type Noted = Static<typeof Noted>
+export const Handover = t.Object(
+  {
+    to: t.String({ minLength: 1, maxLength: 254, description: 'E-mail address or id of a person of the widget' }),
+    note: t.Optional(t.String({ minLength: 1, maxLength: 4_000, description: 'What they should know' })),
+  },
+  { $id: 'WidgetHandover' },
+)
+export type Handover = Static<typeof Handover>
+export const Drafted = t.Object({
+  draft: t.String({ description: 'Not sent to anybody' }),
+  cost_cents: t.Number({ description: "Charged to the widget's key" }),
+})
+export type Drafted = Static<typeof Drafted>
 /** Contract 15: whatever is sent is ignored. */
 export const Ignored = t.Optional(t.Unknown())
 export const Standing = t.Object({ session_id: WidgetSessionId.schema, takeover_status: TakeoverStatus })
@@ -106,6 +155,18 @@ export const WidgetSessionMade = t.Object({
   welcome_message: nullable(t.String()),
 })
 export type WidgetSessionMade = Static<typeof WidgetSessionMade>
+export const IdentityOrder = t.Optional(
+  t.Object({
+    name: t.Optional(t.String({ maxLength: 120 })),
+    email: t.Optional(t.String({ maxLength: 254 })),
+    external_id: t.Optional(t.String({ maxLength: 128, description: 'Your own id of this visitor' })),
+    hash: t.Optional(t.String({ maxLength: 200, description: '`<unix seconds>.<hex>`, made by your server' })),
+    context: t.Optional(Context),
+  }),
+)
+export type IdentityOrder = Static<typeof IdentityOrder>
+export const Identified = t.Object({ session_id: WidgetSessionId.schema, verified: t.Boolean() })
+export type Identified = Static<typeof Identified>
 export const VisitorView = t.Object({
   session_id: WidgetSessionId.schema,
   status: SessionStatus,

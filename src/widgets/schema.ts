@@ -112,6 +112,11 @@ export type Duplicate = Static<typeof Duplicate>
 export const PreviewToken = t.Object({ token: t.String(), preview_url: t.String(), expires_at: Timestamp })
 export type PreviewToken = Static<typeof PreviewToken>
 
+export const IdentitySecret = t.Object({
+  secret: t.String({ description: 'Signs who a visitor is. Shown once; the one before ends' }),
+})
+export type IdentitySecret = Static<typeof IdentitySecret>
+
 export const DomainCheck = t.Object({
   domain: t.String({ minLength: 1, maxLength: 253, description: 'Host name, such as shop.example' }),
   method: t.Optional(oneOf(['dns', 'file'] as const)),

@@ -4,7 +4,7 @@ import type { Files } from '../files'
 import type { ArtifactId } from '../files/schema'
 import { storeAnswer } from '../idempotency'
 import { type Jobs, recurring } from '../jobs'
-import { type Call, type Caller, type KeyCaller, type OwnerScope, ownerOf } from '../kernel/caller'
+import { type Call, type Caller, type OwnerScope, ownerOf } from '../kernel/caller'
 import { iso } from '../kernel/clock'
 import type { Values } from '../kernel/config'
 import { notFound } from '../kernel/errors'
@@ -20,7 +20,9 @@ import { createDesk, type DeskDeps } from './desk'
 import { createDomains } from './domains'
 import { createDoor } from './door'
 import { readGroups } from './groups'
+import { createPeople } from './handing'
 import { createHub } from './hub'
+import { identitySecretOf } from './identity'
 import { createLimits } from './limits'
 import { createOperatorSide, subjectOf } from './operators'
 import { createPictures } from './pictures'
@@ -32,6 +34,7 @@ import {
   type AnalyticsQuery,
   type DomainCheck,
   type Duplicate,
+  type IdentitySecret,
   type NewWidget,
   type PreviewToken,
   type Widget,
@@ -51,9 +54,7 @@ type Deps = Omit<DeskDeps, 'recent'> &
     files: Pick<Files, 'receive' | 'add' | 'discard' | 'find'>
     engines: Pick<EngineService, 'knowsMode'>
     outbound: Pick<Outbound, 'fetchPublic' | 'readUrl'>
-    orgs: Pick<OrgService, 'user'>
-    /** The caller that work of a key runs as; null where it no longer works. */
-    keyOf(id: KeyId): Promise<KeyCaller | null>
+    orgs: Pick<OrgService, 'user' | 'userByEmail' | 'members'>
     masterKey: Uint8Array
     origin(): string
     settings: Values<typeof widgetSettings>
@@ -92,8 +93,11 @@ export function createWidgets(deps: Deps) {
     audit,
     live,
     desk,
+    clock,
     findWidget: resource.find,
     nameOf,
+    personOf: createPeople({ orgs }),
+    drafts: turns,
     refreshed: (row, artifacts) => Promise.all(artifacts.map((one) => refreshed(row.owner, one))),
   })
   jobs.register(recurring('widgets.tidy', TIDY.everyMs, tidy))
@@ -106,7 +110,7 @@ export function createWidgets(deps: Deps) {
     },
     get: async (...asked: Parameters<typeof resource.get>) => withSnippet(await resource.get(...asked)),
   }
-  return { widgets, operators, visitors, hub, watch, door, duplicate, preview, verify, analytics, tidy }
+  return { widgets, operators, visitors, hub, watch, door, duplicate, preview, identitySecret, verify, analytics, tidy }
 
   async function read(
     { name, api_key_id: keyId, ...sent }: NewWidget | WidgetPatch,
@@ -150,7 +154,8 @@ export function createWidgets(deps: Deps) {
     return store.write(async (tx) => {
       const before = await resource.findToChange(tx, call.caller, id)
       const now = clock.now()
-      const copy = { id: WidgetId.create(), name: name ?? copyName(before.name), created_at: now, updated_at: now }
+      const named = { id: WidgetId.create(), name: name ?? copyName(before.name) }
+      const copy = { ...named, identity_version: 0, created_at: now, updated_at: now }
       const row: WidgetRow = { ...before, ...copy }
       await resource.add(tx, { call, verb: 'duplicated', row }, { metadata: { from: before.id } })
       return storeAnswer(tx, call, withSnippet(await resource.present(tx, row)))
@@ -161,6 +166,18 @@ export function createWidgets(deps: Deps) {
     const row = await resource.find(store.read, caller, id)
     const { token, until } = door.previews.make(row.id, clock.now())
     return { token, preview_url: `${origin()}/embed/widget/${row.id}?preview=${token}`, expires_at: iso(until) }
+  }
+
+  /** Makes the secret with which the owner's server signs who visitors are; the one before ends at once. */
+  async function identitySecret(call: Call<Caller>, id: string): Promise<IdentitySecret> {
+    return store.write(async (tx) => {
+      const before = await resource.findToChange(tx, call.caller, id)
+      const version = before.identity_version + 1
+      await rows.changeWidget(tx, before.id, { identity_version: version })
+      const about = { entityType: 'iframe' as const, entityId: before.id, scope: before.owner }
+      await audit.record(tx, call, { action: 'iframe.identity_secret_made', ...about })
+      return storeAnswer(tx, call, { secret: identitySecretOf(masterKey, { ...before, identity_version: version })! })
+    })
   }
 
   async function verify({ caller }: Call<Caller>, id: string, order: DomainCheck) {

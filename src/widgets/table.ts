@@ -4,7 +4,7 @@ import type { KeyId } from '../kernel/ids'
 import { defineTable, type Row } from '../kernel/store'
 import { ownedColumns, ownedIndexes } from '../resource'
 import type { Appearance, Behavior, Intents, Security, WidgetId } from './schema'
-import type { WidgetSessionId } from './schema-sessions'
+import type { NoteId, VisitContext, VisitorIdentity, WidgetSessionId } from './schema-sessions'
 
 export const widgets = defineTable((k) =>
   k.table(
@@ -20,6 +20,8 @@ export const widgets = defineTable((k) =>
       behavior: k.json<Behavior>('behavior').notNull(),
       security: k.json<Security>('security').notNull(),
       intents: k.json<Intents>('intents').notNull(),
+      /** Which secret signs who visitors are; 0: none was made. */
+      identity_version: k.int('identity_version').notNull(),
     },
     (t) => ownedIndexes(k, 'widgets', t),
   ),
@@ -49,6 +51,8 @@ export const widgetSessions = defineTable((k) =>
       user_agent: k.text('user_agent'),
       origin: k.text('origin'),
       page_url: k.text('page_url'),
+      identity: k.json<VisitorIdentity>('identity'),
+      context: k.json<VisitContext>('context'),
       /** Number of the last message. */
       message_count: k.int('message_count').notNull(),
       /** Messages by the visitor. */
@@ -102,3 +106,24 @@ export const widgetMessages = defineTable((k) =>
   ),
 )
 export type MessageRow = Row<typeof widgetMessages>
+
+/** What people write about a chat for each other. In a table of its own, so that nothing told to visitors can have it. */
+export const widgetNotes = defineTable((k) =>
+  k.table(
+    'widget_notes',
+    {
+      id: k.text('id').$type<NoteId>().primaryKey(),
+      session_id: k.text('session_id').$type<WidgetSessionId>().notNull(),
+      config_id: k.text('config_id').$type<WidgetId>().notNull(),
+      author_id: k.text('author_id').notNull(),
+      author_name: k.text('author_name').notNull(),
+      content: k.text('content').notNull(),
+      created_at: k.ms('created_at').notNull(),
+    },
+    (t) => [
+      k.index('widget_notes_by_session').on(t.session_id, t.created_at),
+      k.index('widget_notes_by_widget').on(t.config_id),
+    ],
+  ),
+)
+export type NoteRow = Row<typeof widgetNotes>

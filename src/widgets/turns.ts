@@ -3,19 +3,24 @@ import { DEFAULT_ITERATIONS } from '../completions'
 import type { Mode } from '../completions/schema'
 import type { ConversationService } from '../conversations'
 import { ConversationId } from '../conversations/schema'
-import type { Call, KeyCaller } from '../kernel/caller'
+import { storeAnswer } from '../idempotency'
+import type { Call, Caller, KeyCaller } from '../kernel/caller'
 import { ownerOf } from '../kernel/caller'
 import { AppError } from '../kernel/errors'
-import { centsToMicro } from '../kernel/money'
+import type { KeyId } from '../kernel/ids'
+import { centsToMicro, microToCents } from '../kernel/money'
 import type { Store, Tx } from '../kernel/store'
 import type { Live } from '../live'
 import type { RateLimiter } from '../rate-limits'
 import type { SkillService } from '../skills'
 import { CHAT, type Desk } from './desk'
-import { cannotAnswer } from './errors'
+import { cannotAnswer, nothingAsked } from './errors'
 import { subjectOf } from './operators'
 import { sessionRepository as rows } from './repository'
+import type { Drafted } from './schema-sessions'
 import type { MessageRow, SessionRow, WidgetRow } from './table'
+
+export type Turns = ReturnType<typeof createTurns>
 
 type Deps = {
   store: Store
@@ -25,6 +30,8 @@ type Deps = {
   conversations: Pick<ConversationService, 'start' | 'append'>
   limiter: Pick<RateLimiter, 'admitRequest'>
   skills: Pick<SkillService, 'onlyNamed'>
+  /** The caller that a widget's key runs as; null where it no longer works. */
+  keyOf(id: KeyId): Promise<KeyCaller | null>
   /** Aborts when the server stops. */
   stopping: AbortSignal
 }
@@ -41,6 +48,7 @@ export type Turn = {
   requestId: string
   route: string
 }
+type About = Pick<Turn, 'widget' | 'session' | 'message' | 'images'>
 type Show = (progress: Progress) => void | Promise<void>
 type Alongside = NonNullable<CompletionRequest['alongside']>
 
@@ -55,8 +63,9 @@ class Superseded extends Error {
 }
 
 /** Answers of the AI in visitors' chats: the one pipeline of completions, paid by the widget's key. */
-export function createTurns({ store, live, desk, completions, conversations, limiter, skills, stopping }: Deps) {
-  return { answer }
+export function createTurns(deps: Deps) {
+  const { store, live, desk, completions, conversations, limiter, skills, keyOf, stopping } = deps
+  return { answer, draft }
 
   /**
    * The stored answer, or null when a person took over before it was done: then it is stopped, charged to nobody and not
@@ -106,6 +115,27 @@ export function createTurns({ store, live, desk, completions, conversations, lim
     }
   }
 
+  /** What the AI would say now, to a person of the widget: nothing of it is kept in the chat. Throws 409, and as `answer`. */
+  async function draft(by: Call<Caller>, widget: WidgetRow, session: SessionRow): Promise<Drafted> {
+    const said = await rows.last(store.read, session.id, HISTORY + 1)
+    const message = said.find(({ role }) => role === 'user')
+    if (!message) throw nothingAsked()
+    const caller = await keyOf(widget.api_key_id)
+    if (!caller) throw cannotAnswer.with({ retryAfterS: 300 })
+    limiter.admitRequest(caller)
+    const call: Call = { ...by, caller, once: undefined, signal: AbortSignal.any([by.signal, stopping]) }
+    let drafted: Drafted | null = null
+    const alongside: Alongside = async (tx, run, { content }) => {
+      drafted = { draft: content, cost_cents: microToCents(run.costMicro) }
+      await storeAnswer(tx, by, drafted)
+    }
+    await completions.pipeline.complete(
+      call,
+      await requestOf(call, { widget, session, message, images: [] }, alongside),
+    )
+    return drafted!
+  }
+
   /** Throws unless the AI still has it, as when the message came. Locks it until the answer is stored. */
   async function stillOurs(tx: Tx, { session, fence }: Turn): Promise<SessionRow> {
     const now = await desk.chats.lock(tx, subjectOf(session))
@@ -126,7 +156,7 @@ export function createTurns({ store, live, desk, completions, conversations, lim
     return conversations.start(tx, ownerOf(caller), ConversationId.create(), turn)
   }
 
-  async function requestOf(call: Call, { widget, session, message, images }: Turn, alongside: Alongside) {
+  async function requestOf(call: Call, { widget, session, message, images }: About, alongside: Alongside) {
     const { behavior } = widget
     const before = (await rows.last(store.read, session.id, HISTORY + 1))
       .filter(({ seq, role }) => seq < message.seq && role !== 'system')

@@ -127,6 +127,7 @@ const ACTIONS: Record<string, { action: string; entityType: string; body?: objec
   'PATCH /iframes/{id}': { action: 'iframe.updated', entityType: 'iframe', body: { name: CANARY } },
   'DELETE /iframes/{id}': { action: 'iframe.deleted', entityType: 'iframe' },
   'POST /iframes/{id}/duplicate': { action: 'iframe.duplicated', entityType: 'iframe', body: { name: CANARY } },
+  'POST /iframes/{id}/identity-secret': { action: 'iframe.identity_secret_made', entityType: 'iframe' },
   'PATCH /settings': { action: 'settings.updated', entityType: 'settings', body: { personality: 'none' } },
 }
 /** Rows of these are seen by tests of their own: they have no key to ask with, or take more to make. */
@@ -163,11 +164,15 @@ const ELSEWHERE = [
   'POST /webhooks/{id}/deliveries/{deliveryId}/retry',
   'POST /iframes/{id}/conversations/{sessionId}/takeover',
   'POST /iframes/{id}/conversations/{sessionId}/messages',
+  'POST /iframes/{id}/conversations/{sessionId}/notes',
+  'POST /iframes/{id}/conversations/{sessionId}/handover',
+  'POST /iframes/{id}/conversations/{sessionId}/draft',
   'POST /iframes/{id}/conversations/{sessionId}/release',
   'POST /iframes/{id}/conversations/{sessionId}/close',
   'POST /iframes/{id}/sessions',
   'POST /iframes/{id}/sessions/{sessionId}/messages',
   'POST /iframes/{id}/sessions/{sessionId}/request-human',
+  'POST /iframes/{id}/sessions/{sessionId}/identify',
   'POST /iframes/{id}/sessions/{sessionId}/feedback',
 ]
 /** These change nothing that has a record, and cost nothing. */

@@ -32,6 +32,7 @@ const WITHOUT: Record<string, string> = {
   'POST /iframes/{id}/sessions': 'is for visitors',
   'POST /iframes/{id}/sessions/{sessionId}/messages': 'is for visitors',
   'POST /iframes/{id}/sessions/{sessionId}/request-human': 'is for visitors',
+  'POST /iframes/{id}/sessions/{sessionId}/identify': 'is for visitors',
   'POST /iframes/{id}/sessions/{sessionId}/feedback': 'is for visitors',
 }
 
@@ -80,6 +81,18 @@ const REQUESTS: Record<string, (by: Person) => Promise<[path: string, body?: unk
     await by.send('POST', `${chat}/takeover`)
     return [`${chat}/messages`, { content: 'Once' }]
   },
+  'POST /iframes/{id}/identity-secret': async (by) => [
+    `iframes/${(await widgetsIn(world).widget({}, by)).id}/identity-secret`,
+  ],
+  'POST /iframes/{id}/conversations/{sessionId}/notes': async (by) => [
+    `${await chatOf(by)}/notes`,
+    { content: 'Once' },
+  ],
+  'POST /iframes/{id}/conversations/{sessionId}/handover': async (by) => {
+    const chat = await chatOf(by)
+    await by.send('POST', `${chat}/takeover`)
+    return [`${chat}/handover`, { to: by.userId }]
+  },
   'POST /iframes/{id}/conversations/{sessionId}/release': async (by) => [`${await chatOf(by)}/release`],
   'POST /iframes/{id}/conversations/{sessionId}/close': async (by) => [`${await chatOf(by)}/close`],
   'POST /workflows': async () => ['workflows', WORKFLOW],
@@ -99,6 +112,7 @@ const REQUESTS: Record<string, (by: Person) => Promise<[path: string, body?: unk
   'POST /billing/portal': async () => ['billing/portal', {}],
 }
 const IN_THEIR_ROOMS = [
+  'POST /iframes/{id}/conversations/{sessionId}/draft',
   'POST /workflows/{id}/runs/{runId}/approve',
   'POST /workflows/{id}/runs/{runId}/reject',
   'POST /workflows/{id}/runs/{runId}/cancel',

@@ -182,6 +182,10 @@ const GOLDEN: Record<string, Scope | null> = {
   'POST /iframes/{id}/conversations/{sessionId}/takeover': 'completions',
   'POST /iframes/{id}/conversations/{sessionId}/messages': 'completions',
   'POST /iframes/{id}/conversations/{sessionId}/typing': 'completions',
+  'POST /iframes/{id}/identity-secret': 'completions',
+  'POST /iframes/{id}/conversations/{sessionId}/notes': 'completions',
+  'POST /iframes/{id}/conversations/{sessionId}/handover': 'completions',
+  'POST /iframes/{id}/conversations/{sessionId}/draft': 'completions',
   'POST /iframes/{id}/conversations/{sessionId}/release': 'completions',
   'POST /iframes/{id}/conversations/{sessionId}/close': 'completions',
 }

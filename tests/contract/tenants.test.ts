@@ -76,6 +76,8 @@ const BODIES: Record<string, object> = {
   'PATCH /iframes/{id}': { name: 'mine now' },
   'POST /iframes/{id}/verify': { domain: 'mine.example' },
   'POST /iframes/{id}/conversations/{sessionId}/messages': { content: 'hello' },
+  'POST /iframes/{id}/conversations/{sessionId}/notes': { content: 'hello' },
+  'POST /iframes/{id}/conversations/{sessionId}/handover': { to: 'me@example.com' },
   'PATCH /workflows/{id}': { name: 'mine now' },
   'POST /workflows/{id}/run': {},
   'PATCH /conversations/{id}': { title: 'mine now' },

@@ -40,7 +40,7 @@ const EVERYONES = [
 
 /** Who answers visitors may take their chats over. */
 const OF_SUPPORT =
-  /^\/ops\/v1\/(iframes\/:id\/conversations\/:sessionId\/(takeover|messages|typing|release|close)|browser\/sessions\/:id\/link)$/
+  /^\/ops\/v1\/(iframes\/:id\/conversations\/:sessionId\/(takeover|messages|typing|notes|handover|draft|release|close)|browser\/sessions\/:id\/link)$/
 
 function expected(role: OperatorRole, method: string, path: string): boolean {
   const area = path.split('/')[3] ?? ''

@@ -23,7 +23,7 @@ export function createApi() {
     hide: () => each((frame) => frame.show(false)),
     /** Opens the chat and sends a text as the visitor's. */
     send: (text: unknown) => each((frame) => frame.send('send', { text: String(text) })),
-    /** What the page says about its visitor; kept as said by the page. */
+    /** Who the visitor is: `{name, email, external_id, hash}`. Only with the hash of the host's server it is proven. */
     identify: (who: unknown) => each((frame) => frame.send('identify', { who })),
     setContext: (context: unknown) => each((frame) => frame.send('context', { context })),
     on(event: string, listener: Listener): () => void {

@@ -1,10 +1,18 @@
 import { h, setText } from '../shared/dom'
 import { formatted } from '../shared/markdown'
+import { createNotes } from './notes'
 import { pathOf, timeOf } from './queue'
 import { type Chat, type Me, type Message, mine, type Transcript } from './wire'
 import { WORDS } from './words'
 
-type Actions = { take(force: boolean): void; release(): void; close(): void; back(): void; choose(chat: Chat): void }
+type Actions = {
+  take(force: boolean): void
+  release(): void
+  close(): void
+  back(): void
+  choose(chat: Chat): void
+  note(text: string): Promise<unknown>
+}
 
 /** The open conversation: who has it, what was said, and what is known of the visitor. */
 export function createChat(me: Me, actions: Actions) {
@@ -13,11 +21,13 @@ export function createChat(me: Me, actions: Actions) {
   const log = h('div', { role: 'log', 'aria-live': 'polite', 'aria-label': 'Messages', class: 'log' })
   const scroller = h('div', { class: 'transcript', tabindex: 0, role: 'group', 'aria-label': 'Conversation' }, log)
   const about = h('dl', {})
+  const notes = createNotes(actions.note)
   const aside = h(
     'section',
     { class: 'about', 'aria-label': WORDS.about, hidden: true },
     h('h2', {}, WORDS.about),
     about,
+    notes.element,
   )
   const back = h('button', { type: 'button', class: 'back', click: actions.back }, WORDS.back)
   const element = h(
@@ -60,13 +70,19 @@ export function createChat(me: Me, actions: Actions) {
     const { visitor, created_at, reason } = chat
     const page = visitor.page_url
     const isLink = page !== null && /^https?:\/\//.test(page)
+    const { identity, context } = visitor
+    const names = [identity?.name, identity?.email, identity?.external_id].filter(Boolean).join(', ')
     const facts: [string, Node | string][] = [
+      ...(identity
+        ? ([[WORDS.who, `${names} (${identity.verified ? WORDS.verified : WORDS.unverified})`]] as [string, string][])
+        : []),
       [
         WORDS.page,
         isLink ? h('a', { href: page, target: '_blank', rel: 'noopener noreferrer' }, pathOf(chat)) : pathOf(chat),
       ],
       [WORDS.since, timeOf(created_at)],
       [WORDS.browser, visitor.user_agent ?? WORDS.none],
+      ...Object.entries(context ?? {}).map(([name, value]) => [name, String(value)] as [string, string]),
       ...(reason ? ([[WORDS.asked, reason]] as [string, string][]) : []),
     ]
     const earlier = others.map((other) =>
@@ -108,6 +124,7 @@ export function createChat(me: Me, actions: Actions) {
       }
       if (atEnd) scroller.scrollTop = scroller.scrollHeight
       aside.hidden = false
+      notes.show(chat)
       describe(chat, others)
       if (isNew) heading.focus()
     },

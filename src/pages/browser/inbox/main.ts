@@ -17,14 +17,18 @@ const view = createChat(me, {
   close: () => act('close', {}),
   back: () => choose(null),
   choose,
+  note: (content) => post('notes', { content }),
 })
-const reply = createReply(
-  async (text) => {
+const reply = createReply({
+  people: me.people,
+  async send(text) {
     await post('messages', { content: text })
     hurry()
   },
-  () => void post('typing', {}).catch(() => undefined),
-)
+  typing: () => void post('typing', {}).catch(() => undefined),
+  draft: async () => ((await (await post('draft', {})).json()) as { draft: string }).draft,
+  handover: (to) => act('handover', { to }),
+})
 const status = h('p', { class: 'banner', role: 'status', hidden: true })
 const root = document.getElementById('inbox')!
 let chosen: Chat | null = null

@@ -1,6 +1,6 @@
 import { h, setText } from '../shared/dom'
 import { keep, recall } from './kept'
-import { type Chat, keyOf, type Me, mine } from './wire'
+import { type Chat, isSameVisitor, keyOf, type Me, mine } from './wire'
 import { WORDS } from './words'
 
 const ORDER = { requested: 0, human: 1, ai: 2 }
@@ -71,7 +71,7 @@ export function createQueue(me: Me, choose: (chat: Chat) => void) {
       draw()
     },
     ofVisitor: (chat: Chat): Chat[] =>
-      chats.filter(({ visitor, session_id }) => visitor.id === chat.visitor.id && session_id !== chat.session_id),
+      chats.filter((other) => other.session_id !== chat.session_id && isSameVisitor(other, chat)),
     focus: () => list.querySelector<HTMLElement>('[aria-current], button')?.focus(),
   }
 

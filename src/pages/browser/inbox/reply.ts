@@ -7,14 +7,34 @@ const MOST_SAVED = 50
 /** The visitor is told at most this often that somebody writes. */
 const TYPING_MS = 3_000
 
+type Actions = {
+  send(text: string): Promise<void>
+  typing(): void
+  /** What the assistant would say. */
+  draft(): Promise<string>
+  handover(to: string): void
+  /** Colleagues who could have the chat. */
+  people: readonly { id: string; name: string }[]
+}
+
 /** The form to reply with, its draft and the saved replies. */
-export function createReply(send: (text: string) => Promise<void>, typing: () => void) {
+export function createReply({ send, typing, draft, handover, people }: Actions) {
   const problem = h('p', { class: 'problem', role: 'alert', id: 'reply-problem' })
   const field = h('textarea', { id: 'reply', rows: 3, maxlength: MOST_CHARACTERS, 'aria-describedby': 'reply-problem' })
   const select = h('select', { id: 'canned' })
   const submit = h('button', { type: 'submit', class: 'primary' }, WORDS.send)
   const save = h('button', { type: 'button', class: 'link', click: saveReply }, WORDS.cannedSave)
   const remove = h('button', { type: 'button', class: 'link', click: removeReply }, WORDS.cannedRemove)
+  const drafting = h('button', { type: 'button', class: 'link', click: () => void askDraft() }, WORDS.draft)
+  const news = h('p', { class: 'hidden', role: 'status' })
+  const to = h('select', { id: 'handover' }, ...people.map(({ id, name }) => h('option', { value: id }, name)))
+  const handing = h(
+    'p',
+    { class: 'line', hidden: people.length === 0 },
+    h('label', { for: 'handover' }, WORDS.handover),
+    to,
+    h('button', { type: 'button', click: () => handover(to.value) }, WORDS.handoverGo),
+  )
   const form = h(
     'form',
     { class: 'reply', 'aria-label': WORDS.reply, hidden: true },
@@ -22,7 +42,9 @@ export function createReply(send: (text: string) => Promise<void>, typing: () =>
     h('label', { for: 'reply' }, WORDS.reply),
     field,
     h('div', { class: 'line' }, submit, h('label', { for: 'canned', class: 'hidden' }, WORDS.canned), select),
-    h('p', { class: 'links' }, save, remove),
+    h('p', { class: 'links' }, drafting, save, remove),
+    handing,
+    news,
   )
   let saved = recall<string[]>('canned', [])
   let chat: string | null = null
@@ -67,6 +89,27 @@ export function createReply(send: (text: string) => Promise<void>, typing: () =>
         field.focus()
       })
   })
+
+  /** Puts a draft below what is written already; whoever answers sends it or not. */
+  async function askDraft(): Promise<void> {
+    const asked = chat
+    drafting.disabled = true
+    setText(problem, '')
+    setText(news, WORDS.drafting)
+    try {
+      const text = await draft()
+      if (chat !== asked) return
+      field.value = field.value ? `${field.value}\n${text}` : text
+      field.dispatchEvent(new Event('input'))
+      field.focus()
+      setText(news, WORDS.drafted)
+    } catch (error) {
+      setText(news, '')
+      setText(problem, (error as Error).message)
+    } finally {
+      drafting.disabled = false
+    }
+  }
 
   function drawSaved(): void {
     select.replaceChildren(

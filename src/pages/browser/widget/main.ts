@@ -22,7 +22,12 @@ const { behavior } = config
 const bridge = createBridge(hear)
 dress(config, bridge.scheme)
 const botCheck = createBotCheck(config)
-const visitor = createVisitor(config.id, bridge.pageUrl, botCheck.token)
+const visitor = createVisitor({
+  configId: config.id,
+  pageUrl: bridge.pageUrl,
+  botCheck: botCheck.token,
+  unknown: notTaken,
+})
 const transcript = createTranscript()
 const suggestions = h('div', { class: 'suggestions', role: 'group', 'aria-label': WORDS.suggestions })
 const composer = createComposer({
@@ -193,6 +198,12 @@ function refused({ status, code, message, retryAfter }: Failure): void {
   }
 }
 
+/** What the page said of its visitor was refused: a chat of another person ends here, and the page hears why. */
+function notTaken({ status, code, message }: Failure): void {
+  if (status === 409) clear()
+  bridge.tell('error', { code, message })
+}
+
 function countDown(seconds: number): void {
   if (seconds <= 0) {
     people.draw()
@@ -202,12 +213,21 @@ function countDown(seconds: number): void {
   setTimeout(() => countDown(seconds - 1), 1_000)
 }
 
-function hear({ type, text, modal }: HostMessage): void {
+function hear({ type, text, modal, who, context }: HostMessage): void {
   if (type === 'open') shell.open()
   else if (type === 'close') shell.close()
   else if (type === 'layout') shell.setModal(modal === true)
+  else if (type === 'identify') visitor.identify(pick(who))
+  else if (type === 'context') visitor.identify({ context })
   else if (type === 'send' && typeof text === 'string' && text.trim()) {
     shell.open()
     send(text.trim(), [])
   }
+}
+
+/** The members that say who somebody is, and nothing else that a page sends. */
+function pick(who: unknown): Record<string, unknown> {
+  const said = typeof who === 'object' && who !== null ? (who as Record<string, unknown>) : {}
+  const names = ['name', 'email', 'external_id', 'hash'].filter((name) => said[name] !== undefined)
+  return Object.fromEntries(names.map((name) => [name, said[name]]))
 }

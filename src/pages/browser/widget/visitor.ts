@@ -1,4 +1,4 @@
-import { call, json } from '../shared/http'
+import { call, type Failure, json } from '../shared/http'
 import type { Attachment, Current, Message, Status } from './wire'
 
 type Kept = { session_id: string; token: string; expires_at: string }
@@ -6,15 +6,25 @@ type Begun = { session_id: string; token: string; expires_at: string; takeover_s
 type Answered = { message: Message; reply: Message | null; takeover_status: Status; redirect_url?: string }
 
 export type Visitor = ReturnType<typeof createVisitor>
+/** What the host's page says about its visitor; the server checks it. */
+type Said = { name?: unknown; email?: unknown; external_id?: unknown; hash?: unknown; context?: unknown }
+type Options = {
+  configId: string
+  pageUrl: string | null
+  botCheck(): Promise<string | undefined>
+  /** The server did not take what the page said. */
+  unknown(failure: Failure): void
+}
 export type Sent = { stream: Response } | { answer: Answered }
 
 /** The visitor's calls of contract 15, and the one thing that the frame remembers: its session. */
-export function createVisitor(configId: string, pageUrl: string | null, botCheck: () => Promise<string | undefined>) {
+export function createVisitor({ configId, pageUrl, botCheck, unknown }: Options) {
   const base = `/api/v1/iframes/${configId}/sessions`
   const place = `svc-widget:${configId}`
   const preview = new URLSearchParams(location.search).get('preview')
   let kept = recall()
   let beginning: Promise<Kept> | null = null
+  let said: Said | null = null
 
   function recall(): Kept | null {
     try {
@@ -46,7 +56,15 @@ export function createVisitor(configId: string, pageUrl: string | null, botCheck
     }
     const begun = await json<Begun>(base, { method: 'POST', body })
     keep(begun)
+    await tellWho(begun)
     return begun
+  }
+
+  /** What was said before there is a session waits for it, as a visit alone leaves no trace. */
+  async function tellWho(session: Kept): Promise<void> {
+    if (!said) return
+    const order = { method: 'POST', body: said, headers: headers(session) }
+    await call(`${base}/${session.session_id}/identify`, order).catch((error: unknown) => unknown(error as Failure))
   }
 
   /** The session, begun with the first message so that a visit alone leaves no trace. */
@@ -61,6 +79,10 @@ export function createVisitor(configId: string, pageUrl: string | null, botCheck
   return {
     has: () => kept !== null,
     forget: () => keep(null),
+    identify(more: Said): void {
+      said = { ...said, ...more }
+      if (kept) void tellWho(kept)
+    },
     async current(after: string | null): Promise<Current> {
       const mine = await session()
       const query = after ? `?after=${encodeURIComponent(after)}` : ''
