@@ -1,4 +1,5 @@
 import { writeSync } from 'node:fs'
+import { createInterface } from 'node:readline'
 
 /** Where a command prints: data to stdout, messages to stderr (dx 2.4). The CLI prints through nothing else. */
 export type Io = {
@@ -12,6 +13,9 @@ export type Io = {
   readonly errIsTty: boolean
   /** Columns of the terminal; null when stdout is not one. */
   readonly width: number | null
+  /** Lines of stdin as they are typed or come in. */
+  lines(): AsyncIterable<string>
+  readonly inIsTty: boolean
   /** All of stdin, for `-f -` and secrets in a pipe. */
   readStdin(): Promise<string>
 }
@@ -23,6 +27,8 @@ export const realIo: Io = {
   outIsTty: process.stdout.isTTY === true,
   errIsTty: process.stderr.isTTY === true,
   width: process.stdout.isTTY ? (process.stdout.columns ?? 80) : null,
+  lines: () => createInterface({ input: process.stdin, terminal: false }),
+  inIsTty: process.stdin.isTTY === true,
   readStdin: () => Bun.stdin.text(),
 }
 

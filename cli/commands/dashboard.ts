@@ -160,6 +160,8 @@ async function runInside({ env, cwd, clock, signal }: Shell, argv: readonly stri
     outIsTty: false,
     errIsTty: false,
     width: null,
+    async *lines() {},
+    inIsTty: false,
     readStdin: async () => '',
   }
   const exitCode = await runCli(argv, {

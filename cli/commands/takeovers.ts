@@ -1,11 +1,26 @@
 import { randomBase62 } from '../../src/kernel/crypto'
-import { apiOf } from '../api'
+import { clean } from '../../src/kernel/text'
 import { defineCommand } from '../command'
-import { expectData, notFoundFailure, usageFailure } from '../failure'
+import { expectData } from '../failure'
+import { formatOf } from '../globals'
 import { column } from '../output/columns'
-import { type PageOrder, pageFlags, printPages } from '../pages'
+import { isStructured } from '../output/print'
+import { pageFlags, printPages } from '../pages'
 import type { Shell } from '../shell'
-import { argument, choice, flag, text } from '../words'
+import {
+  type ChatRoutes,
+  chatAt,
+  ofWidget,
+  queueOf,
+  SESSION,
+  saidColumns,
+  sessionArgs,
+  standing,
+  takeoverWords,
+} from '../takeover-at'
+import { choice, flag, optional, text } from '../words'
+import { writtenText } from '../write-text'
+import { takeoverPeopleCommands } from './takeovers-people'
 
 const columns = [
   column('session_id', 'SESSION'),
@@ -17,43 +32,10 @@ const columns = [
   column('last_message_at', 'LAST', { kind: 'time' }),
   column('config_id', 'WIDGET', { wide: true }),
 ]
-const standing = [column('session_id', 'SESSION'), column('takeover_status', 'STATUS')]
-const common = { apis: ['tenant', 'operator'], offline: false, danger: 'none', columns } as const
-const args = { session: argument('id of the conversation') }
-const SESSION = '4f0b7f0e-6f7e-4d0a-9a52-0d9f6b1f2c11'
-const ofWidget = { widget: text('ID', 'id of the widget') }
+const common = { ...takeoverWords, columns } as const
 const WATCH_MS = 2_000
-
-type Query = PageOrder & { takeover_status?: 'ai' | 'requested' | 'human'; status?: 'open' | 'closed' }
-
-/** Of one widget; without one of all, which only operators can ask for at once. */
-async function queueOf(shell: Shell, widget: string | undefined, query: Query) {
-  const { api, isOperator } = await apiOf(shell)
-  if (widget !== undefined) {
-    const found = await api.iframes({ id: encodeURIComponent(widget) }).conversations.get({ query })
-    return expectData(found)
-  }
-  if (!isOperator) throw usageFailure('Name the widget: --widget ID. svc-admin widgets list shows yours.')
-  return expectData(await (await shell.connect()).ops().takeovers.get({ query }))
-}
-
-/** The routes of one conversation; its widget is looked for where it is not named. */
-async function chatAt(shell: Shell, session: string, widget: string | undefined) {
-  const { api } = await apiOf(shell)
-  const id = widget ?? (await widgetOf(shell, session))
-  const chat = api.iframes({ id: encodeURIComponent(id) }).conversations({ sessionId: encodeURIComponent(session) })
-  return { chat }
-}
-
-async function widgetOf(shell: Shell, session: string): Promise<string> {
-  for (let cursor: string | undefined; ; ) {
-    const page = await queueOf(shell, undefined, { limit: 100, ...(cursor ? { cursor } : {}) })
-    const found = page.conversations.find(({ session_id }) => session_id === session)
-    if (found) return found.config_id
-    if (!page.next_cursor) throw notFoundFailure(`No conversation ${session} here.`)
-    cursor = page.next_cursor
-  }
-}
+/** How many messages an answer of the AI sees (contract 22.6). */
+const SEEN = 40
 
 const listTakeovers = defineCommand({
   ...common,
@@ -83,46 +65,77 @@ const watchTakeovers = defineCommand({
   ...common,
   path: 'takeovers watch',
   summary: 'Print a line for each change of who answers a conversation',
-  about: 'Runs until it is interrupted. With --bell the terminal rings when somebody asks for a person.',
-  examples: ['takeovers watch --bell', `takeovers watch --widget ${SESSION}`],
+  about:
+    'Runs until it is interrupted. With --bell the terminal rings when somebody asks for a person. --exec runs a command of your shell for each change, with SVC_SESSION, SVC_WIDGET, SVC_STATUS, SVC_OPERATOR and SVC_REASON set.',
+  examples: ['takeovers watch --bell', `takeovers watch --widget ${SESSION} --exec './page-me'`],
   impact: 'read',
   exits: [3, 4, 7],
-  flags: { ...ofWidget, bell: flag('ring when somebody asks for a person') },
-  async run(shell, { widget, bell }) {
+  flags: {
+    ...ofWidget,
+    bell: flag('ring when somebody asks for a person'),
+    exec: text('COMMAND', 'what to run for each change'),
+  },
+  async run(shell, { widget, bell, exec }) {
     const known = new Map<string, string>()
     for (let isFirst = true; !shell.signal.aborted; isFirst = false) {
       const { conversations } = await queueOf(shell, widget, { limit: 100, status: 'open' })
-      for (const { session_id, takeover_status, operator, reason } of conversations) {
+      for (const { session_id, config_id, takeover_status, operator, reason } of conversations) {
         const now = `${takeover_status}${operator ? ` ${operator.name}` : ''}`
         const isNew = (known.get(session_id) ?? 'ai') !== now
         known.set(session_id, now)
         if (!isNew || (isFirst && takeover_status === 'ai')) continue
         const rings = bell && takeover_status === 'requested' ? '\u0007' : ''
-        shell.note(`${rings}${session_id} ${now}${reason ? `: ${reason}` : ''}`)
+        shell.note(`${session_id} ${now}${reason ? `: ${reason}` : ''}`)
+        if (rings) shell.io.err(rings)
+        const told = { SVC_SESSION: session_id, SVC_WIDGET: config_id, SVC_STATUS: takeover_status }
+        if (exec) await runFor(shell, exec, { ...told, SVC_OPERATOR: operator?.name ?? '', SVC_REASON: reason ?? '' })
       }
       await shell.clock.sleep(WATCH_MS, shell.signal)
     }
   },
 })
 
-const saidColumns = [column('role', 'WHO'), column('content', 'SAID'), column('created_at', 'AT', { kind: 'time' })]
+/** What visitors wrote goes into the environment, never into the command itself. */
+async function runFor(shell: Shell, command: string, told: Record<string, string>): Promise<void> {
+  const cleaned = Object.fromEntries(Object.entries(told).map(([name, value]) => [name, clean(value)]))
+  const child = Bun.spawn(['sh', '-c', command], {
+    cwd: shell.cwd,
+    env: { ...process.env, ...cleaned },
+    stdin: 'ignore',
+    stdout: 'inherit',
+    stderr: 'inherit',
+  })
+  const code = await child.exited
+  if (code !== 0) shell.note(`The command ended with ${code}.`)
+}
 
 const showTranscript = defineCommand({
   ...common,
   columns: saidColumns,
   path: 'takeovers transcript',
   summary: 'Show what was said in a conversation',
-  about: 'What visitors wrote is shown without control characters.',
-  examples: [`takeovers transcript ${SESSION}`, `takeovers transcript ${SESSION} --json`],
+  about: 'What visitors wrote is shown without control characters. --markdown prints it to keep or pass on.',
+  examples: [`takeovers transcript ${SESSION} --markdown`, `takeovers transcript ${SESSION} --json`],
   impact: 'read',
   exits: [3, 4, 7],
-  args,
-  flags: ofWidget,
-  async run(shell, { session, widget }) {
+  args: sessionArgs,
+  flags: { ...ofWidget, markdown: flag('as Markdown') },
+  async run(shell, { session, widget, markdown }) {
     const { chat } = await chatAt(shell, session, widget)
-    shell.print.list(expectData(await chat.get({ query: {} })).messages, saidColumns, 'Nothing was said.')
+    const { messages } = expectData(await chat.get({ query: {} }))
+    if (!markdown) shell.print.list(messages, saidColumns, 'Nothing was said.')
+    else for (const { role, content, created_at } of messages) shell.io.out(sayMarkdown(role, content, created_at))
   },
 })
+
+const sayMarkdown = (role: string, content: string, at: string): string =>
+  `**${role}** (${at})\n\n${content
+    .split('\n')
+    .map((line) => `> ${clean(line)}`)
+    .join('\n')}\n`
+
+const isForPrograms = (shell: Shell): boolean => isStructured(formatOf(shell.globals))
+const messagesOf = async (chat: ChatRoutes) => expectData(await chat.get({ query: {} })).messages
 
 const takenColumns = [...standing, column('operator.name', 'WHO')]
 const takeOver = defineCommand({
@@ -130,11 +143,12 @@ const takeOver = defineCommand({
   columns: takenColumns,
   path: 'takeovers take',
   summary: 'Take a conversation over: the AI is silent until it is released',
-  about: 'Exits 5 when somebody else has it; --steal takes it from them. Thirty minutes without a word give it back.',
+  about:
+    'Prints what was said. Exits 5 when somebody else has it; --steal asks, and takes it from them. Thirty minutes without a word give it back.',
   examples: [`takeovers take ${SESSION}`, `takeovers take ${SESSION} --as Ann --say "Ann here." --json`],
   impact: 'write',
   exits: [3, 4, 5, 7, 10],
-  args,
+  args: sessionArgs,
   flags: {
     ...ofWidget,
     as: text('NAME', 'how the visitor sees you; otherwise as your account is called, or Support'),
@@ -149,27 +163,41 @@ const takeOver = defineCommand({
       ...(message === undefined ? {} : { message }),
       ...(steal ? { force: true } : {}),
     }
-    shell.print.item(expectData(await chat.takeover.post(order)), takenColumns)
+    const { operator } = steal ? expectData(await chat.get({ query: {} })) : { operator: null }
+    if (operator) shell.confirm(`Take it from ${operator.name}? They read that you have it now.`)
+    const taken = expectData(await chat.takeover.post(order))
+    const messages = await messagesOf(chat)
+    if (!isForPrograms(shell)) shell.print.list(messages, saidColumns, 'Nothing was said yet.')
+    shell.print.item({ ...taken, ...(isForPrograms(shell) ? { messages } : {}) }, takenColumns)
     shell.note(`Say something: svc-admin takeovers reply ${session} "…"`)
   },
 })
 
+const draftColumns = [column('draft', 'DRAFT'), column('cost_cents', 'COST', { kind: 'number' })]
 const repliedColumns = [column('content', 'SAID'), column('created_at', 'AT', { kind: 'time' })]
 const reply = defineCommand({
   ...common,
   columns: repliedColumns,
   path: 'takeovers reply',
   summary: 'Say something in a conversation that you have taken over',
-  about: 'Exits 5 when you have not taken it over.',
-  examples: [`takeovers reply ${SESSION} "It is on its way."`, `takeovers reply ${SESSION} "Hello" --json`],
+  about:
+    'The text is the argument, else what is piped in, else what $EDITOR leaves. Exits 5 when you have not taken it over. --draft prints what the AI would say, at the cost of the widget, and sends nothing.',
+  examples: [`takeovers reply ${SESSION} "It is on its way."`, `takeovers reply ${SESSION} --draft`],
   impact: 'write',
   exits: [3, 4, 5, 7, 10],
-  args: { ...args, words: argument('what you say') },
-  flags: ofWidget,
-  async run(shell, { session, words: content, widget }) {
-    if (shell.planned(`say something in conversation ${session}`)) return
+  args: { ...sessionArgs, words: optional('what you say') },
+  flags: { ...ofWidget, draft: flag('print a draft by the AI, and send nothing') },
+  async run(shell, { session, words, widget, draft }) {
+    if (shell.planned(draft ? `draft a reply for ${session}` : `say something in conversation ${session}`)) return
     const { chat } = await chatAt(shell, session, widget)
     const headers = { 'idempotency-key': shell.globals.idempotencyKey ?? randomBase62(24) }
+    if (draft) {
+      const made = expectData(await chat.draft.post(undefined, { headers }))
+      if (isForPrograms(shell)) shell.print.item(made, draftColumns)
+      else shell.io.out(made.draft.split('\n').map(clean).join('\n'))
+      return
+    }
+    const content = await writtenText(shell, words, 'reply')
     shell.print.item(expectData(await chat.messages.post({ content }, { headers })).message, repliedColumns)
   },
 })
@@ -179,17 +207,28 @@ const release = defineCommand({
   columns: standing,
   path: 'takeovers release',
   summary: 'Give a conversation back to the AI',
-  about: 'Works from any state. The next answer sees what was said meanwhile.',
+  about: 'Works from any state, and prints what the next answer of the AI sees.',
   examples: [`takeovers release ${SESSION}`, `takeovers release ${SESSION} --json`],
   impact: 'write',
   exits: [3, 4, 7, 10],
-  args,
+  args: sessionArgs,
   flags: ofWidget,
   async run(shell, { session, widget }) {
     if (shell.planned(`release conversation ${session}`)) return
     const { chat } = await chatAt(shell, session, widget)
-    shell.print.item(expectData(await chat.release.post({})), standing)
+    const released = expectData(await chat.release.post({}))
+    const messages = await messagesOf(chat)
+    if (!isForPrograms(shell)) shell.print.list(messages.slice(-SEEN), saidColumns, 'Nothing was said yet.')
+    shell.print.item({ ...released, ...(isForPrograms(shell) ? { messages: messages.slice(-SEEN) } : {}) }, standing)
   },
 })
 
-export const takeoverCommands = [listTakeovers, watchTakeovers, showTranscript, takeOver, reply, release]
+export const takeoverCommands = [
+  listTakeovers,
+  watchTakeovers,
+  showTranscript,
+  takeOver,
+  reply,
+  release,
+  ...takeoverPeopleCommands,
+]

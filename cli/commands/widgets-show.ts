@@ -1,10 +1,11 @@
+import { clean } from '../../src/kernel/text'
 import { apiOf } from '../api'
 import { defineCommand } from '../command'
 import { EXIT } from '../exit'
 import { expectData } from '../failure'
 import { column } from '../output/columns'
 import type { Shell } from '../shell'
-import { argument, choice } from '../words'
+import { argument, choice, flag } from '../words'
 
 const common = { apis: ['tenant', 'operator'], offline: true, danger: 'none' } as const
 const args = { id: argument('id of the widget') }
@@ -24,13 +25,16 @@ const previewWidget = defineCommand({
   path: 'widgets preview',
   summary: 'Make a link that shows a widget for 15 minutes',
   about: 'Whoever has the link sees the widget, whatever its origins.',
-  examples: [`widgets preview ${ID}`, `widgets preview ${ID} --json`],
+  examples: [`widgets preview ${ID} --open`, `widgets preview ${ID} --json`],
   impact: 'read',
   exits: [3, 4, 7],
   args,
-  async run(shell, { id }) {
+  flags: { open: flag('open it in the browser') },
+  async run(shell, { id, open }) {
     const { one } = await widgetAt(shell, id)
-    shell.print.item(expectData(await one['preview-token'].post()), previewColumns)
+    const made = expectData(await one['preview-token'].post())
+    shell.print.item(made, previewColumns)
+    if (open) openInBrowser(shell, made.preview_url)
   },
 })
 
@@ -66,16 +70,43 @@ const showSnippet = defineCommand({
   columns: snippetColumns,
   path: 'widgets snippet',
   summary: 'Show the tag that puts a widget on a page',
-  about: 'The tag goes before the end of the body.',
-  examples: [`widgets snippet ${ID}`, `widgets snippet ${ID} --json`],
+  about: 'The tag goes before the end of the body. --page prints a whole page to try it with.',
+  examples: [`widgets snippet ${ID}`, `widgets snippet ${ID} --page`],
   impact: 'read',
   exits: [3, 4, 7],
   args,
-  async run(shell, { id }) {
+  flags: { page: flag('print a whole HTML page') },
+  async run(shell, { id, page }) {
     const { one } = await widgetAt(shell, id)
-    const { embed_snippet } = expectData(await one.get())
+    const { embed_snippet, name } = expectData(await one.get())
+    if (page) return shell.io.raw(pageWith(embed_snippet, name))
     shell.print.item({ embed_snippet }, snippetColumns)
   },
 })
+
+const pageWith = (tag: string, name: string): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${Bun.escapeHTML(clean(name))}</title>
+</head>
+<body>
+<h1>${Bun.escapeHTML(clean(name))}</h1>
+<p>A page to try the chat with. Its origin must be one that the widget allows.</p>
+${tag}
+</body>
+</html>
+`
+
+/** With $BROWSER, or what the system opens links with; where that fails the address stands above. */
+function openInBrowser(shell: Shell, url: string): void {
+  const program = shell.env.BROWSER || (process.platform === 'darwin' ? 'open' : 'xdg-open')
+  try {
+    Bun.spawn([program, url], { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' }).unref()
+  } catch {
+    shell.note(`${program} could not be started. Open the address yourself.`)
+  }
+}
 
 export const widgetShowCommands = [previewWidget, verifyDomain, showSnippet]

@@ -26,6 +26,17 @@ CREATE TABLE "audit_heads" (
 	"at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "billing_limits" (
+	"owner" text PRIMARY KEY NOT NULL,
+	"daily_cap_cents" bigint,
+	"monthly_cap_cents" bigint,
+	"low_balance_threshold_cents" bigint NOT NULL,
+	"top_up_enabled" boolean NOT NULL,
+	"top_up_threshold_cents" bigint,
+	"top_up_amount_cents" bigint,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "expiring_grants" (
 	"ref" text PRIMARY KEY NOT NULL,
 	"owner" text NOT NULL,
@@ -158,6 +169,15 @@ CREATE TABLE "canvases" (
 	"published_skill_id" text
 );
 --> statement-breakpoint
+CREATE TABLE "sessions" (
+	"id" text PRIMARY KEY NOT NULL,
+	"user_id" text NOT NULL,
+	"token_hash" text NOT NULL,
+	"created_at" bigint NOT NULL,
+	"last_seen_at" bigint NOT NULL,
+	"expires_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "channels" (
 	"id" text PRIMARY KEY NOT NULL,
 	"owner" text NOT NULL,
@@ -166,15 +186,6 @@ CREATE TABLE "channels" (
 	"status" text NOT NULL,
 	"last_message_at" bigint NOT NULL,
 	"created_at" bigint NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "sessions" (
-	"id" text PRIMARY KEY NOT NULL,
-	"user_id" text NOT NULL,
-	"token_hash" text NOT NULL,
-	"created_at" bigint NOT NULL,
-	"last_seen_at" bigint NOT NULL,
-	"expires_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "conversations" (
@@ -274,6 +285,12 @@ CREATE TABLE "guardrail_policies" (
 	"is_default" boolean NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "sign_in_failures" (
+	"subject" text PRIMARY KEY NOT NULL,
+	"times" jsonb NOT NULL,
+	"last_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "hooks" (
 	"id" text PRIMARY KEY NOT NULL,
 	"owner" text NOT NULL,
@@ -293,12 +310,6 @@ CREATE TABLE "hooks" (
 	"consecutive_failures" bigint NOT NULL,
 	"last_fired_at" bigint,
 	"config" jsonb NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "sign_in_failures" (
-	"subject" text PRIMARY KEY NOT NULL,
-	"times" jsonb NOT NULL,
-	"last_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "idempotency_keys" (
@@ -407,6 +418,13 @@ CREATE TABLE "operator_keys" (
 	"revoked_at" bigint
 );
 --> statement-breakpoint
+CREATE TABLE "sign_in_places" (
+	"account" text NOT NULL,
+	"network" text NOT NULL,
+	"last_at" bigint NOT NULL,
+	CONSTRAINT "sign_in_places_account_network_pk" PRIMARY KEY("account","network")
+);
+--> statement-breakpoint
 CREATE TABLE "invitations" (
 	"id" text PRIMARY KEY NOT NULL,
 	"org_id" text NOT NULL,
@@ -417,13 +435,6 @@ CREATE TABLE "invitations" (
 	"created_at" bigint NOT NULL,
 	"expires_at" bigint NOT NULL,
 	"accepted_at" bigint
-);
---> statement-breakpoint
-CREATE TABLE "sign_in_places" (
-	"account" text NOT NULL,
-	"network" text NOT NULL,
-	"last_at" bigint NOT NULL,
-	CONSTRAINT "sign_in_places_account_network_pk" PRIMARY KEY("account","network")
 );
 --> statement-breakpoint
 CREATE TABLE "members" (
@@ -547,6 +558,11 @@ CREATE TABLE "skill_installations" (
 	"installed_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "used_links" (
+	"once" text PRIMARY KEY NOT NULL,
+	"until" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "skill_reviews" (
 	"id" text PRIMARY KEY NOT NULL,
 	"skill_id" text NOT NULL,
@@ -554,16 +570,6 @@ CREATE TABLE "skill_reviews" (
 	"rating" bigint NOT NULL,
 	"body" text,
 	"created_at" bigint NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "grant_codes" (
-	"hash" text PRIMARY KEY NOT NULL,
-	"amount_cents" bigint NOT NULL,
-	"note" text,
-	"created_at" bigint NOT NULL,
-	"expires_at" bigint NOT NULL,
-	"used_at" bigint,
-	"used_for" text
 );
 --> statement-breakpoint
 CREATE TABLE "skill_submissions" (
@@ -686,6 +692,16 @@ CREATE TABLE "usage_records" (
 	"fallback_used" boolean NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "grant_codes" (
+	"hash" text PRIMARY KEY NOT NULL,
+	"amount_cents" bigint NOT NULL,
+	"note" text,
+	"created_at" bigint NOT NULL,
+	"expires_at" bigint NOT NULL,
+	"used_at" bigint,
+	"used_for" text
+);
+--> statement-breakpoint
 CREATE TABLE "usage_rollups" (
 	"owner" text NOT NULL,
 	"grain" text NOT NULL,
@@ -705,13 +721,6 @@ CREATE TABLE "usage_rollups" (
 	"refused" bigint NOT NULL,
 	"latency" text NOT NULL,
 	CONSTRAINT "usage_rollups_owner_grain_api_key_at_skill_mode_resolved_mode_model_pk" PRIMARY KEY("owner","grain","api_key","at","skill","mode","resolved_mode","model")
-);
---> statement-breakpoint
-CREATE TABLE "payment_customers" (
-	"owner" text NOT NULL,
-	"provider" text NOT NULL,
-	"customer" text NOT NULL,
-	CONSTRAINT "payment_customers_owner_provider_pk" PRIMARY KEY("owner","provider")
 );
 --> statement-breakpoint
 CREATE TABLE "usage_skills" (
@@ -857,6 +866,13 @@ CREATE TABLE "widgets" (
 	"identity_version" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "payment_customers" (
+	"owner" text NOT NULL,
+	"provider" text NOT NULL,
+	"customer" text NOT NULL,
+	CONSTRAINT "payment_customers_owner_provider_pk" PRIMARY KEY("owner","provider")
+);
+--> statement-breakpoint
 CREATE TABLE "workflow_runs" (
 	"id" text PRIMARY KEY NOT NULL,
 	"owner" text NOT NULL,
@@ -880,12 +896,6 @@ CREATE TABLE "workflow_runs" (
 	"once" text,
 	"created_at" bigint NOT NULL,
 	"completed_at" bigint
-);
---> statement-breakpoint
-CREATE TABLE "payment_events" (
-	"id" text PRIMARY KEY NOT NULL,
-	"type" text NOT NULL,
-	"at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "workflow_steps" (
@@ -922,6 +932,12 @@ CREATE TABLE "workflows" (
 	"canvas_id" text
 );
 --> statement-breakpoint
+CREATE TABLE "payment_events" (
+	"id" text PRIMARY KEY NOT NULL,
+	"type" text NOT NULL,
+	"at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "purchases" (
 	"id" text PRIMARY KEY NOT NULL,
 	"owner" text NOT NULL,
@@ -945,17 +961,6 @@ CREATE TABLE "purchases" (
 	CONSTRAINT "purchases_amount" CHECK ("purchases"."amount_cents" > 0)
 );
 --> statement-breakpoint
-CREATE TABLE "billing_limits" (
-	"owner" text PRIMARY KEY NOT NULL,
-	"daily_cap_cents" bigint,
-	"monthly_cap_cents" bigint,
-	"low_balance_threshold_cents" bigint NOT NULL,
-	"top_up_enabled" boolean NOT NULL,
-	"top_up_threshold_cents" bigint,
-	"top_up_amount_cents" bigint,
-	"updated_at" bigint NOT NULL
-);
---> statement-breakpoint
 CREATE INDEX "audit_events_by_entity" ON "audit_events" USING btree ("scope","entity_id","seq") WHERE "audit_events"."entity_type" <> 'completion';--> statement-breakpoint
 CREATE INDEX "expiring_grants_by_owner" ON "expiring_grants" USING btree ("owner","expires_at") WHERE "expiring_grants"."remaining" > 0;--> statement-breakpoint
 CREATE INDEX "expiring_grants_due" ON "expiring_grants" USING btree ("due_at") WHERE "expiring_grants"."remaining" > 0;--> statement-breakpoint
@@ -969,11 +974,11 @@ CREATE INDEX "browser_sessions_by_owner" ON "browser_sessions" USING btree ("own
 CREATE INDEX "canvas_versions_by_canvas" ON "canvas_versions" USING btree ("canvas_id","created_at","id");--> statement-breakpoint
 CREATE INDEX "canvases_by_owner" ON "canvases" USING btree ("owner","updated_at","id");--> statement-breakpoint
 CREATE INDEX "canvases_by_age" ON "canvases" USING btree ("updated_at","id");--> statement-breakpoint
-CREATE UNIQUE INDEX "channels_by_owner" ON "channels" USING btree ("owner","type","name");--> statement-breakpoint
-CREATE INDEX "channels_by_silence" ON "channels" USING btree ("status","last_message_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "sessions_by_token" ON "sessions" USING btree ("token_hash");--> statement-breakpoint
 CREATE INDEX "sessions_by_user" ON "sessions" USING btree ("user_id");--> statement-breakpoint
 CREATE INDEX "sessions_by_expiry" ON "sessions" USING btree ("expires_at");--> statement-breakpoint
+CREATE UNIQUE INDEX "channels_by_owner" ON "channels" USING btree ("owner","type","name");--> statement-breakpoint
+CREATE INDEX "channels_by_silence" ON "channels" USING btree ("status","last_message_at");--> statement-breakpoint
 CREATE INDEX "conversations_by_owner" ON "conversations" USING btree ("owner","updated_at","id");--> statement-breakpoint
 CREATE INDEX "memories_by_owner" ON "memories" USING btree ("owner","created_at","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "messages_by_conversation" ON "messages" USING btree ("conversation_id","seq");--> statement-breakpoint
@@ -988,9 +993,9 @@ CREATE UNIQUE INDEX "file_contents_place" ON "file_contents" USING btree ("place
 CREATE INDEX "guardrail_policies_by_owner" ON "guardrail_policies" USING btree ("owner","created_at","id");--> statement-breakpoint
 CREATE INDEX "guardrail_policies_by_age" ON "guardrail_policies" USING btree ("created_at","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "guardrail_policies_default" ON "guardrail_policies" USING btree ("owner") WHERE "guardrail_policies"."is_default";--> statement-breakpoint
+CREATE INDEX "sign_in_failures_by_age" ON "sign_in_failures" USING btree ("last_at");--> statement-breakpoint
 CREATE INDEX "hooks_by_owner" ON "hooks" USING btree ("owner","created_at","id");--> statement-breakpoint
 CREATE INDEX "hooks_by_age" ON "hooks" USING btree ("created_at","id");--> statement-breakpoint
-CREATE INDEX "sign_in_failures_by_age" ON "sign_in_failures" USING btree ("last_at");--> statement-breakpoint
 CREATE INDEX "idempotency_keys_by_end" ON "idempotency_keys" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "jobs_line" ON "jobs" USING btree ("kind","turn","id") WHERE "jobs"."turn" is not null;--> statement-breakpoint
 CREATE INDEX "jobs_turns" ON "jobs" USING btree ("kind","fair_key","turn") WHERE "jobs"."turn" is not null;--> statement-breakpoint
@@ -1012,9 +1017,9 @@ CREATE INDEX "api_keys_by_policy" ON "api_keys" USING btree ("guardrail_policy_i
 CREATE INDEX "key_secrets_by_key" ON "key_secrets" USING btree ("key_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "operator_keys_by_hash" ON "operator_keys" USING btree ("hash");--> statement-breakpoint
 CREATE UNIQUE INDEX "operator_keys_by_name" ON "operator_keys" USING btree ("name") WHERE "operator_keys"."revoked_at" is null;--> statement-breakpoint
+CREATE INDEX "sign_in_places_by_age" ON "sign_in_places" USING btree ("last_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "invitations_by_org_email" ON "invitations" USING btree ("org_id","email");--> statement-breakpoint
 CREATE UNIQUE INDEX "invitations_by_token" ON "invitations" USING btree ("token_hash");--> statement-breakpoint
-CREATE INDEX "sign_in_places_by_age" ON "sign_in_places" USING btree ("last_at");--> statement-breakpoint
 CREATE INDEX "members_by_user" ON "members" USING btree ("user_id","org_created_at","org_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "orgs_by_slug" ON "orgs" USING btree ("slug");--> statement-breakpoint
 CREATE INDEX "orgs_by_age" ON "orgs" USING btree ("created_at","id") WHERE "orgs"."deleted_at" is null;--> statement-breakpoint
@@ -1037,6 +1042,7 @@ CREATE UNIQUE INDEX "skill_installations_by_owner" ON "skill_installations" USIN
 CREATE INDEX "skill_installations_by_skill" ON "skill_installations" USING btree ("skill_id");--> statement-breakpoint
 CREATE INDEX "skill_installations_by_age" ON "skill_installations" USING btree ("owner","installed_at","id");--> statement-breakpoint
 CREATE INDEX "skill_installations_to_run" ON "skill_installations" USING btree ("owner","priority" desc,"intensity" desc,"installed_at","id");--> statement-breakpoint
+CREATE INDEX "used_links_by_end" ON "used_links" USING btree ("until");--> statement-breakpoint
 CREATE UNIQUE INDEX "skill_reviews_by_user" ON "skill_reviews" USING btree ("skill_id","user_id");--> statement-breakpoint
 CREATE INDEX "skill_reviews_by_skill" ON "skill_reviews" USING btree ("skill_id","created_at","id");--> statement-breakpoint
 CREATE INDEX "skill_submissions_by_age" ON "skill_submissions" USING btree ("created_at","id");--> statement-breakpoint

@@ -27,6 +27,17 @@ CREATE TABLE `audit_heads` (
 	`at` integer NOT NULL
 ) WITHOUT ROWID;
 --> statement-breakpoint
+CREATE TABLE `billing_limits` (
+	`owner` text PRIMARY KEY NOT NULL,
+	`daily_cap_cents` integer,
+	`monthly_cap_cents` integer,
+	`low_balance_threshold_cents` integer NOT NULL,
+	`top_up_enabled` integer NOT NULL,
+	`top_up_threshold_cents` integer,
+	`top_up_amount_cents` integer,
+	`updated_at` integer NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `expiring_grants` (
 	`ref` text PRIMARY KEY NOT NULL,
 	`owner` text NOT NULL,
@@ -171,18 +182,6 @@ CREATE TABLE `canvases` (
 --> statement-breakpoint
 CREATE INDEX `canvases_by_owner` ON `canvases` (`owner`,`updated_at`,`id`);--> statement-breakpoint
 CREATE INDEX `canvases_by_age` ON `canvases` (`updated_at`,`id`);--> statement-breakpoint
-CREATE TABLE `channels` (
-	`id` text PRIMARY KEY NOT NULL,
-	`owner` text NOT NULL,
-	`type` text NOT NULL,
-	`name` text NOT NULL,
-	`status` text NOT NULL,
-	`last_message_at` integer NOT NULL,
-	`created_at` integer NOT NULL
-);
---> statement-breakpoint
-CREATE UNIQUE INDEX `channels_by_owner` ON `channels` (`owner`,`type`,`name`);--> statement-breakpoint
-CREATE INDEX `channels_by_silence` ON `channels` (`status`,`last_message_at`);--> statement-breakpoint
 CREATE TABLE `sessions` (
 	`id` text PRIMARY KEY NOT NULL,
 	`user_id` text NOT NULL,
@@ -195,6 +194,18 @@ CREATE TABLE `sessions` (
 CREATE UNIQUE INDEX `sessions_by_token` ON `sessions` (`token_hash`);--> statement-breakpoint
 CREATE INDEX `sessions_by_user` ON `sessions` (`user_id`);--> statement-breakpoint
 CREATE INDEX `sessions_by_expiry` ON `sessions` (`expires_at`);--> statement-breakpoint
+CREATE TABLE `channels` (
+	`id` text PRIMARY KEY NOT NULL,
+	`owner` text NOT NULL,
+	`type` text NOT NULL,
+	`name` text NOT NULL,
+	`status` text NOT NULL,
+	`last_message_at` integer NOT NULL,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `channels_by_owner` ON `channels` (`owner`,`type`,`name`);--> statement-breakpoint
+CREATE INDEX `channels_by_silence` ON `channels` (`status`,`last_message_at`);--> statement-breakpoint
 CREATE TABLE `conversations` (
 	`id` text PRIMARY KEY NOT NULL,
 	`owner` text NOT NULL,
@@ -306,6 +317,13 @@ CREATE TABLE `guardrail_policies` (
 CREATE INDEX `guardrail_policies_by_owner` ON `guardrail_policies` (`owner`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `guardrail_policies_by_age` ON `guardrail_policies` (`created_at`,`id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `guardrail_policies_default` ON `guardrail_policies` (`owner`) WHERE "guardrail_policies"."is_default";--> statement-breakpoint
+CREATE TABLE `sign_in_failures` (
+	`subject` text PRIMARY KEY NOT NULL,
+	`times` text NOT NULL,
+	`last_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `sign_in_failures_by_age` ON `sign_in_failures` (`last_at`);--> statement-breakpoint
 CREATE TABLE `hooks` (
 	`id` text PRIMARY KEY NOT NULL,
 	`owner` text NOT NULL,
@@ -329,13 +347,6 @@ CREATE TABLE `hooks` (
 --> statement-breakpoint
 CREATE INDEX `hooks_by_owner` ON `hooks` (`owner`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `hooks_by_age` ON `hooks` (`created_at`,`id`);--> statement-breakpoint
-CREATE TABLE `sign_in_failures` (
-	`subject` text PRIMARY KEY NOT NULL,
-	`times` text NOT NULL,
-	`last_at` integer NOT NULL
-);
---> statement-breakpoint
-CREATE INDEX `sign_in_failures_by_age` ON `sign_in_failures` (`last_at`);--> statement-breakpoint
 CREATE TABLE `idempotency_keys` (
 	`user_id` text NOT NULL,
 	`key` text NOT NULL,
@@ -463,6 +474,14 @@ CREATE TABLE `operator_keys` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `operator_keys_by_hash` ON `operator_keys` (`hash`);--> statement-breakpoint
 CREATE UNIQUE INDEX `operator_keys_by_name` ON `operator_keys` (`name`) WHERE "operator_keys"."revoked_at" is null;--> statement-breakpoint
+CREATE TABLE `sign_in_places` (
+	`account` text NOT NULL,
+	`network` text NOT NULL,
+	`last_at` integer NOT NULL,
+	PRIMARY KEY(`account`, `network`)
+);
+--> statement-breakpoint
+CREATE INDEX `sign_in_places_by_age` ON `sign_in_places` (`last_at`);--> statement-breakpoint
 CREATE TABLE `invitations` (
 	`id` text PRIMARY KEY NOT NULL,
 	`org_id` text NOT NULL,
@@ -477,14 +496,6 @@ CREATE TABLE `invitations` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `invitations_by_org_email` ON `invitations` (`org_id`,`email`);--> statement-breakpoint
 CREATE UNIQUE INDEX `invitations_by_token` ON `invitations` (`token_hash`);--> statement-breakpoint
-CREATE TABLE `sign_in_places` (
-	`account` text NOT NULL,
-	`network` text NOT NULL,
-	`last_at` integer NOT NULL,
-	PRIMARY KEY(`account`, `network`)
-);
---> statement-breakpoint
-CREATE INDEX `sign_in_places_by_age` ON `sign_in_places` (`last_at`);--> statement-breakpoint
 CREATE TABLE `members` (
 	`org_id` text NOT NULL,
 	`user_id` text NOT NULL,
@@ -628,6 +639,12 @@ CREATE UNIQUE INDEX `skill_installations_by_owner` ON `skill_installations` (`ow
 CREATE INDEX `skill_installations_by_skill` ON `skill_installations` (`skill_id`);--> statement-breakpoint
 CREATE INDEX `skill_installations_by_age` ON `skill_installations` (`owner`,`installed_at`,`id`);--> statement-breakpoint
 CREATE INDEX `skill_installations_to_run` ON `skill_installations` (`owner`,"priority" desc,"intensity" desc,`installed_at`,`id`);--> statement-breakpoint
+CREATE TABLE `used_links` (
+	`once` text PRIMARY KEY NOT NULL,
+	`until` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `used_links_by_end` ON `used_links` (`until`);--> statement-breakpoint
 CREATE TABLE `skill_reviews` (
 	`id` text PRIMARY KEY NOT NULL,
 	`skill_id` text NOT NULL,
@@ -639,16 +656,6 @@ CREATE TABLE `skill_reviews` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `skill_reviews_by_user` ON `skill_reviews` (`skill_id`,`user_id`);--> statement-breakpoint
 CREATE INDEX `skill_reviews_by_skill` ON `skill_reviews` (`skill_id`,`created_at`,`id`);--> statement-breakpoint
-CREATE TABLE `grant_codes` (
-	`hash` text PRIMARY KEY NOT NULL,
-	`amount_cents` integer NOT NULL,
-	`note` text,
-	`created_at` integer NOT NULL,
-	`expires_at` integer NOT NULL,
-	`used_at` integer,
-	`used_for` text
-);
---> statement-breakpoint
 CREATE TABLE `skill_submissions` (
 	`id` text PRIMARY KEY NOT NULL,
 	`skill_id` text NOT NULL,
@@ -793,6 +800,16 @@ CREATE TABLE `usage_records` (
 );
 --> statement-breakpoint
 CREATE INDEX `usage_records_by_owner` ON `usage_records` (`owner`,`at`);--> statement-breakpoint
+CREATE TABLE `grant_codes` (
+	`hash` text PRIMARY KEY NOT NULL,
+	`amount_cents` integer NOT NULL,
+	`note` text,
+	`created_at` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	`used_at` integer,
+	`used_for` text
+);
+--> statement-breakpoint
 CREATE TABLE `usage_rollups` (
 	`owner` text NOT NULL,
 	`grain` text NOT NULL,
@@ -813,13 +830,6 @@ CREATE TABLE `usage_rollups` (
 	`latency` text NOT NULL,
 	PRIMARY KEY(`owner`, `grain`, `api_key`, `at`, `skill`, `mode`, `resolved_mode`, `model`)
 ) WITHOUT ROWID;
---> statement-breakpoint
-CREATE TABLE `payment_customers` (
-	`owner` text NOT NULL,
-	`provider` text NOT NULL,
-	`customer` text NOT NULL,
-	PRIMARY KEY(`owner`, `provider`)
-);
 --> statement-breakpoint
 CREATE TABLE `usage_skills` (
 	`record_id` integer NOT NULL,
@@ -982,6 +992,13 @@ CREATE TABLE `widgets` (
 --> statement-breakpoint
 CREATE INDEX `widgets_by_owner` ON `widgets` (`owner`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `widgets_by_age` ON `widgets` (`created_at`,`id`);--> statement-breakpoint
+CREATE TABLE `payment_customers` (
+	`owner` text NOT NULL,
+	`provider` text NOT NULL,
+	`customer` text NOT NULL,
+	PRIMARY KEY(`owner`, `provider`)
+);
+--> statement-breakpoint
 CREATE TABLE `workflow_runs` (
 	`id` text PRIMARY KEY NOT NULL,
 	`owner` text NOT NULL,
@@ -1010,12 +1027,6 @@ CREATE TABLE `workflow_runs` (
 CREATE INDEX `workflow_runs_by_workflow` ON `workflow_runs` (`workflow_id`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `workflow_runs_by_end` ON `workflow_runs` (`completed_at`);--> statement-breakpoint
 CREATE UNIQUE INDEX `workflow_runs_once` ON `workflow_runs` (`once`);--> statement-breakpoint
-CREATE TABLE `payment_events` (
-	`id` text PRIMARY KEY NOT NULL,
-	`type` text NOT NULL,
-	`at` integer NOT NULL
-);
---> statement-breakpoint
 CREATE TABLE `workflow_steps` (
 	`run_id` text NOT NULL,
 	`seq` integer NOT NULL,
@@ -1054,6 +1065,12 @@ CREATE UNIQUE INDEX `workflows_of_canvas` ON `workflows` (`canvas_id`);--> state
 CREATE INDEX `workflows_by_owner` ON `workflows` (`owner`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `workflows_by_age` ON `workflows` (`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `workflows_by_trigger` ON `workflows` (`trigger_type`,`owner`);--> statement-breakpoint
+CREATE TABLE `payment_events` (
+	`id` text PRIMARY KEY NOT NULL,
+	`type` text NOT NULL,
+	`at` integer NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `purchases` (
 	`id` text PRIMARY KEY NOT NULL,
 	`owner` text NOT NULL,
@@ -1080,17 +1097,6 @@ CREATE TABLE `purchases` (
 CREATE INDEX `purchases_by_owner` ON `purchases` (`owner`,`created_at`);--> statement-breakpoint
 CREATE INDEX `purchases_by_payment` ON `purchases` (`payment_ref`);--> statement-breakpoint
 CREATE UNIQUE INDEX `purchases_one_top_up` ON `purchases` (`owner`) WHERE "purchases"."kind" = 'top_up' AND "purchases"."state" = 'open';--> statement-breakpoint
-CREATE TABLE `billing_limits` (
-	`owner` text PRIMARY KEY NOT NULL,
-	`daily_cap_cents` integer,
-	`monthly_cap_cents` integer,
-	`low_balance_threshold_cents` integer NOT NULL,
-	`top_up_enabled` integer NOT NULL,
-	`top_up_threshold_cents` integer,
-	`top_up_amount_cents` integer,
-	`updated_at` integer NOT NULL
-);
---> statement-breakpoint
 CREATE TRIGGER `audit_events_no_update` BEFORE UPDATE ON `audit_events` BEGIN SELECT RAISE(ABORT, 'audit_events is append-only'); END;
 --> statement-breakpoint
 CREATE TRIGGER `audit_events_no_delete` BEFORE DELETE ON `audit_events` BEGIN SELECT RAISE(ABORT, 'audit_events is append-only'); END;

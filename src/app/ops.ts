@@ -41,6 +41,7 @@ const roomsOf = (container: Container) => ({
   auth: container.auth,
   sessions: container.sessions,
   signInLinks: container.signInLinks,
+  inboxLinks: container.inboxLinks,
   oversight: container.oversight,
   usageReading: container.usageReading,
   skills: container.skills,

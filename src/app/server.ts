@@ -167,7 +167,7 @@ export function createServer({ config, container, metrics, connections }: Deps) 
         .use(auditRoutes(container, download, guard)),
     )
     .use(billingPageRoutes(container.accountBilling.pages, guard))
-    .use(signInPageRoutes(container.signInLinks, guard, { secure }))
+    .use(signInPageRoutes({ links: container.signInLinks, inbox: container.inboxLinks }, guard, { secure }))
     .use(fileRoutes(container.files, guard))
     .use(browserEmbedRoutes(container.browser, container.assets, guard))
     .use(documentRoutes(document, guard))

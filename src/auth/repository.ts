@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, gt, inArray, lt, sql } from 'drizzle-orm'
 import type { SessionId, UserId } from '../kernel/ids'
 import { command, query, type Reader, type Tx } from '../kernel/store'
-import { type SessionRow, sessions } from './table'
+import { type SessionRow, sessions, usedLinks } from './table'
 
 const byToken = query<{ token_hash: string }>()((db, p) => {
   const table = db.of(sessions)
@@ -61,5 +61,20 @@ export const sessionRepository = {
     const ended = tx.select({ id: table.id }).from(table).where(lt(table.expires_at, before))
     const oldest = ended.orderBy(asc(table.expires_at)).limit(limit)
     return (await tx.delete(table).where(inArray(table.id, oldest)).returning({ id: table.id })).length
+  },
+}
+
+/** Which single-use links were used. */
+export const usedLinkRepository = {
+  async has(db: Reader, once: string): Promise<boolean> {
+    const t = db.of(usedLinks)
+    return (await db.select({ once: t.once }).from(t).where(eq(t.once, once)).limit(1)).length > 0
+  },
+
+  /** Marks it as used; false where it was. Forgets those that are over anyway. */
+  async take(tx: Tx, { once, until }: { once: string; until: number }, now: number): Promise<boolean> {
+    const t = tx.of(usedLinks)
+    await tx.delete(t).where(lt(t.until, now))
+    return (await tx.insert(t).values({ once, until }).onConflictDoNothing().returning({ once: t.once })).length === 1
   },
 }

@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import { routeName } from '../http/context'
 import type { Guard } from '../http/guard'
 import { PAGE_HEADERS } from '../kernel/html'
+import type { InboxLinks } from './inbox-links'
 import type { SignInLinks } from './links'
 import { sessionCookie } from './rules'
 
@@ -9,7 +10,11 @@ import { sessionCookie } from './rules'
 const PAGE = { open: true, secretPath: true } as const
 
 /** `/sign-in/{token}`: pages outside the API, for browsers (dx 2.9). */
-export const signInPageRoutes = (links: SignInLinks, guard: Guard, { secure }: { secure: boolean }) =>
+export const signInPageRoutes = (
+  { links, inbox }: { links: SignInLinks; inbox: InboxLinks },
+  guard: Guard,
+  { secure }: { secure: boolean },
+) =>
   new Elysia({ prefix: '/sign-in', detail: { hide: true } })
     .use(guard)
     .get(
@@ -31,6 +36,30 @@ export const signInPageRoutes = (links: SignInLinks, guard: Guard, { secure }: {
         const { status, page, session } = await links.redeem(visit, params.token, password)
         Object.assign(set.headers, PAGE_HEADERS)
         if (session) set.headers['set-cookie'] = sessionCookie(session.token, secure)
+        set.status = status
+        return page
+      },
+      { ...PAGE, form: true },
+    )
+    .get(
+      '/inbox/:token',
+      async ({ params, set }) => {
+        const { status, page } = await inbox.show(params.token)
+        Object.assign(set.headers, PAGE_HEADERS)
+        set.status = status
+        return page
+      },
+      { ...PAGE },
+    )
+    .post(
+      '/inbox/:token',
+      async ({ params, set, exchange, request, route }) => {
+        const { requestId, method } = exchange
+        const visit = { requestId, route: routeName(method, route), signal: request.signal, ip: exchange.ip() }
+        const { status, page, session } = await inbox.redeem(visit, params.token)
+        Object.assign(set.headers, PAGE_HEADERS)
+        if (session) set.headers['set-cookie'] = sessionCookie(session.token, secure)
+        if (session) set.headers.location = '/operator'
         set.status = status
         return page
       },

@@ -49,3 +49,10 @@ export const signInPlaces = defineTable((k) =>
   ),
 )
 export type SignInPlaceRow = Row<typeof signInPlaces>
+
+/** Links that sign in once, and were used. Rows of links that are over are removed. */
+export const usedLinks = defineTable((k) =>
+  k.table('used_links', { once: k.text('once').primaryKey(), until: k.ms('until').notNull() }, (t) => [
+    k.index('used_links_by_end').on(t.until),
+  ]),
+)

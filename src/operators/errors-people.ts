@@ -12,3 +12,9 @@ export const sessionNotFound = defineError(
   'not_found',
   () => 'This account has no open session with this id. List them: svc-admin users sessions list USER',
 )
+
+export const userIsDisabled = defineError(
+  'conflict',
+  'conflict',
+  (email: string) => `The account ${email} is disabled. Enable it first: svc-admin users enable ${email}`,
+)

@@ -111,6 +111,11 @@ const userRoutes = (users: People['users'], edge: Edge) =>
         response: { 200: answer(words.OperatorUser), ...errors(400, 404) },
       },
     )
+    .post('/:ref/inbox-link', (context) => users.inboxLink(toOperatorCall(context), context.params.ref, context.body), {
+      params: ByRef,
+      body: checked(words.InboxLinkOrder),
+      response: { 200: answer(words.InboxLink), ...errors(400, 404, 409) },
+    })
     .get(
       '/:ref/sessions',
       async (context) => ({ sessions: await users.sessionsOf(toOperatorCall(context), context.params.ref) }),

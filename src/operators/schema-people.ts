@@ -92,6 +92,19 @@ export const CreatedUser = t.Object({
 })
 export type CreatedUser = Static<typeof CreatedUser>
 
+export const InboxLinkOrder = t.Object({
+  ttl_seconds: t.Optional(
+    t.Integer({ minimum: 60, maximum: 604_800, description: 'How long the link waits; 8 hours' }),
+  ),
+})
+export type InboxLinkOrder = Static<typeof InboxLinkOrder>
+export const InboxLink = t.Object({
+  email: t.String(),
+  link: t.String({ description: 'Signs this person in once. Shown once' }),
+  expires_at: Timestamp,
+})
+export type InboxLink = Static<typeof InboxLink>
+
 export const UserPatch = t.Object({ disabled: t.Boolean() })
 
 export const OpenSession = t.Object({

@@ -1,14 +1,22 @@
 import type { AuditLog } from '../audit'
-import type { AuthService, Sessions, SignInLinks } from '../auth'
+import type { AuthService, InboxLinks, Sessions, SignInLinks } from '../auth'
 import type { Call, OperatorCaller } from '../kernel/caller'
-import { iso } from '../kernel/clock'
+import { type Clock, iso } from '../kernel/clock'
 import { randomBase62 } from '../kernel/crypto'
 import { mapPage, type Page, type PageQuery } from '../kernel/page'
 import type { Store } from '../kernel/store'
 import type { OrgService, UserRow } from '../orgs'
-import { sessionNotFound } from './errors-people'
+import { sessionNotFound, userIsDisabled } from './errors-people'
 import { findUser } from './members'
-import type { CreatedUser, NewOperatorUser, OpenSession, OperatorUser, UserDetail } from './schema-people'
+import type {
+  CreatedUser,
+  InboxLink,
+  InboxLinkOrder,
+  NewOperatorUser,
+  OpenSession,
+  OperatorUser,
+  UserDetail,
+} from './schema-people'
 
 type Deps = {
   store: Store
@@ -17,15 +25,20 @@ type Deps = {
   auth: Pick<AuthService, 'createAccount'>
   sessions: Pick<Sessions, 'openOf' | 'end'>
   signInLinks: Pick<SignInLinks, 'linkFor'>
+  inboxLinks: Pick<InboxLinks, 'linkFor'>
+  clock: Clock
 }
 type OperatorCall = Call<OperatorCaller>
 
 /** 119 random bits, and short enough to be read out over the telephone. */
 const PASSWORD_CHARS = 20
 
+/** How long an inbox link waits to be used. */
+const INBOX_LINK_S = 8 * 3_600
+
 /** What operators do with accounts and their dashboard sessions (dx 2.9). */
-export function createUserVerbs({ store, audit, orgs, auth, sessions, signInLinks }: Deps) {
-  return { list, get, create, setDisabled, sessionsOf, endSession }
+export function createUserVerbs({ store, audit, orgs, auth, sessions, signInLinks, inboxLinks, clock }: Deps) {
+  return { list, get, create, inboxLink, setDisabled, sessionsOf, endSession }
 
   /** Newest first. */
   async function list(_call: OperatorCall, query: PageQuery): Promise<Page<OperatorUser>> {
@@ -51,6 +64,22 @@ export function createUserVerbs({ store, audit, orgs, auth, sessions, signInLink
     const user = await auth.createAccount(call, { email, name, password, platformRole: platform_role })
     if (order.link) return { ...present(user), password: null, sign_in_link: signInLinks.linkFor(user) }
     return { ...present(user), password: generated, sign_in_link: null }
+  }
+
+  /** A link that signs this person in once and opens the inbox. Throws 404, and 409 for a disabled account. */
+  function inboxLink(
+    call: OperatorCall,
+    ref: string,
+    { ttl_seconds = INBOX_LINK_S }: InboxLinkOrder,
+  ): Promise<InboxLink> {
+    return store.write(async (tx) => {
+      const user = await findUser(orgs, tx, ref)
+      if (user.disabled_at !== null) throw userIsDisabled(user.email)
+      const until = clock.now() + ttl_seconds * 1_000
+      const scope = `user:${user.id}` as const
+      await audit.record(tx, call, { action: 'auth.link_made', entityType: 'user', entityId: user.id, scope })
+      return { email: user.email, link: inboxLinks.linkFor(user, until), expires_at: iso(until) }
+    })
   }
 
   /** Disables or enables an account: its keys follow at once, and its sessions end either way. */

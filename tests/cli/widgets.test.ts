@@ -1,9 +1,14 @@
 import { expect, test } from 'bun:test'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { cliOver } from '../support/cli'
+import { eventually } from '../support/eventually'
+import { fakeIo } from '../support/io'
 import { createWidgetWorld, SHOP } from '../widgets/world'
 
 const world = await createWidgetWorld()
 const run = cliOver(world as never)
+const textOf = (file: string): string => (existsSync(file) ? readFileSync(file, 'utf8') : '')
 const json = async (line: string[], options = {}) => JSON.parse((await run([...line, '--json'], options)).stdout)
 
 test('widgets are made, changed, copied, switched, shown and deleted', async () => {
@@ -42,7 +47,8 @@ test('operators take a conversation over, answer it and release it, whosever it 
   expect((await json(['takeovers', 'reply', chat.sessionId, 'It is on its way.'])).role).toBe('operator')
   const said = await json(['takeovers', 'transcript', chat.sessionId, '--widget', id], { key: owner.key })
   expect(said.map(({ content }: { content: string }) => content)).toEqual(['Ann here.', 'It is on its way.'])
-  expect(await json([...stolen, '--steal'], { key: owner.key })).toMatchObject({ takeover_status: 'human' })
+  expect((await run([...stolen, '--steal'], { key: owner.key })).exitCode).toBe(2)
+  expect(await json([...stolen, '--steal', '--yes'], { key: owner.key })).toMatchObject({ takeover_status: 'human' })
   expect((await json(['takeovers', 'release', chat.sessionId])).takeover_status).toBe('ai')
   expect((await run(['takeovers', 'list'], { key: owner.key })).exitCode).toBe(2)
   expect((await run(['takeovers', 'release', id])).exitCode).toBe(3)
@@ -55,4 +61,86 @@ test('an operator who says no name is Support', async () => {
   const { stdout } = await run(['takeovers', 'reply', chat.sessionId, 'Good morning.'])
   expect(stdout).toContain('Good morning.')
   expect(stdout).not.toMatch(/operator|uid|@/)
+})
+
+test('a chat is answered line by line, with notes, a draft, and a hand over', async () => {
+  const { id, owner } = await world.widget()
+  const chat = await world.begin(id)
+  const at = { key: owner.key }
+  const here = [chat.sessionId, '--widget', id]
+  const before = await run(['takeovers', 'note', ...here, 'Wants a refund.'], at)
+  expect([before.exitCode, before.stdout]).toEqual([0, expect.stringContaining('Wants a refund.')])
+  const typed = 'Good morning.\n/note Knows the shop.\n/nonsense\n/leave\nnever sent'
+  const attached = await run(['takeovers', 'attach', ...here, '--as', 'Ann'], { ...at, io: fakeIo({ stdin: typed }) })
+  expect(attached.exitCode).toBe(0)
+  expect(attached.stderr).toContain('Steps: /release')
+  await world.say(chat, 'What is 2 + 3?')
+  const drafted = await run(['takeovers', 'reply', ...here, '--draft'], at)
+  expect([drafted.exitCode, drafted.stdout]).toEqual([0, expect.stringContaining('5')])
+  const piped = await run(['takeovers', 'reply', ...here], { ...at, io: fakeIo({ stdin: 'From a pipe.\n' }) })
+  expect(piped.exitCode).toBe(0)
+  expect((await run(['takeovers', 'handover', ...here], at)).exitCode).toBe(2)
+  expect((await run(['takeovers', 'handover', ...here, '--to', 'nobody@example.com'], at)).exitCode).toBe(3)
+  expect((await run(['takeovers', 'handover', ...here, '--to', owner.userId], at)).exitCode).toBe(0)
+  const { stdout } = await run(['takeovers', 'transcript', ...here, '--markdown'], at)
+  expect(stdout).toContain('**operator**')
+  expect(stdout).toContain('> From a pipe.')
+  expect(stdout).not.toMatch(/never sent|nonsense|Knows the shop/)
+  const { notes } = (await world.desk(owner, chat)('GET')).body
+  expect(notes.map(({ content }: { content: string }) => content)).toEqual(['Wants a refund.', 'Knows the shop.'])
+  const released = await json(['takeovers', 'release', ...here], at)
+  expect(released.messages.map(({ role }: { role: string }) => role)).toEqual(['operator', 'user', 'operator'])
+})
+
+test('a command runs for each change, and what visitors wrote is no part of it', async () => {
+  const { id } = await world.widget()
+  const chat = await world.begin(id)
+  await world.asVisitor(chat)('POST', '/request-human', { reason: '$(touch owned); `id` "\u001b[2J' })
+  const file = join(world.folder, 'changes.txt')
+  const stop = new AbortController()
+  const watching = run(
+    ['takeovers', 'watch', '--widget', id, '--exec', `printf '%s|%s\n' "$SVC_STATUS" "$SVC_REASON" >> ${file}`],
+    { signal: stop.signal },
+  )
+  expect(await eventually(() => textOf(file))).toStartWith('requested|$(touch owned); `id` "')
+  stop.abort()
+  await watching
+  expect(readFileSync(file, 'utf8')).not.toContain('\u001b')
+})
+
+test('a link signs one person in, once, and opens the inbox', async () => {
+  const { userId } = await world.person()
+  const { link, email } = await json(['takeovers', 'link', '--for', userId, '--ttl', '30m'])
+  const visit = (method: string) =>
+    world.app.api.handle(
+      new Request(`http://localhost${new URL(link).pathname}`, {
+        method,
+        ...(method === 'POST' ? { headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: '' } : {}),
+      }),
+    )
+  // Looking at it, as programs do that show what a link leads to, does not use it up.
+  for (let looks = 0; looks < 2; looks++) expect(await (await visit('GET')).text()).toContain(email)
+  const entered = await Promise.all([visit('POST'), visit('POST')])
+  expect(entered.map(({ status }) => status).sort()).toEqual([303, 404])
+  const one = entered.find(({ status }) => status === 303)!
+  expect([one.headers.get('location'), one.headers.get('set-cookie')]).toEqual([
+    '/operator',
+    expect.stringMatching(/^svc_session=svc_ds_\w+;.*HttpOnly; SameSite=Lax/),
+  ])
+  expect((await visit('GET')).status).toBe(404)
+  expect((await run(['takeovers', 'link', '--for', 'nobody@example.com'])).exitCode).toBe(3)
+})
+
+test('a whole page to try a widget with has nothing in it that its name could run', async () => {
+  const { key, keyId } = await world.person()
+  const made = await json(['widgets', 'create', '--key', keyId, '--name', '<script>1</script>'], { key })
+  const { stdout } = await run(['widgets', 'snippet', made.id, '--page'], { key })
+  expect(stdout).toStartWith('<!doctype html>')
+  expect(stdout).toContain(`data-config-id="${made.id}"`)
+  expect(stdout).not.toContain('<script>1')
+  const file = join(world.folder, 'opened.txt')
+  const opener = join(world.folder, 'opener')
+  writeFileSync(opener, `#!/bin/sh\nprintf %s "$1" > ${file}.new && mv ${file}.new ${file}\n`, { mode: 0o755 })
+  await run(['widgets', 'preview', made.id, '--open'], { key, env: { BROWSER: opener } })
+  expect(await eventually(() => textOf(file))).toContain('?preview=svc_wp_')
 })

@@ -47,6 +47,7 @@ describe('the routes declare', () => {
       'GET /operator/events',
       'GET /sign-in',
       'GET /sign-in/:token',
+      'GET /sign-in/inbox/:token',
       'GET /sign-up',
       'POST /api/v1/auth/sessions',
       'POST /api/v1/auth/signup',
@@ -61,6 +62,7 @@ describe('the routes declare', () => {
       'POST /home/widgets',
       'POST /sign-in',
       'POST /sign-in/:token',
+      'POST /sign-in/inbox/:token',
       'POST /sign-out',
       'POST /sign-up',
       'WS /embed/browser/:id/stream',
@@ -80,6 +82,7 @@ describe('the routes declare', () => {
       'POST /home/widgets',
       'POST /sign-in',
       'POST /sign-in/:token',
+      'POST /sign-in/inbox/:token',
       'POST /sign-out',
       'POST /sign-up',
     ])

@@ -22,6 +22,10 @@ export function fakeIo({ width = null, stdin = '' }: { width?: number | null; st
     outIsTty: width !== null,
     errIsTty: width !== null,
     width,
+    async *lines() {
+      yield* stdin.split('\n').filter(Boolean)
+    },
+    inIsTty: false,
     readStdin: async () => stdin,
     stdout: () => out,
     stderr: () => err,

@@ -3,6 +3,7 @@ import {
   createAttempts,
   createAuth,
   createAuthenticator,
+  createInboxLinks,
   createPasswords,
   createSessions,
   createSignInLinks,
@@ -153,6 +154,7 @@ function buildSignIn({ config, store, clock, masterKey, origin }: Deps, { audit,
   const attempts = createAttempts({ store, clock, masterKey })
   return {
     auth: createAuth({ store, audit, orgs, sessions, passwords, attempts, clock, signup, grantInitial }),
+    inboxLinks: createInboxLinks({ store, audit, orgs, sessions, clock, masterKey, origin }),
     signInLinks: createSignInLinks({ store, audit, orgs, sessions, passwords, attempts, clock, masterKey, origin }),
     attempts,
   }

@@ -1,0 +1,189 @@
+import { clean } from '../../src/kernel/text'
+import { defineCommand } from '../command'
+import { CommandFailed, expectData, usageFailure } from '../failure'
+import { column } from '../output/columns'
+import { prepareSecret, SECRET_FLAGS } from '../secret'
+import type { Shell } from '../shell'
+import { type ChatRoutes, chatAt, ofWidget, SESSION, sessionArgs, standing, takeoverWords } from '../takeover-at'
+import { duration, flag, optional, text } from '../words'
+import { writtenText } from '../write-text'
+
+const LOOK_MS = 1_000
+const STEP = /^\/(leave|release|close|draft|note)(?: (.*))?$/
+
+const attach = defineCommand({
+  ...takeoverWords,
+  columns: standing,
+  path: 'takeovers attach',
+  summary: 'Answer a visitor in this terminal',
+  about:
+    'Takes the conversation over, shows what is said as it comes, and sends each line that you write. /release gives it back, /close ends it, /note TEXT is for colleagues, /draft asks the AI, and /leave or the end of input goes without giving it back.',
+  examples: [`takeovers attach ${SESSION}`, `takeovers attach ${SESSION} --as Ann --steal`],
+  impact: 'write',
+  exits: [3, 4, 5, 7, 10],
+  args: sessionArgs,
+  flags: {
+    ...ofWidget,
+    as: text('NAME', 'how the visitor sees you'),
+    steal: flag('also from somebody else'),
+  },
+  async run(shell, { session, widget, as: operator_name, steal }) {
+    if (shell.planned(`take over conversation ${session}`)) return
+    const { chat } = await chatAt(shell, session, widget)
+    const { operator } = steal ? expectData(await chat.get({ query: {} })) : { operator: null }
+    if (operator) shell.confirm(`Take it from ${operator.name}? They read that you have it now.`)
+    const order = { ...(operator_name === undefined ? {} : { operator_name }), ...(steal ? { force: true } : {}) }
+    expectData(await chat.takeover.post(order))
+    shell.note('It is yours. /release gives it back; /leave goes without.')
+    const over = new AbortController()
+    const following = follow(shell, chat, AbortSignal.any([shell.signal, over.signal]))
+    try {
+      for await (const line of typed(shell)) if (!(await act(shell, chat, line.trim()))) break
+    } finally {
+      over.abort()
+      await following
+    }
+  },
+})
+
+/** Lines until the input ends or the command is interrupted. */
+async function* typed({ io, signal }: Shell): AsyncGenerator<string> {
+  const lines = io.lines()[Symbol.asyncIterator]()
+  const stopped = new Promise<{ done: true; value: undefined }>((resolve) => {
+    signal.addEventListener('abort', () => resolve({ done: true, value: undefined }), { once: true })
+  })
+  while (!signal.aborted) {
+    const next = await Promise.race([lines.next(), stopped])
+    if (next.done) return
+    yield next.value
+  }
+}
+
+/** Prints what is said until the signal aborts; a call that fails is made again. */
+async function follow(shell: Shell, chat: ChatRoutes, signal: AbortSignal): Promise<void> {
+  let after: string | undefined
+  while (!signal.aborted) {
+    const found = await chat.get({ query: after === undefined ? {} : { after } }).catch(() => null)
+    for (const { id, role, content } of found?.data?.messages ?? []) {
+      after = id
+      for (const line of content.split('\n')) shell.io.out(clean(`${role === 'user' ? 'visitor' : role}: ${line}`))
+    }
+    await shell.clock.sleep(LOOK_MS, signal)
+  }
+}
+
+/** False when the chat is left. What the server refuses is said, and the chat goes on. */
+async function act(shell: Shell, chat: ChatRoutes, line: string): Promise<boolean> {
+  const [, step, words = ''] = STEP.exec(line) ?? []
+  try {
+    if (line === '') return true
+    if (step === 'release') expectData(await chat.release.post({}))
+    else if (step === 'close') expectData(await chat.close.post())
+    else if (step === 'note') expectData(await chat.notes.post({ content: words }))
+    else if (step === 'draft') shell.io.out(clean(`draft: ${expectData(await chat.draft.post()).draft}`))
+    else if (line.startsWith('/') && step === undefined) shell.note('Steps: /release /close /note TEXT /draft /leave')
+    else if (step === undefined) expectData(await chat.messages.post({ content: line }))
+  } catch (error) {
+    if (!(error instanceof CommandFailed)) throw error
+    shell.note(error.message)
+    return true
+  }
+  return step === undefined || step === 'note' || step === 'draft'
+}
+
+const noteColumns = [
+  column('author.name', 'WHO'),
+  column('content', 'NOTE'),
+  column('created_at', 'AT', { kind: 'time' }),
+]
+const note = defineCommand({
+  ...takeoverWords,
+  columns: noteColumns,
+  path: 'takeovers note',
+  summary: 'Write a note for colleagues about a conversation',
+  about: 'The visitor never sees it. The text is the argument, else what is piped in, else what $EDITOR leaves.',
+  examples: [`takeovers note ${SESSION} "Wants a refund."`, `takeovers note ${SESSION} "Called back" --json`],
+  impact: 'write',
+  exits: [3, 4, 5, 7, 10],
+  args: { ...sessionArgs, words: optional('what colleagues should know') },
+  flags: ofWidget,
+  async run(shell, { session, words, widget }) {
+    if (shell.planned(`write a note about conversation ${session}`)) return
+    const content = await writtenText(shell, words, 'note')
+    const { chat } = await chatAt(shell, session, widget)
+    shell.print.item(expectData(await chat.notes.post({ content })).note, noteColumns)
+  },
+})
+
+const handedColumns = [...standing, column('operator.name', 'WHO')]
+const handover = defineCommand({
+  ...takeoverWords,
+  columns: handedColumns,
+  path: 'takeovers handover',
+  summary: 'Give a conversation that you have to a colleague',
+  about: 'To a person of the widget\u2019s team, by e-mail address or id. Exits 5 when you have not taken it over.',
+  examples: [
+    `takeovers handover ${SESSION} --to priya@example.com`,
+    `takeovers handover ${SESSION} --to priya@example.com --note "Knows the order." --json`,
+  ],
+  impact: 'write',
+  exits: [3, 4, 5, 7, 10],
+  args: sessionArgs,
+  flags: {
+    ...ofWidget,
+    to: text('PERSON', 'e-mail address or id of the colleague'),
+    note: text('TEXT', 'what they should know'),
+  },
+  async run(shell, { session, widget, to, note: words }) {
+    if (to === undefined) throw usageFailure('Say who gets it.', '--to priya@example.com')
+    if (shell.planned(`hand conversation ${session} over to ${to}`)) return
+    const { chat } = await chatAt(shell, session, widget)
+    const order = { to, ...(words === undefined ? {} : { note: words }) }
+    shell.print.item(expectData(await chat.handover.post(order)), handedColumns)
+  },
+})
+
+const linkColumns = [
+  column('email', 'PERSON'),
+  column('link', 'LINK', { keep: true }),
+  column('expires_at', 'UNTIL', { kind: 'time' }),
+]
+const INBOX_FATE = {
+  shown: 'It works once. Whoever opens it is signed in as this person.',
+  put: 'It works once, and cannot be shown again.',
+}
+const link = defineCommand({
+  apis: ['operator'],
+  offline: true,
+  danger: 'secret once',
+  columns: linkColumns,
+  path: 'takeovers link',
+  summary: 'Make a link that signs one person in and opens the inbox',
+  about: 'It works once, for 8 hours unless --ttl says otherwise. The person needs an account: svc-admin users create.',
+  examples: ['takeovers link --for priya@example.com', 'takeovers link --for priya@example.com --ttl 30m --json'],
+  impact: 'write',
+  exits: [3, 5, 7, 10],
+  flags: {
+    for: text('PERSON', 'e-mail address or id'),
+    ttl: duration('DURATION', 'how long it waits to be opened, 8h by default'),
+    ...SECRET_FLAGS,
+  },
+  async run(shell, { for: person, ttl, ...ways }) {
+    if (person === undefined) throw usageFailure('Say for whom.', '--for priya@example.com')
+    if (shell.planned(`make an inbox link for ${person}`)) return
+    const outlet = prepareSecret(shell, 'link', ways, INBOX_FATE)
+    try {
+      const { users } = (await shell.connect()).ops()
+      const order = ttl === undefined ? {} : { ttl_seconds: Math.floor(ttl / 1_000) }
+      outlet.deliver(
+        expectData(await users({ ref: encodeURIComponent(person) })['inbox-link'].post(order)),
+        linkColumns,
+      )
+    } catch (error) {
+      outlet.abandon()
+      throw error
+    }
+  },
+})
+
+export const takeoverPeopleCommands = [attach, note, handover, link]
