@@ -17,7 +17,7 @@ const attach = defineCommand({
   path: 'takeovers attach',
   summary: 'Answer a visitor in this terminal',
   about:
-    'Takes the conversation over, shows what is said as it comes, and sends each line that you write. /release gives it back, /close ends it, /note TEXT is for colleagues, /draft asks the AI, and /leave or the end of input goes without giving it back.',
+    'Takes the conversation over, shows what is said as it comes, and sends each line that you write. /release gives it back and /close ends it. /note TEXT is for colleagues, and /draft asks the AI. /leave or the end of input goes without giving it back.',
   examples: [`takeovers attach ${SESSION}`, `takeovers attach ${SESSION} --as Ann --steal`],
   impact: 'write',
   exits: [3, 4, 5, 7, 10],
