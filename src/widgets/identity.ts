@@ -19,7 +19,7 @@ export const identitySecretOf = (masterKey: Uint8Array, { id, identity_version: 
  * The signature of who a visitor is: `<until>.<hex>`, where `until` is in Unix seconds and the hex is HMAC-SHA256 over
  * four lines: `until`, external id, e-mail, name; those that are left out are empty. One algorithm, so none is named.
  */
-export function signIdentity(secret: string, until: number, { external_id = '', email = '', name = '' }: Said): string {
+function signIdentity(secret: string, until: number, { external_id = '', email = '', name = '' }: Said): string {
   return `${until}.${hmacHex(new TextEncoder().encode(secret), [until, external_id, email, name].join('\n'))}`
 }
 

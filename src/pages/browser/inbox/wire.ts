@@ -24,7 +24,7 @@ export type Message = {
   content: string
   created_at: string
 }
-export type Note = { id: string; author: { id: string; name: string }; content: string; created_at: string }
+type Note = { id: string; author: { id: string; name: string }; content: string; created_at: string }
 export type Transcript = Chat & { messages: Message[]; notes: Note[] }
 /** What the server wrote into the page. */
 export type Me = { id: string; name: string; widgets: Record<string, string>; people: { id: string; name: string }[] }
