@@ -8,9 +8,9 @@ import { shorten, storable } from '../kernel/text'
 import type { createBotCheck } from './bot-check'
 import type { Desk } from './desk'
 import type { Door, Knock } from './door'
-import { cannotAnswer, isClosed, isOthers } from './errors'
+import { cannotAnswer, isClosed } from './errors'
 import { createHearing } from './hearing'
-import { createIdentities, isAnother } from './identity'
+import { createIdentifying } from './identifying'
 import type { createLimits } from './limits'
 import { subjectOf } from './operators'
 import { originOfPage } from './origins'
@@ -21,13 +21,10 @@ import type { PublicWidget } from './schema'
 import {
   type Feedback,
   type HumanWanted,
-  type Identified,
-  type IdentityOrder,
   type NewWidgetSession,
   type Recorded,
   type Replied,
   type Standing,
-  type VisitContext,
   type VisitorMessage,
   type VisitorView,
   WidgetSessionId,
@@ -61,7 +58,7 @@ const PAGE_CHARS = 2_048
 export function createVisitorSide(deps: Deps) {
   const { store, clock, masterKey, door, desk, limits, bots, turns, pictures, keyOf } = deps
   const hear = createHearing(deps)
-  const readIdentity = createIdentities(deps)
+  const identify = createIdentifying(deps)
   return { describe, shown: presentPublic, begin, read, say, identify, requestHuman, feedback, enter: door.session }
 
   async function describe(knock: Knock): Promise<PublicWidget> {
@@ -219,33 +216,6 @@ export function createVisitorSide(deps: Deps) {
     })
   }
 
-  /**
-   * Keeps who the visitor is and what their page says about the visit; what is left out of an order with a context alone
-   * stays. Throws 401 for a signature that does not hold, and 409 where the chat is of another proven person.
-   */
-  async function identify(
-    knock: Knock,
-    sessionId: string,
-    order: NonNullable<IdentityOrder> = {},
-  ): Promise<Identified> {
-    const { widget, session } = await door.session(knock, sessionId)
-    const { context, ...said } = order
-    const names = Object.keys(said).length > 0 || context === undefined
-    const identity = names ? readIdentity(widget, said) : null
-    return store.write(async (tx) => {
-      const row = await rows.lock(tx, session.id)
-      if (row?.status !== 'open') throw isClosed()
-      if (isAnother(row.identity, identity)) throw isOthers()
-      const now = names ? identity : row.identity
-      await desk.changed(tx, row.id, {
-        identity: now,
-        ...(context === undefined ? {} : { context: storableValues(context) }),
-      })
-      desk.tell(tx, row, { what: 'visitor' })
-      return { session_id: row.id, verified: now?.verified ?? false }
-    })
-  }
-
   async function feedback(knock: Knock, sessionId: string, { rating, comment }: Feedback): Promise<Recorded> {
     const { session } = await door.session(knock, sessionId)
     const said = comment === undefined ? null : storable(comment)
@@ -253,14 +223,6 @@ export function createVisitorSide(deps: Deps) {
     return { recorded: true }
   }
 }
-
-const storableValues = (context: VisitContext): VisitContext =>
-  Object.fromEntries(
-    Object.entries(context).map(([name, value]) => [
-      storable(name),
-      typeof value === 'string' ? storable(value) : value,
-    ]),
-  )
 
 const redirectOf = ({ intents }: WidgetRow): { redirect_url?: string } =>
   intents.action === 'redirect' && intents.url ? { redirect_url: intents.url } : {}

@@ -37,7 +37,7 @@ inChromium('the chat on the page of another origin', () => {
     expect(await page.evaluate(() => Object.keys(window).filter((name) => /svc/i.test(name)))).toEqual(['svcWidget'])
   })
 
-  test('what anybody wrote stays text: no script, picture or style of it lives', async () => {
+  test('what anybody wrote stays text: no script, picture or style of it lives (M19)', async () => {
     const evil =
       '<img src=x onerror="parent.postMessage(1,\'*\')"><script>1</script> [x](javascript:alert(1)) ![p](https://evil.example.com/p.png) <style>*{display:none}</style><a href="data:text/html,x">d</a>'
     const site = await scripted({ message: () => streamed(evil) })

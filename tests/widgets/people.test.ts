@@ -163,3 +163,33 @@ test('of one chat so many streams are open, and no more', async () => {
   expect([status, body.error.code]).toEqual([429, 'rate_limit_exceeded'])
   for (const stream of streams) stream.leave()
 })
+
+test('a page of another site does nothing with a dashboard session (M7)', async () => {
+  const { owner, id } = await widget()
+  const chat = await begin(id)
+  await desk(owner, chat)('POST', '/takeover')
+  const { key } = await world.signedIn(owner)
+  const release = (headers: Record<string, string>, body: string | null = '{}') =>
+    world.app.api.handle(
+      new Request(`http://localhost/api/v1/iframes/${id}/conversations/${chat.sessionId}/messages`, {
+        method: 'POST',
+        headers: { cookie: `svc_session=${key}`, host: 'localhost', 'content-length': `${body?.length}`, ...headers },
+        body,
+      }),
+    )
+  const said = '{"content":"Stolen"}'
+  for (const [headers, status] of [
+    [{ 'content-type': 'application/json', origin: 'https://evil.example' }, 403],
+    [{ 'content-type': 'application/json', origin: 'null' }, 403],
+    [{ 'content-type': 'application/json', 'sec-fetch-site': 'cross-site' }, 403],
+    [{ 'content-type': 'application/x-www-form-urlencoded', origin: 'https://evil.example' }, 403],
+    [{ 'content-type': 'text/plain', origin: 'https://evil.example' }, 403],
+    [{ 'content-type': 'text/plain', 'sec-fetch-site': 'cross-site' }, 403],
+    [{ 'content-type': 'text/plain', origin: 'http://localhost' }, 415],
+    [{ 'content-type': 'application/x-www-form-urlencoded', origin: 'http://localhost' }, 415],
+    [{ 'content-type': 'multipart/form-data; boundary=a', origin: 'http://localhost' }, 415],
+  ] as const)
+    expect([headers, (await release(headers, said)).status]).toEqual([headers, status])
+  expect((await desk(owner, chat)('GET')).body.message_count).toBe(0)
+  expect((await release({ 'content-type': 'application/json', origin: 'http://localhost' }, said)).status).toBe(201)
+})
