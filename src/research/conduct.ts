@@ -6,7 +6,7 @@ import { type createAuthor, EFFORT, type Turn } from './author'
 import { noSources, nothingFound } from './errors'
 import { createGather, type Gathering, type Memory, type Own } from './gather'
 import type { Reading } from './notes'
-import type { ReadingOrder } from './notes.worker'
+import type { Copies, CopiesOrder, ReadingOrder } from './notes.worker'
 import type { Plan } from './plan'
 import { toMarkdown } from './report'
 import type { Depth } from './schema'
@@ -36,6 +36,8 @@ export type Findings = {
   report: string
   citations: Citation[]
   sources: Source[]
+  /** Sources that were read, without those that copy another. */
+  consulted: number
   quotations: Quotation[]
   snapshots: Snapshots
   disagreements: { about: string; citations: [number, number] }[]
@@ -54,7 +56,7 @@ type Deps = {
   web: Pick<Web, 'search' | 'read'>
   own: Own
   author: ReturnType<typeof createAuthor>
-  reading: WorkerPool<ReadingOrder, Reading>
+  reading: WorkerPool<ReadingOrder | CopiesOrder, Reading | Copies>
   originOf(call: Call): Origin
 }
 
@@ -66,7 +68,7 @@ const READ_MS = 60_000
  * is nothing to read or nothing in it, and what engines throw.
  */
 export function createConduct({ web, own, author, reading, originOf }: Deps) {
-  const gather = createGather({ web, own })
+  const gather = createGather({ web, own, copiesOf })
   return conduct
 
   async function conduct(question: Question): Promise<Findings> {
@@ -106,6 +108,7 @@ export function createConduct({ web, own, author, reading, originOf }: Deps) {
       report,
       citations: citationsOf(sources, shown, quotations),
       sources,
+      consulted: sources.length - copies.length,
       quotations,
       snapshots,
       disagreements: (withheld ? [] : written.disagreements).map(({ one, other, about }) => ({
@@ -127,7 +130,12 @@ export function createConduct({ web, own, author, reading, originOf }: Deps) {
     }
   }
 
-  function noted(
+  async function copiesOf(texts: readonly string[], { call, signal }: Gathering): Promise<readonly (number | null)[]> {
+    const found = await reading.run({ texts }, { timeoutMs: READ_MS, signal, who: originOf(call).owner })
+    return (found as Copies).copyOf
+  }
+
+  async function noted(
     { question, aspects }: Plan,
     sources: readonly Source[],
     { depth, call, signal }: Question,
@@ -135,7 +143,7 @@ export function createConduct({ web, own, author, reading, originOf }: Deps) {
     const { notes: mostNotes, ofSource: mostOfSource } = EFFORT[depth]
     const given = sources.map(({ title, text }) => ({ title, text }))
     const order = { question: [question, ...aspects].join('\n'), sources: given, mostNotes, mostOfSource }
-    return reading.run(order, { timeoutMs: READ_MS, signal, who: originOf(call).owner })
+    return (await reading.run(order, { timeoutMs: READ_MS, signal, who: originOf(call).owner })) as Reading
   }
 }
 

@@ -21,7 +21,12 @@ export type Own = {
   about(call: Call, question: string, wanted: { files: boolean; signal: AbortSignal }): Promise<OwnText[]>
 }
 
-type Deps = { web: Pick<Web, 'search' | 'read'>; own: Own }
+type Deps = {
+  web: Pick<Web, 'search' | 'read'>
+  own: Own
+  /** Of each text, the index of the first one that it copies, or null. */
+  copiesOf(texts: readonly string[], order: Gathering): Promise<readonly (number | null)[]>
+}
 
 export type Gathering = {
   plan: Plan
@@ -37,7 +42,7 @@ export type Gathering = {
 
 export type Gathered = {
   sources: Source[]
-  /** Pages that were read by this or an earlier try. */
+  /** Pages that were read by this or an earlier try, without those that copy another. */
   pages: number
   /** Sentences about what could not be searched or read. */
   problems: string[]
@@ -53,7 +58,7 @@ const LEAST_CHARS = 80
 type Read = { source: Source } | { problem: string }
 
 /** Finds and reads sources: those the prompt names, then the caller's own, then what the search server finds. */
-export function createGather({ web, own }: Deps) {
+export function createGather({ web, own, copiesOf }: Deps) {
   return async function gather(order: Gathering): Promise<Gathered> {
     const { plan, most, call, signal, told } = order
     const problems: string[] = []
@@ -62,11 +67,12 @@ export function createGather({ web, own }: Deps) {
     const searches = await searchAll(order, problems)
     const candidates = rankCandidates(plan.urls, searches, most)
     const pages = await readPages(order, candidates, most - named.length, problems)
-    const room = most - named.length - pages.length
+    const distinct = pages.length - (await copiesIn(order, pages))
+    const room = most - named.length - distinct
     const others = room > 0 ? await own.about(call, plan.question, { files: web.search === null, signal }) : []
     const ids = new Set(named.map(({ url }) => url))
     const further = others.map(kept).filter(({ url }) => url === null || !ids.has(url))
-    return { sources: [...named, ...pages, ...further.slice(0, room)], pages: pages.length, problems }
+    return { sources: [...named, ...pages, ...further.slice(0, room)], pages: distinct, problems }
   }
 
   async function searchAll({ plan, most, signal, memory, told }: Gathering, problems: string[]) {
@@ -96,9 +102,10 @@ export function createGather({ web, own }: Deps) {
     let next = 0
     let done = 0
     let running = 0
+    let wanted = most
     /** Reads on while fewer are read or under way than wanted: one that fails is made up for. */
     const reader = async (): Promise<void> => {
-      while (next < line.length && done + running < most) {
+      while (next < line.length && done + running < wanted) {
         const at = next++
         running++
         const result = await readOne(order, line[at]!)
@@ -111,8 +118,24 @@ export function createGather({ web, own }: Deps) {
         }
       }
     }
-    await Promise.all(Array.from({ length: Math.min(AT_ONCE, most) }, reader))
-    return read.filter((one) => one != null)
+    for (;;) {
+      await Promise.all(Array.from({ length: Math.min(AT_ONCE, wanted - done) }, reader))
+      const found = read.filter((one) => one != null)
+      if (next >= line.length || done < wanted) return found
+      // A page that copies another takes nobody's place.
+      const more = most + (await copiesIn(order, found)) - wanted
+      if (more <= 0) return found
+      wanted += more
+    }
+  }
+
+  async function copiesIn(order: Gathering, sources: readonly Source[]): Promise<number> {
+    if (sources.length < 2) return 0
+    const copyOf = await copiesOf(
+      sources.map(({ text }) => text),
+      order,
+    )
+    return copyOf.filter((of) => of !== null).length
   }
 
   async function readOne({ call, signal, memory, guard }: Gathering, { url, title }: Candidate): Promise<Read> {

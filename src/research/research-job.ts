@@ -135,7 +135,7 @@ const dataOf = (found: Findings, depth: Depth, kept: { draft: { sha256: string }
   report: found.report,
   citations: found.citations,
   depth,
-  sources_consulted: found.sources.length,
+  sources_consulted: found.consulted,
   extractive: found.extractive,
   quotations: found.quotations,
   disagreements: found.disagreements,

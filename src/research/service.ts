@@ -14,7 +14,7 @@ import { createAuthor } from './author'
 import { createConduct, type Findings, type Question } from './conduct'
 import type { Memory } from './gather'
 import type { Reading } from './notes'
-import type { ReadingOrder } from './notes.worker'
+import type { Copies, CopiesOrder, ReadingOrder } from './notes.worker'
 import { createOwnTexts, type KnowledgeOf } from './own-texts'
 import { createRecheck } from './recheck'
 import { mostOf, researchKind, usedBy } from './research-job'
@@ -53,7 +53,7 @@ const THREADS = { most: 2, idleMs: 30_000, growthBytes: 512 * 1024 * 1024 }
 /** Research: as a job (contract 7), and within a request. */
 export function createResearch(deps: Deps) {
   const { clock, engines, making, prices, publicJobs, web } = deps
-  const reading = createWorkerPool<ReadingOrder, Reading>({
+  const reading = createWorkerPool<ReadingOrder | CopiesOrder, Reading | Copies>({
     open: () => new Worker(new URL('./notes.worker.ts', import.meta.url).href),
     ...THREADS,
   })

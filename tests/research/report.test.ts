@@ -33,7 +33,9 @@ describe('a research on a site of thirty pages', () => {
     expect(job).toMatchObject({ type: 'research', status: 'completed', progress: 100, error: null })
     expect(job.result).toBe(data.report)
     expect(job.result).toMatch(/^# /)
-    expect(data).toMatchObject({ depth: 'advanced', sources_consulted: 30, extractive: true })
+    const copies = data.warnings.filter((one: string) => one.includes('repeats')).length
+    expect(copies).toBeGreaterThanOrEqual(6)
+    expect(data).toMatchObject({ depth: 'advanced', sources_consulted: 30 - copies, extractive: true })
     expect(job.result).toContain('No language model wrote')
     for (const { index, title, url } of data.citations) expect(job.result).toContain(`${index}. [${title}](<${url}>)`)
     expect(data.citations[0].published_at).toMatch(/^2025-03-0/)
@@ -85,6 +87,15 @@ describe('depth and max_sources', () => {
     expect(site.read.length - before).toBe(3)
     expect(data).toMatchObject({ depth: 'basic', sources_consulted: 3 })
     expect(data.citations.length).toBeLessThanOrEqual(3)
+  })
+
+  test('are not used up by pages that copy others', async () => {
+    // Its first page, the mirror of that page, and the page after it.
+    const urls = [0, 13, 1].map((at) => `${site.origin}/page/${at}`)
+    const { data } = await researched({ prompt: `${QUESTION}\n${urls.join('\n')}`, depth: 'basic', max_sources: 2 })
+    expect(data.sources_consulted).toBe(2)
+    expect(data.warnings.filter((one: string) => one.includes('repeats'))).toHaveLength(1)
+    expect(data.report).toContain('42 metres')
   })
 })
 
