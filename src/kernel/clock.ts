@@ -30,10 +30,24 @@ export const systemClock: Clock = {
     }),
 }
 
+let latest = { ms: Number.NaN, text: '' }
+
 /** Epoch milliseconds as ISO 8601 in UTC, the form of every time on the wire. */
-export const iso = (ms: number): string => new Date(ms).toISOString()
+export function iso(ms: number): string {
+  // A request writes one moment into its log, its record and its answer.
+  if (ms !== latest.ms) latest = { ms, text: new Date(ms).toISOString() }
+  return latest.text
+}
 
 export const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms))
 
+const DAY_MS = 86_400_000
+let latestDay = { since: Number.NaN, text: '' }
+
 /** The UTC day of a moment, `YYYY-MM-DD`: the bucket of caps and reports (contract 1.9). */
-export const utcDay = (ms: number): string => iso(ms).slice(0, 10)
+export function utcDay(ms: number): string {
+  // Days of UTC have no leap seconds in epoch time, so each begins at a multiple of its length.
+  const since = Math.floor(ms / DAY_MS) * DAY_MS
+  if (since !== latestDay.since) latestDay = { since, text: new Date(ms).toISOString().slice(0, 10) }
+  return latestDay.text
+}

@@ -97,7 +97,7 @@ describe('a form with a file', () => {
     const startedAt = performance.now()
     const { kind, message } = await raw(boundary, body)
     expect({ kind, told: String(message).includes(why) ? why : message }).toEqual({ kind: 'invalid', told: why })
-    expect(performance.now() - startedAt).toBeLessThan(100)
+    expect(performance.now() - startedAt).toBeLessThan(2_000)
     expect(kept()).toBe(0)
   })
 

@@ -9,6 +9,7 @@ import { spawnServer } from '../catalogue/support/server'
 import { createPostgresDatabase, postgresUrl } from '../support/store'
 
 const BACKUPS = 6
+const CLIENTS = 6
 const target = await startTarget()
 const folders = mkdtempSync(join(tmpdir(), 'svc-backups-'))
 afterAll(() => rmSync(folders, { recursive: true, force: true }))
@@ -45,7 +46,7 @@ function ledgerOf(file: string): string[] {
 
 async function backUpUnderLoad(): Promise<string[]> {
   let running = true
-  const load = Array.from({ length: 16 }, async (_, worker) => {
+  const load = Array.from({ length: CLIENTS }, async (_, worker) => {
     for (let n = 0; running; n++) {
       await target.send('POST', 'completions', { body: { prompt: `load ${worker} ${n}`, mode: 'fast' } })
     }

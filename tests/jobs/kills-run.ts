@@ -11,7 +11,12 @@ import { runJobKills } from './kills'
 
 const option = (name: string, fallback: number): number =>
   Number(process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3) ?? fallback)
-const order = { jobs: option('jobs', 2_000), killEveryMs: option('kill-every', 2_000), seed: option('seed', 1) }
+const order = {
+  jobs: option('jobs', 2_000),
+  killEveryMs: option('kill-every', 2_000),
+  apart: 1,
+  seed: option('seed', 1),
+}
 const workers = option('workers', 4)
 let problems = 0
 

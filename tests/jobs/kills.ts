@@ -33,13 +33,15 @@ export const chaosKind = defineJob<{ n: number }, { n: number }>({
 
 export type KillReport = { jobs: number; kills: number; problems: string[] }
 type Place = { dialect: 'sqlite'; path: string } | { dialect: 'postgres'; url: string }
-type Order = { place: Place; jobs: number; workers: number; killEveryMs: number; seed: number }
+/** `apart`: so many jobs end between two kills, whatever time a worker takes to begin. */
+type Order = { place: Place; jobs: number; workers: number; killEveryMs: number; apart: number; seed: number }
 
 /**
  * I15: workers are killed with SIGKILL while they work through a queue. Afterwards every job has ended well, its effect
  * was committed once, and no look at it in between saw an ended job in another state.
  */
-export async function runJobKills({ place, jobs: count, workers, killEveryMs, seed }: Order): Promise<KillReport> {
+export async function runJobKills({ place, workers, seed, ...order }: Order): Promise<KillReport> {
+  const { jobs: count, killEveryMs, apart } = order
   const random = seededRandom(seed)
   const store = openPlace(place)
   const report: KillReport = { jobs: count, kills: 0, problems: [] }
@@ -58,8 +60,7 @@ export async function runJobKills({ place, jobs: count, workers, killEveryMs, se
     for (let dueAt = performance.now() + killEveryMs; ended.size < count; ) {
       await Bun.sleep(LOOK_EVERY_MS)
       report.problems.push(...(await look(store, ended)))
-      // Not before something was done since the last kill: on a busy machine a worker takes longer than that to begin.
-      if (performance.now() < dueAt || ended.size === count || ended.size === atLastKill) continue
+      if (performance.now() < dueAt || ended.size === count || ended.size < atLastKill + apart) continue
       atLastKill = ended.size
       const victim = [...children][random.between(0, children.size - 1)]!
       victim.kill('SIGKILL')
