@@ -53,9 +53,15 @@ export function createActions(deps: Deps) {
       await wheel.wait(session, call.signal)
       const deadline = AbortSignal.any([call.signal, AbortSignal.timeout(DECLARED[tool].timeoutMs)])
       session.lastActive = clock.now()
-      const ran = await run(call, session, tool, args, deadline)
-      session.lastActive = clock.now()
-      return finish(call, session, { tool, args, by, kept, ran })
+      stepping(session, tool)
+      try {
+        await within(session.live.ready(), undefined, 5_000)
+        const ran = await run(call, session, tool, args, deadline)
+        session.lastActive = clock.now()
+        return await finish(call, session, { tool, args, by, kept, ran })
+      } finally {
+        stepping(session, null)
+      }
     })
   }
 
@@ -142,6 +148,13 @@ export function createActions(deps: Deps) {
     }
     return files.add(tx, owner, draft!, about)
   }
+}
+
+/** Tells viewers what is done now. Not with which words: those may be secret. */
+function stepping(session: OpenSession, tool: BrowserTool | null): void {
+  session.step = tool
+  session.worked = true
+  for (const tell of session.listeners) tell()
 }
 
 /** What the record says of an action. What is typed into a password field is in neither instruction nor result. */

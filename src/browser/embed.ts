@@ -20,6 +20,8 @@ type Deps = {
   host: Host
   tokens: EmbedTokens
   wheel: Wheel
+  /** Whether this server has a browser at all. */
+  isConfigured(): boolean
   /** Keeps what a viewer does with the page. */
   handRecordOf(session: OpenSession): HandRecord
   liveOf(row: SessionRow, fresh: boolean): Promise<LiveView>
@@ -39,7 +41,8 @@ const HELLO_MS = 5_000
 const MOST_A_SECOND = 300
 
 /** Pages and streams of live views, for whoever has a link (contract 16.3, I35). */
-export function createEmbed({ store, clock, host, tokens, wheel, handRecordOf, liveOf, recordingBy }: Deps) {
+export function createEmbed({ store, clock, host, tokens, wheel, isConfigured, ...rest }: Deps) {
+  const { handRecordOf, liveOf, recordingBy } = rest
   const shows = new Map<OpenSession, Show>()
   return { admit, live, connect, recording }
 
@@ -83,7 +86,8 @@ export function createEmbed({ store, clock, host, tokens, wheel, handRecordOf, l
     async function hello(token: string): Promise<void> {
       guest = await admit(id, token)
       session = host.find(guest.row.id) ?? null
-      if (!session) return end(1013, 'the live view cannot be reached')
+      if (!session)
+        return isConfigured() ? end(1013, 'the live view cannot be reached') : end(4501, 'there is no browser')
       stopWaiting()
       record = handRecordOf(session)
       stopAtExpiry = clock.after(Math.min(guest.until - clock.now(), 2 ** 31 - 1), () =>
@@ -98,7 +102,7 @@ export function createEmbed({ store, clock, host, tokens, wheel, handRecordOf, l
         sendText: (message) => void socket.sendText(JSON.stringify(message)),
         sendFrame: (frame) => void socket.sendBinary(frame),
       })
-      if (!joined) return end(1013, 'too many people look at this session')
+      if (!joined) return end(4429, 'too many people look at this session')
       socket.sendText(
         JSON.stringify({ type: 'hello', viewer, may_control: guest.rights === 'control', version: session.version }),
       )
@@ -119,8 +123,7 @@ export function createEmbed({ store, clock, host, tokens, wheel, handRecordOf, l
       if (!needsWheel(said) || session.holder !== viewer) return
       session.lastActive = clock.now()
       await record?.before(said)
-      await useHand(session, said)
-      record?.after(said)
+      record?.after(said, await useHand(session, said))
     }
 
     async function heed(value: unknown): Promise<void> {

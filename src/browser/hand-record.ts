@@ -44,9 +44,12 @@ export function createHandRecord({ store, clock, files, recorder, onFault }: Dep
       }
     }
 
-    function after(said: HandMessage): void {
+    function after(said: HandMessage, isSecret: boolean): void {
       if (!session.recorded) return
-      if (said.type === 'text') type(said.text)
+      if (said.type === 'fill') {
+        flush()
+        keep('type', isSecret ? SECRET : said.text.slice(0, MOST_TYPED), null)
+      } else if (said.type === 'text') type(said.text)
       else if (isDown(said)) {
         type(`[${said.key}]`)
         if (said.key === 'Enter') flush()

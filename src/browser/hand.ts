@@ -1,6 +1,7 @@
 import type { KeyInput } from 'puppeteer-core'
 import { checker, oneOf, t } from '../kernel/schema'
 import type { OpenSession } from './host'
+import { kindOfField, selectAll } from './in-page'
 import { within } from './live'
 import { clickOn } from './reach'
 import { readTree } from './tree'
@@ -27,6 +28,7 @@ const MESSAGES = t.Union([
   t.Object({ type: oneOf(['back', 'forward', 'reload', 'take', 'release', 'tree', 'refresh'] as const) }),
   t.Object({ type: t.Literal('tab'), id: t.String({ maxLength: 20 }) }),
   t.Object({ type: t.Literal('press'), ref: t.String({ maxLength: 20 }) }),
+  t.Object({ type: t.Literal('fill'), ref: t.String({ maxLength: 20 }), text: t.String({ maxLength: 10_000 }) }),
 ])
 const message = checker(MESSAGES)
 
@@ -38,19 +40,26 @@ export type HandMessage =
   | { type: 'text'; text: string }
   | { type: 'tab'; id: string }
   | { type: 'press'; ref: string }
+  | { type: 'fill'; ref: string; text: string }
 
 /** A message of a viewer; null for anything that no live view sends. */
 export const readMessage = (value: unknown): HandMessage | null => (message.is(value) ? (value as HandMessage) : null)
 
 /** What is done with the hand, and not only looked at. */
-const OF_HAND = new Set(['mouse', 'wheel', 'key', 'text', 'back', 'forward', 'reload', 'tab', 'press'])
+const OF_HAND = new Set(['mouse', 'wheel', 'key', 'text', 'back', 'forward', 'reload', 'tab', 'press', 'fill'])
 export const needsWheel = ({ type }: HandMessage): boolean => OF_HAND.has(type)
 
 const WAIT = { waitUntil: 'domcontentloaded', timeout: 10_000 } as const
 
-/** Does with the page what a person does in the live view. */
-export async function useHand(session: OpenSession, said: HandMessage): Promise<void> {
-  const { live, refs } = session
+/** Does with the page what a person does in the live view. True when a field was filled that holds a secret. */
+export async function useHand(session: OpenSession, said: HandMessage): Promise<boolean> {
+  if (said.type === 'fill') return fill(session, said)
+  await move(session, said)
+  return false
+}
+
+async function move(session: OpenSession, said: HandMessage): Promise<void> {
+  const { live } = session
   const page = live.page()
   switch (said.type) {
     case 'mouse':
@@ -73,8 +82,7 @@ export async function useHand(session: OpenSession, said: HandMessage): Promise<
       return
     }
     case 'press': {
-      const element = (await readTree(page, refs)).find(({ ref }) => ref === said.ref)
-      const handle = await element?.handle()
+      const handle = await handleOf(session, said.ref)
       if (handle) await clickOn(handle)
       return
     }
@@ -86,4 +94,22 @@ export async function useHand(session: OpenSession, said: HandMessage): Promise<
       return void (await within(page.reload(WAIT), null, 10_000))
     default:
   }
+}
+
+async function fill(session: OpenSession, { ref, text }: Extract<HandMessage, { type: 'fill' }>): Promise<boolean> {
+  const handle = await handleOf(session, ref)
+  if (!handle) return true
+  const { keyboard } = session.live.page()
+  const kind = await handle.evaluate(kindOfField)
+  await handle.focus()
+  await handle.evaluate(selectAll)
+  if (text) await keyboard.sendCharacter(text)
+  else await keyboard.press('Delete')
+  return kind === 'password'
+}
+
+/** The element that a viewer of the text view means, where it is still on the page. */
+async function handleOf({ live, refs }: OpenSession, wanted: string) {
+  const element = (await readTree(live.page(), refs)).find(({ ref }) => ref === wanted)
+  return (await element?.handle()) ?? null
 }

@@ -9,7 +9,7 @@ import type { browserSettings } from './config'
 import { openEgressProxy } from './egress-proxy'
 import { browserFailed } from './errors'
 import { type LiveBrowser, openLive } from './live'
-import type { BrowserSessionId, EndReason } from './schema'
+import type { BrowserSessionId, BrowserTool, EndReason } from './schema'
 import { createRefs, type Refs } from './tree'
 
 /** A session whose browser this process has. */
@@ -35,6 +35,12 @@ export type OpenSession = {
   holder: string | null
   /** What a person is asked to do; null while nobody is. */
   wanted: string | null
+  /** The tool that runs; null between two. */
+  step: BrowserTool | null
+  /** Whether a tool has run at all. */
+  worked: boolean
+  /** Whether its page was lost and has no other one yet. */
+  away: boolean
   /** Pictures that were kept of it. */
   frames: number
   /** How many people look at it. */
@@ -47,6 +53,8 @@ type Deps = {
   log: Log
   /** Its sessions are gone because the browser ended. */
   onLost(ids: BrowserSessionId[]): void
+  /** A page of it was lost and has another one now. */
+  onReplaced(id: BrowserSessionId): Promise<unknown>
 }
 
 type Opening = {
@@ -61,7 +69,7 @@ type Opening = {
 export type Host = ReturnType<typeof createHost>
 
 /** The browser of this process and the sessions in it. It starts with the first session, and again when it died. */
-export function createHost({ settings, outbound, log, onLost }: Deps) {
+export function createHost({ settings, outbound, log, onLost, onReplaced }: Deps) {
   const open = new Map<BrowserSessionId, OpenSession>()
   let browser: Promise<Browser> | null = null
   let closed = false
@@ -120,6 +128,13 @@ export function createHost({ settings, outbound, log, onLost }: Deps) {
     onLost(ids)
   }
 
+  function setAway(id: BrowserSessionId, away: boolean): void {
+    const session = open.get(id)
+    if (!session) return
+    session.away = away
+    for (const tell of session.listeners) tell()
+  }
+
   /** A context of its own for a session. Throws 503. */
   async function openSession({ id, owner, user, recorded, through, now }: Opening): Promise<OpenSession> {
     const running = await start()
@@ -130,7 +145,17 @@ export function createHost({ settings, outbound, log, onLost }: Deps) {
       for (const tell of listeners) tell()
     }
     try {
-      const live = await openLive({ browser: running, proxy, onChange })
+      const live = await openLive({
+        browser: running,
+        proxy,
+        onChange,
+        onLost: () => setAway(id, true),
+        // Viewers have the new version before they are told that the page is back.
+        onReplaced: () =>
+          void onReplaced(id)
+            .catch((error: unknown) => log.warn(errorFields(error), 'a live view was not renewed'))
+            .finally(() => setAway(id, false)),
+      })
       const session: OpenSession = {
         id,
         owner,
@@ -145,6 +170,9 @@ export function createHost({ settings, outbound, log, onLost }: Deps) {
         turn: Promise.resolve(),
         holder: null,
         wanted: null,
+        step: null,
+        worked: false,
+        away: false,
         frames: 0,
         viewers: 0,
       }

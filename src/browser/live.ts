@@ -10,6 +10,9 @@ type Options = {
   proxy: EgressProxy
   /** Called when the page in front, its address or its title may have changed. */
   onChange(): void
+  /** Called when a page was lost, and when another one has its place. */
+  onLost(): void
+  onReplaced(): void
 }
 
 export type PageFacts = { id: string; url: string; title: string; favicon_url: string | null }
@@ -29,7 +32,7 @@ const SHOWN = /^(https?:|about:(blank|srcdoc)|blob:|data:|chrome-error:)/
  * The browser of one session: a context with its own cookies, storage, cache and way out, whose tabs are followed. The
  * newest tab is in front, as a person would see it.
  */
-export async function openLive({ browser, proxy, onChange }: Options) {
+export async function openLive({ browser, proxy, onChange, onLost, onReplaced }: Options) {
   const context = await browser.createBrowserContext({
     proxyServer: proxy.url,
     proxyBypassList: ['<-loopback>'],
@@ -40,6 +43,8 @@ export async function openLive({ browser, proxy, onChange }: Options) {
   let tabNumber = 0
   let front: Page | null = null
   let acceptNext = true
+  const crashed = new Set<string>()
+  let opening: Promise<unknown> | null = null
 
   context.on('targetcreated', (target: Target) => void adopt(target).catch(() => undefined))
   context.on('targetdestroyed', () => settleFront())
@@ -56,11 +61,15 @@ export async function openLive({ browser, proxy, onChange }: Options) {
       if (!front) throw new Error('the session has no page')
       return front
     },
+    /** Resolves when there is a tab in front: one that closed itself as the last may not have its follower yet. */
+    async ready(): Promise<void> {
+      settleFront()
+      if (!front) await opening
+    },
     tabs: (): readonly Page[] => [...tabs.keys()],
     idOf: (page: Page): string => tabs.get(page) ?? 'tab-0',
     show,
     facts,
-    newTab: async () => adopt((await context.newPage()).target()),
     /** The dialogs since the last call. */
     takeDialogs: (): AnsweredDialog[] => dialogs.splice(0),
     /** Whether the next `confirm` and `prompt` are accepted. */
@@ -68,7 +77,8 @@ export async function openLive({ browser, proxy, onChange }: Options) {
       acceptNext = accepted
     },
     async close(): Promise<void> {
-      await context.close().catch(() => undefined)
+      // A page that died may never answer.
+      await within(context.close(), undefined, 5_000)
       proxy.close()
     },
   }
@@ -91,6 +101,7 @@ export async function openLive({ browser, proxy, onChange }: Options) {
       onChange()
     })
     page.on('load', onChange)
+    page.on('error', () => void replace(page).catch(() => undefined))
     page.on('close', settleFront)
     await show(page)
     await Promise.all([page.setViewport(VIEWPORT), page.evaluateOnNewDocument(NO_PEERS)])
@@ -101,9 +112,32 @@ export async function openLive({ browser, proxy, onChange }: Options) {
   function settleFront(): void {
     for (const page of tabs.keys()) if (page.isClosed()) tabs.delete(page)
     if (front && !front.isClosed()) return
+    const before = front
     front = [...tabs.keys()].at(-1) ?? null
     if (front) void front.bringToFront().catch(() => undefined)
-    onChange()
+    else if (before && !context.closed) opening = openEmpty().catch(() => undefined)
+    // Whoever is told asks for the page in front, and so comes back here.
+    if (front !== before) onChange()
+  }
+
+  async function openEmpty(): Promise<void> {
+    await adopt((await context.newPage()).target())
+  }
+
+  /** A page whose process died is opened anew in another tab; one that dies again leaves an empty one. */
+  async function replace(page: Page): Promise<void> {
+    if (!tabs.has(page) || context.closed) return
+    onLost()
+    const url = page.url()
+    const again = /^https?:/.test(url) && !crashed.has(url)
+    crashed.add(url)
+    const fresh = await context.newPage()
+    await adopt(fresh.target())
+    tabs.delete(page)
+    // What has crashed may never say that it is closed.
+    void page.close().catch(() => undefined)
+    if (again) await within(fresh.goto(url, { waitUntil: 'domcontentloaded', timeout: 10_000 }), null, 10_000)
+    onReplaced()
   }
 
   async function show(page: Page): Promise<void> {

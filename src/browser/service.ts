@@ -80,7 +80,7 @@ export function createBrowser(deps: Deps) {
   const tokens = createEmbedTokens({ masterKey, secret: settings.browserEmbedTokenSecret })
   const present = createPresenter({ clock, tokens, origin })
   const end = createEndings({ ...deps, idleMs })
-  const host = createHost({ settings, outbound, log, onLost: (ids) => void lose(ids) })
+  const host = createHost({ settings, outbound, log, onLost: (ids) => void lose(ids), onReplaced: renew })
   const recorder = createRecorder({ files })
   const wheel = createWheel({ store, clock, takeovers: deps.takeovers, find: host.find })
   const act = createActions({ ...deps, recorder, thinkerFor: createThinkers(deps), wheel })
@@ -107,7 +107,10 @@ export function createBrowser(deps: Deps) {
     oversight,
     recording: async (call: Call<Caller>, id: string) => recordingBy(await own(call, id)),
     host,
-    embed: createEmbed({ store, clock, host, tokens, wheel, handRecordOf, liveOf, recordingBy }),
+    embed: createEmbed({
+      ...{ store, clock, host, tokens, wheel, handRecordOf, liveOf, recordingBy },
+      isConfigured: () => isConfigured(settings),
+    }),
     watch: createWatch({ store, clock, node, billing: deps.billing, host, end, idleMs, answerCalls: calls.answerAll }),
     close,
     ...createAgentTools({ log, start, action, stop, own, unavailable }),
@@ -154,6 +157,11 @@ export function createBrowser(deps: Deps) {
       for (const tell of session.listeners) tell()
     }
     return { ...row, ...seen, view_version: version }
+  }
+
+  async function renew(id: BrowserSessionId): Promise<void> {
+    const row = await rows.byLink(store.read, id)
+    if (row?.state === 'active') await refreshed(row)
   }
 
   /** Ends a session; one that is over answers as its end did. Throws 404 `session_not_found`. */

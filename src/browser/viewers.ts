@@ -16,6 +16,7 @@ type Watched = Viewer & { waiting: boolean; shown: number }
 const SIZE = { maxWidth: 1280, maxHeight: 800, quality: 60 }
 const MOST_VIEWERS = 20
 const TEXT_MS = 2_000
+const RETRY_MS = 250
 
 /**
  * The live view of one session: the screencast of the tab in front, sent to each viewer at its own pace. A viewer has at
@@ -28,9 +29,10 @@ export function createShow(session: OpenSession, onEmpty: () => void) {
   let latest: Uint8Array | null = null
   let seq = 0
   let telling: Timer | null = null
+  let retry: Timer | null = null
 
   const changed = () => {
-    void follow()
+    follow()
     void tell()
   }
   const over = (reason: string) => {
@@ -77,17 +79,23 @@ export function createShow(session: OpenSession, onEmpty: () => void) {
     viewer.sendFrame(latest)
   }
 
-  /** The screencast follows the tab in front. */
-  function follow(): Promise<void> {
-    moving = moving.then(move, move)
-    return moving
+  /** The screencast follows the tab in front. One that is about to be lost has none yet, or no more: it is tried again. */
+  function follow(): void {
+    moving = moving.then(move).catch(() => {
+      cast = null
+      retry ??= setTimeout(() => {
+        retry = null
+        follow()
+      }, RETRY_MS)
+    })
   }
 
   async function move(): Promise<void> {
     if (!viewers.size || session.live.context.closed) return
     const page = session.live.page()
     if (cast?.page === page) return
-    await cast?.cdp.detach().catch(() => undefined)
+    // A page that died may never answer.
+    void cast?.cdp.detach().catch(() => undefined)
     const cdp = await page.createCDPSession()
     cast = { page, cdp }
     cdp.on('Page.screencastFrame', ({ data, sessionId, metadata }) => {
@@ -117,6 +125,8 @@ export function createShow(session: OpenSession, onEmpty: () => void) {
   /** Where the session is: address, title, tabs and version. */
   async function tell(): Promise<void> {
     if (!viewers.size || session.live.context.closed) return
+    await within(session.live.ready(), undefined)
+    if (!session.live.tabs().length) return
     const front = session.live.page()
     const tabs = await Promise.all(session.live.tabs().map(session.live.facts))
     const now = tabs.find(({ id }) => id === session.live.idOf(front))
@@ -125,6 +135,9 @@ export function createShow(session: OpenSession, onEmpty: () => void) {
       ...now,
       tabs: tabs.map(({ id, title, url }) => ({ id, title, url })),
       version: session.version,
+      step: session.step,
+      idle: session.worked && session.step === null,
+      away: session.away,
     }
     for (const viewer of viewers.values()) {
       viewer.sendText({ ...state, may_control: viewer.mayControl, holder: session.holder, wanted: session.wanted })

@@ -33,11 +33,11 @@ const alive = (pids: readonly number[]): number[] =>
     .map(({ pid }) => pid)
 
 describe.skipIf(!hasChromium || process.platform !== 'linux')(
-  'kill -9 of a server with five sessions (I34, N17)',
+  'kill -9 of a server with twenty sessions (I34, N17)',
   () => {
     test('leaves no Chromium, and the next start ends the sessions', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'svc-browser-kill-'))
-      const env = { SVC_BROWSER_SESSIONS_PER_USER: '10' }
+      const env = { SVC_BROWSER_SESSIONS_PER_USER: '20' }
       const first = await startServerProcess({ dataDir: folder, env })
       const key = readFileSync(join(folder, 'dev-key'), 'utf8').trim()
       const send = (url: string, method: string, path: string) =>
@@ -47,7 +47,7 @@ describe.skipIf(!hasChromium || process.platform !== 'linux')(
           ...(method === 'POST' ? { body: '{}' } : {}),
         }).then((response) => response.json() as Promise<Record<string, unknown>>)
       const started = []
-      for (let at = 0; at < 5; at++) started.push(await send(first.url, 'POST', 'browser/sessions'))
+      for (let at = 0; at < 20; at++) started.push(await send(first.url, 'POST', 'browser/sessions'))
       expect(started.every(({ session_id }) => session_id)).toBe(true)
       const left = startedBy(first.pid)
       expect(left.length).toBeGreaterThan(3)

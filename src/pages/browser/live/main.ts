@@ -1,5 +1,6 @@
 import { draw } from './draw'
 import { listenToHand } from './hand'
+import { type Known, stateOf, WHY } from './state'
 import { createWords } from './words'
 
 /** The page of a live view: a picture that moves, and a hand on it for whoever may (contract 16.3). */
@@ -19,11 +20,15 @@ const button = (text: string, click: () => void) => at('button', { type: 'button
 
 let socket: WebSocket | null = null
 let version = 0
-let [mayControl, viewer, holder, tries] = [false, '', null as string | null, 0]
-let over = false
+let [mayControl, viewer, holder] = [false, '', null as string | null]
 let interactive = !readOnly
 let told = ''
-let wanted: string | null = null
+let first = true
+let drawn = false
+const known: Known = {
+  ...{ link: 'connecting', why: null, tries: 0, holds: false, held: false, wanted: null, step: null },
+  ...{ idle: false, lost: false },
+}
 
 const status = at('span', { role: 'status', textContent: 'Connecting' })
 const address = at('span', { className: 'address', textContent: '' })
@@ -34,7 +39,11 @@ const send = (message: object) => {
   if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message))
 }
 const wheel = button('Take the wheel', () => send({ type: holds() ? 'release' : 'take' }))
-const words = createWords(text, (ref) => send({ type: 'press', ref }))
+const words = createWords(text, {
+  press: (ref) => send({ type: 'press', ref }),
+  fill: (ref, said) => send({ type: 'fill', ref, text: said }),
+  holds: () => interactive && holds(),
+})
 const toggle = button('Text view', () => {
   text.hidden = !text.hidden
   canvas.hidden = !text.hidden
@@ -59,8 +68,10 @@ const bar = at(
   toggle,
   status,
 )
+const place = at('p', { className: 'said' })
+place.setAttribute('aria-live', 'polite')
 bar.hidden = url.searchParams.get('controls') === '0'
-document.body.append(at('header', {}, bar, tabs), at('main', { className: 'view' }, canvas, text))
+document.body.append(at('header', {}, bar, tabs), at('main', { className: 'view' }, canvas, text), place)
 canvas.setAttribute('role', 'img')
 if (['dark', 'light'].includes(url.searchParams.get('theme') ?? ''))
   document.documentElement.style.colorScheme = url.searchParams.get('theme')!
@@ -73,18 +84,23 @@ setInterval(() => {
   if (!text.hidden) send({ type: 'tree' })
 }, 2_000)
 
+/** Where the page went, for whoever listens; at most once in three seconds. */
+let saysSoon = false
+function sayPlace(): void {
+  if (saysSoon) return
+  saysSoon = true
+  setTimeout(() => {
+    saysSoon = false
+    place.textContent = [address.title, address.textContent].filter(Boolean).join(', ')
+  }, 3_000)
+}
+
 function show(): void {
   wheel.hidden = !(mayControl && interactive)
   wheel.textContent = holds() ? 'Give it back' : 'Take the wheel'
   for (const move of moves) move.disabled = !holds()
-  const words =
-    wanted && !holder
-      ? `A person is wanted: ${wanted}`
-      : holds()
-        ? 'You have control. Ctrl+Alt+Esc leaves the picture'
-        : holder
-          ? 'Someone else has control'
-          : 'Live'
+  const { name, words } = stateOf({ ...known, holds: holds(), held: holder !== null })
+  document.body.className = name
   if (status.textContent !== words) status.textContent = words
 }
 
@@ -98,12 +114,22 @@ type State = {
   holder: string | null
   wanted: string | null
   may_control: boolean
+  step: string | null
+  idle: boolean
+  away: boolean
 }
 
 function take(state: State): void {
+  const had = holds()
   ;({ holder, may_control: mayControl } = state)
-  if (state.wanted && state.wanted !== wanted) post('wants_person', { text: state.wanted })
-  wanted = state.wanted
+  if (!had && holds() && text.hidden) canvas.focus()
+  if (state.wanted && state.wanted !== known.wanted) post('wants_person', { text: state.wanted })
+  if (state.away && !known.lost) {
+    post('disconnected', { reason: 'target_lost', will_retry: true })
+    ;[first, drawn] = [true, false]
+  }
+  Object.assign(known, { wanted: state.wanted, step: state.step, idle: state.idle, lost: state.away })
+  connected()
   if (state.version !== version) {
     version = state.version
     post('version')
@@ -115,7 +141,10 @@ function take(state: State): void {
     `Live browser: ${state.title ?? ''}, ${URL.canParse(state.url ?? '') ? new URL(state.url!).host : ''}`,
   )
   const now = `${state.url}\n${state.title}`
-  if (now !== told) post('navigated', { url: state.url, title: state.title, favicon_url: state.favicon_url ?? null })
+  if (state.url && now !== told) {
+    sayPlace()
+    post('navigated', { url: state.url, title: state.title, favicon_url: state.favicon_url ?? null })
+  }
   told = now
   tabs.hidden = state.tabs.length < 2
   tabs.replaceChildren(
@@ -129,12 +158,21 @@ function take(state: State): void {
   show()
 }
 
+/** The first picture of a stream, or of a page that took the place of a lost one. */
+function connected(): void {
+  if (!first || !drawn || known.lost) return
+  first = false
+  Object.assign(known, { link: 'live', why: null, tries: 0 })
+  show()
+  post('connected')
+}
+
 function connect(): void {
   const stream = new URL(`${location.pathname}/stream`, location.href)
   stream.protocol = stream.protocol.replace('http', 'ws')
   stream.search = ''
   const ws = new WebSocket(stream)
-  let first = true
+  ;[first, drawn] = [true, false]
   ws.binaryType = 'arraybuffer'
   socket = ws
   ws.onopen = () => ws.send(JSON.stringify({ type: 'hello', token }))
@@ -142,13 +180,8 @@ function connect(): void {
     if (typeof data !== 'string') {
       await draw(canvas, data as ArrayBuffer)
       send({ type: 'ack' })
-      if (first) {
-        first = false
-        tries = 0
-        document.body.className = 'live'
-        post('connected')
-      }
-      return
+      drawn = true
+      return connected()
     }
     const said = JSON.parse(data)
     if (said.type === 'hello') [viewer, mayControl, version] = [said.viewer, said.may_control, said.version]
@@ -156,20 +189,22 @@ function connect(): void {
     if (said.type === 'text') words(said.nodes)
     if (said.type === 'busy') status.textContent = said.message
     if (said.type === 'ended') {
-      over = true
-      status.textContent = 'The session has ended'
+      Object.assign(known, { link: 'over', why: 'ended' })
+      show()
       post('ended', { reason: said.reason })
     }
   }
   ws.onclose = ({ code }) => {
-    const final = over || code === 4401 || code === 4410 || code === 1008
-    document.body.className = 'away'
-    post('disconnected', { reason: over ? 'ended' : code === 4401 ? 'expired' : 'lost', will_retry: !final })
-    if (code === 4401) status.textContent = 'This link has expired. Ask the page for a new one.'
+    const why = known.link === 'over' ? known.why : (WHY[code] ?? null)
+    const final = why !== null && why !== 'blocked'
+    Object.assign(known, { link: final ? 'over' : 'away', why, tries: known.tries + 1 })
+    holder = null
+    show()
+    post('disconnected', { reason: why ?? 'lost', will_retry: !final })
     if (final) return
-    tries += 1
-    status.textContent = `Reconnecting, try ${tries}`
-    setTimeout(connect, Math.min(8_000, 500 * 2 ** (tries - 1)) * (0.75 + (performance.now() % 500) / 1_000))
+    // Nobody leaves a full session in half a second.
+    const pause = why === 'blocked' ? 8_000 : Math.min(8_000, 500 * 2 ** (known.tries - 1))
+    setTimeout(connect, pause * (0.75 + (performance.now() % 500) / 1_000))
   }
 }
 

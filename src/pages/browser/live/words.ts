@@ -1,24 +1,51 @@
 type Said = { ref: string; role: string; name: string; value: string; level: number | null; checked: boolean | null }
+type Hand = { press(ref: string): void; fill(ref: string, text: string): void; holds(): boolean }
 
-/** The page as words: headings, texts, and a button for each thing that can be pressed. Texts are never markup. */
-export function createWords(place: HTMLElement, press: (ref: string) => void) {
+const FIELDS = new Set(['textbox', 'searchbox', 'spinbutton'])
+
+/**
+ * The page as words: headings, texts, a field for each field, and a button for whatever else can be pressed. Texts are
+ * never markup.
+ */
+export function createWords(place: HTMLElement, hand: Hand) {
   let shown = ''
   return (nodes: readonly Said[]): void => {
-    const now = JSON.stringify(nodes)
-    if (now === shown) return
+    const held = hand.holds()
+    const now = JSON.stringify([held, nodes])
+    // A field that somebody types in stays as it is.
+    if (now === shown || (place.contains(document.activeElement) && document.activeElement?.matches('input'))) return
     shown = now
-    place.replaceChildren(...nodes.map(nodeOf))
+    const at = [...place.querySelectorAll<HTMLElement>('[data-ref]')].find((node) => node === document.activeElement)
+    place.replaceChildren(...nodes.map((node) => nodeOf(node, held)))
+    if (at) place.querySelector<HTMLElement>(`[data-ref="${CSS.escape(at.dataset.ref!)}"]`)?.focus()
   }
 
-  function nodeOf({ ref, role, name, value, level, checked }: Said): HTMLElement {
+  function nodeOf(said: Said, held: boolean): HTMLElement {
+    const { ref, role, name, value, level, checked } = said
     if (role === 'heading') return textIn(document.createElement(`h${Math.min(6, Math.max(1, level ?? 2))}`), name)
     if (role === 'StaticText' || role === 'image') return textIn(document.createElement('p'), name)
+    const line = document.createElement('p')
+    if (FIELDS.has(role)) {
+      line.append(fieldOf(said, held))
+      return line
+    }
     const button = document.createElement('button')
     button.type = 'button'
-    button.onclick = () => press(ref)
-    const line = document.createElement('p')
+    button.dataset.ref = ref
+    button.disabled = !held
+    button.onclick = () => hand.press(ref)
     line.append(textIn(button, [role, name, value, checked && 'checked'].filter(Boolean).join(' ')))
     return line
+  }
+
+  function fieldOf({ ref, name, value }: Said, held: boolean): HTMLElement {
+    const label = textIn(document.createElement('label'), `${name} `)
+    const field = document.createElement('input')
+    Object.assign(field, { type: 'text', value, disabled: !held, autocomplete: 'off' })
+    field.dataset.ref = ref
+    field.onchange = () => hand.fill(ref, field.value)
+    label.append(field)
+    return label
   }
 }
 

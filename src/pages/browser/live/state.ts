@@ -1,0 +1,54 @@
+/** What a viewer knows of the session and of its own connection. */
+export type Known = {
+  link: 'connecting' | 'live' | 'away' | 'over'
+  /** Why the connection ended for good, or is tried again. */
+  why: Why | null
+  tries: number
+  holds: boolean
+  held: boolean
+  wanted: string | null
+  step: string | null
+  idle: boolean
+  /** Whether the page was lost and is opened anew. */
+  lost: boolean
+}
+export type Why = 'ended' | 'expired' | 'refused' | 'unconfigured' | 'blocked'
+
+/** By the code that the server closes a stream with; anything else is tried again. */
+export const WHY: Readonly<Record<number, Why>> = {
+  1008: 'refused',
+  4401: 'expired',
+  4410: 'ended',
+  4429: 'blocked',
+  4501: 'unconfigured',
+}
+
+const OVER: Readonly<Record<Exclude<Why, 'blocked'>, string>> = {
+  ended: 'The session has ended',
+  expired: 'This link has expired. Ask the page for a new link.',
+  refused: 'The server closed this view',
+  unconfigured: 'This server has no browser',
+}
+
+const STEPS: Readonly<Record<string, string>> = {
+  browser_navigate: 'The agent opens a page',
+  browser_act: 'The agent works on the page',
+  browser_extract: 'The agent reads the page',
+  browser_observe: 'The agent looks at the page',
+  browser_screenshot: 'The agent takes a picture',
+}
+
+/** The state by name, and the words that stand in the status line (dx 5.4). */
+export function stateOf(known: Known): { name: string; words: string } {
+  const { link, why, tries } = known
+  if (link === 'over') return { name: why ?? 'ended', words: OVER[(why ?? 'ended') as keyof typeof OVER] }
+  if (why === 'blocked') return { name: 'blocked', words: `Too many people look at this session. Try ${tries}` }
+  if (link === 'connecting') return { name: 'connecting', words: 'Connecting' }
+  if (link === 'away') return { name: 'reconnecting', words: `Reconnecting, try ${tries}` }
+  if (known.lost) return { name: 'swapped', words: 'The page was lost and is opened anew' }
+  if (known.holds) return { name: 'control', words: 'You have control. Ctrl+Alt+Esc leaves the picture' }
+  if (known.held) return { name: 'other', words: 'Someone else has control' }
+  if (known.wanted) return { name: 'wanted', words: `A person is wanted: ${known.wanted}` }
+  if (known.step) return { name: 'live', words: `Live. ${STEPS[known.step] ?? 'The agent works'}` }
+  return known.idle ? { name: 'idle', words: 'Live. The agent is thinking' } : { name: 'live', words: 'Live' }
+}
