@@ -83,7 +83,8 @@ export function createShow(session: OpenSession, onEmpty: () => void) {
   function follow(): void {
     moving = moving.then(move).catch(() => {
       cast = null
-      retry ??= setTimeout(() => {
+      if (retry) return
+      retry = setTimeout(() => {
         retry = null
         follow()
       }, RETRY_MS)
