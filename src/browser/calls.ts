@@ -20,6 +20,7 @@ export type Asked =
       kept: boolean
     }
   | { what: 'live'; fresh: boolean }
+  | { what: 'address' }
 
 type Answered = { value: unknown } | { error: { kind: ErrorKind; code: string; message: string } }
 

@@ -23,6 +23,12 @@ export const browserSettings = {
     default: '127.0.0.1',
     about: 'Address by which the Chromium reaches this server, through which all of its requests go.',
   }),
+  nodeUrl: setting({
+    env: 'SVC_NODE_URL',
+    schema: t.String({ pattern: '^(https?://[^\\s/]+/?)?$' }),
+    default: '',
+    about: 'Address by which other nodes reach this one, for live views; empty is the public URL, or where it listens.',
+  }),
   browserUpstreamProxy: setting({
     env: 'SVC_BROWSER_UPSTREAM_PROXY',
     schema: t.String({ pattern: '^(http://[^\\s/]+/?)?$' }),

@@ -3,6 +3,7 @@ import { randomBase62 } from '../kernel/crypto'
 import { AppError } from '../kernel/errors'
 import type { Store } from '../kernel/store'
 import { invalidEmbedToken } from './errors'
+import { forward, type Socket } from './forward'
 import { needsWheel, readMessage, useHand } from './hand'
 import type { HandRecord } from './hand-record'
 import type { Host, OpenSession } from './host'
@@ -20,19 +21,14 @@ type Deps = {
   host: Host
   tokens: EmbedTokens
   wheel: Wheel
+  /** Where another process that has this session is reached; null when none has it. */
+  addressOf(row: SessionRow): Promise<string | null>
   /** Whether this server has a browser at all. */
   isConfigured(): boolean
   /** Keeps what a viewer does with the page. */
   handRecordOf(session: OpenSession): HandRecord
   liveOf(row: SessionRow, fresh: boolean): Promise<LiveView>
   recordingBy(row: SessionRow): Promise<Recording>
-}
-
-/** The socket of a viewer, as the framework gives it. */
-export type Socket = {
-  sendText(text: string): unknown
-  sendBinary(bytes: Uint8Array): unknown
-  close(code: number, why: string): void
 }
 
 export type Guest = { row: SessionRow; rights: Rights; until: number }
@@ -42,7 +38,7 @@ const MOST_A_SECOND = 300
 
 /** Pages and streams of live views, for whoever has a link (contract 16.3, I35). */
 export function createEmbed({ store, clock, host, tokens, wheel, isConfigured, ...rest }: Deps) {
-  const { handRecordOf, liveOf, recordingBy } = rest
+  const { handRecordOf, liveOf, recordingBy, addressOf } = rest
   const shows = new Map<OpenSession, Show>()
   return { admit, live, connect, recording }
 
@@ -73,6 +69,7 @@ export function createEmbed({ store, clock, host, tokens, wheel, isConfigured, .
     let guest: Guest | null = null
     let show: Show | null = null
     let record: HandRecord | null = null
+    let away: ReturnType<typeof forward> | null = null
     let [second, count] = [0, 0]
     let closed = false
     let turn: Promise<void> = Promise.resolve()
@@ -83,11 +80,10 @@ export function createEmbed({ store, clock, host, tokens, wheel, isConfigured, .
       if (!closed) socket.close(code, why)
     }
 
-    async function hello(token: string): Promise<void> {
+    async function hello(token: string, isForwarded: boolean): Promise<void> {
       guest = await admit(id, token)
       session = host.find(guest.row.id) ?? null
-      if (!session)
-        return isConfigured() ? end(1013, 'the live view cannot be reached') : end(4501, 'there is no browser')
+      if (!session) return elsewhere(guest.row, token, isForwarded)
       stopWaiting()
       record = handRecordOf(session)
       stopAtExpiry = clock.after(Math.min(guest.until - clock.now(), 2 ** 31 - 1), () =>
@@ -106,6 +102,16 @@ export function createEmbed({ store, clock, host, tokens, wheel, isConfigured, .
       socket.sendText(
         JSON.stringify({ type: 'hello', viewer, may_control: guest.rights === 'control', version: session.version }),
       )
+    }
+
+    /** Another process may have it; one that was sent here by another is sent nowhere else. */
+    async function elsewhere(row: SessionRow, token: string, isForwarded: boolean): Promise<void> {
+      const address = isForwarded ? null : await addressOf(row)
+      if (closed) return
+      if (!address && !isConfigured()) return end(4501, 'there is no browser')
+      if (!address) return end(1013, 'the live view cannot be reached')
+      stopWaiting()
+      away = forward(address, row.id, token, socket)
     }
 
     async function obey(value: unknown): Promise<void> {
@@ -128,9 +134,12 @@ export function createEmbed({ store, clock, host, tokens, wheel, isConfigured, .
 
     async function heed(value: unknown): Promise<void> {
       if (closed) return
+      if (away) return away.message(value)
       try {
-        const first = value as { type?: unknown; token?: unknown } | null
-        if (!session && first?.type === 'hello' && typeof first.token === 'string') return await hello(first.token)
+        const first = value as { type?: unknown; token?: unknown; forwarded?: unknown } | null
+        if (!session && first?.type === 'hello' && typeof first.token === 'string') {
+          return await hello(first.token, first.forwarded === true)
+        }
         await obey(value)
       } catch (error) {
         if (error instanceof AppError && error.kind === 'unauthenticated') return end(4401, 'the link is not valid')
@@ -157,6 +166,7 @@ export function createEmbed({ store, clock, host, tokens, wheel, isConfigured, .
       },
       left(): void {
         closed = true
+        away?.left()
         stopWaiting()
         stopAtExpiry()
         record?.end()

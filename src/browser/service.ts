@@ -110,6 +110,7 @@ export function createBrowser(deps: Deps) {
     embed: createEmbed({
       ...{ store, clock, host, tokens, wheel, handRecordOf, liveOf, recordingBy },
       isConfigured: () => isConfigured(settings),
+      addressOf,
     }),
     watch: createWatch({ store, clock, node, billing: deps.billing, host, end, idleMs, answerCalls: calls.answerAll }),
     close,
@@ -200,9 +201,17 @@ export function createBrowser(deps: Deps) {
       const call = { ...asked.call, signal }
       return act(call, opened(await own(call, id)), asked.order, { by: asked.by, kept: asked.kept })
     }
+    if (asked.what === 'address') return { address: settings.nodeUrl || origin() }
     const row = await rows.byLink(store.read, id)
     if (!row || !host.find(id)) throw sessionNotFound()
     return liveOf(row, asked.fresh)
+  }
+
+  /** Where the process that has its browser is reached; null when it is this one, or answers nobody. */
+  async function addressOf(row: SessionRow): Promise<string | null> {
+    if (!isElsewhere(row)) return null
+    const answer = await calls.ask(row, { what: 'address' }, AbortSignal.timeout(ELSEWHERE_MS)).catch(() => null)
+    return (answer as { address: string } | null)?.address ?? null
   }
 
   function opened(row: SessionRow): OpenSession {

@@ -54,18 +54,41 @@ test.skipIf(!postgresUrl || !hasChromium)(
     expect(live.body.pages).toMatchObject([{ title: 'Sold 1', url: site.url() }])
     expect((await send(other, 'GET', `${at}/recording`)).body.actions).toHaveLength(1)
 
-    // The page of the live view is at each node; its stream is where the browser is, and the page tries again.
+    // The page of the live view is at each node, and its stream is passed on from where the browser is.
     const { pathname, search, searchParams } = new URL(started.body.embed_url)
     for (const node of nodes) expect((await fetch(`${node.url}${pathname}${search}`)).status).toBe(200)
-    const closed = await new Promise<number>((done) => {
+    const token = searchParams.get('token')
+    const watch = (hello: object) => {
       const ws = new WebSocket(`${other.url.replace('http', 'ws')}${pathname}/stream`)
-      ws.onopen = () => ws.send(JSON.stringify({ type: 'hello', token: searchParams.get('token') }))
-      ws.onclose = ({ code }) => done(code)
-    })
-    expect(closed).toBe(1013)
+      const seen = { frames: 0, said: [] as { type: string; holder?: string; viewer?: string }[], code: 0 }
+      const say = (message: object) => ws.send(JSON.stringify(message))
+      ws.binaryType = 'arraybuffer'
+      ws.onopen = () => say({ type: 'hello', ...hello })
+      ws.onmessage = ({ data }) => {
+        if (typeof data === 'string') return void seen.said.push(JSON.parse(data))
+        seen.frames += 1
+        say({ type: 'ack' })
+      }
+      ws.onclose = ({ code }) => {
+        seen.code = code
+      }
+      return { seen, say }
+    }
+    const viewer = watch({ token })
+    await eventually(() => viewer.seen.frames > 0 && viewer.seen.said.some(({ type }) => type === 'hello'))
+    const me = viewer.seen.said.find(({ type }) => type === 'hello')!.viewer
+    viewer.say({ type: 'take' })
+    await eventually(() => viewer.seen.said.findLast(({ type }) => type === 'state')?.holder === me)
+    viewer.say({ type: 'reload' })
+    viewer.say({ type: 'release' })
+    await eventually(async () => (await send(one, 'GET', `${at}/recording`)).body.actions.length === 2)
+    // A forged token is refused as here; one that was passed on is passed no further.
+    const [forged, again] = [watch({ token: token!.replace(/.$/, 'x') }), watch({ token, forwarded: true })]
+    await eventually(() => forged.seen.code === 4401 && again.seen.code === 1013)
 
     expect((await send(other, 'DELETE', at)).status).toBe(200)
     expect((await send(one, 'GET', at)).body).toMatchObject({ status: 'ended', ended_reason: 'call' })
+    await eventually(() => viewer.seen.code === 4410)
     expect((await send(other, 'POST', `${at}/actions`, click)).body.error.code).toBe('session_not_found')
 
     // A node that was killed answers nobody; its session is over soon, and says so meanwhile.
