@@ -108,9 +108,8 @@ export function createBrowser(deps: Deps) {
     recording: async (call: Call<Caller>, id: string) => recordingBy(await own(call, id)),
     host,
     embed: createEmbed({
-      ...{ store, clock, host, tokens, wheel, handRecordOf, liveOf, recordingBy },
+      ...{ store, clock, host, tokens, wheel, handRecordOf, liveOf, recordingBy, addressOf },
       isConfigured: () => isConfigured(settings),
-      addressOf,
     }),
     watch: createWatch({ store, clock, node, billing: deps.billing, host, end, idleMs, answerCalls: calls.answerAll }),
     close,
