@@ -43,7 +43,12 @@ const listJobs = defineCommand({
   summary: 'List research and video jobs, newest first',
   about:
     "On the server's machine it lists everyone's, or with --org those of one organization or user. Over --url it lists your own. With --watch the list is read again every two seconds.",
-  examples: ['jobs list', 'jobs list --status active --watch', 'jobs list --type video --org acme --json'],
+  examples: [
+    'jobs list',
+    'jobs list --status queued --older 5m',
+    'jobs list --status active --watch',
+    'jobs list --type video --org acme --json',
+  ],
   offline: true,
   impact: 'read',
   danger: 'none',
@@ -52,15 +57,18 @@ const listJobs = defineCommand({
   flags: {
     type: choice(['research', 'video'], 'only of this type'),
     status: choice(['queued', 'active', 'completed', 'failed'], 'only in this state'),
+    older: duration('TIME', 'only those that were put in line at least so long ago'),
     ...pageFlags,
   },
-  async run(shell, { type, status, ...paging }) {
+  async run(shell, { type, status, older = 0, ...paging }) {
     const { api, whose } = await apiOf(shell)
     const only = { ...(type ? { type } : {}), ...(status ? { status } : {}), ...whose }
     await printPages(shell, paging, {
       page: async (order) => {
         const found = expectData(await api.jobs.get({ query: { ...order, ...only } }))
-        return { items: found.jobs, next: found.next_cursor }
+        const until = shell.clock.now() - older
+        const old = found.jobs.filter(({ created_at }) => Date.parse(created_at ?? '') <= until)
+        return { items: older > 0 ? old : found.jobs, next: found.next_cursor }
       },
       columns,
       empty: 'No jobs yet. Research and video requests show up here.',

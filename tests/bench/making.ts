@@ -15,6 +15,8 @@ const LINES = Array.from({ length: 12 }, (_, n) => `Station ${n}: ${n * 7} visit
 const PROMPT = `Report on the visitors of a harbour.\n${LINES.join('\n')}`
 const LIMIT_MS: Record<string, number> = {
   pdf: 150,
+  'pdf in Chinese': 150,
+  'pdf in Korean': 150,
   docx: 300,
   pptx: 300,
   xlsx: 300,
@@ -52,6 +54,13 @@ const makers: Record<string, (n: number) => Promise<unknown>> = {
 }
 for (const format of ['pdf', 'docx', 'pptx', 'xlsx', 'csv'])
   makers[format] = (n) => ask('documents', { prompt: `${PROMPT}\nCopy ${n}.`, format })
+const FOREIGN = {
+  Chinese: '港口报告：游客人数逐年增加，码头全年开放。',
+  Korean: '항구 보고서: 방문객이 해마다 늘고 부두는 일 년 내내 열려 있다.',
+}
+for (const [language, sentence] of Object.entries(FOREIGN))
+  makers[`pdf in ${language}`] = (n) =>
+    ask('documents', { prompt: `${sentence.repeat(12)}\n\n${sentence} ${n}`, format: 'pdf' })
 
 try {
   for (const [name, make] of Object.entries(makers)) {

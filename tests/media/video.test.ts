@@ -75,10 +75,10 @@ describe('POST /video (contract 6, 7)', () => {
     expect(head.indexOf('moov', 0, 'latin1')).toBeLessThan(head.indexOf('mdat', 0, 'latin1'))
   })
 
-  test.skipIf(!ffprobe)('is an MP4 of 24 frames a second, which says how it was made', async () => {
+  test.skipIf(!ffprobe)('is an MP4 of 15 frames a second, which says how it was made', async () => {
     const { streams, format } = await probed(ffprobe!, clip)
     expect(streams).toEqual([
-      expect.objectContaining({ codec_name: 'h264', pix_fmt: 'yuv420p', width: 960, height: 720, nb_frames: '48' }),
+      expect.objectContaining({ codec_name: 'h264', pix_fmt: 'yuv420p', width: 960, height: 720, nb_frames: '30' }),
     ])
     expect(Number(format.duration)).toBeCloseTo(2, 1)
     expect(format.tags.comment).toContain('AI-generated')

@@ -35,8 +35,8 @@ self.onmessage = async ({ data }: MessageEvent<FilmTask>) => {
   self.postMessage(reply, moved as ArrayBuffer[])
 }
 
-/** Frames a second: many for a short clip, fewer for a long one. */
-const fpsOf = (seconds: number): number => (seconds <= 10 ? 24 : seconds <= 30 ? 15 : 12)
+/** Frames a second. Nearly all of the time of a clip is spent on encoding them. */
+const fpsOf = (seconds: number): number => (seconds <= 30 ? 15 : 12)
 
 async function filmed({ progress, ...order }: FilmTask): Promise<Film> {
   const { width, height, seconds } = order
