@@ -82,6 +82,8 @@ export function startResearchSite() {
   let gate: Promise<void> | null = null
   let after = 0
   const server = Bun.serve({
+    // A page that is held waits for as long as a busy machine takes.
+    idleTimeout: 0,
     port: 0,
     hostname: '127.0.0.1',
     async fetch(request) {
