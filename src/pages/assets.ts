@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { sha256Hex } from '../kernel/crypto'
 
@@ -5,11 +6,17 @@ import { sha256Hex } from '../kernel/crypto'
 export type Asset = { type: string; text: string; gzip: Uint8Array<ArrayBuffer> }
 
 /** The files by the names under which they are served; a name has the hash of its content. */
-export type AssetSet = { files: Map<string, Asset>; nameOf: Record<AssetName, string> }
+export type AssetSet = {
+  files: Map<string, Asset>
+  nameOf: Record<AssetName, string>
+  /** Styles that stand in the page itself, and the hash by which its policy allows them. */
+  inline: { style: string; hash: string }
+}
 
 const ENTRIES = {
   embed: 'embed/main.ts',
   widget: 'widget/main.ts',
+  widgetText: 'text/main.ts',
   widgetStyle: 'widget/main.css',
   inbox: 'inbox/main.ts',
   inboxStyle: 'inbox/main.css',
@@ -66,5 +73,6 @@ function named(built: BuiltAssets): AssetSet {
     nameOf[key] = name
     files.set(name, { type: TYPES[ending], text, gzip: Bun.gzipSync(new TextEncoder().encode(text), { level: 9 }) })
   }
-  return { files, nameOf }
+  const style = built.widgetStyle
+  return { files, nameOf, inline: { style, hash: createHash('sha256').update(style).digest('base64') } }
 }

@@ -6,6 +6,7 @@ export type ShownWidget = {
   config: {
     id: string
     appearance: { title?: string; logoUrl?: string | null; avatarUrl?: string | null }
+    behavior?: { welcomeMessage?: string | null }
     security?: { turnstileScript?: string | null }
   } & Record<string, unknown>
   /** Origins of the pages that may frame it; empty for none. */
@@ -32,7 +33,7 @@ function originOf(address: string | null | undefined): string {
 }
 
 /** The headers of the frame: own scripts and styles only, and framed by nobody but the allowed pages (dx 5.1). */
-export function frameHeaders({ config, frameAncestors }: ShownWidget): Record<string, string> {
+export function frameHeaders({ config, frameAncestors }: ShownWidget, { inline }: AssetSet): Record<string, string> {
   const { logoUrl, avatarUrl } = config.appearance
   const pictures = [sourceOf(logoUrl), sourceOf(avatarUrl)].filter((source) => source !== null)
   const checker = originOf(config.security?.turnstileScript)
@@ -40,7 +41,7 @@ export function frameHeaders({ config, frameAncestors }: ShownWidget): Record<st
     "default-src 'none'",
     `script-src 'self'${checker}`,
     ...(checker ? [`frame-src${checker}`] : []),
-    "style-src 'self'",
+    `style-src 'sha256-${inline.hash}'`,
     "connect-src 'self'",
     ['img-src', "'self'", 'data:', 'blob:', ...pictures].join(' '),
     "base-uri 'none'",
@@ -50,8 +51,11 @@ export function frameHeaders({ config, frameAncestors }: ShownWidget): Record<st
   return { ...HEADERS, 'content-security-policy': policy.join('; ') }
 }
 
-/** The whole page: all that it shows is in it, so that nothing has to be asked before it can be read. */
-export const framePage = ({ config }: ShownWidget, { nameOf }: AssetSet): string =>
+/**
+ * The whole page: all that it shows is in it, so that nothing has to be asked before it can be read. Its body is what is
+ * seen until the script has drawn the chat.
+ */
+export const framePage = ({ config }: ShownWidget, { nameOf, inline }: AssetSet): string =>
   html`<!doctype html>
 <html lang="en" dir="ltr">
 <head>
@@ -59,10 +63,10 @@ export const framePage = ({ config }: ShownWidget, { nameOf }: AssetSet): string
 <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover, interactive-widget=resizes-content">
 <meta name="robots" content="noindex">
 <title>${config.appearance.title || 'Chat'}</title>
-<link rel="stylesheet" href="/assets/${nameOf.widgetStyle}">
+<style>${{ markup: inline.style }}</style>
 <script type="application/json" id="config">${{ markup: dataOf(config) }}</script>
-<script src="/assets/${nameOf.widget}" defer></script>
+<script src="/assets/${nameOf.widget}" data-text="/assets/${nameOf.widgetText}" defer></script>
 </head>
-<body></body>
+<body><main id="first"><h1>${config.appearance.title || 'Chat'}</h1><p>${config.behavior?.welcomeMessage ?? ''}</p></main></body>
 </html>
 `.markup

@@ -60,7 +60,8 @@ export const widgetPageRoutes = (find: FindWidget, assets: Assets, guard: Guard)
     async ({ params, query }) => {
       const shown = await find(params.id, query.preview ?? null)
       if (!shown) return nothing()
-      return new Response(framePage(shown, await assets()), { headers: frameHeaders(shown) })
+      const set = await assets()
+      return new Response(framePage(shown, set), { headers: frameHeaders(shown, set) })
     },
     { open: true, query: Preview },
   )

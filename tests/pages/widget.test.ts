@@ -22,6 +22,7 @@ inChromium('the chat on the page of another origin', () => {
     await frame.type('#field', 'Which lamps?')
     await page.keyboard.press('Enter')
     await shows(frame, '.log:not(.growing)', 'We have two lamps: oak.')
+    await frame.waitForSelector('.message.assistant:last-of-type strong')
     expect(await frame.$eval('.message.assistant:last-of-type strong', ({ textContent }) => textContent)).toBe('two')
     expect(
       await frame.$eval('.message.assistant a', (link) => [link.getAttribute('href'), link.getAttribute('rel')]),
@@ -49,6 +50,8 @@ inChromium('the chat on the page of another origin', () => {
     await page.keyboard.press('Enter')
     await shows(frame, '.log', 'Assistant (AI)')
     await frame.waitForFunction(() => document.querySelectorAll('.log:not(.growing) .message').length === 3)
+    // Text is shown as it was written until what reads Markdown is there.
+    await frame.waitForSelector('.log:not(.growing) .message.assistant:last-child .text p')
     expect(await frame.$$eval('.log img, .log script, .log style, .log a[href]', (found) => found.length)).toBe(0)
     expect(await textOf(frame, '.message.user .text')).toBe(evil)
   })

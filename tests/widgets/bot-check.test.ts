@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
+import { buildAssets, createAssets } from '../../src/pages'
 import { frameHeaders } from '../../src/pages/frame-page'
 import { createWidgetWorld } from './world'
 
@@ -38,6 +39,8 @@ test('a chat begins with a token that the check confirms, and with no other', as
   expect((await begin({ preview_token: body.token })).status).toBe(201)
 })
 
+const assets = await createAssets(buildAssets)()
+
 test('only a page that requires the check may load its script', async () => {
   const turnstileScript = 'https://checks.example/api.js'
   const shown = await world.page('GET', `${id}/public`)
@@ -49,7 +52,7 @@ test('only a page that requires the check may load its script', async () => {
   const { id: other } = await world.widget()
   expect((await world.page('GET', `${other}/public`)).body.security.turnstileScript).toBeNull()
   const policyOf = (security: object) =>
-    frameHeaders({ config: { id, appearance: {}, security }, frameAncestors: [] })['content-security-policy']!
+    frameHeaders({ config: { id, appearance: {}, security }, frameAncestors: [] }, assets)['content-security-policy']!
   expect(policyOf({ turnstileScript })).toContain(
     "script-src 'self' https://checks.example; frame-src https://checks.example;",
   )

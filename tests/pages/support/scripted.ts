@@ -86,7 +86,8 @@ export async function scripted(script: Script = {}) {
     if (pathname.startsWith('/assets/')) return fileOf(pathname.slice('/assets/'.length))
     if (pathname.startsWith('/embed/widget/')) {
       const shown = { config, frameAncestors: [host.url.origin] }
-      return new Response(framePage(shown, await assets()), { headers: frameHeaders(shown) })
+      const set = await assets()
+      return new Response(framePage(shown, set), { headers: frameHeaders(shown, set) })
     }
     const path = pathname.split('/sessions')[1] ?? ''
     const body = request.method === 'POST' ? ((await request.json()) as Record<string, unknown>) : null

@@ -84,7 +84,7 @@ let unread = 0
 
 panel.body.append(transcript.element, suggestions, botCheck.element, rating.form, again)
 panel.extra.append(composer.form)
-document.body.append(panel.launcher, panel.panel)
+document.body.replaceChildren(panel.launcher, panel.panel)
 greet()
 addEventListener('online', () => {
   people.draw()
@@ -98,6 +98,7 @@ bridge.tell('ready', { position: config.appearance.position ?? 'bottom-right', t
 if (bridge.isInline) shell.open()
 document.documentElement.dataset.ready = 'true'
 performance.mark('ready')
+transcript.format()
 
 function greet(): void {
   if (behavior.welcomeMessage) transcript.add('assistant', behavior.welcomeMessage, { id: 'welcome' })

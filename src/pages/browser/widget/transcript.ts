@@ -1,5 +1,5 @@
 import { h } from '../shared/dom'
-import { formatted } from '../shared/markdown'
+import { createFormatting } from './formatting'
 import type { Message } from './wire'
 import { WORDS } from './words'
 
@@ -40,6 +40,10 @@ export function createTranscript() {
   )
   const rows = new Map<string, Row>()
   const pending: Row[] = []
+  const drawn = new Set<Row>()
+  const formatting = createFormatting(() => {
+    for (const row of drawn) row.draw()
+  })
 
   const isAtEnd = () => element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_END_PX
   const toEnd = () => {
@@ -63,6 +67,7 @@ export function createTranscript() {
       operator: WORDS.person(options.name ?? WORDS.somebody),
       system: '',
     }
+    const links = h('div')
     const body = h('div', { class: 'text', dir: 'auto' })
     const note = h('p', { class: 'note' })
     const article = h(
@@ -74,7 +79,7 @@ export function createTranscript() {
     )
     let id: string | null = null
     let content = ''
-    let drawn = 0
+    let drawing = 0
 
     const row: Row = {
       role,
@@ -91,18 +96,19 @@ export function createTranscript() {
       },
       write(text) {
         content = text
-        drawn ||= requestAnimationFrame(() => {
-          drawn = 0
+        drawing ||= requestAnimationFrame(() => {
+          drawing = 0
           row.draw()
         })
       },
       draw() {
-        const shown = role === 'user' || role === 'system' ? document.createTextNode(content) : formatted(content)
-        staying(() => body.replaceChildren(shown))
+        const shown =
+          role === 'user' || role === 'system' ? document.createTextNode(content) : formatting.format(content)
+        staying(() => body.replaceChildren(shown, ...(links.hasChildNodes() ? [links] : [])))
       },
       finish() {
-        cancelAnimationFrame(drawn)
-        drawn = 0
+        cancelAnimationFrame(drawing)
+        drawing = 0
         row.draw()
         if (article.parentNode === growing) staying(() => log.append(article))
       },
@@ -111,14 +117,16 @@ export function createTranscript() {
         if (action) note.append(' ', h('button', { type: 'button', class: 'link', click: action.run }, action.label))
         staying(() => {})
       },
-      addLinks(links) {
-        for (const { label, url } of links) {
+      addLinks(more) {
+        for (const { label, url } of more) {
           if (!/^(?:https?:\/\/|\/)/.test(url)) continue
-          body.append(h('p', {}, h('a', { href: url, target: '_blank', rel: 'noopener noreferrer' }, label)))
+          links.append(h('p', {}, h('a', { href: url, target: '_blank', rel: 'noopener noreferrer' }, label)))
         }
+        if (links.hasChildNodes()) body.append(links)
       },
       remove() {
         article.remove()
+        drawn.delete(row)
         if (id) rows.delete(id)
         const at = pending.indexOf(row)
         if (at >= 0) pending.splice(at, 1)
@@ -126,6 +134,7 @@ export function createTranscript() {
     }
     content = text
     row.draw()
+    drawn.add(row)
     ;(options.grows ? growing : log).append(article)
     if (options.id) row.identify(options.id)
     else if (role === 'user' || role === 'assistant') pending.push(row)
@@ -135,6 +144,8 @@ export function createTranscript() {
 
   return {
     element,
+    /** Once the chat is ready: has texts formatted. */
+    format: formatting.load,
     add,
     has: (id: string) => rows.has(id),
     /** A link below a message, to where the owner has the chat go on. */
@@ -151,6 +162,7 @@ export function createTranscript() {
     },
     clear(): void {
       rows.clear()
+      drawn.clear()
       pending.length = 0
       log.replaceChildren()
       growing.replaceChildren()
