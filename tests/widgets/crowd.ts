@@ -8,8 +8,6 @@ const SHOP = 'https://shop.example'
 /** A crowd comes from one address. */
 const ENV = {
   SVC_TIERS: JSON.stringify({ enterprise: { rpm: 100_000_000, tpm: 100_000_000_000, text: 100_000_000 } }),
-  SVC_CONNECTIONS_PER_ADDRESS: '20000',
-  SVC_CONNECTIONS: '20000',
   SVC_WIDGET_SESSIONS_PER_HOUR: '1000000',
   SVC_WIDGET_MESSAGES_PER_MINUTE: '1000000',
 }

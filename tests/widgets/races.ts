@@ -4,11 +4,10 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
-import { and, eq, isNotNull } from 'drizzle-orm'
 import { type OpenApp, openApp } from '../../src/app/open'
 import { createLog } from '../../src/kernel/log'
-import { takeovers } from '../../src/takeovers/table'
 import type { World } from '../support/world'
+import { SHOP } from './world'
 
 /** What was committed to a chat, in order: the roles of messages, and who had it from then on. */
 export type Log = { chat: string; what: string }[]
@@ -34,7 +33,7 @@ function opened({ config, folder }: Pick<World, 'config' | 'folder'>): Raw {
  * Has the database itself write down what is committed to chats. Everything that does so holds the lock of the chat's
  * takeover, so the order of the rows is that of the commits.
  */
-export async function watchCommits(world: World) {
+export async function watchCommits(world: Pick<World, 'config' | 'folder'>) {
   const raw = opened(world)
   const isPostgres = Boolean(world.config.databaseUrl)
   await raw.run(
@@ -56,14 +55,7 @@ export async function watchCommits(world: World) {
   return {
     log: async () => (await raw.all('SELECT chat, what FROM race_log ORDER BY seq')) as Log,
     /** Its holder has been silent for too long. */
-    age: (chat: string) =>
-      world.app.store.write(async (tx) => {
-        const t = tx.of(takeovers)
-        await tx
-          .update(t)
-          .set({ until: 1 })
-          .where(and(eq(t.subject_id, chat), isNotNull(t.until)))
-      }),
+    age: (chat: string) => raw.run(`UPDATE takeovers SET until = 1 WHERE subject_id = '${chat}' AND until IS NOT NULL`),
   }
 }
 
@@ -97,4 +89,57 @@ export function violationsOf(log: Log): string[] {
       return isWrong ? [`${chat} ${at}: ${rows.map(({ what }) => what).join(' ')}`] : []
     })
   })
+}
+
+const CHATS = 30
+
+type Send = (method: string, path: string, body: object, headers: Record<string, string>) => Promise<Answer>
+type Answer = { status: number; body: Record<string, unknown> }
+type Race = {
+  rounds: number
+  key: string
+  chats: readonly { sessionId: string; token: string }[]
+  /** Asks any of the processes, below `/api/v1/iframes/{id}/`. */
+  send: Send
+  /** Its holder has been silent for too long. */
+  silent(sessionId: string): Promise<unknown>
+  /** The random numbers, which say who comes when. */
+  between(least: number, most: number): number
+}
+
+export const raced = (begin: () => Promise<{ sessionId: string; token: string }>) =>
+  Promise.all(Array.from({ length: CHATS }, begin))
+
+/** Rounds of a visitor, two operators, a release and the clock, at once and in any order. */
+export async function races({ rounds, key, chats, send, silent, between }: Race) {
+  const seen = { answered: 0, silent: 0, statuses: new Set<number>() }
+  const round = async (at: number) => {
+    const { sessionId, token } = chats[at % chats.length]!
+    const operate = (verb: string, body: object = {}) =>
+      send('POST', `conversations/${sessionId}/${verb}`, body, { authorization: `Bearer ${key}` })
+    const ask = async () => {
+      const visitor = { authorization: `Bearer ${token}`, origin: SHOP }
+      const content = `What is ${at} + 1?`
+      const { status, body } = await send('POST', `sessions/${sessionId}/messages`, { content }, visitor)
+      seen.statuses.add(status)
+      if (body.reply) seen.answered += 1
+      else seen.silent += 1
+    }
+    const moves = [
+      ask,
+      () => operate('takeover', { operator_name: 'Ann' }),
+      () => operate('takeover', { operator_name: 'Bob', force: between(0, 1) === 1 }),
+      () => operate('release'),
+      () => silent(sessionId),
+      () => operate('messages', { content: 'Hello' }),
+    ]
+    const begun = moves.map(async (move) => {
+      await Bun.sleep(between(0, 25))
+      await move()
+    })
+    await Promise.all(begun)
+    await operate('release')
+  }
+  for (let at = 0; at < rounds; at += chats.length) await Promise.all(chats.map((_, chat) => round(at + chat)))
+  return seen
 }
