@@ -10,7 +10,7 @@ import { randomBase62 } from '../kernel/crypto'
 import { shuttingDown } from '../kernel/errors'
 import { armFailpoint } from '../kernel/failpoint'
 import { createLog, errorFields, type Log } from '../kernel/log'
-import { type DatabaseLocation, inTurn, migrate, openPostgres, openSqlite, type Store, schemaOf } from '../kernel/store'
+import { type DatabaseLocation, inTurn, openPostgres, openSqlite, type Store } from '../kernel/store'
 import { isTrustedProxy } from './client-address'
 import { assertProductionReady, type Config, type ConfigOverrides, loadConfig } from './config'
 import { buildContainer } from './container'
@@ -20,7 +20,9 @@ import { type DataLock, lockDataDir } from './lock'
 import { createOps } from './ops'
 import { claimPrivate, makePrivate } from './private-file'
 import { connectRedis } from './redis'
+import { prepareSchema } from './schema-at-start'
 import { createServer } from './server'
+import { openTelemetry } from './telemetry'
 
 export type OpenOptions = {
   config: Config
@@ -125,6 +127,7 @@ async function openLocked(options: Options, lock: DataLock) {
     async close(): Promise<void> {
       await container.browser.close()
       redis?.close()
+      await rooms.telemetry?.close()
       // Without a database others see the end of the lease.
       await container.nodes.leave().catch(() => undefined)
       await store.close()
@@ -148,6 +151,7 @@ async function openRooms(
   const store = openStore(location, log, metrics)
   const secrets = await secretsFor(store, { dataDir: config.dataDir, home, newSecrets, serving }).catch(closing(store))
   const redis = connectRedis(config.redisUrl)
+  const telemetry = serving ? await openTelemetry(config, log) : null
   const container = buildContainer({
     config,
     store,
@@ -161,7 +165,11 @@ async function openRooms(
     redis,
     stopping,
     observeEngine: (engine, outcome) => metrics.engineCalls.inc({ engine, outcome }),
-    observeCall: metrics.calls,
+    observeCall: (entry) => {
+      metrics.calls(entry)
+      telemetry?.call(entry)
+    },
+    telemetry,
   })
   await container.nodes.join()
   const released = await container.billing.releaseAbandoned()
@@ -173,7 +181,7 @@ async function openRooms(
     databaseMs: clock.monotonic() - startedAt,
     released,
   }
-  return { location, store, metrics, redis, container, findings }
+  return { location, store, metrics, redis, container, findings, telemetry }
 }
 
 /**
@@ -196,26 +204,6 @@ export const databaseLocationOf = (config: Config): DatabaseLocation =>
   config.databaseUrl
     ? { dialect: 'postgres', url: config.databaseUrl }
     : { dialect: 'sqlite', path: join(config.dataDir, 'svc.db') }
-
-async function prepareSchema(location: DatabaseLocation, config: Config) {
-  const schema = await schemaOf(location)
-  if (schema.applied > schema.known) {
-    throw new ConfigError([
-      `The database has ${schema.applied} migrations and this release knows ${schema.known}. Start the newer release; nothing was changed.`,
-    ])
-  }
-  if (schema.strange) {
-    throw new ConfigError([
-      `The database (${config.databaseUrl ? 'SVC_DATABASE_URL' : join(config.dataDir, 'svc.db')}) was made by another development version of svc, and its tables are not this one's. Start the version that made it, or begin anew with another ${config.databaseUrl ? 'database' : 'SVC_DATA_DIR'}; nothing was changed.`,
-    ])
-  }
-  if (schema.applied === schema.known || config.migrate === 'off') return schema
-  if (config.migrate === 'check') {
-    throw new ConfigError([`The database lacks ${schema.known - schema.applied} migrations. Run: svc-admin migrate up`])
-  }
-  await migrate(location)
-  return schema
-}
 
 /** Opens the store. After a disk failure during a commit the process ends, and recovers at the next start. */
 function openStore(location: DatabaseLocation, log: Log, metrics: Metrics): Store {

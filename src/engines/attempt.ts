@@ -13,7 +13,7 @@ export type Candidate = { engineId: string; target: Target; fallback: boolean }
 export type Reached<T> = Candidate & { value: T; pass: Pass }
 
 /** One upstream call, for operators. `ms` is up to the first byte of a stream, or to the whole answer. */
-export type Attempt = {
+type Attempt = {
   requestId: string | undefined
   mode: string
   target: string

@@ -1,4 +1,4 @@
 /** Traffic: the newest requests and counts a minute, of every process, for operators who look at them. */
 
-export { createTraffic, type Traffic } from './service'
-export { createTraces, type Traces } from './traces'
+export { createTraffic, type RequestLine, type Traffic } from './service'
+export { createTraces, type TracedStep, type Traces } from './traces'

@@ -2,7 +2,13 @@ import { type Clock, iso } from '../kernel/clock'
 import type { Heard, Live } from '../live'
 import { addMinutes, countIn, emptyMinute, type Minute, packMinute, percentile, unpackMinute } from './minutes'
 
-type Deps = { clock: Clock; live: Live; node: string }
+type Deps = {
+  clock: Clock
+  live: Live
+  node: string
+  /** Told of each request that this process has answered. */
+  told?(line: RequestLine): void
+}
 
 /** One request that was answered, without anything of what was sent or said. */
 export type RequestLine = {
@@ -34,7 +40,7 @@ const RECENT = 5
  * Keeps the newest requests of this process in memory, and counts of the last hour. Others hear of them only while an
  * operator looks (`watch`), so that nobody pays for it otherwise. What a process answered is gone with it.
  */
-export function createTraffic({ clock, live, node }: Deps) {
+export function createTraffic({ clock, live, node, told: tellOn }: Deps) {
   const lines: RequestLine[] = []
   const own: Minute[] = []
   const others = new Map<string, Minute[]>()
@@ -53,6 +59,7 @@ export function createTraffic({ clock, live, node }: Deps) {
     const whole = { ...line, at: iso(now) }
     keep(whole)
     if (now < watchedUntil) tell(whole, minute, now)
+    tellOn?.(whole)
   }
 
   /** Has the other processes tell what they answer, for a quarter of a minute. */

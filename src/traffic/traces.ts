@@ -25,7 +25,7 @@ const PART = 1_500
 export function createTraces({ clock, live, node }: Deps) {
   const kept = new Map<string, TracedStep[]>()
   live.hear(ASK, '*', (heard) => heard && heard.node !== node && answer(String(heard.id)))
-  return { step, find }
+  return { step, find, own }
 
   function step(...[requestId, one]: Parameters<Trace>): void {
     let steps = kept.get(requestId)
@@ -38,10 +38,14 @@ export function createTraces({ clock, live, node }: Deps) {
     if (steps.length < MOST_STEPS) steps.push({ ...one, ms, at: iso(Math.floor(clock.now() - ms)) })
   }
 
+  /** What this process remembers of a request, in the order in which it ended. */
+  function own(requestId: string): readonly TracedStep[] {
+    return kept.get(requestId) ?? []
+  }
+
   /** The steps of a request in the order in which they began; none when no process remembers it. */
   async function find(requestId: string): Promise<TracedStep[]> {
-    const own = kept.get(requestId)
-    const steps = own ?? (await fromOthers(requestId))
+    const steps = kept.get(requestId) ?? (await fromOthers(requestId))
     return steps.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
   }
 

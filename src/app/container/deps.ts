@@ -6,6 +6,7 @@ import type { Store } from '../../kernel/store'
 import type { UsageEntry } from '../../usage'
 import type { Config } from '../config'
 import type { Redis } from '../redis'
+import type { Telemetry } from '../telemetry'
 
 /** What the rooms are built from: configuration, infrastructure and keys. */
 export type Deps = {
@@ -29,6 +30,8 @@ export type Deps = {
   observeEngine: Observe
   /** Counts each charged call by what it consumed. */
   observeCall(entry: UsageEntry): void
+  /** Where traces and metrics go; null unless a collector is set. */
+  telemetry: Telemetry | null
   /** Aborts when streams must end because the server stops. */
   stopping: AbortSignal
 }

@@ -19,7 +19,7 @@ import { createNodes } from '../../nodes'
 import { createOrgs } from '../../orgs'
 import { createSettings } from '../../settings'
 import { createTakeovers } from '../../takeovers'
-import { createTraces, createTraffic } from '../../traffic'
+import { createTraces, createTraffic, type RequestLine } from '../../traffic'
 import { createUsageLog, type UsageEntry } from '../../usage'
 import { type Deps, words } from './deps'
 
@@ -38,6 +38,7 @@ export function buildFoundation({
   redis,
   origin,
   observeCall,
+  telemetry,
 }: Deps) {
   const onError = (name: string, error: unknown) => log.error({ loop: name, ...errorFields(error) }, 'loop failed')
   const outbound = createOutbound({
@@ -48,8 +49,9 @@ export function buildFoundation({
   const jobs = createJobs({ store, clock, node, leaseMs: config.jobLeaseSeconds * 1_000, onError })
   const nodes = createNodes({ store, node, home })
   const live = createLive({ wire: store.wire && (redis?.wire ?? store.wire), node, clock, onError })
-  const traffic = createTraffic({ clock, live, node })
   const traces = createTraces({ clock, live, node })
+  const told = telemetry && ((line: RequestLine) => telemetry.request(line, traces.own(line.id)))
+  const traffic = createTraffic({ clock, live, node, ...(told && { told }) })
   const takeovers = createTakeovers({ store, clock, jobs })
   const audit = createAuditLog({ clock })
   const book = createCheckpointBook({ folder: join(config.dataDir, 'audit') })
