@@ -5,7 +5,7 @@ import type { Tools } from '../tools'
 import { fitResults } from './fit'
 import { observe } from './observe'
 import { openingMessages, sayLast, toRequest } from './request'
-import type { Acting, Emit, Spent, Task, Thought, ToolUse } from './schema'
+import type { Acting, Emit, Spent, Task, Thought } from './schema'
 import { createTally } from './tally'
 import { takeTurn, thoughtOf, withOwnIds } from './turn'
 
@@ -35,7 +35,7 @@ export function createAgent(deps: Deps) {
       { call, toolset, guard, conversationId }: Pick<Acting, 'call' | 'toolset' | 'guard' | 'conversationId'>,
       asked: Omit<ToolCall, 'id'>,
       signal: AbortSignal,
-    ): Promise<{ status: ToolUse['status']; result: unknown; error: string | null }> {
+    ): Promise<{ status: 'success' | 'error'; result: unknown; error: string | null }> {
       const spent: Spent = { turns: [], uses: [], said: 0 }
       const [text = ''] = await observe(
         deps,
@@ -45,7 +45,11 @@ export function createAgent(deps: Deps) {
         null,
       )
       const { status, result } = spent.uses[0]!
-      return { status, result, error: status === 'error' ? text.replace(/^Error: /, '') : null }
+      return {
+        status: status === 'success' ? status : 'error',
+        result,
+        error: status !== 'success' ? text.replace(/^Error: /, '') : null,
+      }
     },
 
     /**

@@ -82,7 +82,7 @@ export type CountedTurn = {
 export type ToolUse = {
   id: string
   name: string
-  status: 'success' | 'error'
+  status: 'success' | 'error' | 'awaiting_approval'
   description: string
   arguments: Record<string, unknown>
   result: unknown

@@ -5,7 +5,7 @@ import { invalidInput } from '../kernel/errors'
 import type { Tx } from '../kernel/store'
 import type { Settings } from '../settings'
 import type { Activation } from '../skills'
-import type { InlineTool } from '../tools/schema'
+import type { InlineTool, McpServer } from '../tools/schema'
 import type { StoredAnswer } from './cache'
 import { ignoredIn } from './ignored'
 import { toChatCompletion, toCompletion } from './present'
@@ -58,6 +58,8 @@ export type CompletionRequest<Answer extends object = object> = {
   skills: readonly string[]
   /** Tools defined in the request; the server runs them (contract 22.5). */
   tools: readonly InlineTool[]
+  /** MCP servers whose tools take part; absent for none (contract 28.2). */
+  servers?: readonly McpServer[]
   /** True leaves out this server's tools, the user's memories and installed skills, so the run reaches nothing else. */
   sealed?: boolean
   /** The active skills, when the surface fixes them; installed skills are then not added. */
@@ -124,7 +126,7 @@ export function requestFromOrder(
     images: (order.attachments ?? []).map(toImage),
     temperature: order.temperature,
     skills: order.skills ?? [],
-    tools: order.tools ?? [],
+    ...toolsIn(order),
     ...(order.browser_session_id ? { browserSession: order.browser_session_id } : {}),
     maxIterations: order.max_iterations ?? DEFAULT_ITERATIONS,
     functions: null,
@@ -144,6 +146,12 @@ export function requestFromOrder(
       ...foreignWarnings(order),
     ],
   }
+}
+
+function toolsIn({ tools = [] }: CompletionOrder): Pick<CompletionRequest, 'tools' | 'servers'> {
+  const servers = tools.filter((tool): tool is McpServer => 'type' in tool && tool.type === 'mcp')
+  const inline = tools.filter((tool): tool is InlineTool => !servers.includes(tool as McpServer))
+  return { tools: inline, ...(servers.length ? { servers } : {}) }
 }
 
 /** Clients of other services may take this route for theirs, whose members are ignored here (contract 1.1). */

@@ -85,6 +85,8 @@ export type Run = {
   system: string | null
   /** Sentences for the caller, besides those of the request. */
   warnings: readonly string[]
+  /** Tools of the MCP servers of the request, and what is to be said of them (contract 28.2). */
+  served: { tools: readonly Tool[]; warnings: readonly string[] }
   /** Null when the engine is offered no server-side tools. */
   toolset: Toolset | null
   promptTokens: number

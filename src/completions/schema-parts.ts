@@ -12,7 +12,7 @@ export type FollowUp = Static<typeof FollowUp>
 export const ToolUse = t.Object(
   {
     name: t.String(),
-    status: oneOf(['success', 'error'] as const),
+    status: oneOf(['success', 'error', 'awaiting_approval'] as const),
     description: t.String(),
     arguments: t.Optional(JsonObject),
     result: t.Optional(t.Unknown()),

@@ -4,7 +4,7 @@ import { Firing } from '../guardrails/schema'
 import { defineId, type Id } from '../kernel/ids'
 import { JsonObject, nullable, oneOf, RequestId, type Static, Timestamp, t } from '../kernel/schema'
 import { ImageModel, ImageQuality } from '../media/schema'
-import { InlineTool } from '../tools/schema'
+import { InlineTool, McpServer } from '../tools/schema'
 import { IGNORED_MEMBERS } from './ignored'
 import { FollowUp, JobHandle, ModelRef, Routing, SkillActive, StructuredOutput, ToolUse, Usage } from './schema-parts'
 
@@ -92,7 +92,7 @@ export const CompletionOrder = t.Object(
     conversation_id: t.Optional(nullable(t.String())),
     conversation: t.Optional(InlineConversation),
     skills: t.Optional(t.Array(t.String({ maxLength: 64 }), { maxItems: 20 })),
-    tools: t.Optional(t.Array(InlineTool, { maxItems: 64 })),
+    tools: t.Optional(t.Array(t.Union([McpServer, InlineTool]), { maxItems: 64 })),
     persona: t.Optional(Persona),
     personality_config: t.Optional(PersonalityConfig),
     response_style: t.Optional(ResponseStyle),

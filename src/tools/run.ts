@@ -28,7 +28,11 @@ export function createRun({ roleOf, onFault }: Deps) {
     const read = await readArguments(tool, asked.arguments)
     if (!read.fits) return failed(read.args, 'bad arguments', read.problem)
     const closed = await whyClosed(toolset, tool, context)
-    if (closed) return failed(read.args, closed.description, closed.sentence)
+    if (closed) {
+      const outcome = failed(read.args, closed.description, closed.sentence)
+      const asks = tool.asksCaller && closed.description === APPROVAL
+      return asks ? { ...outcome, status: 'awaiting_approval' } : outcome
+    }
     return tally.withTurn(() => attempt(tool, read.args, context, tally), context.signal)
   }
 
@@ -43,7 +47,7 @@ export function createRun({ roleOf, onFault }: Deps) {
     const forbidden = refusal(tool, call, needsRole ? await roleOf(call) : null)
     if (forbidden) return { description: 'not permitted', sentence: forbidden }
     if (tool.requiresApproval && !toolset.approved.has(tool.name)) {
-      return { description: 'approval required', sentence: needsApproval(tool.name) }
+      return { description: APPROVAL, sentence: needsApproval(tool.name) }
     }
     const missing = tool.unavailable?.()
     return missing ? { description: 'not available', sentence: missing } : null
@@ -85,6 +89,7 @@ async function within(tool: Tool, args: Record<string, unknown>, context: ToolCo
   }
 }
 
+const APPROVAL = 'approval required'
 const OUR_FAULT = 'The tool failed by a fault of this server. Go on without it.'
 
 const failed = (args: Record<string, unknown> | null, description: string, sentence: string): ToolOutcome => ({

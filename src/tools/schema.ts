@@ -22,6 +22,25 @@ export const InlineTool = t.Object(
 )
 export type InlineTool = Static<typeof InlineTool>
 
+/** An MCP server whose tools take part in a request (contract 28.2). */
+export const McpServer = t.Object(
+  {
+    type: t.Literal('mcp'),
+    server_label: t.String({ pattern: '^[a-z0-9-]{1,32}$' }),
+    server_url: t.String({ maxLength: 2_048 }),
+    headers: t.Optional(
+      t.Record(t.String({ maxLength: 128 }), t.String({ maxLength: 2_048 }), {
+        maxProperties: 10,
+        description: 'Sent with each request to the server; never logged',
+      }),
+    ),
+    allowed_tools: t.Optional(t.Array(t.String({ maxLength: 128 }), { maxItems: 64 })),
+    require_approval: t.Optional(oneOf(['never', 'always'] as const)),
+  },
+  { $id: 'McpServer', description: 'Its tools are offered as `label__name`, and run only when approved' },
+)
+export type McpServer = Static<typeof McpServer>
+
 /** One tool as `GET /tools` lists it (contract 5.2). */
 export const ToolEntry = t.Object(
   {

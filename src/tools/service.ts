@@ -4,6 +4,7 @@ import { createInline } from './inline'
 import { isOffered, mergeTools, toToolset } from './rules'
 import { createRun } from './run'
 import type { InlineTool, ToolEntry, ToolQuery } from './schema'
+import { createServers } from './servers'
 import { createSecretOf } from './signing-secret'
 import { createOfSkill } from './skill'
 import type { Tool, Toolset } from './tool'
@@ -27,6 +28,8 @@ export type Wanted = {
   stealth?: boolean
   /** Tools of the browser session of the run; without them no browser tool is offered. */
   bound?: readonly Tool[]
+  /** Tools of the MCP servers of the request. */
+  brought?: readonly Tool[]
   /** Names of system tools that the run has no use for. */
   without?: readonly string[]
   /** `metadata.approved_tools`. */
@@ -44,6 +47,7 @@ export function createTools({ outbound, masterKey, system, enabled, roleOf, onFa
   const registry = new Map(system.map((tool) => [tool.name, tool]))
   const secretOf = createSecretOf(masterKey)
   const readInline = createInline({ outbound, secretOf })
+  const servers = createServers({ outbound })
   let ofSkills: SkillTools = async () => []
 
   return {
@@ -74,6 +78,9 @@ export function createTools({ outbound, masterKey, system, enabled, roleOf, onFa
     /** Validates inline tools before any other work of the request. Throws 400 `validation_error` or `url_blocked`. */
     assertInline: (inline: readonly InlineTool[]): void => void readInline(inline),
 
+    /** Checks the MCP servers of a request, and brings their tools (contract 28.2). */
+    servers,
+
     /** Converts a skill's tools into runnable ones. Throws 400 `validation_error` or `url_blocked`. */
     ofSkill: createOfSkill({ outbound, secretOf }),
 
@@ -84,6 +91,7 @@ export function createTools({ outbound, masterKey, system, enabled, roleOf, onFa
       system: withSystem,
       stealth,
       bound = [],
+      brought = [],
       without = [],
       approved,
       call,
@@ -94,7 +102,11 @@ export function createTools({ outbound, masterKey, system, enabled, roleOf, onFa
       const ours = (withSystem ? offered(on()).filter(isWanted) : []).filter(({ category }) => category !== 'browser')
       const allowed = offered(bound).filter((tool) => isWanted(tool) && on().some(({ name }) => name === tool.name))
       return toToolset(
-        mergeTools({ inline: readInline(inline), skills: offered(skills), system: [...ours, ...allowed] }),
+        mergeTools({
+          inline: [...brought, ...readInline(inline)],
+          skills: offered(skills),
+          system: [...ours, ...allowed],
+        }),
         approved,
       )
     },

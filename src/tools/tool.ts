@@ -37,6 +37,8 @@ export type Tool = {
   scope?: Scope
   /** Runs only when `metadata.approved_tools` names it (contract 22.5). */
   requiresApproval: boolean
+  /** A call that is not approved is not a failure, but handed to the caller (contract 28.2). */
+  asksCaller?: boolean
   /** The skill that defines the tool; null for other tools. */
   skillId: string | null
   timeoutMs: number
@@ -61,7 +63,7 @@ export type AskedCall = { id: string; name: string; arguments: string }
 
 /** How one call ended. */
 export type ToolOutcome = {
-  status: 'success' | 'error'
+  status: 'success' | 'error' | 'awaiting_approval'
   /** One sentence for people, without data. */
   description: string
   /** Null when the engine's arguments were no JSON object. */

@@ -73,11 +73,20 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
       run.routingWarnings = [...(guidance?.warnings ?? []), ...(hasLeft ? [engineLeft(wanted, work)] : [])]
     run.inquiry = inquiryOf(run)
     const sees = SEES_IMAGES.has(work) || (request.images.length > 0 && engines.takesImages(engineId))
+    if (request.servers) {
+      const around = {
+        taken: new Set(request.tools.map(({ name }) => name)),
+        guard: run.guard,
+        signal: run.deadline.signal,
+      }
+      run.served = await tools.servers.bring(request.servers, around)
+    }
     assemble(run, work, sees)
     if (sees) await showImages(run, outbound)
     else hideImages(run, outbound)
     run.warnings = [
       ...run.active.warnings,
+      ...run.served.warnings,
       ...run.routingWarnings,
       ...(run.active.tools.length && !mayOffer(run, engines) ? [TOOLS_LEFT_OUT] : []),
       ...(sees || !request.images.length ? [] : [unseen(request, work, engineId)]),
@@ -126,11 +135,15 @@ function routingOf({ source, confidence, reasoning, preferenceId }: Choice, hasL
 const ACTING_MODES = new Set(['think', 'code', 'research', 'domain_analysis'])
 
 /** A client that runs the tool loop itself gets no server tools: it could not tell their calls from its own. */
-function toolsFor({ request, call, active, browserTools, inquiry }: Run, mode: string, tools: Tools): Toolset | null {
+function toolsFor(
+  { request, call, active, served, browserTools, inquiry }: Run,
+  mode: string,
+  tools: Tools,
+): Toolset | null {
   if (request.functions) return null
   // Those that a skill may use are no reason to offer the others, too.
   const bound = request.browserSession ? browserTools.length : 0
-  const brought = request.tools.length + active.tools.length + bound > 0
+  const brought = request.tools.length + active.tools.length + served.tools.length + bound > 0
   const system = !request.sealed && (brought || ACTING_MODES.has(mode))
   if (!system && !brought) return null
   const approved = approvedIn(request.metadata)
@@ -143,6 +156,7 @@ function toolsFor({ request, call, active, browserTools, inquiry }: Run, mode: s
     system,
     stealth,
     bound: browserTools,
+    brought: served.tools,
     without,
     approved,
     call,
@@ -154,7 +168,7 @@ const TOOLS_LEFT_OUT = 'The tools of the active skills were left out, because th
 
 /** Tools that the request did not bring are not offered to an engine that calls none. */
 const mayOffer = ({ request, engineId }: Run, engines: EngineService): boolean =>
-  request.tools.length > 0 || engines.callsTools(engineId)
+  request.tools.length > 0 || request.servers !== undefined || engines.callsTools(engineId)
 
 /** `auto` stays with the picture that the caller asks to change. */
 const followsPicture = ({ request, history }: Run): boolean =>

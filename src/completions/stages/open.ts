@@ -38,6 +38,7 @@ type Deps = {
 }
 
 const NOTHING: readonly string[] = []
+const NO_SERVERS = { tools: [], warnings: NOTHING }
 const PLAIN_TIMEOUT_MS = 120_000
 const STREAM_TIMEOUT_MS = 600_000
 
@@ -51,6 +52,7 @@ export function createOpen({ store, clock, cacheEnabled, access, stopping, ...ro
   return async function open(call: Call, request: CompletionRequest, write: Write | null): Promise<Run> {
     assertEngines(request, engines)
     if (request.tools.length) tools.assertInline(request.tools)
+    if (request.servers) tools.servers.assertServers(request.servers)
     const { caller } = call
     const attached = typeof request.conversation === 'object' ? request.conversation.attach : null
     const stored = attached === null ? null : await conversations.history(ownerOf(caller), attached)
@@ -63,7 +65,7 @@ export function createOpen({ store, clock, cacheEnabled, access, stopping, ...ro
     const guidance = request.mode === 'auto' ? await routing.of(caller) : null
     const found = guardrails.guardOf(caller)
     const guard = found instanceof Promise ? await found : found
-    const isCacheable = cacheEnabled && request.cache !== 'off' && !browsing?.end
+    const isCacheable = cacheEnabled && request.cache !== 'off' && !browsing?.end && !request.servers
     const policy = guard?.fingerprint ?? null
     const around = {
       soul,
@@ -92,6 +94,7 @@ export function createOpen({ store, clock, cacheEnabled, access, stopping, ...ro
       guidance,
       browserTools: browsing?.tools ?? [],
       active,
+      served: NO_SERVERS,
       guard,
       resolvedMode: request.mode,
       isCounted: false,
