@@ -985,6 +985,7 @@ CREATE UNIQUE INDEX "messages_by_conversation" ON "messages" USING btree ("conve
 CREATE INDEX "bus_events_by_owner" ON "bus_events" USING btree ("owner","created_at","id");--> statement-breakpoint
 CREATE INDEX "bus_events_by_type" ON "bus_events" USING btree ("owner","type","created_at","id");--> statement-breakpoint
 CREATE INDEX "bus_events_by_age" ON "bus_events" USING btree ("created_at","id");--> statement-breakpoint
+CREATE INDEX "bus_events_started" ON "bus_events" USING btree ("owner","created_at") WHERE "bus_events"."depth" > 0;--> statement-breakpoint
 CREATE INDEX "event_subscriptions_by_target" ON "event_subscriptions" USING btree ("subscriber","target");--> statement-breakpoint
 CREATE INDEX "artifacts_by_owner" ON "artifacts" USING btree ("owner","created_at","id");--> statement-breakpoint
 CREATE INDEX "artifacts_expiring" ON "artifacts" USING btree ("expires_at") WHERE "artifacts"."expires_at" is not null;--> statement-breakpoint

@@ -250,6 +250,7 @@ CREATE TABLE `bus_events` (
 CREATE INDEX `bus_events_by_owner` ON `bus_events` (`owner`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `bus_events_by_type` ON `bus_events` (`owner`,`type`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `bus_events_by_age` ON `bus_events` (`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `bus_events_started` ON `bus_events` (`owner`,`created_at`) WHERE "bus_events"."depth" > 0;--> statement-breakpoint
 CREATE TABLE `event_subscriptions` (
 	`owner` text NOT NULL,
 	`stem` text NOT NULL,

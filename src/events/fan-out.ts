@@ -3,6 +3,7 @@ import type { OwnerScope } from '../kernel/caller'
 import { iso } from '../kernel/clock'
 import { newRequestId } from '../kernel/ids'
 import type { Tx } from '../kernel/store'
+import { deliverable, STARTED } from './bounds'
 import { eventRepository as rows } from './repository'
 import type { DomainEvent } from './schema'
 import { type Subscriber, subscribersOf } from './subscriptions'
@@ -15,6 +16,8 @@ import type { BusEventRow } from './table'
 type Receive = (tx: Tx, event: BusEventRow, targets: readonly string[]) => Promise<unknown>
 
 export type FanOut = ReturnType<typeof createFanOut>
+
+type Reach = 'all' | 'nobody' | 'recorded'
 
 /** Whose subscribers an event reaches. */
 type Part = { owner: OwnerScope; reached: ReadonlyMap<Subscriber, string[]> }
@@ -38,7 +41,8 @@ export function createFanOut({ audit }: { audit: Pick<AuditLog, 'recordUnattende
   /** For the bus: an event that a room emits. */
   async function ofServer(tx: Tx, event: DomainEvent): Promise<void> {
     const reached = await subscribersOf(tx, event.scope, event.type)
-    if (reached.size) await store(tx, event, [{ owner: event.scope, reached }], null)
+    if (!reached.size) return
+    await store(tx, event, [{ owner: event.scope, reached }], { source: null, reach: await reachOf(tx, event) })
   }
 
   /**
@@ -57,9 +61,10 @@ export function createFanOut({ audit }: { audit: Pick<AuditLog, 'recordUnattende
       own.delete('webhook')
       parts.push({ owner: self, reached: own })
     }
-    await store(tx, { ...event, data: event.data.value }, parts, source)
+    const reach = await reachOf(tx, event)
+    await store(tx, { ...event, data: event.data.value }, parts, { source, reach })
     const countOf = (subscriber: Subscriber) =>
-      event.depth > MOST_DEPTH ? 0 : parts.reduce((sum, { reached }) => sum + (reached.get(subscriber)?.length ?? 0), 0)
+      reach !== 'all' ? 0 : parts.reduce((sum, { reached }) => sum + (reached.get(subscriber)?.length ?? 0), 0)
     return {
       webhook: countOf('webhook'),
       hook: countOf('hook'),
@@ -68,16 +73,30 @@ export function createFanOut({ audit }: { audit: Pick<AuditLog, 'recordUnattende
     }
   }
 
+  /** Of a loop and of a cascade nothing more starts: neither goes round for ever, nor doubles for ever (R4, R5). */
+  async function reachOf(
+    tx: Tx,
+    { scope, depth, created }: Pick<DomainEvent, 'scope' | 'depth' | 'created'>,
+  ): Promise<Reach> {
+    if (depth > MOST_DEPTH) return 'recorded'
+    if (depth === 0) return 'all'
+    const started = await rows.countStarted(tx, scope, created - STARTED.everyMs, STARTED.most + 1)
+    if (started < STARTED.most) return 'all'
+    // The first of many: a row of the record for each of them would be a flood of its own.
+    return started === STARTED.most ? 'recorded' : 'nobody'
+  }
+
   async function store(
     tx: Tx,
     { id, type, scope: owner, created, data, depth }: Omit<DomainEvent, 'data'> & { data: unknown },
     parts: readonly Part[],
-    source: string | null,
+    { source, reach }: { source: string | null; reach: Reach },
   ): Promise<void> {
-    const envelope = JSON.stringify({ id, type, created: iso(created), data })
+    const envelope = JSON.stringify({ id, type, created: iso(created), data: deliverable(data) })
     const row: BusEventRow = { id, owner, type, envelope, source, depth, created_at: created }
     await rows.insert(tx, row)
-    if (depth > MOST_DEPTH) {
+    if (reach === 'nobody') return
+    if (reach === 'recorded') {
       const about = { scope: owner, requestId: newRequestId() }
       const input = { metadata: { event_type: type, depth } }
       await audit.recordUnattended(tx, about, {

@@ -1,4 +1,4 @@
-import { and, eq, gte, inArray, lt } from 'drizzle-orm'
+import { and, eq, gt, gte, inArray, lt } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import { pagesBy, type Wanted } from '../kernel/keyset'
 import type { Page } from '../kernel/page'
@@ -42,6 +42,13 @@ export const eventRepository = {
     const since = range.from === null ? undefined : gte(t.created_at, range.from)
     const until = range.to === null ? undefined : lt(t.created_at, range.to)
     return newestFirst(db, wanted, whose, type === undefined ? undefined : eq(t.type, type), since, until)
+  },
+
+  /** How many events since a moment were started by others, counted up to `most`. */
+  async countStarted(tx: Tx, owner: OwnerScope, since: number, most: number): Promise<number> {
+    const t = tx.of(busEvents)
+    const started = and(eq(t.owner, owner), gte(t.created_at, since), gt(t.depth, 0))
+    return (await tx.select({ id: t.id }).from(t).where(started).limit(most)).length
   },
 
   /** The texts of these events, by id. */

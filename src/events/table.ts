@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import { defineTable, type Row } from '../kernel/store'
 import type { EventId } from './schema'
@@ -21,6 +22,7 @@ export const busEvents = defineTable((k) =>
       k.index('bus_events_by_owner').on(t.owner, t.created_at, t.id),
       k.index('bus_events_by_type').on(t.owner, t.type, t.created_at, t.id),
       k.index('bus_events_by_age').on(t.created_at, t.id),
+      k.index('bus_events_started').on(t.owner, t.created_at).where(sql`${t.depth} > 0`),
     ],
   ),
 )

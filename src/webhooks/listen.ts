@@ -22,7 +22,7 @@ type Deps = {
   findToChange(tx: Tx, caller: Caller, id: string): Promise<WebhookRow>
 }
 
-/** How many deliveries one answer holds: each has 64 KB at most. */
+/** How many deliveries one answer holds: each has 256 KB at most, and mostly 64. */
 const MOST = 16
 const LOOK_EVERY_MS = 200
 

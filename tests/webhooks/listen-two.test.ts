@@ -1,0 +1,49 @@
+import { afterAll, expect, test } from 'bun:test'
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { devKeyOf, type ServerProcess, startServerProcess } from '../support/server-process'
+import { createMigratedDatabase, postgresUrl } from '../support/store'
+
+test.skipIf(!postgresUrl)(
+  'whoever listens at one process gets what happens at the other, once it is told',
+  async () => {
+    const root = mkdtempSync(join(tmpdir(), 'svc-listen-'))
+    const database = await createMigratedDatabase(postgresUrl!)
+    const nodes: ServerProcess[] = []
+    afterAll(async () => {
+      for (const node of nodes) await node.kill()
+      await database.drop()
+      rmSync(root, { recursive: true, force: true })
+    })
+    const boot = async (name: string) => {
+      const node = await startServerProcess({ dataDir: join(root, name), env: { SVC_DATABASE_URL: database.url } })
+      nodes.push(node)
+      return node
+    }
+    const one = await boot('a')
+    const authorization = `Bearer ${devKeyOf(join(root, 'a'))}`
+    mkdirSync(join(root, 'b'), { mode: 0o700 })
+    cpSync(join(root, 'a', 'secrets.json'), join(root, 'b', 'secrets.json'))
+    const two = await boot('b')
+    const ask = async (at: ServerProcess, method: string, path: string, body?: object) => {
+      const headers = { authorization, 'content-type': 'application/json' }
+      const sent = body ? { body: JSON.stringify(body) } : {}
+      return (await fetch(`${at.url}/api/v1/${path}`, { method, headers, ...sent })).json() as Promise<never>
+    }
+    const { id } = await ask(one, 'POST', 'webhooks', { url: 'listen:', event_types: ['order.*'] })
+    const { user } = await ask(one, 'GET', 'auth/me')
+    const waiting = ask(two, 'PUT', `webhooks/${id}/listener`, { wait_seconds: 20 })
+    const event = await ask(one, 'POST', 'events', { orgId: user.id, eventType: 'order.paid', payload: { n: 1 } })
+    expect(event.matchedWebhooks).toBe(1)
+    const { deliveries } = await waiting
+    expect(deliveries).toMatchObject([{ event_id: event.id, event_type: 'order.paid' }])
+    // Whoever reconnects to the other process gets it again, until one of them was told.
+    expect((await ask(one, 'PUT', `webhooks/${id}/listener`, {})).deliveries).toHaveLength(1)
+    const done = [{ event_id: event.id, http_status: 200 }]
+    await Promise.all([one, two].map((node) => ask(node, 'PUT', `webhooks/${id}/listener`, { done })))
+    for (const node of nodes) expect((await ask(node, 'PUT', `webhooks/${id}/listener`, {})).deliveries).toEqual([])
+    const log = (await ask(two, 'GET', `webhooks/${id}/deliveries`)).deliveries
+    expect(log).toMatchObject([{ event_id: event.id, status: 'success', http_status: 200, attempt: 1 }])
+  },
+)

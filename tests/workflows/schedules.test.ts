@@ -1,0 +1,44 @@
+import { expect, test } from 'bun:test'
+import { fakeClock } from '../support/clock'
+import { isLong } from '../support/long'
+import { createWorld } from '../support/world'
+
+const MANY = isLong ? 10_000 : 40
+const MINUTE = 60_000
+const TICKS = 3
+/** Each tick is looked at so late. Were the next time counted from then, it would move. */
+const LATE_MS = 7_000
+
+const clock = fakeClock('2026-03-01T00:00:30.000Z')
+const world = await createWorld({ clock, config: { maxWorkflows: MANY } })
+const { jobs } = world.app.container
+
+test('schedules come when they are due however late they are looked at, each time once', async () => {
+  const ada = await world.person()
+  const flow = {
+    triggerType: 'schedule',
+    triggerConfig: { cron: '*/5 * * * *', timezone: 'UTC' },
+    steps: [{ type: 'transform', name: 'a', config: { template: '{{trigger.scheduledFor}}' } }],
+  }
+  const ids: string[] = []
+  for (let at = 0; at < MANY; at++) {
+    ids.push((await ada.send('POST', 'workflows', { ...flow, name: `Flow ${at}` })).body.workflow.id)
+  }
+  let tookMs = 0
+  for (let tick = 1; tick <= TICKS; tick++) {
+    clock.advance(Date.parse('2026-03-01T00:00:00.000Z') + tick * 5 * MINUTE + LATE_MS - clock.now())
+    const began = performance.now()
+    await jobs.runDue('workflow.schedule')
+    tookMs += performance.now() - began
+  }
+  for (const id of isLong ? ids.filter((_, at) => at % 100 === 0) : ids) {
+    const { runs } = (await ada.send('GET', `workflows/${id}/runs`)).body
+    expect(runs.map(({ triggerData }: { triggerData: { scheduledFor: string } }) => triggerData.scheduledFor)).toEqual([
+      '2026-03-01T00:15:00.000Z',
+      '2026-03-01T00:10:00.000Z',
+      '2026-03-01T00:05:00.000Z',
+    ])
+    expect((await ada.send('GET', `workflows/${id}`)).body.workflow.nextRunAt).toBe('2026-03-01T00:20:00.000Z')
+  }
+  if (isLong) process.stderr.write(`${MANY} schedules: ${Math.round(tookMs / TICKS)} ms a tick\n`)
+})
