@@ -6,6 +6,8 @@ type Deps = { access: AccessWatch; clock: Clock; onError(name: string, error: un
 
 /** An answer must end within 5 s of its caller's access, so that two looks fit in. */
 const IDLE_MS = 2_000
+/** While none runs: one that begins meanwhile is looked at in time all the same. */
+const NONE_RUNS_MS = 4_000
 
 /** Looks at the access of all running answers until stopped. */
 export function startAccessLoop({ access, clock, onError }: Deps): Loop {
@@ -21,5 +23,5 @@ export function startAccessLoop({ access, clock, onError }: Deps): Loop {
     }
     return 0
   }
-  return startLoop({ name: 'access', idleMs: IDLE_MS, clock, onError, tick })
+  return startLoop({ name: 'access', idleMs: () => (access.isIdle() ? NONE_RUNS_MS : IDLE_MS), clock, onError, tick })
 }

@@ -34,6 +34,9 @@ export function createAccessWatch({ store, keys, sessions, orgs, writeSessionUse
   let written: Promise<unknown> = Promise.resolve()
 
   return {
+    /** Whether no answer runs here. */
+    isIdle: (): boolean => running.size === 0,
+
     follow(caller: TenantCaller): Access {
       const one = { caller, ending: new AbortController() }
       running.add(one)

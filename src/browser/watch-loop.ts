@@ -23,6 +23,8 @@ export type WatchDeps = {
 }
 
 const TICK_MS = 1_000
+/** While no session is here, and no other process may ask: a sleeping server wakes less. */
+const NONE_MS = 5_000
 const LONGEST_NAP_MS = 5_000
 const SEEN_MS = 5_000
 const BATCH = 50
@@ -33,6 +35,7 @@ const BATCH = 50
  */
 export function createWatch({ store, clock, node, billing, host, end, idleMs, answerCalls }: WatchDeps) {
   let lastSeen = 0
+  let pauseMs = TICK_MS
 
   async function finish(row: SessionRow, reason: EndReason): Promise<void> {
     const bytes = host.find(row.id) ? host.bytesOf(row.id) : null
@@ -59,7 +62,9 @@ export function createWatch({ store, clock, node, billing, host, end, idleMs, an
     }
   }
 
-  return async function tick(): Promise<number> {
+  return Object.assign(tick, { pauseMs: () => pauseMs })
+
+  async function tick(): Promise<number> {
     if (store.dialect === 'postgres') await answerCalls()
     const now = clock.now()
     let ended = 0
@@ -80,7 +85,8 @@ export function createWatch({ store, clock, node, billing, host, end, idleMs, an
       const row = open.has(id) ? undefined : await rows.byLink(store.read, id)
       if (row?.state === 'ended') await host.end(id, row.reason ?? 'call')
     }
-    if (now - lastSeen >= SEEN_MS) {
+    pauseMs = store.dialect === 'postgres' || open.size ? TICK_MS : NONE_MS
+    if (open.size && now - lastSeen >= SEEN_MS) {
       lastSeen = now
       await store.write((tx) => rows.seen(tx, [...open], now))
     }
@@ -98,12 +104,13 @@ export function createWatch({ store, clock, node, billing, host, end, idleMs, an
 }
 
 export const startWatchLoop = (
-  watch: () => Promise<number>,
+  watch: ReturnType<typeof createWatch>,
   { clock, onError }: { clock: Clock; onError(name: string, error: unknown): void },
 ): Loop => {
   const tick = async () => {
     await watch()
     return 0
   }
-  return startLoop({ name: 'browser-sessions', idleMs: TICK_MS, longestNapMs: LONGEST_NAP_MS, clock, onError, tick })
+  const pace = { idleMs: watch.pauseMs, longestNapMs: LONGEST_NAP_MS }
+  return startLoop({ name: 'browser-sessions', ...pace, clock, onError, tick })
 }

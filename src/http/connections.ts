@@ -6,6 +6,8 @@ import type { Accepted, SocketTable } from './socket-table'
 
 /** How often the open descriptors are counted, which costs next to nothing. */
 const COUNT_MS = 100
+/** How often while hardly any are open and none comes or goes: a sleeping server wakes less. */
+const CALM_MS = 800
 /** The connections are looked at when so many more descriptors are open, and otherwise once in LOOK_MS. */
 const MORE = 64
 const LOOK_MS = 1_000
@@ -82,12 +84,15 @@ export function createConnections({ clock, log, limits, isProxy }: Deps) {
       watched = table
       const quiet = Math.min(limits.perAddress, limits.total) / 2
       let [lastCount, lookedAt, ending] = [0, clock.monotonic(), [] as Accepted[]]
+      let [before, everyMs] = [0, COUNT_MS]
       const tick = () => {
         const now = clock.monotonic()
         // Ending one takes as long as a small request; the others are ended when those that wait had their turn.
         if (ending.length) for (const connection of ending.splice(0, AT_ONCE)) table.end(connection)
         else {
           const count = openDescriptors()
+          everyMs = count === before && count <= quiet ? Math.min(everyMs * 2, CALM_MS) : COUNT_MS
+          before = count
           const isDue = now - lookedAt >= LOOK_MS || count - lastCount >= MORE
           if (count < lastCount) lastCount = count
           // Without many descriptors there is only to forget, now and then, who has left.
@@ -97,7 +102,7 @@ export function createConnections({ clock, log, limits, isProxy }: Deps) {
             lookedAt = clock.monotonic()
           }
         }
-        cancel = clock.after(Math.max(ending.length ? PAUSE_MS : COUNT_MS, clock.monotonic() - now), tick)
+        cancel = clock.after(Math.max(ending.length ? PAUSE_MS : everyMs, clock.monotonic() - now), tick)
       }
       let cancel = clock.after(COUNT_MS, tick)
       return () => {

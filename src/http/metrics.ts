@@ -2,7 +2,7 @@ import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client
 import { createCallMetrics } from './call-metrics'
 
 /** How often the delay of the event loop is looked at. */
-const LAG_EVERY_MS = 250
+const LAG_EVERY_MS = 1_000
 /** Default metrics that are left out: reading them walks the whole heap, and Bun has no such heap spaces. */
 const UNTOLD = ['total', 'used', 'available'].map((what) => `nodejs_heap_space_size_${what}_bytes`)
 

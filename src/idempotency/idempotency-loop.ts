@@ -14,7 +14,8 @@ const BATCH = 500
 export const startIdempotencyLoop = ({ idempotency, clock, onError }: Deps): Loop =>
   startLoop({
     name: 'idempotency-leases',
-    idleMs: RENEW_MS,
+    // On SQLite there are no leases: it would wake for nothing.
+    idleMs: idempotency.hasLeases ? RENEW_MS : EXPIRY_MS,
     clock,
     onError,
     tick: async () => {

@@ -6,13 +6,14 @@ type Deps = { nodes: Nodes; clock: Clock; onError(name: string, error: unknown):
 
 /** A quarter of the lease, so that one late renewal does not end it. */
 export const RENEW_MS = 1_500
+const ALONE_MS = 60_000
 
 /** Keeps the lease of this process. A database that was away is tried as often as ever: every lease has lapsed then. */
 export const startLeaseLoop = ({ nodes, clock, onError }: Deps): Loop =>
   startLoop({
     name: 'node-lease',
-    idleMs: RENEW_MS,
-    longestNapMs: RENEW_MS,
+    // One process alone has no lease: it would wake for nothing.
+    ...(nodes.isCluster ? { idleMs: RENEW_MS, longestNapMs: RENEW_MS } : { idleMs: ALONE_MS }),
     clock,
     onError,
     tick: async () => {

@@ -22,7 +22,7 @@ export function createNodes({ store, node, home }: Deps) {
   let steadySince = 0
   let renewedAt = Number.NEGATIVE_INFINITY
 
-  return { join, renew, leave }
+  return { isCluster, join, renew, leave }
 
   /** Before the first request. Ends the process that used this data folder before. */
   async function join(): Promise<void> {

@@ -12,6 +12,8 @@ import { type Speed, speedsOf } from './speeds'
 
 /** Pause between rollups; reports read newer calls one by one. */
 const IDLE_MS = 2_000
+/** After a look that found nothing: a sleeping server wakes less. */
+const CALM_MS = 6_000
 /** Most records read and most buckets written per batch: both hold up other work for some milliseconds (I28). */
 const MOST_RECORDS = 2_000
 const MOST_BUCKETS = 200
@@ -90,13 +92,15 @@ type Options = { store: Store; clock: Clock; onError(name: string, error: unknow
 /** Keeps the rollups a few seconds behind the calls; reports read what is not rolled up yet. */
 export const startRollupLoop = ({ store, clock, onError }: Options): Loop => {
   const rollBatch = createRollup({ store })
+  let found = 0
   return startLoop({
     name: 'usage-rollups',
-    idleMs: IDLE_MS,
+    idleMs: () => (found ? IDLE_MS : CALM_MS),
     clock,
     onError,
     tick: async () => {
       const { records, done } = await rollBatch()
+      found = records
       return done ? 0 : records
     },
   })
