@@ -83,11 +83,12 @@ function meantOf(branches: readonly Shape[], value: object): { branch: Shape } |
     some.flatMap((one) => (one.anyOf ? flat(one.anyOf) : [one]))
   const found = flat(branches).filter(({ type }) => type === (Array.isArray(value) ? 'array' : 'object'))
   if (found.length < 2) return found[0] && { branch: found[0] }
-  // Alternatives of the same type are told apart by a tag: a member with fixed values, others in each.
-  const tag = Object.keys(found[0]!.properties ?? {}).find((name) => tellsApart(name, found))
+  // Alternatives of the same type are told apart by a tag: a member with fixed values, others in each. One may have none.
+  const names = new Set(found.flatMap((one) => Object.keys(one.properties ?? {})))
+  const tag = [...names].find((name) => tellsApart(name, found))
   if (tag === undefined) return undefined
   const said = (value as Record<string, unknown>)[tag]
-  const branch = found.find((one) => wordsOf(one, tag)?.includes(said))
+  const branch = found.find((one) => wordsOf(one, tag)?.includes(said)) ?? found.find((one) => !wordsOf(one, tag))
   if (branch) return { branch }
   if (said === undefined) {
     return {
@@ -101,7 +102,7 @@ function meantOf(branches: readonly Shape[], value: object): { branch: Shape } |
 function tellsApart(name: string, branches: readonly Shape[]): boolean {
   const words = branches.map((one) => wordsOf(one, name))
   const all = words.flatMap((some) => some ?? [])
-  return words.every((some) => some !== undefined) && new Set(all).size === all.length
+  return words.filter((some) => !some).length <= 1 && new Set(all).size === all.length
 }
 
 function wordsOf({ properties }: Shape, name: string): readonly unknown[] | undefined {

@@ -73,7 +73,7 @@ describe('settings', () => {
     expect(problemsOf(() => loadConfig({ configFile: file('{ "port": ') }))[0]).toContain('is not valid JSON')
     const missing = join(root, 'nowhere.json')
     expect(problemsOf(() => loadConfig({ configFile: missing }))).toEqual([
-      `There is no configuration file ${missing}.`,
+      `There is no configuration file ${missing}. svc-admin config set NAME VALUE makes it.`,
     ])
   })
 

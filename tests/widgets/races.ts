@@ -21,9 +21,19 @@ function opened({ config, folder }: Pick<World, 'config' | 'folder'>): Raw {
     return { run: all, all, close: () => client.close() }
   }
   const database = new Database(join(folder, 'svc.db'))
-  database.run('PRAGMA busy_timeout = 10000')
+  // A wait of SQLite's own would stop the app in this process, which could then never commit what is waited for.
+  database.run('PRAGMA busy_timeout = 0')
+  const run = async (text: string): Promise<unknown> => {
+    try {
+      return database.run(text)
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error
+      await Bun.sleep(1)
+      return run(text)
+    }
+  }
   return {
-    run: async (text) => database.run(text),
+    run,
     all: async (text) => database.query(text).all(),
     close: async () => database.close(),
   }

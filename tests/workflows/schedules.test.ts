@@ -1,9 +1,10 @@
 import { expect, test } from 'bun:test'
 import { fakeClock } from '../support/clock'
 import { isLong } from '../support/long'
+import { postgresUrl } from '../support/store'
 import { createWorld, type Person } from '../support/world'
 
-const MANY = isLong ? 10_000 : 40
+const MANY = isLong ? (postgresUrl ? 2_000 : 10_000) : 40
 const EACH = 25
 const MINUTE = 60_000
 const TICKS = 3
@@ -14,35 +15,39 @@ const clock = fakeClock('2026-03-01T00:00:30.000Z')
 const world = await createWorld({ clock, config: { maxWorkflows: MANY } })
 const { jobs } = world.app.container
 
-test('schedules come when they are due however late they are looked at, each time once', async () => {
-  const flow = {
-    triggerType: 'schedule',
-    triggerConfig: { cron: '*/5 * * * *', timezone: 'UTC' },
-    steps: [{ type: 'transform', name: 'a', config: { template: '{{trigger.scheduledFor}}' } }],
-  }
-  const made: { by: Person; id: string }[] = []
-  let by = await world.person()
-  for (let at = 1; at <= MANY; at++) {
-    // The clock stands still, so that one person may only make so many.
-    if (at % EACH === 0) by = await world.person()
-    const { body } = await by.send('POST', 'workflows', { ...flow, name: `Flow ${at}` })
-    made.push({ by, id: body.workflow.id })
-  }
-  let tookMs = 0
-  for (let tick = 1; tick <= TICKS; tick++) {
-    clock.advance(Date.parse('2026-03-01T00:00:00.000Z') + tick * 5 * MINUTE + LATE_MS - clock.now())
-    const began = performance.now()
-    await jobs.runDue('workflow.schedule')
-    tookMs += performance.now() - began
-  }
-  for (const { by, id } of isLong ? made.filter((_, at) => at % 100 === 0) : made) {
-    const { runs } = (await by.send('GET', `workflows/${id}/runs`)).body
-    expect(runs.map(({ triggerData }: { triggerData: { scheduledFor: string } }) => triggerData.scheduledFor)).toEqual([
-      '2026-03-01T00:15:00.000Z',
-      '2026-03-01T00:10:00.000Z',
-      '2026-03-01T00:05:00.000Z',
-    ])
-    expect((await by.send('GET', `workflows/${id}`)).body.workflow.nextRunAt).toBe('2026-03-01T00:20:00.000Z')
-  }
-  if (isLong) process.stderr.write(`${MANY} schedules: ${Math.round(tookMs / TICKS)} ms a tick\n`)
-})
+const PATIENCE_MS = 600_000
+
+test(
+  'schedules come when they are due however late they are looked at, each time once',
+  async () => {
+    const flow = {
+      triggerType: 'schedule',
+      triggerConfig: { cron: '*/5 * * * *', timezone: 'UTC' },
+      steps: [{ type: 'transform', name: 'a', config: { template: '{{trigger.scheduledFor}}' } }],
+    }
+    const made: { by: Person; id: string }[] = []
+    let by = await world.person()
+    for (let at = 1; at <= MANY; at++) {
+      // The clock stands still, so that one person may only make so many.
+      if (at % EACH === 0) by = await world.person()
+      const { body } = await by.send('POST', 'workflows', { ...flow, name: `Flow ${at}` })
+      made.push({ by, id: body.workflow.id })
+    }
+    let tookMs = 0
+    for (let tick = 1; tick <= TICKS; tick++) {
+      clock.advance(Date.parse('2026-03-01T00:00:00.000Z') + tick * 5 * MINUTE + LATE_MS - clock.now())
+      const began = performance.now()
+      await jobs.runDue('workflow.schedule')
+      tookMs += performance.now() - began
+    }
+    for (const { by, id } of isLong ? made.filter((_, at) => at % 100 === 0) : made) {
+      const { runs } = (await by.send('GET', `workflows/${id}/runs`)).body
+      expect(
+        runs.map(({ triggerData }: { triggerData: { scheduledFor: string } }) => triggerData.scheduledFor),
+      ).toEqual(['2026-03-01T00:15:00.000Z', '2026-03-01T00:10:00.000Z', '2026-03-01T00:05:00.000Z'])
+      expect((await by.send('GET', `workflows/${id}`)).body.workflow.nextRunAt).toBe('2026-03-01T00:20:00.000Z')
+    }
+    if (isLong) process.stderr.write(`${MANY} schedules: ${Math.round(tookMs / TICKS)} ms a tick\n`)
+  },
+  PATIENCE_MS,
+)
