@@ -110,6 +110,7 @@ describe('in a terminal', () => {
   })
 
   test('a table is cut to the width, and an error is red', async () => {
+    await typed(['keys', 'create', '--name', 'of a person who says all of it '.repeat(3).trim(), '--yes'])
     const { screen } = await typed(['keys', 'list'], [], 80)
     for (const line of screen.split(/\r?\n/)) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(80)
     expect(screen).toContain('…')
