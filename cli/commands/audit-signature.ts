@@ -1,11 +1,12 @@
-import { createReadStream, readFileSync } from 'node:fs'
+import { createReadStream, existsSync, readFileSync } from 'node:fs'
 import { isGenuine } from '../../src/audit/proof'
 import { ExportSignature } from '../../src/audit/schema'
 import { checker } from '../../src/kernel/schema'
+import { clean } from '../../src/kernel/text'
 import { CheckFailed, usageFailure } from '../failure'
 import { column } from '../output/columns'
 import type { Shell } from '../shell'
-import { complain, pathOf } from './audit-verify'
+import { fromHere } from '../transport'
 
 const columns = [
   column('ok', 'HOLDS', { kind: 'flag' }),
@@ -46,4 +47,12 @@ function read(path: string): ExportSignature {
     if (!(error instanceof SyntaxError)) throw error
   }
   throw usageFailure(`${path} is no signature of an export.`, 'audit export --out FILE --sign writes one')
+}
+
+export const complain = (shell: Shell, what: string) => shell.io.err(`${shell.paint('bad', 'broken:')} ${clean(what)}`)
+
+export function pathOf({ cwd }: Shell, word: string): string {
+  const path = fromHere(cwd, word)
+  if (!existsSync(path)) throw usageFailure(`There is no file ${path}.`, 'write its path from the current folder')
+  return path
 }

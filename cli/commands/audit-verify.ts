@@ -1,16 +1,14 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { type Broken, type Proof, verifyExport } from '../../src/audit/proof'
 import { type ChainCheck, Checkpoint } from '../../src/audit/schema'
 import { checker } from '../../src/kernel/schema'
-import { clean } from '../../src/kernel/text'
 import { recordsOf } from '../audit-file'
 import { defineCommand } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'
 import { column } from '../output/columns'
 import type { Shell } from '../shell'
-import { fromHere } from '../transport'
 import { optional, text, whole } from '../words'
-import { verifySignature } from './audit-signature'
+import { complain, pathOf, verifySignature } from './audit-signature'
 
 const chainColumns = [
   column('scope', 'CHAIN'),
@@ -119,8 +117,6 @@ async function verifyFile(shell: Shell, file: string, kept: string | undefined, 
   throw new CheckFailed()
 }
 
-export const complain = (shell: Shell, what: string) => shell.io.err(`${shell.paint('bad', 'broken:')} ${clean(what)}`)
-
 const spelled = ({ reason, line, events }: Broken): string =>
   [line === null ? '' : `record ${line}: `, reason, events.length ? ` (${events.join(', ')})` : ''].join('')
 
@@ -152,10 +148,4 @@ function parseLine(line: string): unknown {
   } catch {
     return null
   }
-}
-
-export function pathOf({ cwd }: Shell, word: string): string {
-  const path = fromHere(cwd, word)
-  if (!existsSync(path)) throw usageFailure(`There is no file ${path}.`, 'write its path from the current folder')
-  return path
 }

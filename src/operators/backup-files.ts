@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
 import { mkdir, open, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sha256Hex } from '../kernel/crypto'
@@ -68,4 +70,11 @@ export async function listedIn(folder: string): Promise<{ sha256: string; path: 
       if (!sha256 || !name?.startsWith(part!)) throw new Error(`${LIST} has a line that names no file of this backup.`)
       return { sha256, path: join(part!, name) }
     })
+}
+
+/** Hashed in chunks, because a backup may be larger than memory. */
+export async function sha256Of(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Uint8Array)
+  return hash.digest('hex')
 }

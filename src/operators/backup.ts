@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { chmod, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { isAbsolute, join, resolve } from 'node:path'
 import type { AuditLog } from '../audit'
@@ -7,7 +5,7 @@ import type { Call, OperatorCaller } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import { defineError, invalidInput } from '../kernel/errors'
 import type { Store } from '../kernel/store'
-import { type Contents, copyFiles } from './backup-files'
+import { type Contents, copyFiles, sha256Of } from './backup-files'
 import { BACKUP } from './backups'
 import type { Backup, NewBackup } from './schema'
 
@@ -79,10 +77,3 @@ const exists = (path: string): Promise<boolean> =>
     () => true,
     () => false,
   )
-
-/** Hashed in chunks, because a backup may be larger than memory. */
-export async function sha256Of(path: string): Promise<string> {
-  const hash = createHash('sha256')
-  for await (const chunk of createReadStream(path)) hash.update(chunk as Uint8Array)
-  return hash.digest('hex')
-}

@@ -1,11 +1,10 @@
 import { commandLines } from '../draw/boxes'
 import { chosenChat } from '../screens/takeovers'
 import type { Effect } from './events'
-import { keyed, stay, withList, writing } from './keys'
 import type { Dialog, Model } from './model'
 import { found, wordsOf } from './palette'
 import { listOf } from './rows'
-import { type Step, told } from './update'
+import { type Step, stay, told, withList, writing } from './step'
 
 const MOST_CHARS = 4_000
 const MOST_FILTERS = 20
@@ -148,7 +147,6 @@ function write(model: Model, key: string, text: string): Step {
   const chat = chosenChat(model)
   if (key === 'esc' || !chat) return stay(browse(model))
   const draft = model.drafts[chat.id] ?? ''
-  if (key === 'ctrl-l') return keyed(browse(model), key, text)
   if (key === 'enter') {
     if (!draft.trim() || (model.mode.type === 'write' && model.mode.sending)) return stay(model)
     // The same words in the same place of the same chat are said once, however often they are sent.

@@ -6,16 +6,16 @@ import { diffPath, hunksOf, type Part, submissionPath } from '../screens/review'
 import { chatPath, chosenChat } from '../screens/takeovers'
 import type { Effect } from './events'
 import { inMode } from './keys-modes'
-import { type ListState, type Model, type Row, SCREENS, type Screen } from './model'
+import { type Model, type Row, SCREENS, type Screen } from './model'
 import { chosenAt, chosenRow, listOf, pickedRows, shownRows } from './rows'
-import { type Step, told } from './update'
-
-export const stay = (model: Model, ...effects: Effect[]): Step => ({ model, effects })
+import { type Step, stay, told, withList, writing } from './step'
 
 /** What a key does, by the mode the program is in. */
 export function keyed(model: Model, key: string, text: string): Step {
   if (key === 'ctrl-c') return stay(model, { type: 'quit' })
   if (key === 'ctrl-z') return stay(model, { type: 'suspend' })
+  // Whoever writes to a visitor may look anew.
+  if (model.mode.type === 'write' && key === 'ctrl-l') return keyed({ ...model, mode: { type: 'browse' } }, key, text)
   if (model.mode.type !== 'browse') return inMode(model, key, text)
   const meaning = meaningOf(model.screen, key)
   if (meaning?.startsWith('review.') && !model.review) return global(model, fallback(model, key) ?? '', key)
@@ -74,11 +74,6 @@ function global(model: Model, meaning: string, key: string): Step {
       return act(model, meaning, key)
   }
 }
-
-export const withList = (model: Model, change: Partial<ListState>, screen = model.screen): Model => ({
-  ...model,
-  lists: { ...model.lists, [screen]: { ...model.lists[screen], ...change } },
-})
 
 function goTo(model: Model, screen: Screen): Step {
   const next: Model = { ...model, screen, review: null, mode: { type: 'browse' } }
@@ -221,13 +216,6 @@ function inChat(model: Model, meaning: string): Step {
   }
   const verb = meaning === 'takeovers.take' ? 'take' : 'release'
   return writing(held, { type: 'run', argv: argv(verb), as: 'told', write: true })
-}
-
-/** Does it, unless the dashboard is read-only or the server is away. */
-export function writing(model: Model, effect: Effect & { type: 'run' }): Step {
-  if (!model.canWrite) return stay(told(model, 'This is read-only. :write turns changes on.'))
-  if (model.link.state === 'offline') return stay(told(model, 'Actions are off until the server answers again.'))
-  return stay(model, effect)
 }
 
 function ask(model: Model, asked: Asked): Step {

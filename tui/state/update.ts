@@ -2,11 +2,8 @@ import { chatPath, chosenChat } from '../screens/takeovers'
 import type { Effect, Event } from './events'
 import { keyed, pasted } from './keys'
 import { type Model, type Row, topicsOf } from './model'
+import { type Step, told } from './step'
 import { streamed } from './stream'
-
-export type Step = { model: Model; effects: readonly Effect[] }
-
-const MOST_MESSAGES = 200
 
 /** The whole program as a function: what happened, and what is to be done. Nothing here looks at a terminal or a clock. */
 export function update(model: Model, event: Event): Step {
@@ -62,11 +59,6 @@ function polled(model: Model, found: Extract<Event, { type: 'polled' }>['topics'
   const topics = { ...model.topics, ...(Object.fromEntries(told) as Model['topics']) }
   return { ...model, topics, link: { ...model.link, heardAt: model.now } }
 }
-
-export const told = (model: Model, text: string): Model => ({
-  ...model,
-  messages: [...model.messages, { at: model.now, text }].slice(-MOST_MESSAGES),
-})
 
 /** Events that came together; a gap asks for a new beginning. */
 function hear(model: Model, { events }: Event & { type: 'streamed' }): Step {

@@ -1,0 +1,25 @@
+import type { Effect } from './events'
+import type { ListState, Model } from './model'
+
+export type Step = { model: Model; effects: readonly Effect[] }
+
+const MOST_MESSAGES = 200
+
+export const stay = (model: Model, ...effects: Effect[]): Step => ({ model, effects })
+
+export const told = (model: Model, text: string): Model => ({
+  ...model,
+  messages: [...model.messages, { at: model.now, text }].slice(-MOST_MESSAGES),
+})
+
+export const withList = (model: Model, change: Partial<ListState>, screen = model.screen): Model => ({
+  ...model,
+  lists: { ...model.lists, [screen]: { ...model.lists[screen], ...change } },
+})
+
+/** Does it, unless the dashboard is read-only or the server is away. */
+export function writing(model: Model, effect: Effect & { type: 'run' }): Step {
+  if (!model.canWrite) return stay(told(model, 'This is read-only. :write turns changes on.'))
+  if (model.link.state === 'offline') return stay(told(model, 'Actions are off until the server answers again.'))
+  return stay(model, effect)
+}
