@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { dirname, join, normalize } from 'node:path'
+import { ERROR_PAGES } from '../src/reference/schema'
+import { circlesOf } from './support/circles'
 
 /** Reading order of the building. A room may use rooms named before it, never one named after. */
 const ORDER = [
@@ -168,6 +170,26 @@ describe('the house', () => {
       /^src\/(audit\/proof|browser\/examine|(skills|guardrails|routing-preferences|workflows)\/review|app\/(backups|client|open|start|bundle|config|lock|version)|kernel\/[a-z-]+|[a-z-]+\/schema|http\/envelope)$/
     const wrong = surfaces.flatMap(importsOf).filter(({ target }) => target.startsWith('src/') && !doors.test(target))
     expect(wrong.map(arrow)).toEqual([])
+  })
+
+  test('no file is in a circle of imports', () => {
+    expect(circlesOf([...sources, ...surfaces])).toEqual([])
+    const one = { file: 'src/a.ts', text: "import { b } from './b'\n" }
+    const other = { file: 'src/b.ts', text: "import { a } from './a'\n" }
+    expect(circlesOf([one, other])).toHaveLength(2)
+    expect(circlesOf([one, { ...other, text: "import type { A } from './a'\n" }])).toEqual([])
+  })
+
+  test('what a comment says is thrown is an error of the API, with its status', () => {
+    const noted = sources.flatMap(({ file, text }) =>
+      [...text.matchAll(/\b([45]\d\d) `([a-z_]+)`/g)].map(([, status, code]) => ({
+        file,
+        status: Number(status),
+        code: code!,
+      })),
+    )
+    expect(noted.length).toBeGreaterThan(100)
+    expect(noted.filter(({ code, status }) => ERROR_PAGES[code]?.status !== status)).toEqual([])
   })
 
   test('every door opens with one sentence about its room', () => {
