@@ -16,6 +16,7 @@ const CHECKS: Record<string, string[]> = {
 }
 const LONG_CHECKS: Record<string, string[]> = {
   'trained model of the classifier': ['src/classifier/training/train.ts', '--check'],
+  'trained model of names': ['src/text/names/training/train.ts', '--check'],
   'trained models of guardrails': ['src/text/verdicts/training/train.ts', '--check'],
 }
 

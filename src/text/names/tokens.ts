@@ -1,0 +1,154 @@
+import { folded, hashOf, knownAs, knownNames } from './known'
+
+/** What a token looks like: the kind of its first letter, and its case where there is one. A sign is its own look. */
+const LOOK = { none: 1, lower: 2, title: 3, upper: 4, initial: 5, mixed: 6, han: 7, hangul: 8, kana: 9, other: 10 }
+const DIGITS = 20
+const SIGN = 64
+
+export type Token = {
+  text: string
+  start: number
+  end: number
+  /** The word in lower case without accents, and its hash. */
+  word: string
+  hash: number
+  look: number
+  /** What it is known as (`knownAs`); for Han and Hangul one bit for each of five stretches around it. */
+  known: number
+  /** Whether something stands between it and the token before. */
+  apart: boolean
+}
+
+const TOKEN =
+  /\p{Script=Han}|\p{Script=Hangul}|[\p{Script=Katakana}ー]+|\p{Script=Hiragana}+|[\p{L}\p{M}]+(?:['’][\p{L}\p{M}]+)*|\p{N}+|\n|[^\s]/gu
+const LATIN = /^[\p{Script=Latin}\p{M}'’]+$/u
+const HAN = /^\p{Script=Han}/u
+const HANGUL = /^\p{Script=Hangul}/u
+const KANA = /^[\p{Script=Katakana}\p{Script=Hiragana}ー]/u
+const LETTER = /^\p{L}/u
+const NUMBER = /^\p{N}/u
+/** Endings of a given name in languages that bend names. */
+const ENDING = /(?:['’]s|s|a|em|om|owi|y|u|ie|ą|ę)$/
+
+/** The words, numbers and signs of a text; of scripts without spaces, each character. Linear. */
+export function tokensOf(text: string): Token[] {
+  const names = knownNames()
+  const tokens: Token[] = []
+  let end = -1
+  for (const { 0: own, index: start } of text.matchAll(TOKEN)) {
+    const word = folded(own)
+    const hash = hashOf(word)
+    const look = lookOf(own)
+    tokens.push({ text: own, start, end: start + own.length, word, hash, look, known: 0, apart: start > end })
+    end = start + own.length
+  }
+  for (const [at, token] of tokens.entries()) {
+    token.known = isSyllable(token.look) ? knownAround(names, tokens, at) : knownWord(names, token)
+  }
+  return tokens
+}
+
+const isSyllable = (look: number): boolean => look === LOOK.han || look === LOOK.hangul
+
+const isWord = ({ look }: Token): boolean => look >= LOOK.lower && look <= LOOK.mixed
+
+/** Whether a word is written as names are in scripts with capitals. */
+export const isCapital = ({ look }: Token): boolean => look >= LOOK.title && look <= LOOK.mixed
+
+function lookOf(own: string): number {
+  if (own.charCodeAt(0) < 0x80 ? NUMBER.test(own) : false) return DIGITS + Math.min(5, own.length)
+  if (HAN.test(own)) return LOOK.han
+  if (HANGUL.test(own)) return LOOK.hangul
+  if (KANA.test(own)) return LOOK.kana
+  if (NUMBER.test(own)) return DIGITS + Math.min(5, own.length)
+  if (!LETTER.test(own)) return SIGN + own.charCodeAt(0)
+  const lower = own.toLowerCase()
+  const upper = own.toUpperCase()
+  if (lower === upper) return LOOK.other
+  if (own === lower) return LOOK.lower
+  if (own.length === 1) return LOOK.initial
+  if (own === upper) return LOOK.upper
+  return own.slice(1) === lower.slice(1) ? LOOK.title : LOOK.mixed
+}
+
+function knownWord(names: Buffer, { word, hash, look }: Token): number {
+  if (look > LOOK.other || look === LOOK.kana) return knownAs(names, hash)
+  const known = knownAs(names, hash)
+  if (known || word.length <= 4 || !LATIN.test(word)) return known
+  return knownAs(names, hashOf(word.replace(ENDING, ''))) & 1
+}
+
+/** Is the syllable a family name, the two or three from it on a name, and the two up to it a given name? */
+function knownAround(names: Buffer, tokens: readonly Token[], at: number): number {
+  const [before, own, next, afterNext] = [at - 1, at, at + 1, at + 2].map((place) => tokens[place]?.text ?? '')
+  const two = knownAs(names, hashOf(own! + next!))
+  const isFamily = knownAs(names, tokens[at]!.hash) & 2
+  const three = knownAs(names, hashOf(own! + next! + afterNext!)) & 1
+  const upToHere = knownAs(names, hashOf(before! + own!)) & 1
+  return isFamily | (two << 2) | (three << 4) | (upToHere << 5)
+}
+
+/** Slots of the hash table; a power of two. */
+export const SLOTS = 1 << 16
+const PRIME = 0x01000193
+const BREAK = new Set(['.', '!', '?', '\n', ':', ';', '•', '*', '-'])
+
+function slot(kind: number, a: number, b = 0, c = 0): number {
+  let sum = Math.imul(0x811c9dc5 ^ kind, PRIME)
+  sum = Math.imul(sum ^ a, PRIME)
+  sum = Math.imul(sum ^ (sum >>> 15) ^ b, 0x2c1b3c6d)
+  sum = Math.imul(sum ^ (sum >>> 13) ^ c, PRIME)
+  sum = Math.imul(sum ^ (sum >>> 16), 0x2c1b3c6d)
+  return (sum ^ (sum >>> 13)) & (SLOTS - 1)
+}
+
+const EDGE: Token = { text: '', start: 0, end: 0, word: '^', hash: 94, look: LOOK.none, known: 0, apart: true }
+const styleOf = ({ known, look }: Token): number => known * 0x20000 + look
+
+/**
+ * The features of each token, as slots: the word, its letters and its look, what it is known as, and the same of two
+ * tokens on either side. The model is trained on these numbers, so a change here needs `bun run train`.
+ */
+export function featuresOf(tokens: readonly Token[]): Int32Array[] {
+  const isLower = !tokens.some(({ look }) => look === LOOK.title)
+  return tokens.map((token, at) => {
+    const before = tokens[at - 1] ?? EDGE
+    const beforeThat = tokens[at - 2] ?? EDGE
+    const next = tokens[at + 1] ?? EDGE
+    const afterNext = tokens[at + 2] ?? EDGE
+    const { hash, look, word } = token
+    const style = styleOf(token)
+    const begins = before === EDGE || BREAK.has(before.text) ? 1 : 0
+    const features = [
+      slot(1, hash),
+      slot(2, look),
+      slot(3, style),
+      slot(4, styleOf(before), style),
+      slot(5, style, styleOf(next)),
+      slot(6, before.known, token.known, next.known),
+      slot(7, before.hash),
+      slot(8, beforeThat.hash),
+      slot(9, next.hash),
+      slot(10, afterNext.hash),
+      slot(11, before.hash, look),
+      slot(12, next.hash, look),
+      slot(13, beforeThat.hash, before.hash, look),
+      slot(14, next.hash, afterNext.hash, look),
+      slot(15, before.look, look, next.look),
+      slot(16, beforeThat.look * 0x20000 + before.look, look, next.look * 0x20000 + afterNext.look),
+      slot(17, begins, style),
+      slot(18, isLower ? 1 : 0, style),
+      slot(19, (token.apart ? 1 : 0) + (next.apart ? 2 : 0), look),
+    ]
+    if (word.length > 2 && isWord(token)) {
+      const { length } = word
+      features.push(
+        slot(20, hashOf(word, length - 2), look),
+        slot(21, hashOf(word, length - 3), look),
+        slot(22, hashOf(word, 0, 3), look),
+        slot(23, hashOf(word, Math.max(0, length - 4))),
+      )
+    }
+    return Int32Array.from(features)
+  })
+}
