@@ -135,6 +135,7 @@ CREATE TABLE "browser_sessions" (
 	"proxy_bytes" bigint NOT NULL,
 	"hold" jsonb,
 	"caps" jsonb NOT NULL,
+	"refused_at" bigint,
 	"cost_micro" bigint NOT NULL
 );
 --> statement-breakpoint

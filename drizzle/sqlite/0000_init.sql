@@ -142,6 +142,7 @@ CREATE TABLE `browser_sessions` (
 	`proxy_bytes` integer NOT NULL,
 	`hold` text,
 	`caps` text NOT NULL,
+	`refused_at` integer,
 	`cost_micro` integer NOT NULL
 );
 --> statement-breakpoint

@@ -66,6 +66,12 @@ export const browserSettings = {
     default: 20,
     about: 'How many browser sessions this server has open at once; each takes about 40 MB.',
   }),
+  browserPageMemoryMb: setting({
+    env: 'SVC_BROWSER_PAGE_MEMORY_MB',
+    schema: t.Integer({ minimum: 64, maximum: 65_536 }),
+    default: 768,
+    about: 'MB of memory that one process of pages may take before it is ended; a session has ten tabs at most.',
+  }),
   browserRegions: setting({
     env: 'SVC_BROWSER_REGIONS',
     schema: t.String({ pattern: '^[a-z0-9-]+(,[a-z0-9-]+)*$' }),

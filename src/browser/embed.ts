@@ -1,6 +1,8 @@
+import type { AuditLog } from '../audit'
 import type { Clock } from '../kernel/clock'
 import { randomBase62 } from '../kernel/crypto'
 import { AppError } from '../kernel/errors'
+import { newRequestId } from '../kernel/ids'
 import type { Store } from '../kernel/store'
 import { invalidEmbedToken } from './errors'
 import { forward, type Socket } from './forward'
@@ -18,6 +20,7 @@ import type { Wheel } from './wheel'
 type Deps = {
   store: Store
   clock: Clock
+  audit: Pick<AuditLog, 'recordUnattended'>
   host: Host
   tokens: EmbedTokens
   wheel: Wheel
@@ -35,9 +38,11 @@ export type Guest = { row: SessionRow; rights: Rights; until: number }
 
 const HELLO_MS = 5_000
 const MOST_A_SECOND = 300
+/** Refused links are recorded so often at most, or a flood of them would fill the chain of an owner. */
+const REFUSED_MS = 60_000
 
 /** Pages and streams of live views, for whoever has a link (contract 16.3, I35). */
-export function createEmbed({ store, clock, host, tokens, wheel, isConfigured, ...rest }: Deps) {
+export function createEmbed({ store, clock, audit, host, tokens, wheel, isConfigured, ...rest }: Deps) {
   const { handRecordOf, liveOf, recordingBy, addressOf } = rest
   const shows = new Map<OpenSession, Show>()
   return { admit, live, connect, recording }
@@ -46,15 +51,34 @@ export function createEmbed({ store, clock, host, tokens, wheel, isConfigured, .
   async function admit(id: string, token: string): Promise<Guest> {
     const row = BrowserSessionId.is(id) ? await rows.byLink(store.read, id) : undefined
     const read = row && tokens.read(token, { session: row.id, user: row.user_id }, clock.now())
-    if (!row || !read || row.state === 'ended') throw invalidEmbedToken()
+    if (!row || !read || row.state === 'ended') return refuse(row)
     return { row, ...read }
+  }
+
+  /** Records in its owner's chain that somebody came with a link that is not valid (N11), and throws 401. */
+  async function refuse(row: SessionRow | undefined): Promise<never> {
+    const now = clock.now()
+    if (row && (row.refused_at ?? 0) <= now - REFUSED_MS) {
+      await store.write(async (tx) => {
+        if (!(await rows.refused(tx, row.id, now, REFUSED_MS))) return
+        const about = { scope: row.owner, requestId: newRequestId(), userId: row.user_id, keyId: row.key_id }
+        await audit.recordUnattended(tx, about, {
+          action: 'browser.link_refused',
+          entityType: 'browser_session',
+          entityId: row.id,
+          input: { metadata: { session: row.state } },
+          output: { status: 401 },
+        })
+      })
+    }
+    throw invalidEmbedToken()
   }
 
   /** The recording of a session, also of one that is over, for whoever has the link of its player. */
   async function recording(id: string, token: string): Promise<Recording> {
     const row = BrowserSessionId.is(id) ? await rows.byLink(store.read, id) : undefined
     const bound = row && { session: row.id, user: playerOf(row) }
-    if (!row || !tokens.read(token, bound!, clock.now())) throw invalidEmbedToken()
+    if (!row || !tokens.read(token, bound!, clock.now())) return refuse(row)
     return recordingBy(row)
   }
 

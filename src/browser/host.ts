@@ -9,7 +9,8 @@ import type { browserSettings } from './config'
 import { openEgressProxy } from './egress-proxy'
 import { browserFailed } from './errors'
 import { type LiveBrowser, openLive } from './live'
-import type { BrowserSessionId, BrowserTool, EndReason } from './schema'
+import { endGreedyPages } from './memory'
+import type { BrowserSessionId, BrowserTool, EndReason, LiveView } from './schema'
 import { createRefs, type Refs } from './tree'
 
 /** A session whose browser this process has. */
@@ -45,6 +46,8 @@ export type OpenSession = {
   frames: number
   /** How many people look at it. */
   viewers: number
+  /** What `/live` last answered, and when, by the monotonic clock. */
+  shown: { at: number; view: LiveView } | null
 }
 
 type Deps = {
@@ -86,6 +89,11 @@ export function createHost({ settings, outbound, log, onLost, onReplaced }: Deps
       open.delete(id)
       for (const tell of session.enders) tell(reason)
       await session.live.close()
+    },
+    /** Ends pages that take too much memory. Returns how many. */
+    async trim(): Promise<number> {
+      if (!open.size || !browser) return 0
+      return endGreedyPages(await browser, settings.browserPageMemoryMb, log)
     },
     bytesOf: (id: BrowserSessionId): number => open.get(id)?.live.proxy.bytes() ?? 0,
     /** Process id of the Chromium that was started here; null when there is none. */
@@ -175,6 +183,7 @@ export function createHost({ settings, outbound, log, onLost, onReplaced }: Deps
         away: false,
         frames: 0,
         viewers: 0,
+        shown: null,
       }
       open.set(id, session)
       return session

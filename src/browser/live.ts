@@ -179,7 +179,8 @@ export async function within<T>(answer: Promise<T>, otherwise: T, ms = 1_000): P
 /** Each browser has one, kept as long as it runs: detaching one of several makes puppeteer forget the browser itself. */
 const controls = new WeakMap<Browser, Promise<CDPSession>>()
 
-function controlOf(browser: Browser): Promise<CDPSession> {
+/** The one debugger session of a browser itself. */
+export function controlOf(browser: Browser): Promise<CDPSession> {
   const known = controls.get(browser) ?? browser.target().createCDPSession()
   controls.set(browser, known)
   return known

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, inArray, lte, ne, or, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, inArray, isNull, lte, ne, or, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import type { UserId } from '../kernel/ids'
 import type { Reader, Tx } from '../kernel/store'
@@ -93,6 +93,13 @@ export const sessionRepository = {
     const next = { ...seen, view_version: sql`${t.view_version} + 1` as never }
     const [row] = await tx.update(t).set(next).where(open).returning({ version: t.view_version })
     return row?.version ?? null
+  },
+
+  /** Notes that a link was refused; false when one was within `everyMs`. */
+  async refused(tx: Tx, id: BrowserSessionId, now: number, everyMs: number): Promise<boolean> {
+    const t = tx.of(browserSessions)
+    const due = and(eq(t.id, id), or(isNull(t.refused_at), lte(t.refused_at, now - everyMs)))
+    return (await tx.update(t).set({ refused_at: now }).where(due).returning({ id: t.id })).length === 1
   },
 
   async seen(tx: Tx, ids: readonly BrowserSessionId[], now: number): Promise<void> {

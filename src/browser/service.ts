@@ -70,6 +70,8 @@ type Deps = {
 
 /** How long the tabs of a session of another process may take. */
 const ELSEWHERE_MS = 15_000
+/** How long `/live` answers the same without `force` (contract 16.1). */
+const SHOWN_MS = 60_000
 
 export type BrowserService = ReturnType<typeof createBrowser>
 
@@ -108,7 +110,7 @@ export function createBrowser(deps: Deps) {
     recording: async (call: Call<Caller>, id: string) => recordingBy(await own(call, id)),
     host,
     embed: createEmbed({
-      ...{ store, clock, host, tokens, wheel, handRecordOf, liveOf, recordingBy, addressOf },
+      ...{ store, clock, audit: deps.audit, host, tokens, wheel, handRecordOf, liveOf, recordingBy, addressOf },
       isConfigured: () => isConfigured(settings),
     }),
     watch: createWatch({ store, clock, node, billing: deps.billing, host, end, idleMs, answerCalls: calls.answerAll }),
@@ -127,7 +129,10 @@ export function createBrowser(deps: Deps) {
     return present.snapshot(fresh && row.state === 'active' ? await refreshed(row) : row)
   }
 
-  /** The tabs of a session and the link to look at them. Throws 404 `session_not_found`, `live_view_unavailable`. */
+  /**
+   * The tabs of a session and the link to look at them; without `fresh` as they were in the last minute, or since the
+   * last call of a tool. Throws 404 `session_not_found`, `live_view_unavailable`.
+   */
   async function live(call: Call, id: string, fresh: boolean): Promise<LiveView> {
     return liveOf(await own(call, id), fresh)
   }
@@ -140,9 +145,14 @@ export function createBrowser(deps: Deps) {
     }
     const session = host.find(found.id)
     if (!session) throw liveViewUnavailable()
+    const known = session.shown
+    const isKnown = known && known.view.live_view_version === found.view_version
+    if (!fresh && isKnown && clock.monotonic() - known.at < SHOWN_MS) return { ...known.view }
     const row = fresh ? await refreshed(found) : found
     const pages = await Promise.all(session.live.tabs().map(session.live.facts))
-    return { session_id: row.id, live_view_url: present.viewUrl(row), live_view_version: row.view_version, pages }
+    const view = { session_id: row.id, live_view_url: present.viewUrl(row), live_view_version: row.view_version, pages }
+    session.shown = { at: clock.monotonic(), view }
+    return { ...view }
   }
 
   /** The next version of the live view: no two refreshes have the same (I35). */

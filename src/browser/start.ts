@@ -148,5 +148,6 @@ function rowOf(
     hold: null,
     caps,
     cost_micro: 0,
+    refused_at: null,
   }
 }

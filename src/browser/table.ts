@@ -40,6 +40,8 @@ export const browserSessions = defineTable((k) =>
       proxy_bytes: k.int('proxy_bytes').notNull(),
       hold: k.json<Hold>('hold'),
       caps: k.json<Caps>('caps').notNull(),
+      /** When a link that is not valid was last recorded. */
+      refused_at: k.ms('refused_at'),
       cost_micro: k.int('cost_micro').notNull(),
     },
     (t) => [

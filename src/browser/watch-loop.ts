@@ -85,6 +85,7 @@ export function createWatch({ store, clock, node, billing, host, end, idleMs, an
       const row = open.has(id) ? undefined : await rows.byLink(store.read, id)
       if (row?.state === 'ended') await host.end(id, row.reason ?? 'call')
     }
+    await host.trim().catch(() => 0)
     pauseMs = store.dialect === 'postgres' || open.size ? TICK_MS : NONE_MS
     if (open.size && now - lastSeen >= SEEN_MS) {
       lastSeen = now

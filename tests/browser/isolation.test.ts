@@ -73,13 +73,17 @@ describe.skipIf(!hasChromium)('what a page cannot reach (catalogue N)', async ()
     '/get': '<title>Get</title><a href="/file" download>Download it</a>',
     '/cookies':
       '<title>Cookies</title><p id=c></p><script>const was = document.cookie + localStorage.getItem("k"); document.cookie = "k=1"; localStorage.setItem("k", "1"); c.textContent = "was " + was</script>',
+    // What is no object of a script: the bound of its heap does not hold it.
+    '/greedy':
+      '<title>Greedy</title><script>const kept = []; setInterval(() => { if (kept.length < 60) kept.push(new Uint8Array(16e6).fill(7)) }, 50)</script>',
     '/tabs':
       "<title>Tabs</title><button onclick=\"for (let i = 0; i < 30; i++) window.open('/cookies', 'w' + i)\">Open</button>",
   })
 
   test('by any way that a page has: no connection', async () => {
     const session = await startSession(person, { url: site.url() })
-    const title = async () => (await person.send('GET', `browser/sessions/${session.id}/live`)).body.pages[0].title
+    const title = async () =>
+      (await person.send('GET', `browser/sessions/${session.id}/live?force=1`)).body.pages[0].title
     await eventually(async () => (await title()) === 'done')
     const page = world.app.container.browser.host.find(session.id as never)!.live.page()
     const found = await page.evaluate(() => document.querySelector('#out')!.textContent)
@@ -180,6 +184,24 @@ describe.skipIf(!hasChromium)('what a page cannot reach (catalogue N)', async ()
     expect(pages.length).toBeLessThanOrEqual(10)
     await one.end()
     await two.end()
+  }, 180_000)
+
+  test('a page that takes too much memory is ended, and its session goes on (N8)', async () => {
+    const small = await createBrowsingWorld({ config: { browserPageMemoryMb: 300 } })
+    const other = await small.person()
+    const { host, watch } = small.app.container.browser
+    const [greedy, modest] = [await startSession(other, { url: site.url('/greedy') }), await startSession(other)]
+    const pageOf = (id: string) => host.find(id as never)!.live.page()
+    const [took, kept] = [pageOf(greedy.id), pageOf(modest.id)]
+    await eventually(async () => {
+      await watch()
+      return pageOf(greedy.id) !== took
+    })
+    expect((await greedy.go(site.url('/get'))).status).toBe('success')
+    expect(pageOf(modest.id)).toBe(kept)
+    expect((await modest.go(site.url('/get'))).status).toBe('success')
+    await greedy.end()
+    await modest.end()
   }, 180_000)
 
   test('N7: only what the order knows is obeyed', async () => {

@@ -100,7 +100,8 @@ describe.skipIf(!hasChromium)('the live view (contract 16.3)', async () => {
         ws.onopen = () => ws.send(JSON.stringify(first))
         ws.onmessage = ({ data }) => {
           if (typeof data === 'string' && JSON.parse(data).type === 'hello' && then !== null)
-            ws.send(typeof then === 'string' ? then : JSON.stringify(then))
+            for (const one of Array.isArray(then) ? then : [then])
+              ws.send(typeof one === 'string' || one instanceof Uint8Array ? (one as string) : JSON.stringify(one))
         }
         ws.onclose = ({ code }) => done(code)
       })
@@ -110,8 +111,27 @@ describe.skipIf(!hasChromium)('the live view (contract 16.3)', async () => {
     const control = { type: 'hello', token: token(session.handle.embed_url) }
     expect(await open(control, { method: 'Browser.setDownloadBehavior' })).toBe(1008)
     expect(await open(control, 'junk')).toBe(1008)
+    expect(await open(control, { method: 'Page.setDocumentContent', params: { html: '' } })).toBe(1008)
+    expect(await open(control, new Uint8Array([1, 2, 3]))).toBe(1008)
+    expect(
+      await open(
+        control,
+        Array.from({ length: 10_000 }, () => '{"type":"refresh"}'),
+      ),
+    ).toBe(1008)
     expect(await open(control, 'x'.repeat(10_000_000))).toBeGreaterThan(1000)
     expect(await open({ type: 'hello', token: 'x' }, null)).toBe(4401)
+    const refusedNow = async () =>
+      (await person.send('GET', 'audit')).body.filter(
+        ({ action, entityId }: Record<string, string>) => action === 'browser.link_refused' && entityId === session.id,
+      )
+    // Each that is refused is recorded for its owner, once a minute at most.
+    expect(await refusedNow()).toHaveLength(1)
+    for (const forged of [view.token.replace('view', 'control'), 'x', control.token.replace(/^\d/, '9')]) {
+      expect((await fetch(`${origin}/embed/browser/${session.id}/live?token=${forged}`)).status).toBe(401)
+      expect((await fetch(`${origin}/embed/browser/${session.id}?token=${forged}`)).status).toBe(401)
+    }
+    expect(await refusedNow()).toHaveLength(1)
     const live = await fetch(`${origin}/embed/browser/${session.id}/live?token=${view.token}&force=1`)
     expect([live.status, ((await live.json()) as { live_view_version: number }).live_view_version]).toEqual([200, 2])
     expect((await session.observe()).length).toBeGreaterThan(0)

@@ -30,6 +30,16 @@ describe.skipIf(!hasChromium)('a browser session', async () => {
     })
     const live = await person.send('GET', `browser/sessions/${session.id}/live?force=1`)
     expect(live.body).toMatchObject({ live_view_version: 3, pages: [{ title: 'In', url: site.url() }] })
+    // Without force it is what it was, for a minute or until a tool is called (contract 16.1).
+    const titleNow = async (query = '') =>
+      (await person.send('GET', `browser/sessions/${session.id}/live${query}`)).body.pages[0].title
+    await world.app.container.browser.host
+      .find(session.id as never)!
+      .live.page()
+      .evaluate("document.title = 'Later'")
+    expect([await titleNow(), await titleNow('?force=1'), await titleNow()]).toEqual(['In', 'Later', 'Later'])
+    await session.go(site.url('/two'))
+    expect(await titleNow()).toBe('Two')
     const ended = await session.end()
     expect(ended.body).toMatchObject({ session_id: session.id, proxy_bytes: 0, cost_cents: 1 })
     expect((await session.end()).body).toMatchObject({ ...ended.body, request_id: expect.any(String) })
