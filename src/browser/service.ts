@@ -40,6 +40,7 @@ import {
   type SessionSnapshot,
 } from './schema'
 import type { Actor } from './schema-recording'
+import { lastShown, showNow } from './shown'
 import { createStart, holderOf } from './start'
 import type { SessionRow } from './table'
 import { createThinkers } from './think'
@@ -70,8 +71,6 @@ type Deps = {
 
 /** How long the tabs of a session of another process may take. */
 const ELSEWHERE_MS = 15_000
-/** How long `/live` answers the same without `force` (contract 16.1). */
-const SHOWN_MS = 60_000
 
 export type BrowserService = ReturnType<typeof createBrowser>
 
@@ -145,14 +144,8 @@ export function createBrowser(deps: Deps) {
     }
     const session = host.find(found.id)
     if (!session) throw liveViewUnavailable()
-    const known = session.shown
-    const isKnown = known && known.view.live_view_version === found.view_version
-    if (!fresh && isKnown && clock.monotonic() - known.at < SHOWN_MS) return { ...known.view }
-    const row = fresh ? await refreshed(found) : found
-    const pages = await Promise.all(session.live.tabs().map(session.live.facts))
-    const view = { session_id: row.id, live_view_url: present.viewUrl(row), live_view_version: row.view_version, pages }
-    session.shown = { at: clock.monotonic(), view }
-    return { ...view }
+    const last = fresh ? null : lastShown({ clock }, session, found)
+    return last ?? showNow({ clock, present }, session, fresh ? await refreshed(found) : found)
   }
 
   /** The next version of the live view: no two refreshes have the same (I35). */
