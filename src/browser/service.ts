@@ -40,7 +40,7 @@ import {
   type SessionSnapshot,
 } from './schema'
 import type { Actor } from './schema-recording'
-import { lastShown, showNow } from './shown'
+import { lastShown, seenNow, showNow } from './shown'
 import { createStart, holderOf } from './start'
 import type { SessionRow } from './table'
 import { createThinkers } from './think'
@@ -128,10 +128,7 @@ export function createBrowser(deps: Deps) {
     return present.snapshot(fresh && row.state === 'active' ? await refreshed(row) : row)
   }
 
-  /**
-   * The tabs of a session and the link to look at them; without `fresh` as they were in the last minute, or since the
-   * last call of a tool. Throws 404 `session_not_found`, `live_view_unavailable`.
-   */
+  /** The tabs of a session and the link to look at them, as in {@link showNow}. Throws 404 as above, `live_view_unavailable`. */
   async function live(call: Call, id: string, fresh: boolean): Promise<LiveView> {
     return liveOf(await own(call, id), fresh)
   }
@@ -151,8 +148,7 @@ export function createBrowser(deps: Deps) {
   /** The next version of the live view: no two refreshes have the same (I35). */
   async function refreshed(row: SessionRow): Promise<SessionRow> {
     const session = host.find(row.id)
-    const facts = session ? await session.live.facts(session.live.page()) : null
-    const seen = facts ? { url: facts.url, title: facts.title, favicon_url: facts.favicon_url } : {}
+    const seen = session ? await seenNow(session) : {}
     const version = await store.write((tx) => rows.nextVersion(tx, row.id, seen))
     if (version === null) throw sessionNotFound()
     if (session) {

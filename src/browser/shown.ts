@@ -22,3 +22,9 @@ export async function showNow({ clock, present }: Deps, session: OpenSession, ro
   session.shown = { at: clock.monotonic(), view }
   return { ...view }
 }
+
+/** Where the tab in front is, as the row of its session keeps it. */
+export async function seenNow({ live }: OpenSession): Promise<Pick<SessionRow, 'url' | 'title' | 'favicon_url'>> {
+  const { url, title, favicon_url } = await live.facts(live.page())
+  return { url, title, favicon_url }
+}
