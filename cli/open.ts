@@ -174,9 +174,10 @@ function watching(shell: Shell, transport: Transport) {
     const line = globals.debug ? `${method} ${url} ${status} ` : ''
     io.err(clean(`${line}request ${headers.get('x-request-id') ?? 'unknown'}  ${ms} ms`))
   }
-  // On this machine long operations are waited for; a silent remote server is soon given up.
-  const patience = globals.timeout ?? (transport.kind === 'remote' ? REMOTE_PATIENCE_MS : null)
-  return { onExchange, signal: patience === null ? signal : AbortSignal.any([signal, AbortSignal.timeout(patience)]) }
+  // On this machine long operations are waited for; a silent remote server is soon given up. It bounds each request, as
+  // what follows events goes on for ever.
+  const patienceMs = globals.timeout ?? (transport.kind === 'remote' ? REMOTE_PATIENCE_MS : null)
+  return { onExchange, signal, ...(patienceMs === null ? {} : { patienceMs }) }
 }
 
 /** Every answer of svc has a request id; a gateway in front that cannot reach it answers 502 to 504 without. */

@@ -3,7 +3,8 @@ import { apiOf } from '../api'
 import { defineCommand } from '../command'
 import { attempts, filters } from '../delivery-log'
 import { deliver } from '../download'
-import { expectData, usageFailure } from '../failure'
+import { EXIT } from '../exit'
+import { CheckFailed, expectData, usageFailure } from '../failure'
 import { formatOf } from '../globals'
 import { column } from '../output/columns'
 import { safeJson } from '../output/json'
@@ -17,6 +18,8 @@ const common = { apis: ['tenant', 'operator'], offline: true } as const
 const replayed = [column('delivery_id', 'DELIVERY'), column('retried', 'RETRIED', { kind: 'flag' })]
 /** Gentle with a receiver that has just come back. */
 const RATE = 5
+const [POLL_MS, PATIENCE_MS] = [250, 20_000]
+const NOTHING = 'Nothing has failed that would be sent again.'
 
 const replayDeliveries = defineCommand({
   ...common,
@@ -24,18 +27,19 @@ const replayDeliveries = defineCommand({
   path: 'deliveries replay',
   summary: 'Send the events of failed attempts again',
   about:
-    'The same bytes go to the address as it is now, signed with the secret as it is now. --all takes every event whose newest attempt failed and that the filters leave; --dry-run says how many those are.',
+    'The same bytes go to the address as it is now, signed with the secret as it is now. --all takes every event whose newest attempt failed and that the filters leave; --dry-run says how many those are. With --wait it exits 9 when one fails again, and 8 when one has not ended in time.',
   examples: ['deliveries replay 9c1f…', 'deliveries replay --all --webhook 31aa07c2-… --since 24h --yes'],
   impact: 'write',
   danger: 'moderate',
-  exits: [3, 4, 5, 7, 10],
+  exits: [3, 4, 5, 7, 8, 9, 10],
   args: { ids: words('ids of the attempts, or their beginnings') },
   flags: {
     ...filters,
     all: flag('all that failed and that the filters leave, instead of ids'),
+    wait: flag('wait for what comes of each, 20 seconds at most'),
     rate: whole('N', `how many a second; ${RATE} by default`, { min: 1, max: 100 }),
   },
-  async run(shell, { ids = [], all, rate = RATE, ...wanted }) {
+  async run(shell, { ids = [], all, wait, rate = RATE, ...wanted }) {
     if (!ids.length && !all)
       throw usageFailure('deliveries replay needs the id of an attempt, or --all.', 'svc-admin deliveries list')
     const found = all
@@ -43,7 +47,7 @@ const replayDeliveries = defineCommand({
       : await attempts(shell, wanted).then((known) => ids.map((id) => findAttempt(known, id)))
     if (shell.planned(`send ${found.length} deliveries again`)) return
     if (found.length > 1) shell.confirm(`Send ${found.length} deliveries again?`)
-    await replay(shell, found, 1_000 / rate)
+    await replay(shell, found, { pauseMs: 1_000 / rate, wait })
   },
 })
 
@@ -57,9 +61,14 @@ function stillFailed(newestFirst: readonly Delivery[]): Delivery[] {
   })
 }
 
-async function replay(shell: Shell, found: readonly Delivery[], pauseMs: number): Promise<void> {
+async function replay(
+  shell: Shell,
+  found: readonly Delivery[],
+  { pauseMs, wait }: { pauseMs: number; wait: boolean },
+): Promise<void> {
   const { api } = await apiOf(shell)
   const done: object[] = []
+  const before = wait ? await attemptsOf(shell, found) : []
   try {
     for (const [at, { id, webhook_id }] of found.entries()) {
       if (at > 0) await shell.clock.sleep(pauseMs, shell.signal)
@@ -67,8 +76,38 @@ async function replay(shell: Shell, found: readonly Delivery[], pauseMs: number)
       done.push(expectData(await api.webhooks({ id: webhook_id }).deliveries({ deliveryId: id }).retry.post()))
     }
   } finally {
-    if (done.length || !found.length) shell.print.list(done, replayed, 'Nothing has failed that would be sent again.')
+    if (!wait && (done.length || !found.length)) shell.print.list(done, replayed, NOTHING)
   }
+  if (wait) await outcome(shell, { found: found.slice(0, done.length), before })
+}
+
+/** Shows the attempt that followed each. Exits 9 when one failed, 8 when one has not ended in time. */
+async function outcome(shell: Shell, { found, before }: { found: readonly Delivery[]; before: readonly Delivery[] }) {
+  const known = new Set(before.map(({ id }) => id))
+  const until = shell.clock.monotonic() + PATIENCE_MS
+  let ended: Delivery[] = []
+  for (;;) {
+    const fresh = (await attemptsOf(shell, found)).filter(({ id }) => !known.has(id))
+    ended = found.flatMap((one) => fresh.find((other) => isOfSame(one, other)) ?? [])
+    const isOver = ended.length === found.length || shell.clock.monotonic() >= until
+    if (isOver || shell.signal.aborted) break
+    await shell.clock.sleep(POLL_MS, shell.signal)
+  }
+  shell.print.list(ended, deliveryColumns, NOTHING)
+  if (ended.some(({ status }) => status === 'failed')) throw new CheckFailed()
+  if (ended.length === found.length) return
+  shell.note(`${found.length - ended.length} of ${found.length} have not ended.`)
+  shell.exitCode = shell.signal.aborted ? EXIT.interrupted : EXIT.pending
+}
+
+const isOfSame = (one: Delivery, other: Delivery): boolean =>
+  one.event_id === other.event_id && one.webhook_id === other.webhook_id
+
+/** The newest attempts of the webhooks of these. */
+async function attemptsOf(shell: Shell, found: readonly Delivery[]): Promise<Delivery[]> {
+  const ids = [...new Set(found.map(({ webhook_id }) => webhook_id))]
+  const some = ids.map((webhook) => attempts(shell, { webhook, event: undefined, since: undefined, http: undefined }))
+  return (await Promise.all(some)).flat()
 }
 
 const exportDeliveries = defineCommand({

@@ -2,12 +2,21 @@ import type { Delivery } from '../../src/webhooks/schema'
 import { defineCommand } from '../command'
 import { attempts, filters, WEBHOOK_FLAG } from '../delivery-log'
 import { EXIT } from '../exit'
-import { CommandFailed } from '../failure'
+import { CommandFailed, expectData } from '../failure'
+import { column } from '../output/columns'
 import { tail } from '../tail'
+import { webhookAt } from '../webhook-at'
 import { argument, choice, flag, LAST } from '../words'
 import { deliveryColumns as columns } from './webhooks-columns'
 
 const common = { apis: ['tenant', 'operator'], offline: true } as const
+const read = [
+  ...columns,
+  column('ended', 'ENDED', { least: true }),
+  column('url', 'URL', { wide: true }),
+  column('headers', 'HEADERS', { wide: true, show: ({ headers }) => JSON.stringify(headers ?? {}) }),
+  column('body', 'BODY', { least: true }),
+]
 const ANY = { event: undefined, since: undefined, http: undefined }
 
 const listDeliveries = defineCommand({
@@ -47,20 +56,32 @@ const tailDeliveries = defineCommand({
 
 const getDelivery = defineCommand({
   ...common,
-  columns,
   path: 'deliveries get',
-  summary: 'Show one attempt to deliver',
-  about: 'It is one of the fifty newest of its webhook.',
-  examples: ['deliveries get 9c1f…', 'deliveries get 9c1f… --webhook 31aa07c2-… --json'],
+  columns: read,
+  summary: 'Show one attempt to deliver, the others of its event, and why it ended',
+  about: 'It is one of the fifty newest of its webhook. With --body the body that was sent is read too, on the record.',
+  examples: ['deliveries get 9c1f…', 'deliveries get 9c1f… --webhook 31aa07c2-… --body --json'],
   impact: 'read',
   danger: 'none',
   exits: [3, 4, 7],
   args: { id: argument('id of the attempt, or its beginning') },
-  flags: { webhook: WEBHOOK_FLAG },
-  async run(shell, { id, webhook }) {
-    shell.print.item(findAttempt(await attempts(shell, { ...ANY, webhook }), id), columns)
+  flags: { webhook: WEBHOOK_FLAG, body: flag('read what was sent: headers and body; recorded') },
+  async run(shell, { id, webhook, body }) {
+    const known = await attempts(shell, { ...ANY, webhook })
+    const found = findAttempt(known, id)
+    const isOfSame = (one: Delivery) => one.event_id === found.event_id && one.webhook_id === found.webhook_id
+    for (const one of known.filter(isOfSame).toReversed()) shell.note(lineOf(one))
+    if (!body) return shell.print.item(found, read)
+    const { hook } = await webhookAt(shell, found.webhook_id)
+    shell.print.item(expectData(await hook.deliveries({ deliveryId: found.id }).get()), read)
   },
 })
+
+/** `try 2 failed 503 http_5xx at 2026-01-01T00:00:05.000Z, next at 2026-01-01T00:05:05.000Z` */
+function lineOf({ attempt, status, http_status, error_message, created_at, next_retry_at }: Delivery): string {
+  const why = [http_status, error_message].filter((one) => one !== null).map((one) => ` ${one}`)
+  return `try ${attempt} ${status}${why.join('')} at ${created_at}${next_retry_at ? `, next at ${next_retry_at}` : ''}`
+}
 
 /** The attempt of this id among these. @throws CommandFailed 3 */
 export function findAttempt(all: readonly Delivery[], id: string): Delivery {

@@ -38,7 +38,7 @@ const listEvents = defineCommand({
   exits: [3, 4, 7],
   watchable: true,
   flags: {
-    type: text('TYPE', 'only of this name'),
+    type: text('TYPE', "only of this name, or of a family: 'order.*'"),
     from: text('WHEN', 'from this date or time on'),
     to: text('WHEN', 'before this time; a date is its end'),
     ...pageFlags,
@@ -64,12 +64,12 @@ const tailEvents = defineCommand({
   summary: 'Print events as they come',
   about:
     'Goes on until Ctrl-C. In a pipe, and with -o json, each event is one line of JSON. The hundred newest are read each second.',
-  examples: ['events tail', 'events tail --type order.created -o jsonl | head -n 3'],
+  examples: ['events tail', "events tail --type 'order.*' -o jsonl | head -n 3"],
   impact: 'read',
   danger: 'none',
   exits: [3, 4, 7],
   offline: false,
-  flags: { type: text('TYPE', 'only of this name'), last: LAST },
+  flags: { type: text('TYPE', "only of this name, or of a family: 'order.*'"), last: LAST },
   async run(shell, { type, last = 10 }) {
     const { api, whose } = await apiOf(shell)
     const query = { limit: 100, ...(type ? { eventType: type } : {}), ...whose }

@@ -50,20 +50,23 @@ const runWorkflow = defineCommand({
   summary: 'Run a workflow and show what its steps did',
   about:
     'Waits until the run ends or pauses, and draws each step as it ends. Exits 0 when it is completed, 9 when it failed, and 8 when it waits or still runs.',
-  examples: [`workflows run ${ID}`, `workflows run "Daily report" --data data.json --json`],
+  examples: [`workflows run ${ID}`, `workflows run "Daily report" --data data.json --step`],
   impact: 'write',
   exits: [3, 4, 5, 7, 8, 9],
   args: { workflow: WORKFLOW },
   flags: {
+    step: flag('pause after each step, and ask whether to go on'),
     data: text('FILE', 'trigger data, as JSON; - reads it from stdin'),
     wait: flag('follow it past the 25 seconds of the server, for ten minutes'),
   },
-  async run(shell, { workflow, data, wait }) {
+  async run(shell, { workflow, data, wait, step }) {
     const triggerData = data ? ((await readValueFile(shell, data)) as Record<string, unknown>) : {}
     if (shell.planned(`run workflow ${workflow}`)) return
     const { one } = await workflowOver(shell, workflow)
     const headers = { 'idempotency-key': shell.globals.idempotencyKey ?? randomBase62(24) }
-    const { run } = expectData(await one.run.post({ triggerData }, { headers }))
+    const order = step ? { triggerData, stepwise: true } : { triggerData }
+    const { run } = expectData(await one.run.post(order, { headers }))
+    if (step) return stepThrough(shell, one, run)
     if (!wait || run.completedAt !== null) return finish(shell, run)
     await follow(shell, one, run.id, PATIENCE_MS)
   },
@@ -115,6 +118,27 @@ const watchRun = defineCommand({
     await follow(shell, one, runId, within)
   },
 })
+
+/** Asks after each step. A run that is left waits for workflows approve, for a day. */
+async function stepThrough(shell: Shell, one: Awaited<ReturnType<typeof workflowOver>>['one'], begun: WorkflowRun) {
+  let [run, drawn] = [begun, 0]
+  const until = shell.clock.monotonic() + PATIENCE_MS
+  while (run.completedAt === null) {
+    if (run.status === 'running') {
+      if (shell.clock.monotonic() >= until || shell.signal.aborted) break
+      await shell.clock.sleep(POLL_MS, shell.signal)
+    } else {
+      for (const step of run.stepResults.slice(drawn)) shell.note(lineOf(step))
+      drawn = run.stepResults.length
+      // What waits for an approver, or for a time, is not for this command to decide.
+      if (run.stepResults.at(-1)?.status === 'paused' || !shell.prompt.confirm('Go on with the next step?')) break
+      expectData(await one.runs({ runId: run.id }).approve.post({}))
+    }
+    run = expectData(await one.runs({ runId: run.id }).get()).run
+  }
+  for (const step of run.stepResults.slice(drawn)) shell.note(lineOf(step))
+  finish(shell, run, false)
+}
 
 /** Draws the steps of a run as they end. */
 async function follow(

@@ -890,6 +890,7 @@ CREATE TABLE "workflow_runs" (
 	"next" bigint,
 	"executed" bigint NOT NULL,
 	"turn" bigint NOT NULL,
+	"stepwise" boolean NOT NULL,
 	"pause" jsonb,
 	"warnings" jsonb NOT NULL,
 	"error" text,

@@ -1017,6 +1017,7 @@ CREATE TABLE `workflow_runs` (
 	`next` integer,
 	`executed` integer NOT NULL,
 	`turn` integer NOT NULL,
+	`stepwise` integer NOT NULL,
 	`pause` text,
 	`warnings` text NOT NULL,
 	`error` text,

@@ -13,6 +13,8 @@ type Options = {
   /** Called after each request, for `--debug`. */
   onExchange?(request: { method: string; url: string }, response: Response): void
   signal?: AbortSignal
+  /** How long one answer may take, in milliseconds. */
+  patienceMs?: number
 }
 
 /** A client of the tenant API, typed by its routes. Dates stay strings, as they are on the wire. */
@@ -38,11 +40,13 @@ export function send(target: Target, path: string, init: RequestInit): Promise<R
 /** The origin of a target; a socket and an app in this process have no host, so any name does. */
 const originOf = (target: Target): string => (target.kind === 'url' ? target.url : 'http://localhost')
 
-function wiring(target: Target, { headers, onExchange, signal }: Options) {
+function wiring(target: Target, { headers, onExchange, signal, patienceMs }: Options) {
   const fetcher = async (input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> => {
     const { pathname, search } = new URL(String(input))
     // What is asked after the end was called for cleans up, as when a listener takes its webhook away.
-    const until = signal && !signal.aborted ? { signal } : {}
+    const ends = signal && !signal.aborted ? [signal] : []
+    if (patienceMs !== undefined) ends.push(AbortSignal.timeout(patienceMs))
+    const until = ends.length ? { signal: AbortSignal.any(ends) } : {}
     const response = await send(target, pathname + search, { ...init, ...until })
     onExchange?.({ method: init.method ?? 'GET', url: pathname + search }, response)
     return response

@@ -77,7 +77,7 @@ export type PublishedEvent = Static<typeof PublishedEvent>
 export const BusEventPage = pageOf('events', BusEvent)
 export const BusEventQuery = t.Object({
   orgId: t.Optional(t.String({ format: 'uuid' })),
-  eventType: t.Optional(t.String({ maxLength: MOST_CHARS })),
+  eventType: t.Optional(t.String({ maxLength: MOST_CHARS, description: 'A name, or a family such as `order.*`' })),
   ...RangeQuery.properties,
   ...PageQuery.properties,
 })

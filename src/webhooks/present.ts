@@ -1,5 +1,5 @@
 import { iso, isoOrNull } from '../kernel/clock'
-import type { Delivery, WebhookStats } from './schema'
+import type { Delivery, DeliveryRead, WebhookStats } from './schema'
 import type { DeliveryRow, WebhookRow } from './table'
 
 export const presentDelivery = (row: DeliveryRow): Delivery => ({
@@ -16,6 +16,27 @@ export const presentDelivery = (row: DeliveryRow): Delivery => ({
   duration_ms: row.duration_ms,
   created_at: iso(row.created_at),
 })
+
+/** An attempt with what was sent. */
+export const presentRead = (hook: WebhookRow, row: DeliveryRow, body: string | null): DeliveryRead => ({
+  ...presentDelivery(row),
+  url: hook.url,
+  headers: {
+    'content-type': 'application/json',
+    'user-agent': 'svc-webhooks/1',
+    'svc-webhook-id': row.event_id,
+    'webhook-id': row.event_id,
+  },
+  body,
+  ended: endOf(row),
+})
+
+function endOf({ status, error_message, attempt, next_retry_at }: DeliveryRow): string | null {
+  if (status === 'success') return 'It was delivered.'
+  if (next_retry_at !== null) return null
+  if (error_message === 'http_4xx') return 'The receiver refused it, so it is not sent again by itself.'
+  return `Attempt ${attempt} was the last that is made by itself (${error_message}).`
+}
 
 export function presentStats(row: WebhookRow, pending: number): WebhookStats {
   const { successes, failures } = row

@@ -45,6 +45,17 @@ const verbsOf = ({ webhooks, ...service }: WebhookService) =>
     ),
     verb(
       {
+        method: 'get',
+        path: '/webhooks/:id/deliveries/:deliveryId',
+        reply: words.DeliveryRead,
+        errors: [404],
+        summary: 'Read one attempt with the body that was sent',
+        description: 'Recorded, as `webhook.delivery_read`.',
+      },
+      (call, { id, ids }) => service.readDelivery(call, id, ids.deliveryId ?? ''),
+    ),
+    verb(
+      {
         method: 'post',
         path: '/webhooks/:id/deliveries/:deliveryId/retry',
         reply: words.Retried,

@@ -14,7 +14,7 @@ import { createDeliveries, type DeliverDeps } from './deliver'
 import { hasSucceeded, isDisabled, isGone, tooManyActive, tooManyTests } from './errors'
 import { createListening } from './listen'
 import { outboxRepository as outbox } from './outbox'
-import { presentDelivery, presentStats } from './present'
+import { presentDelivery, presentRead, presentStats } from './present'
 import { deliveryRepository as log, webhookRepository as rows } from './repository'
 import { webhook } from './resource'
 import { LISTEN, LISTEN_MS, readSchedule } from './rules'
@@ -22,6 +22,7 @@ import {
   type Deliveries,
   DeliveryId,
   type DeliveryQuery,
+  type DeliveryRead,
   type Retried,
   type Rotated,
   type Rotation,
@@ -83,7 +84,7 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...room
     settle: deliveries.settle,
     findToChange: (tx, caller, id) => webhooks.findToChange(tx, caller, id),
   })
-  return { webhooks, test, take, listDeliveries, retry, rotate, stats, tidying }
+  return { webhooks, test, take, listDeliveries, readDelivery, retry, rotate, stats, tidying }
 
   async function assertCallable(url: string): Promise<void> {
     try {
@@ -158,6 +159,20 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...room
     const row = await webhooks.find(store.read, caller, id)
     const page = await log.list(store.read, row.id, { ...query, limit: SHOWN })
     return { deliveries: page.items.map(presentDelivery), ...pageFields(page) }
+  }
+
+  /** One attempt with what was sent. Who read it is on the record, since bodies are the owner's. Throws 404. */
+  function readDelivery(call: Call<Caller>, id: string, deliveryId: string): Promise<DeliveryRead> {
+    return store.write(async (tx) => {
+      const row = await webhooks.find(tx, call.caller, id)
+      const found = DeliveryId.is(deliveryId) ? await log.find(tx, row.id, deliveryId) : undefined
+      if (!found) throw notFound('delivery')
+      const { event_id } = found
+      const body = (await eventRepository.envelopes(tx, [event_id])).get(event_id) ?? null
+      const about = { entityType: 'webhook', entityId: row.id, scope: row.owner, input: { metadata: { event_id } } }
+      await resources.audit.record(tx, call, { action: 'webhook.delivery_read', ...about })
+      return presentRead(row, found, body)
+    })
   }
 
   /** Sends an event again: the stored bytes to the address as it is now. Throws 404, 409. */

@@ -77,6 +77,7 @@ export function registerRuns({ store, clock, jobs, unattended, outcomes, steps, 
     return store.write(async (tx) => {
       const waiting = (await rows.steps(tx, [id])).at(-1)!
       const { kind, onTimeout } = row.pause!
+      if (kind === 'step') return outcomes.end(tx, row, { status: 'failed', error: 'Nobody had it go on in time.' })
       if (kind === 'delay') return outcomes.stepEnded(tx, row, waiting, { output: {} })
       const approved = onTimeout === 'approve'
       const output = { approved, by: null, comment: 'Nobody answered in time.' }

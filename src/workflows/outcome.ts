@@ -7,7 +7,7 @@ import { newRequestId } from '../kernel/ids'
 import type { Tx } from '../kernel/store'
 import { workflowCompleted, workflowFailed } from './events'
 import { runRepository as rows } from './repository'
-import { RUN_JOB } from './rules'
+import { RUN_JOB, STEP_PAUSE_MS } from './rules'
 import type { Done } from './steps/step'
 import type { Pause, RunRow, StepRow } from './table'
 
@@ -51,7 +51,16 @@ export function createOutcomes({ clock, audit, events, jobs }: Deps) {
     if (place >= run.steps.length) {
       return end(tx, run, { ...moved, status: 'completed', error: null, output: { value: output ?? null } })
     }
+    if (run.stepwise) return pausedAfterStep(tx, run, { ...moved, next: place })
     return moveTo(tx, run, { ...moved, status: 'running', next: place })
+  }
+
+  async function pausedAfterStep(tx: Tx, run: RunRow, moved: Partial<RunRow>): Promise<RunRow> {
+    const until = clock.now() + STEP_PAUSE_MS
+    const pause = { kind: 'step' as const, until }
+    const paused = await moveTo(tx, run, { ...moved, status: 'paused', pause, turn: run.turn + 1 })
+    await goOn(tx, paused, until)
+    return paused
   }
 
   /** Stores that a step waits, and when it goes on by itself. */

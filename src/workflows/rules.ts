@@ -8,6 +8,8 @@ export const MOST_EXECUTED = 200
 export const TIME_LIMIT_MS = 15 * 60_000
 /** How long `POST /workflows/{id}/run` waits for its end (contract 10). */
 export const WAIT_MS = 25_000
+/** How long a run that goes step by step waits for the word to go on. */
+export const STEP_PAUSE_MS = 86_400_000
 /** How long ended runs are kept, as jobs are (contract 7). */
 export const KEPT_MS = 30 * 86_400_000
 /** Largest output of a step, as JSON. */

@@ -174,7 +174,15 @@ export const CanvasRunReply = t.Object({ run: CanvasRun })
 export const CanvasRunPage = pageOf('runs', CanvasRun)
 
 /** Body of `POST /workflows/{id}/run`. */
-export const NewRun = t.Object({ triggerData: t.Optional(JsonObject) }, { $id: 'NewWorkflowRun' })
+export const NewRun = t.Object(
+  {
+    triggerData: t.Optional(JsonObject),
+    stepwise: t.Optional(
+      t.Boolean({ description: 'The run pauses after each step, until it is approved, for a day at most' }),
+    ),
+  },
+  { $id: 'NewWorkflowRun' },
+)
 export type NewRun = Static<typeof NewRun>
 
 /** Body of `approve` and `reject`. */

@@ -100,7 +100,7 @@ export function createWorkflows(deps: Deps) {
    * Begins a run and waits for it: until it ends or pauses, or 25 s. For a caller it acts as the caller, for an operator
    * as whoever made the workflow. Throws 404, 409 when it is disabled.
    */
-  async function run(call: Call<Caller>, id: string, { triggerData = {} }: NewRun): Promise<RunReply> {
+  async function run(call: Call<Caller>, id: string, { triggerData = {}, stepwise = false }: NewRun): Promise<RunReply> {
     const found = await workflows.find(store.read, call.caller, id)
     if (!found.enabled) throw isDisabled(found.name)
     const once = call.once?.id ?? null
@@ -110,6 +110,7 @@ export function createWorkflows(deps: Deps) {
       behalf: call.caller.type === 'operator' ? behalfIn(found) : behalfOf(call.caller),
       depth: call.depth ?? 0,
       once,
+      stepwise,
     } as const
     const begun =
       (once === null ? undefined : await rows.byOnce(store.read, found.owner, once)) ??
@@ -158,7 +159,8 @@ export function createWorkflows(deps: Deps) {
         const step = (await rows.steps(tx, [found.id])).at(-1)!
         const output = { approved, by, comment: comment ?? null }
         const error = approved ? null : `rejected${comment ? `: ${comment}` : ''}`
-        const moved = await outcomes.stepEnded(tx, found, step, { output, error })
+        const moved =
+          kind === 'step' ? await afterStep(tx, found, error) : await outcomes.stepEnded(tx, found, step, { output, error })
         if (moved.status === 'running') await goOnLater(tx, moved)
         const metadata = { run_id: found.id, step: step.name }
         const action = approved ? 'workflow.approved' : 'workflow.rejected'
@@ -171,6 +173,14 @@ export function createWorkflows(deps: Deps) {
         })
         return answerTo(tx, call, await replyOf(tx, moved))
       })
+  }
+
+  /** A run that goes step by step goes on, or ends where it stands. */
+  async function afterStep(tx: Tx, run: RunRow, error: string | null): Promise<RunRow> {
+    if (error !== null) return outcomes.end(tx, run, { status: 'failed', error })
+    const moved = await rows.advance(tx, run, { status: 'running', pause: null })
+    if (!moved) throw notPaused('elsewhere')
+    return moved
   }
 
   /** A new turn: the job that waits for the time to pass has no effect any more. */

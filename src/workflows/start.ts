@@ -13,6 +13,7 @@ export type Started = {
   /** Events that led to it. */
   depth?: number
   once?: string | null
+  stepwise?: boolean
 }
 
 /** Idempotency-Keys are remembered for a day (contract 1.7). */
@@ -23,7 +24,7 @@ export const createStart =
   ({ clock, outcomes }: { clock: Clock; outcomes: Pick<Outcomes, 'goOn'> }) =>
   async (tx: Tx, workflow: WorkflowRow, started: Started): Promise<RunRow | null> => {
     const now = clock.now()
-    const { trigger, data, behalf, depth = 0, once = null } = started
+    const { trigger, data, behalf, depth = 0, once = null, stepwise = false } = started
     if (once !== null) await rows.forgetOnce(tx, once, now - DAY_MS)
     const run: RunRow = {
       id: WorkflowRunId.create(),
@@ -39,6 +40,7 @@ export const createStart =
       next: 0,
       executed: 0,
       turn: 0,
+      stepwise,
       pause: null,
       warnings: [],
       error: null,

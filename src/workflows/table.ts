@@ -36,7 +36,7 @@ type Output = { value: unknown }
 
 /** Why a run waits. */
 export type Pause = {
-  kind: 'approval' | 'delay'
+  kind: 'approval' | 'delay' | 'step'
   /** Epoch ms at which it goes on, or the approval times out. */
   until: number
   onTimeout?: 'approve' | 'reject'
@@ -68,6 +68,8 @@ export const workflowRuns = defineTable((k) =>
       executed: k.int('executed').notNull(),
       /** Counts its continuations: an older one has no effect. */
       turn: k.int('turn').notNull(),
+      /** It pauses after each step. */
+      stepwise: k.bool('stepwise').notNull(),
       pause: k.json<Pause | null>('pause'),
       warnings: k.json<string[]>('warnings').notNull(),
       error: k.text('error'),

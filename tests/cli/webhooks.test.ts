@@ -36,6 +36,11 @@ describe('webhooks', () => {
     const [failed] = await json(['deliveries', 'list', '--status', 'failed'], { key })
     expect(failed).toMatchObject({ http_status: 500, error_message: 'http_5xx', event_id: published.id })
     expect(await json(['deliveries', 'get', failed.id.slice(0, 8)], { key })).toEqual(failed)
+    const sent = await json(['deliveries', 'get', failed.id, '--body'], { key })
+    expect([sent.url, sent.headers['webhook-id'], sent.ended]).toEqual([receiver.url, published.id, null])
+    expect(JSON.parse(sent.body)).toMatchObject({ id: published.id, type: 'order.created' })
+    expect((await run(['audit', 'list', '--action', 'webhook.delivery_read', '--json'], { key })).stdout).toContain(made.id)
+    expect((await run(['deliveries', 'get', failed.id], { key })).stderr).toContain('try 1 failed 500 http_5xx at ')
     expect(await json(['deliveries', 'list', '--http', '5xx', '--since', '1h'], { key })).toEqual([failed])
     expect(await json(['deliveries', 'list', '--http', '404'], { key })).toEqual([])
     expect((await run(['deliveries', 'list', '--http', 'odd'], { key })).exitCode).toBe(2)
@@ -49,9 +54,24 @@ describe('webhooks', () => {
     expect(exported.map((line) => JSON.parse(line).status)).toEqual(['success', 'failed'])
     const csv = (await run(['deliveries', 'export', '--status', 'failed'], { key })).stdout.trim().split('\n')
     expect([csv.length, csv[0]]).toEqual([2, expect.stringContaining('id,event_type,status,http_status')])
+    status = 404
+    let isAnswered = false
+    const waiting = run(['deliveries', 'replay', failed.id, '--wait'], { key, clock: systemClock })
+    void waiting.finally(() => {
+      isAnswered = true
+    })
+    await eventually(async () => {
+      await deliver()
+      return isAnswered
+    })
+    expect(await waiting).toMatchObject({ exitCode: 9, stdout: expect.stringContaining('http_4xx') })
+    status = 200
+    await json(['deliveries', 'replay', failed.id], { key })
+    await deliver()
     const replayed = await run(['deliveries', 'replay', '--all', '--yes'], { key })
     expect(replayed.stdout + replayed.stderr).toContain('Nothing has failed')
     expect((await json(['events', 'list', '--type', 'order.created'], { key }))[0].id).toBe(published.id)
+    expect((await json(['events', 'list', '--type', 'order.*'], { key }))[0].id).toBe(published.id)
 
     const testing = json(['webhooks', 'test', made.id], { key, clock: systemClock })
     let isOver = false

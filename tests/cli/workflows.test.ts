@@ -72,3 +72,10 @@ test('run --wait follows a run to its end, and its steps are listed', async () =
     'Last completed',
   ])
 })
+
+test('run --step asks after each step, and stops at an approval', async () => {
+  const begun = await run(['workflows', 'run', 'Daily', '--step', '--yes', '--json'], as)
+  expect([begun.exitCode, begun.stderr]).toEqual([8, 'ok   0 Shape (transform) 0.0 s\nwait 1 Ask (approval)\n'])
+  const unasked = await run(['workflows', 'run', 'Daily', '--step'], as)
+  expect([unasked.exitCode, unasked.stderr]).toEqual([2, expect.stringContaining('add --yes')])
+})

@@ -165,6 +165,7 @@ const GOLDEN: Record<string, Scope | null> = {
   'POST /webhooks/{id}/test': 'completions',
   'PUT /webhooks/{id}/listener': 'completions',
   'GET /webhooks/{id}/deliveries': 'completions',
+  'GET /webhooks/{id}/deliveries/{deliveryId}': 'completions',
   'POST /webhooks/{id}/deliveries/{deliveryId}/retry': 'completions',
   'POST /webhooks/{id}/rotate-secret': 'completions',
   'GET /webhooks/{id}/stats': 'completions',

@@ -28,6 +28,10 @@ describe('POST /events', () => {
       'order.created',
       'ping',
     ])
+    for (const [family, count] of [['order.*', 1], ['ord.*', 0], ['order_.*', 0]] as const) {
+      const { body } = await ada.send('GET', `events?eventType=${family}`)
+      expect([family, body.events.length]).toEqual([family, count])
+    }
     const { body: found } = await ada.send('GET', 'events?eventType=order.created')
     expect(found).toMatchObject({ has_more: false, next_cursor: null })
     const { accepted, matchedHooks, matchedWebhooks, matchedWorkflows, request_id, ...event } = body

@@ -18,6 +18,23 @@ const ended = async (by: Person, { id, run }: { id: string; run: { id: string } 
   ).body.run
 
 describe('a run (contract 10)', () => {
+  test('goes step by step where that was asked for, and ends where it is rejected', async () => {
+    const ada = await world.person()
+    const id = await made(ada, [SAY, ASK, SAY])
+    const begin = async () => ({ id, ...(await ada.send('POST', `workflows/${id}/run`, { stepwise: true })).body })
+    const one = await begin()
+    expect(one.run).toMatchObject({ status: 'paused', stepsCompleted: 1, completedAt: null })
+    const at = async () => (await ada.send('GET', `workflows/${id}/runs/${one.run.id}`)).body.run
+    await decide(ada, one, 'approve')
+    await eventually(async () => (await at()).stepResults.at(-1).status === 'paused')
+    expect((await decide(ada, one, 'approve')).body.run).toMatchObject({ status: 'paused', stepsCompleted: 2 })
+    await decide(ada, one, 'approve')
+    expect(await ended(ada, one)).toMatchObject({ status: 'completed', stepsCompleted: 3 })
+    const other = await begin()
+    const { body } = await decide(ada, other, 'reject')
+    expect(body.run).toMatchObject({ status: 'failed', error: 'rejected', stepsCompleted: 1 })
+  })
+
   test('waits for an approval, and goes on with it', async () => {
     const ada = await world.person()
     const waiting = await ran(ada, [ASK, SAY])
