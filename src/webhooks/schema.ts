@@ -171,7 +171,9 @@ export const DeliveryRead = t.Object(
     ...Delivery.properties,
     url: t.String({ description: 'Where the webhook stands now' }),
     headers: t.Record(t.String(), t.String(), { description: 'Sent with it; signatures are made anew and not kept' }),
-    body: nullable(t.String({ description: 'The bytes that every attempt sends; null once the event is no longer kept' })),
+    body: nullable(
+      t.String({ description: 'The bytes that every attempt sends; null once the event is no longer kept' }),
+    ),
     ended: nullable(t.String({ description: 'Why no attempt follows it; null where one does or did' })),
   },
   { $id: 'DeliveryRead' },

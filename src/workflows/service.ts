@@ -100,7 +100,11 @@ export function createWorkflows(deps: Deps) {
    * Begins a run and waits for it: until it ends or pauses, or 25 s. For a caller it acts as the caller, for an operator
    * as whoever made the workflow. Throws 404, 409 when it is disabled.
    */
-  async function run(call: Call<Caller>, id: string, { triggerData = {}, stepwise = false }: NewRun): Promise<RunReply> {
+  async function run(
+    call: Call<Caller>,
+    id: string,
+    { triggerData = {}, stepwise = false }: NewRun,
+  ): Promise<RunReply> {
     const found = await workflows.find(store.read, call.caller, id)
     if (!found.enabled) throw isDisabled(found.name)
     const once = call.once?.id ?? null
@@ -160,7 +164,9 @@ export function createWorkflows(deps: Deps) {
         const output = { approved, by, comment: comment ?? null }
         const error = approved ? null : `rejected${comment ? `: ${comment}` : ''}`
         const moved =
-          kind === 'step' ? await afterStep(tx, found, error) : await outcomes.stepEnded(tx, found, step, { output, error })
+          kind === 'step'
+            ? await afterStep(tx, found, error)
+            : await outcomes.stepEnded(tx, found, step, { output, error })
         if (moved.status === 'running') await goOnLater(tx, moved)
         const metadata = { run_id: found.id, step: step.name }
         const action = approved ? 'workflow.approved' : 'workflow.rejected'

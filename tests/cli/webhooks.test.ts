@@ -39,7 +39,9 @@ describe('webhooks', () => {
     const sent = await json(['deliveries', 'get', failed.id, '--body'], { key })
     expect([sent.url, sent.headers['webhook-id'], sent.ended]).toEqual([receiver.url, published.id, null])
     expect(JSON.parse(sent.body)).toMatchObject({ id: published.id, type: 'order.created' })
-    expect((await run(['audit', 'list', '--action', 'webhook.delivery_read', '--json'], { key })).stdout).toContain(made.id)
+    expect((await run(['audit', 'list', '--action', 'webhook.delivery_read', '--json'], { key })).stdout).toContain(
+      made.id,
+    )
     expect((await run(['deliveries', 'get', failed.id], { key })).stderr).toContain('try 1 failed 500 http_5xx at ')
     expect(await json(['deliveries', 'list', '--http', '5xx', '--since', '1h'], { key })).toEqual([failed])
     expect(await json(['deliveries', 'list', '--http', '404'], { key })).toEqual([])

@@ -1,5 +1,6 @@
 // SQLite only: a client of routes that tests of their rooms call on both.
 import { afterAll, expect, test } from 'bun:test'
+import { systemClock } from '../../src/kernel/clock'
 import { cliOver } from '../support/cli'
 import { fakeIo } from '../support/io'
 import { createWorld } from '../support/world'
@@ -74,8 +75,9 @@ test('run --wait follows a run to its end, and its steps are listed', async () =
 })
 
 test('run --step asks after each step, and stops at an approval', async () => {
-  const begun = await run(['workflows', 'run', 'Daily', '--step', '--yes', '--json'], as)
-  expect([begun.exitCode, begun.stderr]).toEqual([8, 'ok   0 Shape (transform) 0.0 s\nwait 1 Ask (approval)\n'])
-  const unasked = await run(['workflows', 'run', 'Daily', '--step'], as)
+  const stepping = { ...as, clock: systemClock }
+  const begun = await run(['workflows', 'run', 'Daily', '--step', '--yes', '--json'], stepping)
+  expect([begun.exitCode, begun.stderr]).toEqual([8, expect.stringMatching(/^ok {3}0 Shape .*\nwait 1 Ask .*\n$/)])
+  const unasked = await run(['workflows', 'run', 'Daily', '--step'], stepping)
   expect([unasked.exitCode, unasked.stderr]).toEqual([2, expect.stringContaining('add --yes')])
 })

@@ -28,7 +28,11 @@ describe('POST /events', () => {
       'order.created',
       'ping',
     ])
-    for (const [family, count] of [['order.*', 1], ['ord.*', 0], ['order_.*', 0]] as const) {
+    for (const [family, count] of [
+      ['order.*', 1],
+      ['ord.*', 0],
+      ['order_.*', 0],
+    ] as const) {
       const { body } = await ada.send('GET', `events?eventType=${family}`)
       expect([family, body.events.length]).toEqual([family, count])
     }
