@@ -22,6 +22,6 @@ test('patience is for one answer, so what asks again and again does not end', as
       (error: Error) => error.name,
     )
     expect(gaveUp).toContain('Timeout')
-    expect((await client.events.get({ query: {} })).status).toBe(200)
+    expect((await client.events.get({ query: { limit: 1 } })).status).toBe(200)
   }
 })
