@@ -58,7 +58,9 @@ const shell = createShell({
   field: () => composer.field,
   opened() {
     unread = 0
-    transcript.element.scrollTop = transcript.element.scrollHeight
+    requestAnimationFrame(() => {
+      transcript.element.scrollTop = transcript.element.scrollHeight
+    })
   },
 })
 const listener = createListener({
@@ -84,8 +86,9 @@ let unread = 0
 
 panel.body.append(transcript.element, suggestions, botCheck.element, rating.form, again)
 panel.extra.append(composer.form)
-document.body.replaceChildren(panel.launcher, panel.panel)
+// Before it is in the page, so that nothing has to be laid out for it.
 greet()
+document.body.replaceChildren(panel.launcher, panel.panel)
 addEventListener('online', () => {
   people.draw()
   listener.hurry()
@@ -95,7 +98,7 @@ addEventListener('offline', () => panel.setStatus(WORDS.offline, 'loud'))
 if (!navigator.onLine) panel.setStatus(WORDS.offline, 'loud')
 if (visitor.has()) listener.start()
 bridge.tell('ready', { position: config.appearance.position ?? 'bottom-right', title: panel.title })
-if (bridge.isInline) shell.open()
+if (bridge.isInline) shell.begin()
 document.documentElement.dataset.ready = 'true'
 performance.mark('ready')
 transcript.format()

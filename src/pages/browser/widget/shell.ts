@@ -3,7 +3,12 @@ import type { Panel } from './panel'
 
 const FOCUSABLE = 'button:not([hidden]), [href], input:not([tabindex="-1"]), textarea, [tabindex="0"]'
 
-type Options = { panel: Panel; bridge: Pick<Bridge, 'isInline' | 'tell'>; field(): HTMLElement; opened(): void }
+type Options = {
+  panel: Panel
+  bridge: Pick<Bridge, 'isFramed' | 'isInline' | 'tell'>
+  field(): HTMLElement
+  opened(): void
+}
 
 /** Open and closed: what is drawn, where the focus goes, and what the host's page is told. */
 export function createShell({ panel, bridge, field, opened }: Options) {
@@ -26,13 +31,28 @@ export function createShell({ panel, bridge, field, opened }: Options) {
     panel.closeButton.hidden = bridge.isInline
   }
 
-  function open(): void {
-    if (isOpen) return
+  function show(): void {
     isOpen = true
     draw()
     bridge.tell('open')
     panel.setUnread(0)
     opened()
+  }
+
+  /** What is open from the start neither moves nor takes the focus from the page that it stands in. */
+  function begin(): void {
+    show()
+    if (!bridge.isFramed) requestAnimationFrame(focusField)
+  }
+
+  function open(): void {
+    if (isOpen) return
+    panel.panel.classList.add('rises')
+    show()
+    focusField()
+  }
+
+  function focusField(): void {
     // On a touch screen the keyboard would cover what there is to read.
     if (!matchMedia('(pointer: coarse)').matches) field().focus()
     else panel.closeButton.focus()
@@ -64,6 +84,7 @@ export function createShell({ panel, bridge, field, opened }: Options) {
   draw()
   return {
     isOpen: () => isOpen,
+    begin,
     open,
     close,
     setModal(modal: boolean): void {

@@ -14,6 +14,7 @@ function luminance(hex: string): number {
 
 /** A colour, by name or in any hex form, as `#rrggbb`; null for what is no colour. */
 function opaque(colour: string): string | null {
+  if (/^#[0-9a-f]{6}$/i.test(colour)) return colour
   const pen = document.createElement('canvas').getContext('2d')
   if (!pen || !CSS.supports('color', colour)) return null
   pen.fillStyle = colour
