@@ -5,6 +5,9 @@ import { invalidInput } from '../kernel/errors'
 import type { Tx } from '../kernel/store'
 import type { WidgetRow } from './table'
 
+/** What every browser draws and no browser runs. */
+const TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif']
+
 type Image = Extract<Attachment, { data: string }>
 export type Kept = { draft: Draft; image: Image }
 
@@ -25,11 +28,15 @@ export function createPictures(files: Pick<Files, 'receive' | 'add' | 'discard'>
     })
   }
 
-  /** Keeps the bytes; they belong to nobody yet. */
+  /** Keeps the bytes; they belong to nobody yet. Throws 400 for what its bytes say is no picture (catalogue O5). */
   async function receive(images: readonly Image[]): Promise<Kept[]> {
     const kept: Kept[] = []
-    for (const image of images) {
-      kept.push({ image, draft: await files.receive(Buffer.from(image.data, 'base64'), image.mime_type) })
+    for (const [at, image] of images.entries()) {
+      const draft = await files
+        .receive(Buffer.from(image.data, 'base64'), image.mime_type)
+        .catch((error) => discarded(kept, error))
+      kept.push({ draft, image: { ...image, mime_type: draft.mimeType as Image['mime_type'] } })
+      if (!TYPES.includes(draft.mimeType)) await discarded(kept, noPicture(at))
     }
     return kept
   }
@@ -48,4 +55,9 @@ export function createPictures(files: Pick<Files, 'receive' | 'add' | 'discard'>
     await Promise.all(kept.map(({ draft }) => files.discard(draft).catch(() => undefined)))
     throw error
   }
+}
+
+function noPicture(at: number) {
+  const path = `attachments[${at}].data`
+  return invalidInput(path, `"${path}" is no picture. Send the bytes of a PNG, JPEG, WebP or GIF.`)
 }
