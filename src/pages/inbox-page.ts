@@ -29,7 +29,7 @@ export const inboxPage = (me: Me, { nameOf }: AssetSet): string =>
 <title>Inbox</title>
 <link rel="stylesheet" href="/assets/${nameOf.inboxStyle}">
 <script type="application/json" id="me">${{ markup: dataOf(me) }}</script>
-<script src="/assets/${nameOf.inbox}" defer></script>
+<script src="/assets/${nameOf.inbox}" data-text="/assets/${nameOf.widgetText}" defer></script>
 </head>
 <body><div id="inbox"><noscript>The inbox needs JavaScript. On the command line: svc-admin takeovers.</noscript></div></body>
 </html>

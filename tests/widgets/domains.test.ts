@@ -9,7 +9,7 @@ const verify = createDomains({
   masterKey: new Uint8Array(32).fill(7),
   txtOf: async (name) => records.get(name) ?? Promise.reject(new Error('ENOTFOUND')),
   outbound: {
-    readUrl: (url) => new URL(url),
+    readUrl: (url: string) => new URL(url),
     fetchPublic: async (url: string) => ({
       status: files.has(url) ? 200 : 404,
       body: new TextEncoder().encode(files.get(url) ?? ''),

@@ -1,5 +1,5 @@
 import { h, setText } from '../shared/dom'
-import { formatted } from '../shared/markdown'
+import { createFormatting } from '../shared/formatting'
 import { createNotes } from './notes'
 import { pathOf, timeOf } from './queue'
 import { type Chat, type Me, type Message, mine, type Transcript } from './wire'
@@ -38,6 +38,14 @@ export function createChat(me: Me, actions: Actions) {
   )
   let shown: string | null = null
   const known = new Set<string>()
+  const texts = new Map<Element, string>()
+  const formatting = createFormatting(() => {
+    const wasAtEnd = isAtEnd()
+    for (const [element, text] of texts) element.replaceChildren(formatting.format(text))
+    if (wasAtEnd) scroller.scrollTop = scroller.scrollHeight
+  })
+
+  const isAtEnd = () => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 80
 
   const speaker = ({ role }: Message, chat: Chat): string =>
     ({ user: WORDS.visitor, assistant: WORDS.assistant, operator: chat.operator?.name ?? WORDS.operator, system: '' })[
@@ -45,13 +53,16 @@ export function createChat(me: Me, actions: Actions) {
     ]
 
   function rowOf(message: Message, chat: Chat): HTMLElement {
+    const text = h('div', { class: 'text', dir: 'auto' })
     const plain = message.role === 'user' || message.role === 'system'
+    if (!plain) texts.set(text, message.content)
+    text.append(plain ? message.content : formatting.format(message.content))
     return h(
       'article',
       { class: `message ${message.role}` },
       message.role !== 'system' &&
         h('p', { class: 'speaker' }, `${speaker(message, chat)}, ${timeOf(message.created_at)}`),
-      h('div', { class: 'text', dir: 'auto' }, plain ? message.content : formatted(message.content)),
+      text,
     )
   }
 
@@ -98,11 +109,14 @@ export function createChat(me: Me, actions: Actions) {
   return {
     element,
     aside,
+    /** Once the page is there: has texts formatted. */
+    format: formatting.load,
     show(chat: Transcript, others: Chat[]): void {
       const isNew = shown !== chat.session_id
       if (isNew) {
         shown = chat.session_id
         known.clear()
+        texts.clear()
         log.replaceChildren()
       }
       setText(heading, `${me.widgets[chat.config_id] ?? ''}: ${pathOf(chat)}`)
@@ -116,7 +130,7 @@ export function createChat(me: Me, actions: Actions) {
         buttons.replaceChildren(...labels)
         if (had) (labels[0] ?? heading).focus()
       }
-      const atEnd = isNew || scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 80
+      const atEnd = isNew || isAtEnd()
       for (const message of chat.messages) {
         if (known.has(message.id)) continue
         known.add(message.id)

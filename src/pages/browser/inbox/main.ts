@@ -42,6 +42,7 @@ root.append(
 )
 void follow()
 document.documentElement.dataset.ready = 'true'
+view.format()
 
 const pathOf = (chat: Chat): string => `/api/v1/iframes/${chat.config_id}/conversations/${chat.session_id}`
 

@@ -1,5 +1,6 @@
-/** Loaded after the chat is there: reads Markdown, which the first look at a chat does not need. */
+/** Loaded after the page is there: reads Markdown, which the first look at it does not need. */
+
+import type { Formatting } from '../shared/formatting'
 import { formatted } from '../shared/markdown'
-import type { Formatting } from '../widget/formatting'
 
 dispatchEvent(new CustomEvent<Formatting>('svc-text', { detail: formatted }))

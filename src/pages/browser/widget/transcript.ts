@@ -1,5 +1,5 @@
 import { h } from '../shared/dom'
-import { createFormatting } from './formatting'
+import { createFormatting } from '../shared/formatting'
 import type { Message } from './wire'
 import { WORDS } from './words'
 

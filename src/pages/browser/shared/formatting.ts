@@ -1,4 +1,4 @@
-/** Text with Markdown as elements, as `shared/markdown.ts` makes them. */
+/** Text with Markdown as elements, as `markdown.ts` makes them. */
 export type Formatting = (text: string) => Node
 
 /** When the browser has nothing else to do, or after so long. */
@@ -6,8 +6,8 @@ const IDLE = { timeout: 2_000 }
 const LATEST_MS = 1_000
 
 /**
- * Reading Markdown takes most of the chat's bytes, and what is seen first needs none of it: so it is loaded when the
- * chat is ready. Until then, and where it cannot be loaded, text is shown as it was written.
+ * Reading Markdown takes most of a page's bytes, and what is seen first needs none of it: so it is loaded when the
+ * page is ready. Until then, and where it cannot be loaded, text is shown as it was written.
  */
 export function createFormatting(redraw: () => void) {
   const source = document.querySelector<HTMLScriptElement>('script[data-text]')?.dataset.text

@@ -1,0 +1,67 @@
+import { expect, test } from 'bun:test'
+import type { Page } from 'puppeteer-core'
+import { listen } from '../support/listening'
+import { operatorCall, type Person } from '../support/world'
+import { createWidgetWorld } from '../widgets/world'
+import { axeProblems, inChromium, newPage, shows } from './support/chromium'
+import { picture } from './support/shop'
+
+inChromium('people who answer together', () => {
+  test('a note, a draft of the assistant, and a chat that is handed to a colleague', async () => {
+    const world = await createWidgetWorld()
+    const { origin } = listen(world)
+    world.app.listensAt(origin)
+    const { store, sessions, orgs } = world.app.container
+    const ada = await world.person({ ofOrg: true })
+    const bob = await world.person()
+    await store.write(async (tx) => {
+      const orgId = ada.orgId!
+      await orgs.members.join(tx, operatorCall(), { orgId, userId: bob.userId, role: 'member', invitedBy: null })
+      await orgs.makeActive(tx, bob.userId, orgId)
+    })
+    const { id } = await world.widget({ appearance: { title: 'Lamp shop' } }, ada)
+    const chat = await world.begin(id, { page_url: 'https://shop.example/lamps/oak' })
+    await world.say(chat, 'What is 12 * 7?')
+    await world.asVisitor(chat)('POST', '/request-human', { reason: 'A discount' })
+
+    const [first, second] = [await inbox(ada), await inbox(bob)]
+    await first.click('.buttons .primary')
+    await first.waitForSelector('#reply', { visible: true })
+    await first.type('#note', 'Has **bought** before.')
+    await first.click('form.note button')
+    await shows(first, '.notes', 'Has **bought** before.')
+    await first.waitForFunction(() => document.querySelector<HTMLTextAreaElement>('#note')!.value === '')
+    // Nothing is sent: whoever answers reads the draft first.
+    await world.say(chat, 'And 7 * 8?')
+    await shows(first, '.log', 'And 7 * 8?')
+    await (await first.waitForSelector('.links ::-p-text(draft)'))!.click()
+    await first.waitForFunction(() => document.querySelector<HTMLTextAreaElement>('#reply')!.value.includes('56'))
+    expect((await world.desk(ada, chat)('GET')).body.messages).toHaveLength(3)
+    expect(await axeProblems(first)).toEqual([])
+    await picture(first, 'inbox-notes')
+
+    await first.select('#handover', bob.userId)
+    await (await first.waitForSelector('.reply ::-p-text(Hand over)'))!.click()
+    await first.waitForSelector('#reply', { hidden: true })
+    await second.waitForSelector('#reply', { visible: true })
+    await shows(second, '.notes', 'Has **bought** before.')
+    await second.type('#reply', 'Bob here, it is 56.')
+    await second.keyboard.press('Enter')
+    await shows(second, '.log', 'Bob here, it is 56.')
+    const { text } = await world.asVisitor(chat)('GET', '')
+    expect(text).toContain('Bob here')
+    expect(text).not.toContain('bought')
+
+    /** The inbox of somebody who has signed in, with the one chat open. */
+    async function inbox({ userId }: Person): Promise<Page> {
+      const { token } = await store.write((tx) => sessions.open(tx, userId))
+      const page = await newPage({ width: 1180, height: 800 })
+      await page.setCookie({ name: 'svc_session', value: token, url: origin })
+      await page.goto(`${origin}/operator`)
+      await page.waitForSelector('.queue button')
+      await page.click('.queue button')
+      await shows(page, '.log', 'What is 12')
+      return page
+    }
+  })
+})
