@@ -34,14 +34,14 @@ inChromium('people who answer together', () => {
     // Nothing is sent: whoever answers reads the draft first.
     await world.say(chat, 'And 7 * 8?')
     await shows(first, '.log', 'And 7 * 8?')
-    await (await first.waitForSelector('.links ::-p-text(draft)'))!.click()
+    await first.click('.links button')
     await first.waitForFunction(() => document.querySelector<HTMLTextAreaElement>('#reply')!.value.includes('56'))
     expect((await world.desk(ada, chat)('GET')).body.messages).toHaveLength(3)
     expect(await axeProblems(first)).toEqual([])
     await picture(first, 'inbox-notes')
 
     await first.select('#handover', bob.userId)
-    await (await first.waitForSelector('.reply ::-p-text(Hand over)'))!.click()
+    await first.click('.reply p.line button')
     await first.waitForSelector('#reply', { hidden: true })
     await second.waitForSelector('#reply', { visible: true })
     await shows(second, '.notes', 'Has **bought** before.')
