@@ -333,10 +333,25 @@ CREATE TABLE "job_memory" (
 	CONSTRAINT "job_memory_job_id_name_pk" PRIMARY KEY("job_id","name")
 );
 --> statement-breakpoint
+CREATE TABLE "job_pauses" (
+	"kind" text PRIMARY KEY NOT NULL,
+	"paused_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "job_serving_time" (
 	"id" bigint PRIMARY KEY NOT NULL,
 	"total_ms" bigint NOT NULL,
 	"counted_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "job_steps" (
+	"job_id" text NOT NULL,
+	"seq" bigint NOT NULL,
+	"at" bigint NOT NULL,
+	"what" text NOT NULL,
+	"attempt" bigint NOT NULL,
+	"detail" text,
+	CONSTRAINT "job_steps_job_id_seq_pk" PRIMARY KEY("job_id","seq")
 );
 --> statement-breakpoint
 CREATE TABLE "jobs" (
@@ -345,6 +360,7 @@ CREATE TABLE "jobs" (
 	"type" text,
 	"state" text NOT NULL,
 	"owner" text,
+	"key_id" text,
 	"fair_key" text NOT NULL,
 	"unique_key" text,
 	"payload" jsonb,
@@ -401,6 +417,13 @@ CREATE TABLE "database_secrets" (
 	"fingerprint" text NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "sign_in_places" (
+	"account" text NOT NULL,
+	"network" text NOT NULL,
+	"last_at" bigint NOT NULL,
+	CONSTRAINT "sign_in_places_account_network_pk" PRIMARY KEY("account","network")
+);
+--> statement-breakpoint
 CREATE TABLE "nodes" (
 	"id" text PRIMARY KEY NOT NULL,
 	"home" text,
@@ -417,13 +440,6 @@ CREATE TABLE "operator_keys" (
 	"last_used_at" bigint,
 	"expires_at" bigint,
 	"revoked_at" bigint
-);
---> statement-breakpoint
-CREATE TABLE "sign_in_places" (
-	"account" text NOT NULL,
-	"network" text NOT NULL,
-	"last_at" bigint NOT NULL,
-	CONSTRAINT "sign_in_places_account_network_pk" PRIMARY KEY("account","network")
 );
 --> statement-breakpoint
 CREATE TABLE "invitations" (
@@ -525,6 +541,11 @@ CREATE TABLE "user_settings" (
 	"updated_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "used_links" (
+	"once" text PRIMARY KEY NOT NULL,
+	"until" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "skill_runs" (
 	"id" text PRIMARY KEY NOT NULL,
 	"owner" text NOT NULL,
@@ -557,11 +578,6 @@ CREATE TABLE "skill_installations" (
 	"next_run_at" bigint,
 	"failures" bigint NOT NULL,
 	"installed_at" bigint NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "used_links" (
-	"once" text PRIMARY KEY NOT NULL,
-	"until" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "skill_reviews" (
@@ -666,6 +682,16 @@ CREATE TABLE "spend_days" (
 	CONSTRAINT "spend_days_subject_day_pk" PRIMARY KEY("subject","day")
 );
 --> statement-breakpoint
+CREATE TABLE "grant_codes" (
+	"hash" text PRIMARY KEY NOT NULL,
+	"amount_cents" bigint NOT NULL,
+	"note" text,
+	"created_at" bigint NOT NULL,
+	"expires_at" bigint NOT NULL,
+	"used_at" bigint,
+	"used_for" text
+);
+--> statement-breakpoint
 CREATE TABLE "usage_cursors" (
 	"name" text PRIMARY KEY NOT NULL,
 	"position" bigint NOT NULL
@@ -691,16 +717,6 @@ CREATE TABLE "usage_records" (
 	"ttft_ms" bigint,
 	"classified_us" bigint,
 	"fallback_used" boolean NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "grant_codes" (
-	"hash" text PRIMARY KEY NOT NULL,
-	"amount_cents" bigint NOT NULL,
-	"note" text,
-	"created_at" bigint NOT NULL,
-	"expires_at" bigint NOT NULL,
-	"used_at" bigint,
-	"used_for" text
 );
 --> statement-breakpoint
 CREATE TABLE "usage_rollups" (
@@ -816,6 +832,13 @@ CREATE TABLE "widget_notes" (
 	"created_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "payment_customers" (
+	"owner" text NOT NULL,
+	"provider" text NOT NULL,
+	"customer" text NOT NULL,
+	CONSTRAINT "payment_customers_owner_provider_pk" PRIMARY KEY("owner","provider")
+);
+--> statement-breakpoint
 CREATE TABLE "widget_sessions" (
 	"id" text PRIMARY KEY NOT NULL,
 	"config_id" text NOT NULL,
@@ -865,13 +888,6 @@ CREATE TABLE "widgets" (
 	"security" jsonb NOT NULL,
 	"intents" jsonb NOT NULL,
 	"identity_version" bigint NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "payment_customers" (
-	"owner" text NOT NULL,
-	"provider" text NOT NULL,
-	"customer" text NOT NULL,
-	CONSTRAINT "payment_customers_owner_provider_pk" PRIMARY KEY("owner","provider")
 );
 --> statement-breakpoint
 CREATE TABLE "workflow_runs" (
@@ -1018,9 +1034,9 @@ CREATE INDEX "api_keys_by_prefix" ON "api_keys" USING btree ("prefix");--> state
 CREATE INDEX "api_keys_by_preference" ON "api_keys" USING btree ("routing_preference_id") WHERE "api_keys"."routing_preference_id" is not null;--> statement-breakpoint
 CREATE INDEX "api_keys_by_policy" ON "api_keys" USING btree ("guardrail_policy_id") WHERE "api_keys"."guardrail_policy_id" is not null;--> statement-breakpoint
 CREATE INDEX "key_secrets_by_key" ON "key_secrets" USING btree ("key_id");--> statement-breakpoint
+CREATE INDEX "sign_in_places_by_age" ON "sign_in_places" USING btree ("last_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "operator_keys_by_hash" ON "operator_keys" USING btree ("hash");--> statement-breakpoint
 CREATE UNIQUE INDEX "operator_keys_by_name" ON "operator_keys" USING btree ("name") WHERE "operator_keys"."revoked_at" is null;--> statement-breakpoint
-CREATE INDEX "sign_in_places_by_age" ON "sign_in_places" USING btree ("last_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "invitations_by_org_email" ON "invitations" USING btree ("org_id","email");--> statement-breakpoint
 CREATE UNIQUE INDEX "invitations_by_token" ON "invitations" USING btree ("token_hash");--> statement-breakpoint
 CREATE INDEX "members_by_user" ON "members" USING btree ("user_id","org_created_at","org_id");--> statement-breakpoint
@@ -1037,6 +1053,7 @@ CREATE INDEX "routing_corrections_by_mode" ON "routing_corrections" USING btree 
 CREATE INDEX "routing_preferences_by_owner" ON "routing_preferences" USING btree ("owner","created_at","id");--> statement-breakpoint
 CREATE INDEX "routing_preferences_by_age" ON "routing_preferences" USING btree ("created_at","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "routing_preferences_default" ON "routing_preferences" USING btree ("owner") WHERE "routing_preferences"."is_default";--> statement-breakpoint
+CREATE INDEX "used_links_by_end" ON "used_links" USING btree ("until");--> statement-breakpoint
 CREATE INDEX "skill_runs_by_owner" ON "skill_runs" USING btree ("owner","created_at");--> statement-breakpoint
 CREATE INDEX "skill_runs_by_status" ON "skill_runs" USING btree ("status","created_at");--> statement-breakpoint
 CREATE INDEX "skill_runs_by_source" ON "skill_runs" USING btree ("source","created_at","id");--> statement-breakpoint
@@ -1045,7 +1062,6 @@ CREATE UNIQUE INDEX "skill_installations_by_owner" ON "skill_installations" USIN
 CREATE INDEX "skill_installations_by_skill" ON "skill_installations" USING btree ("skill_id");--> statement-breakpoint
 CREATE INDEX "skill_installations_by_age" ON "skill_installations" USING btree ("owner","installed_at","id");--> statement-breakpoint
 CREATE INDEX "skill_installations_to_run" ON "skill_installations" USING btree ("owner","priority" desc,"intensity" desc,"installed_at","id");--> statement-breakpoint
-CREATE INDEX "used_links_by_end" ON "used_links" USING btree ("until");--> statement-breakpoint
 CREATE UNIQUE INDEX "skill_reviews_by_user" ON "skill_reviews" USING btree ("skill_id","user_id");--> statement-breakpoint
 CREATE INDEX "skill_reviews_by_skill" ON "skill_reviews" USING btree ("skill_id","created_at","id");--> statement-breakpoint
 CREATE INDEX "skill_submissions_by_age" ON "skill_submissions" USING btree ("created_at","id");--> statement-breakpoint

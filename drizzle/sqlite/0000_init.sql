@@ -370,10 +370,25 @@ CREATE TABLE `job_memory` (
 	PRIMARY KEY(`job_id`, `name`)
 );
 --> statement-breakpoint
+CREATE TABLE `job_pauses` (
+	`kind` text PRIMARY KEY NOT NULL,
+	`paused_at` integer NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `job_serving_time` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`total_ms` integer NOT NULL,
 	`counted_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `job_steps` (
+	`job_id` text NOT NULL,
+	`seq` integer NOT NULL,
+	`at` integer NOT NULL,
+	`what` text NOT NULL,
+	`attempt` integer NOT NULL,
+	`detail` text,
+	PRIMARY KEY(`job_id`, `seq`)
 );
 --> statement-breakpoint
 CREATE TABLE `jobs` (
@@ -382,6 +397,7 @@ CREATE TABLE `jobs` (
 	`type` text,
 	`state` text NOT NULL,
 	`owner` text,
+	`key_id` text,
 	`fair_key` text NOT NULL,
 	`unique_key` text,
 	`payload` text,
@@ -456,6 +472,14 @@ CREATE TABLE `database_secrets` (
 	`fingerprint` text NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE `sign_in_places` (
+	`account` text NOT NULL,
+	`network` text NOT NULL,
+	`last_at` integer NOT NULL,
+	PRIMARY KEY(`account`, `network`)
+);
+--> statement-breakpoint
+CREATE INDEX `sign_in_places_by_age` ON `sign_in_places` (`last_at`);--> statement-breakpoint
 CREATE TABLE `nodes` (
 	`id` text PRIMARY KEY NOT NULL,
 	`home` text,
@@ -476,14 +500,6 @@ CREATE TABLE `operator_keys` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `operator_keys_by_hash` ON `operator_keys` (`hash`);--> statement-breakpoint
 CREATE UNIQUE INDEX `operator_keys_by_name` ON `operator_keys` (`name`) WHERE "operator_keys"."revoked_at" is null;--> statement-breakpoint
-CREATE TABLE `sign_in_places` (
-	`account` text NOT NULL,
-	`network` text NOT NULL,
-	`last_at` integer NOT NULL,
-	PRIMARY KEY(`account`, `network`)
-);
---> statement-breakpoint
-CREATE INDEX `sign_in_places_by_age` ON `sign_in_places` (`last_at`);--> statement-breakpoint
 CREATE TABLE `invitations` (
 	`id` text PRIMARY KEY NOT NULL,
 	`org_id` text NOT NULL,
@@ -599,6 +615,12 @@ CREATE TABLE `user_settings` (
 	`updated_at` integer NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE `used_links` (
+	`once` text PRIMARY KEY NOT NULL,
+	`until` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `used_links_by_end` ON `used_links` (`until`);--> statement-breakpoint
 CREATE TABLE `skill_runs` (
 	`id` text PRIMARY KEY NOT NULL,
 	`owner` text NOT NULL,
@@ -641,12 +663,6 @@ CREATE UNIQUE INDEX `skill_installations_by_owner` ON `skill_installations` (`ow
 CREATE INDEX `skill_installations_by_skill` ON `skill_installations` (`skill_id`);--> statement-breakpoint
 CREATE INDEX `skill_installations_by_age` ON `skill_installations` (`owner`,`installed_at`,`id`);--> statement-breakpoint
 CREATE INDEX `skill_installations_to_run` ON `skill_installations` (`owner`,"priority" desc,"intensity" desc,`installed_at`,`id`);--> statement-breakpoint
-CREATE TABLE `used_links` (
-	`once` text PRIMARY KEY NOT NULL,
-	`until` integer NOT NULL
-);
---> statement-breakpoint
-CREATE INDEX `used_links_by_end` ON `used_links` (`until`);--> statement-breakpoint
 CREATE TABLE `skill_reviews` (
 	`id` text PRIMARY KEY NOT NULL,
 	`skill_id` text NOT NULL,
@@ -774,6 +790,16 @@ CREATE TABLE `spend_days` (
 	PRIMARY KEY(`subject`, `day`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
+CREATE TABLE `grant_codes` (
+	`hash` text PRIMARY KEY NOT NULL,
+	`amount_cents` integer NOT NULL,
+	`note` text,
+	`created_at` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	`used_at` integer,
+	`used_for` text
+);
+--> statement-breakpoint
 CREATE TABLE `usage_cursors` (
 	`name` text PRIMARY KEY NOT NULL,
 	`position` integer NOT NULL
@@ -802,16 +828,6 @@ CREATE TABLE `usage_records` (
 );
 --> statement-breakpoint
 CREATE INDEX `usage_records_by_owner` ON `usage_records` (`owner`,`at`);--> statement-breakpoint
-CREATE TABLE `grant_codes` (
-	`hash` text PRIMARY KEY NOT NULL,
-	`amount_cents` integer NOT NULL,
-	`note` text,
-	`created_at` integer NOT NULL,
-	`expires_at` integer NOT NULL,
-	`used_at` integer,
-	`used_for` text
-);
---> statement-breakpoint
 CREATE TABLE `usage_rollups` (
 	`owner` text NOT NULL,
 	`grain` text NOT NULL,
@@ -936,6 +952,13 @@ CREATE TABLE `widget_notes` (
 --> statement-breakpoint
 CREATE INDEX `widget_notes_by_session` ON `widget_notes` (`session_id`,`created_at`);--> statement-breakpoint
 CREATE INDEX `widget_notes_by_widget` ON `widget_notes` (`config_id`);--> statement-breakpoint
+CREATE TABLE `payment_customers` (
+	`owner` text NOT NULL,
+	`provider` text NOT NULL,
+	`customer` text NOT NULL,
+	PRIMARY KEY(`owner`, `provider`)
+);
+--> statement-breakpoint
 CREATE TABLE `widget_sessions` (
 	`id` text PRIMARY KEY NOT NULL,
 	`config_id` text NOT NULL,
@@ -994,13 +1017,6 @@ CREATE TABLE `widgets` (
 --> statement-breakpoint
 CREATE INDEX `widgets_by_owner` ON `widgets` (`owner`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `widgets_by_age` ON `widgets` (`created_at`,`id`);--> statement-breakpoint
-CREATE TABLE `payment_customers` (
-	`owner` text NOT NULL,
-	`provider` text NOT NULL,
-	`customer` text NOT NULL,
-	PRIMARY KEY(`owner`, `provider`)
-);
---> statement-breakpoint
 CREATE TABLE `workflow_runs` (
 	`id` text PRIMARY KEY NOT NULL,
 	`owner` text NOT NULL,

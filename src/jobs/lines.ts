@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { query } from '../kernel/store'
-import { jobs } from './table'
+import { jobPauses, jobs } from './table'
 
-/** Asks which of these kinds have a job in line, in one statement. */
+/** Asks which of these kinds have a job in line and are not paused, in one statement. */
 export const linesOf = (kinds: readonly string[]) =>
   query()((db) => {
     const t = db.of(jobs)
@@ -10,9 +10,11 @@ export const linesOf = (kinds: readonly string[]) =>
       kinds.map((kind) => sql`(${kind})`),
       sql`, `,
     )
+    const p = db.of(jobPauses)
     const inLine = sql`exists (select 1 from ${t} where ${t.kind} = known.column1 and ${t.turn} is not null)`
+    const isPaused = sql`exists (select 1 from ${p} where ${p.kind} = known.column1)`
     return db
       .select({ kind: sql<string>`known.column1`.as('kind') })
       .from(sql`(values ${known}) as known`)
-      .where(inLine)
+      .where(sql`${inLine} and not ${isPaused}`)
   })

@@ -1,4 +1,4 @@
-import { and, eq, gt, inArray, isNotNull, lte, ne, notInArray, or, type SQL, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, lte, ne, notInArray, or, sql } from 'drizzle-orm'
 import { command, counted, query, type Reader, type Tx } from '../kernel/store'
 import type { Stored } from './kind'
 import type { JobId } from './schema'
@@ -210,13 +210,13 @@ export const jobRepository = {
     return tx.update(t).set({ lease_until: until }).where(mine).returning({ id: t.id, fence: t.fence })
   },
 
-  async progress(tx: Tx, { id, fence }: Claim, progress: number, stage: string | null): Promise<void> {
+  /** False when the claim is not in force any more. */
+  async progress(tx: Tx, { id, fence }: Claim, progress: number, stage: string | null): Promise<boolean> {
     const t = tx.of(jobs)
     const further = sql`case when ${t.progress} < ${progress} then ${progress} else ${t.progress} end`
-    await tx
-      .update(t)
-      .set({ progress: further, stage })
-      .where(and(eq(t.id, id), eq(t.fence, fence), isNotNull(t.lease_until)))
+    const mine = and(eq(t.id, id), eq(t.fence, fence), isNotNull(t.lease_until))
+    const told = tx.update(t).set({ progress: further, stage }).where(mine)
+    return (await told.returning({ id: t.id })).length === 1
   },
 
   async setPayload(tx: Tx, id: JobId, payload: Stored): Promise<void> {
@@ -228,14 +228,6 @@ export const jobRepository = {
 
   async remove(tx: Tx, id: JobId): Promise<void> {
     await tx.delete(tx.of(jobs)).where(eq(tx.of(jobs).id, id))
-  },
-
-  /** Deletes jobs of these kinds that ended before a moment. Returns how many. */
-  async removeEnded(tx: Tx, kinds: readonly string[], before: number, limit: number): Promise<number> {
-    const t = tx.of(jobs)
-    const old: SQL | undefined = and(inArray(t.kind, [...kinds]), lte(t.completed_at, before), gt(t.completed_at, 0))
-    const some = tx.select({ id: t.id }).from(t).where(old).limit(limit)
-    return (await tx.delete(t).where(inArray(t.id, some)).returning({ id: t.id })).length
   },
 
   async byId(db: Reader, id: JobId): Promise<JobRow | undefined> {

@@ -5,6 +5,7 @@ import { jobMemoryRepository as memory } from './memory'
 import { jobRepository as rows } from './repository'
 import type { JobId } from './schema'
 import type { JobsDeps } from './service'
+import { jobStepRepository as steps } from './steps'
 import type { JobRow } from './table'
 
 /** One run in this process. */
@@ -167,8 +168,10 @@ export function createRuns(
       return rows.requeue(tx, row.id, { run_at: null, turn: await rows.nextTurn(tx, row), attempts: attempts - 1 })
     }
     const isLast = error instanceof GiveUp || isOfWorker(error) || attempts >= kind.retry.attempts
-    if (!isLast) return rows.requeue(tx, row.id, { turn: null, run_at: now + kind.retry.delayMs(attempts) })
-    await fail(tx, row, kind.describe?.(error) ?? describe(error, kind))
+    const why = kind.describe?.(error) ?? describe(error, kind)
+    if (isLast) return void (await fail(tx, row, why))
+    if (kind.shown) await steps.add(tx, row.id, { what: 'put_off', attempt: attempts, detail: why, now })
+    await rows.requeue(tx, row.id, { turn: null, run_at: now + kind.retry.delayMs(attempts) })
   }
 
   /** Ends a job as failed, with what its kind does then. False when it had ended. */
@@ -202,10 +205,16 @@ export function createRuns(
   async function tellProgress(tx: Tx, told: readonly Run[]): Promise<void> {
     for (const run of told) {
       if (!run.news) continue
-      await rows.progress(tx, run.row, run.news.percent, run.news.stage)
+      const { percent, stage } = run.news
+      if (await rows.progress(tx, run.row, percent, stage)) await logStage(tx, run, stage)
       run.row = { ...run.row, progress: run.news.percent, stage: run.news.stage }
       run.news = null
     }
+  }
+
+  async function logStage(tx: Tx, { row, kind }: Run, stage: string | null): Promise<void> {
+    if (!kind.shown || stage === null || stage === row.stage) return
+    await steps.add(tx, row.id, { what: 'stage', attempt: row.attempts, detail: stage, now: clock.now() })
   }
 
   async function renew(now: number): Promise<void> {

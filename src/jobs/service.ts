@@ -1,13 +1,17 @@
 import type { OwnerScope } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
+import type { KeyId } from '../kernel/ids'
 import type { Loop } from '../kernel/loop'
 import type { Store, Tx } from '../kernel/store'
+import { countEnded, type Ended, removeEnded } from './ended'
 import { type JobKind, KEPT_MS, recurring, type Stored } from './kind'
 import { jobMemoryRepository as memory } from './memory'
+import { createQueues } from './queues'
 import { jobRepository as rows } from './repository'
 import { CANCELLED, JobId } from './schema'
 import { createQueueTimeout, SERVING_STEP_MS, servingTime } from './serving-time'
 import { shownJobs } from './shown'
+import { jobStepRepository as steps } from './steps'
 import type { JobRow } from './table'
 import { createWorker } from './worker'
 
@@ -27,6 +31,8 @@ export type NewJob<Payload extends Stored> = {
   id?: JobId
   /** At most one open job of the kind has this key: a second one is not made. */
   uniqueKey?: string
+  /** The key that ordered it. */
+  keyId?: KeyId | null
   /** Whose turn it takes; by default the owner's. */
   fairKey?: string
   /** Epoch milliseconds; by default now. */
@@ -59,6 +65,11 @@ export function createJobs(deps: JobsDeps) {
     start: (): Loop => worker.start(),
     runDue: worker.runDue,
     shown: shownJobs,
+    stepsOf: steps.of,
+    queues: createQueues({ clock, kinds, wake: worker.wake }),
+    countEnded,
+    /** Deletes some jobs that ended before a moment, and says how many; 0 when there are none left. */
+    removeEnded: (tx: Tx, wanted: Ended) => removeEnded(tx, wanted, TIDY_BATCH),
   }
 
   /** Makes a kind of work known to this process; jobs of unknown kinds are left to processes that know them. */
@@ -74,7 +85,7 @@ export function createJobs(deps: JobsDeps) {
     job: NewJob<Payload>,
   ): Promise<JobId | null> {
     const now = clock.now()
-    const { owner, payload, id = JobId.create(), uniqueKey = null, fairKey = owner ?? '', runAt = now } = job
+    const { owner, payload, id = JobId.create(), uniqueKey = null, keyId = null, fairKey = owner ?? '', runAt = now } = job
     const place = { kind: kind.name, fair_key: fairKey }
     const waits = runAt > now
     const type = kind.shown ?? null
@@ -84,6 +95,7 @@ export function createJobs(deps: JobsDeps) {
       type,
       state: 'queued',
       owner,
+      key_id: keyId,
       unique_key: uniqueKey,
       payload,
       turn: waits ? null : await rows.nextTurn(tx, place),
@@ -144,7 +156,8 @@ export function createJobs(deps: JobsDeps) {
     const byAge = Map.groupBy(kinds.values(), ({ keepMs = KEPT_MS }) => keepMs)
     for (const [keptMs, some] of byAge) {
       const names = some.map(({ name }) => name)
-      const removeSome = () => store.write((tx) => rows.removeEnded(tx, names, clock.now() - keptMs, TIDY_BATCH))
+      const over = { kinds: names, before: clock.now() - keptMs }
+      const removeSome = () => store.write((tx) => removeEnded(tx, over, TIDY_BATCH))
       while ((await removeSome()) === TIDY_BATCH);
     }
   }

@@ -1,12 +1,13 @@
 import { and, eq, inArray, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
+import type { KeyId } from '../kernel/ids'
 import { pagesBy, type Wanted } from '../kernel/keyset'
 import type { Page } from '../kernel/page'
 import type { Reader } from '../kernel/store'
 import type { JobId, JobState, JobType } from './schema'
 import { type JobRow, jobs } from './table'
 
-export type ShownQuery = Wanted & { type?: JobType | undefined; status?: JobState | undefined }
+export type ShownQuery = Wanted & { type?: JobType | undefined; status?: JobState | undefined; api_key_id?: string | undefined }
 
 const newestFirst = pagesBy(jobs, 'created_at')
 
@@ -22,11 +23,12 @@ export const shownJobs = {
     return (await db.select().from(t).where(wanted).limit(1))[0] as JobRow | undefined
   },
 
-  list(db: Reader, owner: OwnerScope | null, { type, status, ...wanted }: ShownQuery): Promise<Page<JobRow>> {
+  list(db: Reader, owner: OwnerScope | null, { type, status, api_key_id: key, ...wanted }: ShownQuery): Promise<Page<JobRow>> {
     const t = db.of(jobs)
     const shown = sql`${t.type} is not null`
     const whose = owner === null ? undefined : eq(t.owner, owner)
-    return newestFirst(db, wanted, shown, whose, type && eq(t.type, type), status && inStatus(t, status))
+    const ordered = key === undefined ? undefined : eq(t.key_id, key as KeyId)
+    return newestFirst(db, wanted, shown, whose, ordered, type && eq(t.type, type), status && inStatus(t, status))
   },
 
   /** Those of these jobs that have not ended. */

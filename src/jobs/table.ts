@@ -1,8 +1,9 @@
 import { sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
+import type { KeyId } from '../kernel/ids'
 import { defineTable, type Row } from '../kernel/store'
 import type { Stored } from './kind'
-import type { JobId, JobState, JobType } from './schema'
+import type { JobId, JobState, JobType, StepKind } from './schema'
 
 /**
  * A queued job is either in line (`turn`) or waits for its time (`run_at`); an active one has a lease (`lease_until`).
@@ -19,6 +20,8 @@ export const jobs = defineTable((k) =>
       state: k.text('state').$type<JobState>().notNull(),
       /** Whose work it is; null for work of the server itself. */
       owner: k.text('owner').$type<OwnerScope>(),
+      /** The key that ordered it; null where no key did. */
+      key_id: k.text('key_id').$type<KeyId>(),
       /** Jobs of one key take turns with those of others. */
       fair_key: k.text('fair_key').notNull(),
       /** At most one open job of a kind has this key. Null once it has ended. */
@@ -70,6 +73,31 @@ export const jobMemory = defineTable((k) =>
     },
     (t) => [k.primaryKey({ columns: [t.job_id, t.name] })],
   ),
+)
+
+/** What the tries of a job that callers are shown did, in order. Gone with its row. */
+export const jobSteps = defineTable((k) =>
+  k.table(
+    'job_steps',
+    {
+      job_id: k.text('job_id').$type<JobId>().notNull(),
+      seq: k.int('seq').notNull(),
+      at: k.ms('at').notNull(),
+      what: k.text('what').$type<StepKind>().notNull(),
+      attempt: k.int('attempt').notNull(),
+      detail: k.text('detail'),
+    },
+    (t) => [k.primaryKey({ columns: [t.job_id, t.seq] })],
+  ),
+)
+export type StepRow = Row<typeof jobSteps>
+
+/** Kinds of which no process begins a job until an operator says so. */
+export const jobPauses = defineTable((k) =>
+  k.table('job_pauses', {
+    kind: k.text('kind').primaryKey(),
+    paused_at: k.ms('paused_at').notNull(),
+  }),
 )
 
 /** How long jobs have been served in all, so that an outage does not count as waiting. One row. */

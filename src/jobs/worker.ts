@@ -5,6 +5,7 @@ import { linesOf } from './lines'
 import { jobRepository as rows } from './repository'
 import { createRuns } from './runs'
 import type { JobsDeps } from './service'
+import { jobStepRepository as steps } from './steps'
 import type { JobRow } from './table'
 
 /** How often other processes' jobs are looked for; on SQLite there are none, and this only bounds a missed wake-up. */
@@ -117,6 +118,8 @@ export function createWorker(
       await runs.fail(tx, row, `The process that ran it ended unexpectedly, ${times}.`)
       return
     }
+    if (kind?.shown)
+      await steps.add(tx, row.id, { what: 'lost', attempt: row.attempts, detail: row.node, now: clock.now() })
     await rows.requeue(tx, row.id, { run_at: null, turn: await rows.nextTurn(tx, row) })
   }
 
@@ -151,7 +154,9 @@ export function createWorker(
       if (claimed.length === limit) break
       if (count >= each) continue
       busy.set(fair_key, count + 1)
-      claimed.push(await rows.claim(tx, id, { node, now, until: now + leaseMs }))
+      const row = await rows.claim(tx, id, { node, now, until: now + leaseMs })
+      if (kind.shown) await steps.add(tx, id, { what: 'begun', attempt: row.attempts, detail: node, now })
+      claimed.push(row)
     }
     return claimed
   }

@@ -1,8 +1,10 @@
 import type { Guard } from '../http/guard'
 import type { OperatorEdge } from '../http/operator-edge'
 import { operatorRoutes, tenantRoutes, verb } from '../http/verbs'
+import { JOB_TYPES, type JobType } from '../jobs/schema'
 import type { Call, OperatorCaller } from '../kernel/caller'
-import { JobPage, JobQuery, JobReply } from './schema'
+import { notFound } from '../kernel/errors'
+import { JobLog, JobPage, JobPurge, JobQuery, JobQueues, JobReply, JobsPurged } from './schema'
 import type { PublicJobs } from './service'
 
 /** `/jobs` (contract 7), for tenants and operators. */
@@ -41,18 +43,61 @@ export const jobRoutes = (publicJobs: PublicJobs, guard: Guard) =>
   tenantRoutes(verbsOf(publicJobs), guard, { scope: 'completions', tag: 'Jobs' })
 
 export const jobOperatorRoutes = (publicJobs: PublicJobs, edge: OperatorEdge) =>
-  operatorRoutes(
-    [
-      ...verbsOf(publicJobs),
-      verb(
-        {
-          method: 'post',
-          path: '/jobs/:id/retry',
-          reply: JobReply,
-          summary: 'Put the work of a failed job in line again, as a new job',
-        },
-        (call, { id }) => publicJobs.retry(call as Call<OperatorCaller>, id),
-      ),
-    ] as const,
-    edge,
-  )
+  operatorRoutes([...queueVerbs(publicJobs), ...verbsOf(publicJobs), ...oversightVerbs(publicJobs)] as const, edge)
+
+const oversightVerbs = ({ retry, oversight }: PublicJobs) =>
+  [
+    verb(
+      {
+        method: 'post',
+        path: '/jobs/:id/retry',
+        reply: JobReply,
+        summary: 'Put the work of a failed job in line again, as a new job',
+      },
+      (call, { id }) => retry(call as Call<OperatorCaller>, id),
+    ),
+    verb({ method: 'get', path: '/jobs/:id/log', reply: JobLog, summary: 'Read what each try of a job did' }, (_, { id }) =>
+      oversight.log(id),
+    ),
+    verb(
+      {
+        method: 'post',
+        path: '/jobs/purge',
+        body: JobPurge,
+        reply: JobsPurged,
+        summary: 'Delete jobs that ended before a moment',
+      },
+      (call, { body }) => oversight.purge(call as Call<OperatorCaller>, body),
+    ),
+  ] as const
+
+const queueVerbs = ({ oversight }: PublicJobs) =>
+  [
+    verb({ method: 'get', path: '/job-queues', reply: JobQueues, summary: 'Read the lines of jobs by type' }, () =>
+      oversight.queues(),
+    ),
+    verb(
+      {
+        method: 'post',
+        path: '/job-queues/:id/pause',
+        reply: JobQueues,
+        summary: 'Begin no more jobs of a type; those that run go on',
+      },
+      (call, { id }) => oversight.pause(call as Call<OperatorCaller>, typeNamed(id)),
+    ),
+    verb(
+      {
+        method: 'post',
+        path: '/job-queues/:id/resume',
+        reply: JobQueues,
+        summary: 'Begin jobs of a type again',
+      },
+      (call, { id }) => oversight.resume(call as Call<OperatorCaller>, typeNamed(id)),
+    ),
+  ] as const
+
+function typeNamed(word: string): JobType {
+  const type = JOB_TYPES.find((known) => known === word)
+  if (!type) throw notFound('type of job')
+  return type
+}

@@ -1,4 +1,4 @@
-import { JOB_STATES, JOB_TYPES, JobId } from '../jobs/schema'
+import { JOB_STATES, JOB_TYPES, JobId, STEP_KINDS } from '../jobs/schema'
 import { PageQuery } from '../kernel/page'
 import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 
@@ -32,6 +32,56 @@ export type JobPage = Static<typeof JobPage>
 export const JobQuery = t.Object({
   type: t.Optional(oneOf(JOB_TYPES)),
   status: t.Optional(oneOf(JOB_STATES)),
+  api_key_id: t.Optional(t.String({ maxLength: 64, description: 'Only those that this key ordered' })),
   ...PageQuery.properties,
 })
 export type JobQuery = Static<typeof JobQuery>
+
+/** What happened to a job, in order, for operators: each try, what it did, and why it was put off (dx 2.12). */
+export const JobLog = t.Object(
+  {
+    object: t.Literal('job_log'),
+    job_id: JobId.schema,
+    status: oneOf(JOB_STATES),
+    steps: t.Array(
+      t.Object({
+        at: Timestamp,
+        what: oneOf(['queued', ...STEP_KINDS, 'completed', 'failed']),
+        attempt: t.Integer(),
+        detail: nullable(t.String({ description: 'The stage, the process, or why it ended' })),
+      }),
+    ),
+  },
+  { $id: 'JobLog' },
+)
+export type JobLog = Static<typeof JobLog>
+
+/** The lines of jobs by type, for operators. */
+export const JobQueues = t.Object(
+  {
+    queues: t.Array(
+      t.Object({
+        type: oneOf(JOB_TYPES),
+        queued: t.Integer(),
+        active: t.Integer({ description: 'Run now' }),
+        put_off: t.Integer({ description: 'Wait for another try' }),
+        oldest_at: nullable(Timestamp),
+        nodes: t.Integer({ description: 'Processes that run one now' }),
+        workers: t.Integer({ description: 'Most at once in each process' }),
+        paused_at: nullable(Timestamp),
+      }),
+    ),
+  },
+  { $id: 'JobQueues' },
+)
+export type JobQueues = Static<typeof JobQueues>
+
+export const JobPurge = t.Object({
+  before: t.String({ format: 'date-time', description: 'Only jobs that ended before' }),
+  owner: t.Optional(t.String({ description: 'Only of this organization or user' })),
+  count_only: t.Optional(t.Boolean({ description: 'Says how many, and deletes none' })),
+})
+export type JobPurge = Static<typeof JobPurge>
+
+export const JobsPurged = t.Object({ object: t.Literal('job_purge'), jobs: t.Integer() })
+export type JobsPurged = Static<typeof JobsPurged>

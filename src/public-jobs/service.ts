@@ -12,6 +12,7 @@ import { findOwner, type OrgService } from '../orgs'
 import { createDefine, type DefineDeps } from './define'
 import { hasEnded, hasNotFailed, isForgotten, queueUnavailable } from './errors'
 import type { Ordered, PublicKind } from './kind'
+import { createJobOversight } from './oversight'
 import { presentJob } from './present'
 import type { Job, JobPage, JobQuery, JobReply } from './schema'
 
@@ -47,7 +48,9 @@ export const pollUrlOf = (id: JobId): string => `/api/v1/jobs/${id}`
 /** Jobs that callers start, follow, cancel and pay for (contract 7). */
 export function createPublicJobs(deps: Deps) {
   const { store, clock, jobs, audit, files, billing, orgs } = deps
-  return { define: createDefine(deps), accept, later, list, get, cancel, retry, verify }
+  const ownerNamed = async (reader: Reader, word: string) => (await findOwner(orgs, reader, word)).scope
+  const oversight = createJobOversight({ store, jobs, audit, ownerNamed })
+  return { define: createDefine(deps), accept, later, list, get, cancel, retry, verify, oversight }
 
   /**
    * Puts a job in line and holds its price, in one commit. Throws 402 `insufficient_credits`, and 503
@@ -101,7 +104,7 @@ export function createPublicJobs(deps: Deps) {
   ): Promise<JobId> {
     const hold = await billing.reserve(tx, { ...order.payer, ref: refOf(id, clock.now()), amount, forJob: true })
     const payload: Ordered = { ...order, hold }
-    await jobs.enqueue(tx, kind, { id, owner: order.payer.owner, payload })
+    await jobs.enqueue(tx, kind, { id, owner: order.payer.owner, keyId: order.payer.keyId, payload })
     return id
   }
 
@@ -147,7 +150,7 @@ export function createPublicJobs(deps: Deps) {
 
   async function reachOf(caller: Caller, whose?: string) {
     if (caller.type !== 'operator') return ownerOf(caller)
-    return whose === undefined ? null : (await findOwner(orgs, store.read, whose)).scope
+    return whose === undefined ? null : ownerNamed(store.read, whose)
   }
 
   async function find(reader: Reader, { caller }: Call<Caller>, id: string): Promise<JobRow> {
