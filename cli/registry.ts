@@ -58,7 +58,14 @@ const groups: Readonly<Record<string, Load>> = {
   ],
   engines: async () => (await import('./commands/engines')).engineCommands,
   cache: async () => (await import('./commands/cache')).cacheCommands,
-  jobs: async () => (await import('./commands/jobs')).jobCommands,
+  jobs: async () => [
+    ...(await import('./commands/jobs')).jobCommands,
+    ...(await import('./commands/jobs-change')).jobChangeCommands,
+    (await import('./commands/jobs-log')).jobLog,
+    ...(await import('./commands/jobs-queues')).jobQueueCommands,
+  ],
+  conversations: async () => (await import('./commands/conversations')).conversationCommands,
+  artifacts: async () => (await import('./commands/artifacts')).artifactCommands,
   hooks: async () => [
     ...(await import('./commands/hooks')).hookCommands,
     ...(await import('./commands/hooks-runs')).hookRunCommands,

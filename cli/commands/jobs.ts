@@ -1,41 +1,18 @@
 import type { Job } from '../../src/public-jobs/schema'
-import { apiOf } from '../api'
 import { defineCommand } from '../command'
+import { deliver, piecesOf } from '../download'
 import { EXIT } from '../exit'
-import { CheckFailed, expectData, usageFailure } from '../failure'
-import { column, idColumn } from '../output/columns'
+import { CheckFailed } from '../failure'
 import { pageFlags, printPages } from '../pages'
 import type { Shell } from '../shell'
-import { argument, choice, duration, flag, words } from '../words'
+import { argument, choice, duration, flag, text } from '../words'
+import { hasEnded, ID, jobColumns, jobOver, progressBar } from './jobs-columns'
+import { jobPages } from './jobs-find'
 
-const BAR_CHARS = 12
 const POLL_MS = 2_000
 const PATIENCE_MS = 600_000
 
-/** `[######------] 50%` */
-export function progressBar(percent: number): string {
-  const done = Math.floor((percent * BAR_CHARS) / 100)
-  return `[${'#'.repeat(done)}${'-'.repeat(BAR_CHARS - done)}] ${percent}%`
-}
-
-const columns = [
-  { ...idColumn, show: ({ id }: { id?: unknown }, whole: boolean) => String(id).slice(0, whole ? 28 : 12) },
-  column('type', 'TYPE'),
-  column('status', 'STATUS'),
-  column('progress', 'PROGRESS', { show: ({ progress }) => progressBar(Number(progress)) }),
-  column('stage', 'STEP'),
-  column('attempts', 'TRIES', { kind: 'number', least: true }),
-  column('usage.cost_cents', 'COST¢', { kind: 'money' }),
-  column('error', 'ERROR'),
-  column('created_at', 'QUEUED', { kind: 'time' }),
-  column('started_at', 'BEGUN', { kind: 'time', wide: true }),
-  column('completed_at', 'ENDED', { kind: 'time', wide: true }),
-  column('result', 'RESULT', { wide: true }),
-]
-
-const common = { apis: ['tenant', 'operator'], columns } as const
-const ID = 'id of the job, as the 202 answer named it'
-const IDS = 'ids of the jobs'
+const common = { apis: ['tenant', 'operator'], columns: jobColumns } as const
 
 const listJobs = defineCommand({
   ...common,
@@ -48,6 +25,7 @@ const listJobs = defineCommand({
     'jobs list --status queued --older 5m',
     'jobs list --status active --watch',
     'jobs list --type video --org acme --json',
+    'jobs list --key 31aa07c2 --status failed',
   ],
   offline: true,
   impact: 'read',
@@ -57,20 +35,20 @@ const listJobs = defineCommand({
   flags: {
     type: choice(['research', 'video'], 'only of this type'),
     status: choice(['queued', 'active', 'completed', 'failed'], 'only in this state'),
+    key: text('KEY', 'only those that this key ordered'),
     older: duration('TIME', 'only those that were put in line at least so long ago'),
     ...pageFlags,
   },
-  async run(shell, { type, status, older = 0, ...paging }) {
-    const { api, whose } = await apiOf(shell)
-    const only = { ...(type ? { type } : {}), ...(status ? { status } : {}), ...whose }
+  async run(shell, { type, status, key, older = 0, ...paging }) {
+    const pages = await jobPages(shell, { type, status, key })
     await printPages(shell, paging, {
       page: async (order) => {
-        const found = expectData(await api.jobs.get({ query: { ...order, ...only } }))
+        const found = await pages(order)
         const until = shell.clock.now() - older
         const old = found.jobs.filter(({ created_at }) => Date.parse(created_at ?? '') <= until)
         return { items: older > 0 ? old : found.jobs, next: found.next_cursor }
       },
-      columns,
+      columns: jobColumns,
       empty: 'No jobs yet. Research and video requests show up here.',
     })
   },
@@ -81,23 +59,41 @@ const getJob = defineCommand({
   path: 'jobs get',
   summary: 'Show one job: its state, progress, tries, cost and result',
   about:
-    'With --result it prints only the result: the report as it is, or the address of the file, which works for an hour. With --watch it is read again every two seconds.',
-  examples: ['jobs get job_… --watch', 'jobs get job_… --result > report.md'],
+    'With --result it prints only the result: the report as it is, or the address of the file, which works for an hour. With --out the file itself, or the report, is saved; only you can read it. With --watch it is read again every two seconds.',
+  examples: ['jobs get job_… --watch', 'jobs get job_… --result > report.md', 'jobs get job_… --out clip.mp4'],
   offline: true,
   impact: 'read',
   danger: 'none',
   exits: [3, 4, 7],
   watchable: true,
   args: { id: argument(ID) },
-  flags: { result: flag('only the result, as it is') },
-  async run(shell, { id, result }) {
+  flags: {
+    result: flag('only the result, as it is'),
+    out: text('FILE', 'save the file that it made, or its report'),
+  },
+  async run(shell, { id, result, out }) {
     const job = await (await jobOver(shell, id)).get()
-    if (!result) return shell.print.item(job, columns)
+    if (out !== undefined && job.result !== null) return saveResult(shell, job, out)
+    if (!result && out === undefined) return shell.print.item(job, jobColumns)
     if (job.result !== null) return shell.io.raw(job.result.endsWith('\n') ? job.result : `${job.result}\n`)
     shell.note(job.error === null ? `It is ${job.status}, ${progressBar(job.progress)}.` : `It failed: ${job.error}`)
     throw new CheckFailed()
   },
 })
+
+/** What was made, to the byte: a file by its link, a report as it is. */
+async function saveResult(shell: Shell, job: Job, out: string): Promise<void> {
+  const { url } = (job.result_data ?? {}) as { url?: unknown }
+  if (typeof url === 'string' && url === job.result) {
+    const connection = await shell.connect()
+    await deliver(shell, await piecesOf(await connection.follow(url)), out)
+  } else await deliver(shell, inOnePiece(job.result!), out)
+  shell.note(`Saved ${out}`)
+}
+
+async function* inOnePiece(text: string): AsyncGenerator<Uint8Array> {
+  yield new TextEncoder().encode(text)
+}
 
 const waitForJob = defineCommand({
   ...common,
@@ -130,97 +126,9 @@ const waitForJob = defineCommand({
   },
 })
 
-const hasEnded = ({ status }: Job): boolean => status === 'completed' || status === 'failed'
-
 function finish(shell: Shell, job: Job): void {
-  shell.print.item(job, columns)
+  shell.print.item(job, jobColumns)
   if (job.status === 'failed') throw new CheckFailed()
 }
 
-const cancelJobs = defineCommand({
-  ...common,
-  path: 'jobs cancel',
-  summary: 'Cancel jobs that have not ended',
-  about:
-    'They become failed, with the error cancelled, and what was held for them is released. Recorded as job.cancelled.',
-  examples: ['jobs cancel job_…', 'jobs cancel job_… job_… --yes'],
-  offline: true,
-  impact: 'write',
-  danger: 'moderate',
-  exits: [3, 4, 5, 7, 10],
-  args: { ids: words(IDS) },
-  async run(shell, { ids }) {
-    await each(shell, ids, 'cancel')
-  },
-})
-
-const retryJobs = defineCommand({
-  ...common,
-  apis: ['operator'],
-  path: 'jobs retry',
-  summary: 'Put the work of failed jobs in line again, as new jobs',
-  about:
-    'Each gets a new id, which is printed, because a job that has ended never changes. Its owner pays as for the first. Recorded as job.retried.',
-  examples: ['jobs retry job_…', 'jobs retry job_… job_… --yes --json'],
-  offline: true,
-  impact: 'write',
-  danger: 'moderate',
-  exits: [3, 4, 5, 6, 7, 10],
-  args: { ids: words(IDS) },
-  async run(shell, { ids }) {
-    await each(shell, ids, 'retry')
-  },
-})
-
-const checkColumns = [
-  column('job_id', 'JOB'),
-  column('sound', 'SOUND'),
-  column('quotations', 'QUOTATIONS', { kind: 'number' }),
-  column('found', 'FOUND', { kind: 'number' }),
-  column('sources', 'SOURCES', { kind: 'number' }),
-]
-
-const verifyJob = defineCommand({
-  ...common,
-  columns: checkColumns,
-  path: 'jobs verify',
-  summary: 'Check that each quotation of a research report stands in its source',
-  about:
-    'Works from the snapshots that were kept with the report: no source is read again, and no engine is asked. Prints what does not hold, and exits 9 then.',
-  examples: ['jobs verify job_…', 'jobs verify job_… --json'],
-  offline: true,
-  impact: 'read',
-  danger: 'none',
-  exits: [3, 4, 5, 7, 9],
-  args: { id: argument(ID) },
-  async run(shell, { id }) {
-    const { api } = await apiOf(shell)
-    const found = expectData(await api.jobs({ id: encodeURIComponent(id) }).verification.get())
-    shell.print.item(found, checkColumns)
-    for (const problem of found.problems) shell.note(problem)
-    if (!found.sound) throw new CheckFailed()
-  },
-})
-
-async function jobOver(shell: Shell, id: string) {
-  const { api } = await apiOf(shell)
-  const one = api.jobs({ id: encodeURIComponent(id) })
-  const done = async (reply: Promise<Parameters<typeof expectData<{ job: Job }>>[0]>) => expectData(await reply).job
-  return { get: () => done(one.get()), cancel: () => done(one.cancel.post()), retry: () => done(one.retry.post()) }
-}
-
-/** Does it to each job, in order, and prints them; the first refusal ends it, after what was done is printed. */
-async function each(shell: Shell, ids: string[] = [], word: 'cancel' | 'retry'): Promise<void> {
-  if (!ids.length) throw usageFailure(`jobs ${word} needs the id of a job.`, 'svc-admin jobs list shows them')
-  const what = ids.length === 1 ? `job ${ids[0]}` : `${ids.length} jobs`
-  if (shell.planned(`${word} ${what}`)) return
-  shell.confirm(`${word === 'cancel' ? 'Cancel' : 'Retry'} ${what}?`)
-  const done: Job[] = []
-  try {
-    for (const id of ids) done.push(await (await jobOver(shell, id))[word]())
-  } finally {
-    if (done.length) shell.print.list(done, columns, '')
-  }
-}
-
-export const jobCommands = [listJobs, getJob, waitForJob, cancelJobs, retryJobs, verifyJob]
+export const jobCommands = [listJobs, getJob, waitForJob]

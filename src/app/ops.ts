@@ -1,7 +1,9 @@
 import { browserOperatorRoutes } from '../browser/routes-operators'
 import { canvasOperatorRoutes } from '../canvases/routes'
 import { channelOperatorRoutes } from '../channels/routes'
+import { conversationOperatorRoutes } from '../conversations/routes-operators'
 import { eventOperatorRoutes } from '../events/routes'
+import { artifactOperatorRoutes } from '../files/routes-operators'
 import { guardrailOperatorRoutes } from '../guardrails/routes'
 import { hookOperatorRoutes } from '../hooks/routes'
 import { addReadings } from '../http/call-metrics'
@@ -152,6 +154,8 @@ const operatorApi = (operators: OperatorService, container: Container, edge: Ope
     .use(workflowOperatorRoutes(container.workflows, edge))
     .use(canvasWorkflowOperatorRoutes(container.workflows, edge))
     .use(jobOperatorRoutes(container.publicJobs, edge))
+    .use(conversationOperatorRoutes(container.conversations, edge))
+    .use(artifactOperatorRoutes(container.fileOversight, edge))
     .use(researchOperatorRoutes(container.research, edge))
     .use(browserOperatorRoutes(container.browser, edge))
     .use(webhookOperatorRoutes(container.webhooks, edge))

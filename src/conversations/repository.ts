@@ -1,6 +1,6 @@
-import { and, asc, eq, gt, type like, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, gte, inArray, type like, lt, or, type SQL, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
-import { pagesBy } from '../kernel/keyset'
+import { pagesBy, type Wanted } from '../kernel/keyset'
 import type { Page } from '../kernel/page'
 import { command, query, type Reader, type Tx } from '../kernel/store'
 import type { ConversationId, ConversationQuery, MessageId, Role } from './schema'
@@ -99,10 +99,41 @@ export const conversationRepository = {
   messagesAfter: (db: Reader, conversation_id: ConversationId, after: number): Promise<MessageRow[]> =>
     allMessages(db, { conversation_id, after }),
 
-  list(db: Reader, owner: OwnerScope, { q, ...wanted }: ConversationQuery): Promise<Page<ConversationRow>> {
+  list(db: Reader, owner: OwnerScope, { q, since, ...wanted }: ConversationQuery): Promise<Page<ConversationRow>> {
     const table = db.of(conversations)
     const found = q ? or(contains(table.title, q), contains(table.last_message, q)) : undefined
-    return lastUpdatedFirst(db, wanted, eq(table.owner, owner), found)
+    const recent = since === undefined ? undefined : gte(table.updated_at, Date.parse(since))
+    return lastUpdatedFirst(db, wanted, eq(table.owner, owner), found, recent)
+  },
+
+  /** Of one owner or, for operators only, of all (null). `since` is epoch milliseconds. */
+  everyones(db: Reader, owner: OwnerScope | null, { since, ...wanted }: Wanted & { since: number | null }) {
+    const table = db.of(conversations)
+    const recent = since === null ? undefined : gte(table.updated_at, since)
+    return lastUpdatedFirst(db, wanted, owner === null ? undefined : eq(table.owner, owner), recent)
+  },
+
+  /** Anyone's, for operators only. */
+  async byId(db: Reader, id: ConversationId): Promise<ConversationRow | undefined> {
+    const table = db.of(conversations)
+    return (await db.select().from(table).where(eq(table.id, id)).limit(1))[0] as ConversationRow | undefined
+  },
+
+  async countBefore(db: Reader, owner: OwnerScope, before: number): Promise<number> {
+    const table = db.of(conversations)
+    const found = db.select({ total: sql<number>`count(*)`.mapWith(Number) }).from(table)
+    return (await found.where(and(eq(table.owner, owner), lt(table.updated_at, before))))[0]!.total
+  },
+
+  /** Deletes some that were last updated before a moment, with their messages. Returns how many. */
+  async removeBefore(tx: Tx, owner: OwnerScope, before: number, limit: number): Promise<number> {
+    const table = tx.of(conversations)
+    const old = tx.select({ id: table.id }).from(table)
+    const some = old.where(and(eq(table.owner, owner), lt(table.updated_at, before))).limit(limit)
+    const gone = await tx.delete(table).where(inArray(table.id, some)).returning({ id: table.id })
+    const ids = gone.map(({ id }) => id)
+    if (ids.length) await tx.delete(tx.of(messages)).where(inArray(tx.of(messages).conversation_id, ids))
+    return ids.length
   },
 
   /** Up to 100 conversations of all owners whose message count differs from their stored messages. */

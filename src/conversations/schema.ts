@@ -54,6 +54,7 @@ export const Deleted = t.Object({ deleted: t.Literal(true) })
 export const ConversationQuery = t.Object({
   ...PageQuery.properties,
   q: t.Optional(t.String({ maxLength: 200, description: 'Words to find in the title or the last message' })),
+  since: t.Optional(t.String({ format: 'date-time', description: 'Only those updated since' })),
 })
 export type ConversationQuery = Static<typeof ConversationQuery>
 

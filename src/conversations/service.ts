@@ -1,13 +1,14 @@
 import type { AuditLog } from '../audit'
 import type { Files } from '../files'
 import { ArtifactId } from '../files/schema'
-import { type Call, type OwnerScope, ownerOf } from '../kernel/caller'
+import { type Call, type OperatorCaller, type OwnerScope, ownerOf } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import { notFound } from '../kernel/errors'
 import { microToCents } from '../kernel/money'
 import { mapPage, type Page } from '../kernel/page'
 import type { Reader, Store, Tx } from '../kernel/store'
 import { beginningOf, shorten } from '../kernel/text'
+import { createConversationOversight } from './oversight'
 import { conversationRepository as rows } from './repository'
 import {
   type Conversation,
@@ -25,7 +26,16 @@ export type ConversationService = ReturnType<typeof createConversations>
 /** `pictured` where a picture was the answer; `pictureId` where it was stored. */
 export type PastTurn = { role: 'user' | 'assistant'; content: string; pictured?: boolean; pictureId?: ArtifactId }
 
-type Deps = { store: Store; audit: AuditLog; clock: Clock; files: Pick<Files, 'find'> }
+type Deps = {
+  store: Store
+  audit: AuditLog
+  clock: Clock
+  files: Pick<Files, 'find'>
+  /** Whose conversations a word of an operator names. Throws 404. */
+  ownerNamed(reader: Reader, word: string): Promise<OwnerScope>
+  /** Whose work a key does, by its id, prefix or name. Throws 404. */
+  keyOwner(call: Call<OperatorCaller>, key: string): Promise<OwnerScope>
+}
 
 const TITLE_CHARS = 60
 const PREVIEW_CHARS = 120
@@ -36,8 +46,9 @@ const HISTORY_MESSAGES = 40
  * Stores turns and reads them back. They belong to the user, whichever key was used (contract 17); those of an
  * org's key belong to the org, so that the key cannot read its creator's own conversations.
  */
-export function createConversations({ store, audit, clock, files }: Deps) {
-  return { assertOwned, history, start, append, list, get, rename, remove, verify }
+export function createConversations({ store, audit, clock, files, ownerNamed, keyOwner }: Deps) {
+  const oversight = createConversationOversight({ store, audit, ownerNamed, keyOwner, whole })
+  return { assertOwned, history, start, append, list, get, rename, remove, verify, oversight }
 
   /** Throws 404 unless the id is this owner's conversation. */
   async function assertOwned(reader: Reader, owner: OwnerScope, id: string): Promise<ConversationRow> {
@@ -83,7 +94,11 @@ export function createConversations({ store, audit, clock, files }: Deps) {
   }
 
   async function get({ caller }: Call, id: string): Promise<Conversation> {
-    const row = await assertOwned(store.read, ownerOf(caller), id)
+    return whole(await assertOwned(store.read, ownerOf(caller), id))
+  }
+
+  /** With its messages. */
+  async function whole(row: ConversationRow): Promise<Conversation> {
     const found = await rows.messagesAfter(store.read, row.id, 0)
     const messages = found.map(async (one) => presentMessage(one, await linked(row.owner, one.about?.artifacts ?? [])))
     return { ...presentSummary(row), messages: await Promise.all(messages) }

@@ -4,7 +4,7 @@ import { nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
 export const ArtifactId = defineId('artifact', 'art')
 export type ArtifactId = Id<'artifact'>
 
-const ARTIFACT_TYPES = ['image', 'video', 'audio', 'code', 'document', 'file'] as const
+export const ARTIFACT_TYPES = ['image', 'video', 'audio', 'code', 'document', 'file'] as const
 export type ArtifactType = (typeof ARTIFACT_TYPES)[number]
 
 /** A file or block of code that an answer produced (contract 2.3). Code has its text in `content`, others a `url`. */

@@ -59,6 +59,7 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
     contents,
     byLink,
     verify,
+    take,
   }
 
   /** Removes the bytes of a draft that no artifact was made of. */

@@ -85,7 +85,15 @@ export function createJobs(deps: JobsDeps) {
     job: NewJob<Payload>,
   ): Promise<JobId | null> {
     const now = clock.now()
-    const { owner, payload, id = JobId.create(), uniqueKey = null, keyId = null, fairKey = owner ?? '', runAt = now } = job
+    const {
+      owner,
+      payload,
+      id = JobId.create(),
+      uniqueKey = null,
+      keyId = null,
+      fairKey = owner ?? '',
+      runAt = now,
+    } = job
     const place = { kind: kind.name, fair_key: fairKey }
     const waits = runAt > now
     const type = kind.shown ?? null

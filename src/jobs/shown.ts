@@ -7,7 +7,11 @@ import type { Reader } from '../kernel/store'
 import type { JobId, JobState, JobType } from './schema'
 import { type JobRow, jobs } from './table'
 
-export type ShownQuery = Wanted & { type?: JobType | undefined; status?: JobState | undefined; api_key_id?: string | undefined }
+export type ShownQuery = Wanted & {
+  type?: JobType | undefined
+  status?: JobState | undefined
+  api_key_id?: string | undefined
+}
 
 const newestFirst = pagesBy(jobs, 'created_at')
 
@@ -23,7 +27,11 @@ export const shownJobs = {
     return (await db.select().from(t).where(wanted).limit(1))[0] as JobRow | undefined
   },
 
-  list(db: Reader, owner: OwnerScope | null, { type, status, api_key_id: key, ...wanted }: ShownQuery): Promise<Page<JobRow>> {
+  list(
+    db: Reader,
+    owner: OwnerScope | null,
+    { type, status, api_key_id: key, ...wanted }: ShownQuery,
+  ): Promise<Page<JobRow>> {
     const t = db.of(jobs)
     const shown = sql`${t.type} is not null`
     const whose = owner === null ? undefined : eq(t.owner, owner)

@@ -80,7 +80,10 @@ export function createJobOversight({ store, jobs, audit, ownerNamed }: Deps) {
   }
 
   /** Deletes ended jobs with their results and logs; files that they made stay. Throws 404 for an unknown owner. */
-  async function purge(call: Call<OperatorCaller>, { before, owner: whose, count_only }: JobPurge): Promise<JobsPurged> {
+  async function purge(
+    call: Call<OperatorCaller>,
+    { before, owner: whose, count_only }: JobPurge,
+  ): Promise<JobsPurged> {
     const owner = whose === undefined ? null : await ownerNamed(store.read, whose)
     const wanted = { kinds: jobs.queues.namesOf(), before: Date.parse(before), owner }
     if (count_only) return purged(await jobs.countEnded(store.read, wanted))
@@ -89,7 +92,8 @@ export function createJobOversight({ store, jobs, audit, ownerNamed }: Deps) {
         const some = await jobs.removeEnded(tx, wanted)
         const input = { metadata: { before, jobs: some } }
         const scope = owner ?? 'server'
-        if (some) await audit.record(tx, call, { action: 'job.purged', entityType: 'job', entityId: null, scope, input })
+        if (some)
+          await audit.record(tx, call, { action: 'job.purged', entityType: 'job', entityId: null, scope, input })
         return some
       })
       if (!gone) return purged(total)

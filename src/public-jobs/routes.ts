@@ -56,8 +56,9 @@ const oversightVerbs = ({ retry, oversight }: PublicJobs) =>
       },
       (call, { id }) => retry(call as Call<OperatorCaller>, id),
     ),
-    verb({ method: 'get', path: '/jobs/:id/log', reply: JobLog, summary: 'Read what each try of a job did' }, (_, { id }) =>
-      oversight.log(id),
+    verb(
+      { method: 'get', path: '/jobs/:id/log', reply: JobLog, summary: 'Read what each try of a job did' },
+      (_, { id }) => oversight.log(id),
     ),
     verb(
       {

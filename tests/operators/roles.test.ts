@@ -42,13 +42,14 @@ const EVERYONES = [
 const OF_SUPPORT =
   /^\/ops\/v1\/(iframes\/:id\/conversations\/:sessionId\/(takeover|messages|typing|notes|handover|draft|release|close)|browser\/sessions\/:id\/link)$/
 
+const SHOWS_WHAT_PEOPLE_WRITE = ['/ops/v1/browser/sessions/:id/recording', '/ops/v1/conversations/:id/messages']
+
 function expected(role: OperatorRole, method: string, path: string): boolean {
   const area = path.split('/')[3] ?? ''
   if (role === 'admin') return true
   if (area === 'operators') return false
   if (role === 'support' && method === 'POST' && OF_SUPPORT.test(path)) return true
-  // It shows what people saw and typed.
-  if (path === '/ops/v1/browser/sessions/:id/recording') return role === 'support'
+  if (SHOWS_WHAT_PEOPLE_WRITE.includes(path)) return role === 'support'
   return method === 'GET' || EVERYONES.includes(`${method} ${path}`) || (OPENED[area] ?? []).includes(role)
 }
 

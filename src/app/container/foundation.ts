@@ -7,16 +7,17 @@ import {
   createCheckpoints,
 } from '../../audit'
 import { createEventBus, createFanOut } from '../../events'
-import { createFilePlace, createFiles } from '../../files'
+import { createFileOversight, createFilePlace, createFiles } from '../../files'
 import { createIdempotency } from '../../idempotency'
 import { createJobs } from '../../jobs'
 import { errorFields } from '../../kernel/log'
 import { microToCents } from '../../kernel/money'
 import { createOutbound } from '../../kernel/outbound'
+import type { Reader } from '../../kernel/store'
 import type { Trace } from '../../kernel/trace'
 import { createLive } from '../../live'
 import { createNodes } from '../../nodes'
-import { createOrgs } from '../../orgs'
+import { createOrgs, findOwner } from '../../orgs'
 import { createSettings } from '../../settings'
 import { createTakeovers } from '../../takeovers'
 import { createTraces, createTraffic, type RequestLine } from '../../traffic'
@@ -84,6 +85,8 @@ export function buildFoundation({
   const fanOut = createFanOut({ audit })
   events.inTransaction('*', fanOut.ofServer)
   const orgs = createOrgs({ store, audit, events, clock, settings: config })
+  const ownerNamed = async (reader: Reader, word: string) => (await findOwner(orgs, reader, word)).scope
+  const fileOversight = createFileOversight({ store, clock, audit, ownerNamed, take: files.take })
   const oversight = createAuditOversight({ store, clock, audit, checkpoints, book, key: auditKey })
   const auditReading = createAuditReading({
     store,
@@ -108,6 +111,8 @@ export function buildFoundation({
     usage,
     filePlace,
     files,
+    fileOversight,
+    ownerNamed,
     idempotency,
     events,
     fanOut,

@@ -10,7 +10,7 @@ import { createConversations, createMemory, saveMemory } from '../../conversatio
 import { createDocuments } from '../../documents'
 import { createHealth } from '../../health'
 import { createHooks } from '../../hooks'
-import type { KeyCaller } from '../../kernel/caller'
+import { type KeyCaller, ownerOf } from '../../kernel/caller'
 import type { KeyId, UserId } from '../../kernel/ids'
 import { errorFields } from '../../kernel/log'
 import type { Reader } from '../../kernel/store'
@@ -186,7 +186,13 @@ function buildReach({ config, store, clock, log, masterKey, node, origin }: Deps
   const zoneOf = async (reader: Reader, userId: UserId) => (await settings.read(reader, userId)).timezone
   const skills = createSkills({ ...rooms, store, clock, tools, zoneOf, settings: config })
   tools.bringSkills(skills.toolsOf)
-  const conversations = createConversations({ store, audit, clock, files: rooms.files })
+  const conversations = createConversations({
+    ...rooms,
+    store,
+    audit,
+    clock,
+    keyOwner: async (call, key) => ownerOf(await rooms.keys.operator.callerOf(call, key)),
+  })
   const memory = createMemory({ store, audit, clock })
   tools.register(saveMemory(memory))
   const browser = createBrowser({ ...rooms, store, clock, log, node, masterKey, origin, settings: config })

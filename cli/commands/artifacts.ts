@@ -1,0 +1,124 @@
+import { defineCommand } from '../command'
+import { expectData } from '../failure'
+import { column } from '../output/columns'
+import { pageFlags, printPages } from '../pages'
+import type { Shell } from '../shell'
+import { argument, choice, duration } from '../words'
+
+const artifactColumns = [
+  column('id', 'ID', { keep: true }),
+  column('owner', 'OF'),
+  column('type', 'TYPE'),
+  column('filename', 'FILE'),
+  column('size_bytes', 'BYTES', { kind: 'number' }),
+  column('mime_type', 'KIND', { wide: true }),
+  column('model', 'MODEL', { wide: true }),
+  column('created', 'MADE', { kind: 'time' }),
+  column('expires_at', 'UNTIL', { kind: 'time', least: true }),
+]
+
+const ownerColumns = [
+  column('owner', 'OF'),
+  column('files', 'FILES', { kind: 'number' }),
+  column('bytes', 'BYTES', { kind: 'number' }),
+]
+
+const ageColumns = [
+  column('up_to_days', 'AGE', {
+    show: ({ up_to_days }) => (up_to_days === null ? 'older' : `up to ${up_to_days} d`),
+  }),
+  column('files', 'FILES', { kind: 'number' }),
+  column('bytes', 'BYTES', { kind: 'number' }),
+]
+
+const common = { apis: ['operator'], offline: true } as const
+const TYPES = ['image', 'video', 'audio', 'code', 'document', 'file'] as const
+const whose = ({ globals: { org } }: Shell): { owner?: string } => (org ? { owner: org } : {})
+
+const listArtifacts = defineCommand({
+  ...common,
+  columns: [...artifactColumns, ...ownerColumns.slice(1), ageColumns[0]!],
+  path: 'artifacts list',
+  summary: 'List the files that svc made, newest first, or how much is kept',
+  about:
+    '--by org says what each organization or user keeps, the largest hundred; --by age how old it is. With --org only those of one. What a file was made from is not shown.',
+  examples: [
+    'artifacts list',
+    'artifacts list --type video --org acme',
+    'artifacts list --by org',
+    'artifacts list --by age',
+  ],
+  impact: 'read',
+  danger: 'none',
+  exits: [3, 4, 7],
+  flags: {
+    type: choice(TYPES, 'only of this type'),
+    by: choice(['org', 'age'], 'sums instead of files'),
+    ...pageFlags,
+  },
+  async run(shell, { type, by, ...paging }) {
+    const connection = await shell.connect()
+    const ops = connection.ops()
+    if (by) {
+      const sizes = expectData(await ops['artifact-sizes'].get({ query: whose(shell) }))
+      if (by === 'org') return shell.print.list(sizes.by_owner, ownerColumns, 'No files yet.')
+      return shell.print.list(sizes.by_age, ageColumns, '')
+    }
+    const only = { ...(type ? { type } : {}), ...whose(shell) }
+    await printPages(shell, paging, {
+      page: async (order) => {
+        const found = expectData(await ops.artifacts.get({ query: { ...order, ...only } }))
+        return { items: found.artifacts, next: found.next_cursor }
+      },
+      columns: artifactColumns,
+      empty: 'No files yet. Images, documents and videos show up here.',
+    })
+  },
+})
+
+const getArtifact = defineCommand({
+  ...common,
+  columns: artifactColumns,
+  path: 'artifacts get',
+  summary: 'Show what is known of one file',
+  about: 'Its owner reads it with GET /artifacts/{id}, which has a link to it.',
+  examples: ['artifacts get art_…', 'artifacts get art_… --json'],
+  impact: 'read',
+  danger: 'none',
+  exits: [3, 4, 7],
+  args: { id: argument('id of the file') },
+  async run(shell, { id }) {
+    const connection = await shell.connect()
+    const one = connection.ops().artifacts({ id: encodeURIComponent(id) })
+    shell.print.item(expectData(await one.get()), artifactColumns)
+  },
+})
+
+const pruneColumns = [column('files', 'DELETED', { kind: 'number' }), column('bytes', 'BYTES', { kind: 'number' })]
+
+const pruneArtifacts = defineCommand({
+  ...common,
+  columns: pruneColumns,
+  path: 'artifacts prune',
+  summary: 'Delete files that were made long ago',
+  about:
+    'SVC_FILES_RETENTION_DAYS does it by itself. It cannot be undone: links to them end, and what made them is not made again. Each is recorded as artifact.deleted.',
+  examples: ['artifacts prune --before 90d --dry-run', 'artifacts prune --before 30d --org acme --yes'],
+  impact: 'write',
+  danger: 'moderate',
+  exits: [2, 3, 4, 7, 10],
+  flags: { before: duration('TIME', 'only those made at least so long ago; 90d by default') },
+  async run(shell, { before = 90 * 86_400_000 }) {
+    const order = { before: new Date(shell.clock.now() - before).toISOString(), ...whose(shell) }
+    const connection = await shell.connect()
+    const prune = connection.ops().artifacts.prune
+    const { files, bytes } = expectData(await prune.post({ ...order, count_only: true }))
+    const { org } = shell.globals
+    const what = `${files} files of ${bytes} bytes, made before ${order.before}${org ? `, of ${org}` : ''}`
+    if (shell.planned(`delete ${what}`)) return
+    if (files) shell.confirm(`Delete ${what}? It cannot be undone.`)
+    shell.print.item(expectData(await prune.post(order)), pruneColumns)
+  },
+})
+
+export const artifactCommands = [listArtifacts, getArtifact, pruneArtifacts]

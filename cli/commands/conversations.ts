@@ -1,0 +1,165 @@
+import { defineCommand } from '../command'
+import { conversationsAt } from '../conversations-at'
+import { deliver } from '../download'
+import { expectData, usageFailure } from '../failure'
+import { formatOf } from '../globals'
+import { column } from '../output/columns'
+import { safeJson } from '../output/json'
+import { pageFlags, printPages } from '../pages'
+import { requireReason } from '../reason'
+import { argument, duration, flag, text } from '../words'
+
+const conversationColumns = [
+  column('id', 'ID', { keep: true }),
+  column('owner', 'OF'),
+  column('title', 'TITLE'),
+  column('messageCount', 'MESSAGES', { kind: 'number' }),
+  column('createdAt', 'BEGUN', { kind: 'time', least: true }),
+  column('updatedAt', 'LAST', { kind: 'time' }),
+]
+const messageColumns = [
+  column('createdAt', 'AT', { kind: 'time' }),
+  column('role', 'WHO'),
+  column('resolvedMode', 'MODE', { wide: true }),
+  column('content', 'TEXT'),
+]
+
+const common = { apis: ['tenant', 'operator'], offline: true } as const
+const ID = 'id of the conversation'
+const filters = {
+  key: text('KEY', 'those of the organization or person that this key acts for; operators only'),
+  since: duration('TIME', 'only those with a message so lately'),
+}
+
+const listConversations = defineCommand({
+  ...common,
+  columns: conversationColumns,
+  path: 'conversations list',
+  summary: 'List conversations, last updated first',
+  about:
+    "On the server's machine it lists everyone's, without titles, or with --org those of one organization or user. Over --url it lists your own. Conversations belong to a person or an organization, not to a key.",
+  examples: ['conversations list', 'conversations list --org acme --since 24h', 'conversations list --key 31aa07c2'],
+  impact: 'read',
+  danger: 'none',
+  exits: [2, 3, 4, 7],
+  flags: { ...filters, ...pageFlags },
+  async run(shell, { key, since, ...paging }) {
+    const at = await conversationsAt(shell, { key, since })
+    await printPages(shell, paging, { page: at.page, columns: conversationColumns, empty: 'No conversations yet.' })
+  },
+})
+
+const getConversation = defineCommand({
+  ...common,
+  columns: [...conversationColumns, ...messageColumns.slice(1)],
+  path: 'conversations get',
+  summary: 'Show whose a conversation is and when it was last used',
+  about:
+    'With --show-content also what was said. As operator that read is recorded in the chain of its owner, as conversation.read.',
+  examples: ['conversations get 31aa07c2-…', 'conversations get 31aa07c2-… --show-content --reason "ticket 4711"'],
+  impact: 'read',
+  danger: 'none',
+  exits: [3, 4, 7],
+  args: { id: argument(ID) },
+  flags: { showContent: flag('also what was said; recorded for operators') },
+  async run(shell, { id, showContent }) {
+    const at = await conversationsAt(shell, {})
+    if (!showContent) return shell.print.item(await at.get(id), conversationColumns)
+    const conversation = await at.read(id)
+    if (formatOf(shell.globals) === 'table')
+      return shell.print.list(conversation.messages, messageColumns, 'It is empty.')
+    shell.print.item(conversation, conversationColumns)
+  },
+})
+
+const exportConversations = defineCommand({
+  ...common,
+  columns: conversationColumns,
+  path: 'conversations export',
+  summary: 'Write conversations with their messages as JSON lines',
+  about:
+    'One conversation a line, last updated first. As operator each read is recorded as conversation.read, and needs --org or --key, and a reason.',
+  examples: [
+    'conversations export --out mine.jsonl',
+    'conversations export --org acme --since 30d --out acme.jsonl --reason "request of Acme"',
+  ],
+  impact: 'read',
+  danger: 'none',
+  exits: [2, 3, 4, 7],
+  flags: { ...filters, out: text('FILE', 'where to, instead of stdout; readable by you only') },
+  async run(shell, { key, since, out }) {
+    const at = await conversationsAt(shell, { key, since })
+    if (at.isOperator) {
+      requireReason(shell, 'conversations export')
+      if (!at.isOfOne) throw usageFailure('conversations export needs to know whose.', 'add --org or --key')
+    }
+    const encoder = new TextEncoder()
+    async function* lines(): AsyncGenerator<Uint8Array> {
+      for await (const { id } of at.all()) yield encoder.encode(`${safeJson(await at.read(id))}\n`)
+    }
+    await deliver(shell, lines(), out)
+  },
+})
+
+const deleteConversation = defineCommand({
+  ...common,
+  columns: [column('deleted', 'DELETED', { kind: 'flag' })],
+  path: 'conversations delete',
+  summary: 'Delete a conversation and its messages',
+  about: 'It cannot be undone. Recorded as conversation.deleted.',
+  examples: ['conversations delete 31aa07c2-…', 'conversations delete 31aa07c2-… --yes'],
+  impact: 'write',
+  danger: 'moderate',
+  exits: [3, 4, 7, 10],
+  args: { id: argument(ID) },
+  async run(shell, { id }) {
+    const at = await conversationsAt(shell, {})
+    const { messageCount } = await at.get(id)
+    if (shell.planned(`delete conversation ${id} with ${messageCount} messages`)) return
+    shell.confirm(`Delete conversation ${id} with ${messageCount} messages? It cannot be undone.`)
+    shell.print.item(await at.remove(id), deleteConversation.columns!)
+  },
+})
+
+const purgeColumns = [column('conversations', 'DELETED', { kind: 'number' })]
+
+const purgeConversations = defineCommand({
+  apis: ['operator'],
+  offline: true,
+  columns: purgeColumns,
+  path: 'conversations purge',
+  summary: 'Delete the old conversations of an organization or user, for good',
+  about:
+    'Takes those with no message since --before, and their messages. The server deletes no conversation by itself. It cannot be undone, and asks for the name that --org was given. Recorded as conversation.purged.',
+  examples: [
+    'conversations purge --org acme --before 90d --dry-run',
+    'conversations purge --org acme --before 90d --confirm acme --reason "retention"',
+  ],
+  impact: 'write',
+  danger: 'severe',
+  exits: [2, 3, 4, 7, 10],
+  flags: { before: duration('TIME', 'only those without a message for so long') },
+  async run(shell, { before }) {
+    const { org } = shell.globals
+    if (!org) throw usageFailure('conversations purge needs to know whose.', '--org acme')
+    if (before === undefined) throw usageFailure('conversations purge needs an age.', '--before 90d')
+    requireReason(shell, 'conversations purge')
+    const order = { owner: org, before: new Date(shell.clock.now() - before).toISOString() }
+    const connection = await shell.connect()
+    const purge = connection.ops().conversations.purge
+    const { conversations } = expectData(await purge.post({ ...order, count_only: true }))
+    const what = `${conversations} conversations of ${org} without a message since ${order.before}`
+    shell.note('Conversations are kept until they are deleted: no setting ends them.')
+    if (shell.planned(`delete ${what}`)) return
+    shell.confirmName(`Delete ${what}? It cannot be undone.`, org)
+    shell.print.item(expectData(await purge.post(order)), purgeColumns)
+  },
+})
+
+export const conversationCommands = [
+  listConversations,
+  getConversation,
+  exportConversations,
+  deleteConversation,
+  purgeConversations,
+]

@@ -1,0 +1,123 @@
+import { type Arg, defineCommand } from '../command'
+import { BadWord, expectData } from '../failure'
+import { column } from '../output/columns'
+import type { Shell } from '../shell'
+import { duration } from '../words'
+
+const queueColumns = [
+  column('type', 'TYPE'),
+  column('queued', 'QUEUED', { kind: 'number' }),
+  column('oldest_at', 'OLDEST', { kind: 'time' }),
+  column('active', 'ACTIVE', { kind: 'number' }),
+  column('put_off', 'PUT OFF', { kind: 'number' }),
+  column('workers', 'WORKERS', { kind: 'number' }),
+  column('nodes', 'NODES', { kind: 'number' }),
+  column('paused_at', 'PAUSED', { kind: 'time' }),
+]
+
+const common = { apis: ['operator'], offline: true } as const
+const TYPES = ['research', 'video'] as const
+
+const TYPE: Arg<(typeof TYPES)[number]> = {
+  about: 'research or video',
+  required: true,
+  read: (word) => {
+    const type = TYPES.find((known) => known === word)
+    if (!type) throw new BadWord(`is "${word}"; it must be one of ${TYPES.join(', ')}`)
+    return type
+  },
+}
+
+const jobQueues = defineCommand({
+  ...common,
+  columns: queueColumns,
+  path: 'jobs queues',
+  summary: 'Show how many jobs of each type wait and run, and since when',
+  about:
+    'WORKERS is how many each process runs at once, NODES how many processes run one now. PUT OFF are those that wait for another try. With --watch it is read again every two seconds.',
+  examples: ['jobs queues', 'jobs queues --watch'],
+  impact: 'read',
+  danger: 'none',
+  exits: [4, 7],
+  watchable: true,
+  async run(shell) {
+    const connection = await shell.connect()
+    shell.print.list(expectData(await connection.ops()['job-queues'].get()).queues, queueColumns, '')
+  },
+})
+
+const pauseJobs = defineCommand({
+  ...common,
+  columns: queueColumns,
+  path: 'jobs pause',
+  summary: 'Begin no more jobs of a type; those that run go on',
+  about:
+    'New ones are still taken and wait in line, up to a day of serving time. It holds for all processes, and through restarts. Recorded as job.paused.',
+  examples: ['jobs pause video', 'jobs pause research --yes --reason "search server down"'],
+  impact: 'write',
+  danger: 'moderate',
+  exits: [4, 7, 10],
+  args: { type: TYPE },
+  async run(shell, { type }) {
+    if (shell.planned(`begin no more ${type} jobs`)) return
+    shell.confirm(`Begin no more ${type} jobs, until jobs resume ${type}?`)
+    const connection = await shell.connect()
+    const { queues } = expectData(await connection.ops()['job-queues']({ id: type }).pause.post())
+    printOne(shell, queues, type)
+    shell.note(`Undo: svc-admin jobs resume ${type}`)
+  },
+})
+
+const resumeJobs = defineCommand({
+  ...common,
+  columns: queueColumns,
+  path: 'jobs resume',
+  summary: 'Begin jobs of a type again',
+  about: 'Those that waited meanwhile begin in the order of their turns. Recorded as job.resumed.',
+  examples: ['jobs resume video', 'jobs resume research --json'],
+  impact: 'write',
+  danger: 'none',
+  exits: [4, 7, 10],
+  args: { type: TYPE },
+  async run(shell, { type }) {
+    if (shell.planned(`begin ${type} jobs again`)) return
+    const connection = await shell.connect()
+    printOne(shell, expectData(await connection.ops()['job-queues']({ id: type }).resume.post()).queues, type)
+  },
+})
+
+function printOne(shell: Shell, queues: readonly { type: string }[], type: string): void {
+  shell.print.item(queues.find((queue) => queue.type === type) ?? {}, queueColumns)
+}
+
+const purgeColumns = [column('jobs', 'DELETED', { kind: 'number' })]
+const DAY_MS = 86_400_000
+const KEPT_DAYS = 30
+
+const purgeJobs = defineCommand({
+  ...common,
+  columns: purgeColumns,
+  path: 'jobs purge',
+  summary: 'Delete jobs that ended long ago, with their results and logs',
+  about:
+    'The server does it by itself 30 days after the end; --before makes it sooner. Files that jobs made stay, and so do usage, ledger and audit record. Cannot be undone. Recorded as job.purged.',
+  examples: ['jobs purge --before 7d --dry-run', 'jobs purge --before 7d --org acme --yes'],
+  impact: 'write',
+  danger: 'moderate',
+  exits: [3, 4, 7, 10],
+  flags: { before: duration('TIME', `only those that ended at least so long ago; ${KEPT_DAYS}d by default`) },
+  async run(shell, { before = KEPT_DAYS * DAY_MS }) {
+    const { org } = shell.globals
+    const moment = new Date(shell.clock.now() - before).toISOString()
+    const order = { before: moment, ...(org ? { owner: org } : {}) }
+    const connection = await shell.connect()
+    const purge = connection.ops().jobs.purge
+    const { jobs } = expectData(await purge.post({ ...order, count_only: true }))
+    const what = `${jobs} jobs that ended before ${moment}${org ? ` of ${org}` : ''}`
+    if (shell.planned(`delete ${what}`)) return
+    if (jobs) shell.confirm(`Delete ${what}? It cannot be undone.`)
+    shell.print.item(expectData(await purge.post(order)), purgeColumns)
+  },
+})
+
+export const jobQueueCommands = [jobQueues, pauseJobs, resumeJobs, purgeJobs]

@@ -1,0 +1,55 @@
+import type { OperatorEdge } from '../http/operator-edge'
+import { operatorRoutes, verb } from '../http/verbs'
+import type { Call, OperatorCaller } from '../kernel/caller'
+import type { createFileOversight } from './oversight'
+import {
+  ArtifactPrune,
+  ArtifactSizes,
+  ArtifactsPruned,
+  OverseenArtifact,
+  OverseenArtifacts,
+  OverseenArtifactsQuery,
+} from './schema-operators'
+
+/** `/ops/v1/artifacts`: the files of everyone (dx 2.18). */
+export const artifactOperatorRoutes = (oversight: ReturnType<typeof createFileOversight>, edge: OperatorEdge) =>
+  operatorRoutes(
+    [
+      verb(
+        {
+          method: 'get',
+          path: '/artifacts',
+          query: OverseenArtifactsQuery,
+          reply: OverseenArtifacts,
+          owned: true,
+          summary: 'List the files of everyone, newest first',
+        },
+        (_, { query, owner }) => oversight.list(query, owner),
+      ),
+      verb(
+        {
+          method: 'get',
+          path: '/artifact-sizes',
+          reply: ArtifactSizes,
+          owned: true,
+          summary: 'Read how much is kept, by owner and by age',
+        },
+        (_, { owner }) => oversight.sizes(owner),
+      ),
+      verb(
+        { method: 'get', path: '/artifacts/:id', reply: OverseenArtifact, summary: 'Read what is known of a file' },
+        (_, { id }) => oversight.get(id),
+      ),
+      verb(
+        {
+          method: 'post',
+          path: '/artifacts/prune',
+          body: ArtifactPrune,
+          reply: ArtifactsPruned,
+          summary: 'Delete files that were made before a moment',
+        },
+        (call, { body }) => oversight.prune(call as Call<OperatorCaller>, body),
+      ),
+    ] as const,
+    edge,
+  )
