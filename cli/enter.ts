@@ -1,3 +1,5 @@
+import { dirname, join } from 'node:path'
+import { OUTLINES } from '../src/app/bundle'
 import { systemClock } from '../src/kernel/clock'
 import { EXIT } from './exit'
 import { realIo } from './io'
@@ -5,8 +7,11 @@ import { runCli } from './run'
 
 const FAREWELL_MS = 100
 
-/** The process of `svc-admin`: signals, one command line, the exit code. @public The bundle is entered here. */
-export async function enter(argv: readonly string[]): Promise<void> {
+/**
+ * The process of `svc-admin`: signals, one command line, the exit code. `bundle` is the file that this was loaded from,
+ * if it is a bundle. @public The bundle is entered here.
+ */
+export async function enter(argv: readonly string[], bundle: string | null): Promise<void> {
   const interrupted = new AbortController()
   let serving = false
   for (const [signal, code] of [
@@ -27,6 +32,7 @@ export async function enter(argv: readonly string[]): Promise<void> {
     cwd: process.cwd(),
     clock: systemClock,
     signal: interrupted.signal,
+    outlines: bundle && join(dirname(bundle), OUTLINES),
     takeSignals: () => {
       serving = true
     },

@@ -1,6 +1,7 @@
 #!/usr/bin/env bun
 import { bundled } from '../src/app/bundle'
 
-const { enter }: typeof import('./enter') = await import(bundled('cli.js') ?? './enter')
+const made = bundled('cli.js')
+const { enter }: typeof import('./enter') = await import(made ?? './enter')
 
-await enter(process.argv.slice(2))
+await enter(process.argv.slice(2), made)

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { Command } from './command'
 import { singularOf } from './program'
 
@@ -103,6 +104,28 @@ const groups: Readonly<Record<string, Load>> = {
   help: async () => [(await import('./commands/help')).help],
   version: async () => [(await import('./commands/version')).version],
 }
+
+/**
+ * Every command as the file `outlines` has it, to read about or to run: its code is loaded when it runs. Without a file
+ * all of them are loaded.
+ */
+export async function outlinedCommands(outlines: string | null | undefined): Promise<readonly Command[]> {
+  if (!outlines) return allCommands()
+  const outlined: Omit<Command, 'run'>[] = JSON.parse(readFileSync(outlines, 'utf8'))
+  return outlined.map((outline) => ({
+    ...outline,
+    args: readable(outline.args),
+    flags: readable(outline.flags),
+    async run(shell, input) {
+      const loaded = await commandsUnder(outline.path.split(' ')[0]!)
+      await loaded?.find(({ path }) => path === outline.path)?.run(shell, input)
+    },
+  }))
+}
+
+/** Only its code could check a word: whoever runs the command parses the line again with that. */
+const readable = <R extends object>(outlined: Record<string, R>): Record<string, R> =>
+  Object.fromEntries(Object.entries(outlined).map(([name, one]) => [name, { ...one, read: (word: string) => word }]))
 
 /** Every command. Help, the machine-readable list and tests are derived from it. */
 export const allCommands = (): Promise<readonly Command[]> => load(Object.values(groups))

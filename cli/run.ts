@@ -10,7 +10,7 @@ import { paintFor } from './output/paint'
 import { type Order, parse } from './parse'
 import { plainWords } from './plain-words'
 import { withProfile } from './profiles'
-import { allCommands, commandsUnder } from './registry'
+import { commandsUnder, outlinedCommands } from './registry'
 import { reportFailure } from './report'
 import { createShell, type Shell, type World } from './shell'
 
@@ -21,7 +21,7 @@ export async function runCli(argv: readonly string[], world: World): Promise<num
   if (argv[0] === COMPLETE) return completed(argv.slice(1), world)
   let globals = roughGlobals(argv)
   try {
-    const { order, commands } = await read(argv, world.env)
+    const { order, commands } = await read(argv, world)
     if (order.type === 'run') globals = order.globals
     return await carryOut(order, commands, world)
   } catch (error) {
@@ -34,29 +34,32 @@ const COMPLETE = '__complete'
 
 async function completed(argv: readonly string[], world: World): Promise<number> {
   const { complete } = await import('./completion/complete')
-  await complete(argv[0] === '--' ? argv.slice(1) : argv, await allCommands(), world)
+  await complete(argv[0] === '--' ? argv.slice(1) : argv, await outlinedCommands(world.outlines), world)
   return EXIT.done
 }
 
 /** Words that are about all commands. */
 const ABOUT_ALL = ['-h', '--help', 'help', 'commands']
 
-/** Parses a command line with the commands of its first word; help, and what does not parse, needs all of them. */
-async function read(
-  argv: readonly string[],
-  env: World['env'],
-): Promise<{ order: Order; commands: readonly Command[] }> {
+type Reading = { order: Order; commands: readonly Command[] }
+
+/** Parses a command line with the commands of its first word; help, and a word that is none, needs what all say. */
+async function read(argv: readonly string[], { env, outlines }: World): Promise<Reading> {
   const few = ABOUT_ALL.some((word) => argv.includes(word)) ? null : await commandsUnder(firstWord(argv))
-  try {
-    const order = few && parse(argv, few, env)
+  if (few) {
+    const order = parse(argv, few, env)
     // The help of a noun names commands of others.
-    if (order && order.type !== 'help') return { order, commands: few }
-  } catch (error) {
-    if (!(error instanceof CommandFailed)) throw error
+    if (order.type !== 'help') return { order, commands: few }
   }
-  const commands = await allCommands()
-  return { order: parse(argv, commands, env), commands }
+  const commands = await outlinedCommands(outlines)
+  const order = parse(argv, commands, env)
+  if (order.type === 'help' || !needsWords(order.command)) return { order, commands }
+  const loaded = (await commandsUnder(order.command.path.split(' ')[0]!))!
+  return { order: parse(argv, loaded, env), commands }
 }
+
+/** Whether a command reads words, which only its code can. */
+const needsWords = ({ args, flags }: Command): boolean => Object.keys({ ...args, ...flags }).length > 0
 
 function firstWord(argv: readonly string[]): string {
   if (argv.includes('--version')) return 'version'

@@ -48,6 +48,8 @@ export type World = {
   cwd: string
   clock: Clock
   signal: AbortSignal
+  /** The file of all commands without their code, if they come from a bundle. */
+  outlines?: string | null
   takeSignals(): void
   /** Opens a connection; `command` says whether it works without a running server. */
   open(shell: Shell, command: Command): Promise<Connection>

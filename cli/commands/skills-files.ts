@@ -1,7 +1,6 @@
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { randomBase62 } from '../../src/kernel/crypto'
-import { examine, hasPassed, warningsOf } from '../../src/skills/review'
 import { defineCommand } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'
 import { readManifestFile } from '../manifest-file'
@@ -29,6 +28,7 @@ const validateSkill = defineCommand({
   columns: checkColumns,
   args: { file: FILE },
   async run(shell, { file }) {
+    const { examine, hasPassed, warningsOf } = await import('../../src/skills/review')
     const { checks, evidence, tier, reasons, dropped } = examine(await readManifestFile(shell, file))
     shell.print.list(checkRows({ checks, findings: evidence }), checkColumns, 'Nothing was checked.')
     for (const warning of warningsOf(dropped)) shell.note(warning)

@@ -1,10 +1,5 @@
 import { iso } from '../../src/kernel/clock'
-import { AppError } from '../../src/kernel/errors'
-import { createOutbound } from '../../src/kernel/outbound'
-import { checker } from '../../src/kernel/schema'
-import { validationError } from '../../src/kernel/validation'
-import { assertSteps, assertTrigger, nextOf } from '../../src/workflows/review'
-import { NewWorkflow } from '../../src/workflows/schema'
+import type { NewWorkflow } from '../../src/workflows/schema'
 import { defineCommand } from '../command'
 import { CheckFailed, usageFailure } from '../failure'
 import { column } from '../output/columns'
@@ -20,7 +15,9 @@ const columns = [
 ]
 const NEXT_RUNS = 5
 
-const check = checker(NewWorkflow)
+/** The rules are the server's, and large: only this command loads them. */
+const loadRules = () => import('../../src/workflows/review')
+type Rules = Awaited<ReturnType<typeof loadRules>>
 
 /** Checks a workflow as the server would, and says when it would run (contract 10). */
 export const validateWorkflow = defineCommand({
@@ -39,7 +36,9 @@ export const validateWorkflow = defineCommand({
   flags: { zone: text('ZONE', 'time zone of the account, for a schedule without one; UTC by default') },
   async run(shell, { file, zone = 'UTC' }) {
     const given = await readValueFile(shell, file)
-    const problem = problemOf(given)
+    const rules = await loadRules()
+    if (typeof given !== 'object' || given === null) throw usageFailure('The file has no workflow: an object is wanted.')
+    const problem = rules.reviewWorkflow(given)
     if (problem) {
       shell.note(problem)
       throw new CheckFailed()
@@ -53,29 +52,13 @@ export const validateWorkflow = defineCommand({
       onFailure: onFailure === undefined ? 'the run fails' : String(onFailure),
     }))
     shell.print.list(rows, columns, '')
-    for (const at of nextRuns(triggerType, triggerConfig, { zone, after: shell.clock.now() })) shell.note(`Runs ${at}`)
+    for (const at of nextRuns(rules, triggerType, triggerConfig, { zone, after: shell.clock.now() }))
+      shell.note(`Runs ${at}`)
     const unreached = unreachedOf(steps)
     for (const at of unreached) shell.note(`Step ${at} is never reached: no step leads to it.`)
     if (unreached.length) throw new CheckFailed()
   },
 })
-
-function problemOf(given: unknown): string | null {
-  if (typeof given !== 'object' || given === null) throw usageFailure('The file has no workflow: an object is wanted.')
-  try {
-    const issues = check.issues(given).map((issue) => ({ ...issue, path: issue.path.split('.') }))
-    if (issues.length) throw validationError(issues, given)
-    const { name, triggerType, triggerConfig, steps } = given as NewWorkflow
-    const missing = Object.entries({ name, triggerType, steps }).filter(([, value]) => value === undefined)
-    if (missing.length || !steps?.length) return `Missing: ${missing.map(([member]) => member).join(', ') || 'steps'}.`
-    assertSteps(steps, createOutbound())
-    assertTrigger(triggerType!, triggerConfig ?? {})
-    return null
-  } catch (error) {
-    if (error instanceof AppError) return error.message
-    throw error
-  }
-}
 
 type Steps = Required<NewWorkflow>['steps']
 
@@ -98,6 +81,7 @@ function unreachedOf(steps: Steps): number[] {
 }
 
 function nextRuns(
+  { nextOf }: Rules,
   type: Required<NewWorkflow>['triggerType'],
   config: Record<string, unknown>,
   { zone, after }: { zone: string; after: number },

@@ -1,5 +1,8 @@
-import { examineBrowser, findChromium, isSandboxed } from '../../src/browser/examine'
 import { type Check, fail, ok, skip, warn } from './check'
+
+/** What drives the browser is large: it is loaded when a check asks. */
+const loadExaminer = () => import('../../src/browser/examine')
+type Examined = Awaited<ReturnType<Awaited<ReturnType<typeof loadExaminer>>['examineBrowser']>>
 
 const FRAME_MS = 1_000
 const INSTALL = 'apt-get install chromium-headless-shell'
@@ -12,7 +15,7 @@ export const browserCheck: Check = {
     const { browserWsEndpoint, browserPath } = context.config()
     if (browserWsEndpoint) return ok('one elsewhere, by SVC_BROWSER_WS_ENDPOINT')
     if (browserPath === 'off') return skip('off; POST /browser/sessions answers 501')
-    const path = findChromium(context.config())
+    const path = (await loadExaminer()).findChromium(context.config())
     if (path) return ok(path)
     return browserPath
       ? fail(`SVC_BROWSER_PATH names ${browserPath}, which is no program here`, 'svc-admin config explain browserPath')
@@ -22,9 +25,11 @@ export const browserCheck: Check = {
 
 /** The checks of `browser doctor` (dx 2.15): what sessions have, with the times of one start. */
 export function browserChecks(): Check[] {
-  let examined: ReturnType<typeof examineBrowser> | null = null
-  const examine: (of: Parameters<Check['run']>[0]) => NonNullable<typeof examined> = ({ config, shell }) => {
-    examined ??= examineBrowser(config(), () => shell.clock.monotonic())
+  let examined: Promise<Examined> | null = null
+  const examine: (of: Parameters<Check['run']>[0]) => Promise<Examined> = ({ config, shell }) => {
+    examined ??= loadExaminer().then(({ examineBrowser }) =>
+      examineBrowser(config(), () => shell.clock.monotonic()),
+    )
     return examined
   }
   return [
@@ -59,7 +64,7 @@ export function browserChecks(): Check[] {
       async run(context) {
         const settings = context.config()
         if (settings.browserWsEndpoint) return skip('the browser runs elsewhere')
-        if (isSandboxed(settings)) return ok('each page is in the sandbox of Chromium')
+        if ((await loadExaminer()).isSandboxed(settings)) return ok('each page is in the sandbox of Chromium')
         return settings.browserSandbox
           ? warn('Chromium refuses its own sandbox to root', 'run the server as another user')
           : warn('SVC_BROWSER_SANDBOX is 0', 'unset SVC_BROWSER_SANDBOX')

@@ -10,6 +10,9 @@ const INGREDIENTS = ['src', 'cli', 'tui', 'bun.lock', 'tsconfig.json']
 /** The scripts and styles of the pages, beside the bundle that they were made with. */
 export const ASSETS = 'pages.json'
 
+/** What every command says of itself, without its code: help and completion load no command. */
+export const OUTLINES = 'commands.json'
+
 /** The folder of the cached bundles; it has one folder for each state of the sources. */
 export const shelfOf = (root: string): string => join(root, 'node_modules/.cache/svc')
 
@@ -17,7 +20,7 @@ export const shelfOf = (root: string): string => join(root, 'node_modules/.cache
  * The file to load instead of two thousand modules, or null when none was made of the current sources. Its folder is a
  * hash of the path, size and time of each source file, and of Bun's revision.
  */
-export function bundled(file: 'serve.js' | 'cli.js' | 'tui.js' | typeof ASSETS, root = ROOT): string | null {
+export function bundled(file: 'serve.js' | 'cli.js' | 'tui.js' | typeof ASSETS | typeof OUTLINES, root = ROOT): string | null {
   const path = join(shelfOf(root), nameOf(root), file)
   return existsSync(path) ? path : null
 }

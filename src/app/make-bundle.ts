@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, sta
 import { basename, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { buildAssets } from '../pages'
-import { ASSETS, bundled, nameOf, ROOT, shelfOf } from './bundle'
+import { ASSETS, bundled, nameOf, OUTLINES, ROOT, shelfOf } from './bundle'
 
 /** How many bundles are kept: a server that is just starting may still read an older one. */
 const KEPT = 3
@@ -28,7 +28,7 @@ const fromServer = (server: string, taken: Set<string>): Bun.BunPlugin => ({
   name: 'from-server',
   setup(build) {
     build.onResolve(
-      { filter: /\/src\/(app\/(open|lock)|kernel\/store|[a-z-]+\/review)$/ },
+      { filter: /\/src\/(app\/(open|lock|backups)|kernel\/store|browser\/examine|[a-z-]+\/review)$/ },
       ({ kind, path, importer }) => {
         if (kind !== 'dynamic-import') return undefined
         const module = Bun.resolveSync(path, dirname(importer))
@@ -99,6 +99,8 @@ export async function makeBundle(root = ROOT): Promise<void> {
     const plugins = [sourcePaths, withoutDevtools]
     await compile({ entry: dashboard, file: join(unfinished, 'tui.js'), plugins, format: 'esm' })
     await Bun.write(join(unfinished, ASSETS), JSON.stringify(await buildAssets()))
+    const { allCommands } = await import(join(root, 'cli/registry.ts'))
+    await Bun.write(join(unfinished, OUTLINES), JSON.stringify(await allCommands()))
     renameSync(unfinished, join(shelf, name))
   } catch (error) {
     // The rename fails when another process has made the same bundle meanwhile.

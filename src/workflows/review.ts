@@ -2,13 +2,13 @@ import { formOfSchema } from '../chat'
 import { findEngine } from '../engines'
 import { isEventPattern } from '../events/schema'
 import { AppError, atField, invalidInput, said } from '../kernel/errors'
-import type { Outbound } from '../kernel/outbound'
+import { createOutbound, type Outbound } from '../kernel/outbound'
 import { isTimeZone, nextRunOf, problemOfCron } from '../kernel/schedule'
-import { validationError } from '../kernel/validation'
+import { assertFits, validationError } from '../kernel/validation'
 import { ExpressionFault, parseExpression, placeholdersOf, textsIn } from '../text'
 import { newAllowance, problemsOf, problemsOfResult, readEndpoint } from '../tools'
 import { wrongStep } from './errors'
-import type { Step, TriggerType } from './schema'
+import { NewWorkflow, type Step, type TriggerType } from './schema'
 import { CHECKS, type ConfigOf, UNFILLED } from './steps/kinds'
 
 type Config = Step['config']
@@ -16,6 +16,22 @@ type Reading = Pick<Outbound, 'readUrl'>
 
 /** Whether filling in changes a value. */
 const isTemplate = (value: unknown): boolean => textsIn(value).some((text) => text.includes('{{'))
+
+/** What is wrong with a workflow that was read from a file, as a sentence; null when a server would take it. */
+export function reviewWorkflow(given: object): string | null {
+  try {
+    assertFits(NewWorkflow, given)
+    const { name, triggerType, triggerConfig, steps } = given
+    const missing = Object.entries({ name, triggerType, steps }).filter(([, value]) => value === undefined)
+    if (missing.length || !steps?.length) return `Missing: ${missing.map(([member]) => member).join(', ') || 'steps'}.`
+    assertSteps(steps, createOutbound())
+    assertTrigger(triggerType!, triggerConfig ?? {})
+    return null
+  } catch (error) {
+    if (error instanceof AppError) return error.message
+    throw error
+  }
+}
 
 /**
  * Checks what can be known of steps before they run (contract 10): their configs, placeholders and expressions, where

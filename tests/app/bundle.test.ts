@@ -20,6 +20,10 @@ beforeEach(async () => {
   await Bun.write(join(root, 'src/kernel/words.ts'), "export const word = 'one'\nexport const here = import.meta.dir\n")
   await Bun.write(join(root, 'src/app/serve.ts'), "export { here, word } from '../kernel/words'\n")
   await Bun.write(join(root, 'tui/start.ts'), "export const drawn = 'a screen'\n")
+  await Bun.write(
+    join(root, 'cli/registry.ts'),
+    "export const allCommands = async () => [{ path: 'keys list', run: () => undefined }]\n",
+  )
   await Bun.write(join(root, 'src/app/open.ts'), "export const opened = 'from the sources'\n")
   await Bun.write(join(root, 'src/kernel/store/index.ts'), "export const stored = 'in a folder'\n")
   await Bun.write(
@@ -49,6 +53,11 @@ test('the command line is a bundle of its own, and takes the server from the oth
   const cli = (await import(path)) as { word: string; open(): Promise<string[]> }
   expect([cli.word, ...(await cli.open())]).toEqual(['one', 'from the sources', 'in a folder'])
   expect(await Bun.file(path).text()).not.toContain('from the sources')
+})
+
+test('what the commands say of themselves is beside it, without their code', async () => {
+  await makeBundle(root)
+  expect(await Bun.file(bundled('commands.json', root) as string).json()).toEqual([{ path: 'keys list' }])
 })
 
 test.each([
