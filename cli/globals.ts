@@ -3,7 +3,7 @@ import { usageFailure } from './failure'
 import type { Io } from './io'
 import { FORMATS, type Format, type PrintStyle } from './output/print'
 import { TIME_STYLES } from './output/time'
-import { choice, duration, flag, list, text } from './words'
+import { choice, duration, flag, list, text, whole } from './words'
 
 /** The flags every command has (dx 2.3), in the order help shows them. */
 export const GLOBAL_FLAGS = {
@@ -14,6 +14,8 @@ export const GLOBAL_FLAGS = {
   time: { ...choice(TIME_STYLES, 'how to print times'), env: 'SVC_TIME' },
   quiet: { ...flag('only the result line; no hints'), short: 'q' },
   watch: { ...flag('repeat a read; --watch=5s sets the pause, which is 2s by default'), short: 'w' },
+  filter: text('EXPR', 'rows to print, as in the dashboard: failed status:a,b age:>5m name:*x* !y'),
+  query: text('EXPR', 'JMESPath over the JSON answer, as in [].id; bare texts unless -o says json'),
   org: { ...text('ORG', 'act inside one org: id, slug or name'), env: 'SVC_ORG' },
   yes: { ...flag('answer a confirmation with yes'), short: 'y' },
   confirm: text('NAME', 'answer a severe confirmation: the name of what will be gone'),
@@ -22,6 +24,7 @@ export const GLOBAL_FLAGS = {
   reason: text('TEXT', 'why, for the audit record'),
   idempotencyKey: text('KEY', 'the same key never does the same thing twice'),
   timeout: duration('30s', 'how long to wait for the server'),
+  retries: whole('N', 'how often a read over --url is tried again; 2 by default', { min: 0, max: 10 }),
   noInput: { ...flag('never ask anything'), env: 'SVC_NO_INPUT' },
   color: choice(['auto', 'always', 'never'], 'colour in the output'),
   ascii: flag('only ASCII characters in tables and hints'),
@@ -49,8 +52,11 @@ export function printStyleOf(globals: Globals, io: Io, now: number): PrintStyle 
   if (globals.json && globals.output && globals.output !== 'json') {
     throw usageFailure(`--json and -o ${globals.output} ask for two formats. Leave one out.`)
   }
+  const isPipedWatch = globals.watch === true && !io.outIsTty && ['table', 'jsonl'].includes(formatOf(globals))
   return {
-    format: formatOf(globals),
+    format: isPipedWatch ? 'jsonl' : formatOf(globals),
+    changesOnly: isPipedWatch,
+    filter: globals.filter,
     fields: globals.fields ?? null,
     headers: !globals.noHeaders,
     quiet: globals.quiet === true,

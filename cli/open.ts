@@ -17,6 +17,7 @@ import type { Shell } from './shell'
 import { chooseTransport, type Transport } from './transport'
 
 const REMOTE_PATIENCE_MS = 120_000
+const REMOTE_RETRIES = 2
 
 /** Opens the connection that the command line asks for (dx 2.2). */
 export async function openConnection(shell: Shell, command: Command): Promise<Connection> {
@@ -177,7 +178,9 @@ function watching(shell: Shell, transport: Transport) {
   // On this machine long operations are waited for; a silent remote server is soon given up. It bounds each request, as
   // what follows events goes on for ever.
   const patienceMs = globals.timeout ?? (transport.kind === 'remote' ? REMOTE_PATIENCE_MS : null)
-  return { onExchange, signal, ...(patienceMs === null ? {} : { patienceMs }) }
+  const retries = transport.kind === 'remote' ? (globals.retries ?? REMOTE_RETRIES) : 0
+  const retry = { retries, pause: (ms: number) => clock.sleep(ms, signal) }
+  return { onExchange, signal, retry, ...(patienceMs === null ? {} : { patienceMs }) }
 }
 
 /** Every answer of svc has a request id; a gateway in front that cannot reach it answers 502 to 504 without. */

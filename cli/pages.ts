@@ -20,15 +20,21 @@ type Listing = {
   empty: string
 }
 
-/** Prints one page, or with `--all` all pages; how to continue is printed to stderr (dx 2.3). */
+/**
+ * Prints one page, or with `--all` all pages; how to continue is printed to stderr (dx 2.3). With `--filter` it goes on
+ * until so many rows match.
+ */
 export async function printPages(shell: Shell, paging: Paging, { page, columns, empty }: Listing): Promise<void> {
   const { limit = 50, cursor, all } = paging
-  let { items, next } = await page({ limit, ...(cursor ? { cursor } : {}) })
-  while (all && next) {
-    const more = await page({ limit, cursor: next })
-    items = [...items, ...more.items]
+  const items: object[] = []
+  let next = cursor ?? null
+  let isEmpty = true
+  do {
+    const more = await page({ limit, ...(next ? { cursor: next } : {}) })
+    isEmpty &&= !more.items.length
+    items.push(...shell.print.kept(more.items, columns))
     next = more.next
-  }
-  shell.print.list(items, columns, empty)
+  } while (next && (all || (shell.globals.filter !== undefined && items.length < limit)))
+  shell.print.list(items, columns, isEmpty ? empty : 'None of them matches the filter.')
   if (next) shell.note(`More: add --cursor ${next}, or --all`)
 }

@@ -7,6 +7,7 @@ import { helpFor } from './help'
 import { ReaderGone } from './io'
 import { underTheirNames } from './other-words'
 import { paintFor } from './output/paint'
+import { readQuery } from './output/query'
 import { type Order, parse } from './parse'
 import { plainWords } from './plain-words'
 import { withProfile } from './profiles'
@@ -77,7 +78,8 @@ async function carryOut(order: Order, commands: readonly Command[], world: World
     for (const { field } of command.columns ?? []) world.io.out(field)
     return EXIT.done
   }
-  const shell = createShell(world, withProfile(globals, world.env, command), command, commands)
+  const query = globals.query === undefined ? null : await readQuery(globals.query, formatOf(globals))
+  const shell = createShell(world, withProfile(globals, world.env, command), command, commands, query)
   try {
     const once = () => command.run(shell, input)
     await (globals.watch && command.watchable ? repeat(shell, once) : once())
@@ -87,7 +89,7 @@ async function carryOut(order: Order, commands: readonly Command[], world: World
   }
 }
 
-/** On a terminal each round overwrites the last one; in a pipe they follow each other (dx 2.3). */
+/** On a terminal each round overwrites the last one; in a pipe what changed is a line each (dx 2.3). */
 async function repeat(shell: Shell, once: () => Promise<void>): Promise<void> {
   while (!shell.signal.aborted) {
     if (shell.io.outIsTty) shell.io.raw('\u001b[H\u001b[2J')

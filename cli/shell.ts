@@ -8,6 +8,7 @@ import { type Environment, type Globals, mayAsk, printStyleOf, usesColor } from 
 import type { Io } from './io'
 import { type Paint, paintFor, toAscii } from './output/paint'
 import { createPrinter, type Printer } from './output/print'
+import type { Query } from './output/query'
 import { createPrompt, type Prompt } from './prompt'
 
 /** Everything a command may use. */
@@ -55,7 +56,15 @@ export type World = {
   open(shell: Shell, command: Command): Promise<Connection>
 }
 
-export function createShell(world: World, globals: Globals, command: Command, commands: readonly Command[]): Shell {
+/** `query` is what `--query` makes of an answer. */
+export function createShell(
+  world: World,
+  globals: Globals,
+  command: Command,
+  commands: readonly Command[],
+  query: Query | null = null,
+): Shell {
+  const style = printStyleOf(globals, world.io, world.clock.now())
   const io = globals.ascii ? asciiIo(world.io) : world.io
   let connection: Promise<Connection> | null = null
   const shell: Shell = {
@@ -68,7 +77,13 @@ export function createShell(world: World, globals: Globals, command: Command, co
     signal: world.signal,
     takeSignals: world.takeSignals,
     exitCode: EXIT.done,
-    print: createPrinter(io, printStyleOf(globals, io, world.clock.now())),
+    print: createPrinter(io, {
+      ...style,
+      query,
+      get now() {
+        return world.clock.now()
+      },
+    }),
     paint: paintFor(usesColor(globals, io.outIsTty, world.env)),
     prompt: createPrompt({
       yes: globals.yes === true,

@@ -27,7 +27,8 @@ export async function tail<Item extends { id: string }>(shell: Shell, { columns,
     const all = await newest()
     const found = all.filter(({ id }) => !seen.has(id))
     seen = new Set(all.map(({ id }) => id))
-    const items = (isFirst ? found.slice(0, last) : found).toReversed()
+    const wanted = shell.print.kept(found, columns)
+    const items = (isFirst ? wanted.slice(0, last) : wanted).toReversed()
     if (feed) feed(items)
     else for (const item of items) shell.io.out(safeJson(item))
     shown += items.length

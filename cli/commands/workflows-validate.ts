@@ -37,7 +37,8 @@ export const validateWorkflow = defineCommand({
   async run(shell, { file, zone = 'UTC' }) {
     const given = await readValueFile(shell, file)
     const rules = await loadRules()
-    if (typeof given !== 'object' || given === null) throw usageFailure('The file has no workflow: an object is wanted.')
+    if (typeof given !== 'object' || given === null)
+      throw usageFailure('The file has no workflow: an object is wanted.')
     const problem = rules.reviewWorkflow(given)
     if (problem) {
       shell.note(problem)

@@ -27,9 +27,7 @@ export const browserCheck: Check = {
 export function browserChecks(): Check[] {
   let examined: Promise<Examined> | null = null
   const examine: (of: Parameters<Check['run']>[0]) => Promise<Examined> = ({ config, shell }) => {
-    examined ??= loadExaminer().then(({ examineBrowser }) =>
-      examineBrowser(config(), () => shell.clock.monotonic()),
-    )
+    examined ??= loadExaminer().then(({ examineBrowser }) => examineBrowser(config(), () => shell.clock.monotonic()))
     return examined
   }
   return [

@@ -5,7 +5,9 @@ import type { Io } from '../io'
 import { type CellStyle, cell } from './cell'
 import { type Column, valueAt } from './columns'
 import { type JsonObject, mapStrings, safeJson } from './json'
+import { keeperOf } from './keeper'
 import { toAscii } from './paint'
+import type { Query } from './query'
 import { type Layout, layOut, linesOf, record, widthsOf } from './table'
 
 export const FORMATS = ['table', 'wide', 'json', 'jsonl', 'yaml', 'csv', 'id', 'none'] as const
@@ -19,6 +21,12 @@ export type PrintStyle = CellStyle & {
   quiet: boolean
   /** ASCII only; applied to cells before they are measured. */
   ascii?: boolean
+  /** `--filter`: which rows of a list are printed. */
+  filter?: string | undefined
+  /** `--query`: what is printed instead of the answer. */
+  query?: Query | null | undefined
+  /** Prints only the lines that the print before it had not, as a watch in a pipe does. */
+  changesOnly?: boolean
 }
 
 export type Printer = ReturnType<typeof createPrinter>
@@ -27,15 +35,23 @@ export const isStructured = (format: Format): boolean => ['json', 'jsonl', 'yaml
 
 /** Prints records in the chosen format: lists as arrays, single records as an object, without a wrapper (dx 2.4). */
 export function createPrinter(io: Io, style: PrintStyle) {
-  return { list, item, feed }
+  let printed: ReadonlySet<string> = new Set()
+  return { list, item, feed, kept }
+
+  /** The rows that `--filter` keeps. @throws CommandFailed 2 for a name that is no column */
+  function kept<Row extends object>(rows: readonly Row[], columns: readonly Column[]): readonly Row[] {
+    if (style.filter === undefined) return rows
+    const keeps = keeperOf(style.filter, columns, style.now)
+    return rows.filter((row) => keeps(row as JsonObject))
+  }
 
   /** Prints a list. When it is empty, `empty` goes to stderr; in table format stdout stays empty. */
   function list(rows: readonly object[], columns: readonly Column[], empty: string): void {
-    const records = rows as readonly JsonObject[]
+    const records = kept(rows, columns) as readonly JsonObject[]
     assertFields(columns)
-    if (style.format === 'table' || style.format === 'wide') {
+    if (isTable()) {
       if (!records.length) {
-        if (!style.quiet) io.err(clean(empty))
+        if (!style.quiet) io.err(clean(rows.length ? 'None of them matches the filter.' : empty))
         return
       }
       feed(columns)(records)
@@ -78,7 +94,7 @@ export function createPrinter(io: Io, style: PrintStyle) {
   function item(object: object, columns: readonly Column[]): void {
     const one = object as JsonObject
     assertFields(columns)
-    if (style.format === 'table' || style.format === 'wide') {
+    if (isTable()) {
       const shown = style.fields ? chosen(columns) : columns
       const pairs = shown.map((column) => [column.header.toLowerCase(), cell(one, column, style, true)] as const)
       for (const line of record(pairs)) io.out(line)
@@ -87,8 +103,23 @@ export function createPrinter(io: Io, style: PrintStyle) {
     machine([one], columns, picked(one))
   }
 
+  function isTable(): boolean {
+    return (style.format === 'table' || style.format === 'wide') && !style.query
+  }
+
   function machine(records: readonly JsonObject[], columns: readonly Column[], value: unknown): void {
-    for (const line of machineLines(records, columns, value)) io.out(line)
+    const lines = style.query ? queriedLines(style.query(value)) : machineLines(records, columns, value)
+    const before = printed
+    if (style.changesOnly) printed = new Set(lines)
+    for (const line of lines) if (!before.has(line)) io.out(line)
+  }
+
+  /** Texts and numbers stand bare, one a line, unless a format is asked for: then a shell can take them as they are. */
+  function queriedLines(value: unknown): string[] {
+    const all = Array.isArray(value) ? value : [value]
+    const isBare = all.every((one) => one !== null && typeof one !== 'object')
+    if (style.format !== 'table' && style.format !== 'wide') return machineLines([], [], value ?? null)
+    return isBare ? all.map((one) => clean(String(one))) : [safeJson(value ?? null, 2)]
   }
 
   function machineLines(records: readonly JsonObject[], columns: readonly Column[], value: unknown): string[] {

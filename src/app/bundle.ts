@@ -20,7 +20,10 @@ export const shelfOf = (root: string): string => join(root, 'node_modules/.cache
  * The file to load instead of two thousand modules, or null when none was made of the current sources. Its folder is a
  * hash of the path, size and time of each source file, and of Bun's revision.
  */
-export function bundled(file: 'serve.js' | 'cli.js' | 'tui.js' | typeof ASSETS | typeof OUTLINES, root = ROOT): string | null {
+export function bundled(
+  file: 'serve.js' | 'cli.js' | 'tui.js' | typeof ASSETS | typeof OUTLINES,
+  root = ROOT,
+): string | null {
   const path = join(shelfOf(root), nameOf(root), file)
   return existsSync(path) ? path : null
 }

@@ -15,7 +15,13 @@ type Options = {
   signal?: AbortSignal
   /** How long one answer may take, in milliseconds. */
   patienceMs?: number
+  /** How often a read is tried again that found no server, or one that is not ready. */
+  retry?: { retries: number; pause(ms: number): Promise<void> }
 }
+
+const FIRST_PAUSE_MS = 250
+/** A gateway or a server that is just starting or leaving; what it was asked was not done. */
+const NOT_READY = [502, 503, 504]
 
 /** A client of the tenant API, typed by its routes. Dates stay strings, as they are on the wire. */
 export const connect = (target: Target, options: Options) =>
@@ -40,15 +46,34 @@ export function send(target: Target, path: string, init: RequestInit): Promise<R
 /** The origin of a target; a socket and an app in this process have no host, so any name does. */
 const originOf = (target: Target): string => (target.kind === 'url' ? target.url : 'http://localhost')
 
-function wiring(target: Target, { headers, onExchange, signal, patienceMs }: Options) {
+/** Tries a read again, after pauses that double. A change is asked for once: its caller knows whether it may be twice. */
+async function retried(method: string, attempt: () => Promise<Response>, retry: Options['retry']): Promise<Response> {
+  const most = method === 'GET' && retry ? retry.retries : 0
+  for (let tries = 0; ; tries++) {
+    const answer = await attempt().catch((error: Error) => error)
+    const isGivenUp = answer instanceof Error && ['AbortError', 'TimeoutError'].includes(answer.name)
+    const mayHelp = answer instanceof Error ? !isGivenUp : NOT_READY.includes(answer.status)
+    if (mayHelp && tries < most) {
+      if (answer instanceof Response) await answer.body?.cancel()
+      await retry!.pause(FIRST_PAUSE_MS * 2 ** tries)
+    } else if (answer instanceof Error) throw answer
+    else return answer
+  }
+}
+
+function wiring(target: Target, { headers, onExchange, signal, patienceMs, retry }: Options) {
   const fetcher = async (input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> => {
     const { pathname, search } = new URL(String(input))
-    // What is asked after the end was called for cleans up, as when a listener takes its webhook away.
-    const ends = signal && !signal.aborted ? [signal] : []
-    if (patienceMs !== undefined) ends.push(AbortSignal.timeout(patienceMs))
-    const until = ends.length ? { signal: AbortSignal.any(ends) } : {}
-    const response = await send(target, pathname + search, { ...init, ...until })
-    onExchange?.({ method: init.method ?? 'GET', url: pathname + search }, response)
+    const attempt = () => {
+      // What is asked after the end was called for cleans up, as when a listener takes its webhook away.
+      const ends = signal && !signal.aborted ? [signal] : []
+      if (patienceMs !== undefined) ends.push(AbortSignal.timeout(patienceMs))
+      const until = ends.length ? { signal: AbortSignal.any(ends) } : {}
+      return send(target, pathname + search, { ...init, ...until })
+    }
+    const method = init.method ?? 'GET'
+    const response = await retried(method, attempt, retry)
+    onExchange?.({ method, url: pathname + search }, response)
     return response
   }
   return { fetcher: fetcher as typeof fetch, headers, parseDate: false }

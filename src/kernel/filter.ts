@@ -1,4 +1,4 @@
-/** The filter language of lists (dx 3.4). */
+/** The filter language of lists, which the dashboard and `--filter` share (dx 3.4). */
 
 /** What a row has to be asked about, by name; a list of words for each. */
 export type Fields<Row> = Readonly<Record<string, (row: Row) => string | number | null | undefined>>
@@ -49,7 +49,7 @@ function readTest(word: string): Test {
   const negated = word.startsWith('!')
   const bare = negated ? word.slice(1) : word
   const colon = bare.indexOf(':')
-  const isField = colon > 0 && /^[a-z_]+$/.test(bare.slice(0, colon))
+  const isField = colon > 0 && /^[a-zA-Z_.]+$/.test(bare.slice(0, colon))
   const field = isField ? bare.slice(0, colon) : null
   const wanted = isField ? bare.slice(colon + 1) : bare
   const tests = (isField ? wanted.split(',') : [wanted]).map((one) => matcherOf(one, isField))

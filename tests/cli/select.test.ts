@@ -1,0 +1,110 @@
+// SQLite only: what is printed of an answer is chosen by svc-admin.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { connectOps } from '../../src/app/client'
+import { cliOver } from '../support/cli'
+import { fakeClock } from '../support/clock'
+import { eventually } from '../support/eventually'
+import { fakeIo } from '../support/io'
+import { createWorld, type Person, type World } from '../support/world'
+
+let world: World
+let ada: Person
+beforeAll(async () => {
+  world = await createWorld()
+  ada = await world.person()
+  for (const name of ['web', 'web old', 'worker']) await run('keys', 'create', '--name', name, '-q')
+})
+afterAll(() => world.app.close())
+
+const run = (...line: string[]) => cliOver(world)(line, { key: ada.key })
+const names = async (...more: string[]) => {
+  const { stdout } = await run('keys', 'list', '--json', '--fields', 'name', ...more)
+  return (JSON.parse(stdout || '[]') as { name: string }[]).map(({ name }) => name).sort()
+}
+
+describe('--filter', () => {
+  test.each([
+    ['name:web', ['web', 'web old']],
+    ['name:web*  !old', ['web']],
+    ['worker', ['worker']],
+    ['name:web,worker "web old"', ['web old']],
+  ])('%s', async (filter, kept) => {
+    expect(await names('--filter', filter)).toEqual(kept)
+  })
+
+  test('reads page after page until so many match', async () => {
+    expect(await names('--filter', 'name:web*', '--limit', '1')).toHaveLength(1)
+    expect(await names('--filter', 'name:web*', '--limit', '2')).toEqual(['web', 'web old'])
+  })
+
+  test('says that none matches, and names a field that there is not', async () => {
+    const none = await run('keys', 'list', '--filter', 'name:nobody')
+    expect([none.exitCode, none.stdout, none.stderr]).toEqual([0, '', 'None of them matches the filter.\n'])
+    const wrong = await run('keys', 'list', '--filter', 'nmae:web')
+    expect([wrong.exitCode, wrong.stdout]).toEqual([2, ''])
+    expect(wrong.stderr).toContain('there is no field "nmae". Did you mean "name"?')
+  })
+})
+
+describe('--query', () => {
+  test('prints texts bare, a line each, and everything else as JSON', async () => {
+    expect((await run('keys', 'list', '--filter', 'name:web*', '--query', '[].name | sort(@)')).stdout).toBe(
+      'web\nweb old\n',
+    )
+    expect((await run('keys', 'list', '--query', "[?name=='worker'].{name: name}")).stdout).toBe(
+      '[\n  {\n    "name": "worker"\n  }\n]\n',
+    )
+    expect((await run('keys', 'list', '--query', "[?name=='worker'].name | [0]", '--json')).stdout).toBe('"worker"\n')
+  })
+
+  test.each([
+    [['--query', 'name['], '--query cannot be read'],
+    [['--query', 'name', '-o', 'csv'], '-o csv prints records'],
+  ])('%p is refused before the server is asked', async (more, problem) => {
+    const { exitCode, stdout, stderr } = await run('keys', 'list', ...more)
+    expect([exitCode, stdout]).toEqual([2, ''])
+    expect(stderr).toContain(problem)
+  })
+})
+
+test('a watch in a pipe prints what changed, a line of JSON each', async () => {
+  const [clock, io, ctrlC] = [fakeClock(), fakeIo(), new AbortController()]
+  const options = { key: ada.key, clock, io, signal: ctrlC.signal }
+  const watching = cliOver(world)(
+    ['keys', 'list', '--filter', 'name:web,later', '--watch', '--fields', 'name'],
+    options,
+  )
+  const lines = () => io.stdout().trim().split('\n').filter(Boolean)
+  await eventually(() => lines().length === 2 && clock.wakesWithin(2_000))
+  await run('keys', 'create', '--name', 'later', '-q')
+  clock.advance(2_000)
+  await eventually(() => lines().length === 3 && clock.wakesWithin(2_000))
+  expect(lines().at(-1)).toBe('{"name":"later"}')
+  ctrlC.abort()
+  expect((await watching).exitCode).toBe(130)
+})
+
+describe('--retries', () => {
+  /** A server that is not ready for so many requests; reports how many it was asked. */
+  const asking = async (notReady: number, retries: number, change = false) => {
+    let asked = 0
+    const handle = () => {
+      asked += 1
+      return Response.json({}, { status: asked <= notReady ? 503 : 200 })
+    }
+    const pauses: number[] = []
+    const pause = async (ms: number) => {
+      pauses.push(ms)
+    }
+    const client = connectOps({ kind: 'app', handle }, { headers: {}, retry: { retries, pause } })
+    const { status } = change ? await client.backups.post() : await client.status.get()
+    return { asked, status, pauses }
+  }
+
+  test('a read is tried again after pauses that double, a change is not', async () => {
+    expect(await asking(2, 2)).toEqual({ asked: 3, status: 200, pauses: [250, 500] })
+    expect(await asking(9, 2)).toEqual({ asked: 3, status: 503, pauses: [250, 500] })
+    expect(await asking(9, 0)).toEqual({ asked: 1, status: 503, pauses: [] })
+    expect(await asking(9, 2, true)).toEqual({ asked: 1, status: 503, pauses: [] })
+  })
+})
