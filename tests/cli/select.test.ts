@@ -1,22 +1,16 @@
 // SQLite only: what is printed of an answer is chosen by svc-admin.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { connectOps } from '../../src/app/client'
 import { cliOver } from '../support/cli'
 import { fakeClock } from '../support/clock'
 import { eventually } from '../support/eventually'
 import { fakeIo } from '../support/io'
-import { createWorld, type Person, type World } from '../support/world'
+import { createWorld } from '../support/world'
 
-let world: World
-let ada: Person
-beforeAll(async () => {
-  world = await createWorld()
-  ada = await world.person()
-  for (const name of ['web', 'web old', 'worker']) await run('keys', 'create', '--name', name, '-q')
-})
-afterAll(() => world.app.close())
-
+const world = await createWorld()
+const ada = await world.person()
 const run = (...line: string[]) => cliOver(world)(line, { key: ada.key })
+for (const name of ['web', 'web old', 'worker']) await run('keys', 'create', '--name', name, '-q')
 const names = async (...more: string[]) => {
   const { stdout } = await run('keys', 'list', '--json', '--fields', 'name', ...more)
   return (JSON.parse(stdout || '[]') as { name: string }[]).map(({ name }) => name).sort()
