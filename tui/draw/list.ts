@@ -1,5 +1,5 @@
-import type { Column, ListView } from '../screens/list-view'
 import { readFilter } from '../../src/kernel/filter'
+import type { Column, ListView } from '../screens/list-view'
 import type { Model, Row } from '../state/model'
 import { allRows, chosenAt, listOf, shownRows } from '../state/rows'
 import { between, chosen, fit, fitLine, type Line, line, type Span, say } from './line'

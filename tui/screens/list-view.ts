@@ -1,5 +1,5 @@
-import type { Line, Span } from '../draw/line'
 import type { Fields } from '../../src/kernel/filter'
+import type { Line, Span } from '../draw/line'
 import type { Dialog, Facts, Model, Row } from '../state/model'
 
 export type Column<R> = {
