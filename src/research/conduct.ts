@@ -89,7 +89,11 @@ export function createConduct({ web, own, author, reading, originOf }: Deps) {
     if (!sources.length) throw noSources(web.search !== null, problems)
     told(62, 'noting')
     const { notes, copies, commanding } = await noted(plan, sources, question)
-    if (!notes.length) throw nothingFound(sources.length)
+    if (!notes.length)
+      throw nothingFound(
+        sources.map(({ title }) => title),
+        problems,
+      )
     told(72, 'writing')
     const written = await author.write({ plan, notes, titles: sources.map(({ title }) => title), question, turns })
     told(95, 'verifying')

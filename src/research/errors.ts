@@ -19,10 +19,18 @@ export const noSources = nothingToRead((searches: boolean, problems: readonly st
       : 'There is no source to read: this server has no search server, which its operator sets with SVC_SEARCH_DRIVER. Put addresses (https://…) or ids of your files (art_…) into the prompt, or install a skill with knowledge.',
 )
 
+/** What was read is named, since it may be the caller's own files where no page could be reached. */
 export const nothingFound = nothingToRead(
-  (count: number) =>
-    `Of the ${count === 1 ? 'source' : `${count} sources`} that could be read none speaks of this. Ask in other words, or name other sources.`,
+  (titles: readonly string[], problems: readonly string[]) =>
+    `${[...problems.slice(0, 3), `Of what could be read (${named(titles)}) none speaks of this.`].join(' ')} Ask in other words, or name other sources.`,
 )
+
+const SHOWN = 3
+const named = (titles: readonly string[]): string =>
+  [
+    ...titles.slice(0, SHOWN).map((title) => `“${title}”`),
+    ...(titles.length > SHOWN ? [`${titles.length - SHOWN} more`] : []),
+  ].join(', ')
 
 export const KEY_IS_GONE =
   'Who started it may no longer use this server: the key was revoked, or the account was closed.'

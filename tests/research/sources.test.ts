@@ -82,8 +82,9 @@ describe('a research that fails', () => {
 
   test('says so when what was read speaks of something else', async () => {
     const ada = await world.person()
-    const { error } = await researched(ada, { prompt: `What is the boiling point of tungsten? ${site.urls[24]}` })
-    expect(error).toContain('none speaks of this')
+    const prompt = `What is the boiling point of tungsten? ${site.urls[24]} ${site.origin}/none`
+    const { error } = await researched(ada, { prompt })
+    expect(error).toMatch(/status 404.* Of what could be read \(“.+”\) none speaks of this\./)
   })
 })
 
