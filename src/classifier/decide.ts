@@ -1,8 +1,7 @@
-import type { Model } from '../text'
 import type { Choice, ModeRequest } from './choice'
 import type { EngineClassifier } from './engine-classifier'
 import { floorOf } from './guidance'
-import { type Guess, guess, loadModel } from './model'
+import { type Guess, guess, loadModel, type ModeModel } from './model'
 import { explicit, guidanceOf, heuristic, isSure, rule, type Stage, type StageResult, standIn } from './stages'
 
 export type Classifier = ReturnType<typeof createClassifier>
@@ -10,14 +9,14 @@ export type Classifier = ReturnType<typeof createClassifier>
 type Deps = {
   /** Stage 4; without it, prompts that the local model is unsure of get `fast`. */
   engine?: EngineClassifier
-  load?: () => Model
+  load?: () => ModeModel
 }
 type AtOnce = ModeRequest & { signal?: never }
 type ResultOf = (stage: Stage) => StageResult | null
 
 /** Chooses modes by the stages of contract 22.2. The model file is read for the first prompt that needs it. */
 export function createClassifier({ engine, load = loadModel }: Deps = {}) {
-  let model: Model | undefined
+  let model: ModeModel | undefined
   const learnt: Stage = {
     source: 'local',
     look: (request) => ({

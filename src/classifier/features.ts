@@ -9,9 +9,9 @@ import type { Features } from '../text'
 export const SLOTS = 1 << 16
 
 /** Only the ends of a long text are read: the instruction is at the beginning or, after a quoted text, at the end. */
-const HEAD_CHARS = 500
-const TAIL_CHARS = 120
-const MOST_WORDS = 90
+const HEAD_CHARS = 700
+const TAIL_CHARS = 300
+const MOST_WORDS = 160
 
 /** Combining accents of Latin, Greek and Cyrillic letters; other scripts keep their vowel signs. */
 const ACCENTS = /[\u0300-\u036f]/g
@@ -44,6 +44,7 @@ export function featuresOf(text: string): Features {
   add(`e${before}`, 0.5)
   add(`n${Math.min(6, Math.floor(tokens.length / 6))}`, 0.4)
   addRuns(tokens, add)
+  addShape(text.length > MOST_SHAPE_CHARS ? text.slice(0, MOST_SHAPE_CHARS) : text, add)
   return normalized(counts)
 }
 
@@ -63,6 +64,33 @@ function addRuns(tokens: readonly string[], add: (feature: string, weight: numbe
   for (let at = 0; at < text.length && at < 160; at++) {
     for (let size = 2; size <= 4 && at + size <= text.length; size++) add(`r${text.slice(at, at + size)}`, 0.5)
   }
+}
+
+const SHAPE_WEIGHT = 0.5
+const MOST_SHAPE_CHARS = 4_000
+const LOOKS: readonly (readonly [string, RegExp])[] = [
+  ['asks', /[?？؟]/],
+  ['asks last', /[?？؟]\s*$/],
+  ['error', /^\s*(?:at |File |\w*Error|\w*Exception|Traceback|error)/m],
+  ['tick', /`/],
+  ['link', /https?:/],
+  ['cells', /[|\t]/],
+  ['money', /[€$£¥₹%]/],
+  ['heading', /:[ \t]*\n/],
+]
+
+/** Adds what a text looks like whatever its language: lines, length, figures, signs of code, questions, tables. */
+function addShape(text: string, add: (feature: string, weight: number) => void): void {
+  const lines = text.split('\n').filter((line) => line.trim())
+  const grows = (name: string, count: number, most: number) =>
+    add(`#${name}${Math.min(most, Math.floor(Math.log2(count + 1)))}`, SHAPE_WEIGHT)
+  add(`#lines${Math.min(5, lines.length)}`, SHAPE_WEIGHT)
+  grows('length', text.length, 8)
+  grows('figures', text.match(/\p{N}+/gu)?.length ?? 0, 5)
+  grows('signs', text.match(/[{}()<>=;_[\]/\\]/g)?.length ?? 0, 6)
+  for (const [name, look] of LOOKS) if (look.test(text)) add(`#${name}`, SHAPE_WEIGHT)
+  if (lines.some((line) => (line.match(/[,;]/g)?.length ?? 0) > 3)) add('#list', SHAPE_WEIGHT)
+  if (lines.length > 1 && lines.at(-1)!.length < 120) add('#short last', SHAPE_WEIGHT)
 }
 
 function tokensOf(text: string): string[] {

@@ -3,17 +3,17 @@
  * others, with the stages before the model, and with a calibration that was fitted without that writer too.
  */
 import { createClassifier } from '../../src/classifier'
-import { DEFAULT_FLOOR } from '../../src/routing-preferences/schema'
-import { calibrationError, right, share } from './evaluate'
+import { confidenceOf } from '../../src/classifier/model'
 import {
   calibrationOf,
-  confidenceOf,
   type LeftOut,
   leaveEachOut,
   unnamedPrompts,
   writersOf,
   writersPrompts,
-} from './writers'
+} from '../../src/classifier/training/leave-one-out'
+import { DEFAULT_FLOOR } from '../../src/routing-preferences/schema'
+import { calibrationError, right, share } from './evaluate'
 
 type Answer = Omit<LeftOut, 'got'> & { got: string; confidence: number }
 
@@ -22,7 +22,7 @@ const left = leaveEachOut(writersPrompts(), unnamedPrompts())
 const alone = writersOf(left).flatMap((writer) => {
   const calibration = calibrationOf(left.filter((one) => one.writer !== writer))
   const own = left.filter((one) => one.writer === writer)
-  return own.map((one): Answer => ({ ...one, confidence: confidenceOf(one.chance, calibration[one.got]!) }))
+  return own.map((one): Answer => ({ ...one, confidence: confidenceOf(one.chance, calibration[one.got]) }))
 })
 const staged = alone.map((one): Answer => {
   const signal = clearSignals.look({ mode: 'auto', prompt: one.text, hasImages: false })

@@ -1,6 +1,13 @@
 import { expect, test } from 'bun:test'
+import { confidenceOf } from '../../src/classifier/model'
 import { TEXT_MODES } from '../../src/classifier/modes'
-import { calibrationOf, confidenceOf, type LeftOut, leaveEachOut, writersOf, writersPrompts } from './writers'
+import {
+  calibrationOf,
+  type LeftOut,
+  leaveEachOut,
+  writersOf,
+  writersPrompts,
+} from '../../src/classifier/training/leave-one-out'
 
 const prompt = (writer: string, label: LeftOut['label'], text: string) => ({
   text,
@@ -32,8 +39,8 @@ test('a confidence is the share of right answers, for each mode that was said', 
     return { ...prompt('ann', isRight ? got : 'fast', 'x'), got, chance: 0.8 }
   })
   const calibration = calibrationOf(outcomes)
-  expect(confidenceOf(0.8, calibration.code!)).toBeCloseTo(0.9, 1)
-  expect(confidenceOf(0.8, calibration.image!)).toBeCloseTo(0.5, 1)
+  expect(confidenceOf(0.8, calibration.code)).toBeCloseTo(0.9, 1)
+  expect(confidenceOf(0.8, calibration.image)).toBeCloseTo(0.5, 1)
   expect(Object.keys(calibration).sort()).toEqual([...TEXT_MODES].sort())
 })
 

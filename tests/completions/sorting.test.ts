@@ -60,7 +60,7 @@ describe('a prompt that no local stage is sure of', () => {
 })
 
 describe('a prompt that is guessed to want a video', () => {
-  const guessed = 'bring the thing to a shape'
+  const guessed = 'waves rolling in at dusk, loop, 5 seconds'
 
   test('goes on as a job, as one whose caller named the mode', async () => {
     expect(decide({ mode: 'auto', prompt: guessed, hasImages: false })).toMatchObject({ mode: 'video' })

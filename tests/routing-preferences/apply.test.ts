@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { createWorld, type Person } from '../support/world'
 
 const world = await createWorld()
-const PROMPT = 'zebra seven purple'
+const PROMPT = 'zebra, what is the capital of Peru?'
 const to = (target_mode: string, more: object = {}) => ({ pattern: 'zebra', target_mode, confidence: 0.95, ...more })
 const ask = (who: Person, body: object = {}) =>
   who.send('POST', 'completions', { prompt: PROMPT, mode: 'auto', conversation_id: null, ...body })
@@ -78,7 +78,7 @@ describe('what decides in auto (contract 13)', () => {
 describe('rules', () => {
   test('are asked in their order, in any case', async () => {
     const ada = await world.person()
-    await prefer(ada, { rules: [to('roast', { pattern: 'SEVEN' }), to('think')], is_default: true })
+    await prefer(ada, { rules: [to('roast', { pattern: 'PERU' }), to('think')], is_default: true })
     expect((await ask(ada)).body.resolved_mode).toBe('roast')
   })
 

@@ -100,7 +100,7 @@ describe('a preview of a prompt that an input guardrail reads', () => {
     const ada = await world.person()
     await ada.send('POST', 'routing-preferences', { name: 'Mine', rules, is_default: true })
     await guarded(ada, onTerms('redact'))
-    const prompt = 'Hello zebra'
+    const prompt = 'What is the capital of Peru, zebra?'
     const { status, body } = await ada.send('POST', 'routing-preferences/preview', { prompt })
     expect([status, body.stages[0].mode]).toEqual([200, null])
     expect(body.warnings).toEqual([expect.stringContaining('takes parts out')])

@@ -67,3 +67,23 @@ function variantsOf(row: string, mixes: number): string[] {
   })
   return [...new Set(variants)]
 }
+
+/** A text and who wrote it. */
+export type Written<Label extends string> = Labelled<Label> & { writer: string }
+
+/**
+ * Reads the `.jsonl` files of a folder, one for each writer: a line is an object of `text`, `label`, `lang` and `hard`.
+ * @throws Error when a line names none of the labels.
+ */
+export function readWriters<Label extends string>(folder: string, labels: readonly Label[]): Written<Label>[] {
+  const files = readdirSync(folder).filter((name) => name.endsWith('.jsonl'))
+  return files.sort().flatMap((name) => {
+    const rows = readFileSync(join(folder, name), 'utf8').trim().split('\n')
+    return rows.map((row, line) => {
+      const { text, label, lang, hard = false } = JSON.parse(row) as Record<string, string> & { hard?: boolean }
+      const known = labels.find((one) => one === label)
+      if (!known) throw new Error(`${name}, line ${line + 1}: no such label`)
+      return { text: text!, label: known, language: lang!, hard, line, writer: name.replace('.jsonl', '') }
+    })
+  })
+}
