@@ -10,8 +10,9 @@ const named = (name: string) => ({ type: 'function', function: { name } })
 const tools = [named('look'), named('listen')]
 const TWO_CALLS = '[[plan:look{"q":1};listen{"q":2};look{"q":3}]]'
 
+/** Plain words before the script: an engine that had to choose the mode would be one call more. */
 const order = (more: object, script = TWO_CALLS) => ({
-  messages: [{ role: 'user', content: freshPrompt(script) }],
+  messages: [{ role: 'user', content: freshPrompt(`What is the capital of Peru? ${script}`) }],
   tools,
   ...more,
 })
