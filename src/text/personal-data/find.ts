@@ -3,6 +3,7 @@ import type { TextSpan } from '../span'
 import { findPostalAddresses } from './address'
 import { findCards } from './credit-card'
 import { findEmails } from './email'
+import { findSpelledEmails } from './email-spelled'
 import { findIbans } from './iban'
 import { findAddresses } from './ip-address'
 import type { Entity, Find } from './kind'
@@ -13,6 +14,7 @@ import { findNationalIds } from './ssn'
 /** By priority: where matches of two overlap, the one listed first keeps its match. */
 const FINDERS: readonly (readonly [Entity, Find])[] = [
   ['email', findEmails],
+  ['email', findSpelledEmails],
   ['iban', findIbans],
   ['credit_card', findCards],
   ['ip_address', findAddresses],

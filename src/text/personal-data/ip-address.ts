@@ -15,6 +15,7 @@ const COUNTED =
 const CONTEXT =
   /(?:\b(?:ip(?:v4)?|address|addr|host|server|dns|ping|ssh|client|peer|from|to|gateway|node|resolver|proxy)\b[^\w]{0,3}|:\/\/|[=@[])$/i
 const SMALL = 20
+const PARTS = 4
 
 /** IP addresses. Those that every machine has (loopback, any, broadcast, masks) identify nobody and are left out. */
 export const findAddresses: Find = (text) => {
@@ -78,7 +79,9 @@ function isTelling4(hit: string): boolean {
 /** Whether four dotted numbers are rather a version or a chapter. */
 function isCounting(text: string, start: number, hit: string): boolean {
   if (follows(text, start, COUNTED, 16)) return true
-  const isSmall = hit.split('.').every((part) => Number(part) < SMALL)
+  const small = hit.split('.').filter((part) => Number(part) < SMALL).length
+  // Networks at home and in firms have small numbers too.
+  const isSmall = small === PARTS || (small === PARTS - 1 && ipaddr.IPv4.parse(hit).range() === 'unicast')
   return isSmall && !follows(text, start, CONTEXT, 16) && !/^[:/]\d/.test(text.slice(start + hit.length))
 }
 

@@ -1,4 +1,4 @@
-import type { parsePhoneNumberFromString } from 'libphonenumber-js/min'
+import type { CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js/min'
 import { type Find, followsWord } from './kind'
 import { digitsOf, numberRuns, type Run } from './numbers'
 
@@ -38,12 +38,27 @@ function inRun(text: string, run: Run): { start: number; end: number }[] {
   if (run.digits >= 10 && run.digits <= 11 && NANP.test(shown) && isPossible(`+1${digitsOf(text, run).slice(-10)}`)) {
     return followsWord(text, run.start, OTHER, 24) ? [] : [run]
   }
+  if (isNational(text, run, shown)) return followsWord(text, run.start, OTHER, 24) ? [] : [bare(text, run)]
   return isPlausible(text, run) &&
     !TIME.test(shown) &&
     followsWord(text, run.start, CONTEXT) &&
     !followsWord(text, run.start, OTHER, 24)
     ? [run]
     : []
+}
+
+/** Countries that dial a zero first inside the country; together they have the usual forms. */
+const WITH_ZERO: readonly CountryCode[] = ['GB', 'DE', 'FR', 'NL', 'IT', 'AU', 'JP', 'KR', 'TR', 'UA', 'IN', 'SE', 'ZA']
+
+/** A number in groups that begins with a zero and is one in a country of these: `06 12 34 56 78`, `030 1234567`. */
+function isNational(text: string, run: Run, shown: string): boolean {
+  const { digits, groups } = run
+  if (digits < 9 || digits > 12 || groups.length < 2 || groups.length > 5) return false
+  if (!/^\(?0[1-9]/.test(shown) || /\.|\d-\d{1,3}-\d$/.test(shown) || TIME.test(shown)) return false
+  const number = digitsOf(text, run)
+  if (/(\d)\1{5}/.test(number)) return false
+  loadPhoneTables()
+  return WITH_ZERO.some((country) => parse!(number, country)?.isValid() === true)
 }
 
 const isDialledAbroad = (digits: string): boolean => /^00[1-9]/.test(digits) && isPossible(`+${digits.slice(2)}`)

@@ -4,7 +4,7 @@ import type { Match } from '../schema'
 
 /** Names of secrets, also at the end of longer names. Without the flag `u`, which makes it a third slower. */
 const NAME =
-  /(?:(pass(?:word|wd|phrase|wort|code)?s?|pwd|contrase(?:ñ|n)a|senha|wachtwoord|mot de passe|has(?:ł|l)o|parola|пароль|密码|密碼|パスワード|비밀번호)|(?:api|access|secret|private|encryption|signing|client|auth|account|service|master|shared)[_ .-]?(?:key|secret|token)|secret|token|credentials?|apikey|x-api-key|_?auth|bearer|basic)(?:[_-]?(?:id|key|value|token))?["'\]]{0,2}(?=[\s:：=(])/gi
+  /(?:(pass(?:word|wd|phrase|wort|code)?s?|pwd|\bpw|kennwort|contrase(?:ñ|n)a|senha|wachtwoord|mot de passe|\bmdp|has(?:ł|l)o|parola|(?:ş|s)ifre(?:si|m)?|парол(?:ь|я)|密码|密碼|パスワード|비밀번호)|(?:api|access|secret|private|encryption|signing|client|auth|account|service|master|shared)[_ .-]?(?:key|secret|token)|secret|token|credentials?|apikey|x-api-key|_?auth|bearer|basic)(?:[_-]?(?:id|key|value|token))?["'\]]{0,2}(?=[\s:：=(])/gi
 /** Between a name and its value: in code, settings, shells and speech. */
 const LINK =
   /(?: \([^)\n]{1,30}\))?(?:\s{0,4}(?::=|=>|[:：=]|\bis\b|\bes\b|\bist\b|\best\b|は|是)\s{0,4}(?:Bearer |Basic )?|[ \t]{1,4})["'“‘`]{0,1}/iuy
@@ -52,7 +52,9 @@ function inPart(text: string, part: { start: number; end: number }): Match[] {
   for (const { 0: name, 1: password, index } of matchesOf(NAME, text.slice(part.start, part.end))) {
     LINK.lastIndex = part.start + index + name.length
     const link = LINK.exec(text)
-    if (!link) continue
+    const told = password && toldBehind(text, part.start + index + name.length)
+    if (told) found.push(told)
+    if (!link || told) continue
     VALUE.lastIndex = LINK.lastIndex
     const value = trimmed(VALUE.exec(text)?.[0] ?? '', password !== undefined)
     if (!value || STAND_IN.test(value)) continue
@@ -63,6 +65,23 @@ function inPart(text: string, part: { start: number; end: number }): Match[] {
     if (isSecret) found.push({ start, end: start + value.length, kind: password ? 'password' : 'api_key' })
   }
   return found
+}
+
+/** How far behind the word a sentence may come to the password itself: “the password of the router is now …”. */
+const TOLD_REACH = 60
+const TOLD = /[^\s"'“”‘’`,;，。；()<>{}]{8,64}/g
+const ODD = /[!?#$%&*+=^~§]/
+
+/** A password told in a sentence, without `:` or `=`: so mixed that it can be nothing else. Null when there is none. */
+function toldBehind(text: string, from: number): Match | null {
+  const line = text.slice(from, from + TOLD_REACH + 64).split('\n', 1)[0]!
+  for (const { 0: token, index } of line.matchAll(TOLD)) {
+    if (index > TOLD_REACH) return null
+    const value = token.replace(/[.:?]+$/, '')
+    if (STAND_IN.test(value) || !isPassword(value, false) || !ODD.test(value) || /[/\\]|@.*\./.test(value)) continue
+    return { start: from + index, end: from + index + value.length, kind: 'password' }
+  }
+  return null
 }
 
 /** Without the end of a sentence; a key also ends where the next parameter begins. */
