@@ -29,9 +29,12 @@ describe('an e-mail address as it is said', () => {
 })
 
 describe('a phone number of a country, without a word before it', () => {
-  test.each(['06 12 34 56 78', '030 1234567', '07700 900123', '0171/2345678', '(020) 7946 0018'])('%s', async (number) => {
-    expect(await said('pii', `I am there until five, ${number}, or later`, ['phone'])).toEqual([number])
-  })
+  test.each(['06 12 34 56 78', '030 1234567', '07700 900123', '0171/2345678', '(020) 7946 0018'])(
+    '%s',
+    async (number) => {
+      expect(await said('pii', `I am there until five, ${number}, or later`, ['phone'])).toEqual([number])
+    },
+  )
 
   test.each([
     'order 0123 456 7890',
