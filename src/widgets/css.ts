@@ -18,7 +18,7 @@ export function sanitiseCss(css: string, path = 'appearance.customCss'): string 
     if (!AT_RULES.has(rule.name.toLowerCase()) || loads(rule.params)) rule.remove()
   })
   root.walkRules((rule) => {
-    if (loads(rule.selector)) rule.remove()
+    if (loads(rule.selector) || probes(rule.selector)) rule.remove()
   })
   root.walkDecls((declaration: Declaration) => {
     const name = unescaped(declaration.prop)
@@ -36,6 +36,12 @@ function parsed(css: string, path: string) {
     const { reason = 'it cannot be read', line } = error as { reason?: string; line?: number }
     throw invalidInput(path, `"${path}" is not CSS: ${reason}${line ? ` in line ${line}` : ''}.`)
   }
+}
+
+/** Whether what is typed could change how the page looks, and so be told from outside. */
+function probes(selector: string): boolean {
+  const plain = unescaped(selector)
+  return plain.includes('[value') || (plain.includes(':has(') && /input|textarea|select/.test(plain))
 }
 
 const loads = (text: string): boolean => LOADS.test(unescaped(text))

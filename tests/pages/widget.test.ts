@@ -36,6 +36,17 @@ inChromium('the chat on the page of another origin', () => {
     // Nothing but the host's page and ours was asked for anything.
     expect(new Set(asked)).toEqual(new Set([new URL(site.hostUrl()).origin, site.origin]))
     expect(await page.evaluate(() => Object.keys(window).filter((name) => /svc/i.test(name)))).toEqual(['svcWidget'])
+    // A second tag of the same chat does nothing, and says so.
+    const told = new Promise<string>((resolve) => page.once('console', (line) => resolve(line.text())))
+    await page.evaluate(() => {
+      const tag = document.querySelector<HTMLScriptElement>('script[data-config-id]')!
+      const again = document.createElement('script')
+      again.src = tag.src
+      again.dataset.configId = tag.dataset.configId!
+      document.body.append(again)
+    })
+    expect(await told).toContain('this chat is on the page already')
+    expect(await page.$$eval('iframe', (frames) => frames.length)).toBe(1)
   })
 
   test('what anybody wrote stays text: no script, picture or style of it lives (M19)', async () => {
