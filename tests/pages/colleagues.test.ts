@@ -6,6 +6,8 @@ import { createWidgetWorld } from '../widgets/world'
 import { axeProblems, inChromium, newPage, shows } from './support/chromium'
 import { picture } from './support/shop'
 
+const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
 inChromium('people who answer together', () => {
   test('a note, a draft of the assistant, and a chat that is handed to a colleague', async () => {
     const world = await createWidgetWorld()
@@ -19,7 +21,7 @@ inChromium('people who answer together', () => {
       await orgs.members.join(tx, operatorCall(), { orgId, userId: bob.userId, role: 'member', invitedBy: null })
       await orgs.makeActive(tx, bob.userId, orgId)
     })
-    const { id } = await world.widget({ appearance: { title: 'Lamp shop' } }, ada)
+    const { id } = await world.widget({ behavior: { enableFileUpload: true } }, ada)
     const chat = await world.begin(id, { page_url: 'https://shop.example/lamps/oak' })
     await world.say(chat, 'What is 12 * 7?')
     await world.asVisitor(chat)('POST', '/request-human', { reason: 'A discount' })
@@ -32,8 +34,12 @@ inChromium('people who answer together', () => {
     await shows(first, '.notes', 'Has **bought** before.')
     await first.waitForFunction(() => document.querySelector<HTMLTextAreaElement>('#note')!.value === '')
     // Nothing is sent: whoever answers reads the draft first.
-    await world.say(chat, 'And 7 * 8?')
+    const attachments = [{ type: 'image_base64', data: PIXEL, mime_type: 'image/png' }]
+    await world.say(chat, 'And 7 * 8?', { attachments })
     await shows(first, '.log', 'And 7 * 8?')
+    const link = await first.$eval('.message.user a', (found) => (found as HTMLAnchorElement).href)
+    const opened = await world.app.api.handle(new Request(link))
+    expect([opened.status, opened.headers.get('content-type')]).toEqual([200, 'image/png'])
     await first.click('.links button')
     await first.waitForFunction(() => document.querySelector<HTMLTextAreaElement>('#reply')!.value.includes('56'))
     expect((await world.desk(ada, chat)('GET')).body.messages).toHaveLength(3)

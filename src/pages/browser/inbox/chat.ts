@@ -63,6 +63,22 @@ export function createChat(me: Me, actions: Actions) {
       message.role !== 'system' &&
         h('p', { class: 'speaker' }, `${speaker(message, chat)}, ${timeOf(message.created_at)}`),
       text,
+      ...linksOf(message),
+    )
+  }
+
+  /** Pictures of the visitor and files of the assistant, opened by whoever wants to see them. */
+  function linksOf({ artifacts = [] }: Message): HTMLElement[] {
+    return artifacts.flatMap(({ url, title, filename }) =>
+      url && /^(?:https?:\/\/|\/)/.test(url)
+        ? [
+            h(
+              'p',
+              {},
+              h('a', { href: url, target: '_blank', rel: 'noopener noreferrer' }, title ?? filename ?? WORDS.file),
+            ),
+          ]
+        : [],
     )
   }
 

@@ -22,6 +22,7 @@ export type Message = {
   id: string
   role: 'user' | 'assistant' | 'operator' | 'system'
   content: string
+  artifacts?: { url?: string | null; title?: string | null; filename?: string | null }[]
   created_at: string
 }
 type Note = { id: string; author: { id: string; name: string }; content: string; created_at: string }

@@ -34,6 +34,7 @@ export const WORDS = {
   notes: 'Notes for colleagues',
   noteField: 'A note; the visitor never sees it',
   noteSave: 'Add the note',
+  file: 'File',
   draft: 'Draft by the assistant',
   drafting: 'The assistant is writing a draft.',
   drafted: 'A draft is in the field. Nothing was sent.',
