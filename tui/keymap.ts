@@ -42,6 +42,9 @@ export const SCREEN_KEYS: Readonly<Record<string, readonly Binding[]>> = {
   takeovers: [
     { keys: ['T'], does: 'takeovers.take', about: 'take it over' },
     { keys: ['i'], does: 'takeovers.write', about: 'write to the visitor' },
+    { keys: ['d'], does: 'takeovers.draft', about: 'have the AI write a draft' },
+    { keys: ['n'], does: 'takeovers.note', about: 'a note for colleagues' },
+    { keys: ['h'], does: 'takeovers.hand', about: 'give it to a colleague' },
     { keys: ['ctrl-l'], does: 'takeovers.release', about: 'give it back to the AI' },
   ],
   submissions: [
@@ -54,13 +57,23 @@ export const SCREEN_KEYS: Readonly<Record<string, readonly Binding[]>> = {
     { keys: ['P'], does: 'review.permissions', about: 'permissions' },
     { keys: ['n', 'N'], does: 'review.hunk', about: 'next or previous hunk' },
   ],
-  browser: [],
+  browser: [
+    { keys: ['v'], does: 'browser.view', about: 'open the live view' },
+    { keys: ['s'], does: 'browser.picture', about: 'save a picture of the page' },
+    { keys: ['R'], does: 'browser.steps', about: 'what was done in it' },
+    { keys: ['E'], does: 'browser.end', about: 'end the session' },
+  ],
   keys: [
     { keys: ['n'], does: 'keys.create', about: 'new key' },
     { keys: ['R'], does: 'keys.rotate', about: 'rotate' },
     { keys: ['x'], does: 'keys.revoke', about: 'revoke' },
+    { keys: ['e'], does: 'keys.edit', about: 'change tier, caps, limits or origins' },
+    { keys: ['i'], does: 'keys.increase', about: 'decide on the higher tier that is asked for' },
   ],
-  audit: [{ keys: ['V'], does: 'audit.verify', about: 'verify the chain' }],
+  audit: [
+    { keys: ['V'], does: 'audit.verify', about: 'verify the chain' },
+    { keys: ['x'], does: 'audit.export', about: 'write the record to a file' },
+  ],
   logs: [
     { keys: ['f5'], does: 'logs.clear', about: 'clear' },
     { keys: ['space'], does: 'pause', about: 'pause' },

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { hostname, userInfo } from 'node:os'
 import { join } from 'node:path'
+import manifest from '../../package.json' with { type: 'json' }
 import { bundled } from '../../src/app/bundle'
 import type { Host } from '../../tui/host'
 import type { PaletteCommand, Screen, Where } from '../../tui/state/model'
@@ -113,6 +114,7 @@ function whereOf({ globals }: Shell, { transport }: Connection): Where {
   return {
     name: inProfile?.name ?? (transport.kind === 'remote' ? 'remote' : 'local'),
     address,
+    version: manifest.version,
     production: inProfile?.production === true,
     operator: `${user.username}@${hostname()} (uid ${user.uid})`,
     flags: given.flatMap(([name, value]) => (value ? [name, value] : [])),

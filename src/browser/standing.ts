@@ -2,15 +2,17 @@ import { and, desc, eq, gte, inArray, sql } from 'drizzle-orm'
 import { iso } from '../kernel/clock'
 import { microToCents } from '../kernel/money'
 import type { Reader } from '../kernel/store'
+import { waitingOf } from '../takeovers'
 import { sessionRepository as rows } from './repository'
 import { browserActions, browserSessions } from './table'
+import { WHEEL_KIND } from './wheel'
 
 /** Actions that are shown of each session. */
 const STEPS = 40
 
 /** The open sessions of everyone, oldest first, with what was done in them; for operators. */
 export async function openSessions(reader: Reader) {
-  const open = await rows.everyones(reader)
+  const [open, waiting] = await Promise.all([rows.everyones(reader), waitingOf(reader, WHEEL_KIND)])
   const t = reader.of(browserActions)
   const done = open.length
     ? await reader
@@ -38,6 +40,8 @@ export async function openSessions(reader: Reader) {
     started_at: iso(row.started_at),
     expires_at: iso(row.expires_at),
     last_active_at: iso(row.last_active_at),
+    waits: waiting.has(row.id),
+    wanted: waiting.get(row.id) ?? null,
     steps: done
       .filter(({ session_id }) => session_id === row.id)
       .slice(0, 4)

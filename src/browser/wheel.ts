@@ -14,6 +14,8 @@ type Deps = {
   find(id: BrowserSessionId): OpenSession | undefined
 }
 
+/** What the takeovers of sessions are called. */
+export const WHEEL_KIND = 'browser_session'
 /** A person who does nothing for so long has let go. */
 const SILENCE_MS = 60_000
 const LOOK_MS = 250
@@ -22,7 +24,7 @@ const MOST_WAIT_MS = 120_000
 /** Who has the wheel of a session: the agent, or one person, and the agent waits meanwhile (contract 16.3, I36). */
 export function createWheel({ store, clock, takeovers, find }: Deps) {
   const ofSessions = takeovers.of({
-    name: 'browser_session',
+    name: WHEEL_KIND,
     title: 'browser session',
     silenceMs: SILENCE_MS,
     async changed(tx, { subject, now }) {

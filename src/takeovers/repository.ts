@@ -55,6 +55,16 @@ export const takeoverRepository = {
     await tx.delete(t).where(and(eq(t.kind, kind), inArray(t.subject_id, [...ids])))
   },
 
+  /** Those of a kind that wait for a person, of everyone; for operators. */
+  waiting(db: Reader, kind: string, most: number): Promise<TakeoverRow[]> {
+    const t = db.of(takeovers)
+    return db
+      .select()
+      .from(t)
+      .where(and(eq(t.kind, kind), eq(t.status, 'requested')))
+      .limit(most)
+  },
+
   /** Those whose holder has been silent for too long. */
   silent(db: Reader, now: number, most: number): Promise<TakeoverRow[]> {
     const t = db.of(takeovers)

@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
+import { openSessions } from '../../src/browser'
 import { axeProblems, inChromium, newPage, shows } from '../pages/support/chromium'
 import { eventually } from '../support/eventually'
 import { createBrowsingWorld, serveSite, startSession } from './support'
@@ -141,6 +142,10 @@ inChromium('whoever looks at a session (contract 16.3, 28.3)', async () => {
     const viewer = await watch(session.handle.embed_url)
     const asked = session.act('ask a person to sign in')
     await eventually(() => viewer.said.some(({ type, wanted }) => type === 'state' && wanted === 'sign in'))
+    // Operators see that it waits, and for what.
+    const seen = async () => (await openSessions(world.app.container.store.read)).find(({ id }) => id === session.id)
+    await eventually(async () => (await seen())?.waits)
+    expect(await seen()).toMatchObject({ wanted: 'sign in' })
     viewer.send({ type: 'take' })
     await eventually(() => viewer.said.some(({ type, holder }) => type === 'state' && holder))
     viewer.send({ type: 'release' })

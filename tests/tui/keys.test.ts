@@ -186,3 +186,72 @@ describe('a chat', () => {
     expect(update(sending, { ...ran, exitCode: 0, err: '' }).model.drafts.s3).toBe('')
   })
 })
+
+describe('what a screen does with the row under its mark', () => {
+  const runs = (effects: readonly { type: string }[]) => effects.filter(({ type }) => type === 'run')
+
+  test('browser: v opens the live view, with the wheel only where changes are on; s saves a picture, E asks first', () => {
+    const model = modelOf({ screen: 'browser' })
+    const id = chosenRow(model)!.id
+    expect(runs(press(model, 'v').effects)).toEqual([
+      { type: 'run', argv: ['browser', 'open', id, '--control'], as: 'shown', write: false },
+    ])
+    const looking = modelOf({ screen: 'browser', canWrite: false })
+    expect(runs(press(looking, 'v').effects)).toMatchObject([{ argv: ['browser', 'open', id] }])
+    expect(runs(press(looking, 's').effects)).toEqual([])
+    expect(runs(press(model, 's').effects)).toMatchObject([
+      { argv: ['browser', 'screenshot', id, '--out', expect.any(String)] },
+    ])
+    const asked = press(model, 'E').model
+    expect(dialogOf(asked)).toMatchObject({ title: `End session ${id}?`, focus: 'cancel' })
+    expect(runs(press(asked, 'tab', 'enter').effects)).toMatchObject([
+      { argv: ['browser', 'end', id, '--yes'], write: true },
+    ])
+  })
+
+  test('keys: e begins the command, and i decides what is asked for', () => {
+    const model = modelOf({ screen: 'keys' })
+    expect(press(model, 'e').model.mode).toMatchObject({ type: 'palette', draft: 'keys update Production --' })
+    expect(dialogOf(press(model, 'i').model)).toMatchObject({
+      title: 'Raise key Production to enterprise?',
+      argv: [['limits', 'approve', 'rli_1']],
+    })
+    expect(lastWord(press(model, 'down', 'i').model)).toBe('Nobody asks for a higher tier of this key.')
+  })
+
+  test('audit: x writes the chain of the row to a file', () => {
+    const asked = press(modelOf({ screen: 'audit' }), 'x').model
+    const { effects } = press(asked, 'enter', 'enter')
+    expect(runs(effects)).toMatchObject([{ argv: ['audit', 'export', 'org:acme', '--out', 'audit.csv'] }])
+  })
+
+  test('takeovers: a note, a hand-over, and a draft that is put into the field and not sent', () => {
+    const model = modelOf({ screen: 'takeovers' })
+    const noted = press(model, 'n', ...typed('call back'), 'enter', 'enter')
+    const id = chosenRow(model)!.id
+    expect(runs(noted.effects)).toMatchObject([
+      { argv: ['takeovers', 'note', '--widget', 'w1', '--', id, 'call back'] },
+    ])
+    const handed = press(model, 'h', ...typed('pri@a.example'), 'enter', 'enter')
+    expect(runs(handed.effects)).toMatchObject([
+      { argv: ['takeovers', 'handover', id, '--widget', 'w1', '--to=pri@a.example'] },
+    ])
+    const drafted = press(model, 'd')
+    const [run] = runs(drafted.effects) as { argv: string[] }[]
+    expect(run!.argv.slice(0, 3)).toEqual(['takeovers', 'reply', id])
+    const ran = { type: 'ran', argv: run!.argv, exitCode: 0, out: 'One is a hold.\n', err: '', as: 'draft' } as const
+    const after = update(drafted.model, ran)
+    expect(after.model.drafts[id]).toBe('One is a hold.')
+    expect(after.model.mode.type).toBe('write')
+    expect(runs(after.effects)).toEqual([])
+  })
+
+  test('a server of another line is read, and not changed', () => {
+    const hello = { type: 'hello', operator: 'sam', role: 'admin', version: '0.2.3', holder: 'operator:sam' } as const
+    const { model } = update(modelOf(), { type: 'streamed', events: [hello] })
+    expect(model.canWrite).toBe(false)
+    expect(lastWord(model)).toContain('Server 0.2.3, this tool 0.1.0. Reading works; writing is off.')
+    const same = update(modelOf(), { type: 'streamed', events: [{ ...hello, version: '0.1.9' }] }).model
+    expect(same.canWrite).toBe(true)
+  })
+})

@@ -89,7 +89,7 @@ function freshness({ link, now, topics, screen }: Model): string {
 
 const OWN_HINTS: Readonly<Partial<Record<Model['screen'], string>>> = {
   overview: '↑↓ pick  ⏎ open  r refresh  p pause  : command  / filter  ? help  q quit',
-  takeovers: '↑↓ pick  T take  i write  ^L release to AI  y copy id  : command  ? help',
+  takeovers: '↑↓ pick  T take  i write  d draft  n note  h hand over  ^L release  : ?',
 }
 
 /** The last row: the keys that work here now. */

@@ -95,8 +95,18 @@ export const audit = listView<Event>({
       : []),
   ],
   empty: ['Nothing was recorded yet.'],
-  hints: '⏎ full record  V verify chain  t trace request  y copy id  / filter  ? help',
+  hints: '⏎ full record  V verify chain  x export  t trace request  / filter  ? help',
   actions: {
+    'audit.export': ([event]) =>
+      !event
+        ? 'There is no chain yet.'
+        : dialog(
+            `Write the record of ${event.owner ?? event.scope} to a file?`,
+            ['All of its chain as CSV, which spreadsheets open.', 'That it was exported is recorded.'],
+            [['audit', 'export', event.scope, '--out', '$']],
+            'Write file',
+            { label: 'File', flag: null, text: 'audit.csv', required: true },
+          ),
     'audit.verify': ([event]) =>
       !event
         ? 'There is no chain yet.'

@@ -1,7 +1,7 @@
 import { line, type Span, say } from '../draw/line'
 import { clockOf, spellAge, spellDollars } from '../draw/spell'
 import type { Row } from '../state/model'
-import { listView } from './list-view'
+import { dialog, listView } from './list-view'
 
 type Session = Row & {
   owner: string | null
@@ -15,12 +15,17 @@ type Session = Row & {
   started_at: string
   expires_at: string
   last_active_at: string
+  /** Whether a person is asked for, and to do what. */
+  waits?: boolean
+  wanted?: string | null
   steps: readonly { at: string; actor: string; tool: string; input: string; ok: boolean }[]
 }
 
 const IDLE_MS = 30_000
+const NONE = 'No browser session is open.'
 
-function stateOf({ last_active_at, steps }: Session, now: number): Span {
+function stateOf({ last_active_at, steps, waits }: Session, now: number): Span {
+  if (waits) return say('! wait', 'warn')
   if (now - Date.parse(last_active_at) > IDLE_MS) return say('◐ idle', 'dim')
   return steps.at(-1)?.actor === 'person' ? say('● person', 'warn') : say('● agent', 'good')
 }
@@ -106,8 +111,30 @@ export const browser = listView<Session>({
           ),
         )
       : [line(say(' steps   ', 'dim'), 'nothing was done yet')]),
+    ...(one.waits
+      ? [
+          line(say(` A person is asked for: ${one.wanted ?? 'the agent cannot go on'}.`, 'warn')),
+          line(' Press v to open the live view and take the wheel.'),
+        ]
+      : []),
   ],
   empty: ['No browser session is open.', 'One begins with POST /browser/sessions, or with a completion that browses.'],
-  hints: '⏎ detail  y copy id  s sort  / filter  ? help',
-  actions: {},
+  hints: '⏎ detail  v live view  s screenshot  R steps  E end session  y copy id  ? help',
+  actions: {
+    // Whoever may change things gets the wheel as well.
+    'browser.view': ([one], { canWrite }) =>
+      one ? { run: ['browser', 'open', one.id, ...(canWrite ? ['--control'] : [])], write: false } : NONE,
+    'browser.picture': ([one], { now }) =>
+      one ? { run: ['browser', 'screenshot', one.id, '--out', `${one.id}-${now}.png`], write: true } : NONE,
+    'browser.steps': ([one]) => (one ? { run: ['browser', 'steps', one.id], write: false } : NONE),
+    'browser.end': (picked) =>
+      picked.length
+        ? dialog(
+            picked.length === 1 ? `End session ${picked[0]!.id}?` : `End ${picked.length} sessions?`,
+            ['Its pages close, and its owner pays until now.', 'This cannot be undone.'],
+            [['browser', 'end', ...picked.map(({ id }) => id), '--yes']],
+            'End session',
+          )
+        : NONE,
+  },
 })

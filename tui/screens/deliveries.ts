@@ -1,6 +1,6 @@
 import { line, type Span, say } from '../draw/line'
 import { clockOf, momentOf, spellMs } from '../draw/spell'
-import type { Row } from '../state/model'
+import type { Model, Row } from '../state/model'
 import { dialog, listView } from './list-view'
 
 type Delivery = Row & {
@@ -31,6 +31,20 @@ function resultOf({ status, next_retry_at }: Delivery): Span {
 }
 
 const placeOf = ({ webhook }: Delivery): string => webhook.url.replace(/^https?:\/\//, '')
+
+/** Every try of the same event at the same webhook that is among the newest, oldest first. */
+function triesOf({ event_id, webhook_id }: Delivery, { topics }: Model): string {
+  const all = (topics.deliveries?.rows ?? []) as unknown as readonly Delivery[]
+  return all
+    .filter((one) => one.event_id === event_id && one.webhook_id === webhook_id)
+    .toSorted((a, b) => a.created_at.localeCompare(b.created_at))
+    .map(
+      ({ attempt, created_at, http_status }) =>
+        `${attempt} ${clockOf(Date.parse(created_at))} ${http_status ?? 'none'}`,
+    )
+    .slice(-4)
+    .join('   ')
+}
 
 /** Why it stopped, and what to do. */
 function why({ status, next_retry_at, attempt, webhook }: Delivery): string[] {
@@ -94,7 +108,7 @@ export const deliveries = listView<Delivery>({
   },
   title: ({ id, event_id }) => `${id.slice(0, 8)}  ${event_id.slice(0, 12)}`,
   drawerRows: 8,
-  drawer: (one, _model, width) => [
+  drawer: (one, model, width) => [
     line(
       say(' REQUEST  ', 'strong'),
       `POST ${one.webhook.url}`.slice(0, width - 34).padEnd(width - 34),
@@ -106,7 +120,7 @@ export const deliveries = listView<Delivery>({
       `${one.http_status ?? 'none'} after ${spellMs(one.duration_ms)}`,
       one.error_message ? `   ${one.error_message}` : '',
     ),
-    line(say(' HISTORY  ', 'strong'), `try ${one.attempt} at ${clockOf(Date.parse(one.created_at))}`),
+    line(say(' HISTORY  ', 'strong'), triesOf(one, model)),
     ...why(one).map((text, at) => line(say(at ? '          ' : ' WHY      ', 'strong'), text)),
   ],
   empty: ['Nothing was delivered yet.', 'Add a webhook: svc-admin webhooks create --url …'],

@@ -21,6 +21,8 @@ type Key = Row & {
   guardrail_policy_id: string | null
   last_used_at: string | null
   expires_at: string | null
+  /** A request for a higher tier that waits. */
+  asked?: { id: string; tier: string; why: string; at: string } | null
 }
 
 const NEAR = 0.9
@@ -107,7 +109,16 @@ export const keys = listView<Key>({
       `guardrails ${key.guardrail_policy_id?.slice(0, 8) ?? 'none'}      routing ${key.routing_preference_id?.slice(0, 8) ?? 'none'}`,
     ),
     line(say(' origins   ', 'dim'), key.allowed_origins.join(' ') || 'any'),
-    line(say(' status    ', 'dim'), key.status, isNearCap(key) ? say('   near its cap of today', 'warn') : ''),
+    key.asked
+      ? line(
+          say(' asked     ', 'dim'),
+          `${key.tier} → ${key.asked.tier}, ${spellAge(now - Date.parse(key.asked.at))} ago: "${key.asked.why.replaceAll(/\s+/g, ' ')}"`.slice(
+            0,
+            width - 33,
+          ),
+          say('  press i to decide', 'warn'),
+        )
+      : line(say(' status    ', 'dim'), key.status, isNearCap(key) ? say('   near its cap of today', 'warn') : ''),
     ...(unusedFor(key, now) && key.status === 'active'
       ? [
           line(
@@ -120,7 +131,7 @@ export const keys = listView<Key>({
       : []),
   ],
   empty: ['No keys yet.', 'Press n, or run: svc-admin keys create --name …'],
-  hints: 'n new  ⏎ detail  R rotate  x revoke  y copy id  s sort  / filter  ? help',
+  hints: 'n new  ⏎ detail  e edit  R rotate  x revoke  i increase  / filter  ? help',
   actions: {
     'keys.create': () => ({
       ...dialog('New key', ['The full key is shown once.'], [['keys', 'create', '--name=$', '--json']], 'Create key', {
@@ -144,6 +155,21 @@ export const keys = listView<Key>({
             ),
             secret: true,
           },
+    'keys.edit': ([key]) => (key ? { begin: `keys update ${key.id} --` } : 'There is no key here.'),
+    'keys.increase': ([key]) =>
+      !key?.asked
+        ? 'Nobody asks for a higher tier of this key.'
+        : dialog(
+            `Raise key ${key.name} to ${key.asked.tier}?`,
+            [
+              `It has ${key.tier} now: ${spellCount(key.rpm.limit)} requests a minute, ${key.rpm.used} used.`,
+              `Asked for: "${key.asked.why.replaceAll(/\s+/g, ' ').slice(0, 50)}"`,
+              'Instead: svc-admin limits reject with the same id.',
+            ],
+            [['limits', 'approve', key.asked.id]],
+            `Raise to ${key.asked.tier}`,
+            { ...REASON },
+          ),
     'keys.revoke': ([key]) =>
       !key || key.status === 'revoked'
         ? 'It is revoked already.'

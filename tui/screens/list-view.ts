@@ -14,8 +14,11 @@ export type Column<R> = {
   value(row: R): string | number
 }
 
-/** What an action asks before it is done; a text says why it cannot be done. */
-export type Asked = Dialog | string | null
+/** A command that an action runs at once and whose output is shown, and one that is begun in the palette. */
+type Direct = { run: readonly string[]; write: boolean } | { begin: string }
+
+/** What an action asks before it is done, or does; a text says why it cannot be done. */
+export type Asked = Dialog | Direct | string | null
 
 /** A screen that is a list with a drawer below, or beside where there is room. */
 export type ListView<R extends Row = Row> = {

@@ -1,6 +1,7 @@
 import { chosen, fit, fitLine, type Line, line, type Span, say, wrapped } from '../draw/line'
 import { clockOf, spellAge, spellMoney } from '../draw/spell'
-import type { Model, Row } from '../state/model'
+import type { Dialog, Model, Row } from '../state/model'
+import { dialog } from './list-view'
 
 export type Chat = Row & {
   widget_id: string
@@ -192,6 +193,26 @@ function inputPane({ mode }: Model, draft: string, width: number): Line[] {
     const room = width - Bun.stringWidth(`${state} ${count} `)
     return [...fitLine(left, room), ...right]
   })
+}
+
+/** What is asked before a colleague is told something, or gets the chat. */
+export const CHAT_DIALOGS: Readonly<Record<string, (chat: Chat) => Dialog>> = {
+  'takeovers.note': ({ id, widget_id }) =>
+    dialog(
+      'Write a note?',
+      ['Colleagues see it beside the chat; the visitor never does.'],
+      [['takeovers', 'note', '--widget', widget_id, '--', id, '$']],
+      'Write note',
+      { label: 'Note', flag: null, text: '', required: true },
+    ),
+  'takeovers.hand': ({ id, widget_id }) =>
+    dialog(
+      'Give the chat to a colleague?',
+      ['They have it from then on, and you no longer. The visitor sees no difference.'],
+      [['takeovers', 'handover', id, '--widget', widget_id]],
+      'Hand over',
+      { label: 'E-mail', flag: '--to', text: '', required: true },
+    ),
 }
 
 function aboutPane({ now }: Model, chat: Chat): Line[] {

@@ -17,7 +17,7 @@ export type Event =
   | { type: 'went'; screen: Screen }
 
 /** What becomes of a command's output. */
-type RunAs = 'shown' | 'told' | 'secret' | 'reply'
+type RunAs = 'shown' | 'told' | 'secret' | 'reply' | 'draft'
 
 /** What the program does after a change of the model. */
 export type Effect =

@@ -3,7 +3,7 @@ import { LISTS } from '../screens'
 import type { Asked } from '../screens/list-view'
 import { screenOfNeed } from '../screens/needs'
 import { diffPath, hunksOf, type Part, submissionPath } from '../screens/review'
-import { chatPath, chosenChat } from '../screens/takeovers'
+import { CHAT_DIALOGS, chatPath, chosenChat } from '../screens/takeovers'
 import type { Effect } from './events'
 import { inMode } from './keys-modes'
 import { type Model, type Row, SCREENS, type Screen } from './model'
@@ -214,6 +214,10 @@ function inChat(model: Model, meaning: string): Step {
       ? stay({ ...held, mode: { type: 'write', sending: false, failed: null } })
       : stay(told(model, 'Take it over first: press T.'))
   }
+  const own = CHAT_DIALOGS[meaning]?.(chat)
+  if (own) return ask(held, own)
+  if (meaning === 'takeovers.draft')
+    return writing(held, { type: 'run', argv: argv('reply', '--draft', '-o', 'table'), as: 'draft', write: true })
   const verb = meaning === 'takeovers.take' ? 'take' : 'release'
   return writing(held, { type: 'run', argv: argv(verb), as: 'told', write: true })
 }
@@ -221,5 +225,10 @@ function inChat(model: Model, meaning: string): Step {
 function ask(model: Model, asked: Asked): Step {
   if (asked === null) return stay(model)
   if (typeof asked === 'string') return stay(told(model, asked))
+  if ('begin' in asked) return stay({ ...model, mode: { type: 'palette', draft: asked.begin, at: 0 } })
+  if ('run' in asked) {
+    const run = { type: 'run', argv: asked.run, as: 'shown', write: asked.write } as const
+    return asked.write ? writing(model, run) : stay(model, run)
+  }
   return stay({ ...model, mode: { type: 'dialog', dialog: asked } })
 }

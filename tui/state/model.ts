@@ -74,6 +74,8 @@ export type Where = {
   /** Name of the profile, or how the server is reached. */
   name: string
   address: string
+  /** Of this tool; a server of another line is only read. */
+  version: string
   production: boolean
   operator: string
   /** Flags that reach the same server, for the commands that are run. */

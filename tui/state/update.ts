@@ -1,3 +1,4 @@
+import type { StreamEvent } from '../../src/operators/schema'
 import { chatPath, chosenChat } from '../screens/takeovers'
 import type { Effect, Event } from './events'
 import { keyed, pasted } from './keys'
@@ -81,11 +82,19 @@ function hear(model: Model, { events }: Event & { type: 'streamed' }): Step {
 }
 
 /** Who the server takes us for, and what that role may do. */
-function greeted(model: Model, { operator, role, holder }: { operator: string; role: string; holder: string }): Model {
+function greeted(model: Model, { operator, role, holder, version }: Extract<StreamEvent, { type: 'hello' }>): Model {
   const known = { ...model, where: { ...model.where, operator }, role, holder }
+  const own = model.where.version
+  if (lineOf(version) !== lineOf(own) && model.role === '') {
+    const words = `Server ${version}, this tool ${own}. Reading works; writing is off. Install svc ${version} here.`
+    return told({ ...known, canWrite: false }, words)
+  }
   if (role !== 'viewer' || !model.canWrite) return known
   return told({ ...known, canWrite: false }, 'Your operator role viewer may look, and change nothing.')
 }
+
+/** Releases of one line understand each other: the number before the second dot. */
+const lineOf = (version: string): string => version.split('.').slice(0, 2).join('.')
 
 /** The open chat is read again when its row has changed. */
 function chatNews(before: Model, next: Model): Effect[] {
@@ -110,6 +119,7 @@ function ran(model: Model, { argv, exitCode, out, err, as }: Event & { type: 'ra
   const line = `svc-admin ${argv.join(' ')}`
   const words = (exitCode ? err || out : out || err).trim()
   const first = words.split('\n')[0] ?? ''
+  if (as === 'draft' && exitCode === 0) return { model: drafted(model, argv, words), effects: [] }
   if (as === 'reply') return { model: replied(model, exitCode, first), effects: [] }
   if (as === 'secret' && exitCode === 0) return { model: withSecret(model, out), effects: [] }
   if (as === 'told' && exitCode === 0)
@@ -130,6 +140,15 @@ function replied(model: Model, exitCode: number, problem: string): Model {
   const chat = chosenChat(model)
   const drafts = chat ? { ...model.drafts, [chat.id]: '' } : model.drafts
   return { ...model, drafts, mode: { type: 'write', sending: false, failed: null } }
+}
+
+/** What the AI would say, in the field of the chat that it was asked for, for a person to change and send. */
+function drafted(model: Model, argv: readonly string[], words: string): Model {
+  const chat = argv[2] ?? ''
+  const drafts = { ...model.drafts, [chat]: words }
+  const isOpen = chosenChat(model)?.id === chat && model.mode.type === 'browse'
+  const mode = isOpen ? ({ type: 'write', sending: false, failed: null } as const) : model.mode
+  return told({ ...model, drafts, mode }, 'the AI has written a draft; nothing was sent')
 }
 
 function withSecret(model: Model, out: string): Model {

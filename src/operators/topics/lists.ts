@@ -8,7 +8,8 @@ import { type Clock, iso } from '../../kernel/clock'
 import { microToCents } from '../../kernel/money'
 import type { Store } from '../../kernel/store'
 import type { KeyService } from '../../keys'
-import type { RateLimiter } from '../../rate-limits'
+import type { LimitIncreases, RateLimiter } from '../../rate-limits'
+import type { Increase } from '../../rate-limits/schema'
 import type { SkillService } from '../../skills'
 import type { Traffic } from '../../traffic'
 import { newestDeliveries } from '../../webhooks'
@@ -24,6 +25,7 @@ type Deps = {
   skills: SkillService
   keys: Pick<KeyService, 'operator'>
   limiter: RateLimiter
+  increases: LimitIncreases
   settings: { browserSessions: number; browserSessionMaxSeconds: number; browserSessionIdleSeconds: number }
 }
 type By = Call<OperatorCaller>
@@ -140,9 +142,13 @@ export function browserTopic({ store, clock, names, settings }: Deps, call: By):
   }
 }
 
-export function keysTopic({ names, keys, limiter }: Deps, call: By): ReadTopic {
+export function keysTopic({ names, keys, limiter, increases }: Deps, call: By): ReadTopic {
   return async () => {
-    const page = await keys.operator.list(call, { limit: MOST_KEYS })
+    const [page, asked] = await Promise.all([
+      keys.operator.list(call, { limit: MOST_KEYS }),
+      increases.operator.list(call, { limit: MOST_KEYS, status: 'pending' }),
+    ])
+    const askedOf = new Map(asked.items.map((one) => [one.key_id, one]))
     const rows = page.items.map(async (key) => {
       const caller = await keys.operator.callerOf(call, key.id)
       const { usage, limits } = limiter.status(caller)
@@ -154,11 +160,16 @@ export function keysTopic({ names, keys, limiter }: Deps, call: By): ReadTopic {
         owner: (await names.owner(key.org_id ? `org:${key.org_id}` : null)) ?? 'personal',
         rpm: { used: used(usage.requests), limit: limits.rpm },
         tpm: { used: used(usage.tokens), limit: limits.tpm },
+        asked: askedFor(askedOf.get(key.id)),
       }
     })
     return { facts: { more: page.next !== null }, rows: await Promise.all(rows) }
   }
 }
+
+/** What is shown of a request for a higher tier. */
+const askedFor = (one: Increase | undefined) =>
+  one ? { id: one.id, tier: one.requested_tier, why: one.use_case.slice(0, BEGINNING), at: one.created } : null
 
 export function auditTopic({ store, names }: Deps, call: By): ReadTopic {
   return async () => {

@@ -112,11 +112,11 @@ export const session = (
   ...{ view_version: version, expires_at: times.left, last_active_at: times.last },
 })
 
-type KeyFacts = { tier?: string; rpm?: [number, number]; spent?: number; cap?: number; used: string }
+type KeyFacts = { asked?: object; tier?: string; rpm?: [number, number]; spent?: number; cap?: number; used: string }
 export const key = (
   name: string,
   prefix: string,
-  { tier = 'free', rpm = [0, 60], spent = 0, cap, used }: KeyFacts,
+  { tier = 'free', rpm = [0, 60], spent = 0, cap, used, asked }: KeyFacts,
 ) => ({
   id: name,
   ...{
@@ -132,7 +132,13 @@ export const key = (
     tpm: { used: 280_000, limit: 2_000_000 },
   },
   ...{ daily_cap_cents: cap ?? null, spent_today_cents: spent, allowed_origins: ['https://shop.example'] },
-  ...{ routing_preference_id: null, guardrail_policy_id: null, last_used_at: used, expires_at: null },
+  ...{
+    routing_preference_id: null,
+    guardrail_policy_id: null,
+    last_used_at: used,
+    expires_at: null,
+    asked: asked ?? null,
+  },
 })
 
 export const event = (

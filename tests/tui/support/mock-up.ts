@@ -102,7 +102,13 @@ export function mockUp(now: number): MockUp {
       rows: [
         delivery(
           '7c01',
-          { event_type: 'completion.created', attempt: 2, duration_ms: 10_000, next_retry_at: soon(M) },
+          {
+            event_id: 'evt_1',
+            event_type: 'completion.created',
+            attempt: 2,
+            duration_ms: 10_000,
+            next_retry_at: soon(M),
+          },
           'api.beta.io/svc',
         ),
         delivery('2c9e41aa', {
@@ -112,11 +118,15 @@ export function mockUp(now: number): MockUp {
           error_message: '"upstream timed out"',
         }),
         delivery('2c9e41ab', { http_status: 503, attempt: 3, duration_ms: 8_100 }),
-        delivery('55aa', { event_type: 'skill.approved', http_status: 410, duration_ms: 200 }, 'api.beta.io/svc'),
-        delivery('55ab', { status: 'success', http_status: 200, duration_ms: 100 }),
+        delivery(
+          '55aa',
+          { event_id: 'evt_2', event_type: 'skill.approved', http_status: 410, duration_ms: 200 },
+          'api.beta.io/svc',
+        ),
+        delivery('55ab', { event_id: 'evt_3', status: 'success', http_status: 200, duration_ms: 100 }),
         delivery(
           '55ac',
-          { event_type: 'credits.low', status: 'success', http_status: 204, duration_ms: 100 },
+          { event_id: 'evt_4', event_type: 'credits.low', status: 'success', http_status: 204, duration_ms: 100 },
           'ops.acme.dev/alert',
         ),
       ].map((row, at) => ({ ...row, created_at: ago(at * M) })),
@@ -174,6 +184,13 @@ export function mockUp(now: number): MockUp {
           left: soon(4 * M + 20 * S),
           last: ago(90 * S),
         }),
+        {
+          ...session('bb_sess_10be44', 'https://bank.example/sign-in', 'Sign in', 7, {
+            left: soon(5 * M + 55 * S),
+            last: ago(20 * S),
+          }),
+          ...{ waits: true, wanted: 'the page wants a one-time code' },
+        },
       ].map((one) => ({
         ...one,
         started_at: ago(11 * M + 20 * S),
@@ -189,7 +206,10 @@ export function mockUp(now: number): MockUp {
     keys: {
       facts: { more: false },
       rows: [
-        key('Production', 'a1b2', { tier: 'pro', rpm: [412, 1_000], spent: 910, cap: 2_000, used: ago(2 * M) }),
+        key('Production', 'a1b2', {
+          ...{ tier: 'pro', rpm: [412, 1_000], spent: 910, cap: 2_000, used: ago(2 * M) },
+          asked: { id: 'rli_1', tier: 'enterprise', why: 'launch on Monday', at: ago(3 * H + 30 * M) },
+        }),
         key('Marketing', '77ce', { tier: 'starter', rpm: [8, 300], spent: 498, cap: 500, used: ago(3 * M) }),
         key('CI', '0d91', { used: ago(3 * D + H) }),
         key('Dev laptop', 'b3f0', { rpm: [2, 60], spent: 12, cap: 100, used: ago(4 * M) }),

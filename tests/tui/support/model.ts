@@ -11,7 +11,14 @@ type Given = Partial<Model> & { topics?: never; data?: MockUp }
 /** A dashboard that shows the mock-ups, at a moment that does not go on. */
 export function modelOf({ data = mockUp(NOW), ...given }: Given = {}): Model {
   const start = startModel({
-    where: { name: 'prod', address: 'http://10.0.0.5:3400', production: false, operator: 'sam', flags: [] },
+    where: {
+      name: 'prod',
+      address: 'http://10.0.0.5:3400',
+      version: '0.1.0',
+      production: false,
+      operator: 'sam',
+      flags: [],
+    },
     options: { color: false, ascii: false, motion: true, bell: false, screenReader: false },
     commands: [
       { path: 'credits grant', args: '<owner> <amount>', summary: 'Add credit to an org or a user', writes: true },

@@ -1,0 +1,10 @@
+import type { Reader } from '../kernel/store'
+import { takeoverRepository as rows } from './repository'
+
+const MOST = 200
+
+/** Which subjects of a kind wait for a person, and what the person is asked to do; null where nothing was said. */
+export async function waitingOf(reader: Reader, kind: string): Promise<ReadonlyMap<string, string | null>> {
+  const waiting = await rows.waiting(reader, kind, MOST)
+  return new Map(waiting.map(({ subject_id, reason }) => [subject_id, reason]))
+}
