@@ -50,20 +50,20 @@ describe('GET /ops/v1/snapshot', () => {
   })
 
   test('shows keys without their secrets, requests without their bodies, and the record of both', async () => {
-    const ada = await world.person()
+    const ada = await world.person({ tier: 'pro' })
     await ada.send('GET', 'models')
     const { logs } = await eventually(
       () => snapshot('logs'),
       ({ logs }) => logs!.rows.some(({ path }) => path === '/api/v1/models'),
     )
-    const order = { requested_tier: 'pro', use_case: 'launch on Monday', expected_volume: 'a lot' }
+    const order = { requested_tier: 'enterprise', use_case: 'launch on Monday', expected_volume: '500 a minute' }
     expect((await ada.send('POST', 'rate-limits/request-increase', order)).status).toBe(201)
     const { keys, audit } = await eventually(
       () => snapshot('keys,audit'),
       (found) => found.keys!.rows.some(({ id, asked }) => id === ada.keyId && asked !== null),
     )
     const key = keys!.rows.find(({ id }) => id === ada.keyId)!
-    expect(key.asked).toMatchObject({ tier: 'pro', why: 'launch on Monday' })
+    expect(key.asked).toMatchObject({ tier: 'enterprise', why: 'launch on Monday' })
     expect(key).toMatchObject({ name: 'test', rpm: { used: expect.any(Number) }, spent_today_cents: 0 })
     expect(JSON.stringify([keys, logs, audit])).not.toContain(ada.key)
     const line = logs!.rows.find(({ path }) => path === '/api/v1/models')
