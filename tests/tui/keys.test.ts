@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { commandLines } from '../../tui/draw/boxes'
 import { GLOBAL, SCREEN_KEYS } from '../../tui/keymap'
 import { LISTS } from '../../tui/screens'
+import type { Effect } from '../../tui/state/events'
 import { type Model, SCREENS } from '../../tui/state/model'
 import { chosenRow, shownRows } from '../../tui/state/rows'
 import { update } from '../../tui/state/update'
@@ -188,7 +189,7 @@ describe('a chat', () => {
 })
 
 describe('what a screen does with the row under its mark', () => {
-  const runs = (effects: readonly { type: string }[]) => effects.filter(({ type }) => type === 'run')
+  const runs = (effects: readonly Effect[]) => effects.filter((effect) => effect.type === 'run')
 
   test('browser: v opens the live view, with the wheel only where changes are on; s saves a picture, E asks first', () => {
     const model = modelOf({ screen: 'browser' })
@@ -237,7 +238,7 @@ describe('what a screen does with the row under its mark', () => {
       { argv: ['takeovers', 'handover', id, '--widget', 'w1', '--to=pri@a.example'] },
     ])
     const drafted = press(model, 'd')
-    const [run] = runs(drafted.effects) as { argv: string[] }[]
+    const [run] = runs(drafted.effects)
     expect(run!.argv.slice(0, 3)).toEqual(['takeovers', 'reply', id])
     const ran = { type: 'ran', argv: run!.argv, exitCode: 0, out: 'One is a hold.\n', err: '', as: 'draft' } as const
     const after = update(drafted.model, ran)
