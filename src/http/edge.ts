@@ -11,7 +11,7 @@ import { assertBodyHeaders, hasBody } from './body'
 import type { ClientAddress } from './client-address'
 import type { Exchange } from './context'
 import { corsHeaders, preflightHeaders, type Readers } from './cors'
-import { errorHeaders, statusOf, toEnvelope } from './envelope'
+import { helpfulHeaders, statusOf, toEnvelope } from './envelope'
 import { logFault, toAppError } from './faults'
 import { givenBack } from './idempotent'
 import type { EnterRequest } from './open-requests'
@@ -68,7 +68,7 @@ export function edge(deps: EdgeDeps) {
     answer(error, exchange, request) {
       const headers: Record<string, string> = {}
       setStandingHeaders(headers, exchange, deps.secure)
-      Object.assign(headers, deps.rateHeaders(exchange.caller, exchange.ip), errorHeaders(error))
+      Object.assign(headers, deps.rateHeaders(exchange.caller, exchange.ip), helpfulHeaders(error))
       Object.assign(headers, corsHeaders(request.headers.get('origin'), readersOf(exchange, deps)))
       exchange.errorCode = error.code
       deps.accessLog(exchange, statusOf(error), undefined)
@@ -126,7 +126,7 @@ export function edge(deps: EdgeDeps) {
       exchange.errorCode = known.code
       if (isRefusal(statusOf(known))) count(exchange, known)
       setStandingHeaders(set.headers, exchange, deps.secure)
-      Object.assign(set.headers, deps.rateHeaders(exchange.caller, exchange.ip), errorHeaders(known))
+      Object.assign(set.headers, deps.rateHeaders(exchange.caller, exchange.ip), helpfulHeaders(known))
       Object.assign(set.headers, corsHeaders(request.headers.get('origin'), readersOf(exchange, deps)))
       set.status = statusOf(known)
       if ((!request.bodyUsed || CUT_SHORT.has(known.code)) && hasBody(request)) exchange.hangUp()

@@ -68,6 +68,12 @@ export function errorHeaders(error: AppError): Record<string, string> {
   return headers
 }
 
+/** The same for callers of the API, with a link to what the error means and what to do (dx 6.1). */
+export const helpfulHeaders = (error: AppError): Record<string, string> => ({
+  link: `</docs/errors/${error.code}>; rel="help"`,
+  ...errorHeaders(error),
+})
+
 /** Declares a route's error statuses for the document; those common to all signed-in routes are added there. */
 export const errors = <const Status extends number>(...statuses: Status[]) =>
   Object.fromEntries(statuses.map((status) => [status, described(ErrorBody)])) as Record<

@@ -30,6 +30,12 @@ markdown.renderer.rules.table_open = () => '<div class="scrolls" tabindex="0" ro
 markdown.renderer.rules.table_close = () => '</table></div>\n'
 markdown.renderer.rules.th_open = () => '<th scope="col">'
 
+/** Each operation is a section, which a browser lays out when it comes into view: pages have up to a hundred. */
+const inSections = (markup: string): string => {
+  const [head = '', ...operations] = markup.split(/(?=<h2 id=")/)
+  return head + operations.map((operation) => `<section>${operation}</section>`).join('')
+}
+
 /** A page of the reference as HTML that needs no script. */
 export const htmlOf = ({ title, markdown: text, links }: Page, path: string): string =>
   html`<!doctype html>
@@ -54,7 +60,7 @@ ${[{ name: 'Start', slug: '' }, ...links, { name: 'Clients', slug: 'clients' }, 
 </ul>
 </nav>
 <main id="main">
-${{ markup: markdown.render(text) }}
+${{ markup: inSections(markdown.render(text)) }}
 </main>
 </body>
 </html>

@@ -20,7 +20,8 @@ td, th { text-align: left; vertical-align: top; padding: .35rem .75rem .35rem 0;
 :focus-visible { outline: 2px solid var(--ink); outline-offset: 2px } .lang { color: var(--faint); font-size: .8125rem; margin: 1rem 0 .25rem }
 @media (max-width: 50rem) { body { display: block } nav { border: 0; border-bottom: 1px solid var(--soft-line) }
   nav ul { display: flex; flex-wrap: wrap; gap: 0 1rem } main { padding: 1rem } }
-@media print { nav, .skip { display: none } body { display: block } pre { max-height: none; white-space: pre-wrap } }
+section { content-visibility: auto; contain-intrinsic-size: auto 70rem }
+@media print { section { content-visibility: visible } nav, .skip { display: none } body { display: block } pre { max-height: none; white-space: pre-wrap } }
 `
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')

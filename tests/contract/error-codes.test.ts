@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { errorHeaders, statusOf, toEnvelope } from '../../src/http/envelope'
+import { errorHeaders, helpfulHeaders, statusOf, toEnvelope } from '../../src/http/envelope'
 import { AppError, type ErrorKind } from '../../src/kernel/errors'
 
 /** The table of contract 1.5. */
@@ -128,6 +128,11 @@ describe('the envelope', () => {
       expect(wait()['retry-after']).toBe('5')
     },
   )
+
+  test('lead to the page of their code', () => {
+    const { link } = helpfulHeaders(new AppError('missing', 'not_found', 'x'))
+    expect(link).toBe('</docs/errors/not_found>; rel="help"')
+  })
 
   test('of a missing credential says how to send one', () => {
     expect(errorHeaders(new AppError('unauthenticated', 'invalid_api_key', 'x'))).toEqual({

@@ -16,7 +16,29 @@ setDefaultTimeout(PATIENCE_MS)
 if (!hasPdftotext) process.stdout.write('no pdftotext here: PDFs are not read back\n')
 if (!hasOffice) process.stdout.write('no soffice here: Office files are not opened by another program\n')
 
+/** Digests of PDFs that one thread draws, one after the other. */
+async function drawnOn(texts: readonly string[]): Promise<string[]> {
+  const worker = new Worker(new URL('../../src/documents/render/render.worker.ts', import.meta.url).href)
+  const digests: string[] = []
+  for (const markdown of texts) {
+    const drawn = Promise.withResolvers<Uint8Array>()
+    worker.onmessage = ({ data }) => (data.ok ? drawn.resolve(data.answer.bytes) : drawn.reject(data.problem))
+    const about = { title: 'T', subtitle: null, language: null, createdAt: 0, pictures: new Map() }
+    worker.postMessage({ format: 'pdf', markdown, ...about })
+    digests.push(Bun.hash(await drawn.promise).toString(16))
+  }
+  worker.terminate()
+  return digests
+}
+
 describe('a PDF', () => {
+  test('has the bytes it would have alone, whatever its thread has drawn before', async () => {
+    const texts = [EVERYTHING, '港口 **항구** بحر', 'Кириллица\u00a0р, *slanted*', 'A paragraph - of plain\u00adLatin.']
+    const alone = await Promise.all(texts.map(async (text) => (await drawnOn([text]))[0]!))
+    expect(await drawnOn(texts)).toEqual(alone)
+    expect(await drawnOn(texts.toReversed())).toEqual(alone.toReversed())
+  })
+
   test.if(hasPdftotext)('has the words of the document, page numbers and its title on later pages', async () => {
     const long = documentOf(`${EVERYTHING}\n\n${'A paragraph of some length. '.repeat(40)}\n\n`.repeat(4))
     const text = await pdfText(await renderPdf(long))

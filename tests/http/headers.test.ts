@@ -58,6 +58,10 @@ describe('every answer (contract 1.3)', () => {
     for (const name of RATE) expect(reply.headers.get(name)).not.toBeNull()
     expect(reply.headers.get('x-ratelimit-reset-requests')).toMatch(/^\d+s$/)
     expect(reply.headers.get('x-content-type-options')).toBe('nosniff')
+    if (status >= 400) {
+      const [, page] = /^<(\/docs\/errors\/\w+)>; rel="help"$/.exec(reply.headers.get('link') ?? '') ?? []
+      expect((await world.send('GET', page ?? '/none')).status).toBe(200)
+    }
     expect(reply.headers.get('cache-control')).toMatch(/no-store|no-cache, no-transform/)
     if (status >= 400) {
       expect(reply.body.error.request_id).toBe(reply.headers.get('x-request-id'))

@@ -4,6 +4,7 @@ import { directionOf } from '../../fonts'
 import { type Block, type Document, type List, type Picture, plain, type Table, type Text } from '../blocks/model'
 import { CHART_SIZE, chartSvg } from '../charts/svg'
 import { columnShares } from './columns'
+import { rememberFonts } from './font-memory'
 import { FONTS, inFonts } from './fonts'
 import { orderLines } from './line-order'
 
@@ -20,6 +21,7 @@ const MOST_PICTURE_HEIGHT = 420
 
 pdfmake.setFonts(FONTS)
 orderLines()
+rememberFonts()
 // A document shows nothing but what it was given: it opens no address and no file but those of its fonts.
 pdfmake.setUrlAccessPolicy(() => false)
 const fontFiles = new Set(Object.values(FONTS).flatMap((family) => Object.values(family)))
