@@ -42,14 +42,27 @@ describe('the versions of a live view (I35)', async () => {
   test('are all different and growing under 1,000 refreshes at once', async () => {
     const id = await rowOf(world, person)
     const refresh = () => person.send('GET', `browser/sessions/${id}?force=1`)
-    const versions: number[] = []
-    for (let round = 0; round < 10; round++) {
-      const replies = await Promise.all(Array.from({ length: 100 }, refresh))
-      versions.push(...replies.map(({ body }) => body.live_view_version))
-    }
+    const replies = await Promise.all(Array.from({ length: 1_000 }, refresh))
+    const versions = replies.map(({ body }) => body.live_view_version)
     expect(new Set(versions).size).toBe(1_000)
     expect(Math.max(...versions)).toBe(1_001)
   }, 180_000)
+
+  test('a session whose browser cannot be reached has no live view, and one that is not there is not found', async () => {
+    const id = await rowOf(world, person)
+    const away = await person.send('GET', `browser/sessions/${id}/live`)
+    expect([away.status, away.body.error.code]).toEqual([404, 'live_view_unavailable'])
+    const other = await world.person()
+    for (const path of [id, `${id}/live`, `${id}/recording`, BrowserSessionId.create()]) {
+      const none = await other.send('GET', `browser/sessions/${path}`)
+      expect([none.status, none.body.error.code]).toEqual([404, 'session_not_found'])
+    }
+    const unscoped = await world.person({ scopes: ['completions'] })
+    for (const path of ['', `/${id}`, `/${id}/live`, `/${id}/recording`]) {
+      const refused = await unscoped.send('GET', `browser/sessions${path}`)
+      expect([refused.status, refused.body.error.code]).toEqual([403, 'missing_scope'])
+    }
+  })
 
   test('are read without force as they are', async () => {
     const id = await rowOf(world, person)
