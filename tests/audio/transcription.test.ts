@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { zipSync } from 'fflate'
 import OpenAI, { toFile } from 'openai'
 import { onTerms, under } from '../guardrails/support'
 import { makingIn } from '../making/support'
@@ -87,7 +88,8 @@ describe('POST /audio/stt (contract 6)', () => {
     ['a program as .wav', 'a.wav', bytes(`MZ${'\u0090'.repeat(200)}`)],
     ['a WAV of nothing but its mark', 'a.wav', bytes('RIFF\u0000\u0000\u0000\u0000WAVE')],
     ['words', 'a.mp3', bytes('these are only words')],
-  ])('%s is 415 by its bytes (catalogue O5)', async (_, name, content) => {
+    ['a zip of 64 MB of nothing', 'a.m4a', zipSync({ 'word/document.xml': new Uint8Array(64 * 1024 * 1024) })],
+  ])('%s is 415 by its bytes (catalogue O5, O8)', async (_, name, content) => {
     const ada = await world.person()
     const { status, body } = await formTo(world, ada, 'audio/stt', recording(content as never, name))
     expect([status, body.error.code]).toEqual([415, 'unsupported_media_type'])

@@ -37,6 +37,32 @@ describe('every method of the client, against a server (contract 23.1)', () => {
     expect((await svc.jobs.wait(job_id, { everyMs: 5 })).status).toBe('failed')
   })
 
+  test('makes videos, speaks, and hears only what a server hears', async () => {
+    const { job_id } = await svc.video({ prompt: 'A lighthouse', duration: '2s' })
+    expect((await svc.jobs.cancel(job_id)).status).toBe('failed')
+    const spoken = await svc.speak({ text: 'Good morning.' }).catch((error: SvcError) => error.code)
+    expect(typeof spoken === 'string' ? spoken : spoken.length > 1_000).toBeOneOf([true, 'tts_unavailable'])
+    const heard = await svc.transcribe(new Blob(['no sound'])).catch((error: SvcError) => error.code)
+    expect(heard).toBeOneOf(['stt_unavailable', 'unsupported_media_type'])
+  })
+
+  test('installs skills, keeps hooks, and reads conversations', async () => {
+    await svc.skills.install({ slug: 'email-drafter' })
+    expect(JSON.stringify(await svc.skills.get('email-drafter'))).toContain('email-drafter')
+    await svc.skills.uninstall({ slug: 'email-drafter' })
+    expect(JSON.stringify(await svc.skills.versions('email-drafter'))).toContain('1.')
+    await svc.hooks.create({ hook_preset_id: 'task.overdue.summary' })
+    const [hook] = await svc.hooks.list()
+    expect(await svc.hooks.executions(hook!.id)).toEqual([])
+    await svc.hooks.delete(hook!.id)
+    const { conversation_id } = await svc.complete({ prompt: 'What is 6 times 8?', mode: 'fast' })
+    const { messages } = await svc.conversations.get(conversation_id!)
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant'])
+    await svc.conversations.delete(conversation_id!)
+    expect(await svc.conversations.get(conversation_id!).catch((error: SvcError) => error.code)).toBe('not_found')
+    expect(await svc.browser.close('none').catch((error: SvcError) => error.status)).toBe(404)
+  })
+
   test('reads and changes what there is', async () => {
     const models = await svc.models()
     expect((await svc.model(models[0]!.model_id)).id).toBe(models[0]!.model_id)
@@ -64,8 +90,9 @@ describe('every method of the client, against a server (contract 23.1)', () => {
     const webhook = await svc.webhooks.create({ url: 'https://example.com/hook', event_types: ['job.completed'] })
     const [listed] = await svc.webhooks.list()
     expect(JSON.stringify(webhook)).toContain(listed!.id)
+    expect(JSON.stringify(await svc.webhooks.test(listed!.id))).toContain('true')
     await svc.webhooks.update(listed!.id, { enabled: false })
-    expect(await svc.webhooks.deliveries(listed!.id)).toEqual([])
+    expect(await svc.webhooks.deliveries(listed!.id)).toBeArray()
     await svc.webhooks.delete(listed!.id)
     expect(await svc.hooks.list()).toEqual([])
     await svc.canvases.create({ name: 'Help desk' })
