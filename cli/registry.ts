@@ -9,6 +9,7 @@ type Load = () => Promise<readonly Command[]>
  * longer to load than most take to run.
  */
 const groups: Readonly<Record<string, Load>> = {
+  init: async () => [(await import('./commands/init')).init],
   serve: async () => [(await import('./commands/serve')).serve],
   status: async () => [(await import('./commands/status')).status],
   dashboard: async () => [(await import('./commands/dashboard')).dashboard],
@@ -95,6 +96,7 @@ const groups: Readonly<Record<string, Load>> = {
     ...(await import('./commands/deliveries-replay')).deliveryFileCommands,
   ],
   events: async () => (await import('./commands/events')).eventCommands,
+  openapi: async () => [(await import('./commands/openapi')).openapi],
   migrate: async () => (await import('./commands/migrate')).migrateCommands,
   backup: async () => (await import('./commands/backup')).backupCommands,
   config: async () => (await import('./commands/config')).configCommands,

@@ -1,15 +1,14 @@
 import { existsSync } from 'node:fs'
-import type { Config } from '../../src/app/config'
 import type { ConfigError, Setting } from '../../src/kernel/config'
 import { clean } from '../../src/kernel/text'
 import { defineCommand } from '../command'
 import { CheckFailed, usageFailure } from '../failure'
 import { formatOf } from '../globals'
 import { column } from '../output/columns'
-import { safeJson } from '../output/json'
 import { isStructured } from '../output/print'
 import { overridesOf } from '../overrides'
 import { readSecretInput } from '../secret-input'
+import { type Explained, settingsOf } from '../settings'
 import type { Shell } from '../shell'
 import { didYouMean } from '../suggest'
 import { fromHere } from '../transport'
@@ -59,27 +58,6 @@ const explainConfig = defineCommand({
     shell.note(WHOSE)
   },
 })
-
-type Explained = { name: string; value: string; origin: string; env: string; default: string; about: string }
-
-async function settingsOf(shell: Shell): Promise<Explained[]> {
-  const { loadConfig, SETTINGS } = await import('../../src/app/config')
-  const config: Config = loadConfig(overridesOf(shell))
-  return Object.entries<Setting>(SETTINGS).map(([name, { env, about, secret, default: fallback }]) => ({
-    name,
-    value: shown(config[name as keyof typeof SETTINGS], secret),
-    origin: config.origins[name] ?? 'default',
-    env,
-    default: shown(fallback, false),
-    about,
-  }))
-}
-
-function shown(value: unknown, secret: boolean | undefined): string {
-  const text = typeof value === 'string' ? value : safeJson(value)
-  if (secret) return value === '' || /^\{("\w+":\{\},?)*\}$/.test(text) ? 'not set' : 'set, not shown'
-  return text
-}
 
 const getConfig = defineCommand({
   ...common,

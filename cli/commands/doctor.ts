@@ -7,7 +7,7 @@ import { column } from '../output/columns'
 import { overridesOf } from '../overrides'
 import type { Shell } from '../shell'
 import { didYouMean } from '../suggest'
-import { list, words } from '../words'
+import { flag, list, text, words } from '../words'
 
 export const columns = [
   column('check', 'CHECK'),
@@ -21,26 +21,37 @@ export const doctor = defineCommand({
   path: 'doctor',
   summary: 'Check this machine and this server, and say how to mend what is wrong',
   about:
-    'Each check says ok, warn, fail or skip, with its evidence and one command that mends it. Exits 9 when a check fails; warnings do not count. The names of checks never change their meaning, so a monitor can rely on the JSON.',
-  examples: ['doctor', 'doctor database engines', 'doctor --skip backups --json'],
+    'Each check says ok, warn, fail or skip, with its evidence and one command that mends it. Exits 9 when a check fails; warnings do not count. The names of checks never change their meaning, so a monitor can rely on the JSON. --fix runs what it can mend itself: modes of files, migrations and a missing backup. --bundle writes a report for support, without secrets.',
+  examples: ['doctor', 'doctor database engines', 'doctor --skip backups --json', 'doctor --bundle report.tgz'],
   apis: ['operator', 'host'],
   offline: true,
-  impact: 'read',
+  impact: 'write',
   danger: 'none',
-  exits: [7, 9],
+  exits: [7, 9, 10],
   columns,
   watchable: true,
   args: { checks: words('names of checks; all by default') },
-  flags: { only: list('a,b', 'only these checks'), skip: list('a,b', 'leave these checks out') },
-  async run(shell, { checks, only, skip }) {
+  flags: {
+    only: list('a,b', 'only these checks'),
+    skip: list('a,b', 'leave these checks out'),
+    fix: flag('mend what can be mended safely; asks first'),
+    bundle: text('FILE', 'also write a report for support, as .tgz'),
+  },
+  async run(shell, { checks, only, skip, fix, bundle }) {
     const { CHECKS, elsewhere, runChecks } = await import('../doctor')
     const names = CHECKS.map(({ name }) => name)
     const chosen = [...checks, ...(only ?? [])]
     for (const name of [...chosen, ...(skip ?? [])]) assertCheck(name, names)
     const wanted = names.filter((name) => (!chosen.length || chosen.includes(name)) && !skip?.includes(name))
     // Checks that the chosen ones depend on run too, so that the result can be trusted, but are not shown.
-    const results = await runChecks(shell.globals.url ? elsewhere(CHECKS) : CHECKS, await contextOf(shell))
-    const shown = results.filter(({ check }) => wanted.includes(check))
+    const all = shell.globals.url ? elsewhere(CHECKS) : CHECKS
+    const look = async () => {
+      const context = await contextOf(shell)
+      return { context, shown: (await runChecks(all, context)).filter(({ check }) => wanted.includes(check)) }
+    }
+    let { context, shown } = await look()
+    if (fix && (await mended(shell, context, shown))) ({ context, shown } = await look())
+    if (bundle) await (await import('../doctor/report-file')).writeReport(context, shown, bundle)
     if (formatOf(shell.globals) === 'table') draw(shell, shown)
     else shell.print.list(shown, columns, 'No checks.')
     if (shown.some(({ status }) => status === 'fail')) throw new CheckFailed()
@@ -52,12 +63,27 @@ function assertCheck(name: string, names: readonly string[]): void {
   throw usageFailure(`There is no check "${name}".${didYouMean(name, names)} Checks: ${names.join(', ')}.`)
 }
 
+/** Asks, and runs what can be mended; whether anything was. */
+async function mended(shell: Shell, { mends }: Context, shown: readonly Result[]): Promise<boolean> {
+  const found = shown.flatMap(({ check, fix }) => {
+    const mend = mends?.get(check)
+    return mend ? [{ check, fix, mend }] : []
+  })
+  if (!found.length) shell.note('There is nothing that doctor can mend by itself.')
+  if (!found.length || shell.planned(`run ${found.map(({ fix }) => fix).join(', ')}`)) return false
+  for (const { check, fix } of found) shell.note(`${check}: ${fix}`)
+  shell.confirm(`Run ${found.length === 1 ? 'this' : `these ${found.length}`}?`)
+  for (const { mend } of found) await mend()
+  return true
+}
+
 async function contextOf(shell: Shell): Promise<Context> {
   const { loadConfig } = await import('../../src/app/config')
   return {
     shell,
     config: () => loadConfig(overridesOf(shell)),
     connect: () => shell.connect(),
+    mends: new Map(),
   }
 }
 

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { DatabaseLocation } from '../../src/kernel/store'
 import { defineCommand } from '../command'
 import { CheckFailed } from '../failure'
+import { bringUp } from '../migrating'
 import { column } from '../output/columns'
 import { overridesOf } from '../overrides'
 import type { Shell } from '../shell'
@@ -66,14 +67,7 @@ const migrateUp = defineCommand({
       return
     }
     if (shell.planned(`apply ${state.pending.join(', ')}`)) return
-    const { lockDataDir } = await import('../../src/app/lock')
-    const { migrate } = await import('../../src/kernel/store')
-    const lock = lockDataDir(dataDir)
-    try {
-      await migrate(location)
-    } finally {
-      lock.release()
-    }
+    await bringUp(location, dataDir)
     shell.print.item((await look(shell)).state, columns)
   },
 })

@@ -8,6 +8,8 @@ export type Finding = {
   detail: string
   /** One command that fixes it. */
   fix?: string
+  /** Runs that command, where doctor can do it safely (`--fix`). */
+  mend?(): void | Promise<void>
 }
 
 export type Check = {
@@ -25,6 +27,8 @@ export type Context = {
   shell: Shell
   config(): Config
   connect(): Promise<Connection>
+  /** What `--fix` may do, by the check that found the need. */
+  mends?: Map<string, NonNullable<Finding['mend']>>
 }
 
 export type Result = { check: string; status: Finding['status']; detail: string; fix: string | null; ms: number }
@@ -32,6 +36,9 @@ export type Result = { check: string; status: Finding['status']; detail: string;
 export const ok = (detail: string): Finding => ({ status: 'ok', detail })
 export const warn = (detail: string, fix?: string): Finding => ({ status: 'warn', detail, ...(fix ? { fix } : {}) })
 export const fail = (detail: string, fix?: string): Finding => ({ status: 'fail', detail, ...(fix ? { fix } : {}) })
+/** The same finding, which doctor can mend by itself. */
+export const mendable = (finding: Finding, mend: NonNullable<Finding['mend']>): Finding => ({ ...finding, mend })
+
 export const skip = (detail: string): Finding => ({ status: 'skip', detail })
 
 /** Runs checks concurrently, each once its dependencies have passed; returns results in the given order (dx 2.19). */
@@ -46,7 +53,8 @@ async function runOne(check: Check, context: Context, running: ReadonlyMap<strin
   const broken = before.find(({ status }) => status === 'fail' || status === 'skip')
   const { clock } = context.shell
   const began = clock.monotonic()
-  const { status, detail, fix } = broken ? skip(`needs ${broken.check}`) : await attempt(check, context)
+  const { status, detail, fix, mend } = broken ? skip(`needs ${broken.check}`) : await attempt(check, context)
+  if (mend) context.mends?.set(check.name, mend)
   return { check: check.name, status, detail, fix: fix ?? null, ms: Math.round(clock.monotonic() - began) }
 }
 

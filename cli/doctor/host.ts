@@ -1,9 +1,9 @@
-import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
+import { accessSync, chmodSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join, relative } from 'node:path'
 import { expectData } from '../failure'
 import { spellAgo } from '../output/time'
-import { type Check, type Context, fail, ok, skip, warn } from './check'
+import { type Check, type Context, type Finding, fail, mendable, ok, skip, warn } from './check'
 import { statusOf } from './server'
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8).padStart(4, '0')
@@ -13,6 +13,12 @@ function here({ shell }: Context, path: string): string {
   const near = relative(shell.cwd, path)
   return near.startsWith('..') ? path : near || '.'
 }
+
+/** A file or folder that others may read, and should not. */
+const open = (say: typeof warn, context: Context, path: string, mode: 0o600 | 0o700, what: string): Finding =>
+  mendable(say(`${here(context, path)} ${what}, mode ${modeOf(path)}`, `chmod ${mode.toString(8)} ${path}`), () =>
+    chmodSync(path, mode),
+  )
 
 export const configCheck: Check = {
   name: 'config',
@@ -31,8 +37,7 @@ export const secretsCheck: Check = {
     const path = join(context.config().dataDir, 'secrets.json')
     if (!existsSync(path))
       return warn(`${here(context, path)} is not there yet; the first start makes it`, 'svc-admin serve')
-    if (!isPrivate(path))
-      return fail(`${here(context, path)} can be read by others, mode ${modeOf(path)}`, `chmod 600 ${path}`)
+    if (!isPrivate(path)) return open(fail, context, path, 0o600, 'can be read by others')
     return ok(`${here(context, path)} mode ${modeOf(path)}`)
   },
 }
@@ -51,9 +56,8 @@ export const filesCheck: Check = {
     }
     const database = join(dataDir, 'svc.db')
     if (existsSync(database) && !isPrivate(database))
-      return fail(`${here(context, database)} can be read by others, mode ${modeOf(database)}`, `chmod 600 ${database}`)
-    if (!isPrivate(dataDir))
-      return warn(`${here(context, dataDir)} is open to others, mode ${modeOf(dataDir)}`, `chmod 700 ${dataDir}`)
+      return open(fail, context, database, 0o600, 'can be read by others')
+    if (!isPrivate(dataDir)) return open(warn, context, dataDir, 0o700, 'is open to others')
     return ok(`${here(context, dataDir)} mode ${modeOf(dataDir)}, writable`)
   },
 }
@@ -82,8 +86,7 @@ export const socketCheck: Check = {
     const { dataDir } = context.config()
     const path = join(dataDir, 'ops.sock')
     if (!existsSync(path)) return warn('no server runs', 'svc-admin serve')
-    if (!isPrivate(path))
-      return fail(`${here(context, path)} is open to others, mode ${modeOf(path)}`, `chmod 600 ${path}`)
+    if (!isPrivate(path)) return open(fail, context, path, 0o600, 'is open to others')
     const { transport } = await context.connect()
     if (transport.kind !== 'socket')
       return warn(`${here(context, path)} is left over from a server that was killed`, 'svc-admin serve')
@@ -129,9 +132,12 @@ export const backupsCheck: Check = {
   async run(context) {
     const { backups } = expectData(await (await context.connect()).ops().backups.get())
     const [newest] = backups
-    if (!newest) return warn('none on this machine', 'svc-admin backup create')
+    const mend = async () => {
+      expectData(await (await context.connect()).ops().backups.post({}))
+    }
+    if (!newest) return mendable(warn('none on this machine', 'svc-admin backup create'), mend)
     const age = context.shell.clock.now() - Date.parse(newest.created)
     const detail = `last one ${spellAgo(age)}, ${newest.path}`
-    return age > OLD_MS ? warn(detail, 'svc-admin backup create') : ok(detail)
+    return age > OLD_MS ? mendable(warn(detail, 'svc-admin backup create'), mend) : ok(detail)
   },
 }

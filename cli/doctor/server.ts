@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs'
 import { send } from '../../src/app/client'
 import type { DatabaseLocation } from '../../src/kernel/store'
 import { expectData } from '../failure'
-import { type Check, type Context, fail, ok, skip, warn } from './check'
+import { bringUp } from '../migrating'
+import { type Check, type Context, fail, mendable, ok, skip, warn } from './check'
 
 /** Where the database is; null when there is none yet, since opening it would create it. */
 async function databaseOf(context: Context): Promise<DatabaseLocation | null> {
@@ -22,7 +23,9 @@ export const migrationsCheck: Check = {
     if (strange) return fail('another development version made the database', 'run that version, or begin anew')
     if (applied > known)
       return fail(`the database has ${applied}, this release knows ${known}`, 'run the newer release')
-    return applied === known ? ok(`${applied} of ${known}`) : fail(`${applied} of ${known}`, 'svc-admin migrate up')
+    if (applied === known) return ok(`${applied} of ${known}`)
+    const mend = () => bringUp(location, context.config().dataDir)
+    return mendable(fail(`${applied} of ${known}`, 'svc-admin migrate up'), mend)
   },
 }
 

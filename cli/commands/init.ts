@@ -1,0 +1,81 @@
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { defineCommand } from '../command'
+import { EXIT } from '../exit'
+import { CommandFailed } from '../failure'
+import { column } from '../output/columns'
+import { safeJson } from '../output/json'
+import { fromHere } from '../transport'
+import { flag, optional, text, whole } from '../words'
+
+const columns = [column('config', 'CONFIG'), column('secrets', 'SECRETS'), column('made', 'MADE', { kind: 'list' })]
+
+/** What is left to do before a production start, each with the check of doctor that says whether it is done. */
+const STEPS = [
+  ['engines', 'svc-admin engines add NAME --kind compat --base-url URL --models MODEL'],
+  ['public url', 'svc-admin config set publicUrl https://…'],
+  ['database', 'svc-admin config set databaseUrl --from-file FILE, for several processes'],
+  ['migrations', 'svc-admin migrate up'],
+  ['config', 'svc-admin config check --production'],
+  ['port', 'svc-admin serve --production --host 0.0.0.0'],
+  ['secrets', 'keep a copy of secrets.json where the backups are not'],
+  ['backups', 'svc-admin backup create --out FOLDER, every day'],
+] as const
+
+export const init = defineCommand({
+  path: 'init',
+  summary: 'Write a configuration file and the secrets of a new server',
+  about:
+    'Writes svc.server.json and data/secrets.json, both for their owner only. What is there stays, unless --force says otherwise; secrets are never replaced. With --production it lists what is left to do, each step with its check of doctor.',
+  examples: ['init', 'init /srv/svc --production --public-url https://svc.example', 'init --print'],
+  apis: ['host'],
+  offline: true,
+  impact: 'write',
+  danger: 'none',
+  exits: [5, 10],
+  columns,
+  args: { folder: optional('where to; the current folder by default') },
+  flags: {
+    publicUrl: text('URL', 'the address that clients use'),
+    port: whole('N', 'port to listen on', { min: 0, max: 65_535 }),
+    databaseFrom: text('FILE', 'file with the URL of a Postgres database; - reads stdin'),
+    production: flag('list what a production start wants'),
+    print: flag('print the file and write nothing'),
+    force: flag('write the configuration file again; asks first'),
+  },
+  async run(shell, { folder = '.', publicUrl, port, databaseFrom, production, print, force }) {
+    const { resolveSettings } = await import('../../src/kernel/config')
+    const { RETIRED, SETTINGS } = await import('../../src/app/config')
+    const { readTextFile } = await import('../preference-file')
+    const root = fromHere(shell.cwd, folder)
+    const databaseUrl = databaseFrom && (await readTextFile(shell, databaseFrom)).trim()
+    const wanted = { dataDir: join(root, 'data'), publicUrl, port, databaseUrl }
+    const config = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined && value !== ''))
+    resolveSettings(SETTINGS, {}, config, RETIRED)
+    if (print) return shell.io.out(safeJson(config, 2))
+    const file = join(root, 'svc.server.json')
+    const isThere = existsSync(file)
+    if (isThere && !force && Object.keys(config).length > 1) throw thereAlready(file)
+    const isKept = isThere && !force
+    if (shell.planned(isKept ? `keep ${file}` : `write ${file} and the secrets of a new server`)) return
+    if (isThere && force) shell.confirm(`Write ${file} again? What it says now is lost.`)
+    const { writeConfigFile } = await import('../../src/kernel/config-file')
+    const { loadSecrets } = await import('../../src/app/secrets')
+    if (!isKept) await writeConfigFile(file, config)
+    mkdirSync(wanted.dataDir, { recursive: true, mode: 0o700 })
+    const secrets = loadSecrets(wanted.dataDir)
+    const made = [...(isKept ? [] : [file]), ...(secrets.isNew ? [secrets.path] : [])]
+    shell.print.item({ config: file, secrets: secrets.path, made }, columns)
+    if (!production) return shell.note(`Start it: svc-admin serve --dev --config ${file}`)
+    shell.note('Before svc-admin serve --production; svc-admin doctor says which of them are done:')
+    for (const [check, step] of STEPS) shell.note(`  ${check.padEnd(11)} ${step}`)
+  },
+})
+
+const thereAlready = (file: string): CommandFailed =>
+  new CommandFailed({
+    exitCode: EXIT.conflict,
+    code: 'conflict',
+    message: `${file} is there already, and stays as it is.`,
+    fix: 'svc-admin config set NAME VALUE, or init --force',
+  })

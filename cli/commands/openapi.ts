@@ -1,0 +1,79 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { defineCommand } from '../command'
+import { EXIT } from '../exit'
+import { expectData, replyFailure, unreachable, unreadable } from '../failure'
+import { safeJson } from '../output/json'
+import type { Shell } from '../shell'
+import { fromHere } from '../transport'
+import { text } from '../words'
+
+type Document = { paths: Record<string, Record<string, unknown>> }
+
+/** The document that generated clients are made from (contract 23.1), as the server has it. */
+export const openapi = defineCommand({
+  path: 'openapi',
+  summary: "Print the API's OpenAPI 3.1 document, or compare a file with it",
+  about:
+    'Needs no key of a tenant. With --check it prints which operations a file lacks, has too many of or describes otherwise, and exits 10 then.',
+  examples: ['openapi --out openapi.json', 'openapi --check openapi.json'],
+  apis: ['operator', 'tenant'],
+  offline: true,
+  impact: 'read',
+  danger: 'none',
+  exits: [4, 7, 10],
+  flags: {
+    out: text('FILE', 'write it there'),
+    check: text('FILE', 'compare this file with it; exits 10 on a difference'),
+  },
+  async run(shell, { out, check }) {
+    const document = await documentOf(shell)
+    if (check !== undefined) return compare(shell, await fileOf(shell, check), document)
+    const written = safeJson(document, 2)
+    if (out === undefined) return shell.io.out(written)
+    writeFileSync(fromHere(shell.cwd, out), `${written}\n`)
+    shell.io.out(out)
+  },
+})
+
+async function documentOf(shell: Shell): Promise<Document> {
+  const connection = await shell.connect()
+  const isAway = connection.transport.kind === 'remote' && connection.api === 'operator'
+  const { api_url } = isAway ? expectData(await connection.ops().status.get()) : { api_url: 'http://localhost' }
+  if (!api_url) throw unreachable('The server listens on no address for its API.')
+  const response = await connection.follow(new URL('/openapi.json', api_url).href)
+  const body = await response.text()
+  if (!response.ok) throw replyFailure(response.status, body)
+  return JSON.parse(body)
+}
+
+async function fileOf({ cwd, io }: Shell, file: string): Promise<Partial<Document>> {
+  try {
+    return JSON.parse(file === '-' ? await io.readStdin() : readFileSync(fromHere(cwd, file), 'utf8'))
+  } catch (error) {
+    throw unreadable(file, error)
+  }
+}
+
+function compare(shell: Shell, kept: Partial<Document>, now: Document): void {
+  const [before, after] = [operationsOf(kept), operationsOf(now)]
+  const differences = [
+    ...[...after.keys()].filter((name) => !before.has(name)).map((name) => `missing  ${name}`),
+    ...[...before.keys()].filter((name) => !after.has(name)).map((name) => `gone     ${name}`),
+    ...[...after].filter(([name, said]) => (before.get(name) ?? said) !== said).map(([name]) => `changed  ${name}`),
+  ]
+  const isSame = Bun.deepEquals(kept, now)
+  for (const line of differences) shell.io.out(line)
+  if (!isSame && !differences.length) shell.io.out('changed  what all operations share')
+  if (isSame) shell.note('The file is what this server serves.')
+  else shell.exitCode = EXIT.wouldChange
+}
+
+/** What is said of each operation, by method and path. */
+const operationsOf = ({ paths = {} }: Partial<Document>): Map<string, string> =>
+  new Map(
+    Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(
+        ([method, said]) => [`${method.toUpperCase()} ${path}`, JSON.stringify(said)] as const,
+      ),
+    ),
+  )

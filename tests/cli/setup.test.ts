@@ -1,0 +1,91 @@
+// SQLite only: files of a machine, and a document that the dialect does not change.
+import { afterAll, expect, test } from 'bun:test'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openConnection } from '../../cli/open'
+import { systemClock } from '../../src/kernel/clock'
+import { cliOver } from '../support/cli'
+import { cli } from '../support/io'
+import { createWorld } from '../support/world'
+
+const root = mkdtempSync(join(tmpdir(), 'svc-setup-'))
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+const run = (...line: string[]) => cli(line, { clock: systemClock, open: openConnection })
+const world = await createWorld()
+const modeOf = (path: string) => statSync(path).mode & 0o777
+
+test('init writes a configuration and secrets once, and keeps what is there', async () => {
+  const [file, secrets] = [join(root, 'new/svc.server.json'), join(root, 'new/data/secrets.json')]
+  const order = ['init', join(root, 'new'), '--port', '3411', '--public-url', 'https://svc.example', '--json']
+  const planned = await run(...order, '--dry-run', '--exit-code')
+  expect([planned.exitCode, existsSync(file)]).toEqual([10, false])
+  const made = await run(...order)
+  expect([made.exitCode, JSON.parse(made.stdout).made]).toEqual([0, [file, secrets]])
+  expect([modeOf(file), modeOf(secrets)]).toEqual([0o600, 0o600])
+  const kept = readFileSync(secrets, 'utf8')
+  expect(JSON.parse((await run('config', 'get', 'port', '--config', file, '--json')).stdout).value).toBe('3411')
+
+  expect((await run(...order)).exitCode).toBe(5)
+  const again = await run('init', join(root, 'new'), '--production', '--json')
+  expect([again.exitCode, JSON.parse(again.stdout).made]).toEqual([0, []])
+  expect(again.stderr).toContain('public url  svc-admin config set publicUrl')
+  const forced = await run('init', join(root, 'new'), '--force', '--yes', '--json')
+  expect(JSON.parse(forced.stdout).made).toEqual([file])
+  expect(readFileSync(secrets, 'utf8')).toBe(kept)
+})
+
+test('init refuses what the server would, and --print writes nothing', async () => {
+  const wrong = await run('init', join(root, 'wrong'), '--public-url', 'no address')
+  expect([wrong.exitCode, existsSync(join(root, 'wrong'))]).toEqual([1, false])
+  const printed = await run('init', join(root, 'printed'), '--print', '--port', '3412')
+  expect([JSON.parse(printed.stdout).port, existsSync(join(root, 'printed'))]).toEqual([3412, false])
+})
+
+test('openapi prints the document, and says where a file differs', async () => {
+  const over = cliOver(world)
+  const file = join(root, 'openapi.json')
+  expect((await over(['openapi', '--out', file])).exitCode).toBe(0)
+  const same = await over(['openapi', '--check', file])
+  expect([same.exitCode, same.stdout]).toEqual([0, ''])
+  const document = JSON.parse(readFileSync(file, 'utf8'))
+  document.paths['/gone'] = { get: {} }
+  delete document.paths['/api/v1/health'].get
+  document.paths['/api/v1/completions'].post.summary = 'Otherwise'
+  writeFileSync(file, JSON.stringify(document))
+  const other = await over(['openapi', '--check', file])
+  expect([other.exitCode, other.stdout.split('\n').toSorted().slice(1)]).toEqual([
+    10,
+    ['changed  POST /api/v1/completions', 'gone     GET /gone', 'missing  GET /api/v1/health'],
+  ])
+})
+
+test('doctor --fix mends modes, and --bundle reports without secrets', async () => {
+  const folder = join(root, 'sick')
+  await run('init', folder)
+  const [config, data] = [join(folder, 'svc.server.json'), join(folder, 'data')]
+  writeFileSync(config, JSON.stringify({ dataDir: data, databaseUrl: 'postgres://u:canary-word@127.0.0.1:9/x' }))
+  chmodSync(join(data, 'secrets.json'), 0o644)
+  chmodSync(data, 0o755)
+  const checks = ['secrets', 'files', '--config', config]
+  expect((await run('doctor', ...checks)).exitCode).toBe(9)
+  expect((await run('doctor', ...checks, '--fix', '--dry-run')).stderr).toContain('chmod 600')
+  expect((await run('doctor', ...checks, '--fix')).exitCode).toBe(2)
+  expect(modeOf(join(data, 'secrets.json'))).toBe(0o644)
+
+  const report = join(root, 'report.tgz')
+  const mended = await run('doctor', ...checks, '--fix', '--yes', '--bundle', report)
+  expect([mended.exitCode, modeOf(join(data, 'secrets.json')), modeOf(data)]).toEqual([0, 0o600, 0o700])
+  expect(mended.stderr).toContain('doctor.json')
+  const files = await new Bun.Archive(await Bun.file(report).bytes()).files()
+  expect([...files.keys()].toSorted()).toEqual([
+    'doctor.json',
+    'requests.json',
+    'settings.json',
+    'status.json',
+    'versions.json',
+  ])
+  const text = (await Promise.all([...files.values()].map((file) => file.text()))).join('\n')
+  expect(text).toContain('"secrets"')
+  expect(text).not.toContain('canary-word')
+})
