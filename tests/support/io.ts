@@ -35,6 +35,7 @@ export function fakeIo({ width = null, stdin = '' }: { width?: number | null; st
 export type CliOptions = {
   io?: Terminal
   env?: Record<string, string>
+  cwd?: string
   open?: World['open']
   /** Ctrl-C. */
   signal?: AbortSignal
@@ -43,11 +44,12 @@ export type CliOptions = {
 
 /** Runs one command line against a world and returns its output and exit code. */
 export async function cli(line: readonly string[], options: CliOptions = {}) {
-  const { io = fakeIo(), env = {}, open, signal = new AbortController().signal, clock = fakeClock() } = options
+  const { io = fakeIo(), env = {}, cwd = process.cwd(), open, clock = fakeClock() } = options
+  const { signal = new AbortController().signal } = options
   const exitCode = await runCli(line, {
     io,
     env,
-    cwd: process.cwd(),
+    cwd,
     clock,
     signal,
     takeSignals: () => undefined,

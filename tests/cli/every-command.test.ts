@@ -1,0 +1,144 @@
+// SQLite only: how commands read, reach and print; what each does is tested with its room on both.
+import { afterAll, expect, test } from 'bun:test'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Command } from '../../cli/command'
+import { exitsOf } from '../../cli/help'
+import { openConnection } from '../../cli/open'
+import { allCommands } from '../../cli/registry'
+import { loadConfig } from '../../src/app/config'
+import { start } from '../../src/app/start'
+import { systemClock } from '../../src/kernel/clock'
+import { createLog } from '../../src/kernel/log'
+import { type CliOptions, cli, fakeIo } from '../support/io'
+import { isLong } from '../support/long'
+
+const root = mkdtempSync(join(tmpdir(), 'svc-every-'))
+const [dataDir, here, home] = [join(root, 'data'), join(root, 'here'), join(root, 'home')]
+mkdirSync(here)
+const log = createLog({ level: 'silent', pretty: false, write: () => undefined })
+const config = loadConfig({ dataDir, port: 0, opsListen: '127.0.0.1:0', configFile: configFile() })
+const server = await start({ config, log })
+const stopped = join(root, 'stopped')
+if (isLong) await (await start({ config: { ...config, dataDir: stopped, opsListen: '' }, log })).stop()
+afterAll(async () => {
+  await server.stop()
+  rmSync(root, { recursive: true, force: true })
+})
+
+function configFile(): string {
+  const file = join(root, 'svc.server.json')
+  writeFileSync(file, '{}')
+  return file
+}
+
+const run = (line: readonly string[], options: CliOptions = {}) =>
+  cli(line, {
+    clock: systemClock,
+    open: openConnection,
+    cwd: here,
+    env: { XDG_CONFIG_HOME: home, SVC_NO_INPUT: '1' },
+    ...options,
+  })
+
+const opKey = join(root, 'op.key')
+const added = ['operators', 'add', 'every', '--role', 'admin', '-q', '--secret-to', opKey, '--data-dir', dataDir]
+expect((await run(added)).exitCode).toBe(0)
+
+/** They end with the server, a key press or never; or they start what this machine may not have. */
+const ALONE = ['serve', 'dashboard', 'browser doctor']
+/** They go on until Ctrl-C, which has been pressed already. */
+const isEndless = ({ path }: Command) => /(tail|watch|listen|attach)$/.test(path)
+
+type Place = { name: string; flags: string[]; offers(command: Command): boolean; once?: boolean }
+const places: Place[] = [
+  { name: 'the socket', flags: ['--data-dir', dataDir], offers: () => true },
+  {
+    name: "an operator's key",
+    flags: ['--url', server.opsUrl!, '--key-file', opKey],
+    offers: ({ apis }) => apis.includes('operator'),
+  },
+  {
+    name: 'an API key',
+    flags: ['--url', server.url, '--key-file', join(dataDir, 'dev-key')],
+    offers: ({ apis }) => apis.includes('tenant'),
+  },
+  // Each opens the app by itself, which takes longer than all else here, so the long run has it; how it prints depends on no transport.
+  {
+    name: 'no server',
+    flags: ['--local', '--data-dir', stopped],
+    offers: ({ apis, offline }) => isLong && offline && !apis.includes('host'),
+    once: true,
+  },
+]
+
+const formats = [
+  { name: 'a table on a terminal', width: 80, flags: [] },
+  { name: 'JSON', width: null, flags: ['--json'] },
+  { name: 'a pipe', width: null, flags: [] },
+]
+
+/** The first example of a command, within this test's folder; what changes says what it would do. */
+function lineOf(command: Command): string[] {
+  const words = command.examples[0]!.split(/ [|>] /)[0]!.match(/"[^"]*"|'[^']*'|\S+/g)!
+  const bare = words.map((word) => word.replace(/^(["'])(.*)\1$/, '$2')).filter((word) => word !== '--open')
+  const own = bare.map((word) => (word.startsWith('/') ? join(root, word) : word))
+  const reason = own.includes('--reason') ? [] : ['--reason', 'as an example']
+  return [...own, ...reason, ...(command.impact === 'write' ? ['--dry-run', '--yes'] : [])]
+}
+
+/** What the examples name. */
+const workflow = {
+  name: 'Daily',
+  triggerType: 'manual',
+  steps: [{ name: 'Ask', type: 'completion', config: { prompt: 'x' } }],
+}
+for (const [name, value] of Object.entries({
+  'workflow.json': workflow,
+  'workflow.yaml': workflow,
+  'order.json': { total: 1 },
+  'body.json': { total: 1 },
+  'policy.yaml': { name: 'None', rules: [] },
+  'preference.yaml': { name: 'None', rules: [] },
+  'canvas.json': { title: 'Plan', type: 'document', content: '# Plan' },
+}))
+  writeFileSync(join(here, name), JSON.stringify(value))
+
+const commands = (await allCommands()).filter(({ path }) => !ALONE.includes(path))
+
+test.each(commands.map((command) => [command.path, command] as const))(
+  '%s answers over each transport, as a table, JSON and in a pipe',
+  async (_path, command) => {
+    const allowed = [...exitsOf(command).filter((code) => code !== 1 || command.exits.includes(1)), 130]
+    for (const place of places.filter(({ offers }) => offers(command))) {
+      for (const { name, width, flags } of place.once ? formats.slice(1, 2) : formats) {
+        const signal = isEndless(command) ? AbortSignal.abort() : new AbortController().signal
+        const line = [...lineOf(command), ...flags, ...place.flags]
+        const { exitCode, stdout, stderr } = await run(line, { io: fakeIo({ width }), signal })
+        const told = `${line.join(' ')} (${name}, ${place.name}): ${exitCode}\n${stdout}${stderr}`
+        expect(allowed, told).toContain(exitCode)
+        expect(stderr, told).not.toContain('"unexpected"')
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: no colour leaves the terminal
+        if (width === null) expect(stdout + stderr, told).not.toMatch(/\u001b/)
+        if (name === 'JSON' && stdout && command.columns) expect(() => parsed(stdout), told).not.toThrow()
+      }
+    }
+  },
+)
+
+/** One document, or a line each. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+  }
+}
+
+test('none of them has left anything in the folder it was called in', () => {
+  expect(existsSync(join(here, 'data'))).toBe(false)
+})
