@@ -60,7 +60,7 @@ export const init = defineCommand({
     if (shell.planned(isKept ? `keep ${file}` : `write ${file} and the secrets of a new server`)) return
     if (isThere && force) shell.confirm(`Write ${file} again? What it says now is lost.`)
     const { writeConfigFile } = await import('../../src/kernel/config-file')
-    const { loadSecrets } = await import('../../src/app/secrets')
+    const { loadSecrets } = await import('../../src/app/open')
     if (!isKept) await writeConfigFile(file, config)
     mkdirSync(wanted.dataDir, { recursive: true, mode: 0o700 })
     const secrets = loadSecrets(wanted.dataDir)

@@ -28,7 +28,7 @@ const fromServer = (server: string, taken: Set<string>): Bun.BunPlugin => ({
   name: 'from-server',
   setup(build) {
     build.onResolve(
-      { filter: /\/src\/(app\/(open|lock|backups|secrets)|kernel\/store|browser\/examine|[a-z-]+\/review)$/ },
+      { filter: /\/src\/(app\/(open|lock|backups)|kernel\/store|browser\/examine|[a-z-]+\/review)$/ },
       ({ kind, path, importer }) => {
         if (kind !== 'dynamic-import') return undefined
         const module = Bun.resolveSync(path, dirname(importer))

@@ -23,6 +23,8 @@ import { prepareSchema } from './schema-at-start'
 import { createServer } from './server'
 import { openTelemetry } from './telemetry'
 
+export { loadSecrets } from './secrets'
+
 export type OpenOptions = {
   config: Config
   clock?: Clock
