@@ -4,6 +4,8 @@ import type { Stored } from './kind'
 import type { JobId } from './schema'
 import { type JobRow, jobs } from './table'
 
+const OUT_OF_LINE = { turn: null, run_at: null, again_at: null, lease_until: null } as const
+
 /** What identifies one run of a job. */
 export type Claim = Pick<JobRow, 'id' | 'fence'>
 type InLine = Pick<JobRow, 'id' | 'kind' | 'fair_key'>
@@ -68,6 +70,50 @@ const againAt = query<{ id: JobId }, Tx>()((db, p) => {
   return db.select({ at: t.again_at }).from(t).where(eq(t.id, p.id))
 })
 
+const inserted = counted<JobRow>()((tx, p) =>
+  tx
+    .insert(tx.of(jobs))
+    .values({
+      id: p.id,
+      kind: p.kind,
+      type: p.type,
+      state: p.state,
+      owner: p.owner,
+      fair_key: p.fair_key,
+      unique_key: p.unique_key,
+      payload: p.payload,
+      turn: p.turn,
+      run_at: p.run_at,
+      again_at: p.again_at,
+      lease_until: p.lease_until,
+      fence: p.fence,
+      node: p.node,
+      attempts: p.attempts,
+      progress: p.progress,
+      stage: p.stage,
+      result: p.result,
+      error: p.error,
+      created_at: p.created_at,
+      started_at: p.started_at,
+      completed_at: p.completed_at,
+      lined_up_at: p.lined_up_at,
+    })
+    .onConflictDoNothing(),
+)
+
+const lined = command<{ id: JobId; turn: number }>()((tx, p) => {
+  const t = tx.of(jobs)
+  return tx
+    .update(t)
+    .set({ ...OUT_OF_LINE, node: null, state: 'queued', turn: sql`${p.turn}` })
+    .where(eq(t.id, p.id))
+})
+
+const removed = command<{ id: JobId }>()((tx, p) => {
+  const t = tx.of(jobs)
+  return tx.delete(t).where(eq(t.id, p.id))
+})
+
 const soonest = query()((db) => {
   const t = db.of(jobs)
   const waiting = db
@@ -96,14 +142,11 @@ function unlocked<Q>(tx: Tx, select: Q): Q {
   return (select as unknown as Locking).for('update', { skipLocked: true }) as Q
 }
 
-const OUT_OF_LINE = { turn: null, run_at: null, again_at: null, lease_until: null } as const
-
 /** Rows of jobs. Reads for callers are filtered by owner; the rest is for the workers. */
 export const jobRepository = {
   /** False when an open job of the kind has the same unique key. */
   async insert(tx: Tx, row: JobRow): Promise<boolean> {
-    const added = tx.insert(tx.of(jobs)).values(row).onConflictDoNothing()
-    return (await added.returning({ id: tx.of(jobs).id })).length === 1
+    return (await inserted(tx, row)) === 1
   },
 
   /**
@@ -179,6 +222,9 @@ export const jobRepository = {
     return (await claimed(tx, { id, ...lease }))[0] as JobRow
   },
 
+  /** Puts a waiting job in line. */
+  line: async (tx: Tx, id: JobId, turn: number): Promise<void> => void (await lined(tx, { id, turn })),
+
   /** Puts a job in line or has it wait. */
   async requeue(tx: Tx, id: JobId, place: Pick<JobRow, 'turn' | 'run_at'> & Partial<JobRow>): Promise<void> {
     const t = tx.of(jobs)
@@ -227,7 +273,7 @@ export const jobRepository = {
   },
 
   async remove(tx: Tx, id: JobId): Promise<void> {
-    await tx.delete(tx.of(jobs)).where(eq(tx.of(jobs).id, id))
+    await removed(tx, { id })
   },
 
   async byId(db: Reader, id: JobId): Promise<JobRow | undefined> {

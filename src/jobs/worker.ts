@@ -106,7 +106,7 @@ export function createWorker(
     const lost = await rows.lost(tx, { now, node, limit: BATCH })
     for (const row of lost) await recover(tx, row)
     const due = await rows.due(tx, now, BATCH)
-    for (const one of due) await rows.requeue(tx, one.id, { run_at: null, turn: await rows.nextTurn(tx, one) })
+    for (const one of due) await rows.line(tx, one.id, await rows.nextTurn(tx, one))
     return lost.length + due.length + added
   }
 

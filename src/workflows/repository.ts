@@ -3,11 +3,67 @@ import type { CanvasId } from '../canvases/schema'
 import type { OwnerScope } from '../kernel/caller'
 import { pagesBy } from '../kernel/keyset'
 import type { Page } from '../kernel/page'
-import type { Reader, Tx } from '../kernel/store'
+import { command, counted, type Reader, type Tx } from '../kernel/store'
 import type { RunQuery, WorkflowId, WorkflowRunId } from './schema'
 import { type RunRow, type StepRow, type WorkflowRow, workflowRuns, workflowSteps, workflows } from './table'
 
 const newestFirst = pagesBy(workflowRuns, 'created_at')
+
+const inserted = counted<RunRow>()((tx, p) =>
+  tx
+    .insert(tx.of(workflowRuns))
+    .values({
+      id: p.id,
+      owner: p.owner,
+      workflow_id: p.workflow_id,
+      name: p.name,
+      user_id: p.user_id,
+      api_key_id: p.api_key_id,
+      active_org_id: p.active_org_id,
+      steps: p.steps,
+      trigger_type: p.trigger_type,
+      trigger_data: p.trigger_data,
+      depth: p.depth,
+      status: p.status,
+      next: p.next,
+      executed: p.executed,
+      turn: p.turn,
+      stepwise: p.stepwise,
+      pause: p.pause,
+      warnings: p.warnings,
+      error: p.error,
+      output: p.output,
+      once: p.once,
+      created_at: p.created_at,
+      completed_at: p.completed_at,
+    })
+    .onConflictDoNothing({ target: tx.of(workflowRuns).once }),
+)
+
+const locked = command<{ id: WorkflowId; owner: OwnerScope }>()((tx, p) => {
+  const t = tx.of(workflows)
+  return tx
+    .update(t)
+    .set({ name: sql`${t.name}` })
+    .where(and(eq(t.id, p.id), eq(t.owner, p.owner)))
+    .returning()
+})
+
+const planned = command<{ id: WorkflowId; at: number | null }>()((tx, p) => {
+  const t = tx.of(workflows)
+  return tx
+    .update(t)
+    .set({ next_run_at: sql`${p.at}` })
+    .where(eq(t.id, p.id))
+})
+
+const ran = command<{ id: WorkflowId; at: number }>()((tx, p) => {
+  const t = tx.of(workflows)
+  return tx
+    .update(t)
+    .set({ last_run_at: sql`${p.at}` })
+    .where(eq(t.id, p.id))
+})
 
 /** Rows of runs and their steps, and what runs read of workflows. */
 export const runRepository = {
@@ -27,34 +83,16 @@ export const runRepository = {
 
   /** The same, locked until the transaction commits. */
   async workflowLocked(tx: Tx, owner: OwnerScope, id: WorkflowId): Promise<WorkflowRow | undefined> {
-    const table = tx.of(workflows)
-    const one = and(eq(table.id, id), eq(table.owner, owner))
-    return (
-      await tx
-        .update(table)
-        .set({ name: sql`${table.name}` })
-        .where(one)
-        .returning()
-    )[0]
+    return (await locked(tx, { id, owner }))[0] as WorkflowRow | undefined
   },
 
-  async ran(tx: Tx, id: WorkflowId, last_run_at: number): Promise<void> {
-    const table = tx.of(workflows)
-    await tx.update(table).set({ last_run_at }).where(eq(table.id, id))
-  },
+  ran: async (tx: Tx, id: WorkflowId, at: number): Promise<void> => void (await ran(tx, { id, at })),
 
   /** When its schedule comes next. */
-  async plan(tx: Tx, id: WorkflowId, next_run_at: number | null): Promise<void> {
-    const table = tx.of(workflows)
-    await tx.update(table).set({ next_run_at }).where(eq(table.id, id))
-  },
+  plan: async (tx: Tx, id: WorkflowId, at: number | null): Promise<void> => void (await planned(tx, { id, at })),
 
   /** False when another try of the same request has begun it. */
-  async insert(tx: Tx, row: RunRow): Promise<boolean> {
-    const table = tx.of(workflowRuns)
-    const made = tx.insert(table).values(row).onConflictDoNothing({ target: table.once })
-    return (await made.returning({ id: table.id })).length === 1
-  },
+  insert: async (tx: Tx, row: RunRow): Promise<boolean> => (await inserted(tx, row)) === 1,
 
   async byOnce(db: Reader, owner: OwnerScope, once: string): Promise<RunRow | undefined> {
     const table = db.of(workflowRuns)

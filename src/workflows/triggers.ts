@@ -3,7 +3,7 @@ import { defineJob, type Jobs, type Outcome, type Running } from '../jobs'
 import type { OwnerScope } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import type { UserId } from '../kernel/ids'
-import type { Reader, Store, Tx } from '../kernel/store'
+import type { Reader, Tx } from '../kernel/store'
 import { ExpressionFault, evaluate, isTrue, parseExpression } from '../text'
 import { runRepository as rows } from './repository'
 import { nextOf } from './review'
@@ -13,7 +13,6 @@ import { behalfIn, type StartRun } from './start'
 import type { WorkflowRow } from './table'
 
 type Deps = {
-  store: Store
   clock: Clock
   jobs: Pick<Jobs, 'register' | 'enqueue'>
   fanOut: Pick<FanOut, 'receive'>
@@ -28,7 +27,7 @@ type Due = { workflow: WorkflowId; owner: OwnerScope; at: number }
  * What starts runs by itself: schedules, as a job for the next time of each, and events, by a subscription. Times that
  * were missed, as while no server ran, make up one run.
  */
-export function createTriggers({ store, clock, jobs, fanOut, start, zoneOf }: Deps) {
+export function createTriggers({ clock, jobs, fanOut, start, zoneOf }: Deps) {
   const kind = defineJob<Due, null>({
     ...SCHEDULE_JOB,
     run: (job) => due(job),
@@ -54,7 +53,7 @@ export function createTriggers({ store, clock, jobs, fanOut, start, zoneOf }: De
 
   /** A changed schedule has another time, so the job of the old one does nothing. */
   async function due({ payload: { workflow: id, owner, at } }: Running<Due>): Promise<Outcome<null>> {
-    await store.write(async (tx) => {
+    const effects = async (tx: Tx): Promise<void> => {
       const workflow = await rows.workflowLocked(tx, owner, id)
       if (!workflow?.enabled || workflow.next_run_at !== at) return
       const zone = await zoneOf(tx, workflow.user_id)
@@ -63,8 +62,8 @@ export function createTriggers({ store, clock, jobs, fanOut, start, zoneOf }: De
       if (next !== null) await jobs.enqueue(tx, kind, jobAt(workflow, next))
       const data = { scheduledFor: iso(at) }
       await start(tx, workflow, { trigger: 'schedule', data, behalf: behalfIn(workflow) })
-    })
-    return {}
+    }
+    return { effects }
   }
 
   async function happened(
