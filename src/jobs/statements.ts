@@ -15,6 +15,7 @@ export const inserted = counted<JobRow>()((tx, p) =>
       type: p.type,
       state: p.state,
       owner: p.owner,
+      key_id: p.key_id,
       fair_key: p.fair_key,
       unique_key: p.unique_key,
       payload: p.payload,
@@ -33,7 +34,7 @@ export const inserted = counted<JobRow>()((tx, p) =>
       started_at: p.started_at,
       completed_at: p.completed_at,
       lined_up_at: p.lined_up_at,
-    })
+    } satisfies Record<keyof JobRow, unknown>)
     .onConflictDoNothing(),
 )
 

@@ -36,7 +36,7 @@ const inserted = counted<RunRow>()((tx, p) =>
       once: p.once,
       created_at: p.created_at,
       completed_at: p.completed_at,
-    })
+    } satisfies Record<keyof RunRow, unknown>)
     .onConflictDoNothing({ target: tx.of(workflowRuns).once }),
 )
 
