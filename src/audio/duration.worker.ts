@@ -1,5 +1,5 @@
 import { parseBuffer, parseFile } from 'music-metadata'
-import type { WorkerReply } from '../kernel/worker-pool'
+import { LOADED, type WorkerReply } from '../kernel/worker-pool'
 
 export type DurationOrder = { path: string } | { mp3: Uint8Array }
 /** Null seconds: it cannot be told. `isSilent`: there is certainly no sound in it. */
@@ -32,3 +32,5 @@ async function measured(order: DurationOrder): Promise<DurationAnswer> {
   const isMeasured = duration !== undefined && Number.isFinite(duration) && duration >= 0
   return { seconds: isMeasured ? duration : null, isSilent: hasAudio === false || !codec }
 }
+
+self.postMessage(LOADED)

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { createMp3Encoder } from 'wasm-media-encoders'
-import type { WorkerReply } from '../kernel/worker-pool'
+import { LOADED, type WorkerReply } from '../kernel/worker-pool'
 import { createStretcher } from './stretch'
 
 /** A WAV file of one channel and 16 bits, and how many times as long it shall last. */
@@ -75,3 +75,5 @@ function joined(pieces: readonly Uint8Array[]): Uint8Array {
   }
   return whole
 }
+
+self.postMessage(LOADED)

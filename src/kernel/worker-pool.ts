@@ -3,6 +3,9 @@ import { createSemaphore } from './semaphore'
 /** What a worker's script posts back for each task. */
 export type WorkerReply<Answer> = { ok: true; answer: Answer } | { ok: false; problem: string }
 
+/** What a worker's script posts once it is loaded: the time of its first task counts from then. */
+export const LOADED = 'loaded'
+
 /** Why a worker gave no answer: it exceeded its time or memory and was ended, or its script failed. */
 export class WorkerFailure extends Error {
   override name = 'WorkerFailure'
@@ -31,11 +34,17 @@ type Options = {
 }
 
 type TaskLimits = {
+  /** Without the time that a new thread takes to load its script. */
   timeoutMs: number
   signal: AbortSignal
   /** The owner of the task; owners with fewer running tasks are served first. Absent: one common owner. */
   who?: string
 }
+
+type Wait = { timeoutMs: number; loadingMs: number; signal: AbortSignal }
+
+/** On a machine so busy that a thread takes seconds to load, what it was opened for is no reason to refuse. */
+const LOADING_MS = 20_000
 
 export type WorkerPool<Task, Answer> = {
   /** Throws {@link WorkerFailure}, or the signal's reason. */
@@ -60,17 +69,23 @@ export function createWorkerPool<Task, Answer>({
     run: (task, { timeoutMs, signal, who = '' }) =>
       semaphore.run(who, async () => {
         signal.throwIfAborted()
-        return await ask(free.pop() ?? open(), task, timeoutMs, signal)
+        const idle = free.pop()
+        return await ask(idle ?? open(), task, { timeoutMs, loadingMs: idle ? 0 : LOADING_MS, signal })
       }),
   }
 
-  async function ask(worker: Worker, task: Task, timeoutMs: number, signal: AbortSignal): Promise<Answer> {
+  async function ask(worker: Worker, task: Task, { timeoutMs, loadingMs, signal }: Wait): Promise<Answer> {
     const { promise, resolve, reject } = Promise.withResolvers<WorkerReply<Answer>>()
-    const timer = setTimeout(() => reject(new WorkerFailure('timeout', `no answer in ${timeoutMs} ms`)), timeoutMs)
+    const endAfter = (ms: number) => setTimeout(() => reject(new WorkerFailure('timeout', `no answer in ${ms} ms`)), ms)
+    let timer = endAfter(loadingMs + timeoutMs)
     const watch = growthBytes === undefined ? null : watchGrowth(growthBytes, reject)
     const onAbort = () => reject(signal.reason)
     signal.addEventListener('abort', onAbort, { once: true })
-    worker.onmessage = ({ data }: MessageEvent<WorkerReply<Answer>>) => resolve(data)
+    worker.onmessage = ({ data }: MessageEvent<WorkerReply<Answer> | typeof LOADED>) => {
+      if (data !== LOADED) return resolve(data)
+      clearTimeout(timer)
+      timer = endAfter(timeoutMs)
+    }
     worker.onerror = ({ message }) => reject(new WorkerFailure('failed', message))
     worker.postMessage(task)
     try {

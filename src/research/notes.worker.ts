@@ -1,4 +1,4 @@
-import type { WorkerReply } from '../kernel/worker-pool'
+import { LOADED, type WorkerReply } from '../kernel/worker-pool'
 import { copiesAmong } from './likeness'
 import { type Given, type Reading, readSources } from './notes'
 
@@ -20,3 +20,5 @@ function read(order: ReadingOrder | CopiesOrder): WorkerReply<Reading | Copies> 
     return { ok: false, problem: String(error) }
   }
 }
+
+self.postMessage(LOADED)

@@ -1,5 +1,5 @@
 import { getDocumentProxy } from 'unpdf'
-import type { WorkerReply } from '../kernel/worker-pool'
+import { LOADED, type WorkerReply } from '../kernel/worker-pool'
 import type { PageAnswer } from './page-reader.worker'
 
 export type DocumentOrder = { bytes: Uint8Array; maxChars: number }
@@ -59,3 +59,5 @@ async function titleOf(document: Document): Promise<string | null> {
   const title: unknown = 'Title' in info ? info.Title : null
   return typeof title === 'string' ? title.trim().slice(0, 500) || null : null
 }
+
+self.postMessage(LOADED)

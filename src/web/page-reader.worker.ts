@@ -1,6 +1,6 @@
 import { Readability } from '@mozilla/readability'
 import { parseHTML } from 'linkedom'
-import type { WorkerReply } from '../kernel/worker-pool'
+import { LOADED, type WorkerReply } from '../kernel/worker-pool'
 import { textOf } from './page-text'
 
 export type PageOrder = { html: string; maxChars: number }
@@ -40,3 +40,5 @@ function readable(html: string): PageAnswer {
   const publishedAt = article?.publishedTime || null
   return { title: article?.title || ownTitle, text: article?.content || everything, publishedAt }
 }
+
+self.postMessage(LOADED)

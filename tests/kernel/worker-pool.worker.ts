@@ -1,3 +1,5 @@
+import { LOADED } from '../../src/kernel/worker-pool'
+
 declare const self: Worker
 
 let orders = 0
@@ -21,3 +23,5 @@ function grow(): void {
     while (performance.now() < until) orders++
   }
 }
+
+self.postMessage(LOADED)

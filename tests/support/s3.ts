@@ -10,7 +10,8 @@ export function startS3() {
     async fetch(request) {
       const { pathname, searchParams } = new URL(request.url)
       if (!request.headers.get('authorization')?.startsWith('AWS4-HMAC-SHA256 Credential=id/')) {
-        refused.push(`${request.method} ${pathname}`)
+        // A page of another test may still look for a server that had this port before.
+        if (pathname.startsWith('/bucket')) refused.push(`${request.method} ${pathname}`)
         return new Response(null, { status: 403 })
       }
       const key = decodeURIComponent(pathname.replace(/^\/bucket\/?/, ''))

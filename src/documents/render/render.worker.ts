@@ -1,4 +1,4 @@
-import type { WorkerReply } from '../../kernel/worker-pool'
+import { LOADED, type WorkerReply } from '../../kernel/worker-pool'
 import { readMarkdown } from '../blocks/markdown'
 import { type Block, type Document, type Image, plain } from '../blocks/model'
 import { outlineOf } from '../outline/outline'
@@ -88,3 +88,5 @@ const sourcesIn = (blocks: readonly Block[]): Set<string> =>
       return block.type === 'list' ? block.items.flatMap((item) => [...sourcesIn(item)]) : []
     }),
   )
+
+self.postMessage(LOADED)

@@ -1,5 +1,5 @@
 import { compiledOf } from '../../kernel/compiled'
-import type { WorkerReply } from '../../kernel/worker-pool'
+import { LOADED, type WorkerReply } from '../../kernel/worker-pool'
 import type { AboutText } from '../guardrail'
 import { type CompiledRule, compileRule, weightOf } from '../policy/compile-rule'
 import type { GuardrailRule } from '../schema'
@@ -54,3 +54,5 @@ function compiledRules({ key, owner, rules }: RulesOrder): readonly CompiledRule
   kept.put(key, compiled, { owner, weight: weightOf(compiled) })
   return compiled
 }
+
+self.postMessage(LOADED)

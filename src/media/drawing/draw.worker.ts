@@ -1,5 +1,5 @@
 import { Resvg } from '@resvg/resvg-js'
-import type { WorkerReply } from '../../kernel/worker-pool'
+import { LOADED, type WorkerReply } from '../../kernel/worker-pool'
 import { compose, type SceneOrder, toSvg } from '../scenes'
 import { labelled } from './png-label'
 
@@ -18,3 +18,5 @@ function answered(order: SceneOrder): WorkerReply<Uint8Array> {
     return { ok: false, problem: String(error) }
   }
 }
+
+self.postMessage(LOADED)

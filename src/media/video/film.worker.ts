@@ -1,5 +1,5 @@
 import { createH264MP4Encoder } from 'h264-mp4-encoder'
-import type { WorkerReply } from '../../kernel/worker-pool'
+import { LOADED, type WorkerReply } from '../../kernel/worker-pool'
 import { framesOf } from './film'
 import { finished } from './mp4'
 import { toPng } from './png'
@@ -76,3 +76,5 @@ async function collected(): Promise<void> {
   Bun.gc(true)
   await new Promise<void>((resolve) => setImmediate(resolve))
 }
+
+self.postMessage(LOADED)

@@ -1,5 +1,5 @@
 import { Resvg } from '@resvg/resvg-js'
-import type { WorkerReply } from '../../kernel/worker-pool'
+import { LOADED, type WorkerReply } from '../../kernel/worker-pool'
 import { toSvg } from '../scenes'
 import { provenanceMark } from './storyboard'
 
@@ -14,3 +14,5 @@ self.onmessage = ({ data: { width, height } }: MessageEvent<MarkOrder>) => {
   const reply: WorkerReply<Uint8Array> = { ok: true, answer }
   self.postMessage(reply)
 }
+
+self.postMessage(LOADED)

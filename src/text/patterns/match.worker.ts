@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { WorkerReply } from '../../kernel/worker-pool'
+import { LOADED, type WorkerReply } from '../../kernel/worker-pool'
 import { type Backtracker, openBacktracker, UnknownSyntax } from './backtracking'
 import { type CheckedPattern, checkPattern } from './check'
 import { backtrackingExpression, compilePattern, type RulePattern } from './rule-pattern'
@@ -73,3 +73,5 @@ async function checked({ check: source, budgetMs }: CheckTask): Promise<{ checke
     throw error
   }
 }
+
+self.postMessage(LOADED)

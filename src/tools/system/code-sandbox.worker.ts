@@ -7,7 +7,7 @@ import {
   RELEASE_SYNC,
   Scope,
 } from 'quickjs-emscripten'
-import type { WorkerReply } from '../../kernel/worker-pool'
+import { LOADED, type WorkerReply } from '../../kernel/worker-pool'
 
 export type CodeOrder = { code: string; timeoutMs: number; memoryBytes: number; maxChars: number }
 /** `value` is JSON text, or null when there is none; `error` is what the code threw. */
@@ -142,3 +142,5 @@ function takeDown(dispose: () => void): void {
     module = null
   }
 }
+
+self.postMessage(LOADED)

@@ -5,8 +5,16 @@ import { chromiumPath } from './chromium-path'
 
 /** `describe` where a Chromium is; elsewhere the tests are skipped, and the line says why. */
 export const inChromium = (name: string, run: () => void): void => {
-  if (chromiumPath) describe(name, run)
-  else describe.skip(`${name} (no Chromium: set BUN_CHROME_PATH)`, run)
+  if (!chromiumPath) return describe.skip(`${name} (no Chromium: set BUN_CHROME_PATH)`, run)
+  describe(name, () => {
+    // Not of this module: it is loaded once for all files of a worker, and only the first one's end would be heard.
+    afterAll(async () => {
+      const last = running
+      running = null
+      await (await last)?.close()
+    })
+    run()
+  })
 }
 
 // A browser on a busy machine takes its time; a test that hangs ends its browser.
@@ -24,11 +32,6 @@ const browser = (): Promise<Browser> => {
   })
   return running
 }
-
-afterAll(async () => {
-  await (await running)?.close()
-  running = null
-})
 
 type Look = {
   width?: number
