@@ -6,6 +6,7 @@ import { renderDocx } from '../../src/documents/render/docx'
 import { renderPdf } from '../../src/documents/render/pdf'
 import { renderPptx } from '../../src/documents/render/pptx'
 import { renderXlsx } from '../../src/documents/render/xlsx'
+import { LOADED } from '../../src/kernel/worker-pool'
 import { documentOf, EVERYTHING, hasOffice, hasPdftotext, opened, pdfText } from './support'
 
 const everything = documentOf(EVERYTHING)
@@ -22,7 +23,8 @@ async function drawnOn(texts: readonly string[]): Promise<string[]> {
   const digests: string[] = []
   for (const markdown of texts) {
     const drawn = Promise.withResolvers<Uint8Array>()
-    worker.onmessage = ({ data }) => (data.ok ? drawn.resolve(data.answer.bytes) : drawn.reject(data.problem))
+    worker.onmessage = ({ data }) =>
+      data !== LOADED && (data.ok ? drawn.resolve(data.answer.bytes) : drawn.reject(data.problem))
     const about = { title: 'T', subtitle: null, language: null, createdAt: 0, pictures: new Map() }
     worker.postMessage({ format: 'pdf', markdown, ...about })
     digests.push(Bun.hash(await drawn.promise).toString(16))

@@ -4,8 +4,11 @@ import puppeteer, { type Browser, type Frame, type Page } from 'puppeteer-core'
 import { chromiumPath } from './chromium-path'
 
 /** `describe` where a Chromium is; elsewhere the tests are skipped, and the line says why. */
-export const inChromium = (name: string, run: () => void): void => {
-  if (!chromiumPath) return describe.skip(`${name} (no Chromium: set BUN_CHROME_PATH)`, run)
+export const inChromium = (name: string, run: () => void | Promise<void>): void => {
+  if (!chromiumPath) {
+    describe.skip(`${name} (no Chromium: set BUN_CHROME_PATH)`, run)
+    return
+  }
   describe(name, () => {
     // Not of this module: it is loaded once for all files of a worker, and only the first one's end would be heard.
     afterAll(async () => {
@@ -13,7 +16,7 @@ export const inChromium = (name: string, run: () => void): void => {
       running = null
       await (await last)?.close()
     })
-    run()
+    return run()
   })
 }
 
