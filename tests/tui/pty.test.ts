@@ -86,7 +86,7 @@ describe('in a real terminal', () => {
     await pty.shows('waiting first')
     pty.type('q')
     expect(await pty.exited).toBe(0)
-    expect(pty.buffer()).toBe('normal')
+    await eventually(() => pty.buffer() === 'normal')
   }, 120_000)
 
   test('a resize draws the wide layouts, and back', async () => {
@@ -159,7 +159,7 @@ describe('in a real terminal', () => {
   test('--screen-reader writes lines, and takes words', async () => {
     const pty = await dashboard(['--screen-reader'])
     await pty.shows('The connection is live.')
-    expect(pty.buffer()).toBe('normal')
+    await eventually(() => pty.buffer() === 'normal')
     pty.type('jobs\n')
     await pty.shows('Jobs.')
     pty.type('list\n')

@@ -52,6 +52,7 @@ export const refusal = (
 export async function scripted(script: Script = {}) {
   const received: Received[] = []
   const listeners = new Set<ReadableStreamDefaultController<string>>()
+  let status = 'ai'
   const { files, nameOf } = await assets()
   const config = {
     id: WIDGET,
@@ -96,11 +97,14 @@ export async function scripted(script: Script = {}) {
     if (path === '') return (await script.session?.(got)) ?? Response.json(begun(), { status: 201 })
     if (path.endsWith('/messages')) return (await script.message?.(got)) ?? streamed('Good ', 'day.')
     if (path.endsWith('/events')) return events(request)
-    if (path.endsWith('/request-human')) return Response.json({ session_id: SESSION, takeover_status: 'requested' })
+    if (path.endsWith('/request-human')) {
+      status = 'requested'
+      return Response.json({ session_id: SESSION, takeover_status: status })
+    }
     if (path.endsWith('/feedback')) return Response.json({ recorded: true })
     return (
       (await script.current?.()) ??
-      Response.json({ session_id: SESSION, status: 'open', takeover_status: 'ai', messages: [] })
+      Response.json({ session_id: SESSION, status: 'open', takeover_status: status, messages: [] })
     )
   }
 

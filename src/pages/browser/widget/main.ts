@@ -162,8 +162,9 @@ function took(message: Message): void {
 }
 
 async function catchUp(): Promise<void> {
+  const known = people.changes()
   const { messages, takeover_status, status } = await visitor.current(null)
-  people.change({ takeover_status })
+  if (people.changes() === known) people.change({ takeover_status })
   for (const message of messages) took(message)
   if (status === 'closed') close()
 }

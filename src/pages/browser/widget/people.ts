@@ -15,6 +15,7 @@ const TYPING_MS = 5_000
 /** Who answers: the assistant, or a person and their name (contract 15). */
 export function createPeople({ panel, transcript, tell }: Options) {
   let status: Status = 'ai'
+  let changes = 0
   let name: string = WORDS.somebody
   let typingEnds: ReturnType<typeof setTimeout> | undefined
 
@@ -26,7 +27,10 @@ export function createPeople({ panel, transcript, tell }: Options) {
     draw,
     name: () => name,
     status: () => status,
+    /** Grows with each change: what was asked for before the last one may be older than it. */
+    changes: () => changes,
     change(takeover: Takeover): void {
+      changes += 1
       const before = status
       status = takeover.takeover_status
       if (takeover.operator?.name) name = takeover.operator.name
