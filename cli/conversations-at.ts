@@ -1,6 +1,6 @@
 import type { Conversation } from '../src/conversations/schema'
 import { expectData, usageFailure } from './failure'
-import type { PageOrder } from './pages'
+import { eachEntry, type PageOrder } from './pages'
 import type { Shell } from './shell'
 
 type Wanted = { key?: string | undefined; since?: number | undefined }
@@ -18,14 +18,12 @@ type At = {
   remove(id: string): Promise<{ deleted: true }>
 }
 
-const PAGE = 100
-
 /** Conversations over either API: operators reach everyone's, tenants their own (dx 2.14). */
 export async function conversationsAt(shell: Shell, { key, since }: Wanted) {
   const recent = since === undefined ? {} : { since: new Date(shell.clock.now() - since).toISOString() }
   const { api } = await shell.connect()
   const at = api === 'operator' ? await everyones(shell, recent, key) : await own(shell, recent, key)
-  return { ...at, all: () => eachOf(at.page) }
+  return { ...at, all: () => eachEntry(at.page) }
 }
 
 async function everyones(shell: Shell, recent: { since?: string }, key?: string): Promise<At> {
@@ -67,13 +65,5 @@ async function own(shell: Shell, recent: { since?: string }, key?: string): Prom
     },
     read,
     remove: async (id) => expectData(await one(id).delete()),
-  }
-}
-
-async function* eachOf(page: At['page']): AsyncGenerator<Listed> {
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const found = await page({ limit: PAGE, ...(cursor ? { cursor } : {}) })
-    yield* found.items
-    cursor = found.next
   }
 }

@@ -14,6 +14,19 @@ type Paging = { limit: number | undefined; cursor: string | undefined; all: bool
 /** Paging parameters of a request. */
 export type PageOrder = { limit: number; cursor?: string }
 
+const MOST = 100
+
+/** Every entry of a paged list, read as they are asked for. */
+export async function* eachEntry<T>(
+  page: (order: PageOrder) => Promise<{ items: T[]; next: string | null }>,
+): AsyncGenerator<T> {
+  for (let next: string | null | undefined; next !== null; ) {
+    const found = await page({ limit: MOST, ...(next ? { cursor: next } : {}) })
+    yield* found.items
+    next = found.next
+  }
+}
+
 type Listing = {
   page(order: PageOrder): Promise<{ items: object[]; next: string | null }>
   columns: readonly Column[]

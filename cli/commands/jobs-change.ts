@@ -4,9 +4,9 @@ import { defineCommand } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'
 import { column } from '../output/columns'
 import type { Shell } from '../shell'
-import { argument, choice, duration, flag, text, words } from '../words'
+import { argument, duration, flag, text, words } from '../words'
 import { ID, IDS, jobColumns, jobOver } from './jobs-columns'
-import { allJobs } from './jobs-find'
+import { allJobs, jobFilters } from './jobs-find'
 
 const common = { apis: ['tenant', 'operator'], columns: jobColumns } as const
 
@@ -46,8 +46,7 @@ const retryJobs = defineCommand({
   args: { ids: words(IDS) },
   flags: {
     all: flag('every failed job that the filters leave, instead of ids'),
-    type: choice(['research', 'video'], 'only of this type'),
-    key: text('KEY', 'only those that this key ordered'),
+    ...jobFilters,
     since: duration('TIME', 'only those that failed so lately'),
     error: text('WORDS', 'only those whose error has these words'),
   },

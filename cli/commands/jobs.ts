@@ -7,7 +7,7 @@ import { pageFlags, printPages } from '../pages'
 import type { Shell } from '../shell'
 import { argument, choice, duration, flag, text } from '../words'
 import { hasEnded, ID, jobColumns, jobOver, progressBar } from './jobs-columns'
-import { jobPages } from './jobs-find'
+import { jobFilters, jobPages } from './jobs-find'
 
 const POLL_MS = 2_000
 const PATIENCE_MS = 600_000
@@ -33,9 +33,9 @@ const listJobs = defineCommand({
   exits: [3, 4, 7],
   watchable: true,
   flags: {
-    type: choice(['research', 'video'], 'only of this type'),
+    type: jobFilters.type,
     status: choice(['queued', 'active', 'completed', 'failed'], 'only in this state'),
-    key: text('KEY', 'only those that this key ordered'),
+    key: jobFilters.key,
     older: duration('TIME', 'only those that were put in line at least so long ago'),
     ...pageFlags,
   },
@@ -43,10 +43,10 @@ const listJobs = defineCommand({
     const pages = await jobPages(shell, { type, status, key })
     await printPages(shell, paging, {
       page: async (order) => {
-        const found = await pages(order)
+        const { items, next } = await pages(order)
         const until = shell.clock.now() - older
-        const old = found.jobs.filter(({ created_at }) => Date.parse(created_at ?? '') <= until)
-        return { items: older > 0 ? old : found.jobs, next: found.next_cursor }
+        const old = items.filter(({ created_at }) => Date.parse(created_at ?? '') <= until)
+        return { items: older > 0 ? old : items, next }
       },
       columns: jobColumns,
       empty: 'No jobs yet. Research and video requests show up here.',

@@ -1,5 +1,5 @@
 import { PageQuery } from '../kernel/page'
-import { pageOf, type Static, Timestamp, t } from '../kernel/schema'
+import { deletionMembers, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 import { ConversationId } from './schema'
 
 /** A conversation as operators see it: what it is about is its owner's. */
@@ -28,8 +28,7 @@ export type OverseenQuery = Static<typeof OverseenQuery>
 
 export const ConversationPurge = t.Object({
   owner: t.String({ description: 'The organization or user whose conversations go' }),
-  before: t.String({ format: 'date-time', description: 'Only those last updated before' }),
-  count_only: t.Optional(t.Boolean({ description: 'Says how many, and deletes none' })),
+  ...deletionMembers('Only those last updated before'),
 })
 export type ConversationPurge = Static<typeof ConversationPurge>
 

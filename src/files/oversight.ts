@@ -22,7 +22,7 @@ type Deps = {
   audit: AuditLog
   /** Whose files a word of an operator names. Throws 404. */
   ownerNamed(reader: Reader, word: string): Promise<OwnerScope>
-  /** Removes one artifact and, with the commit, bytes that nobody has any more. */
+  /** Removes one artifact, and its bytes once the commit stands, unless another artifact has the same. */
   take(tx: Tx, id: ArtifactId, owner: OwnerScope): Promise<boolean>
 }
 

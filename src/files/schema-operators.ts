@@ -1,5 +1,5 @@
 import { PageQuery } from '../kernel/page'
-import { nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
+import { deletionMembers, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 import { ARTIFACT_TYPES, ArtifactId } from './schema'
 
 /** An artifact as operators see it: without a link, a title and the prompt. */
@@ -43,9 +43,8 @@ export const ArtifactSizes = t.Object(
 export type ArtifactSizes = Static<typeof ArtifactSizes>
 
 export const ArtifactPrune = t.Object({
-  before: t.String({ format: 'date-time', description: 'Only those made before' }),
+  ...deletionMembers('Only those made before'),
   owner: t.Optional(t.String({ description: 'Only of this organization or user' })),
-  count_only: t.Optional(t.Boolean({ description: 'Says how many, and deletes none' })),
 })
 export type ArtifactPrune = Static<typeof ArtifactPrune>
 

@@ -146,6 +146,12 @@ export const oneOf = <const Words extends readonly string[]>(words: Words, optio
 
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
+/** What an operator's deletion by age says besides whose; `before` tells which moment of a thing counts. */
+export const deletionMembers = (before: string) => ({
+  before: Type.String({ format: 'date-time', description: before }),
+  count_only: Type.Optional(Type.Boolean({ description: 'Says how many, and deletes none' })),
+})
+
 /** ISO 8601 in UTC, as every time on the wire. */
 export const Timestamp = Type.String({ format: 'date-time' })
 

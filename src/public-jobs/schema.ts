@@ -1,6 +1,6 @@
 import { JOB_STATES, JOB_TYPES, JobId, STEP_KINDS } from '../jobs/schema'
 import { PageQuery } from '../kernel/page'
-import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
+import { deletionMembers, JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 
 const members = {
   id: JobId.schema,
@@ -77,9 +77,8 @@ export const JobQueues = t.Object(
 export type JobQueues = Static<typeof JobQueues>
 
 export const JobPurge = t.Object({
-  before: t.String({ format: 'date-time', description: 'Only jobs that ended before' }),
+  ...deletionMembers('Only jobs that ended before'),
   owner: t.Optional(t.String({ description: 'Only of this organization or user' })),
-  count_only: t.Optional(t.Boolean({ description: 'Says how many, and deletes none' })),
 })
 export type JobPurge = Static<typeof JobPurge>
 

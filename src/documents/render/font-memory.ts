@@ -12,7 +12,11 @@ type Drawn = {
   validateLocalFile(file: string): void
 }
 
-/** pdfmake reads and parses its fonts for each document: up to 10 MB for Chinese. This thread does it once for each. */
+/**
+ * pdfmake reads and parses its fonts for each document: up to 10 MB for Chinese. This thread does it once for each. The
+ * one file that reads private parts of pdfmake for that, which has no public memory of fonts; as a patch it could go to
+ * pdfmake. tests/documents/font-memory.test.ts fails when a release changes these parts.
+ */
 export function rememberFonts(): void {
   const drawn = (PdfDocument as { prototype: Drawn }).prototype
   const provide = drawn.provideFont
