@@ -5,9 +5,9 @@ import type { Tools } from '../tools'
 import { fitResults } from './fit'
 import { observe } from './observe'
 import { openingMessages, sayLast, toRequest } from './request'
-import type { Acting, Emit, Spent, Task, Thought } from './schema'
+import type { Acting, Emit, Offered, Spent, Task, Thought } from './schema'
 import { createTally } from './tally'
-import { takeTurn, thoughtOf, withOwnIds } from './turn'
+import { demands, NOT_CALLED, takeTurn, thoughtOf, wantedBy, withOwnIds } from './turn'
 
 type Deps = { engines: EngineService; tools: Tools; clock: Clock; trace?: Trace }
 
@@ -73,10 +73,15 @@ export function createAgent(deps: Deps) {
       stopped = await whyStop(task, acting, messages, iteration)
       if (stopped?.tokens === 0) return tally.cutShort(stopped.why, acting.unpaid)
       if (stopped) sayLast(messages, SYNTHESISE)
-      const request = turnRequest(task, acting, messages, stopped)
+      const offered = offeredNow(task, acting, iteration)
+      const request = turnRequest(task, offered, messages, stopped)
       const turn = await takeTurn(deps, task.engineId, request, emit && tally.following(emit))
-      const calls = stopped ? [] : withOwnIds(turn.toolCalls.slice(0, callsLeft(acting)), task.mode)
-      if (!calls.length) return tally.end(turn, stopped?.why)
+      const wanted = stopped ? [] : task.offered ? wantedBy(offered, turn.toolCalls) : turn.toolCalls
+      const theirs = wanted.filter(({ name }) => task.offered?.tools.some((tool) => tool.name === name))
+      // What is called beside it is asked for again, once the client has answered.
+      if (theirs.length) return tally.handOver(turn, withOwnIds(theirs, task.mode))
+      const calls = withOwnIds(wanted.slice(0, callsLeft(acting)), task.mode)
+      if (!calls.length) return tally.end(turn, stopped?.why ?? (demands(offered) ? NOT_CALLED : undefined))
       tally.add(turn)
       messages.push({ role: 'assistant', content: turn.text, toolCalls: calls })
       const seen = await observe(deps, acting, task.signal, calls, emit)
@@ -116,10 +121,17 @@ const outOfCalls = ({ maxCalls = MAX_CALLS_A_RUN }: Acting): string =>
 /** Why no more tools are called, and the tokens left for the answer; with 0, the text so far is the answer. */
 type Stop = { why: string; tokens: number }
 
+/** The tools of a turn, the client's own among them. What its choice demands is demanded of the first turn only. */
+function offeredNow({ offered }: Task, { toolset }: Acting, iteration: number): Offered {
+  if (!offered) return { tools: toolset.definitions, choice: 'auto', oneCallATurn: false }
+  const choice = iteration > 1 && demands(offered) ? 'auto' : offered.choice
+  return { ...offered, choice, tools: [...toolset.definitions, ...offered.tools] }
+}
+
 /** The last turn names the tools as well: some upstreams refuse a history with calls of tools they were not given. */
-const turnRequest = (task: Task, { toolset }: Acting, messages: Message[], stopped: Stop | null): RunRequest => ({
-  ...toRequest(task, [...messages]),
-  tools: toolset.definitions,
+const turnRequest = (task: Task, offered: Offered, messages: Message[], stopped: Stop | null): RunRequest => ({
+  ...toRequest({ ...task, offered: task.offered && offered }, [...messages]),
+  tools: offered.tools,
   ...(stopped ? { toolChoice: 'none', maxOutputTokens: stopped.tokens } : {}),
 })
 

@@ -31,7 +31,13 @@ export type Task = {
   offered: Offered | null
 }
 
-export type Offered = { tools: readonly EngineTool[]; choice: ToolChoice; oneCallATurn: boolean }
+export type Offered = {
+  tools: readonly EngineTool[]
+  choice: ToolChoice
+  oneCallATurn: boolean
+  /** Names of the tools that may be called; absent for all. Those of MCP servers among them are not known at first. */
+  only?: readonly string[]
+}
 
 /** The tools of a task, and what limits and pays for them (contract 22.5). */
 export type Acting = {

@@ -41,6 +41,12 @@ export function createTally(spent: Spent) {
     return thought(turn, finish, why)
   }
 
+  /** Ends with calls that the client makes itself. */
+  function handOver(turn: Turn, toolCalls: Thought['toolCalls']): Thought {
+    add(turn)
+    return { ...thought(turn, 'tool-calls'), toolCalls, warnings: [] }
+  }
+
   /** Ends without another turn: the text so far is the answer; without any text the refusal is thrown. */
   function cutShort(why: string, refusal: () => Error): Thought {
     if (!content || !last) throw refusal()
@@ -69,5 +75,5 @@ export function createTally(spent: Spent) {
   /** The warning for an answer without text: an engine may end with a call that is not run. */
   const silence = () => (content.trim() || !spent.uses.length ? [] : [SILENT])
 
-  return { add, following, end, cutShort }
+  return { add, following, end, handOver, cutShort }
 }

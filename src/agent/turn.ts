@@ -92,16 +92,18 @@ export function thoughtOf(turn: Turn, { mode, offered }: Pick<Task, 'mode' | 'of
   }
 }
 
-const demands = (offered: Offered | null): boolean =>
+/** Whether a call is wanted for sure. */
+export const demands = (offered: Offered | null): boolean =>
   offered !== null && offered.choice !== 'auto' && offered.choice !== 'none'
 
-const NOT_CALLED = 'The engine was told to call a function, as "tool_choice" says, and called none that was asked for.'
+export const NOT_CALLED =
+  'The engine was told to call a function, as "tool_choice" says, and called none that was asked for.'
 
 /**
  * Leaves out calls that `tool_choice` does not allow, which clients rely on and engines do not always obey (contract
  * 4). A call that is wanted and does not come cannot be made for them.
  */
-function wantedBy(offered: Offered | null, calls: readonly ToolCall[]): readonly ToolCall[] {
+export function wantedBy(offered: Offered | null, calls: readonly ToolCall[]): readonly ToolCall[] {
   if (!offered || offered.choice === 'none') return []
   const { choice, oneCallATurn } = offered
   const allowed = typeof choice === 'string' ? offered.tools : [choice]

@@ -12,7 +12,7 @@ import { findEngine, type Message } from '../engines'
 import { said } from '../kernel/errors'
 import { blankPrompt, emptyPrompt } from './errors'
 import { formatOf } from './format'
-import { functionsOf, turnsWithCalls } from './functions'
+import { functionsOf, serversIn, turnsWithCalls } from './functions'
 import { asks, assertContent, imagesOf, spoken, textOf } from './parts'
 import type { ChatMessage, ChatOrder } from './schema'
 
@@ -31,6 +31,7 @@ export function requestFromChat(order: ChatOrder): CompletionRequest<ChatComplet
   const system = order.messages.filter(({ role }) => role === 'system' || role === 'developer').map(textOf)
   const engine = engineOf(order.model)
   const functions = functionsOf(order)
+  const servers = serversIn(order)
   const { json, checkJson } = formatOf(order)
   const { turns, images, dropped } = toldBefore(order.messages, last, functions !== null)
   return {
@@ -55,6 +56,7 @@ export function requestFromChat(order: ChatOrder): CompletionRequest<ChatComplet
     temperature: order.temperature ?? undefined,
     skills: order.skills ?? [],
     tools: [],
+    ...(servers.length ? { servers } : {}),
     maxIterations: DEFAULT_ITERATIONS,
     functions,
     json,

@@ -3,15 +3,24 @@ import type { CompletionRequest } from '../completions'
 import type { EngineTool, Message, ToolCall } from '../engines'
 import { invalidInput, said } from '../kernel/errors'
 import { newAllowance, sizeIfWritten } from '../tools'
+import type { McpServer } from '../tools/schema'
 import { assertSchema } from './assert-schema'
 import { spoken, textOf } from './parts'
 import type { ChatMessage, ChatOrder, FunctionCall, FunctionTool } from './schema'
 
 const NO_PARAMETERS = { type: 'object', properties: {} }
 
+type ChatTool = NonNullable<ChatOrder['tools']>[number]
+
+/** The MCP servers among the tools of a chat (contract 28.2). */
+export const serversIn = ({ tools }: ChatOrder): McpServer[] => (tools ?? []).filter(isServer)
+
+const isServer = (tool: ChatTool): tool is McpServer => tool.type === 'mcp'
+
 /**
- * The functions a chat client offers (contract 4); null without any. Throws 400 `validation_error` on a name used
- * twice, on parameters that are not a schema, and on a `tool_choice` that is not among them.
+ * The functions a chat client offers, none beside MCP servers (contract 4); null without tools. Throws 400
+ * `validation_error` on a name used twice, on parameters that are not a schema, and on a `tool_choice` that is not among
+ * them. What a choice names of an MCP server is looked for when its tools are known.
  */
 export function functionsOf({
   tools,
@@ -21,26 +30,36 @@ export function functionsOf({
   if (!tools?.length) return null
   const names = new Set<string>()
   const allowance = newAllowance()
-  for (const [place, { function: offered }] of tools.entries()) {
+  const functions: FunctionTool[] = []
+  for (const [place, tool] of tools.entries()) {
+    if (isServer(tool)) continue
+    const offered = tool.function
+    functions.push(tool)
     if (names.has(offered.name)) throw twice(place, offered.name)
     names.add(offered.name)
     const path = `tools[${place}].function.parameters`
     // Engines refuse an invalid schema. Patterns are not run here, since the client checks the arguments itself.
     if (offered.parameters) assertSchema(offered.parameters, path, allowance, sizeIfWritten)
   }
-  return { ...choose(tools.map(toEngineTool), choice ?? 'auto', names), oneCallATurn: parallel === false }
+  const labels = tools.filter(isServer).map(({ server_label }) => `${server_label}__`)
+  const isKnown = (name: string) => names.has(name) || labels.some((label) => name.startsWith(label))
+  return { ...choose(functions.map(toEngineTool), choice ?? 'auto', isKnown), oneCallATurn: parallel === false }
 }
 
 type Choice = NonNullable<ChatOrder['tool_choice']>
 
 /** Applies `tool_choice`: a mode, one named function, or a list of allowed functions with a mode. */
-function choose(tools: EngineTool[], choice: Choice, names: ReadonlySet<string>): Omit<Offered, 'oneCallATurn'> {
+function choose(
+  tools: EngineTool[],
+  choice: Choice,
+  isKnown: (name: string) => boolean,
+): Omit<Offered, 'oneCallATurn'> {
   if (typeof choice === 'string') return { tools, choice }
   const listed = 'function' in choice ? [choice.function.name] : choice.allowed_tools.tools.map(nameOf)
-  const missing = listed.find((name) => !names.has(name))
+  const missing = listed.find((name) => !isKnown(name))
   if (missing !== undefined) throw notOffered(missing)
   if ('function' in choice) return { tools, choice: { name: choice.function.name } }
-  return { tools: tools.filter(({ name }) => listed.includes(name)), choice: choice.allowed_tools.mode }
+  return { tools: tools.filter(({ name }) => listed.includes(name)), choice: choice.allowed_tools.mode, only: listed }
 }
 
 const nameOf = (named: { function: { name: string } }): string => named.function.name

@@ -1,5 +1,6 @@
 import { IGNORED_MEMBERS } from '../completions/schema'
 import { JsonObject, nullable, oneOf, type Static, t } from '../kernel/schema'
+import { McpServer } from '../tools/schema'
 
 const TextPart = t.Object({ type: oneOf(['text'] as const), text: t.String() })
 const ImagePart = t.Object({
@@ -73,7 +74,7 @@ export const ChatOrder = t.Object(
     conversation_id: t.Optional(nullable(t.String())),
     skills: t.Optional(nullable(t.Array(t.String({ maxLength: 64 }), { maxItems: 20 }))),
     metadata: t.Optional(nullable(JsonObject)),
-    tools: t.Optional(nullable(t.Array(FunctionTool, { maxItems: 128 }))),
+    tools: t.Optional(nullable(t.Array(t.Union([McpServer, FunctionTool]), { maxItems: 128 }))),
     tool_choice: t.Optional(nullable(ToolChoice)),
     parallel_tool_calls: t.Optional(nullable(t.Boolean())),
     response_format: t.Optional(nullable(ResponseFormat)),

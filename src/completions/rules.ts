@@ -132,3 +132,9 @@ export const modeWarnings = (mode: Mode): string[] =>
         'Mode "research" takes minutes and runs inline here, up to the request time-out. Send it to POST /research and read poll_url.',
       ]
     : []
+
+/** Tools that the caller approved beforehand: `metadata.approved_tools` (contract 22.5). */
+export const approvedIn = (metadata: Record<string, unknown> | null): string[] => {
+  const named = metadata?.approved_tools
+  return Array.isArray(named) ? named.filter((name) => typeof name === 'string') : []
+}

@@ -1,4 +1,4 @@
-import type { Image, Spent, Step } from '../agent/schema'
+import type { Image, Offered, Spent, Step } from '../agent/schema'
 import type { Hold } from '../billing/schema'
 import type { ConversationId } from '../conversations/schema'
 import type { Message } from '../engines'
@@ -86,7 +86,9 @@ export type Run = {
   /** Sentences for the caller, besides those of the request. */
   warnings: readonly string[]
   /** Tools of the MCP servers of the request, and what is to be said of them (contract 28.2). */
-  served: { tools: readonly Tool[]; warnings: readonly string[] }
+  served: { tools: readonly Tool[]; warnings: readonly string[]; unreachable: number }
+  /** What the client runs itself: its functions, and calls of MCP servers that nobody approved (contract 28.2). */
+  offered: Offered | null
   /** Null when the engine is offered no server-side tools. */
   toolset: Toolset | null
   promptTokens: number

@@ -10,13 +10,19 @@ import { listTools, type Offered, runTool } from './server-client'
 import type { Tool } from './tool'
 import { newAllowance, problemsOf } from './validation'
 
-/** Most tools that the servers of one request may bring (contract 28.2). */
+/** Most tools of one request, those that it defines among them (contract 28.2). */
 const MOST_TOOLS = 128
 const MOST_SERVERS = 4
 const MOST_DESCRIPTION = 1_024
 const TIMEOUT_MS = 10_000
 
-type Brought = { tools: readonly Tool[]; warnings: readonly string[] }
+type Brought = {
+  tools: readonly Tool[]
+  warnings: readonly string[]
+  /** How many of the servers could not be reached. */
+  unreachable: number
+}
+/** `taken` has the names of the tools that the request defines. */
 type Circumstances = { taken: ReadonlySet<string>; guard: Guard | null; signal: AbortSignal }
 
 /** Tools of the MCP servers that a request names (contract 28.2). */
@@ -49,15 +55,16 @@ export function createServers({ outbound }: { outbound: Outbound }) {
     const asked = await Promise.all(servers.map((server) => ofServer(server, around)))
     const taken = new Set(around.taken)
     const tools: Tool[] = []
+    let over = 0
     const warnings = asked.flatMap(({ warnings: own }) => own)
     for (const tool of asked.flatMap(({ tools: own }) => own)) {
       if (taken.has(tool.name)) warnings.push(`The tool ${tool.name} was left out: its name is taken.`)
-      else if (tools.length < MOST_TOOLS) tools.push(tool)
-      taken.add(tool.name)
+      else if (taken.size < MOST_TOOLS) tools.push(tool)
+      else over++
+      if (!over) taken.add(tool.name)
     }
-    const over = asked.flatMap(({ tools: own }) => own).length - tools.length
-    if (tools.length === MOST_TOOLS && over > 0) warnings.push(`Only ${MOST_TOOLS} tools of MCP servers were offered.`)
-    return { tools, warnings }
+    if (over) warnings.push(`A request has at most ${MOST_TOOLS} tools: ${over} of the MCP servers were left out.`)
+    return { tools, warnings, unreachable: asked.reduce((sum, { unreachable }) => sum + unreachable, 0) }
   }
 
   async function ofServer(server: McpServer, { guard, signal }: Circumstances): Promise<Brought> {
@@ -66,6 +73,7 @@ export function createServers({ outbound }: { outbound: Outbound }) {
     if (!found) {
       signal.throwIfAborted()
       return {
+        unreachable: 1,
         tools: [],
         warnings: [`The MCP server "${server_label}" could not be reached; its tools were left out.`],
       }
@@ -77,7 +85,7 @@ export function createServers({ outbound }: { outbound: Outbound }) {
       if (typeof tool === 'string') warnings.push(tool)
       else tools.push(tool)
     }
-    return { tools, warnings: warnings.slice(0, MAX_WARNINGS) }
+    return { tools, warnings: warnings.slice(0, MAX_WARNINGS), unreachable: 0 }
   }
 
   /** A tool, or the sentence that says why it is left out. What the server wrote is data: bounded, cleaned, guarded. */

@@ -10,11 +10,12 @@ import type { Tools } from '../../tools'
 import type { Toolset } from '../../tools/schema'
 import { promptTooLong } from '../errors'
 import { IMAGE_ENGINE } from '../request'
-import { isStealth, workOf } from '../rules'
+import { approvedIn, isStealth, workOf } from '../rules'
 import type { Run } from '../run'
 import type { Routing } from '../schema'
 import { hideImages, showImages } from './image-input'
 import { inquiryOf } from './inquire'
+import { bringServed, servedHere } from './served'
 
 type Deps = {
   classifier: Classifier
@@ -73,14 +74,8 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
       run.routingWarnings = [...(guidance?.warnings ?? []), ...(hasLeft ? [engineLeft(wanted, work)] : [])]
     run.inquiry = inquiryOf(run)
     const sees = SEES_IMAGES.has(work) || (request.images.length > 0 && engines.takesImages(engineId))
-    if (request.servers) {
-      const around = {
-        taken: new Set(request.tools.map(({ name }) => name)),
-        guard: run.guard,
-        signal: run.deadline.signal,
-      }
-      run.served = await tools.servers.bring(request.servers, around)
-    }
+    run.offered = request.functions
+    if (request.servers) await bringServed(run, request.servers, tools)
     assemble(run, work, sees)
     if (sees) await showImages(run, outbound)
     else hideImages(run, outbound)
@@ -135,12 +130,9 @@ function routingOf({ source, confidence, reasoning, preferenceId }: Choice, hasL
 const ACTING_MODES = new Set(['think', 'code', 'research', 'domain_analysis'])
 
 /** A client that runs the tool loop itself gets no server tools: it could not tell their calls from its own. */
-function toolsFor(
-  { request, call, active, served, browserTools, inquiry }: Run,
-  mode: string,
-  tools: Tools,
-): Toolset | null {
-  if (request.functions) return null
+function toolsFor(run: Run, mode: string, tools: Tools): Toolset | null {
+  const { request, call, active, served, browserTools, inquiry } = run
+  if (request.functions) return servedHere(run, tools)
   // Those that a skill may use are no reason to offer the others, too.
   const bound = request.browserSession ? browserTools.length : 0
   const brought = request.tools.length + active.tools.length + served.tools.length + bound > 0
@@ -195,20 +187,14 @@ const IN_BROWSER: Choice = {
   reasoning: 'asks for something on the page of the browser session',
 }
 
-/** Tools that the caller approved beforehand: `metadata.approved_tools` (contract 22.5). */
-const approvedIn = (metadata: Record<string, unknown> | null): string[] => {
-  const named = metadata?.approved_tools
-  return Array.isArray(named) ? named.filter((name) => typeof name === 'string') : []
-}
-
 /** Tokens of everything but the history. */
-function countFixed({ request, toolset }: Run, system: string | null, engines: EngineService): number {
-  const offered = toolset?.definitions ?? request.functions?.tools
+function countFixed({ request, toolset, offered: client }: Run, system: string | null, engines: EngineService): number {
+  const offered = [...(toolset?.definitions ?? []), ...(client?.tools ?? [])]
   return (
     engines.countPrompt(request.after) +
     engines.countTokens(request.prompt) +
     (system ? engines.countTokens(system) : 0) +
-    (offered?.length ? engines.countTokens(JSON.stringify(offered)) : 0)
+    (offered.length ? engines.countTokens(JSON.stringify(offered)) : 0)
   )
 }
 

@@ -38,7 +38,7 @@ type Deps = {
 }
 
 const NOTHING: readonly string[] = []
-const NO_SERVERS = { tools: [], warnings: NOTHING }
+const NO_SERVERS = { tools: [], warnings: NOTHING, unreachable: 0 }
 const PLAIN_TIMEOUT_MS = 120_000
 const STREAM_TIMEOUT_MS = 600_000
 
@@ -95,6 +95,7 @@ export function createOpen({ store, clock, cacheEnabled, access, stopping, ...ro
       browserTools: browsing?.tools ?? [],
       active,
       served: NO_SERVERS,
+      offered: request.functions,
       guard,
       resolvedMode: request.mode,
       isCounted: false,

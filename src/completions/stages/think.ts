@@ -83,7 +83,7 @@ export function createThink({ agent, engines, clock, money }: Deps) {
       json: request.json || wantsJson(work),
       signal: run.deadline.signal,
       acting: run.toolset && actingOf(run, run.toolset),
-      offered: request.functions,
+      offered: run.offered,
     }
   }
 
