@@ -82,6 +82,8 @@ export type CountedTurn = {
   pages?: number
   /** Pictures that it made. */
   images?: number
+  /** Seconds of a video that it made. */
+  seconds?: number
 }
 
 /** A tool call that is over, as the caller sees it (contract 2.2). */

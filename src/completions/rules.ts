@@ -125,11 +125,11 @@ const TTL_S: Record<string, number> = {
 }
 export const defaultTtlS = (mode: string): number => TTL_S[mode] ?? 300
 
-/** Warns about modes that have an endpoint of their own (contract 2.4). */
+/** Warns about modes that have an endpoint of their own (contract 2.4); no endpoint but this makes a stealth video. */
 export const modeWarnings = (mode: Mode): string[] =>
-  mode === 'research'
+  mode === 'research' || mode === 'video'
     ? [
-        'Mode "research" takes minutes and runs inline here, up to the request time-out. Send it to POST /research and read poll_url.',
+        `Mode "${mode}" takes minutes and runs inline here, up to the request time-out. Send it to POST /${mode} and read poll_url.`,
       ]
     : []
 

@@ -116,9 +116,9 @@ export type Run = {
 
   /** The job that goes on with the work, put in line with the end of the run. */
   later: Later | null
-  /** Files that were kept, and the pictures among them, which become artifacts with the charge. */
+  /** Files that were kept, and the pictures and videos among them, which become artifacts with the charge. */
   readonly drafts: Draft[]
-  pictures: readonly Picture[]
+  pictures: readonly Pick<Picture, 'draft' | 'about'>[]
 
   // The end.
   costMicro: number

@@ -75,7 +75,7 @@ type Deps = {
   research: Pick<ResearchService, 'inquire' | 'later' | 'most'>
   files: Pick<Files, 'receive' | 'add' | 'discard' | 'find' | 'findRow' | 'read'>
   pictures: Pictures
-  video: Pick<VideoService, 'later'>
+  video: Pick<VideoService, 'later' | 'now' | 'most'>
   outbound: Outbound
   caching: CacheRules
   /** Told of each stage of a run, for operators. */

@@ -1,6 +1,5 @@
 import { and, eq, inArray, isNotNull, lte, ne, notInArray, or, sql } from 'drizzle-orm'
 import { command, counted, query, type Reader, type Tx } from '../kernel/store'
-import type { Stored } from './kind'
 import type { JobId } from './schema'
 import { inserted, lined, OUT_OF_LINE, removed } from './statements'
 import { type JobRow, jobs } from './table'
@@ -218,13 +217,6 @@ export const jobRepository = {
     const mine = and(eq(t.id, id), eq(t.fence, fence), isNotNull(t.lease_until))
     const told = tx.update(t).set({ progress: further, stage }).where(mine)
     return (await told.returning({ id: t.id })).length === 1
-  },
-
-  async setPayload(tx: Tx, id: JobId, payload: Stored): Promise<void> {
-    await tx
-      .update(tx.of(jobs))
-      .set({ payload })
-      .where(eq(tx.of(jobs).id, id))
   },
 
   async remove(tx: Tx, id: JobId): Promise<void> {

@@ -60,7 +60,6 @@ export function createJobs(deps: JobsDeps) {
     /** Keeps an object for the tries of a job that is put in line in the same unit. */
     keepFor: memory.keep,
     /** Puts something else in the place of what a job was given, in the unit of its end. */
-    setPayload: rows.setPayload,
     /** Starts the work of this process; stopping it aborts the signals of its runs, and waits for them. */
     start: (): Loop => worker.start(),
     runDue: worker.runDue,

@@ -1,5 +1,6 @@
 export type Semaphore = {
-  run<T>(who: string, work: () => Promise<T>): Promise<T>
+  /** Rejects with the signal's reason where it aborts before the turn comes. */
+  run<T>(who: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>
   /** Waits for a slot; call what it answers once, to give the slot back. Rejects with the signal's reason. */
   enter(who: string, signal?: AbortSignal): Promise<() => void>
 }
@@ -18,8 +19,8 @@ export function createSemaphore(most: number, each = most): Semaphore {
 
   return {
     enter,
-    async run(who, work) {
-      const leave = await enter(who)
+    async run(who, work, signal) {
+      const leave = await enter(who, signal)
       try {
         return await work()
       } finally {

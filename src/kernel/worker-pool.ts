@@ -66,12 +66,14 @@ export function createWorkerPool<Task, Answer>({
   const semaphore = createSemaphore(most, each)
 
   return {
-    run: (task, { timeoutMs, signal, who = '' }) =>
-      semaphore.run(who, async () => {
+    run: (task, { timeoutMs, signal, who = '' }) => {
+      const run = async () => {
         signal.throwIfAborted()
         const idle = free.pop()
         return await ask(idle ?? open(), task, { timeoutMs, loadingMs: idle ? 0 : LOADING_MS, signal })
-      }),
+      }
+      return semaphore.run(who, run, signal)
+    },
   }
 
   async function ask(worker: Worker, task: Task, { timeoutMs, loadingMs, signal }: Wait): Promise<Answer> {

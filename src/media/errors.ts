@@ -5,3 +5,9 @@ export const notAnImage = defineError(
   'engine_unavailable',
   () => 'The image engine answered with something that is no picture. Nothing was charged; try again shortly.',
 )
+
+/** Why an upstream or a thread made no video. */
+export const videoNotMade = defineError('unavailable', 'engine_unavailable', (sentence: string) => sentence)
+
+/** The engine does not make what was asked for. */
+export const videoRefused = defineError('invalid', 'validation_error', (sentence: string) => sentence)

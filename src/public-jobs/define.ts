@@ -25,15 +25,11 @@ const MOST_INLINE_BYTES = 1024 * 1024
 /** Makes a kind of job of a public one: what was held is settled or released, recorded and told with the end of a job. */
 export function createDefine({ jobs, audit, events, files, billing }: DefineDeps) {
   return function define<Input extends object>(kind: PublicKind<Input>): JobKind<Ordered<Input>, Ended> {
-    const { run, isSecret, ...rest } = kind
+    const { run, ...rest } = kind
     const whole = defineJob<Ordered<Input>, Ended>({
       ...rest,
       run: async (job) => outcomeOf(job, asFile(await run({ ...job, payload: job.payload.input }), kind.shown)),
-      async onEnd(tx, row) {
-        await onEnd(tx, row)
-        const payload = row.payload as Ordered<Input>
-        if (isSecret?.(payload.input)) await jobs.setPayload(tx, row.id, { ...payload, input: null })
-      },
+      onEnd,
     })
     jobs.register(whole)
     return whole

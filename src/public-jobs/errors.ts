@@ -13,12 +13,6 @@ export const hasEnded = defineError(
   (status: string) => `The job has ${status}; only a job that is queued or active can be cancelled.`,
 )
 
-export const isForgotten = defineError(
-  'conflict',
-  'conflict',
-  () => 'The job was asked for in a stealth mode, and nothing of what was asked for is kept. Ask for it again.',
-)
-
 export const hasNotFailed = defineError(
   'conflict',
   'conflict',

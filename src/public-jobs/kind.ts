@@ -26,14 +26,11 @@ export type PublicKind<Input extends object> = Pick<
 > & {
   shown: JobType
   run(job: Running<Input>): Promise<Made>
-  /** Whether nothing of what was asked for may stay once the job has ended (contract 2.1). */
-  isSecret?(input: Input): boolean
   describe?(error: unknown): string
 }
 
 /** What is stored of the order. */
 export type Ordered<Input extends object = object> = {
-  /** Null once a secret job has ended. */
   input: Input
   payer: Payer
   hold: Hold | null

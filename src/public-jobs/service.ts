@@ -10,7 +10,7 @@ import { pageFields } from '../kernel/page'
 import type { Reader, Store, Tx } from '../kernel/store'
 import { findOwner, type OrgService } from '../orgs'
 import { createDefine, type DefineDeps } from './define'
-import { hasEnded, hasNotFailed, isForgotten, queueUnavailable } from './errors'
+import { hasEnded, hasNotFailed, queueUnavailable } from './errors'
 import type { Ordered, PublicKind } from './kind'
 import { createJobOversight } from './oversight'
 import { presentJob } from './present'
@@ -130,14 +130,13 @@ export function createPublicJobs(deps: Deps) {
 
   /**
    * Puts the work of a job that failed in line again, as a new job: an ended one never changes (contract 7). Its owner
-   * pays as for the first. Throws 404, 409 `conflict` (also where nothing of it is kept), 402 `insufficient_credits`.
+   * pays as for the first. Throws 404, 409 `conflict`, 402 `insufficient_credits`.
    */
   function retry(call: Call<OperatorCaller>, id: string): Promise<JobReply> {
     return store.write(async (tx) => {
       const row = await find(tx, call, id)
       if (row.state !== 'failed') throw hasNotFailed(row.state)
       const { hold, ...order } = row.payload as Ordered
-      if (!order.input) throw isForgotten()
       const next = await begin(tx, { name: row.kind, shown: row.type! }, order, hold?.amount ?? 0)
       await audit.record(tx, call, entryOf('job.retried', row, { job_id: next }))
       return twice(await presented(tx, await find(tx, call, next)))

@@ -1,15 +1,48 @@
 import { describe, expect, test } from 'bun:test'
+import { readFrames } from '../support/frames'
 import { createWorld, type Person } from '../support/world'
 
 const world = await createWorld()
-const { jobs } = world.app.container
 const ask = async (person: Person, order: object) => (await person.send('POST', 'completions', order)).body
 const jobOf = async (person: Person, id: string) => (await person.send('GET', `jobs/${id}`)).body
 
-describe('a video asked for in a completion goes on as a job (contract 2.4)', () => {
-  test('the answer names it, and the job makes it', async () => {
+describe('a video that a completion asks for (contract 2.4)', () => {
+  test('is made within the request, and a warning names its endpoint; an identical request gets the same one', async () => {
     const ada = await world.person({ cents: 100 })
-    const answer = await ask(ada, { prompt: 'a cat in the city at night', mode: 'video' })
+    const order = { prompt: 'a cat in the city at night', mode: 'video' }
+    const answer = await ask(ada, order)
+    expect(answer).toMatchObject({
+      resolved_mode: 'video',
+      content: expect.stringContaining('A local animation'),
+      warnings: [expect.stringContaining('POST /video')],
+      usage: { cost_cents: 0, total_tokens: 0 },
+    })
+    expect(answer.job).toBeUndefined()
+    const [clip, still] = answer.artifacts
+    expect(clip).toMatchObject({ type: 'video', mime_type: 'video/mp4', duration_seconds: 5, width: 1280, height: 720 })
+    expect(still).toMatchObject({ type: 'image', mime_type: 'image/png', width: 1280 })
+    const { pathname, search } = new URL(clip.url)
+    const file = await world.app.api.handle(new Request(`http://localhost${pathname}${search}`))
+    expect((await file.arrayBuffer()).byteLength).toBe(clip.size_bytes)
+    expect((await ada.send('GET', 'jobs')).body.jobs).toEqual([])
+    const again = await ask(ada, order)
+    expect(again).toMatchObject({ _cached: true, artifacts: [{ id: clip.id }, { id: still.id }] })
+  }, 90_000)
+
+  test('a stealth one, as a stream, keeps no prompt with its file and names no endpoint', async () => {
+    const ada = await world.person()
+    const order = { prompt: 'a quiet lighthouse', mode: 'stealth_video', stealth_duration: '6s', stream: true }
+    const { text } = await ada.send('POST', 'completions', order)
+    const { event, data } = readFrames(text).at(-1)!
+    expect(event).toBe('done')
+    expect(data.artifacts[0]).toMatchObject({ type: 'video', duration_seconds: 6, prompt: null })
+    expect(data.warnings ?? []).toEqual([])
+    expect((await ada.send('GET', `artifacts/${data.artifacts[0].id}`)).body.prompt).toBeNull()
+  }, 90_000)
+
+  test('what `auto` takes for one goes on as a job', async () => {
+    const ada = await world.person()
+    const answer = await ask(ada, { prompt: 'Make a short video of a rocket that flies to the moon.' })
     expect(answer).toMatchObject({
       resolved_mode: 'video',
       content: expect.stringContaining(`/api/v1/jobs/${answer.job.job_id}`),
@@ -17,34 +50,10 @@ describe('a video asked for in a completion goes on as a job (contract 2.4)', ()
       artifacts: [],
       usage: { cost_cents: 0 },
     })
+    expect(answer.warnings).toBeUndefined()
     expect(await jobOf(ada, answer.job.job_id)).toMatchObject({ type: 'video', status: 'queued' })
     await ada.send('POST', `jobs/${answer.job.job_id}/cancel`)
   })
-
-  test('`auto` hands over what is plainly a video', async () => {
-    const ada = await world.person()
-    const answer = await ask(ada, { prompt: 'Make a short video of a rocket that flies to the moon.' })
-    expect(answer.resolved_mode).toBe('video')
-    expect((await jobOf(ada, answer.job.job_id)).status).toBe('queued')
-    await ada.send('POST', `jobs/${answer.job.job_id}/cancel`)
-  })
-
-  test('a stream says it too', async () => {
-    const ada = await world.person()
-    const { text } = await ada.send('POST', 'completions', { prompt: 'a cat', mode: 'video', stream: true })
-    const [, id] = /"job_id":"(job_[0-9A-Za-z]{24})"/.exec(text) ?? []
-    expect((await jobOf(ada, id!)).status).toBe('queued')
-    await ada.send('POST', `jobs/${id}/cancel`)
-  })
-
-  test('a stealth one keeps no prompt with its file', async () => {
-    const ada = await world.person()
-    const answer = await ask(ada, { prompt: 'a quiet lighthouse', mode: 'stealth_video', stealth_duration: '5s' })
-    await jobs.runDue('media.video')
-    const made = await jobOf(ada, answer.job.job_id)
-    expect(made.status).toBe('completed')
-    expect((await ada.send('GET', `artifacts/${made.result_data.artifact_id}`)).body.prompt).toBeNull()
-  }, 60_000)
 })
 
 test('the tool generate_video starts a job', async () => {

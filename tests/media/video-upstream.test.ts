@@ -152,19 +152,83 @@ test('one that takes longer than fifteen minutes fails, whatever the upstream sa
   })
 })
 
-test('nothing of a stealth one outlives its job, here or at the upstream (contract 2.1)', async () => {
-  const ada = await world.person()
+test('nothing of a stealth one outlives its request, here or at the upstream (contract 2.1)', async () => {
+  const ada = await world.person({ cents: 100 })
   const prompt = 'a zeppelin over Uxmal'
   const { body } = await ada.send('POST', 'completions', { prompt, mode: 'stealth_video', stealth_duration: '6s' })
-  expect(body.job.status).toBe('queued')
-  await jobs.runDue('media.video-upstream')
-  const job = await jobOf(ada, body.job.job_id)
-  expect(job.status).toBe('completed')
-  expect((await ada.send('GET', `artifacts/${job.result_data.artifact_id}`)).body.prompt).toBeNull()
+  expect(body.artifacts[0]).toMatchObject({ type: 'video', prompt: null })
   await eventually(() => server.of('DELETE', /video_\d+$/).length === 1)
-  const row = await jobs.shown.find(world.app.container.store.read, null, job.id)
-  expect(JSON.stringify(row)).not.toContain('Uxmal')
+  const stored = await ada.send('GET', `artifacts/${body.artifacts[0].id}`)
+  expect(JSON.stringify([stored.body, (await ada.send('GET', 'audit')).body])).not.toContain('Uxmal')
   expect(world.logged.join('')).not.toContain('Uxmal')
+})
+
+describe('one within a completion (contract 2.4)', () => {
+  const film = { prompt: 'a red sailboat', mode: 'video' }
+
+  test('is ordered once, charged for its seconds, and told as what it is', async () => {
+    const ada = await world.person({ cents: 100 })
+    const { body } = await ada.send('POST', 'completions', film)
+    expect(body).toMatchObject({
+      usage: { cost_cents: 40, total_tokens: 0 },
+      artifacts: [{ type: 'video', duration_seconds: 4 }, { type: 'image' }],
+    })
+    expect(body.warnings.join(' ')).toContain('POST /video')
+    expect(await spentBy(ada)).toBe(40)
+    expect(server.of('POST', /videos$/)).toHaveLength(1)
+    const { body: refused } = await (await world.person({ cents: 10 })).send('POST', 'completions', film)
+    expect(refused.error.code).toBe('insufficient_credits')
+  })
+
+  test.each([
+    ['could not', { status: 'failed', error: { code: 'server_error', message: 'secret words' } }, 'engine_unavailable'],
+    ['would not', { status: 'failed', error: { code: 'moderation_blocked', message: 'no' } }, 'validation_error'],
+  ])('that the upstream %s make: the error says so, and nothing is charged or left there', async (_, state, code) => {
+    const ada = await world.person({ cents: 100 })
+    server.will.state = () => state
+    const { body } = await ada.send('POST', 'completions', film)
+    expect(body.error.code).toBe(code)
+    expect(body.error.message).toContain('Nothing was charged')
+    expect(await spentBy(ada)).toBe(0)
+    await eventually(() => server.of('DELETE', /video_\d+$/).length === 1)
+  })
+
+  test('that is not made in time is 504: nothing is charged, and the upstream is told', async () => {
+    const clock = fakeClock(new Date().toISOString())
+    const slow = await createWorld({ clock, config: { videoBaseUrl: server.url } })
+    const ada = await slow.person({ cents: 100 })
+    server.will.looks = 100_000
+    const answered = ada.send('POST', 'completions', film)
+    await eventually(() => server.of('GET', /video_\d+$/).length === 1)
+    clock.advance(120_000)
+    const { status, body } = await answered
+    expect([status, body.error.code]).toEqual([504, 'request_timeout'])
+    expect(body.error.message).toContain('POST /video')
+    expect(await spentBy(ada)).toBe(0)
+    const owner = `user:${ada.userId}` as const
+    expect(await slow.app.container.billing.balance(slow.app.store.read, owner)).toMatchObject({ held: 0 })
+    await eventually(() => server.of('DELETE', /video_\d+$/).length === 1)
+  })
+
+  test('whose caller leaves is given up, though its order is on its way', async () => {
+    const ada = await world.person({ cents: 100 })
+    const { promise: answer, resolve } = Promise.withResolvers<void>()
+    server.will.order = () => answer.then(() => Response.json({ id: 'video_77', object: 'video', status: 'queued' }))
+    const leaving = new AbortController()
+    const request = new Request('http://localhost/api/v1/completions', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${ada.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(film),
+      signal: leaving.signal,
+    })
+    const answered = world.app.api.handle(request)
+    await eventually(() => server.of('POST', /videos$/).length === 1)
+    leaving.abort()
+    await answered
+    resolve()
+    await eventually(() => server.of('DELETE', /video_77$/).length === 1)
+    expect(await spentBy(ada)).toBe(0)
+  })
 })
 
 test('without an upstream or the built-in engine it is 503, and nothing is put in line', async () => {

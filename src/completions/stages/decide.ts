@@ -49,7 +49,7 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
             mode: workOf(request.mode),
             prompt: request.prompt,
             hasImages: request.images.length > 0,
-            // A video is a job of its own, whatever is connected.
+            // Who makes videos is not chosen by the engine of the mode.
             answers: (mode) => mode === 'video' || engines.isConnected(engineFor(run, mode, null, engines)),
             origin: originOf(run.call),
             ...(request.answeredCalls ? { goesOn: { mode: modeOfCalls(request.answeredCalls) } } : {}),
@@ -59,7 +59,7 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
     const choice = chosen instanceof Promise ? await chosen : chosen
     if (request.mode === 'auto') run.classifiedMs = clock.monotonic() - startedAt
     const work = choice.mode
-    const isPicture = work === 'image'
+    const isMedia = work === 'image' || work === 'video'
     const wanted = engineFor(run, work, choice.engine, engines)
     // A rule is no reason for a 503 where the mode has an engine that answers.
     const engineId = engines.isConnected(wanted) ? wanted : engineFor(run, work, null, engines)
@@ -67,7 +67,7 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
     run.resolvedMode = isStealth(request.mode) ? request.mode : work
     run.engineId = engineId
     run.model = engines.describe(engineId)
-    run.maxOutputTokens = isPicture ? 0 : engines.maxOutputTokens(engineId)
+    run.maxOutputTokens = isMedia ? 0 : engines.maxOutputTokens(engineId)
     run.pictureEngineId = request.picture?.engineId ?? IMAGE_ENGINE
     run.routing = routingOf(choice, hasLeft)
     if (hasLeft || guidance?.warnings.length)
@@ -101,8 +101,8 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
     run.promptTokens = fixed + engines.countPrompt(turns) + (summary === null ? 0 : engines.countTokens(summary))
     // An engine that is not connected has no window; asking it answers 503.
     if (window > 0 && run.promptTokens > window) throw promptTooLong(run.promptTokens, window, request.cameFrom?.whole)
-    // Pictures are counted and charged each, not by tokens (contract 2.2).
-    if (work === 'image') run.promptTokens = 0
+    // Pictures are charged each and videos by their seconds, not by tokens (contract 2.2).
+    if (work === 'image' || work === 'video') run.promptTokens = 0
   }
 }
 

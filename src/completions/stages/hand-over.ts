@@ -2,7 +2,7 @@ import type { Thought } from '../../agent/schema'
 import { type Later, pollUrlOf } from '../../public-jobs'
 import type { Run } from '../run'
 import { holdBackOf } from './guard'
-import { show } from './show'
+import { BLOCKED, show } from './show'
 
 /** Ends a run with a job that goes on with its work: it is put in line in the commit that ends the run. */
 export function handOver(run: Run, later: Later, why: string): Thought {
@@ -25,11 +25,14 @@ export const EMPTY: Omit<Thought, 'engineId' | 'content'> = {
   warnings: [],
 }
 
-/** Shows the content of a thought in a stream. */
+/** Shows the content of a thought in a stream, as far as no rule objects to it: the policy is applied to the whole next. */
 export async function shown(run: Run, thought: Thought): Promise<Thought> {
-  if (run.write) {
-    run.held = holdBackOf(run)
+  if (!run.write) return thought
+  run.held = holdBackOf(run)
+  try {
     await show(run, run.write, { type: 'text', text: thought.content })
+  } catch (error) {
+    if (error !== BLOCKED) throw error
   }
   return thought
 }

@@ -6,11 +6,12 @@ import { AppError } from '../../kernel/errors'
 import { failpoint } from '../../kernel/failpoint'
 import type { Store } from '../../kernel/store'
 import type { Holds } from '../../making'
+import type { VideoService } from '../../media'
 import type { ResearchService } from '../../research'
 import { overBounds } from '../errors'
 import { workOf } from '../rules'
 import type { Run } from '../run'
-import { isFilm } from './film'
+import { isFilm, isHandedOver } from './film'
 
 type Deps = {
   store: Store
@@ -19,6 +20,7 @@ type Deps = {
   prices: Prices
   engines: EngineService
   research: Pick<ResearchService, 'most'>
+  video: Pick<VideoService, 'most'>
 }
 type Wanted = { promptTokens: number; completionTokens: number }
 
@@ -27,7 +29,7 @@ export const costOfTurns = (prices: Prices, turns: readonly CountedTurn[]): numb
   turns.reduce((sum, turn) => sum + (turn.free ? 0 : prices.costOf(turn.engineId, turn)), 0)
 
 /** The one place where a run asks for money: before the cache is read, before the first turn, before each further one. */
-export function createMoney({ store, holds, billing, prices, engines, research }: Deps) {
+export function createMoney({ store, holds, billing, prices, engines, research, video }: Deps) {
   return { assertCredit, reserve, afford }
 
   /** Throws 402 without credit or at a cap. Skipped without cache and guard, as `reserve` then soon places the hold. */
@@ -41,7 +43,7 @@ export function createMoney({ store, holds, billing, prices, engines, research }
    * `storage_unavailable`, 402.
    */
   async function reserve(run: Run): Promise<void> {
-    const amount = isPicture(run) ? priceOfPicture(run) : priceOfText(run)
+    const amount = isPicture(run) ? priceOfPicture(run) : isFilm(run) ? priceOfFilm(run) : priceOfText(run)
     const surely = run.write !== null || store.failing()
     if (amount === 0) {
       await billing.assertFunds(store.read, run.call)
@@ -57,13 +59,21 @@ export function createMoney({ store, holds, billing, prices, engines, research }
 
   /** Throws 402 when the run's cost limit does not allow it. */
   function priceOfPicture({ request, pictureEngineId }: Run): number {
-    const price = engines.drawsItself(pictureEngineId) ? 0 : prices.costOf(pictureEngineId, { images: 1 })
-    if (request.bounds && price > request.bounds.costMicro) throw overBounds()
+    return within(request, engines.drawsItself(pictureEngineId) ? 0 : prices.costOf(pictureEngineId, { images: 1 }))
+  }
+
+  /** A job holds its own price. Throws 402 when the run's cost limit does not allow it. */
+  function priceOfFilm(run: Run): number {
+    return isHandedOver(run) ? 0 : within(run.request, video.most({ seconds: run.request.filmSeconds }))
+  }
+
+  function within({ bounds }: Run['request'], price: number): number {
+    if (bounds && price > bounds.costMicro) throw overBounds()
     return price
   }
 
   function priceOfText(run: Run): number {
-    if (engines.isFree(run.engineId) || isFilm(run)) return 0
+    if (engines.isFree(run.engineId)) return 0
     run.maxOutputTokens = answerWithin(run)
     const { engineId, promptTokens, maxOutputTokens: completionTokens } = run
     return Math.max(prices.costOf(engineId, { promptTokens, completionTokens }), costOfInquiry(run))

@@ -5,9 +5,8 @@ import { ownerOf } from '../../kernel/caller'
 import type { Store } from '../../kernel/store'
 import { captionOf, type MadePictures, type Pictures, pictureDescribed } from '../../media'
 import { isStealth } from '../rules'
-import type { Run, Write } from '../run'
-import { holdBackOf } from './guard'
-import { BLOCKED, show } from './show'
+import type { Run } from '../run'
+import { EMPTY, shown } from './hand-over'
 
 type Deps = { pictures: Pictures; store: Store; files: Pick<Files, 'findRow' | 'read' | 'receive'> }
 
@@ -51,20 +50,14 @@ export function createPaint({ pictures, store, files }: Deps) {
       one ? [stealth ? { ...one, about: { ...one.about, prompt: null } } : one] : [],
     )
     const content = captionFor(captionOf(prompt), changes, made)
-    if (run.write) await shown(run, run.write, content)
-    return {
+    return shown(run, {
+      ...EMPTY,
       engineId: run.engineId,
       free,
-      ...tokens,
       content,
-      finish: 'stop',
       fallbackUsed: engineId !== run.pictureEngineId,
-      ttftMs: null,
       turns: [{ engineId, free, ...tokens, images: run.pictures.length }],
-      toolUses: [],
-      toolCalls: [],
-      warnings: [],
-    }
+    })
   }
 
   /** The picture that is to change, if the conversation has it; the caller's own. */
@@ -73,16 +66,6 @@ export function createPaint({ pictures, store, files }: Deps) {
     const row = id ? await files.findRow(store.read, ownerOf(call.caller), id) : undefined
     if (row?.type !== 'image' || row.size_bytes > MOST_BASE_BYTES) return null
     return { bytes: new Uint8Array(await new Response(await files.read(row)).arrayBuffer()), mimeType: row.mime_type }
-  }
-}
-
-/** Shows the caption of a stream, as far as no rule objects to it. */
-async function shown(run: Run, write: Write, text: string): Promise<void> {
-  run.held = holdBackOf(run)
-  try {
-    await show(run, write, { type: 'text', text })
-  } catch (error) {
-    if (error !== BLOCKED) throw error
   }
 }
 

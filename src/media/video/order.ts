@@ -1,17 +1,24 @@
 import type { behalfOf } from '../../auth'
 import type { AspectRatio, VideoId } from './schema'
 
-/** What is stored of an order. */
-export type StoredVideo = ReturnType<typeof behalfOf> & {
+/** A video that is to be made. */
+export type Wish = {
   id: VideoId
+  /** Files of a stealth one keep no prompt (contract 2.1). */
   mode: 'video' | 'stealth_video'
   prompt: string
   style: string | null
   seconds: number
   aspectRatio: AspectRatio
-  requestId: string
-  route: string
 }
+
+/** What is stored of an order. */
+export type StoredVideo = ReturnType<typeof behalfOf> &
+  Wish & {
+    mode: 'video'
+    requestId: string
+    route: string
+  }
 
 const MINUTE_MS = 60_000
 
@@ -25,6 +32,3 @@ export const KEY_IS_GONE = 'The key or session that ordered this video may not b
 /** As the making of a video is recorded. */
 export const wantedOf = ({ id, mode, prompt, seconds }: StoredVideo, free: boolean) =>
   ({ kind: 'video', id, mode, engineId: ENGINE, free, texts: { prompt }, most: { seconds } }) as const
-
-/** Nothing of a stealth video stays once its job has ended (contract 2.1). */
-export const isSecret = ({ mode }: StoredVideo): boolean => mode === 'stealth_video'

@@ -1,0 +1,195 @@
+import type { Prices } from '../../billing'
+import {
+  EngineFailure,
+  type EngineService,
+  imagePrompt,
+  type OrderedVideo,
+  type Origin,
+  VideoInDoubt,
+} from '../../engines'
+import { type Draft, imageSize, type Source } from '../../files'
+import type { About } from '../../files/schema'
+import { GiveUp } from '../../jobs'
+import type { Clock } from '../../kernel/clock'
+import { AppError } from '../../kernel/errors'
+import { videoRefused } from '../errors'
+import type { Marker } from './marker'
+import { ENGINE, VIDEO_LIMIT_MS, type Wish } from './order'
+import { FRAMES } from './schema'
+
+type Deps = {
+  clock: Clock
+  engines: Pick<EngineService, 'orderVideo' | 'lookAtVideo' | 'videoContent' | 'dropVideo' | 'videoFailed'>
+  prices: Prices
+  mark: Marker
+}
+
+/** What is known of an order at the upstream. */
+export type Known = {
+  /** When it was first asked for, and how often it was turned down since. Epoch milliseconds. */
+  since: number
+  refusals: number
+  /** An order is on its way, and its answer is not here yet. */
+  asking: boolean
+  video: OrderedVideo | null
+}
+
+/** Whom a video is made for, and who remembers it. */
+export type Around = {
+  /** The upstream is told it with the order, so that the same one is not taken twice. */
+  key: string
+  owner: string
+  origin: Origin
+  signal: AbortSignal
+  /** What an earlier try wrote down. */
+  known: Known | null
+  keep(known: Known): Promise<void>
+  /** Whether no later try will ask for the video, now that this one failed. */
+  isOver(): Promise<boolean>
+  /** Told of the percent that is done. */
+  told(percent: number): void
+  receive(bytes: Source, mimeType: string): Promise<Draft>
+}
+
+export type Filmed = {
+  clip: { draft: Draft; about: About }
+  still: { draft: Draft; about: About } | null
+  seconds: number
+  /** Micro-cents. */
+  cost: number
+  warnings: string[]
+  ordered: OrderedVideo
+}
+
+type Clip = { seconds: number | null; width: number | null; height: number | null }
+
+const SHORTEST_POLL_MS = 1_000
+const LONGEST_POLL_MS = 10_000
+/** Refusals of an order before it is given up (contract 7). */
+const MOST_REFUSALS = 2
+/** Looks in a row without an answer, and with the answer that there is no such video. */
+const MOST_SILENT = 30
+const MOST_UNKNOWN = 3
+
+const IN_DOUBT =
+  'The engine may or may not have taken this order, so it was not repeated. Nothing was charged; ask for the video again.'
+const NOT_MADE = 'The engine could not make this video. Nothing was charged.'
+const NOT_ALLOWED =
+  'The engine refused to make this video by its content rules. Nothing was charged; word it in another way.'
+const LOST = 'The engine does not answer for this video any more. Nothing was charged.'
+const NO_VIDEO = 'The engine answered with something that is no video. Nothing was charged.'
+const TOO_LONG = `It took longer than ${VIDEO_LIMIT_MS / 1_000} seconds.`
+const UNMARKED = 'This server could not draw a mark of its origin into this video.'
+
+export type Upstream = ReturnType<typeof createUpstream>
+
+/**
+ * Has a video made by an upstream. It is ordered once, and followed by the upstream's id through restarts and other
+ * processes: what is not certain to be unordered is never ordered again. Throws {@link GiveUp} when there will be none.
+ */
+export function createUpstream({ clock, engines, prices, mark }: Deps) {
+  return async function film(wish: Wish, around: Around): Promise<Filmed> {
+    if (around.known?.asking) throw new GiveUp(IN_DOUBT)
+    const { prompt, style } = wish
+    const described = { prompt, changes: [], style, aspectRatio: null, quality: 'standard', variant: 0 } as const
+    const whole = imagePrompt({ ...described, signal: around.signal })
+    const { video, since } = around.known?.video
+      ? { video: around.known.video, since: around.known.since }
+      : await order(wish, around, whole)
+    try {
+      const clip = await followed(video, since, around)
+      return await received(wish, around, { video, clip, whole })
+    } catch (error) {
+      if (error instanceof GiveUp || (await around.isOver())) await engines.dropVideo(video)
+      throw error
+    }
+  }
+
+  /** Orders it, once. What is on its way is written down before, and is let finish whatever becomes of this try. */
+  async function order({ seconds, aspectRatio }: Wish, { known, key, origin, keep }: Around, prompt: string) {
+    const [width, height] = FRAMES[aspectRatio]
+    const asked: Known = { since: clock.now(), refusals: 0, ...known, asking: true, video: null }
+    await keep(asked)
+    const signal = new AbortController().signal
+    let video: OrderedVideo | null = null
+    try {
+      video = await engines.orderVideo({ prompt, seconds, width, height, key, signal, origin })
+      await keep({ ...asked, asking: false, video })
+      return { video, since: asked.since }
+    } catch (error) {
+      if (video) await engines.dropVideo(video)
+      if (video) throw error
+      if (error instanceof VideoInDoubt) throw new GiveUp(IN_DOUBT)
+      const refusals = asked.refusals + 1
+      const isLast = refusals >= MOST_REFUSALS || (error instanceof AppError && error.kind === 'invalid')
+      if (isLast) throw new GiveUp(error instanceof AppError ? error.message : NOT_MADE, { cause: error })
+      await keep({ ...asked, asking: false, refusals })
+      throw error
+    }
+  }
+
+  /** Looks at it until it is made. Throws {@link GiveUp} when it will not be. */
+  async function followed(video: OrderedVideo, since: number, { signal, origin, told }: Around): Promise<Clip> {
+    let [silent, unknown] = [0, 0]
+    for (let pause = SHORTEST_POLL_MS; ; pause = Math.min(pause * 1.5, LONGEST_POLL_MS)) {
+      const state = await engines.lookAtVideo(video, signal).catch((error: unknown) => {
+        signal.throwIfAborted()
+        if (!(error instanceof EngineFailure)) throw error
+        if (error.kind === 'config' || error.kind === 'rejected') unknown += 1
+        silent += 1
+        if (unknown >= MOST_UNKNOWN || silent >= MOST_SILENT) throw new GiveUp(LOST)
+        return null
+      })
+      if (state) [silent, unknown] = [0, 0]
+      if (state?.status === 'made') return state
+      if (state?.status === 'failed') {
+        engines.videoFailed(video, state, origin)
+        throw state.refused ? new GiveUp(NOT_ALLOWED, { cause: videoRefused(NOT_ALLOWED) }) : new GiveUp(NOT_MADE)
+      }
+      if (state) told(state.percent)
+      if (clock.now() - since >= VIDEO_LIMIT_MS) throw new GiveUp(TOO_LONG)
+      await clock.sleep(pause, signal)
+      signal.throwIfAborted()
+    }
+  }
+
+  async function received(
+    { id, mode, seconds: wanted, aspectRatio }: Wish,
+    { owner, signal, receive }: Around,
+    { video, clip, whole }: { video: OrderedVideo; clip: Clip; whole: string },
+  ): Promise<Filmed> {
+    const [wide, tall] = FRAMES[aspectRatio]
+    const size = { width: clip.width ?? wide, height: clip.height ?? tall }
+    const content = engines.videoContent(video, 'video', signal)
+    const { draft, isMarked } = await mark(content, { ...size, owner, signal }, (bytes) => receive(bytes, 'video/mp4'))
+    if (!draft.mimeType.startsWith('video/')) throw new GiveUp(NO_VIDEO)
+    const shared = { engine: 'svc-vision', model: ENGINE, prompt: mode === 'video' ? whole : null }
+    const still = await stillOf(id, video, { signal, receive })
+    const seconds = clip.seconds ?? wanted
+    const filename = `${id}.${draft.extension ?? 'mp4'}`
+    return {
+      clip: { draft, about: { type: 'video', filename, durationSeconds: seconds, ...shared, ...size } },
+      still: still && { draft: still.draft, about: { ...still.about, ...shared } },
+      seconds,
+      cost: prices.costOf(ENGINE, { seconds: Math.min(seconds, wanted) }),
+      warnings: isMarked ? [] : [UNMARKED],
+      ordered: video,
+    }
+  }
+
+  /** The upstream's still of it; null where it has none. */
+  async function stillOf(id: string, video: OrderedVideo, { signal, receive }: Pick<Around, 'signal' | 'receive'>) {
+    try {
+      const bytes = Buffer.concat(await Array.fromAsync(engines.videoContent(video, 'thumbnail', signal)))
+      const size = imageSize(bytes)
+      if (!size) return null
+      const draft = await receive(bytes, `image/${size.format.toLowerCase()}`)
+      const filename = `${id}.${draft.extension ?? 'png'}`
+      return { draft, about: { type: 'image', filename, width: size.width, height: size.height } as const }
+    } catch (error) {
+      signal.throwIfAborted()
+      if (error instanceof EngineFailure) return null
+      throw error
+    }
+  }
+}
