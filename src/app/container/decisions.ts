@@ -63,6 +63,7 @@ export function buildDecisions({ config, store, clock, log, observeEngine }: Dep
   const images = createImages({ making, engines, pictures })
   return {
     engines,
+    opinion,
     effective,
     benchmarks,
     guardrails,

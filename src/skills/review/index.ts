@@ -13,6 +13,7 @@ import { checkVersion } from './version'
 export { warningsOf } from '../kept'
 export { type Evidence, hasPassed, resultOf } from './check'
 export { readManifest } from './schema'
+export { engineDoubtsIn, withSecondOpinion } from './second-opinion'
 export { isReserved } from './slug-unique'
 export { checkToolNames } from './tool-names'
 

@@ -1,5 +1,6 @@
 import type { AuditLog } from '../../audit'
 import type { EventBus } from '../../events'
+import type { EngineOpinion } from '../../guardrails'
 import { type Call, type Caller, type OwnerScope, ownerOf, type TenantCaller } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
 import type { Values } from '../../kernel/config'
@@ -23,6 +24,8 @@ export type SkillDeps = {
   tools: Pick<Tools, 'ofSkill'>
   triggers: Pick<SkillTriggers, 'follow' | 'followAll'>
   settings: Values<typeof skillSettings>
+  /** An engine's second opinion on what nobody would look at; null where none may be asked. */
+  opinion: EngineOpinion | null
   /** Invalidates the cached active skills of an owner, or of all owners with null. Call it after the commit. */
   changed(owner: string | null): void
 }

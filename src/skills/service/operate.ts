@@ -7,7 +7,7 @@ import { claimedByOther, notClaimed, unreadDiff } from '../errors'
 import { presentOperated } from '../present'
 import { skillRepository as rows } from '../repository'
 import { submissionRepository as submissions } from '../repository-submissions'
-import { examineInTurns } from '../review'
+import { engineDoubtsIn, examineInTurns } from '../review'
 import type {
   OperatorChecks,
   OperatorDecision,
@@ -49,7 +49,7 @@ export function operateSkills(
       ...shown(row),
       name: manifest.name,
       live_version: live?.version ?? null,
-      tier_reasons: (await examineInTurns(manifest)).reasons,
+      tier_reasons: [...(await examineInTurns(manifest)).reasons, ...engineDoubtsIn(row.evidence)],
       findings: row.evidence,
       manifest,
     }

@@ -8,7 +8,15 @@ import { warningsOf } from '../kept'
 import type { SkillManifest } from '../manifest'
 import { skillRepository as rows } from '../repository'
 import { submissionRepository as submissions } from '../repository-submissions'
-import { complete, type Evidence, type Examined, examineInTurns, hasPassed, resultOf } from '../review'
+import {
+  complete,
+  type Evidence,
+  type Examined,
+  examineInTurns,
+  hasPassed,
+  resultOf,
+  withSecondOpinion,
+} from '../review'
 import { SkillId, type Visibility } from '../schema'
 import type { Review, Submission, SubmitOrder } from '../schema-review'
 import type { SkillRow } from '../table'
@@ -53,22 +61,22 @@ export const submit = (deps: SkillDeps) => {
   }
 }
 
-/** Runs all checks that need no database, including whether the tools' endpoints are allowed. */
+/** Runs all checks that need no database: also whether tools' endpoints are allowed, and what an engine thinks. */
 export async function examineAll(
-  { tools }: Pick<SkillDeps, 'tools'>,
+  { tools, opinion }: Pick<SkillDeps, 'tools' | 'opinion'>,
   written: Record<string, unknown>,
 ): Promise<Examined> {
   const examined = await examineInTurns(written)
   if (!examined.manifest) return examined
   try {
     tools.ofSkill('review', examined.manifest.tools)
-    return examined
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     const finding = { severity: 'fail' as const, path: error.param ?? 'tools', line: null, message: error.message }
     const checks = { ...examined.checks, schema: resultOf([finding]) }
     return { ...examined, checks, evidence: [{ check: 'schema', ...finding }, ...examined.evidence] }
   }
+  return withSecondOpinion(examined, opinion)
 }
 
 /** Submits an examined manifest within the given transaction. */
