@@ -86,6 +86,16 @@ describe('labels that name an upstream vendor', () => {
     ['myopenai', 'openai'],
     ['usechatgpt', 'chatgpt'],
     ['deepseekchat', 'deepseek'],
+    // Models of today, and ordinary words that are one before a version.
+    ['o3-mini for sums', 'o3mini'],
+    ['Codestral rules', 'codestral'],
+    ['Nano Banana pictures', 'nanobanana'],
+    ['Sonnet 4.5 first', 'sonnet'],
+    ['opus-4.1', 'opus'],
+    ['Veo 3.1 clips', 'veo'],
+    ['GLM-4.6', 'glm'],
+    ['GitHub Copilot', 'githubcopilot'],
+    ['NotebookLM notes', 'notebooklm'],
   ])('%s', (label, vendor) => {
     expect(vendorNamedIn(label)).toBe(vendor)
   })
@@ -153,6 +163,21 @@ describe('labels that name an upstream vendor', () => {
     'Łódź office',
     'Ørsted team',
     'lamas and Incas',
+    'Sonnet 45 recital',
+    'Opus 27 No. 2',
+    'haiku of 5-7-5',
+    'veo 3 perros',
+    'GLM regression',
+    'minimax search',
+    'jamba juice',
+    'press Command R',
+    'bossa nova and titans',
+    'phi is 1.618',
+    'flux of heat, 4.5 kW',
+    'Ernie and Bert',
+    'the moon Titan',
+    'Version 4.5 of the opus',
+    'together aiming high',
     '',
   ])('%s names no vendor', (label) => {
     expect(vendorNamedIn(label)).toBeNull()

@@ -1,60 +1,16 @@
 import { readable } from '../injection/readable'
 import { unleeted } from '../injection/view'
 import { asDrawn, STROKE, withStrokes } from './looks'
+import data from './names.json'
 
-/** Vendors of engines and their models, in lower case; a blank stands for any separator or none. */
-const NAMES = [
-  'open ai',
-  'chat gpt',
-  'gpt',
-  'dall e',
-  'anthropic',
-  'claude',
-  'google',
-  'gemini',
-  'deep mind',
-  'vertex ai',
-  'mistral',
-  'mixtral',
-  'cohere',
-  'meta ai',
-  'llama',
-  'grok',
-  'groq',
-  'deep seek',
-  'qwen',
-  'perplexity',
-  'hugging face',
-  'azure ai',
-  'amazon bedrock',
-  'aws bedrock',
-  'together ai',
-  'fireworks ai',
-  'stability ai',
-  'stable diffusion',
-  'mid journey',
-  'eleven labs',
-  'deep gram',
-  'open router',
-  'o llama',
-  'moonshot ai',
-  'kimi',
-]
-
+/** Vendors of engines and their models as of `as_of`, in lower case; a blank stands for any separator or none. */
+const NAMES = Object.values(data.vendors).flat()
 /** Invented names: no other word ends in one, and their plural still names the vendor. */
-const COINED = [
-  'openai',
-  'chatgpt',
-  'deepseek',
-  'mixtral',
-  'huggingface',
-  'midjourney',
-  'elevenlabs',
-  'openrouter',
-  'qwen',
-]
+const COINED = data.coined
 /** Names whose plural still names the vendor. */
-const WITH_PLURAL = [...COINED, 'gpt', 'anthropic', 'claude', 'ollama', 'groq', 'deepmind']
+const WITH_PLURAL = [...COINED, ...data.with_plural]
+/** Ordinary words that name a model only before a version such as 4.5. */
+const WITH_VERSION = data.with_version
 
 /** Words that are often appended to a vendor's name without a blank. */
 const ADDED =
@@ -76,6 +32,12 @@ const FORMS: readonly (readonly [readonly string[], RegExp])[] = [
   [NAMES, new RegExp(`(?<!${LETTER})(?:${anyOf(NAMES, spelt)})(?!${LETTER})`)],
   [NAMES, new RegExp(`(?<!${LETTER})(?:${anyOf(NAMES, closed)})(?:${ADDED})(?!${LETTER})`)],
   [WITH_PLURAL, new RegExp(`(?<!${LETTER})(?:${anyOf(WITH_PLURAL, closed)})s(?!${LETTER})`)],
+  [
+    WITH_VERSION,
+    new RegExp(
+      `(?<!${LETTER})(?:${anyOf(WITH_VERSION, closed)})[ -]?v?[1-9${STROKE}]\\.[0-9${STROKE}](?![0-9.${STROKE}])`,
+    ),
+  ],
   [COINED, new RegExp(`(?:${anyOf(COINED, closed)})(?:s|${ADDED})?(?!${LETTER})`)],
 ]
 
