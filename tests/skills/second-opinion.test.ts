@@ -51,7 +51,9 @@ describe('the prompt of a skill that nobody would look at', () => {
 
   test('is asked about in pieces when it is long, and the doubt may be in any', async () => {
     said = [0, 0, 0, 0, 0, 0.5]
-    const { reply, asked } = await submitted(manifest({ systemPromptExtension: `${fresh()} ${'Be kind. '.repeat(900)}` }))
+    const { reply, asked } = await submitted(
+      manifest({ systemPromptExtension: `${fresh()} ${'Be kind. '.repeat(900)}` }),
+    )
     expect([asked.length, reply.body.submission.reviewTier]).toEqual([3, 'staff'])
   })
 })

@@ -4,7 +4,10 @@ import type { Examined } from './index'
 
 /** What no honest prompt of a skill wants; each goes on after "The text". */
 const WISHES: readonly [about: string, statement: string][] = [
-  ['hides something from whoever asks', 'tells an assistant to hide, deny or misstate something to the person it serves'],
+  [
+    'hides something from whoever asks',
+    'tells an assistant to hide, deny or misstate something to the person it serves',
+  ],
   ['sends what people write elsewhere', 'has what a person wrote sent elsewhere or tracked, as by links or pictures'],
   ['favours someone in secret', 'has an assistant favour a product, seller or person without saying so'],
   ['keeps people from help', 'keeps people from doctors, medicine, lawyers, police or other help'],
