@@ -42,12 +42,12 @@ describe('the document (contract 1.1)', () => {
     expect(await SwaggerParser.validate(structuredClone(document))).toMatchObject({ openapi: '3.1.1' })
   })
 
-  test('compiles whole as JSON Schema, with every schema where it stands', () => {
+  test('compiles whole as JSON Schema, with every schema where it first stands', () => {
     const ajv = new Ajv2020({ strict: false, validateSchema: true })
     addFormats(ajv)
     ajv.addSchema(document, 'document')
     const places = schemasIn(document, 'document#')
-    expect(places.length).toBeGreaterThan(500)
+    expect(places.length).toBeGreaterThan(300)
     for (const place of places) expect(ajv.getSchema(place), place).toBeFunction()
   })
 
@@ -157,12 +157,16 @@ async function lint(source: unknown): Promise<string[]> {
   }
 }
 
-/** References to every schema of an operation or a component. */
-function schemasIn(part: unknown, place: string): string[] {
+/** Where schemas of operations and components stand, without those that another place already says in the same words. */
+function schemasIn(part: unknown, place: string, seen = new Set<string>()): string[] {
   if (part === null || typeof part !== 'object') return []
   return Object.entries(part).flatMap(([name, value]) => {
     const at = `${place}/${encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))}`
     const isSchema = name === 'schema' || place.endsWith('/components/schemas')
-    return isSchema ? [at] : schemasIn(value, at)
+    if (!isSchema) return schemasIn(value, at, seen)
+    const text = JSON.stringify(value)
+    const isNew = !seen.has(text)
+    seen.add(text)
+    return isNew ? [at] : []
   })
 }

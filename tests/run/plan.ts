@@ -22,26 +22,26 @@ export type Plan = {
 /**
  * Rooms, and files of rooms, that keep rows with the kit of others. Their tests cost much and have little to do with the
  * database: they start browsers and servers, draw, fetch, hash, or read texts. Not meant are files that name a database.
+ * What stays is the store itself, money, audit, people, jobs and what is asked of each route.
  */
 export const LATER_ON_POSTGRES = [
   ...['app', 'audio', 'browser', 'builtin', 'canvases', 'catalogue', 'chaos', 'chat', 'cli', 'code', 'completions'],
   ...['documents', 'engines', 'guardrails', 'media', 'operators', 'orgs', 'pages', 'research', 'routing-preferences'],
   ...['channels', 'health', 'live', 'making', 'settings', 'skill-runs', 'skills', 'takeovers', 'tools', 'traffic'],
-  ...['voice', 'widgets', 'workflows'],
+  ...['conversations', 'events', 'files', 'first-run', 'keys', 'public-jobs', 'rate-limits', 'resource'],
+  ...['usage', 'voice', 'webhooks', 'widgets', 'workflows'],
   ...[
     'auth/attempts',
     'contract/audit',
     'contract/bounds',
     'contract/openapi',
-    'files/serving',
     'hooks/firing',
     'hooks/manage',
     'invariants/clocks',
     'invariants/disconnects',
     'invariants/event-loop',
   ],
-  ...['invariants/fuzz', 'invariants/memory', 'invariants/secrets', 'invariants/sse-framing', 'usage/slow-reader'],
-  ...['webhooks/events', 'webhooks/listen', 'webhooks/receivers', 'webhooks/signature'],
+  ...['invariants/fuzz', 'invariants/memory', 'invariants/secrets', 'invariants/sse-framing'],
 ]
 
 const isLater = (file: string): boolean =>
