@@ -9,12 +9,13 @@ export type Asset = { type: string; text: string; gzip: Uint8Array<ArrayBuffer> 
 export type AssetSet = {
   files: Map<string, Asset>
   nameOf: Record<AssetName, string>
-  /** Styles that stand in the page itself, and the hash by which its policy allows them. */
-  inline: { style: string; hash: string }
+  /** What stands in the frame's page itself, and the hashes by which its policy allows it. */
+  inline: { style: string; styleHash: string; script: string; scriptHash: string }
 }
 
 const ENTRIES = {
   embed: 'embed/main.ts',
+  first: 'first/main.ts',
   widget: 'widget/main.ts',
   widgetText: 'text/main.ts',
   widgetStyle: 'widget/main.css',
@@ -73,6 +74,9 @@ function named(built: BuiltAssets): AssetSet {
     nameOf[key] = name
     files.set(name, { type: TYPES[ending], text, gzip: Bun.gzipSync(new TextEncoder().encode(text), { level: 9 }) })
   }
-  const style = built.widgetStyle
-  return { files, nameOf, inline: { style, hash: createHash('sha256').update(style).digest('base64') } }
+  const { widgetStyle: style, first: script } = built
+  return { files, nameOf, inline: { style, styleHash: sourceHash(style), script, scriptHash: sourceHash(script) } }
 }
+
+/** As a policy names a text of a page (CSP 3). */
+const sourceHash = (text: string): string => createHash('sha256').update(text).digest('base64')

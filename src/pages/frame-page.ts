@@ -39,9 +39,9 @@ export function frameHeaders({ config, frameAncestors }: ShownWidget, { inline }
   const checker = originOf(config.security?.turnstileScript)
   const policy = [
     "default-src 'none'",
-    `script-src 'self'${checker}`,
+    `script-src 'self' 'sha256-${inline.scriptHash}'${checker}`,
     ...(checker ? [`frame-src${checker}`] : []),
-    `style-src 'sha256-${inline.hash}'`,
+    `style-src 'sha256-${inline.styleHash}'`,
     "connect-src 'self'",
     ['img-src', "'self'", 'data:', 'blob:', ...pictures].join(' '),
     "base-uri 'none'",
@@ -67,6 +67,6 @@ export const framePage = ({ config }: ShownWidget, { nameOf, inline }: AssetSet)
 <script type="application/json" id="config">${{ markup: dataOf(config) }}</script>
 <script src="/assets/${nameOf.widget}" data-text="/assets/${nameOf.widgetText}" defer></script>
 </head>
-<body><main id="first"><h1>${config.appearance.title || 'Chat'}</h1><p>${config.behavior?.welcomeMessage ?? ''}</p></main></body>
+<body><main id="first"><h1>${config.appearance.title || 'Chat'}</h1><p>${config.behavior?.welcomeMessage ?? ''}</p></main><script>${{ markup: inline.script }}</script></body>
 </html>
 `.markup

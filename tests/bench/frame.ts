@@ -135,6 +135,6 @@ function report(what: string, times: Times[]): void {
       .toSorted((a, b) => a - b)
       [Math.floor((times.length - 1) * share)]!.toFixed(0)
   process.stdout.write(
-    `${what}, processor ${SLOWER}× slower: painted after ${at('paint', 0.5)} ms (worst ${at('paint', 1)}), ready after ${at('ready', 0.5)} ms (worst ${at('ready', 1)})\n`,
+    `${what}, processor ${SLOWER}× slower: painted after ${at('paint', 0.5)} ms (${at('paint', 0)} to ${at('paint', 1)}), ready after ${at('ready', 0.5)} ms (${at('ready', 0)} to ${at('ready', 1)})\n`,
   )
 }

@@ -53,10 +53,9 @@ test('only a page that requires the check may load its script', async () => {
   expect((await world.page('GET', `${other}/public`)).body.security.turnstileScript).toBeNull()
   const policyOf = (security: object) =>
     frameHeaders({ config: { id, appearance: {}, security }, frameAncestors: [] }, assets)['content-security-policy']!
-  expect(policyOf({ turnstileScript })).toContain(
-    "script-src 'self' https://checks.example; frame-src https://checks.example;",
-  )
-  expect(policyOf({ turnstileScript: null })).toContain("script-src 'self'; style-src")
+  const own = `script-src 'self' 'sha256-${assets.inline.scriptHash}'`
+  expect(policyOf({ turnstileScript })).toContain(`${own} https://checks.example; frame-src https://checks.example;`)
+  expect(policyOf({ turnstileScript: null })).toContain(`${own}; style-src`)
 })
 
 test('the tag has nothing that an owner can word (M16)', async () => {

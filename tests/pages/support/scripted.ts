@@ -12,6 +12,8 @@ export type Script = {
   session?(received: Received): Answer
   message?(received: Received): Answer
   current?(): Answer
+  /** The chat's own script is served when this is over. */
+  chatScript?: Promise<unknown>
 }
 
 const WIDGET = '7f5f6f4e-2d6f-4f0f-9c47-1f0d2f7f7a10'
@@ -84,6 +86,7 @@ export async function scripted(script: Script = {}) {
     void timeout
     const { pathname } = new URL(request.url)
     if (pathname === '/embed.js') return fileOf(nameOf.embed)
+    if (pathname === `/assets/${nameOf.widget}`) await script.chatScript
     if (pathname.startsWith('/assets/')) return fileOf(pathname.slice('/assets/'.length))
     if (pathname.startsWith('/embed/widget/')) {
       const shown = { config, frameAncestors: [host.url.origin] }

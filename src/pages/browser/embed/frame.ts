@@ -40,6 +40,7 @@ export function createFrame({ id, base, options, emit }: Options) {
   host.append(iframe)
 
   let isReady = false
+  let isDrawn = false
   let isOpen = false
   let cameFrom: Element | null = null
   const waiting: object[] = []
@@ -61,14 +62,18 @@ export function createFrame({ id, base, options, emit }: Options) {
     if (source !== iframe.contentWindow || origin !== base.origin) return
     if (typeof data !== 'object' || data === null || data.source !== 'svc-widget') return
     const { type } = data as { type: unknown }
+    // What is seen first is drawn before there is a chat behind it.
+    if (!isDrawn && (type === 'shown' || type === 'ready')) {
+      isDrawn = true
+      placing.corner(data.position)
+      placing.title(iframe, data.title)
+      placing.show(true)
+    }
     if (type === 'ready') {
       clearTimeout(silence)
       isReady = true
-      placing.corner(data.position)
-      placing.title(iframe, data.title)
       for (const message of waiting.splice(0)) post(message)
       layout()
-      placing.show(true)
       if (openAtOnce !== undefined && openAtOnce !== 'false') api.open()
     } else if (type === 'resize') {
       placing.size(data.width, data.height)

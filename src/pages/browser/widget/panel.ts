@@ -1,4 +1,5 @@
 import { h, ICONS, icon, setText } from '../shared/dom'
+import { launcherOf } from './launcher'
 import type { PublicConfig } from './wire'
 import { WORDS } from './words'
 
@@ -7,24 +8,13 @@ type Actions = { open(): void; close(): void; menu: { label: string; run(): void
 export type Panel = ReturnType<typeof createPanel>
 
 /** The launcher and the panel: what is always there, with places for what changes. */
-export function createPanel({ appearance }: PublicConfig, { open, close, menu }: Actions) {
+export function createPanel(config: PublicConfig, { open, close, menu }: Actions) {
+  const { appearance } = config
   const title = appearance.title || WORDS.title
   const count = h('span', { class: 'count', hidden: true })
-  const launcher = h(
-    'button',
-    {
-      type: 'button',
-      id: 'launcher',
-      'aria-expanded': 'false',
-      'aria-controls': 'panel',
-      'aria-label': WORDS.open,
-      hidden: true,
-      click: open,
-    },
-    icon(ICONS.chat),
-    appearance.launcherText && h('span', { class: 'launcher-text' }, appearance.launcherText),
-    count,
-  )
+  const launcher = launcherOf(config)
+  launcher.append(count)
+  launcher.addEventListener('click', open)
   const closeButton = h(
     'button',
     { type: 'button', class: 'plain', 'aria-label': WORDS.close, click: close },
@@ -85,6 +75,8 @@ export function createPanel({ appearance }: PublicConfig, { open, close, menu }:
   return {
     title,
     launcher,
+    /** Whether the launcher was pressed before there was a chat to open. */
+    wasPressed: () => launcher.hasAttribute('data-pressed'),
     panel,
     body,
     extra,

@@ -1,7 +1,10 @@
+/** Apart, because the first look at the chat needs no other word. */
+export const OPEN = 'Open chat'
+
 /** Every sentence that the chat says by itself. One file for each language; English is the first. */
 export const WORDS = {
   title: 'Chat',
-  open: 'Open chat',
+  open: OPEN,
   newMessages: (count: number) => (count === 1 ? '1 new message' : `${count} new messages`),
   close: 'Close chat',
   menu: 'More',

@@ -1,0 +1,241 @@
+/** The chat inside the frame (contract 15, dx 5.2). */
+import { h, pageData } from '../shared/dom'
+import type { Failure, ServerEvent } from '../shared/http'
+import { createBotCheck } from './bot-check'
+import { createBridge, type HostMessage } from './bridge'
+import { createComposer } from './composer'
+import { createListener } from './listen'
+import { createPanel } from './panel'
+import { createPeople } from './people'
+import { createRating } from './rating'
+import { createSending, linksOf } from './sending'
+import { createShell } from './shell'
+import { createTranscript } from './transcript'
+import { createVisitor } from './visitor'
+import type { Message, PublicConfig, Takeover } from './wire'
+import { WORDS } from './words'
+
+/** Draws the chat into the page and lets it live; called once. */
+export function startChat(): void {
+  const config = pageData<PublicConfig>('config')
+  const { behavior } = config
+
+  const bridge = createBridge(hear)
+  const botCheck = createBotCheck(config)
+  const visitor = createVisitor({
+    configId: config.id,
+    pageUrl: bridge.pageUrl,
+    botCheck: botCheck.token,
+    unknown: notTaken,
+  })
+  const transcript = createTranscript()
+  const suggestions = h('div', { class: 'suggestions', role: 'group', 'aria-label': WORDS.suggestions })
+  const composer = createComposer({
+    placeholder: behavior.placeholder || WORDS.placeholder,
+    mostCharacters: behavior.maxPromptLength ?? 2_000,
+    files: behavior.enableFileUpload === true,
+    send,
+    stop: () => sending.stop(),
+  })
+  const rating = createRating(visitor.rate, (text) => {
+    if (text) transcript.add('system', text)
+    composer.field.focus()
+  })
+  const panel = createPanel(config, {
+    open: () => shell.open(),
+    close: () => shell.close(),
+    menu: [
+      ...(config.handoff !== false ? [{ label: WORDS.askPerson, run: () => void askPerson() }] : []),
+      { label: WORDS.rate, run: () => rating.open() },
+      { label: WORDS.clear, run: clear },
+    ],
+  })
+  const again = h('button', { type: 'button', class: 'primary', hidden: true, click: clear }, WORDS.begin)
+  const people = createPeople({ panel, transcript, tell: (takeover) => bridge.tell('takeover', takeover) })
+  const shell = createShell({
+    panel,
+    bridge,
+    field: () => composer.field,
+    opened() {
+      unread = 0
+      requestAnimationFrame(() => {
+        transcript.element.scrollTop = transcript.element.scrollHeight
+      })
+    },
+  })
+  const listener = createListener({
+    visitor,
+    take: onEvent,
+    connected: () => void catchUp().catch(() => undefined),
+    lost: () => panel.setStatus(navigator.onLine ? WORDS.reconnecting : WORDS.offline, 'loud'),
+    refused,
+  })
+  const sending = createSending({
+    visitor,
+    transcript,
+    took,
+    redirected: (reply, url) => transcript.link(reply.id, url),
+    changed: (status) => people.change({ takeover_status: status }),
+    answering: composer.answering,
+    followUps: (prompts) => suggest(prompts),
+    begun: () => listener.start(),
+    failed: refused,
+    catchUp,
+  })
+  let unread = 0
+
+  panel.body.append(transcript.element, suggestions, botCheck.element, rating.form, again)
+  panel.extra.append(composer.form)
+  // Before it is in the page, so that nothing has to be laid out for it.
+  greet()
+  if (!panel.launcher.isConnected) document.body.replaceChildren(panel.launcher)
+  document.body.append(panel.panel)
+  addEventListener('online', () => {
+    people.draw()
+    listener.hurry()
+    void sending.drain()
+  })
+  addEventListener('offline', () => panel.setStatus(WORDS.offline, 'loud'))
+  if (!navigator.onLine) panel.setStatus(WORDS.offline, 'loud')
+  if (visitor.has()) listener.start()
+  bridge.tell('ready', { position: config.appearance.position ?? 'bottom-right', title: panel.title })
+  if (bridge.isInline) shell.begin()
+  else if (panel.wasPressed()) shell.open()
+  document.documentElement.dataset.ready = 'true'
+  performance.mark('ready')
+  transcript.format()
+
+  function greet(): void {
+    if (behavior.welcomeMessage) transcript.add('assistant', behavior.welcomeMessage, { id: 'welcome' })
+    suggest((behavior.suggestedPrompts ?? []).map((prompt) => ({ label: prompt, prompt })))
+  }
+
+  function suggest(prompts: { label: string; prompt: string }[]): void {
+    suggestions.replaceChildren(
+      ...prompts.map(({ label, prompt }) => h('button', { type: 'button', click: () => send(prompt, []) }, label)),
+    )
+  }
+
+  function send(text: string, attachments: Parameters<typeof sending.add>[1]): void {
+    suggest([])
+    sending.add(text, attachments)
+    composer.field.focus()
+  }
+
+  async function askPerson(): Promise<void> {
+    try {
+      await visitor.askPerson()
+      listener.start()
+      people.change({ takeover_status: 'requested' })
+    } catch (error) {
+      refused(error as Failure)
+    }
+  }
+
+  /** Forgets the chat on this device and begins anew. */
+  function clear(): void {
+    listener.stop()
+    sending.stop()
+    visitor.forget()
+    transcript.clear()
+    people.change({ takeover_status: 'ai' })
+    panel.setStatus('')
+    again.hidden = true
+    composer.close(false)
+    greet()
+    composer.field.focus()
+  }
+
+  function took(message: Message): void {
+    if (transcript.has(message.id)) return
+    const mine = transcript.unnamed(message.role, message.content)
+    if (mine) {
+      mine.identify(message.id)
+      if (message.role === 'assistant') mine.write(message.content)
+      mine.note('')
+      return
+    }
+    const row = transcript.add(message.role, message.content, { id: message.id, name: people.name() })
+    row.addLinks(linksOf(message.artifacts))
+    if (message.role === 'user' || message.role === 'system') return
+    transcript.setTyping('')
+    if (!shell.isOpen()) panel.setUnread(++unread)
+    bridge.tell('message', { role: message.role, unread })
+  }
+
+  async function catchUp(): Promise<void> {
+    const known = people.changes()
+    const { messages, takeover_status, status } = await visitor.current(null)
+    if (people.changes() === known) people.change({ takeover_status })
+    for (const message of messages) took(message)
+    if (status === 'closed') close()
+  }
+
+  function onEvent({ name, data }: ServerEvent): void {
+    if (name === 'message') took(((data as { message?: Message }).message ?? data) as Message)
+    else if (name === 'takeover') people.change(data as Takeover)
+    else if (name === 'typing') people.typing((data as { role: string }).role)
+    else if (name === 'closed') close()
+  }
+
+  function close(): void {
+    listener.stop()
+    visitor.forget()
+    panel.setStatus(WORDS.closed)
+    composer.close(true)
+    again.hidden = false
+  }
+
+  /** What a refusal means for the whole chat, in plain words. */
+  function refused({ status, code, message, retryAfter }: Failure): void {
+    if (code === 'offline') {
+      panel.setStatus(navigator.onLine ? WORDS.reconnecting : WORDS.offline, 'loud')
+      setTimeout(() => void sending.drain(), 2_000)
+    } else if (status === 401) {
+      listener.stop()
+      visitor.forget()
+      panel.setStatus('')
+      transcript.add('system', WORDS.expired)
+    } else if (code === 'bot_check_failed') panel.setStatus(WORDS.botCheckFailed, 'loud')
+    else if (status === 429) countDown(retryAfter ?? 10)
+    else if (status === 400 || status === 413) composer.refuse(message)
+    else {
+      panel.setStatus(WORDS.unavailable, 'loud')
+      bridge.tell('error', { code })
+    }
+  }
+
+  /** What the page said of its visitor was refused: a chat of another person ends here, and the page hears why. */
+  function notTaken({ status, code, message }: Failure): void {
+    if (status === 409) clear()
+    bridge.tell('error', { code, message })
+  }
+
+  function countDown(seconds: number): void {
+    if (seconds <= 0) {
+      people.draw()
+      return
+    }
+    panel.setStatus(WORDS.limited(seconds), 'loud')
+    setTimeout(() => countDown(seconds - 1), 1_000)
+  }
+
+  function hear({ type, text, modal, who, context }: HostMessage): void {
+    if (type === 'open') shell.open()
+    else if (type === 'close') shell.close()
+    else if (type === 'layout') shell.setModal(modal === true)
+    else if (type === 'identify') visitor.identify(pick(who))
+    else if (type === 'context') visitor.identify({ context })
+    else if (type === 'send' && typeof text === 'string' && text.trim()) {
+      shell.open()
+      send(text.trim(), [])
+    }
+  }
+
+  /** The members that say who somebody is, and nothing else that a page sends. */
+  function pick(who: unknown): Record<string, unknown> {
+    const said = typeof who === 'object' && who !== null ? (who as Record<string, unknown>) : {}
+    const names = ['name', 'email', 'external_id', 'hash'].filter((name) => said[name] !== undefined)
+    return Object.fromEntries(names.map((name) => [name, said[name]]))
+  }
+}

@@ -1,0 +1,23 @@
+/** Where the frame stands, as its address and the browser say. */
+export function hostOf() {
+  const told = new URLSearchParams(location.hash.slice(1))
+  const said = told.get('origin')
+  // Where the browser knows the parent's origin, what the address says must be the same.
+  const known = location.ancestorOrigins?.[0]
+  const host = known ?? said
+  const isFramed = window.parent !== window && host !== null
+
+  return {
+    host,
+    isFramed,
+    /** Drawn inside an element of the host, without a launcher. */
+    isInline: told.get('inline') === '1' || !isFramed,
+    pageUrl: told.get('page') ?? null,
+    scheme: told.get('scheme'),
+    lang: told.get('lang'),
+    /** Goes to the host's origin alone, and never has a token or a text of the chat in it. */
+    tell(type: string, more: object = {}): void {
+      if (isFramed) window.parent.postMessage({ source: 'svc-widget', type, ...more }, host)
+    },
+  }
+}
