@@ -4,7 +4,7 @@ import { GENESIS } from './chain'
 import type { ChainScope } from './schema'
 import { type AuditEventRow, auditEvents, auditHeads } from './table'
 
-type Head = { seq: number; hash: string; at: number }
+export type Head = { seq: number; hash: string; at: number }
 
 /** Read by primary key. No `limit`: it would cost more than the look-up. */
 const readHead = query<{ scope: ChainScope }>()((db, p) => {

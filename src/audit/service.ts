@@ -5,9 +5,10 @@ import type { Tx } from '../kernel/store'
 import { hashOf } from './chain'
 import { listEvents } from './list'
 import { redactedMetadata } from './redact'
-import { insertEvent, setHead, takeHead } from './repository'
+import { type Head, insertEvent, setHead, takeHead } from './repository'
 import { chainOf, orgOf, splitRoute, summarise } from './rules'
 import { type AuditEntry, AuditEventId, type ChainScope } from './schema'
+import type { AuditEventRow } from './table'
 import { verifyChains } from './verify'
 
 export type AuditLog = ReturnType<typeof createAuditLog>
@@ -21,11 +22,13 @@ export type Circumstances = {
 }
 
 type Deps = { clock: Clock }
+/** What one event says, and of whom. */
+type Act = { about: Omit<Circumstances, 'scope'>; entry: AuditEntry; origin: Record<string, unknown> }
 
 /** The audit log. Call `record` in the transaction of the change it describes, so that both commit together (I19). */
 export function createAuditLog({ clock }: Deps) {
   let statusOf: (route: string) => number | undefined = () => undefined
-  return { record, recordUnattended, setSuccessStatuses, list: listEvents, verify: verifyChains }
+  return { record, recordAll, recordUnattended, setSuccessStatuses, list: listEvents, verify: verifyChains }
 
   /** Called once the routes are known: gives the success status of a route, for entries that do not set one. */
   function setSuccessStatuses(lookup: typeof statusOf): void {
@@ -33,14 +36,32 @@ export function createAuditLog({ clock }: Deps) {
   }
 
   /** Appends the caller's action to a chain, by default the owner's. Three statements. Returns the event's id. */
-  function record(tx: Tx, call: Call<Caller>, entry: AuditEntry): Promise<AuditEventId> {
+  async function record(tx: Tx, call: Call<Caller>, entry: AuditEntry): Promise<AuditEventId> {
+    const [id] = await append(tx, entry.scope ?? chainOf(call.caller), [recordOf(call, entry)])
+    return id!
+  }
+
+  /** As `record`, for what several calls did in one unit of work; the head of the chain is taken once for all. */
+  function recordAll(
+    tx: Tx,
+    scope: ChainScope,
+    acts: readonly { call: Call<Caller>; entry: Omit<AuditEntry, 'scope'> }[],
+  ): Promise<AuditEventId[]> {
+    return append(
+      tx,
+      scope,
+      acts.map(({ call, entry }) => recordOf(call, entry)),
+    )
+  }
+
+  function recordOf(call: Call<Caller>, entry: AuditEntry): Act {
     const { caller } = call
     const userId = caller.type === 'operator' ? null : caller.userId
     const keyId = caller.type === 'operator' ? null : keyIdOf(caller)
-    const about = { scope: entry.scope ?? chainOf(caller), requestId: call.requestId, userId, keyId }
     const completed =
       entry.output?.status !== undefined || caller.type === 'operator' ? entry : withSuccessStatus(entry, call.route)
-    return append(tx, about, completed, { ...splitRoute(call.route), api_key_id: keyId, ...operatorFacts(caller) })
+    const origin = { ...splitRoute(call.route), api_key_id: keyId, ...operatorFacts(caller) }
+    return { about: { requestId: call.requestId, userId, keyId }, entry: completed, origin }
   }
 
   /** Adds the route's success status: the entry commits with its change, so the route will answer with success. */
@@ -50,21 +71,35 @@ export function createAuditLog({ clock }: Deps) {
   }
 
   /** Appends an event that no caller asked for: a dead process's hold released, a schedule that ran. */
-  function recordUnattended(tx: Tx, about: Circumstances, entry: Omit<AuditEntry, 'scope'>): Promise<AuditEventId> {
-    return append(tx, about, entry, {})
+  async function recordUnattended(
+    tx: Tx,
+    { scope, ...about }: Circumstances,
+    entry: Omit<AuditEntry, 'scope'>,
+  ): Promise<AuditEventId> {
+    const [id] = await append(tx, scope, [{ about, entry, origin: {} }])
+    return id!
   }
 
-  async function append(tx: Tx, about: Circumstances, entry: AuditEntry, origin: Record<string, unknown>) {
-    const { scope, requestId, userId = null, keyId = null } = about
-    const head = await takeHead(tx, scope)
-    const seq = head.seq + 1
-    // `at` never decreases along a chain, even when the clock is set back (I40).
-    const at = Math.max(clock.now(), head.at)
+  async function append(tx: Tx, scope: ChainScope, acts: readonly Act[]): Promise<AuditEventId[]> {
+    let head = await takeHead(tx, scope)
+    const rows = acts.map((act) => {
+      const row = rowOf(scope, act, head)
+      head = row
+      return row
+    })
+    // Sent together: the head is locked, and whoever waits for it waits for each round trip.
+    await Promise.all([...rows.map((row) => insertEvent(tx, row)), setHead(tx, { ...pick(head), scope })])
+    return rows.map(({ id }) => id)
+  }
+
+  function rowOf(scope: ChainScope, { about, entry, origin }: Act, head: Head): AuditEventRow {
+    const { requestId, userId = null, keyId = null } = about
     const row = {
       scope,
-      seq,
+      seq: head.seq + 1,
       id: AuditEventId.create(),
-      at,
+      // Never decreases along a chain, even when the clock is set back (I40).
+      at: Math.max(clock.now(), head.at),
       action: entry.action,
       entity_type: entry.entityType,
       entity_id: entry.entityId,
@@ -78,12 +113,11 @@ export function createAuditLog({ clock }: Deps) {
       status: entry.output?.status ?? null,
       prev_hash: head.hash,
     }
-    const hash = hashOf(row)
-    // Sent together: the head is locked, and whoever waits for it waits for each round trip.
-    await Promise.all([insertEvent(tx, { ...row, hash }), setHead(tx, { scope, seq, hash, at })])
-    return row.id
+    return { ...row, hash: hashOf(row) }
   }
 }
+
+const pick = ({ seq, hash, at }: Head): Head => ({ seq, hash, at })
 
 /** An operator's name, role, transport and reason, recorded as they stated them (dx 2.2). */
 const operatorFacts = (caller: Caller): Record<string, unknown> =>

@@ -59,14 +59,12 @@ export function createDesk({ clock, audit, events, live, takeovers, recent }: De
 
   /**
    * As `write`, for the person who has the chat, whose time of silence begins anew. Few statements, sent together where
-   * they can be: people type into many chats at once. `alongside` is of the same unit. Throws 404, and 409 unless it is
-   * open and theirs.
+   * they can be: people type into many chats at once. Throws 404, and 409 unless it is open and theirs.
    */
   async function reply(
     tx: Tx,
     { id, owner }: SessionRow,
     { holderId, content }: { holderId: string; content: string },
-    alongside: (message: MessageRow) => Promise<unknown>,
   ): Promise<MessageRow> {
     const now = clock.now()
     const [, session] = await together(chats.touch(tx, { id, owner }, holderId), rows.countReply(tx, id, now))
@@ -74,7 +72,7 @@ export function createDesk({ clock, audit, events, live, takeovers, recent }: De
     const said = { role: 'operator' as const, content, artifacts: [], ip_hash: null, failed: false }
     const message = messageOf(session, said, session.message_count, now)
     tell(tx, session, { what: 'message', seq: message.seq }, message)
-    await together(rows.insertMessage(tx, message), alongside(message))
+    await rows.insertMessage(tx, message)
     return message
   }
 

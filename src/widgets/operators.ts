@@ -13,6 +13,7 @@ import { isClosed, sessionNotFound, tooManyNotes } from './errors'
 import { holderIdOf, publicName } from './names'
 import { MOST_NOTES, noteRepository as notes, presentNote } from './notes'
 import { presentMessage, presentSession } from './present'
+import { createReplies } from './replies'
 import { sessionRepository as rows } from './repository'
 import { WidgetId } from './schema'
 import {
@@ -62,6 +63,7 @@ type Which = { id: string; sessionId: string }
 export function createOperatorSide(deps: Deps) {
   const { store, clock, audit, live, desk, findWidget, nameOf, personOf, drafts, refreshed } = deps
   const { chats } = desk
+  const replies = createReplies({ store, audit, desk })
   return { list, listAll, read, take, say, typing, note, handover, draft, release, close }
 
   async function list({ caller }: Call<Caller>, id: string, query: WidgetSessionQuery) {
@@ -149,12 +151,7 @@ export function createOperatorSide(deps: Deps) {
   async function say(call: Call<Caller>, which: Which, content: string): Promise<Said> {
     const words = readWords(content, 'content')
     const session = await find(store.read, call.caller, which)
-    return store.write(async (tx) => {
-      const about = { entityType: 'widget_session' as const, entityId: session.id, scope: session.owner }
-      const recorded = () => audit.record(tx, call, { action: 'widget.message_sent', ...about })
-      const message = await desk.reply(tx, session, { holderId: holderIdOf(call.caller), content: words }, recorded)
-      return storeAnswer(tx, call, { message: presentMessage(message) })
-    })
+    return replies.say({ call, session, content: words })
   }
 
   /** Shown to the visitor while it lasts; nothing is stored. Throws 409 unless this person has it. */
