@@ -8,7 +8,7 @@ test('what is said in many chats at once commits together; what is refused takes
   const { owner, id } = await widget()
   const [held, foreign, alone] = [await begin(id), await begin(id), await begin(id)]
   for (const chat of [held, alone]) expect((await desk(owner, chat)('POST', '/takeover', {})).status).toBe(200)
-  const say = (chat: typeof held, content: string, key = crypto.randomUUID()) =>
+  const say = (chat: typeof held, content: string, key: string = crypto.randomUUID()) =>
     owner.send(
       'POST',
       `iframes/${id}/conversations/${chat.sessionId}/messages`,
