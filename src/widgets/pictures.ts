@@ -2,11 +2,14 @@ import { assertAttachment } from '../completions'
 import type { Attachment } from '../completions/schema'
 import type { Draft, Files } from '../files'
 import { invalidInput } from '../kernel/errors'
+import { redrawn } from '../kernel/pictures'
 import type { Tx } from '../kernel/store'
 import type { WidgetRow } from './table'
 
-/** What every browser draws and no browser runs. */
-const TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif']
+/** What every browser draws and no browser runs, and how it is drawn anew. */
+const DRAWN = { png: 'png', jpeg: 'jpeg', webp: 'webp' } as const
+const QUALITY = 90
+const GIF = Buffer.from('GIF8')
 
 type Image = Extract<Attachment, { data: string }>
 export type Kept = { draft: Draft; image: Image }
@@ -28,15 +31,16 @@ export function createPictures(files: Pick<Files, 'receive' | 'add' | 'discard'>
     })
   }
 
-  /** Keeps the bytes; they belong to nobody yet. Throws 400 for what its bytes say is no picture (catalogue O5). */
+  /** Keeps the pixels; they belong to nobody yet. Throws 400 for what its bytes say is no picture (catalogue O5, O17). */
   async function receive(images: readonly Image[]): Promise<Kept[]> {
     const kept: Kept[] = []
     for (const [at, image] of images.entries()) {
-      const draft = await files
-        .receive(Buffer.from(image.data, 'base64'), image.mime_type)
-        .catch((error) => discarded(kept, error))
-      kept.push({ draft, image: { ...image, mime_type: draft.mimeType as Image['mime_type'] } })
-      if (!TYPES.includes(draft.mimeType)) await discarded(kept, noPicture(at))
+      const clean = await bare(Buffer.from(image.data, 'base64'))
+      if (!clean) return discarded(kept, noPicture(at))
+      const draft = await files.receive(clean.bytes, clean.type).catch((error) => discarded(kept, error))
+      const data = clean.bytes.toString('base64')
+      kept.push({ draft, image: { ...image, data, mime_type: draft.mimeType as Image['mime_type'] } })
+      if (draft.mimeType !== clean.type) await discarded(kept, noPicture(at))
     }
     return kept
   }
@@ -55,6 +59,13 @@ export function createPictures(files: Pick<Files, 'receive' | 'add' | 'discard'>
     await Promise.all(kept.map(({ draft }) => files.discard(draft).catch(() => undefined)))
     throw error
   }
+}
+
+/** Only pixels: neither the engine nor the owner learns where a visitor took a photograph. A GIF keeps its moves. */
+async function bare(bytes: Buffer): Promise<{ bytes: Buffer; type: string } | null> {
+  if (bytes.subarray(0, GIF.length).equals(GIF)) return { bytes, type: 'image/gif' }
+  const drawn = await redrawn(bytes, { as: (format) => DRAWN[format as keyof typeof DRAWN] ?? 'png', quality: QUALITY })
+  return drawn && { bytes: Buffer.from(drawn.bytes), type: `image/${drawn.format}` }
 }
 
 function noPicture(at: number) {

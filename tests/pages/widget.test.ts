@@ -49,31 +49,6 @@ inChromium('the chat on the page of another origin', () => {
     expect(await page.$$eval('iframe', (frames) => frames.length)).toBe(1)
   })
 
-  test('the launcher is there before the script of the chat, and a press on it is kept; nothing moves for who wants that', async () => {
-    const { promise: chatScript, resolve: serve } = Promise.withResolvers<void>()
-    const site = await scripted({
-      config: { appearance: { launcherText: 'Help', primaryColor: '#0b6e4f' } },
-      chatScript,
-    })
-    const page = await newPage()
-    await page.goto(site.hostUrl(), { waitUntil: 'domcontentloaded' })
-    const frame = await page.waitForFrame((candidate) => candidate.url().includes('/embed/widget/'))
-    const launcher = (await frame.waitForSelector('#launcher', { visible: true }))!
-    expect(await launcher.evaluate((it) => [it.textContent, getComputedStyle(it).backgroundColor])).toEqual([
-      'Help',
-      'rgb(11, 110, 79)',
-    ])
-    expect(await frame.$('#panel')).toBeNull()
-    await launcher.click()
-    serve()
-    await frame.waitForSelector('#panel', { visible: true })
-    await shows(frame, '.log', 'Hello. What are you looking for?')
-    const motion = () => frame.$eval('#panel', (panel) => getComputedStyle(panel).animationName)
-    expect(await motion()).toBe('none')
-    await page.emulateMediaFeatures([{ name: 'prefers-reduced-motion', value: 'no-preference' }])
-    expect(await motion()).toBe('rise')
-  })
-
   test('what anybody wrote stays text: no script, picture or style of it lives (M19)', async () => {
     const evil =
       '<img src=x onerror="parent.postMessage(1,\'*\')"><script>1</script> [x](javascript:alert(1)) ![p](https://evil.example.com/p.png) <style>*{display:none}</style><a href="data:text/html,x">d</a>'

@@ -20,12 +20,31 @@ test('a picture of a visitor is kept with their message, and opened by the perso
   const opened = await world.app.api.handle(new Request(new URL(row.artifacts[0].url, 'http://localhost')))
   expect([opened.status, opened.headers.get('content-type')]).toEqual([200, 'image/png'])
   expect(opened.headers.get('x-content-type-options')).toBe('nosniff')
-  expect(Buffer.from(await opened.arrayBuffer()).toString('base64')).toBe(PIXEL)
+  expect(await new Bun.Image(await opened.arrayBuffer()).metadata()).toEqual({ width: 1, height: 1, format: 'png' })
   // The visitor has it back after a reload, and nobody without the link's signature.
   expect((await asVisitor(chat)('GET', '')).body.messages[0].artifacts).toHaveLength(1)
   const stranger = await world.person()
   const artifact = row.artifacts[0].id
   expect((await stranger.send('GET', `artifacts/${artifact}`)).status).toBe(404)
+})
+
+test('a photograph of a visitor stands upright, and leaves where it was taken behind (O17)', async () => {
+  const { owner, id } = await widget({ behavior: { enableFileUpload: true } })
+  const chat = await begin(id)
+  await desk(owner, chat)('POST', '/takeover')
+  const photo = Buffer.from(await new Bun.Image(Buffer.from(PIXEL, 'base64')).resize(16, 8).jpeg().bytes())
+  // One entry of a camera: it was held upright, so what is stored lies on its side.
+  const turned = Buffer.from('4d4d002a00000008000101120003000000010006000000000000', 'hex')
+  const place = Buffer.concat([Buffer.from('Exif\0\0'), turned, Buffer.from('GPSLatitude 52.5200N')])
+  const marker = Buffer.from([0xff, 0xe1, 0, place.length + 2])
+  const told = Buffer.concat([photo.subarray(0, 2), marker, place, photo.subarray(2)])
+  const attachments = [picture(told.toString('base64'), 'image/jpeg')]
+  expect((await asVisitor(chat)('POST', '/messages', { content: 'Look', attachments })).status).toBe(200)
+  const [row] = (await desk(owner, chat)('GET')).body.messages
+  const opened = await world.app.api.handle(new Request(new URL(row.artifacts[0].url, 'http://localhost')))
+  const bytes = Buffer.from(await opened.arrayBuffer())
+  expect(await new Bun.Image(bytes).metadata()).toEqual({ width: 8, height: 16, format: 'jpeg' })
+  for (const word of ['Exif', 'GPSLatitude']) expect([word, bytes.includes(word)]).toEqual([word, false])
 })
 
 test('what is no picture, and what a widget does not take, is refused and nothing of it is kept (O5)', async () => {

@@ -1,7 +1,7 @@
+import { redrawn } from '../../kernel/pictures'
 import type { Image } from '../blocks/model'
 
 const MOST_BYTES = 12 * 1024 * 1024
-const MOST_PIXELS = 40_000_000
 /** The longer side, for a picture as wide as a page. */
 const MOST_SIDE = 1_600
 
@@ -11,17 +11,7 @@ const MOST_SIDE = 1_600
  */
 export async function readPicture(bytes: Uint8Array): Promise<Image | null> {
   if (bytes.length === 0 || bytes.length > MOST_BYTES) return null
-  try {
-    const { width, height, format } = await new Bun.Image(bytes).metadata()
-    if (width * height > MOST_PIXELS) return null
-    const scale = Math.min(1, MOST_SIDE / Math.max(width, height))
-    const size = { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) }
-    const drawn = new Bun.Image(bytes).resize(size.width, size.height)
-    const isPhoto = format === 'jpeg'
-    return { ...size, format: isPhoto ? 'jpeg' : 'png', bytes: await (isPhoto ? drawn.jpeg() : drawn.png()).bytes() }
-  } catch {
-    return null
-  }
+  return redrawn(bytes, { as: (format) => (format === 'jpeg' ? 'jpeg' : 'png'), mostSide: MOST_SIDE })
 }
 
 /** The bytes of a `data:` address of a picture; null for any other address. */
