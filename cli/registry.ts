@@ -99,6 +99,7 @@ const groups: Readonly<Record<string, Load>> = {
   openapi: async () => [(await import('./commands/openapi')).openapi],
   migrate: async () => (await import('./commands/migrate')).migrateCommands,
   backup: async () => (await import('./commands/backup')).backupCommands,
+  dev: async () => (await import('./commands/dev')).devCommands,
   config: async () => (await import('./commands/config')).configCommands,
   profiles: async () => (await import('./commands/profiles')).profileCommands,
   completion: async () => [(await import('./commands/completion')).completion],

@@ -108,7 +108,7 @@ const updateWebhook = defineCommand({
   path: 'webhooks update',
   summary: 'Change the address, the events or the description of a webhook',
   about: 'What is left out stays. What waits to be delivered goes to the new address.',
-  examples: ['webhooks update 31aa07c2-… --events "job.*"', 'webhooks update 31aa07c2-… --url https://example.com/new'],
+  examples: ['webhooks update 31aa07c2-… --events "job.*"', 'webhooks update 31aa07c2-… --to https://example.com/new'],
   impact: 'write',
   danger: 'none',
   exits: [3, 4, 5, 7, 10],

@@ -1,0 +1,45 @@
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { ConfigError } from '../kernel/config'
+import { openPostgres, schemaOf, wipe } from '../kernel/store'
+import { hasOtherNodes } from '../nodes'
+import type { Config } from './config'
+import { lockDataDir } from './lock'
+import { databaseLocationOf } from './open'
+
+/** What a reset takes away besides the database; secrets, engine keys and backups stay. */
+const NAMES = ['dev-key', 'audit', 'ops.sock'] as const
+const OF_FILES = /^[0-9a-f]{2}$/
+
+/**
+ * Deletes what users of a development server made: its database and files. Nothing else in the folders is touched.
+ * @throws ConfigError in production mode, and while a server uses the data
+ */
+export async function resetData(config: Config): Promise<void> {
+  if (config.production) throw new ConfigError(['A server in production mode is not reset. Delete its data yourself.'])
+  if (!existsSync(config.dataDir)) return
+  const lock = lockDataDir(config.dataDir)
+  try {
+    const location = databaseLocationOf(config)
+    if (location.dialect === 'postgres') await assertAlone(location, lock.home)
+    await wipe(location)
+    const filesDir = config.filesDir || join(config.dataDir, 'files')
+    const places = existsSync(filesDir) ? readdirSync(filesDir).filter((name) => OF_FILES.test(name)) : []
+    for (const name of places) rmSync(join(filesDir, name), { recursive: true })
+    for (const name of NAMES) rmSync(join(config.dataDir, name), { recursive: true, force: true })
+  } finally {
+    lock.release()
+  }
+}
+
+/** @throws ConfigError while another node serves the same database */
+async function assertAlone(location: { dialect: 'postgres'; url: string }, home: string): Promise<void> {
+  if ((await schemaOf(location)).applied === 0) return
+  const store = openPostgres({ url: location.url })
+  try {
+    if (await hasOtherNodes(store, home))
+      throw new ConfigError(['Other nodes are using this database. Stop them first.'])
+  } finally {
+    await store.close()
+  }
+}
