@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { ConfigError, Setting } from '../../src/kernel/config'
 import { clean } from '../../src/kernel/text'
+import { changeSettings, configFileOf } from '../change-settings'
 import { defineCommand } from '../command'
 import { CheckFailed, usageFailure } from '../failure'
 import { formatOf } from '../globals'
@@ -11,7 +12,6 @@ import { readSecretInput } from '../secret-input'
 import { type Explained, settingsOf } from '../settings'
 import type { Shell } from '../shell'
 import { didYouMean } from '../suggest'
-import { fromHere } from '../transport'
 import { argument, flag, optional, text } from '../words'
 
 const columns = [
@@ -81,7 +81,7 @@ const pathConfig = defineCommand({
   examples: ['config path', 'config path --json'],
   columns: [column('path', 'FILE'), column('exists', 'THERE', { kind: 'flag' })],
   async run(shell) {
-    const path = await fileOf(shell)
+    const path = await configFileOf(shell)
     if (formatOf(shell.globals) === 'table') return shell.io.out(clean(path))
     shell.print.item({ path, exists: existsSync(path) }, pathConfig.columns!)
   },
@@ -102,7 +102,7 @@ const checkConfig = defineCommand({
   async run(shell, { production }) {
     const problems = await problemsOf(shell, production === true)
     const rows = problems.map((problem) => ({ problem }))
-    shell.print.list(rows, PROBLEMS, `${await fileOf(shell)} and the environment are in order.`)
+    shell.print.list(rows, PROBLEMS, `${await configFileOf(shell)} and the environment are in order.`)
     if (rows.length) throw new CheckFailed()
   },
 })
@@ -140,20 +140,10 @@ const unsetConfig = defineCommand({
   run: async (shell, { name }) => rewrite(shell, (await declared(name)).name, undefined),
 })
 
-/** Writes a setting, or takes it out where `value` is undefined. The file as it would be is checked before. */
+/** Writes a setting, or takes it out where `value` is undefined. */
 async function rewrite(shell: Shell, name: string, value: unknown): Promise<void> {
-  const { resolveSettings } = await import('../../src/kernel/config')
-  const { RETIRED, SETTINGS } = await import('../../src/app/config')
-  const { assertRewritable, readConfigFile, writeConfigFile } = await import('../../src/kernel/config-file')
-  const path = await fileOf(shell)
-  const before = readConfigFile(path)
-  const { [name]: _, ...others } = before.config
-  const after = value === undefined ? others : { ...others, [name]: value }
-  resolveSettings(SETTINGS, {}, after, RETIRED)
-  const what = value === undefined ? `take ${name} out of ${path}` : `set ${name} in ${path}`
-  if (shell.planned(what)) return
-  assertRewritable(before, { [name]: value })
-  await writeConfigFile(path, after)
+  const path = await changeSettings(shell, { [name]: value })
+  if (path === null) return
   const { origin, env, ...rest } = await settingNamed(shell, name)
   shell.print.item({ ...rest, origin, env }, columns)
   shell.note(origin === 'environment' ? `${env} is set here, and wins over ${path}.` : `Written to ${path}. ${WHOSE}`)
@@ -169,11 +159,6 @@ async function problemsOf(shell: Shell, production: boolean): Promise<string[]> 
     if ((error as Error).name !== 'ConfigError') throw error
     return [...(error as ConfigError).problems]
   }
-}
-
-async function fileOf({ globals, cwd }: Shell): Promise<string> {
-  const { configPath } = await import('../../src/app/config')
-  return configPath(globals.config && fromHere(cwd, globals.config))
 }
 
 /** @throws CommandFailed 2 for a name that no setting has */

@@ -88,7 +88,7 @@ async function firstKey({ ops }: PastApp, { dataDir }: Config): Promise<string> 
   await ask('users', { email: OWNER, name: 'Owner' })
   await ask('orgs', { name: 'Dev', owner: OWNER })
   await ask('credits', { owner: OWNER, amount_cents: 10_000, note: 'dev seed' })
-  const { key } = await ask('keys', { name: 'Dev laptop', tier: 'enterprise', user: OWNER, personal: true })
+  const { key = '' } = await ask('keys', { name: 'Dev laptop', tier: 'enterprise', user: OWNER, personal: true })
   await writeWhole(join(dataDir, 'dev-key'), `${key}\n`)
   return key
 }

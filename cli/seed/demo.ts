@@ -83,17 +83,18 @@ async function* seedWidget({ call, visit, keyId, mark }: Demo): AsyncGenerator<M
 type Taken = { deliveries: { event_id: string }[] }
 
 /** One that answers, with seeding itself as its receiver, and one whose address does not exist. */
-async function* seedWebhooks({ call, mark, accountId }: Demo): AsyncGenerator<Made> {
+async function* seedWebhooks({ call, mark, accountId, isServed }: Demo): AsyncGenerator<Made> {
   const well = await call('POST', 'webhooks', { url: 'listen:', event_types: ['*'], description: `well ${mark}` })
   const sick = { url: 'https://receiver.invalid/hook', event_types: ['order.*'], description: `fails ${mark}` }
   await call('POST', 'webhooks', sick)
-  await call('POST', 'hooks', { event_pattern: 'order.*', skill_slug: 'todo-manager', config: { prompt: 'Thank them' } })
+  const thanks = { skill_slug: `haiku-writer-${mark}`, config: { prompt: 'Thank them' } }
+  await call('POST', 'hooks', { event_pattern: 'order.*', ...thanks })
   for (let total = 1; total <= 3; total++) {
     const order = { orgId: accountId, eventType: 'order.created', payload: { total }, sourceConnector: 'dev seed' }
     await call('POST', 'events', order, { 'idempotency-key': randomBase62(24) })
   }
   const listener = `webhooks/${well.id}/listener`
-  const { deliveries } = await call<Taken>('PUT', listener, { done: [], wait_seconds: 2 })
+  const { deliveries } = await call<Taken>('PUT', listener, { done: [], wait_seconds: isServed ? 2 : 0 })
   const done = deliveries.map(({ event_id }) => ({ event_id, http_status: 200, duration_ms: 40 }))
   if (done.length) await call('PUT', listener, { done })
   yield { what: 'webhooks, one fails', count: 2, see: 'deliveries list' }

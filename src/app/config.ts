@@ -4,6 +4,7 @@ import { audioSettings } from '../audio/config'
 import { authSettings } from '../auth/config'
 import { billingSettings } from '../billing/config'
 import { browserSettings } from '../browser/config'
+import { builtinSettings } from '../builtin/config'
 import { canvasSettings } from '../canvases/config'
 import { completionSettings, retiredCompletionSettings } from '../completions/config'
 import { engineSettings } from '../engines/config'
@@ -145,6 +146,7 @@ export const SETTINGS = {
   ...webhookSettings,
   ...widgetSettings,
   ...engineSettings,
+  ...builtinSettings,
   ...guardrailSettings,
   ...webSettings,
   ...audioSettings,

@@ -1,16 +1,29 @@
-import type { Driver, EngineAnswer, EnginePart, EngineRequest } from '../engines'
+import { type Driver, type EngineAnswer, EngineFailure, type EnginePart, type EngineRequest } from '../engines'
 import type { Clock } from '../kernel/clock'
+import { randomFraction } from '../kernel/crypto'
 import { browsingCall } from './acting/browse'
 import { callsFor, nextStep, stillCalls } from './acting/choose'
+import type { BuiltinSettings } from './config'
 import { readQuestion } from './question'
 import { answerQuestion } from './skills'
+
+type Deps = { clock: Pick<Clock, 'now' | 'sleep'>; habits?: Partial<BuiltinSettings> }
 
 /**
  * The built-in engine: deterministic, in process, free. It does what ordinary code can do, says so when a request
  * needs a language model, and is never presented as one (design 5).
  */
-export function createBuiltinDriver({ clock }: { clock: Pick<Clock, 'now'> }): Driver {
-  const take = (request: EngineRequest): EngineAnswer => {
+export function createBuiltinDriver({ clock, habits = {} }: Deps): Driver {
+  const { builtinDelayMs = 0, builtinFailRate = 0, builtinChunk = 1 } = habits
+
+  async function take(request: EngineRequest): Promise<EngineAnswer> {
+    if (builtinDelayMs) await clock.sleep(builtinDelayMs, request.signal)
+    if (builtinFailRate && randomFraction() < builtinFailRate)
+      throw new EngineFailure('server', 'fails now and then, as SVC_BUILTIN_FAIL_RATE says')
+    return answer(request)
+  }
+
+  function answer(request: EngineRequest): EngineAnswer {
     request.signal.throwIfAborted()
     const question = readQuestion(request, clock.now())
     const goesOn = question.findings.length > 0 && !stillCalls(question.choice)
@@ -22,14 +35,15 @@ export function createBuiltinDriver({ clock }: { clock: Pick<Clock, 'now'> }): D
   }
 
   return {
-    complete: async (request) => take(request),
+    complete: take,
 
-    /** Streams word by word, because clients expect several parts; the whole text is ready at once. */
+    /** Streams word by word unless told otherwise, because clients expect several parts; the whole text is ready at once. */
     async *stream(request): AsyncGenerator<EnginePart> {
-      const { text, toolCalls, finish } = take(request)
-      for (const [word] of text.matchAll(/\s*\S+/g)) {
+      const { text, toolCalls, finish } = await take(request)
+      const words = [...text.matchAll(/\s*\S+/g)].map(([word]) => word)
+      for (let at = 0; at < words.length; at += builtinChunk) {
         request.signal.throwIfAborted()
-        yield { type: 'text-delta', text: word }
+        yield { type: 'text-delta', text: words.slice(at, at + builtinChunk).join('') }
       }
       for (const call of toolCalls) yield { type: 'tool-call', ...call }
       yield { type: 'finish', reason: finish }

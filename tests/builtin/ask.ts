@@ -4,7 +4,7 @@ import type { EngineRequest } from '../../src/engines/engine'
 /** A Wednesday. */
 const NOW = Date.parse('2026-03-04T10:20:00.000Z')
 
-export const builtin = createBuiltinDriver({ clock: { now: () => NOW } })
+export const builtin = createBuiltinDriver({ clock: { now: () => NOW, sleep: async () => undefined } })
 
 /** What the built-in engine says to one prompt. */
 export async function ask(prompt: string, more: Partial<EngineRequest> = {}): Promise<string> {

@@ -19,7 +19,7 @@ export function buildDecisions({ config, store, clock, log, observeEngine }: Dep
     settings: config,
     clock,
     log,
-    builtin: { ...createBuiltinDriver({ clock }), ...createIllustrator() },
+    builtin: { ...createBuiltinDriver({ clock, habits: config }), ...createIllustrator() },
     observe: (engine, outcome, attempt) => {
       observeEngine(engine, outcome, attempt)
       const { requestId, target: name, ms, mode, error } = attempt

@@ -1,0 +1,35 @@
+import { overridesOf } from './overrides'
+import type { Shell } from './shell'
+import { fromHere } from './transport'
+
+/**
+ * Writes settings to the configuration file, and takes out those that are undefined. The file as it would be is checked
+ * before. @returns its path, or null with `--dry-run`
+ */
+export async function changeSettings(shell: Shell, changes: Record<string, unknown>): Promise<string | null> {
+  const { resolveSettings } = await import('../src/kernel/config')
+  const { RETIRED, SETTINGS } = await import('../src/app/config')
+  const { assertRewritable, readConfigFile, writeConfigFile } = await import('../src/kernel/config-file')
+  const path = await configFileOf(shell)
+  const before = readConfigFile(path)
+  const all = Object.entries({ ...before.config, ...changes }).filter(([, value]) => value !== undefined)
+  const after = Object.fromEntries(all)
+  resolveSettings(SETTINGS, {}, after, RETIRED)
+  const [set, unset] = [true, false].map((isSet) =>
+    Object.keys(changes)
+      .filter((name) => (changes[name] !== undefined) === isSet)
+      .join(', '),
+  )
+  const what = [set && `set ${set} in ${path}`, unset && `take ${unset} out of ${path}`].filter(Boolean).join(', ')
+  if (shell.planned(what)) return null
+  assertRewritable(before, changes)
+  await writeConfigFile(path, after)
+  return path
+}
+
+/** Where the configuration file is, or would be made. */
+export async function configFileOf(shell: Shell): Promise<string> {
+  const { configPath } = await import('../src/app/config')
+  const { configFile } = overridesOf(shell)
+  return configPath(configFile && fromHere(shell.cwd, configFile))
+}
