@@ -10,9 +10,11 @@ type Load = () => Promise<readonly Command[]>
  */
 const groups: Readonly<Record<string, Load>> = {
   init: async () => [(await import('./commands/init')).init],
+  quickstart: async () => [(await import('./commands/quickstart')).quickstart],
   serve: async () => [(await import('./commands/serve')).serve],
   status: async () => [(await import('./commands/status')).status],
   dashboard: async () => [(await import('./commands/dashboard')).dashboard],
+  open: async () => [(await import('./commands/open')).openPage],
   doctor: async () => [(await import('./commands/doctor')).doctor],
   try: async () => [(await import('./commands/try')).tryPrompt],
   trace: async () => [(await import('./commands/trace')).trace],
@@ -104,6 +106,7 @@ const groups: Readonly<Record<string, Load>> = {
   profiles: async () => (await import('./commands/profiles')).profileCommands,
   completion: async () => [(await import('./commands/completion')).completion],
   commands: async () => [(await import('./commands/list')).listCommands],
+  cheat: async () => [(await import('./commands/cheat')).cheat],
   help: async () => [(await import('./commands/help')).help],
   version: async () => [(await import('./commands/version')).version],
 }

@@ -40,7 +40,7 @@ async function completed(argv: readonly string[], world: World): Promise<number>
 }
 
 /** Words that are about all commands. */
-const ABOUT_ALL = ['-h', '--help', 'help', 'commands']
+const ABOUT_ALL = ['-h', '--help', 'help', 'cheat', 'commands']
 
 type Reading = { order: Order; commands: readonly Command[] }
 

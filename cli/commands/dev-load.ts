@@ -64,7 +64,8 @@ export const devLoad = defineCommand({
     }
     await Promise.all(calls)
     const seconds = (shell.clock.monotonic() - began) / 1000
-    const at = (share: number) => Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0)
+    const at = (share: number) =>
+      Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0)
     const sorted = times.toSorted((a, b) => a - b)
     const per_second = Math.round((calls.length / seconds) * 10) / 10
     const sums = { sent: calls.length, ok: times.length, failed, per_second, p50_ms: at(0.5), p95_ms: at(0.95) }

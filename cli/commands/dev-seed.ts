@@ -24,7 +24,16 @@ const SIZES = {
 } as const
 
 const OWNER = 'owner@example.com'
-const NAMES = ['Tide & Sons', 'Harbour Books', 'North Light', 'Salt Works', 'Two Oars', 'Pier Nine', 'Gull Post', 'Reef']
+const NAMES = [
+  'Tide & Sons',
+  'Harbour Books',
+  'North Light',
+  'Salt Works',
+  'Two Oars',
+  'Pier Nine',
+  'Gull Post',
+  'Reef',
+]
 
 const columns = [
   column('what', 'MADE'),

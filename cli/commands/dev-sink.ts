@@ -22,7 +22,7 @@ const columns = [
 
 export const devSink = defineCommand({
   path: 'dev sink',
-  summary: 'Print what comes to an address of this machine, as a receiver of webhooks would',
+  summary: 'Print what comes to an address of this machine, as a receiver would',
   about:
     'Listens on 127.0.0.1 until Ctrl-C, prints a line for each request, and answers 204. Another --status or a --delay shows how a sender tries again. Pair it with webhooks listen --forward-to, or with SVC_EGRESS_ALLOW=127.0.0.0/8 in dev mode.',
   examples: ['dev sink', 'dev sink --port 3000 --status 503 --delay 2s --print-body'],
@@ -44,7 +44,7 @@ export const devSink = defineCommand({
     const server = listen(port, async (request) => {
       const body = await request.text()
       const { pathname, search } = new URL(request.url)
-      const event = request.headers.get('x-webhook-event')
+      const event = eventIn(body)
       const at = new Date(shell.clock.now()).toISOString()
       const bytes = Buffer.byteLength(body)
       count += 1
@@ -59,6 +59,16 @@ export const devSink = defineCommand({
     shell.exitCode = EXIT.interrupted
   },
 })
+
+/** What an event of this server calls itself; null in what is none. */
+function eventIn(body: string): string | null {
+  try {
+    const { type } = JSON.parse(body) as { type?: unknown }
+    return typeof type === 'string' ? type : null
+  } catch {
+    return null
+  }
+}
 
 /** @throws CommandFailed 2 for a port in use */
 function listen(port: number, fetch: (request: Request) => Promise<Response>) {

@@ -8,10 +8,11 @@ import { helpFor, rows } from '../help'
 import { kebab } from '../program'
 import type { Shell } from '../shell'
 import { didYouMean } from '../suggest'
+import { TOPIC_PAGES } from '../topics'
 import { optional } from '../words'
 import { MANIFEST_PAGE } from './manifest-page'
 
-const TOPICS = ['environment', 'exit-codes', 'error', 'manifest'] as const
+const TOPICS = ['environment', 'exit-codes', 'error', 'manifest', ...Object.keys(TOPIC_PAGES)] as const
 
 export const help = defineCommand({
   path: 'help',
@@ -28,6 +29,7 @@ export const help = defineCommand({
     if (topic === 'exit-codes') return exitCodes(shell)
     if (topic === 'environment') return environment(shell)
     if (topic === 'error') return errorPage(shell, word)
+    if (topic && Object.hasOwn(TOPIC_PAGES, topic)) return shell.io.out(TOPIC_PAGES[topic]!)
     if (topic === 'manifest') return shell.io.out(MANIFEST_PAGE)
     const known = shell.commands.some(({ path }) => path.split(' ')[0] === topic)
     if (topic && !known)

@@ -3,7 +3,7 @@ import { replyFailure } from '../failure'
 
 /** Calls a route of the API by its path below `/api/v1/`. @throws CommandFailed for an error */
 export type Caller = <Answer = { id: string }>(
-  method: 'GET' | 'POST' | 'PUT',
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
   path: string,
   body?: object,
   headers?: Record<string, string>,

@@ -20,6 +20,8 @@ type Demo = {
   isServed: boolean
 }
 
+/** Calls at a time. */
+const LANES = 6
 const SHOP = 'http://localhost:5055'
 
 /** Everything but people and money: each row is made by the request that a client would send. */
@@ -33,7 +35,12 @@ export async function* seedDemo(demo: Demo): AsyncGenerator<Made> {
 }
 
 async function seedPrompts({ call, prompts }: Demo): Promise<Made> {
-  for (let n = 0; n < prompts; n++) await call('POST', 'completions', promptOf(n))
+  const ask = async (n: number): Promise<void> => {
+    if (n >= prompts) return
+    await call('POST', 'completions', promptOf(n))
+    await ask(n + LANES)
+  }
+  await Promise.all(Array.from({ length: LANES }, (_, lane) => ask(lane)))
   return { what: 'completions', count: prompts, see: 'usage show --by mode' }
 }
 

@@ -47,9 +47,9 @@ const added = ['operators', 'add', 'every', '--role', 'admin', '-q', '--secret-t
 expect((await run(added)).exitCode).toBe(0)
 
 /** They end with the server, a key press or never; or they start what this machine may not have. */
-const ALONE = ['serve', 'dashboard', 'browser doctor']
+const ALONE = ['serve', 'quickstart', 'dashboard', 'browser doctor']
 /** They go on until Ctrl-C, which has been pressed already. */
-const isEndless = ({ path }: Command) => /(tail|watch|listen|attach)$/.test(path)
+const isEndless = ({ path }: Command) => /(tail|watch|listen|attach|sink)$/.test(path)
 
 type Place = { name: string; flags: string[]; offers(command: Command): boolean; once?: boolean }
 const places: Place[] = [

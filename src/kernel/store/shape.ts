@@ -14,7 +14,10 @@ type Snapshot = { tables: Record<string, { name: string; columns: Record<string,
 /** The tables of this release with their columns. */
 function shapeOf(dialect: Dialect): Shape {
   const folder = join(FOLDERS, dialect, 'meta')
-  const newest = readdirSync(folder).filter((name) => name.endsWith('_snapshot.json')).sort().at(-1)!
+  const newest = readdirSync(folder)
+    .filter((name) => name.endsWith('_snapshot.json'))
+    .sort()
+    .at(-1)!
   const { tables } = JSON.parse(readFileSync(join(folder, newest), 'utf8')) as Snapshot
   return new Map(Object.values(tables).map(({ name, columns }) => [name, new Set(Object.keys(columns))]))
 }
@@ -70,12 +73,10 @@ export async function wipe(location: DatabaseLocation): Promise<void> {
     return
   }
   const client = connect(location.url)
-  const named = (names: Iterable<string>) => [...names].map((name) => `"${name}"`).join(', ')
   try {
-    await client.unsafe(`DROP TABLE IF EXISTS ${named(shapeOf('postgres').keys())} CASCADE`)
-    const functions = functionsOfServer()
-    if (functions.length) await client.unsafe(`DROP FUNCTION IF EXISTS ${named(functions)} CASCADE`)
-    await client.unsafe('DROP SCHEMA IF EXISTS drizzle CASCADE')
+    for (const table of shapeOf('postgres').keys()) await client`DROP TABLE IF EXISTS ${client(table)} CASCADE`
+    for (const made of functionsOfServer()) await client`DROP FUNCTION IF EXISTS ${client(made)} CASCADE`
+    await client`DROP SCHEMA IF EXISTS drizzle CASCADE`
   } finally {
     await client.close()
   }

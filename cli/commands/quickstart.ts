@@ -1,0 +1,178 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { loadConfig } from '../../src/app/config'
+import type { RunningApp } from '../../src/app/start'
+import { createLog } from '../../src/kernel/log'
+import { clean } from '../../src/kernel/text'
+import { defineCommand } from '../command'
+import type { Connection } from '../connection'
+import { EXIT } from '../exit'
+import { expectData, usageFailure } from '../failure'
+import { formatOf } from '../globals'
+import { column } from '../output/columns'
+import { overridesOf } from '../overrides'
+import { callerWith } from '../seed/call'
+import { assertDev } from '../seed/dev-only'
+import type { Shell } from '../shell'
+import { flag } from '../words'
+
+const columns = [
+  column('step', 'STEP'),
+  column('came', 'WHAT CAME', { keep: true }),
+  column('ms', 'MS', { kind: 'number' }),
+  column('command', 'THE SAME BY HAND'),
+]
+
+type Row = { step: string; came: string; ms: number; command: string }
+
+export const quickstart = defineCommand({
+  path: 'quickstart',
+  summary: 'Go through the first five minutes: server, answer, stream, webhook, widget',
+  about:
+    'Starts a development server unless one runs here, and goes through its first steps with real calls, each with the command that does the same. The server that it started goes on until Ctrl-C; --end stops it after the last step. Refused in production mode.',
+  examples: ['quickstart', 'quickstart --end --json'],
+  apis: ['operator'],
+  offline: true,
+  impact: 'write',
+  danger: 'none',
+  exits: [1, 4, 5, 6, 7, 10],
+  columns,
+  flags: { end: flag('stop the server that it started once all is shown') },
+  async run(shell, { end }) {
+    if (shell.globals.url) throw usageFailure('quickstart works on this machine.', 'leave out --url')
+    if (shell.planned('start a server unless one runs, and make some calls, a webhook and a widget')) return
+    const began = shell.clock.monotonic()
+    const own = await startUnlessThere(shell)
+    try {
+      const connection = await shell.connect()
+      await assertDev(connection, 'quickstart')
+      const { api_url } = expectData(await connection.ops().status.get())
+      const rows: Row[] = []
+      const isTable = formatOf(shell.globals) === 'table' && !shell.globals.query
+      const show = (row: Row) => {
+        rows.push(row)
+        if (isTable) draw(shell, row)
+      }
+      const ms = Math.round(shell.clock.monotonic() - began)
+      show({ step: 'server', came: api_url ?? '', ms, command: 'svc-admin serve --dev' })
+      for await (const row of firstSteps(shell, connection)) show(row)
+      if (!isTable) shell.print.list(rows, columns, '')
+      sayNext(shell, api_url)
+      if (own && !end) await untilStopped(shell)
+    } finally {
+      await shell.disconnect()
+      await own?.stop()
+    }
+  },
+})
+
+/** Not a table: what came may be long, and the command is on its own line, ready to paste. */
+function draw({ io, paint }: Shell, { step, came, ms, command }: Row): void {
+  io.out(`${step.padEnd(8)} ${String(ms).padStart(6)} ms  ${clean(came)}`)
+  io.out(paint('dim', `${' '.repeat(19)}$ ${command}`))
+}
+
+/** A server of our own, in this process, unless one answers at the data folder's socket. */
+async function startUnlessThere(shell: Shell): Promise<RunningApp | null> {
+  const config = loadConfig(overridesOf(shell))
+  const socket = join(config.dataDir, 'ops.sock')
+  if (shell.globals.socket || (existsSync(socket) && (await answers(socket)))) return null
+  const { start } = await import('../../src/app/start')
+  const log = createLog({ level: 'warn', pretty: true, write: (line) => void process.stderr.write(line) })
+  const running = await start({ config, log })
+  if (running.seed) shell.note(`The first key is in ${running.seed.keyFile}, for its owner only.`)
+  return running
+}
+
+async function answers(unix: string): Promise<boolean> {
+  try {
+    const socket = await Bun.connect({ unix, socket: { data: () => undefined } })
+    socket.end()
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function* firstSteps(shell: Shell, connection: Connection): AsyncGenerator<Row> {
+  const { target, key, client } = await connection.tenant()
+  const call = callerWith(target, key, shell.signal)
+  const timed = async <T>(work: () => Promise<T>): Promise<{ done: T; ms: number }> => {
+    const since = shell.clock.monotonic()
+    const done = await work()
+    return { done, ms: Math.round(shell.clock.monotonic() - since) }
+  }
+  type Answer = { content: string }
+  const prompt = 'Count to five slowly'
+  const first = await timed(() => call<Answer>('POST', 'completions', { prompt }))
+  yield { step: 'answer', came: first.done.content, ms: first.ms, command: `svc-admin try "${prompt}"` }
+
+  const stream = await timed(async () => {
+    const parts = await client.completions.post({ prompt: 'Count to four', stream: true } as never)
+    return countTokens(expectData(parts) as unknown as AsyncIterable<unknown>)
+  })
+  const came = `${stream.done} parts`
+  yield { step: 'stream', came, ms: stream.ms, command: 'svc-admin try "Count to four" --stream' }
+
+  const heard = await timed(() => hear(call))
+  yield {
+    step: 'webhook',
+    came: heard.done,
+    ms: heard.ms,
+    command: 'svc-admin webhooks listen --events completion.created',
+  }
+
+  const { keys } = expectData(await client.keys.get({ query: { limit: 100 } }))
+  const own = keys.find(({ prefix }) => key.startsWith(prefix))
+  const widget = await timed(async () => {
+    const order = { name: 'Shop help', api_key_id: own?.id, security: { allowedOrigins: ['http://localhost:5055'] } }
+    const { id } = await call('POST', 'iframes', order)
+    const { preview_url } = await call<{ preview_url: string }>('POST', `iframes/${id}/preview-token`)
+    return { id, preview_url }
+  })
+  yield {
+    step: 'widget',
+    came: widget.done.preview_url,
+    ms: widget.ms,
+    command: `svc-admin widgets preview ${widget.done.id} --open`,
+  }
+}
+
+async function countTokens(parts: AsyncIterable<unknown>): Promise<number> {
+  let count = 0
+  for await (const part of parts) if ((part as { event?: string }).event === 'token') count += 1
+  return count
+}
+
+type Listened = { deliveries: { event_id: string; event_type: string; body: string }[] }
+
+/** Makes a webhook that this command listens to, and a call that it is told of; takes the webhook away again. */
+async function hear(call: ReturnType<typeof callerWith>): Promise<string> {
+  const order = { url: 'listen:', event_types: ['completion.created'], description: 'svc-admin quickstart' }
+  const { id } = await call('POST', 'webhooks', order)
+  await call('POST', 'completions', { prompt: 'Ping' })
+  const { deliveries } = await call<Listened>('PUT', `webhooks/${id}/listener`, { done: [], wait_seconds: 10 })
+  const [got] = deliveries
+  const done = deliveries.map(({ event_id }) => ({ event_id, http_status: 200, duration_ms: 1 }))
+  if (done.length) await call('PUT', `webhooks/${id}/listener`, { done })
+  await call('DELETE', `webhooks/${id}`)
+  return got ? `${got.event_type}, signed, ${got.body.length} bytes` : 'nothing came within 10 s'
+}
+
+function sayNext({ note }: Shell, api: string | null): void {
+  const origin = api ? new URL(api).origin : ''
+  note('')
+  note('Next:')
+  note(`  svc-admin dashboard          everything on one screen`)
+  note(`  svc-admin open               the reference, ${origin}/docs`)
+  note(`  svc-admin dev seed           something of everything to look at`)
+  note(`  svc-admin engines add main --kind compat --base-url URL --models MODEL`)
+}
+
+async function untilStopped(shell: Shell): Promise<void> {
+  shell.note('\nThe server goes on. Ctrl-C stops it.')
+  const { signal } = shell
+  if (!signal.aborted)
+    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+  shell.exitCode = EXIT.interrupted
+}
