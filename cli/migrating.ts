@@ -1,13 +1,64 @@
+import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs'
+import { copyFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { DatabaseLocation } from '../src/kernel/store'
 
-/** Brings a database to the schema of this release, while no server uses its data folder. @throws ConfigError */
-export async function bringUp(location: DatabaseLocation, dataDir: string): Promise<void> {
+const BEFORE = 'before-migrate-'
+
+/** Works on a database while no server uses its data folder. @throws ConfigError */
+async function alone<T>(dataDir: string, work: () => Promise<T>): Promise<T> {
   const { lockDataDir } = await import('../src/app/lock')
-  const { migrate } = await import('../src/kernel/store')
   const lock = lockDataDir(dataDir)
   try {
-    await migrate(location)
+    return await work()
   } finally {
     lock.release()
   }
+}
+
+/** Brings a database to the schema of this release, while no server uses its data folder. @throws ConfigError */
+export async function bringUp(location: DatabaseLocation, dataDir: string): Promise<void> {
+  const { migrate } = await import('../src/kernel/store')
+  await alone(dataDir, () => migrate(location))
+}
+
+/** Copies a SQLite file that has data, so that a migration can be taken back. @returns the copy, if one was made */
+export async function copyBefore(location: DatabaseLocation, dataDir: string, now: number): Promise<string | null> {
+  if (location.dialect !== 'sqlite') return null
+  const { openSqlite } = await import('../src/kernel/store')
+  const folder = join(dataDir, 'backups', `${BEFORE}${new Date(now).toISOString().replace(/[-:]|\.\d+/g, '')}`)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const copy = join(folder, 'svc.db')
+  await alone(dataDir, async () => {
+    const store = openSqlite({
+      path: location.path,
+      onDiskFailure: (error) => {
+        throw error
+      },
+    })
+    try {
+      await store.backup(copy)
+    } finally {
+      await store.close()
+    }
+  })
+  return copy
+}
+
+/** The newest copy that {@link copyBefore} made here, or null. */
+export function newestCopy(dataDir: string): string | null {
+  const folder = join(dataDir, 'backups')
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith(BEFORE)) : []
+  const copies = names.sort().map((name) => join(folder, name, 'svc.db'))
+  return copies.findLast(existsSync) ?? null
+}
+
+/** Puts a copy in the place of the database, which is kept beside it. @returns where it is kept */
+export async function putBack(path: string, copy: string, dataDir: string, now: number): Promise<string> {
+  const kept = `${path}.was-${now}`
+  await alone(dataDir, async () => {
+    for (const end of ['', '-wal', '-shm']) if (existsSync(`${path}${end}`)) renameSync(`${path}${end}`, `${kept}${end}`)
+    await copyFile(copy, path)
+  })
+  return kept
 }

@@ -1,9 +1,10 @@
 import { mkdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { DatabaseLocation } from '../../src/kernel/store'
 import { defineCommand } from '../command'
-import { CheckFailed } from '../failure'
-import { bringUp } from '../migrating'
+import { EXIT } from '../exit'
+import { CheckFailed, CommandFailed, notFoundFailure } from '../failure'
+import { bringUp, copyBefore, newestCopy, putBack } from '../migrating'
 import { column } from '../output/columns'
 import { overridesOf } from '../overrides'
 import type { Shell } from '../shell'
@@ -55,11 +56,12 @@ const migrateUp = defineCommand({
   path: 'migrate up',
   summary: 'Bring the database to the schema of this release',
   about:
-    'The server does this at its start, unless --migrate says otherwise. No server may run meanwhile: the data folder is locked first.',
+    'The server does this at its start, unless --migrate says otherwise. No server may run meanwhile: the data folder is locked first. A SQLite database with data is copied before, so that migrate down can put it back.',
   examples: ['migrate up', 'migrate up --dry-run --exit-code'],
   impact: 'write',
   exits: [1, 7, 10],
-  async run(shell) {
+  flags: { noBackup: flag('make no copy first') },
+  async run(shell, { noBackup }) {
     const { location, state, dataDir } = await look(shell)
     if (!state.pending.length) {
       shell.print.item(state, columns)
@@ -67,8 +69,71 @@ const migrateUp = defineCommand({
       return
     }
     if (shell.planned(`apply ${state.pending.join(', ')}`)) return
+    const copy = state.applied && !noBackup ? await copyBefore(location, dataDir, shell.clock.now()) : null
     await bringUp(location, dataDir)
     shell.print.item((await look(shell)).state, columns)
+    if (copy) shell.note(`The database as it was is at ${copy} (undo: svc-admin migrate down)`)
+  },
+})
+
+const restored = [column('restored', 'RESTORED'), column('kept', 'WHAT WAS THERE')]
+
+const migrateDown = defineCommand({
+  ...common,
+  columns: restored,
+  path: 'migrate down',
+  summary: 'Put back the SQLite database that migrate up copied before it began',
+  about:
+    'What was written since then is not in it; the database that is there now is kept beside it. No server may run, and the older release must be installed to use it. On Postgres restore the dump that you made before: backup restore.',
+  examples: ['migrate down --dry-run', 'migrate down --confirm data'],
+  impact: 'write',
+  danger: 'severe',
+  exits: [1, 3, 5, 7, 10],
+  async run(shell) {
+    const { location, dataDir } = await look(shell)
+    if (location.dialect !== 'sqlite') throw notOnPostgres()
+    const copy = newestCopy(dataDir)
+    if (copy === null)
+      throw notFoundFailure('migrate up has made no copy in this data folder.', 'svc-admin backup restore FOLDER')
+    if (shell.planned(`put ${copy} in the place of ${location.path}`)) return
+    shell.confirmName(`Put ${copy} in the place of ${location.path}?`, basename(dataDir))
+    const kept = await putBack(location.path, copy, dataDir, shell.clock.now())
+    shell.print.item({ restored: copy, kept }, restored)
+  },
+})
+
+const notOnPostgres = (): CommandFailed =>
+  new CommandFailed({
+    exitCode: EXIT.conflict,
+    code: 'conflict',
+    message: 'migrate down works on SQLite files; this server has Postgres.',
+    fix: 'svc-admin backup restore FOLDER, into an empty database',
+  })
+
+const problems = [column('problem', 'PROBLEM')]
+
+const migrateVerify = defineCommand({
+  ...common,
+  columns: problems,
+  path: 'migrate verify',
+  summary: 'Compare the tables of the database with those of this release',
+  about: 'Reads the names of tables and columns, whether or not a server runs. Exits 9 when something is missing.',
+  examples: ['migrate verify', 'migrate verify --json'],
+  impact: 'read',
+  exits: [7, 9],
+  async run(shell) {
+    const { location, state } = await look(shell)
+    const { lackingIn, schemaOf } = await import('../../src/kernel/store')
+    const { strange } = await schemaOf(location)
+    const found = [
+      ...(strange ? ['Another development version made the database.'] : []),
+      ...(state.applied > state.known ? ['A newer release made the database.'] : []),
+      ...state.pending.map((tag) => `The migration ${tag} is missing: svc-admin migrate up.`),
+      ...(state.pending.length ? [] : await lackingIn(location)),
+    ]
+    const rows = found.map((problem) => ({ problem }))
+    shell.print.list(rows, problems, 'Every table and column of this release is there.')
+    if (rows.length) throw new CheckFailed()
   },
 })
 
@@ -99,4 +164,4 @@ function tagsOf({ dialect }: DatabaseLocation): string[] {
 const sqlOf = ({ dialect }: DatabaseLocation, tag: string): string =>
   readFileSync(join(FOLDER, dialect, `${tag}.sql`), 'utf8').replaceAll('--> statement-breakpoint', '')
 
-export const migrateCommands = [migrateStatus, migratePlan, migrateUp]
+export const migrateCommands = [migrateStatus, migratePlan, migrateUp, migrateDown, migrateVerify]

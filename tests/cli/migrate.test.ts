@@ -1,0 +1,44 @@
+// SQLite only but for verify, which tests/kernel tries on both: copies are of SQLite files.
+import { Database } from 'bun:sqlite'
+import { afterAll, expect, test } from 'bun:test'
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openConnection } from '../../cli/open'
+import { systemClock } from '../../src/kernel/clock'
+import { cli } from '../support/io'
+
+const root = mkdtempSync(join(tmpdir(), 'svc-migrate-'))
+const data = join(root, 'data')
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+const run = (...line: string[]) => cli([...line, '--data-dir', data], { clock: systemClock, open: openConnection })
+
+test('verify names what a database lacks', async () => {
+  expect((await run('migrate', 'verify')).exitCode).toBe(9)
+  expect((await run('migrate', 'up')).exitCode).toBe(0)
+  expect((await run('migrate', 'verify')).exitCode).toBe(0)
+  const database = new Database(join(data, 'svc.db'))
+  database.run('DROP TABLE webhooks')
+  database.run('ALTER TABLE hooks RENAME COLUMN name TO title')
+  database.close()
+  const { exitCode, stdout } = await run('migrate', 'verify')
+  expect([exitCode, stdout]).toEqual([9, expect.stringContaining('The table webhooks is missing.')])
+  expect(stdout).toContain('The column hooks.name is missing.')
+})
+
+test('down puts back the copy that was made before, and keeps what is there', async () => {
+  expect((await run('migrate', 'down', '--confirm', 'data')).exitCode).toBe(3)
+  const folder = join(data, 'backups', 'before-migrate-20261123T000000Z')
+  mkdirSync(folder, { recursive: true })
+  const copy = new Database(join(folder, 'svc.db'))
+  copy.run('CREATE TABLE older (id TEXT)')
+  copy.close()
+  expect((await run('migrate', 'down', '--dry-run')).exitCode).toBe(0)
+  expect((await run('migrate', 'down')).exitCode).toBe(2)
+  const { exitCode, stdout } = await run('migrate', 'down', '--confirm', 'data', '--json')
+  expect(exitCode).toBe(0)
+  expect(existsSync(JSON.parse(stdout).kept)).toBe(true)
+  const now = new Database(join(data, 'svc.db'), { readonly: true })
+  expect(now.query("SELECT name FROM sqlite_schema WHERE name = 'older'").all()).toHaveLength(1)
+  now.close()
+})
