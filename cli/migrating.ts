@@ -57,7 +57,8 @@ export function newestCopy(dataDir: string): string | null {
 export async function putBack(path: string, copy: string, dataDir: string, now: number): Promise<string> {
   const kept = `${path}.was-${now}`
   await alone(dataDir, async () => {
-    for (const end of ['', '-wal', '-shm']) if (existsSync(`${path}${end}`)) renameSync(`${path}${end}`, `${kept}${end}`)
+    for (const end of ['', '-wal', '-shm'])
+      if (existsSync(`${path}${end}`)) renameSync(`${path}${end}`, `${kept}${end}`)
     await copyFile(copy, path)
   })
   return kept
