@@ -13,7 +13,7 @@ export type ChatService = ReturnType<typeof createChat>
 export function createChat({ completions, clock }: Deps) {
   return {
     /** Throws 400 `empty_prompt`, and whatever the pipeline throws. */
-    async complete(call: Call, order: ChatOrder): Promise<ChatCompletion> {
+    complete(call: Call, order: ChatOrder): Promise<ChatCompletion> {
       return completions.pipeline.complete(call, requestFromChat(order))
     },
 

@@ -114,9 +114,10 @@ export function createCompletions(deps: Deps) {
     assertCredit: money.assertCredit,
     guardInput: createInputGuard({ ...deps, refused }),
     decide: createDecide(deps),
-    async think(run: Run) {
+    think(run: Run) {
       if (isPicture(run)) return paint(run)
-      return isFilm(run) ? film(run) : ((await inquire(run)) ?? think(run))
+      if (isFilm(run)) return film(run)
+      return run.inquiry ? inquire(run).then((found) => found ?? think(run)) : think(run)
     },
     guardOutput,
     showRest,

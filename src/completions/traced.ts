@@ -1,4 +1,4 @@
-import { ownerOf } from '../kernel/caller'
+import { type Call, ownerOf } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { AppError } from '../kernel/errors'
 import { microToCents } from '../kernel/money'
@@ -41,21 +41,20 @@ function firings({ guard }: Run): Facts {
 export function traced(stages: Stages, { clock, trace }: { clock: Clock; trace: Trace }): Stages {
   const told = { ...stages }
   for (const name of Object.keys(FACTS) as (keyof Stages)[]) {
-    const stage = stages[name] as (first: Run, ...rest: unknown[]) => Promise<unknown>
+    const stage = stages[name] as (first: Run | Call, second: unknown, third: unknown) => Promise<unknown>
+    const factsOf = FACTS[name]!
     Object.assign(told, {
-      [name]: async (first: Run, ...rest: unknown[]) => {
+      [name]: async (first: Run | Call, second: unknown, third: unknown) => {
         const from = clock.monotonic()
-        const end = (run: Run | null, facts: Facts) => {
-          const requestId = run ? run.call.requestId : (first as unknown as { requestId: string }).requestId
-          trace(requestId, { kind: 'stage', name, ms: clock.monotonic() - from, facts })
-        }
+        const requestId = 'call' in first ? first.call.requestId : first.requestId
+        const end = (facts: Facts) => trace(requestId, { kind: 'stage', name, ms: clock.monotonic() - from, facts })
         try {
-          const made = await stage(first, ...rest)
-          const run = name === 'open' ? (made as Run) : first
-          end(run, { ...FACTS[name]!(run), ...(name === 'abandon' ? failureOf(made) : {}) })
+          const made = await stage(first, second, third)
+          const facts = factsOf(name === 'open' ? (made as Run) : (first as Run))
+          end(name === 'abandon' ? { ...facts, ...failureOf(made) } : facts)
           return made
         } catch (error) {
-          end(name === 'open' ? null : first, failureOf(error))
+          end(failureOf(error))
           throw error
         }
       },

@@ -82,7 +82,9 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
       const begin = (target: Target) => whole(target, { ...request, model: target.model }, request.origin?.owner)
       const reached = await reach({ ...orderFor(engineId, request), begin }, deps)
       reached.pass.succeeded()
-      return { ...meterAnswer(reached.value, request), ...sourceOf(reached, engineId, options) }
+      const { text, toolCalls, finish, usage } = meterAnswer(reached.value, request)
+      const source = sourceOf(reached, engineId, options)
+      return { text, toolCalls, finish, usage, ...source }
     },
 
     /** The answer as a stream, returned at its first byte. Until then it throws what `answer` throws. */

@@ -81,8 +81,11 @@ export async function reach<T>(order: Order<T>, { clock, log, observe, jitter }:
         ms: clock.monotonic() - from,
         error: failed ? wordsOf(order.origin, outcome) : null,
       })
-      if (!failed) candidate.target.fault.gone()
-      if (!failed) return { ...candidate, pass, value: outcome.value }
+      if (!failed) {
+        const { engineId, target, fallback } = candidate
+        target.fault.gone()
+        return { engineId, target, fallback, pass, value: outcome.value }
+      }
       last = outcome
       report(log, order, candidate, outcome)
       if (outcome.kind === 'config') candidate.target.fault.found(outcome.message)

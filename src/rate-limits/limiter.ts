@@ -2,7 +2,7 @@ import type { TenantCaller } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { modeRateLimitExceeded, rateLimitExceeded, tokenLimitExceeded, tokensNeverFit } from './errors'
 import { createMemoryWindows } from './memory-windows'
-import { anonymousLimits, limitsOf, subjectOf } from './rules'
+import { anonymousLimits, type CallerLimits, limitsOf, subjectOf } from './rules'
 import type { LimitStatus, RateLimits } from './schema'
 import { groupOf, type ModeGroup, type Tiers } from './tiers'
 import { add, correct, createWindow, resetMs, used, WINDOW_MS, type Window, waitFor } from './window'
@@ -21,14 +21,24 @@ const MAX_ANONYMOUS = 10_000
 export function createRateLimiter({ clock, tiers }: { clock: Clock; tiers: Tiers }) {
   const subjects = createMemoryWindows(clock)
   const addresses = createMemoryWindows(clock, MAX_ANONYMOUS)
+  /** A caller is a new object whenever its key or session changes, and the tiers of a process never do. */
+  const known = new WeakMap<TenantCaller, CallerLimits>()
 
   return { admitRequest, admitMode, reserveTokens, reserveForJob, countTokens, headers, anonymousHeaders, status }
+
+  function allowed(caller: TenantCaller): CallerLimits {
+    const found = known.get(caller)
+    if (found) return found
+    const limits = limitsOf(caller, tiers)
+    known.set(caller, limits)
+    return limits
+  }
 
   /** Counts one request. Throws 429 `rate_limit_exceeded`. */
   function admitRequest(caller: TenantCaller): void {
     const { requests } = subjects.of(subjectOf(caller))
     const now = clock.monotonic()
-    const { rpm, rpmSource } = limitsOf(caller, tiers)
+    const { rpm, rpmSource } = allowed(caller)
     const count = used(requests, now)
     if (count >= rpm) {
       const retryAfterS = seconds(waitFor(requests, now, rpm, 1))
@@ -45,7 +55,7 @@ export function createRateLimiter({ clock, tiers }: { clock: Clock; tiers: Tiers
     windows.modes[group] ??= createWindow()
     const window = windows.modes[group]
     const now = clock.monotonic()
-    const { modes, tierSource } = limitsOf(caller, tiers)
+    const { modes, tierSource } = allowed(caller)
     const count = used(window, now)
     if (count >= modes[group]) {
       const retryAfterS = seconds(waitFor(window, now, modes[group], 1))
@@ -61,7 +71,7 @@ export function createRateLimiter({ clock, tiers }: { clock: Clock; tiers: Tiers
   function reserveTokens(caller: TenantCaller, tokens: number): TokenTicket {
     const window = subjects.of(subjectOf(caller)).tokens
     const now = clock.monotonic()
-    const { tpm, tpmSource } = limitsOf(caller, tiers)
+    const { tpm, tpmSource } = allowed(caller)
     const waitMs = waitFor(window, now, tpm, tokens)
     if (waitMs === Number.POSITIVE_INFINITY) {
       throw tokensNeverFit.with({ retryAfterS: WINDOW_MS / 1000 }, tpm, tpmSource, tokens)
@@ -80,7 +90,7 @@ export function createRateLimiter({ clock, tiers }: { clock: Clock; tiers: Tiers
    * cut to it.
    */
   function reserveForJob(caller: TenantCaller, tokens: number): TokenTicket {
-    return reserveTokens(caller, Math.min(tokens, limitsOf(caller, tiers).tpm))
+    return reserveTokens(caller, Math.min(tokens, allowed(caller).tpm))
   }
 
   /** Counts tokens that were used already, so it refuses nothing. */
@@ -91,7 +101,7 @@ export function createRateLimiter({ clock, tiers }: { clock: Clock; tiers: Tiers
   /** The six headers of contract 1.3 with their current values. */
   function headers(caller: TenantCaller): Record<string, string> {
     const { requests, tokens } = subjects.of(subjectOf(caller))
-    const { rpm, tpm } = limitsOf(caller, tiers)
+    const { rpm, tpm } = allowed(caller)
     return headersFrom(rpm, requests, tpm, tokens, clock.monotonic())
   }
 
@@ -110,7 +120,7 @@ export function createRateLimiter({ clock, tiers }: { clock: Clock; tiers: Tiers
   /** The body of `GET /rate-limits` (contract 21) without the pending request. */
   function status(caller: TenantCaller): Omit<RateLimits, 'request_id' | 'pending_request'> {
     const { requests, tokens, modes: counted } = subjects.of(subjectOf(caller))
-    const { tier, rpm, tpm, modes } = limitsOf(caller, tiers)
+    const { tier, rpm, tpm, modes } = allowed(caller)
     const now = clock.monotonic()
     const ofMode = (group: ModeGroup) => statusOf(counted[group] ?? createWindow(), modes[group], now)
     const overrides = caller.type === 'key' ? caller : { rpmLimit: null, tpmLimit: null }

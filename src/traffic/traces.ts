@@ -7,6 +7,9 @@ type Deps = { clock: Clock; live: Live; node: string }
 /** A step and when it began. */
 export type TracedStep = TraceStep & { at: string }
 
+/** As it is kept: few requests are ever asked for, so what is shown is made then. Epoch milliseconds. */
+type Kept = { step: TraceStep; endedAt: number }
+
 export type Traces = ReturnType<typeof createTraces>
 
 const MOST_REQUESTS = 2_000
@@ -23,7 +26,7 @@ const PART = 1_500
  * answered gets it from there, if that still runs.
  */
 export function createTraces({ clock, live, node }: Deps) {
-  const kept = new Map<string, TracedStep[]>()
+  const kept = new Map<string, Kept[]>()
   live.hear(ASK, '*', (heard) => heard && heard.node !== node && answer(String(heard.id)))
   return { step, find, own }
 
@@ -34,25 +37,24 @@ export function createTraces({ clock, live, node }: Deps) {
       kept.set(requestId, steps)
       if (kept.size > MOST_REQUESTS) kept.delete(kept.keys().next().value!)
     }
-    const ms = Math.round(one.ms * 10) / 10
-    if (steps.length < MOST_STEPS) steps.push({ ...one, ms, at: iso(Math.floor(clock.now() - ms)) })
+    if (steps.length < MOST_STEPS) steps.push({ step: one, endedAt: clock.now() })
   }
 
   /** What this process remembers of a request, in the order in which it ended. */
   function own(requestId: string): readonly TracedStep[] {
-    return kept.get(requestId) ?? []
+    return kept.get(requestId)?.map(shown) ?? []
   }
 
   /** The steps of a request in the order in which they began; none when no process remembers it. */
   async function find(requestId: string): Promise<TracedStep[]> {
-    const steps = kept.get(requestId) ?? (await fromOthers(requestId))
+    const steps = kept.get(requestId)?.map(shown) ?? (await fromOthers(requestId))
     return steps.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
   }
 
   function answer(requestId: string): void {
     const steps = kept.get(requestId)
     if (!steps) return
-    const text = JSON.stringify(steps)
+    const text = JSON.stringify(steps.map(shown))
     const parts = Math.ceil(text.length / PART)
     for (let part = 0; part < parts; part++)
       live.tell(TOLD, requestId, { node, part, parts, text: text.slice(part * PART, (part + 1) * PART) })
@@ -75,6 +77,12 @@ export function createTraces({ clock, live, node }: Deps) {
       stop()
     }
   }
+}
+
+/** Rounded to a tenth of a millisecond. */
+function shown({ step, endedAt }: Kept): TracedStep {
+  const ms = Math.round(step.ms * 10) / 10
+  return { ...step, ms, at: iso(Math.floor(endedAt - ms)) }
 }
 
 function stepsIn(parts: readonly (Heard[string] & string)[]): TracedStep[] {

@@ -49,7 +49,7 @@ export function createUsageLog({ clock, witness }: Deps) {
     refusals,
 
     /** Writes the usage row of a call, in the transaction that settles its charge. One statement without skills. */
-    async record(tx: Tx, entry: UsageEntry): Promise<void> {
+    record(tx: Tx, entry: UsageEntry): Promise<unknown> {
       const row = {
         owner: entry.owner,
         at: clock.now(),
@@ -72,16 +72,15 @@ export function createUsageLog({ clock, witness }: Deps) {
       }
       refusals.markRecorded(entry.broken)
       if (witness) tx.afterCommit(() => witness(entry))
-      const skills = new Set(entry.skills)
-      if (skills.size === 0) {
-        await insertRecord(tx, row)
-        return
-      }
-      const [inserted] = await insertRecordReturningId(tx, row)
-      for (const skill of skills) await insertSkill(tx, { record_id: inserted!.id, skill })
+      return entry.skills?.length ? insertWithSkills(tx, row, entry.skills) : insertRecord(tx, row)
     },
 
     /** What a key spent today and this month, for its caps and its `spent_*_cents`. */
     spent: (reader: Reader, subject: string) => spendOf(reader, subject, clock.now()),
   }
+}
+
+async function insertWithSkills(tx: Tx, row: Parameters<typeof insertRecord>[1], skills: readonly string[]): Promise<void> {
+  const [inserted] = await insertRecordReturningId(tx, row)
+  for (const skill of new Set(skills)) await insertSkill(tx, { record_id: inserted!.id, skill })
 }

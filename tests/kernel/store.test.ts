@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { eq } from 'drizzle-orm'
 import { AppError, defineError } from '../../src/kernel/errors'
 import { command, isUniqueViolation } from '../../src/kernel/store'
@@ -73,21 +72,6 @@ describe('a unit of work', () => {
     const taken = await Promise.all(Array.from({ length: 40 }, () => store.write((tx) => take(tx, { id, by: 1 }))))
     expect(taken.filter((rows) => rows.length === 1)).toHaveLength(10)
     expect((await byId(store.read, { id }))[0]?.amount).toBe(0)
-  })
-
-  test('has the async context of its caller', async () => {
-    const request = new AsyncLocalStorage<number>()
-    const seen = await Promise.all(
-      Array.from({ length: 20 }, (_, place) =>
-        request.run(place, () =>
-          store.write(async (tx) => {
-            await insert(tx, { id: newId(), amount: 1 })
-            return request.getStore()
-          }),
-        ),
-      ),
-    )
-    expect(seen).toEqual(Array.from({ length: 20 }, (_, place) => place))
   })
 
   test('may be started when another is answered', async () => {

@@ -67,11 +67,11 @@ export function createFinish({
       answer.artifacts = await kept.artifactsOf(tx, run, code)
       // Nothing when the hold had ended: another node released it while this process was paused.
       run.costMicro = run.hold ? await billing.settle(tx, run.hold, cost) : 0
-      await run.later?.begin(tx)
-      await keepTurn(tx, run, answer, broken !== undefined)
+      if (run.later) await run.later.begin(tx)
+      if (run.conversationId) await keepTurn(tx, run, answer, broken !== undefined)
       await record(tx, run, { thought, answer, guardrails: firedIn(run, answer), ...endingOf(broken) })
       if (run.request.alongside) await run.request.alongside(tx, run, answer, broken)
-      if (broken === undefined) await keepReply(tx, run, answer)
+      if (run.call.once && broken === undefined) await keepReply(tx, run, answer)
     })
     failpoint('settle_commit_before_ack')
     run.ticket?.correct(thought.promptTokens + thought.completionTokens)
@@ -130,7 +130,7 @@ export function createFinish({
     run.model = answer.model
     run.routing = answer.routing
     await store.write(async (tx) => {
-      await keepTurn(tx, run, answer, false)
+      if (run.conversationId) await keepTurn(tx, run, answer, false)
       await record(tx, run, { thought: null, answer, guardrails: firedIn(run, answer), ...endingOf(undefined) })
       await keepReply(tx, run, answer)
     })

@@ -160,13 +160,16 @@ export function createOpen({ store, clock, cacheEnabled, access, stopping, ...ro
   }
 }
 
-const endingWith = (deadline: Deadline, also: (() => void) | undefined): Deadline => ({
-  ...deadline,
-  end() {
-    deadline.end()
-    also?.()
-  },
-})
+const endingWith = (deadline: Deadline, also: (() => void) | undefined): Deadline =>
+  also
+    ? {
+        ...deadline,
+        end() {
+          deadline.end()
+          also()
+        },
+      }
+    : deadline
 
 function assertEngines({ engine, overrides }: CompletionRequest, engines: EngineService): void {
   const assertEngine = (path: string, id: string) => {

@@ -35,7 +35,7 @@ export function createRecord({ clock, usage, audit, events }: Deps) {
   async function record(tx: Tx, run: Run, ending: Ending): Promise<void> {
     await recordUsage(tx, run, ending)
     await recordAudit(tx, run, ending)
-    await emitFirings(events, tx, run, ending.guardrails)
+    if (ending.guardrails.length) await emitFirings(events, tx, run, ending.guardrails)
     const { call } = run
     if (ending.errorCode || !ending.answer) return
     await events.emit(tx, completionCreated, ownerOf(call.caller), factsOf(run, ending.answer), call)
@@ -48,7 +48,7 @@ export function createRecord({ clock, usage, audit, events }: Deps) {
     await emitFirings(events, tx, run, guardrails)
   }
 
-  function recordUsage(tx: Tx, run: Run, { thought, status, broken }: Ending): Promise<void> {
+  function recordUsage(tx: Tx, run: Run, { thought, status, broken }: Ending): Promise<unknown> {
     const { call } = run
     return usage.record(tx, {
       requestId: call.requestId,
@@ -73,9 +73,9 @@ export function createRecord({ clock, usage, audit, events }: Deps) {
     })
   }
 
-  async function recordAudit(tx: Tx, run: Run, { thought, status, errorCode, guardrails }: Ending): Promise<void> {
+  function recordAudit(tx: Tx, run: Run, { thought, status, errorCode, guardrails }: Ending): Promise<unknown> {
     const { request } = run
-    await audit.record(tx, run.call, {
+    return audit.record(tx, run.call, {
       action: errorCode ? 'completion.failed' : 'completion.created',
       entityType: 'completion',
       entityId: run.id,

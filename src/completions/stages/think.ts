@@ -8,7 +8,7 @@ import { ReaderLeft } from '../../kernel/stream'
 import { clientLeft } from '../../making'
 import { requestTimeout } from '../errors'
 import { isStealth, wantsJson, workOf } from '../rules'
-import type { Run } from '../run'
+import type { Run, Write } from '../run'
 import { holdBackOf } from './guard'
 import type { createMoney } from './money'
 import { BLOCKED, begin, show } from './show'
@@ -27,9 +27,11 @@ type Deps = {
 export function createThink({ agent, engines, clock, money }: Deps) {
   return { think, partial }
 
-  async function think(run: Run): Promise<Thought> {
-    const { write } = run
-    if (!write) return agent.answer(taskOf(run))
+  function think(run: Run): Promise<Thought> {
+    return run.write ? shown(run, run.write) : agent.answer(taskOf(run))
+  }
+
+  async function shown(run: Run, write: Write): Promise<Thought> {
     run.held = holdBackOf(run)
     // An engine that refuses at once is answered with its own status (contract 3).
     const cancel = clock.after(OPENING_MS, () => void begin(run, write))

@@ -1,5 +1,4 @@
 import { Database } from 'bun:sqlite'
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { storageUnavailable } from '../errors'
 import { createCommitter } from './committer'
@@ -59,8 +58,7 @@ export function openSqlite(options: Options): Store {
   const write = <T>(unit: (tx: Tx) => Promise<T>, soon: boolean): Promise<T> =>
     new Promise<T>((resolve, reject) => {
       if (closed) return reject(storageUnavailable())
-      // Binds the caller's async context; otherwise every unit of a batch would run in the context of the first.
-      enqueue({ run: AsyncLocalStorage.bind(unit), soon, resolve: resolve as (value: unknown) => void, reject })
+      enqueue({ run: unit, soon, resolve: resolve as (value: unknown) => void, reject })
     })
 
   return {
