@@ -80,7 +80,11 @@ export function createUsageLog({ clock, witness }: Deps) {
   }
 }
 
-async function insertWithSkills(tx: Tx, row: Parameters<typeof insertRecord>[1], skills: readonly string[]): Promise<void> {
+async function insertWithSkills(
+  tx: Tx,
+  row: Parameters<typeof insertRecord>[1],
+  skills: readonly string[],
+): Promise<void> {
   const [inserted] = await insertRecordReturningId(tx, row)
   for (const skill of new Set(skills)) await insertSkill(tx, { record_id: inserted!.id, skill })
 }
