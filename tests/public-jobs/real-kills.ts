@@ -26,7 +26,8 @@ export type RealReport = {
 }
 
 const LEASE_S = 5
-const PATIENCE_MS = 600_000
+/** How long the last job may take to end after the last order: ten minutes, and longer where there are many. */
+const patienceMs = (jobs: number): number => Math.max(600_000, jobs * 1_000)
 /** Of so many jobs, one is a research; the others are videos of an upstream, which cost 40 cents. */
 const RESEARCH_EACH = 6
 const VIDEO_CENTS = 40
@@ -102,13 +103,13 @@ export async function runRealKills({ folder, url, jobs: count, kills, killEveryM
       await Promise.all(Array.from({ length: Math.min(AT_ONCE, count - from) }, (_, n) => start(from + n)))
     }
     const open = new Set(ids)
-    const until = performance.now() + PATIENCE_MS
+    const until = performance.now() + patienceMs(count)
     while (open.size && performance.now() < until) {
       for (const id of [...open].slice(0, 20)) {
         const { status } = await ask(`jobs/${id}`)
         if (status === 'completed' || status === 'failed') open.delete(id)
       }
-      await Bun.sleep(100)
+      await Bun.sleep(500)
     }
     await killing
     if (open.size) report.problems.push(`${open.size} jobs did not end`)

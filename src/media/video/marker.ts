@@ -26,6 +26,7 @@ type Marked = { draft: Draft; isMarked: boolean }
 
 const MARK_MS = 300_000
 const DRAW_MS = 20_000
+const MOST_SIGNS = 32
 const MOST_BYTES = 512 * 1024 * 1024
 const TOO_LARGE = 'The engine answered with a video that is too large. Nothing was charged.'
 const COMMENT = 'AI-generated'
@@ -38,6 +39,7 @@ export type Marker = ReturnType<typeof createMarker>
  */
 export function createMarker({ program, folder, clock }: Deps) {
   const semaphore = createSemaphore(1)
+  const signs = new Map<string, Uint8Array>()
   const drawing = createWorkerPool<MarkOrder, Uint8Array>({
     open: () => new Worker(new URL('./mark.worker.ts', import.meta.url).href),
     most: 1,
@@ -66,13 +68,24 @@ export function createMarker({ program, folder, clock }: Deps) {
 
   async function drawn(path: string, paths: Paths, { owner, signal, ...shape }: Clip): Promise<boolean> {
     try {
-      await written(paths.sign, [await drawing.run(shape, { timeoutMs: DRAW_MS, signal, who: owner })])
+      await written(paths.sign, [await signOf(shape, { owner, signal })])
     } catch (error) {
       signal.throwIfAborted()
       if (error instanceof WorkerFailure) return false
       throw error
     }
     return ran(path, argumentsOf(paths), signal)
+  }
+
+  /** The mark for clips of a size, drawn once: upstreams make few sizes. */
+  async function signOf({ width, height }: MarkOrder, { owner, signal }: Pick<Clip, 'owner' | 'signal'>) {
+    const size = `${width}x${height}`
+    const known = signs.get(size)
+    if (known) return known
+    const sign = await drawing.run({ width, height }, { timeoutMs: DRAW_MS, signal, who: owner })
+    if (signs.size >= MOST_SIGNS) signs.clear()
+    signs.set(size, sign)
+    return sign
   }
 
   async function ran(path: string, args: string[], signal: AbortSignal): Promise<boolean> {
