@@ -16,6 +16,9 @@ const BY_MODE: Record<string, FollowUp[]> = {
   ],
   roast: [{ label: 'Harder', prompt: 'Again, but less gentle.' }],
   genui: [{ label: 'Dark mode', prompt: 'Add a dark variant of this component.' }],
+  // What is asked next of these is a change of them, which nobody can guess.
+  image: [],
+  video: [],
   domain_analysis: [{ label: 'Risks', prompt: 'What are the three biggest risks in this analysis?' }],
 }
 

@@ -16,6 +16,7 @@ describe('a video that a completion asks for (contract 2.4)', () => {
       content: expect.stringContaining('A local animation'),
       warnings: [expect.stringContaining('POST /video')],
       usage: { cost_cents: 0, total_tokens: 0 },
+      follow_ups: [],
     })
     expect(answer.job).toBeUndefined()
     const [clip, still] = answer.artifacts
@@ -48,6 +49,7 @@ describe('a video that a completion asks for (contract 2.4)', () => {
       content: expect.stringContaining(`/api/v1/jobs/${answer.job.job_id}`),
       job: { status: 'queued', poll_url: `/api/v1/jobs/${answer.job.job_id}` },
       artifacts: [],
+      follow_ups: [],
       usage: { cost_cents: 0 },
     })
     expect(answer.warnings).toBeUndefined()

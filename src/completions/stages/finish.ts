@@ -197,7 +197,7 @@ function toAnswer(run: Run, thought: Thought, model: ModelRef, createdAt: number
     toolCalls: thought.toolCalls,
     refusal: asked ? refusalOf(run, thought) : null,
     artifacts: [],
-    followUps: run.request.wantsFollowUps ? suggestFollowUps(work, thought.content) : [],
+    followUps: run.request.wantsFollowUps && !run.later ? suggestFollowUps(work, thought.content) : [],
     skillsActive: run.active.skills.map(({ id, slug, name }) => ({ id, slug, name })),
     structuredOutput: structuredOutput(work, thought.content),
     routing: thought.fallbackUsed ? { ...run.routing, fallback_used: true } : run.routing,
