@@ -2,6 +2,7 @@
 import { createJobs } from '../../src/jobs'
 import { systemClock } from '../../src/kernel/clock'
 import { openPostgres, openSqlite } from '../../src/kernel/store'
+import { freeKind, heldKind } from './held'
 import { chaosKind, LEASE_MS } from './kills'
 
 const [dialect, place] = process.argv.slice(2) as [string, string]
@@ -14,5 +15,5 @@ const store =
     : openSqlite({ path: place, onDiskFailure, busyPatienceMs: 10_000 })
 const onError = (name: string, error: unknown) => process.stderr.write(`${name}: ${error}\n`)
 const jobs = createJobs({ store, clock: systemClock, node: `worker ${process.pid}`, leaseMs: LEASE_MS, onError })
-jobs.register(chaosKind)
+for (const kind of [chaosKind, heldKind, freeKind]) jobs.register(kind)
 await jobs.start()
