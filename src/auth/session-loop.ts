@@ -12,6 +12,7 @@ type Deps = { store: Store; sightings: Sightings<SessionId> }
 type LoopDeps = Deps & { clock: Clock; onError(name: string, error: unknown): void }
 
 const IDLE_MS = 30_000
+const TIDY_EVERY_MS = 600_000
 const BATCH = 500
 /** Expired sessions are kept this long, because another node may still have a use it has not written yet. */
 const GRACE_MS = 10 * 60_000
@@ -33,7 +34,7 @@ type Expiring = Pick<LoopDeps, 'store' | 'clock'>
 
 /** Job that removes expired sessions, and attempts to sign in that no longer count. */
 export const expiredSessions = ({ attempts, ...deps }: Expiring & { attempts: Pick<Attempts, 'tidy'> }) =>
-  recurring('auth.sessions', IDLE_MS, async () => {
+  recurring('auth.sessions', TIDY_EVERY_MS, async () => {
     while ((await removeExpiredSessions(deps)) === BATCH);
     while ((await attempts.tidy(BATCH)) === BATCH);
   })

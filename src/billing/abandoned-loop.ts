@@ -24,8 +24,9 @@ type Deps = {
  * Releases one batch of abandoned holds, each with an audit row (G13): those that their request could not end, those
  * past their time, and those of processes that have ended.
  */
-export function releaseAbandonedBatch(deps: Deps, limit = BATCH): Promise<number> {
+export async function releaseAbandonedBatch(deps: Deps, limit = BATCH): Promise<number> {
   const { store, clock, audit, node, release, unended = new Set() } = deps
+  if (!unended.size && !(await hasAbandoned(deps))) return 0
   return store.write(async (tx) => {
     const refs = [...unended].slice(0, limit)
     const left = refs.length ? await openHolds(tx, refs) : []
@@ -50,6 +51,12 @@ export function releaseAbandonedBatch(deps: Deps, limit = BATCH): Promise<number
     }
     return released
   })
+}
+
+/** A look without a transaction: nearly always there is none. */
+async function hasAbandoned({ store: { read }, clock, node }: Deps): Promise<boolean> {
+  if ((await expiredHolds(read, { node, now: clock.now(), limit: 1 })).length) return true
+  return (await orphanedHolds(read, { node, limit: 1 })).length > 0
 }
 
 /** Repeats that while the server runs: in a cluster as often as leases are renewed, for nodes that die (I8). */

@@ -37,6 +37,14 @@ export const dueGrants = query<{ now: number; limit: number }>()((db, p) => {
     .limit(p.limit)
 })
 
+export const soonestDue = query()((db) => {
+  const t = db.of(expiringGrants)
+  return db
+    .select({ at: sql<number | null>`min(${t.due_at})` })
+    .from(t)
+    .where(gt(t.remaining, 0))
+})
+
 export const setGrant = command<Pick<ExpiringGrantRow, 'ref' | 'remaining' | 'seen_balance' | 'due_at' | 'takings'>>()(
   (tx, p) => {
     const t = tx.of(expiringGrants)

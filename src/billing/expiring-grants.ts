@@ -1,17 +1,25 @@
 import type { AuditLog } from '../audit'
+import type { Jobs } from '../jobs'
 import type { OwnerScope } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import { newRequestId } from '../kernel/ids'
 import { microToCents } from '../kernel/money'
 import type { Reader, Store, Tx } from '../kernel/store'
-import { dueGrants, insertGrant, openGrants, setGrant } from './expiring-grants-repository'
+import { expireAt } from './expired-credit'
+import { dueGrants, insertGrant, openGrants, setGrant, soonestDue } from './expiring-grants-repository'
 import type { BalanceWatch } from './low-balance'
 import { claim, debit, insertEntry, walletOf } from './repository'
 import { spendGrants } from './rules'
 import { type ExpiringGrant, ISSUED } from './schema'
 import type { ExpiringGrantRow } from './table'
 
-type Deps = { store: Store; clock: Clock; audit: AuditLog; watch: Pick<BalanceWatch, 'decreased'> }
+type Deps = {
+  store: Store
+  clock: Clock
+  audit: AuditLog
+  watch: Pick<BalanceWatch, 'decreased'>
+  jobs: Pick<Jobs, 'ensure'>
+}
 
 /** When running calls hold some of an expired grant, it is checked again after this time. */
 const RECHECK_MS = 10_000
@@ -23,8 +31,8 @@ export type ExpiringGrants = ReturnType<typeof createExpiringGrants>
  * Credit with an expiry date. It is spent before all other credit, soonest to expire first, and what is left at its
  * end is taken from the balance. Paid calls do no extra work: how much was spent follows from the balance.
  */
-export function createExpiringGrants({ store, clock, audit, watch }: Deps) {
-  return { open, beforeAdjustment, of, expireDue }
+export function createExpiringGrants({ store, clock, audit, watch, jobs }: Deps) {
+  return { open, beforeAdjustment, of, expireDue, dueAt }
 
   /** Adds a grant, after its credit has been added to the wallet. */
   async function open(tx: Tx, owner: OwnerScope, grant: { ref: string; amount: number; expiresAt: number }) {
@@ -32,6 +40,13 @@ export function createExpiringGrants({ store, clock, audit, watch }: Deps) {
     const { ref, amount, expiresAt } = grant
     const dates = { granted_at: clock.now(), expires_at: expiresAt, due_at: expiresAt }
     await insertGrant(tx, { ref, owner, remaining: amount, seen_balance: wallet!.balance, ...dates, takings: 0 })
+    await expireAt(jobs, tx, expiresAt)
+  }
+
+  /** When the next of all grants is to be looked at, in epoch milliseconds; null when there is none. */
+  async function dueAt(reader: Reader): Promise<number | null> {
+    const at = (await soonestDue(reader, {}))[0]?.at ?? null
+    return at === null ? null : Number(at)
   }
 
   /** Call before any balance change that is not a charge, so that the change is not mistaken for spending. */

@@ -1,4 +1,5 @@
 import type { AuditLog } from '../audit'
+import type { Jobs } from '../jobs'
 import type { Call, OwnerScope } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { centsToMicro, MOST_CENTS } from '../kernel/money'
@@ -51,6 +52,7 @@ type Deps = {
   audit: AuditLog
   limits: AccountLimitsOf
   watch: BalanceWatch
+  jobs: Pick<Jobs, 'ensure'>
   /** Id of this process, new at each start; distinguishes its holds from those of dead processes. */
   node: string
   /** Micro-cents of a new account. */
@@ -58,9 +60,9 @@ type Deps = {
 }
 
 /** Money: one wallet per owner, holds before work, and a double-entry ledger of every movement. All in micro-cents. */
-export function createBilling({ store, clock, audit, limits, watch, node, initialCredit = 0 }: Deps) {
+export function createBilling({ store, clock, audit, limits, watch, jobs, node, initialCredit = 0 }: Deps) {
   const ownerCaps = createOwnerCaps({ limits, clock })
-  const expiringGrants = createExpiringGrants({ store, clock, audit, watch })
+  const expiringGrants = createExpiringGrants({ store, clock, audit, watch, jobs })
   const unended = new Set<string>()
   return {
     balance,

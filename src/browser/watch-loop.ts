@@ -23,7 +23,7 @@ export type WatchDeps = {
 }
 
 const TICK_MS = 1_000
-/** While no session is here, and no other process may ask: a sleeping server wakes less. */
+/** While no session is here that another process may ask for: a sleeping server wakes less. */
 const NONE_MS = 5_000
 const LONGEST_NAP_MS = 5_000
 const SEEN_MS = 5_000
@@ -86,7 +86,7 @@ export function createWatch({ store, clock, node, billing, host, end, idleMs, an
       if (row?.state === 'ended') await host.end(id, row.reason ?? 'call')
     }
     await host.trim().catch(() => 0)
-    pauseMs = store.dialect === 'postgres' || open.size ? TICK_MS : NONE_MS
+    pauseMs = open.size ? TICK_MS : NONE_MS
     if (open.size && now - lastSeen >= SEEN_MS) {
       lastSeen = now
       await store.write((tx) => rows.seen(tx, [...open], now))

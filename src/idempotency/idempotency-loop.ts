@@ -7,22 +7,27 @@ type Deps = { idempotency: Idempotency; clock: Clock; onError(name: string, erro
 
 /** A quarter of the lease, so that one late renewal does not lose it. */
 const RENEW_MS = 500
+/** Half the lease: one that begins meanwhile is renewed in time all the same. */
+const NONE_RUNS_MS = 1_000
 const EXPIRY_MS = 60_000
 const BATCH = 500
 
 /** Renews the leases of the requests that run in this process (Postgres). */
-export const startIdempotencyLoop = ({ idempotency, clock, onError }: Deps): Loop =>
-  startLoop({
+export function startIdempotencyLoop({ idempotency, clock, onError }: Deps): Loop {
+  let running = 0
+  // On SQLite there are no leases: it would wake for nothing.
+  const napMs = () => (running ? RENEW_MS : NONE_RUNS_MS)
+  return startLoop({
     name: 'idempotency-leases',
-    // On SQLite there are no leases: it would wake for nothing.
-    idleMs: idempotency.hasLeases ? RENEW_MS : EXPIRY_MS,
+    idleMs: idempotency.hasLeases ? napMs : EXPIRY_MS,
     clock,
     onError,
     tick: async () => {
-      await idempotency.renewLeases()
+      running = await idempotency.renewLeases()
       return 0
     },
   })
+}
 
 /** Job that deletes expired keys. */
 export const expiredKeys = (idempotency: Pick<Idempotency, 'removeExpired'>) =>

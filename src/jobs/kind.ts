@@ -57,6 +57,11 @@ export type JobKind<Payload extends Stored = Stored, Result extends Stored = Sto
   remembers?: true
   /** Runs for ever, this long after each end, in one process at a time. Its payload is null. */
   everyMs?: number
+  /**
+   * When there is something to do again, in epoch milliseconds; null for nothing that is known. With it a kind that
+   * recurs rests until then, for five minutes at most. What is due sooner than that asks for it with `ensure`.
+   */
+  dueAt?(tx: Tx): Promise<number | null>
   /** How long a row is kept after its end; 0 deletes it with its end. 30 days by default (contract 7). */
   keepMs?: number
   /** Part of the commit that ends a job as failed, whatever the cause: releases what it held, tells who waits. */
@@ -69,8 +74,17 @@ export type JobKind<Payload extends Stored = Stored, Result extends Stored = Sto
 
 export const KEPT_MS = 30 * 86_400_000
 
+/** The key of the one job of a kind that recurs. */
+export const RECURRING = 'recurring'
+
 /** A kind that runs for ever, `everyMs` after each end, in one process of all at a time. */
-export const recurring = (name: string, everyMs: number, work: () => Promise<unknown>): JobKind<null> => ({
+export const recurring = (
+  name: string,
+  everyMs: number,
+  work: () => Promise<unknown>,
+  rest: Pick<JobKind, 'dueAt'> = {},
+): JobKind<null> => ({
+  ...rest,
   name,
   everyMs,
   run: async () => {

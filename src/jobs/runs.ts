@@ -28,6 +28,8 @@ const BATCH = 100
 /** A lease is renewed this many times in its length. */
 const RENEWALS = 5
 const LONGEST_DELAY_MS = 600_000
+/** Work that recurs and knows when it is due looks all the same, so that a forgotten `ensure` costs minutes only. */
+const LONGEST_REST_MS = 300_000
 /** How long runs may take to end once the server stops. */
 const GRACE_MS = 5_000
 
@@ -127,7 +129,7 @@ export function createRuns(
     await writeHeld(run, async (tx) => {
       await outcome.effects?.(tx)
       const now = clock.now()
-      const planned = outcome.again?.at ?? (kind.everyMs === undefined ? null : now + kind.everyMs)
+      const planned = outcome.again?.at ?? (await nextOf(tx, kind, now))
       const asked = row.unique_key === null ? null : await rows.againAt(tx, row.id)
       const at = planned === null || asked === null ? (planned ?? asked) : Math.min(planned, asked)
       if (at !== null) {
@@ -232,6 +234,13 @@ export function createRuns(
       }
     }
   }
+}
+
+/** When work that recurs runs again; null for other work. */
+async function nextOf(tx: Tx, { everyMs, dueAt }: JobKind, now: number): Promise<number | null> {
+  if (everyMs === undefined) return null
+  if (!dueAt) return now + everyMs
+  return Math.max(now + everyMs, Math.min((await dueAt(tx)) ?? Infinity, now + LONGEST_REST_MS))
 }
 
 const isOfWorker = (error: unknown): boolean => error instanceof OutOfTime || error instanceof Stopping

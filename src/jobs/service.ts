@@ -4,7 +4,7 @@ import type { KeyId } from '../kernel/ids'
 import type { Loop } from '../kernel/loop'
 import type { Store, Tx } from '../kernel/store'
 import { countEnded, type Ended, removeEnded } from './ended'
-import { type JobKind, KEPT_MS, recurring, type Stored } from './kind'
+import { type JobKind, KEPT_MS, RECURRING, recurring, type Stored } from './kind'
 import { jobMemoryRepository as memory } from './memory'
 import { createQueues } from './queues'
 import { jobRepository as rows } from './repository'
@@ -41,7 +41,7 @@ export type NewJob<Payload extends Stored> = {
 
 export type Jobs = ReturnType<typeof createJobs>
 
-const TIDY_EVERY_MS = 60_000
+const TIDY_EVERY_MS = 600_000
 const TIDY_BATCH = 500
 
 /** The queue of this server: kinds of work are registered, jobs are put in line, workers run them. */
@@ -154,7 +154,7 @@ export function createJobs(deps: JobsDeps) {
   /** Adds what recurs and is not there yet. */
   async function addRecurring(tx: Tx): Promise<void> {
     for (const { name, everyMs } of kinds.values()) {
-      if (everyMs !== undefined) await enqueue(tx, { name }, { owner: null, payload: null, uniqueKey: 'recurring' })
+      if (everyMs !== undefined) await enqueue(tx, { name }, { owner: null, payload: null, uniqueKey: RECURRING })
     }
   }
 

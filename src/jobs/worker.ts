@@ -10,6 +10,8 @@ import type { JobRow } from './table'
 
 /** How often other processes' jobs are looked for; on SQLite there are none, and this only bounds a missed wake-up. */
 const LOOK_MS = { postgres: 500, sqlite: 5_000 }
+/** After a while in which nothing was found: a sleeping server wakes less. */
+const CALM_MS = { postgres: 2_000, sqlite: 10_000 }
 const PULSE_MS = 1_000
 /** Without a run there is nothing to renew; the next one that begins wakes it. */
 const NO_PULSE_MS = 60_000
@@ -30,7 +32,8 @@ export function createWorker(
   let isFirstLook = true
   let lacksRecurring = true
   let isStopping = false
-  let napMs = LOOK_MS[store.dialect]
+  let lookMs = LOOK_MS[store.dialect]
+  let napMs = lookMs
   let lines = { of: 0, find: linesOf([]) }
 
   return { start, runDue, wake, fail: runs.fail, drop: runs.drop }
@@ -81,7 +84,8 @@ export function createWorker(
     const isDue = runAt !== null && runAt <= now
     const isNew = isFirstLook || (loop !== null && lacksRecurring)
     const isLost = isNew || (leaseUntil !== null && leaseUntil <= now)
-    napMs = Math.min(LOOK_MS[store.dialect], ...[runAt, leaseUntil].map((at) => Math.max(1, (at ?? Infinity) - now)))
+    lookMs = isDue || inLine ? LOOK_MS[store.dialect] : Math.min(lookMs * 2, CALM_MS[store.dialect])
+    napMs = Math.min(lookMs, ...[runAt, leaseUntil].map((at) => Math.max(1, (at ?? Infinity) - now)))
     const moved = isDue || isLost ? await store.write((tx) => tidyLine(tx, now)) : 0
     isFirstLook = false
     return { moved, begun: inLine || moved ? await claimAll(await kindsInLine(only)) : 0 }

@@ -65,6 +65,13 @@ export const takeoverRepository = {
       .limit(most)
   },
 
+  /** When the first of all holders has been silent for too long, in epoch milliseconds; null when nobody holds one. */
+  async soonest(db: Reader): Promise<number | null> {
+    const t = db.of(takeovers)
+    const [found] = await db.select({ at: sql<number | null>`min(${t.until})` }).from(t)
+    return (found?.at ?? null) === null ? null : Number(found!.at)
+  },
+
   /** Those whose holder has been silent for too long. */
   silent(db: Reader, now: number, most: number): Promise<TakeoverRow[]> {
     const t = db.of(takeovers)

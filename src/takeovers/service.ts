@@ -1,4 +1,4 @@
-import { type Jobs, recurring } from '../jobs'
+import { type Jobs, RECURRING, recurring } from '../jobs'
 import type { Call, Caller } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import type { Reader, Store, Tx } from '../kernel/store'
@@ -17,12 +17,13 @@ import {
   UNTOUCHED,
 } from './takeover'
 
-type Deps = { store: Store; clock: Clock; jobs: Pick<Jobs, 'register'> }
+type Deps = { store: Store; clock: Clock; jobs: Pick<Jobs, 'register' | 'ensure'> }
 /** Null where no account asks: a visitor, or the end of what is taken over. */
 type By = { call: Call<Caller> | null }
 
 export type Takeovers = ReturnType<typeof createTakeovers>
 
+const SILENCE = 'takeovers.silence'
 const LOOK_EVERY_MS = 30_000
 const BATCH = 200
 
@@ -32,7 +33,7 @@ const BATCH = 200
  */
 export function createTakeovers({ store, clock, jobs }: Deps) {
   const kinds = new Map<string, TakeoverKind>()
-  jobs.register(recurring('takeovers.silence', LOOK_EVERY_MS, endSilent))
+  jobs.register(recurring(SILENCE, LOOK_EVERY_MS, endSilent, { dueAt: rows.soonest }))
   return { of, endSilent }
 
   /** Declares a kind; once in each process, where its room is built. */
@@ -88,6 +89,7 @@ export function createTakeovers({ store, clock, jobs }: Deps) {
       return toTakeover(await rows.change(tx, row, { until }))
     }
     if (isHeld && !force) throw heldByAnother(kind.title, row.holder_name ?? '')
+    await jobs.ensure(tx, { name: SILENCE }, { owner: null, payload: null, uniqueKey: RECURRING, runAt: until })
     const held = { status: 'human' as const, holder_id: holder.id, holder_name: holder.name, since: now, until }
     return change(tx, kind, row, { ...held, fence: row.fence + 1 }, isHeld ? 'stolen' : 'taken', call)
   }

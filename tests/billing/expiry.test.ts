@@ -26,6 +26,8 @@ describe('credit that ends', () => {
   test('leaves the balance at its end, and not before', async () => {
     const ada = await account(100)
     await grant(ada.owner, 400, clock.now() + HOUR)
+    expect(world.looks).toEqual([clock.now() + HOUR])
+    expect(await billing.expiringGrants.dueAt(store.read)).toBe(clock.now() + HOUR)
     await pass(HOUR - 1)
     expect(await ada.balance()).toMatchObject({ balance: 500 })
     await pass(1)

@@ -67,7 +67,7 @@ describe('holds that their request could not end', () => {
   })
 
   test('are looked for every 30 seconds by a process that is alone, and as often as leases end in a cluster', async () => {
-    const { clock, deps } = await lost(0)
+    const { clock, deps } = await lost(1)
     const every = store.dialect === 'sqlite' ? 30_000 : RENEW_MS
     let looked = 0
     const errors: string[] = []
@@ -102,7 +102,7 @@ describe('holds that their request could not end', () => {
 
 test('expired credit is looked for every five seconds, until none is left', async () => {
   let left = 3
-  const kind = expiredCredit({ expireDue: async () => left-- })
+  const kind = expiredCredit({ expireDue: async () => left--, dueAt: async () => null })
   expect(kind).toMatchObject({ name: 'billing.expiry', everyMs: 5_000 })
   await kind.run(undefined as never)
   expect(left).toBe(-1)

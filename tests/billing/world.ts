@@ -25,12 +25,15 @@ export function createWorld(store: Store) {
     },
   })
   events.afterCommit('*', (event) => heard.push(event))
+  /** When expired credit is looked for. */
+  const looks: number[] = []
+  const ensure = async (_: unknown, __: unknown, { runAt }: { runAt?: number }) => void looks.push(runAt!)
   /** A process: what it remembers ends with it. */
   const start = (node: string, initialCredit = 0) => {
     // Room for many would be made anew with every process of a simulation, and cost more than all it does.
     const limits = createAccountLimits({ dialect: store.dialect, clock, most: 1_000 })
     const watch = createBalanceWatch({ limits, events, most: 1_000 })
-    return Object.assign(createBilling({ store, clock, audit, limits, watch, node, initialCredit }), { limits, watch })
+    return Object.assign(createBilling({ store, clock, audit, limits, watch, jobs: { ensure }, node, initialCredit }), { limits, watch })
   }
   const billing = start('node-a')
   const holds = new Map<string, Hold>()
@@ -59,6 +62,7 @@ export function createWorld(store: Store) {
     audit,
     events,
     heard,
+    looks,
     billing,
     start,
     account,

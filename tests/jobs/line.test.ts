@@ -122,6 +122,45 @@ describe('work that recurs', () => {
     expect(await store.read.$count(store.read.of(table), eq(store.read.of(table).kind, kind.name))).toBe(1)
   })
 
+  test('rests until something is due, where it knows when, and runs sooner when it is asked for', async () => {
+    const { jobs, clock } = queue('one')
+    const began = clock.now()
+    const ran: number[] = []
+    let due: number | null = null
+    const kind = kindOf<null>({
+      everyMs: 5_000,
+      dueAt: async () => due,
+      run: async () => {
+        ran.push(clock.now() - began)
+        return {}
+      },
+    })
+    jobs.register(kind)
+    const asked = { owner: null, payload: null, uniqueKey: 'recurring' }
+    const passes = async (ms: number) => {
+      clock.advance(ms)
+      await jobs.runDue(kind.name)
+    }
+    await store.write((tx) => jobs.enqueue(tx, kind, asked))
+    await passes(0)
+    await passes(299_999)
+    expect(ran).toEqual([0])
+    due = began + 301_000
+    await passes(1)
+    // What is due sooner than that is not looked at more often than all other work that recurs.
+    await passes(4_999)
+    expect(ran).toEqual([0, 300_000])
+    due = began + 400_000
+    await passes(1)
+    expect(ran).toEqual([0, 300_000, 305_000])
+    await store.write((tx) => jobs.ensure(tx, kind, { ...asked, runAt: began + 350_000 }))
+    await passes(44_999)
+    expect(ran).toHaveLength(3)
+    await passes(1)
+    await passes(50_000)
+    expect(ran).toEqual([0, 300_000, 305_000, 350_000, 400_000])
+  })
+
   test('goes on after a failure, later each time', async () => {
     const { jobs, clock, faults } = queue('one')
     let runs = 0

@@ -21,7 +21,7 @@ function processOn({ app, clock: shared }: World, node: string) {
   const jobs = createJobs({ store, clock: own, node, leaseMs: 30_000, onError: () => undefined })
   const limits = createAccountLimits({ dialect: store.dialect, clock: own })
   const watch = createBalanceWatch({ limits, events })
-  const billing = createBilling({ store, clock: own, audit, limits, watch, node })
+  const billing = createBilling({ store, clock: own, audit, limits, watch, jobs, node })
   return {
     clock: own,
     jobs,

@@ -44,8 +44,8 @@ export function processOf(store: Store, node: string, folder: string) {
   const events = createEventBus({ clock, onError })
   const limits = createAccountLimits({ dialect: store.dialect, clock })
   const watch = createBalanceWatch({ limits, events })
-  const billing = createBilling({ store, clock, audit, limits, watch, node })
   const jobs = createJobs({ store, clock, node, leaseMs: LEASE_MS, onError })
+  const billing = createBilling({ store, clock, audit, limits, watch, jobs, node })
   const files = createFiles({
     store,
     clock,

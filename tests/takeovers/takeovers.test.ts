@@ -10,7 +10,11 @@ async function createDesk() {
   const store = await openTestStore()
   const clock = fakeClock()
   const seen: string[] = []
-  const takeovers = createTakeovers({ store, clock, jobs: { register: () => undefined } })
+  const looks: number[] = []
+  const ensure = async (_: unknown, kind: { name: string }, { runAt = 0 }: { runAt?: number }) => {
+    if (kind.name === 'takeovers.silence') looks.push(runAt)
+  }
+  const takeovers = createTakeovers({ store, clock, jobs: { register: () => undefined, ensure } })
   const chats = takeovers.of({
     name: 'test.chat',
     title: 'conversation',
@@ -27,6 +31,7 @@ async function createDesk() {
   return {
     clock,
     seen,
+    looks,
     ann,
     bob,
     endSilent: takeovers.endSilent,
@@ -78,6 +83,7 @@ test('of many who take it at once one has it', async () => {
 test('goes back to the AI after silence, counted from the last thing that its holder did', async () => {
   const desk = await createDesk()
   await desk.take(desk.ann)
+  expect(desk.looks).toEqual([desk.clock.now() + SILENCE_MS])
   desk.clock.advance(SILENCE_MS - 1)
   await desk.touch(desk.ann)
   desk.clock.advance(SILENCE_MS - 1)

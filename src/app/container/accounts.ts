@@ -122,7 +122,7 @@ function buildMoney({ config, store, clock, node, masterKey, origin }: Deps, fou
   const initialCredit = centsToMicro(isDev ? DEV_CREDIT_CENTS : config.creditsInitialCents)
   const limits = createAccountLimits({ dialect: store.dialect, clock })
   const watch = createBalanceWatch({ limits, events })
-  const billing = createBilling({ store, clock, audit, limits, watch, node, initialCredit })
+  const billing = createBilling({ store, clock, audit, limits, watch, jobs, node, initialCredit })
   const deps = { store, clock, audit, events, jobs, orgs, billing, limits, watch, masterKey, origin }
   const accountBilling = createAccountBilling({ ...deps, settings: config })
   const usageReading = createUsageReading({
