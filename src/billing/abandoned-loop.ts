@@ -4,7 +4,7 @@ import { failpoint } from '../kernel/failpoint'
 import { type Loop, startLoop } from '../kernel/loop'
 import type { Store, Tx } from '../kernel/store'
 import { RENEW_MS } from '../nodes'
-import { expiredHolds, openHolds, orphanedHolds } from './repository'
+import { anyAbandoned, expiredHolds, openHolds, orphanedHolds } from './repository'
 import { type Hold, requestOf } from './schema'
 
 const IDLE_MS = 30_000
@@ -55,8 +55,7 @@ export async function releaseAbandonedBatch(deps: Deps, limit = BATCH): Promise<
 
 /** A look without a transaction: nearly always there is none. */
 async function hasAbandoned({ store: { read }, clock, node }: Deps): Promise<boolean> {
-  if ((await expiredHolds(read, { node, now: clock.now(), limit: 1 })).length) return true
-  return (await orphanedHolds(read, { node, limit: 1 })).length > 0
+  return (await anyAbandoned(read, { node, now: clock.now() })).length > 0
 }
 
 /** Repeats that while the server runs: in a cluster as often as leases are renewed, for nodes that die (I8). */

@@ -1,4 +1,4 @@
-import { and, eq, gt, inArray, lte, ne, sql } from 'drizzle-orm'
+import { and, eq, gt, inArray, lte, ne, or, type SQL, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import { command, counted, query, type Reader, type Tx } from '../kernel/store'
 import { hasLease, isGone, renewLease } from '../nodes'
@@ -119,13 +119,24 @@ export const expiredHolds = query<{ node: string; now: number; limit: number }>(
  */
 export const orphanedHolds = query<{ node: string; limit: number }>()((db, p) => {
   const t = db.of(holds)
-  const foreign = and(ne(t.node, p.node), ne(t.node, OF_JOBS), ne(t.node, OF_SESSIONS))
-  const orphaned = db.dialect === 'sqlite' ? foreign : and(foreign, isGone(db, t.node))
   return db
     .select(holdFields(t))
     .from(t)
-    .where(and(sql`${t.state} = 'open'`, orphaned))
+    .where(and(sql`${t.state} = 'open'`, isOrphaned(db, t, p.node)))
     .limit(p.limit)
+})
+
+function isOrphaned(db: Reader, t: typeof holds.sqlite, node: Parameters<typeof ne>[1]): SQL | undefined {
+  const foreign = and(ne(t.node, node as string), ne(t.node, OF_JOBS), ne(t.node, OF_SESSIONS))
+  return db.dialect === 'sqlite' ? foreign : and(foreign, isGone(db, t.node))
+}
+
+/** Whether there is one of either, in one question. */
+export const anyAbandoned = query<{ node: string; now: number }>()((db, p) => {
+  const t = db.of(holds)
+  const own = and(lte(t.expires_at, p.now), eq(t.node, p.node))
+  const open = and(sql`${t.state} = 'open'`, or(own, isOrphaned(db, t, p.node)))
+  return db.select({ ref: t.ref }).from(t).where(open).limit(1)
 })
 
 /** Open holds of jobs, by ref. */

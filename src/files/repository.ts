@@ -96,6 +96,13 @@ export const fileRepository = {
     return some.where(gt(t.sha256, after)).orderBy(t.sha256).limit(limit)
   },
 
+  /** When the first artifact expires, in epoch milliseconds; null where none does. */
+  async soonest(db: Reader): Promise<number | null> {
+    const t = db.of(artifacts)
+    const expiring = db.select({ at: t.expires_at }).from(t).where(isNotNull(t.expires_at))
+    return (await expiring.orderBy(t.expires_at).limit(1))[0]?.at ?? null
+  },
+
   async expired(db: Reader, now: number, limit: number): Promise<Pick<ArtifactRow, 'id' | 'owner'>[]> {
     const t = db.of(artifacts)
     const over = and(isNotNull(t.expires_at), lte(t.expires_at, now))

@@ -55,6 +55,7 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
     ofOwner,
     remove,
     removeExpired,
+    dueAt: rows.soonest,
     read,
     contents,
     byLink,

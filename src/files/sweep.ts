@@ -14,10 +14,12 @@ const UNOWNED_MS = 86_400_000
 const BATCH = 100
 
 /** Job that removes artifacts whose time has passed. */
-export const expiredFiles = ({ removeExpired }: Pick<Files, 'removeExpired'>) =>
-  recurring('files.expiry', EXPIRY_MS, async () => {
+export const expiredFiles = ({ removeExpired, dueAt }: Pick<Files, 'removeExpired' | 'dueAt'>) => {
+  const work = async () => {
     while ((await removeExpired(BATCH)) === BATCH);
-  })
+  }
+  return recurring('files.expiry', EXPIRY_MS, work, { dueAt })
+}
 
 type Deps = { store: Store; clock: Clock; place: Place; incoming: string }
 

@@ -30,7 +30,9 @@ export function startIdempotencyLoop({ idempotency, clock, onError }: Deps): Loo
 }
 
 /** Job that deletes expired keys. */
-export const expiredKeys = (idempotency: Pick<Idempotency, 'removeExpired'>) =>
-  recurring('idempotency.expiry', EXPIRY_MS, async () => {
-    while ((await idempotency.removeExpired(BATCH)) === BATCH);
-  })
+export const expiredKeys = ({ removeExpired, dueAt }: Pick<Idempotency, 'removeExpired' | 'dueAt'>) => {
+  const work = async () => {
+    while ((await removeExpired(BATCH)) === BATCH);
+  }
+  return recurring('idempotency.expiry', EXPIRY_MS, work, { dueAt })
+}

@@ -1,6 +1,6 @@
 import { and, desc, eq, gt, inArray, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
 import type { UserId } from '../kernel/ids'
-import { command, counted, query, type Tx } from '../kernel/store'
+import { command, counted, query, type Reader, type Tx } from '../kernel/store'
 import { type IdempotencyRow, idempotencyKeys } from './table'
 
 type Holder = { user_id: UserId; key: string; request_id: string }
@@ -84,4 +84,11 @@ const removeExpired = async (tx: Tx, now: number, limit: number): Promise<number
   return due.length
 }
 
-export const idempotencyRepository = { find, answered, claim, answer, release, renew, removeExpired }
+/** When the first key expires, in epoch milliseconds; null where there is none. */
+const soonest = async (db: Reader): Promise<number | null> => {
+  const t = db.of(idempotencyKeys)
+  const [first] = await db.select({ at: t.expires_at }).from(t).orderBy(t.expires_at).limit(1)
+  return first?.at ?? null
+}
+
+export const idempotencyRepository = { soonest, find, answered, claim, answer, release, renew, removeExpired }

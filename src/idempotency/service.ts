@@ -47,7 +47,7 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
   const running = new Map<string, Running>()
   const leaseEnd = () => (store.dialect === 'sqlite' ? 0 : clock.now() + LEASE_MS)
 
-  return { hasLeases: store.dialect === 'postgres', begin, renewLeases, removeExpired, verify }
+  return { hasLeases: store.dialect === 'postgres', begin, renewLeases, removeExpired, dueAt: rows.soonest, verify }
 
   /**
    * Returns the stored answer of this request, or a ticket to run it. Throws 400 `validation_error` for a malformed

@@ -18,13 +18,19 @@ const renewed = command<{ id: string; home: string | null }>()((tx, p) => {
       target: t.id,
       set: { lease_until: until, home: sql`coalesce(excluded.home, ${t.home})` } as never,
     })
-    .returning({ until: t.lease_until })
+    .returning({
+      until: t.lease_until,
+      lapsed: sql<boolean>`exists (select 1 from ${t} as each where each.lease_until <= ${databaseNow})`,
+    })
 })
 
-/** Renews the lease of a node, or begins one. Returns when it ends, by the database's clock. Postgres only. */
-export async function renewLease(tx: Tx, id: string, home: string | null = null): Promise<number> {
+/**
+ * Renews the lease of a node, or begins one. Returns when it ends, by the database's clock, and whether there was one
+ * that had ended. Postgres only.
+ */
+export async function renewLease(tx: Tx, id: string, home: string | null = null) {
   const [lease] = await renewed(tx, { id, home })
-  return lease!.until
+  return lease as { until: number; lapsed: boolean }
 }
 
 /** Removes nodes whose lease has ended. */

@@ -37,9 +37,10 @@ export function createNodes({ store, node, home }: Deps) {
   async function renew(): Promise<void> {
     if (!isCluster) return
     const at = await store.write(async (tx) => {
-      const now = (await renewLease(tx, node, home)) - LEASE_MS
+      const { until, lapsed } = await renewLease(tx, node, home)
+      const now = until - LEASE_MS
       const since = now - renewedAt > LEASE_MS ? now : steadySince
-      if (now - since > LEASE_MS) await removeLapsed(tx, {})
+      if (lapsed && now - since > LEASE_MS) await removeLapsed(tx, {})
       return { now, since }
     })
     renewedAt = at.now

@@ -33,7 +33,10 @@ export function createWorld(store: Store) {
     // Room for many would be made anew with every process of a simulation, and cost more than all it does.
     const limits = createAccountLimits({ dialect: store.dialect, clock, most: 1_000 })
     const watch = createBalanceWatch({ limits, events, most: 1_000 })
-    return Object.assign(createBilling({ store, clock, audit, limits, watch, jobs: { ensure }, node, initialCredit }), { limits, watch })
+    return Object.assign(createBilling({ store, clock, audit, limits, watch, jobs: { ensure }, node, initialCredit }), {
+      limits,
+      watch,
+    })
   }
   const billing = start('node-a')
   const holds = new Map<string, Hold>()

@@ -37,6 +37,7 @@ test('expired keys are deleted every minute, batch after batch as long as they a
   const asked: number[] = []
   const left = [500, 500, 499, 500]
   const kind = expiredKeys({
+    dueAt: async () => null,
     removeExpired: async (limit) => {
       asked.push(limit)
       return left.shift()!
