@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { createServer } from 'node:net'
 import { emailOf, issueInvitation } from '../orgs/team'
 import { fakeClock } from '../support/clock'
 import { createWorld, type Reply } from '../support/world'
@@ -41,6 +42,34 @@ describe('POST /webhooks', () => {
     const { id } = (await ada.send('POST', 'webhooks', order)).body
     expect((await ada.send('PATCH', `webhooks/${id}`, { url: bad })).body.error.code).toBe('url_blocked')
     expect((await get(ada, id)).url).toBe(url)
+  })
+
+  test('tells nothing of the ports of an address that it refuses, and does not knock (J28)', async () => {
+    let knocks = 0
+    const server = createServer(() => {
+      knocks += 1
+    }).listen(0, '0.0.0.0')
+    await new Promise((ready) => server.once('listening', ready))
+    const { port } = server.address() as { port: number }
+    const ada = await world.person()
+    const refusalAt = async (at: number) => {
+      const made = await ada.send('POST', 'webhooks', { ...order, url: `http://0.0.0.0:${at}/` })
+      const { request_id: _, ...error } = made.body.error
+      return { status: made.status, error: JSON.stringify(error).replaceAll(`:${at}/`, '') }
+    }
+    const [open, closed] = [await refusalAt(port), await refusalAt(port === 8_081 ? 8_082 : 8_081)]
+    await new Promise((done) => server.close(done))
+    expect(open).toMatchObject({ status: 400, error: expect.stringContaining('"url_blocked"') })
+    expect(closed).toEqual(open)
+    expect(knocks).toBe(0)
+  })
+
+  test('fills nothing into an address (J29)', async () => {
+    const [ada, receiver] = [await world.person(), createReceiver()]
+    await make(ada, `${receiver.url}/\${HOME}/{{env.HOME}}/$HOME`)
+    await publish(ada)
+    await deliver()
+    expect(receiver.got.map(({ path }) => path)).toEqual(['/hook/$%7BHOME%7D/%7B%7Benv.HOME%7D%7D/$HOME'])
   })
 
   test('shows the secret once: the one that was sent, or a random one; a short one is refused', async () => {
