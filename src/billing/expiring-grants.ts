@@ -13,7 +13,7 @@ import { spendGrants } from './rules'
 import { type ExpiringGrant, ISSUED } from './schema'
 import type { ExpiringGrantRow } from './table'
 
-type Deps = {
+export type ExpiringDeps = {
   store: Store
   clock: Clock
   audit: AuditLog
@@ -31,7 +31,7 @@ export type ExpiringGrants = ReturnType<typeof createExpiringGrants>
  * Credit with an expiry date. It is spent before all other credit, soonest to expire first, and what is left at its
  * end is taken from the balance. Paid calls do no extra work: how much was spent follows from the balance.
  */
-export function createExpiringGrants({ store, clock, audit, watch, jobs }: Deps) {
+export function createExpiringGrants({ store, clock, audit, watch, jobs }: ExpiringDeps) {
   return { open, beforeAdjustment, of, expireDue, dueAt }
 
   /** Adds a grant, after its credit has been added to the wallet. */

@@ -1,9 +1,6 @@
-import type { AuditLog } from '../audit'
-import type { Jobs } from '../jobs'
 import type { Call, OwnerScope } from '../kernel/caller'
-import type { Clock } from '../kernel/clock'
 import { centsToMicro, MOST_CENTS } from '../kernel/money'
-import type { Reader, Store, Tx } from '../kernel/store'
+import type { Reader, Tx } from '../kernel/store'
 import { holdSpend, settleSpend, spendOf } from '../usage'
 import { releaseAbandonedBatch } from './abandoned-loop'
 import type { AccountLimitsOf } from './account-limits'
@@ -16,7 +13,7 @@ import {
   refAlreadyUsed,
   walletFull,
 } from './errors'
-import { createExpiringGrants } from './expiring-grants'
+import { createExpiringGrants, type ExpiringDeps } from './expiring-grants'
 import { unclaimReturning } from './limits-repository'
 import type { BalanceWatch } from './low-balance'
 import { createOwnerCaps } from './owner-caps'
@@ -46,13 +43,9 @@ const HOLD_MS = 660_000
 const NEVER = 253_402_300_799_999
 const BATCH = 100
 
-type Deps = {
-  store: Store
-  clock: Clock
-  audit: AuditLog
+type Deps = ExpiringDeps & {
   limits: AccountLimitsOf
   watch: BalanceWatch
-  jobs: Pick<Jobs, 'ensure'>
   /** Id of this process, new at each start; distinguishes its holds from those of dead processes. */
   node: string
   /** Micro-cents of a new account. */

@@ -96,6 +96,16 @@ export const recurring = (
   concurrency: 1,
 })
 
+/** Work that recurs and knows when it is due looks all the same, so that a forgotten `ensure` costs minutes only. */
+const LONGEST_REST_MS = 300_000
+
+/** When work that recurs runs again; null for other work. */
+export async function nextOf(tx: Tx, { everyMs, dueAt }: JobKind, now: number): Promise<number | null> {
+  if (everyMs === undefined) return null
+  if (!dueAt) return now + everyMs
+  return Math.max(now + everyMs, Math.min((await dueAt(tx)) ?? Infinity, now + LONGEST_REST_MS))
+}
+
 const RECURRING_LIMIT_MS = 600_000
 
 /** Declares a kind of job. */

@@ -1,6 +1,6 @@
 import { AppError } from '../kernel/errors'
 import type { Tx } from '../kernel/store'
-import { GiveUp, type JobKind, type Outcome, type Running, type Stored } from './kind'
+import { GiveUp, type JobKind, nextOf, type Outcome, type Running, type Stored } from './kind'
 import { jobMemoryRepository as memory } from './memory'
 import { jobRepository as rows } from './repository'
 import type { JobId } from './schema'
@@ -28,8 +28,6 @@ const BATCH = 100
 /** A lease is renewed this many times in its length. */
 const RENEWALS = 5
 const LONGEST_DELAY_MS = 600_000
-/** Work that recurs and knows when it is due looks all the same, so that a forgotten `ensure` costs minutes only. */
-const LONGEST_REST_MS = 300_000
 /** How long runs may take to end once the server stops. */
 const GRACE_MS = 5_000
 
@@ -234,13 +232,6 @@ export function createRuns(
       }
     }
   }
-}
-
-/** When work that recurs runs again; null for other work. */
-async function nextOf(tx: Tx, { everyMs, dueAt }: JobKind, now: number): Promise<number | null> {
-  if (everyMs === undefined) return null
-  if (!dueAt) return now + everyMs
-  return Math.max(now + everyMs, Math.min((await dueAt(tx)) ?? Infinity, now + LONGEST_REST_MS))
 }
 
 const isOfWorker = (error: unknown): boolean => error instanceof OutOfTime || error instanceof Stopping
