@@ -23,10 +23,13 @@ const insertEvent = command<BusEventRow>()((tx, p) =>
   }),
 )
 
+/** One row for each pattern, with all that have it: rows are what such a question costs. No target has a space. */
 const interested = query<{ owner: OwnerScope } & ReturnType<typeof stemsOf>>()((db, p) => {
   const t = db.of(eventSubscriptions)
   const ofOwner = and(eq(t.owner, p.owner), inArray(t.stem, [p.s0, p.s1, p.s2, p.s3, p.s4]))
-  return db.select({ subscriber: t.subscriber, target: t.target, pattern: t.pattern }).from(t).where(ofOwner)
+  const targets = sql<string>`string_agg(${t.target}, ' ')`
+  const found = db.select({ subscriber: t.subscriber, pattern: t.pattern, targets }).from(t).where(ofOwner)
+  return found.groupBy(t.subscriber, t.pattern)
 })
 
 export type Listed = Wanted & { type?: string | undefined; range: Range }

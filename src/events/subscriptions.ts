@@ -49,13 +49,14 @@ export async function subscribersOf(
   if (silence?.known.has(place)) return NOBODY
   const interested = await rows.interested(tx, { owner, ...stemsOf(type) })
   if (silence && !interested.length) keepOnceCommitted(tx, silence, place)
-  const found = new Map<Subscriber, string[]>()
-  for (const { subscriber, target, pattern } of interested) {
+  const found = new Map<Subscriber, Set<string>>()
+  for (const { subscriber, targets, pattern } of interested) {
     if (!matchesPattern(pattern, type, { prefix: subscriber !== 'webhook' })) continue
-    const targets = found.get(subscriber) ?? []
-    if (!targets.includes(target)) found.set(subscriber, [...targets, target])
+    const all = found.get(subscriber) ?? new Set()
+    for (const target of targets.split(' ')) all.add(target)
+    found.set(subscriber, all)
   }
-  return found
+  return new Map([...found].map(([subscriber, targets]) => [subscriber, [...targets]]))
 }
 
 /** An end of a subscription that this unit saw may still be undone, and another may begin before the commit. */

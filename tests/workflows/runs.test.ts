@@ -77,11 +77,11 @@ describe('a run (contract 10)', () => {
     expect((await decide(ada, waiting, 'cancel')).status).toBe(409)
   })
 
-  test('goes on by itself when the time has come', async () => {
+  test('goes on by itself when the time has come, and its caller waits for a short one', async () => {
     const ada = await world.person()
     const soon = new Date(Date.now() + 1_500).toISOString()
-    const waiting = await ran(ada, [{ type: 'delay', config: { until: soon } }, SAY])
-    expect((await ended(ada, waiting)).output).toBe('done')
+    const { run } = await ran(ada, [{ type: 'delay', config: { until: soon } }, SAY])
+    expect(run).toMatchObject({ status: 'completed', output: 'done' })
   })
 
   test('takes the caller’s prompt in place of the first', async () => {
