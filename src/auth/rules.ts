@@ -46,8 +46,11 @@ function sessionOfCookie(cookie: string | null): Credential | null {
   return null
 }
 
-/** The cookie has no Max-Age, so it ends with the browser; the server ends the session 12 hours after its last use. */
+/**
+ * The cookie has no Max-Age, so it ends with the browser; the server ends the session 12 hours after its last use. No
+ * other site can have the browser send it, also not by a link (dx 5.3).
+ */
 export const sessionCookie = (token: string, secure: boolean): string =>
-  `${SESSION_COOKIE}=${token}; Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`
+  `${SESSION_COOKIE}=${token}; Path=/; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`
 
 export const endedCookie = (secure: boolean): string => `${sessionCookie('', secure)}; Max-Age=0`

@@ -59,15 +59,19 @@ const LARGE_BYTES = 256 * 1024
 
 /** Called with the bytes of a body before they are parsed; `parsed` parses them on demand, or throws 400. */
 type Look = (bytes: Uint8Array, parsed: () => unknown) => Promise<void>
-type Reading = Pick<RouteRule, 'open' | 'maxBytes'> & { look?: Look }
+type Reading = Pick<RouteRule, 'body' | 'open' | 'maxBytes'> & { look?: Look }
 
 /**
  * The body as JSON, or `NO_BODY`. Throws 400 `validation_error`, 413, 503 `service_unavailable`, 504 `request_timeout`.
  */
-export async function readJson(request: Request, { open, maxBytes, look }: Reading = JSON_RULE): Promise<unknown> {
+export async function readJson(
+  request: Request,
+  { body, open, maxBytes, look }: Reading = JSON_RULE,
+): Promise<unknown> {
   const taken = await takeBody(request, { maxBytes, isPublic: open })
   try {
-    const value = look ? await lookedAt(taken.bytes, look) : parse(taken.bytes)
+    const read = body === 'ignored' ? () => NO_BODY : parse
+    const value = look ? await lookedAt(taken.bytes, read, look) : read(taken.bytes)
     // Requests that wait meanwhile get a turn here (I28).
     if (taken.bytes.length > LARGE_BYTES) await breathe()
     return value
@@ -91,10 +95,10 @@ const breathe = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 const parse = (bytes: Uint8Array): unknown => (bytes.length ? parseUntrustedJson(bytes) : NO_BODY)
 
-async function lookedAt(bytes: Uint8Array, look: Look): Promise<unknown> {
+async function lookedAt(bytes: Uint8Array, read: typeof parse, look: Look): Promise<unknown> {
   let known: { value: unknown } | null = null
   const parsed = () => {
-    known ??= { value: parse(bytes) }
+    known ??= { value: read(bytes) }
     return known.value
   }
   await look(bytes, parsed)

@@ -41,6 +41,8 @@ export const guard = (read: BodyReader = PLAIN) =>
     idPrefix: (idPrefix: string) => declares({ idPrefix }),
     /** The body is JSON whose bytes are signed; the handler gets a `Uint8Array`. */
     raw: (_: true) => declares({ body: 'raw' }),
+    /** Whatever JSON is sent, good or bad, the handler gets none of it. */
+    ignored: (_: true) => declares({ body: 'ignored' }),
     /** The route waits for an engine or a reader as long as its own limits say, not 30 s (contract 1.9). */
     timeLimit: (timeLimit: 'own') => declares({ timeLimit }),
     /** Pages of every origin may read the answers of this open route. */

@@ -35,7 +35,7 @@ export function createBodyReader({ idempotency, rules, incoming }: Deps) {
     const { exchange, request, route } = context
     const rule = rules.of(request.method, route) ?? exchange.rule
     if (rule.body === 'upload') return receiveUpload(request, { maxBytes: rule.maxBytes, folder: incoming })
-    if (rule.body !== 'json') return readOther(request, rule)
+    if (rule.body === 'form' || rule.body === 'raw') return readOther(request, rule)
     const key = request.headers.get(HEADER)
     const { once } = rule
     const { caller } = exchange
@@ -52,7 +52,7 @@ export function createBodyReader({ idempotency, rules, incoming }: Deps) {
       if ('body' in found) exchange.replay = found
       else exchange.ticket = found
     }
-    return readJson(request, { open: rule.open, maxBytes: rule.maxBytes, look })
+    return readJson(request, { body: rule.body, open: rule.open, maxBytes: rule.maxBytes, look })
   }
 }
 

@@ -3,8 +3,8 @@ import type { Readers } from './cors'
 import { MAX_FORM_BYTES, MAX_JSON_BYTES, MAX_PUBLIC_BYTES } from './intake'
 import { createMethodTable, createRouter } from './methods'
 
-/** How a body is read: parsed as JSON, as the fields of a form, as parts with a file, or left as bytes (of JSON). */
-type BodyKind = 'json' | 'form' | 'upload' | 'raw'
+/** How a body is read: as JSON, as the fields of a form, as parts with a file, left as bytes (of JSON), or not at all. */
+type BodyKind = 'json' | 'form' | 'upload' | 'raw' | 'ignored'
 
 /** What the edge must know of a route before it reads the body. */
 export type RouteRule = {

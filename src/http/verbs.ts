@@ -13,6 +13,8 @@ export type Declared = {
   /** With `/:id` where it is about one thing. */
   path: string
   body?: TSchema
+  /** It takes no body, and whatever is sent is not read. */
+  ignored?: true
   query?: TSchema
   reply: TSchema
   /** Tenants get 201, and may send an Idempotency-Key. */
@@ -128,6 +130,7 @@ export function tenantRoutes<const V extends readonly Verb[]>(
     summary,
     description,
     timeLimit,
+    ignored,
     run,
     ...verb
   } of verbs) {
@@ -143,6 +146,7 @@ export function tenantRoutes<const V extends readonly Verb[]>(
       scope,
       ...(idempotent ? { idempotent: true } : {}),
       ...(timeLimit ? { timeLimit } : {}),
+      ...(ignored ? { ignored } : {}),
       ...(query ? { query: checkedQuery(query) } : {}),
       response: { [creates ? 201 : 200]: answer(reply), ...errors(...(verb.errors ?? [])) },
       detail: { summary, ...(description ? { description } : {}) },

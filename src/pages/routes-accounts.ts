@@ -8,7 +8,7 @@ import { AppError } from '../kernel/errors'
 import { pageHeaders } from '../kernel/html'
 import { checkedQuery, checker, t } from '../kernel/schema'
 import type { Entering } from './routes-entering'
-import { signInPage, signUpPage } from './sign-in-page'
+import { comeInPage, signInPage, signUpPage } from './sign-in-page'
 
 type Deps = { auth: AuthService; entering: Entering; secure: boolean; signUp: boolean }
 const signUpForm = checker(SignUp)
@@ -37,6 +37,12 @@ export const accountPageRoutes = ({ auth, entering, secure, signUp }: Deps, guar
         const next = ownPath(query.next)
         if (await entering.person({ exchange, request, route })) return goTo(set, next)
         Object.assign(set.headers, FORM_PAGE)
+        // A link of another site brings no cookie; what this page asks for does.
+        if (request.headers.get('sec-fetch-site') === 'cross-site') {
+          const address = `/sign-in?next=${next}`
+          set.headers.refresh = `0; url=${address}`
+          return comeInPage(address)
+        }
         return signInPage({ problem: null, email: '', next, signUp })
       },
       { open: true, query: Next },

@@ -19,6 +19,10 @@ ${problem && html`<p class="problem" role="alert">${problem}</p>`}
 <p class="faint">No password yet? Open the sign-in link that you got${signUp && html`, or <a href="/sign-up">make an account</a>`}.</p>`,
   )
 
+/** For who came by a link of another site and may be signed in: it goes on by itself. */
+export const comeInPage = (address: string): string =>
+  page('One moment', html`<h1>One moment</h1><p><a href="${address}">Go on</a></p>`)
+
 /** Making an account, where the server lets everybody. */
 export const signUpPage = ({ problem, email }: Pick<Shown, 'problem' | 'email'>): string =>
   page(

@@ -96,6 +96,9 @@ export function createOperatorSide(deps: Deps) {
     return changing(call, which, async (tx, session) => {
       assertOpen(session)
       const holder = await holderOf(tx, call.caller, operator_name)
+      const { holder: before } = await chats.read(tx, session.id)
+      // Without a name they go on under the one that they have here.
+      if (operator_name === undefined && before?.id === holder.id) holder.name = before.name
       const taken = await chats.take(tx, subjectOf(session), { call, holder, force })
       const now = (await rows.lock(tx, session.id))!
       if (message !== undefined) await desk.write(tx, now, { role: 'operator', content: readWords(message, 'message') })

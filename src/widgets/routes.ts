@@ -177,7 +177,7 @@ const chatVerbs = ({ operators }: WidgetService) =>
       {
         method: 'post',
         path: `${CHAT}/release`,
-        body: chats.Ignored,
+        ignored: true,
         reply: chats.Standing,
         idempotent: true,
         role: 'support',

@@ -130,8 +130,6 @@ export const Drafted = t.Object({
   cost_cents: t.Number({ description: "Charged to the widget's key" }),
 })
 export type Drafted = Static<typeof Drafted>
-/** Contract 15: whatever is sent is ignored. */
-export const Ignored = t.Optional(t.Unknown())
 export const Standing = t.Object({ session_id: WidgetSessionId.schema, takeover_status: TakeoverStatus })
 export type Standing = Static<typeof Standing>
 export const Typed = t.Object({ typing: t.Literal(true) })

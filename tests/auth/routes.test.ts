@@ -31,7 +31,7 @@ describe('/auth', () => {
 
     const out = await world.send('DELETE', 'auth/sessions', undefined, bearer)
     expect(out.body).toEqual({ deleted: true, request_id: out.body.request_id })
-    expect(out.headers.get('set-cookie')).toBe('svc_session=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0')
+    expect(out.headers.get('set-cookie')).toBe('svc_session=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0')
     const after = await world.send('GET', 'auth/me', undefined, bearer)
     expect([after.status, after.body.error.code]).toEqual([401, 'invalid_session'])
   })
@@ -40,7 +40,7 @@ describe('/auth', () => {
     const { user } = await signUp()
     const { headers, body } = await signIn(user.email)
     const cookie = headers.get('set-cookie')!
-    expect(cookie).toBe(`svc_session=${body.session_token}; Path=/; HttpOnly; SameSite=Lax`)
+    expect(cookie).toBe(`svc_session=${body.session_token}; Path=/; HttpOnly; SameSite=Strict`)
     const me = await world.send('GET', 'auth/me', undefined, { cookie: cookie.split(';')[0]! })
     expect(me.body.user).toEqual(user)
   })

@@ -125,7 +125,7 @@ test('a link signs one person in, once, and opens the inbox', async () => {
   const one = entered.find(({ status }) => status === 303)!
   expect([one.headers.get('location'), one.headers.get('set-cookie')]).toEqual([
     '/operator',
-    expect.stringMatching(/^svc_session=svc_ds_\w+;.*HttpOnly; SameSite=Lax/),
+    expect.stringMatching(/^svc_session=svc_ds_\w+;.*HttpOnly; SameSite=Strict/),
   ])
   expect((await visit('GET')).status).toBe(404)
   expect((await run(['takeovers', 'link', '--for', 'nobody@example.com'])).exitCode).toBe(3)

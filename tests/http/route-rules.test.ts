@@ -87,6 +87,9 @@ describe('the routes declare', () => {
       'POST /sign-up',
     ])
     expect(declaring(({ body }) => body === 'raw')).toEqual(['POST /api/v1/billing/webhook'])
+    expect(declaring(({ body }) => body === 'ignored')).toEqual([
+      'POST /api/v1/iframes/:id/conversations/:sessionId/release',
+    ])
   })
 
   test('which have a time limit of their own (contract 1.9)', () => {

@@ -55,7 +55,7 @@ describe('accounts in a browser, without a script', () => {
     expect(wrong.text).toContain('role="alert"')
     const back = await open('/sign-in', { fields: { email, password: PASSWORD, next: '/operator' } })
     expect([back.status, back.to]).toEqual([303, '/operator'])
-    expect(back.set).toMatch(/HttpOnly; SameSite=Lax/)
+    expect(back.set).toMatch(/HttpOnly; SameSite=Strict/)
     expect((await open('/sign-in', { cookie: cookieOf(back.set) })).to).toBe('/home')
   })
 
@@ -66,6 +66,17 @@ describe('accounts in a browser, without a script', () => {
       expect((await open('/sign-in', { fields: { email, password: PASSWORD, next } })).to).toBe('/home')
     },
   )
+
+  test('who is signed in and comes by a link of another site, which brings no cookie, is let in at the second step', async () => {
+    const { cookie } = await signedUp()
+    const asked = await open('/operator', { site: 'cross-site' })
+    expect(asked.to).toBe('/sign-in?next=/operator')
+    const first = await open(asked.to!, { site: 'cross-site' })
+    expect([first.status, first.headers.get('refresh')]).toEqual([200, '0; url=/sign-in?next=/operator'])
+    expect(first.text).toContain('href="/sign-in?next=/operator"')
+    expect((await open('/sign-in?next=/operator', { cookie })).to).toBe('/operator')
+    expect((await open('/sign-in?next=/operator')).text).toContain('name="password"')
+  })
 
   test('a form of another site does nothing', async () => {
     const { email, cookie } = await signedUp()

@@ -157,9 +157,9 @@ test('release: not another’s, twice, whatever is sent (M8)', async () => {
     expect((await stranger.send('POST', `iframes/${id}/conversations/${sessionId}/release`)).status).toBe(404)
   const other = await widget({}, owner)
   expect((await desk(owner, { ...chat, id: other.id })('POST', '/release')).status).toBe(404)
-  for (const body of [undefined, {}, [1], 'text', { takeover_status: 'human' }]) {
+  for (const body of [undefined, {}, [1], 'text', '{"a', { takeover_status: 'human' }]) {
     const { status, body: answer } = await desk(owner, chat)('POST', '/release', body)
-    expect([status, answer.takeover_status]).toEqual(typeof body === 'string' ? [400, undefined] : [200, 'ai'])
+    expect([status, answer.takeover_status]).toEqual([200, 'ai'])
   }
   const signedIn = await world.signedIn(owner)
   expect((await desk(signedIn, chat)('POST', '/release')).body.takeover_status).toBe('ai')

@@ -44,3 +44,11 @@ test.each([
 ])('of %p visitors read %s', (names, shown) => {
   expect(publicName(...names)).toBe(shown)
 })
+
+test('who takes over again without a name keeps theirs; under another name it is another person', async () => {
+  const { owner, id } = await widget()
+  const take = desk(owner, await begin(id))
+  for (const body of [{ operator_name: 'Ann' }, {}, { operator_name: 'Ann' }])
+    expect((await take('POST', '/takeover', body)).body).toMatchObject({ operator: { name: 'Ann' } })
+  expect((await take('POST', '/takeover', { operator_name: 'Bob' })).status).toBe(409)
+})
