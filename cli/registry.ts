@@ -99,6 +99,7 @@ const groups: Readonly<Record<string, Load>> = {
   ],
   events: async () => (await import('./commands/events')).eventCommands,
   openapi: async () => [(await import('./commands/openapi')).openapi],
+  keyring: async () => (await import('./commands/keyring')).keyringCommands,
   migrate: async () => (await import('./commands/migrate')).migrateCommands,
   backup: async () => (await import('./commands/backup')).backupCommands,
   dev: async () => (await import('./commands/dev')).devCommands,

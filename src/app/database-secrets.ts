@@ -4,7 +4,7 @@ import { ConfigError } from '../kernel/config'
 import { hmacHex } from '../kernel/crypto'
 import type { Store } from '../kernel/store'
 import { hasOtherNodes, keepSecrets, secretsOf } from '../nodes'
-import { loadSecrets, type Secrets, secretsFile } from './secrets'
+import { endRotation, forgetRotation, loadSecrets, type Secrets, secretsFile } from './secrets'
 
 type Options = {
   dataDir: string
@@ -28,7 +28,8 @@ export async function secretsFor(store: Store, { dataDir, home, newSecrets, serv
     if (!newSecrets) throw missing(path)
     if (await hasOtherNodes(store, home)) throw inUse()
   }
-  const secrets = loadSecrets(dataDir)
+  const found = loadSecrets(dataDir)
+  const secrets = found.next ? settled(dataDir, found, found.next, known) : found
   const ours = fingerprintOf(secrets)
   if (ours === known) return secrets
   if (known !== null && !newSecrets) {
@@ -40,8 +41,15 @@ export async function secretsFor(store: Store, { dataDir, home, newSecrets, serv
   return secrets
 }
 
+/** A rotation that did not end: the database says whether it was committed. */
+function settled(dataDir: string, secrets: Secrets, next: Uint8Array, known: string | null): Secrets {
+  if (known === fingerprintOf({ ...secrets, masterKey: next })) endRotation(dataDir)
+  else forgetRotation(dataDir)
+  return loadSecrets(dataDir)
+}
+
 /** Tells secrets from others, and nothing about them. */
-const fingerprintOf = ({ masterKey, auditKey }: Secrets): string =>
+export const fingerprintOf = ({ masterKey, auditKey }: Pick<Secrets, 'masterKey' | 'auditKey'>): string =>
   hmacHex(masterKey, `fingerprint of secrets, signing as ${auditKey.publicKey}`)
 
 const missing = (path: string) =>

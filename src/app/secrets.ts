@@ -10,6 +10,10 @@ export type Secrets = {
   masterKey: Uint8Array
   /** Signs the checkpoints of the audit record: Ed25519 (contract 19). */
   auditKey: SigningKey
+  /** The master key of a rotation that has not ended; the database knows whether it is in force. */
+  next: Uint8Array | null
+  /** 1 for the first master key; each rotation adds one. */
+  version: number
   /** True when this start created the file. */
   isNew: boolean
   path: string
@@ -27,26 +31,68 @@ export function loadSecrets(dataDir: string): Secrets {
     return {
       ...withAuditKey(path, { version: 1, master_key: masterKey.toString('base64') }),
       masterKey,
+      next: null,
+      version: 1,
       isNew: true,
       path,
     }
   }
   assertPrivate(path)
   const kept = read(readFileSync(path, 'utf8'))
-  const masterKey = Buffer.from(kept.master_key ?? '', 'base64')
-  if (masterKey.length !== 32)
-    throw new ConfigError([`${path} holds no master key of 32 bytes. Restore it from a backup.`])
-  return { ...withAuditKey(path, kept), masterKey, isNew: false, path }
+  const masterKey = keyIn(kept.master_key)
+  if (!masterKey) throw new ConfigError([`${path} holds no master key of 32 bytes. Restore it from a backup.`])
+  const more = { next: keyIn(kept.next_master_key), version: kept.key_version ?? 1 }
+  return { ...withAuditKey(path, kept), ...more, masterKey, isNew: false, path }
 }
 
 export const secretsFile = (dataDir: string): string => join(dataDir, 'secrets.json')
 
-type Kept = { version?: number; master_key?: string; audit_key?: string }
+type Kept = {
+  version?: number
+  master_key?: string
+  /** Absent: 1. */
+  key_version?: number
+  next_master_key?: string
+  audit_key?: string
+}
+
+function keyIn(word: string | undefined): Uint8Array | null {
+  const key = Buffer.from(word ?? '', 'base64')
+  return key.length === 32 ? key : null
+}
+
+/** Puts the next master key beside the one in force, and returns it. */
+export function beginRotation(dataDir: string, given: Uint8Array | null): Uint8Array {
+  const next = given ?? randomBytes(32)
+  rewrite(dataDir, (kept) => ({ ...kept, next_master_key: Buffer.from(next).toString('base64') }))
+  return next
+}
+
+/** Lets the next master key be the only one. The file as it was before stays beside it, for older backups. */
+export function endRotation(dataDir: string): { old: string; version: number } {
+  const path = secretsFile(dataDir)
+  const { next_master_key: next, ...kept } = read(readFileSync(path, 'utf8'))
+  const before = kept.key_version ?? 1
+  const old = join(dataDir, `secrets.v${before}.json`)
+  writePrivate(old, textOf(kept))
+  writePrivate(path, textOf({ ...kept, master_key: next, key_version: before + 1 }))
+  return { old, version: before + 1 }
+}
+
+/** Takes back what {@link beginRotation} wrote. */
+export const forgetRotation = (dataDir: string): void => rewrite(dataDir, ({ next_master_key: _, ...kept }) => kept)
+
+function rewrite(dataDir: string, change: (kept: Kept) => Kept): void {
+  const path = secretsFile(dataDir)
+  writePrivate(path, textOf(change(read(readFileSync(path, 'utf8')))))
+}
+
+const textOf = (kept: object): string => `${JSON.stringify(kept, null, 2)}\n`
 
 /** Adds an audit key to a file that has none (older than checkpoints). A broken key is an error, never replaced. */
 function withAuditKey(path: string, kept: Kept): { auditKey: SigningKey } {
   const audit_key = kept.audit_key ?? newSigningKey()
-  if (kept.audit_key === undefined) writePrivate(path, `${JSON.stringify({ ...kept, audit_key }, null, 2)}\n`)
+  if (kept.audit_key === undefined) writePrivate(path, textOf({ ...kept, audit_key }))
   try {
     return { auditKey: openSigningKey(audit_key) }
   } catch {

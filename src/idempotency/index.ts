@@ -1,4 +1,5 @@
 /** Idempotency: the answer to a request with an Idempotency-Key, stored with its effect and replayed for a day. */
 export { expiredKeys, startIdempotencyLoop } from './idempotency-loop'
+export { resealAnswers } from './reseal'
 export { fingerprintOf, storeAnswer } from './rules'
 export { createIdempotency, type Idempotency, type Replay, type Request, type Ticket } from './service'

@@ -4,6 +4,7 @@ import { seal, sha256Hex, open as unseal } from '../kernel/crypto'
 import { failpoint } from '../kernel/failpoint'
 import type { UserId } from '../kernel/ids'
 import type { Reader, Store, Tx } from '../kernel/store'
+import { contextOf } from './context'
 import { stillRunning, takenOver, usedOtherwise } from './errors'
 import { idempotencyRepository as rows } from './repository'
 import { assertKey, RETENTION_MS, responseBody } from './rules'
@@ -174,6 +175,3 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
 }
 
 type Running = Request & { startedAt: number }
-
-/** Additional authenticated data that binds a sealed answer to its row. */
-const contextOf = ({ userId, key }: Pick<Request, 'userId' | 'key'>): string => `idempotency ${userId} ${key}`

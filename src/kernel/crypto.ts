@@ -67,6 +67,19 @@ export function seal(masterKey: Uint8Array, context: string, plain: string): str
     .join('.')
 }
 
+/** How many values are sealed, and how many of them a key cannot open. */
+export type Resealed = { sealed: number; unreadable: number }
+
+/** The value sealed with another key; null when the old one does not open it. With no other key it is only tried. */
+export function reseal(from: Uint8Array, to: Uint8Array | null, context: string, sealed: string): string | null {
+  try {
+    const plain = open(from, context, sealed)
+    return to === null ? sealed : seal(to, context, plain)
+  } catch {
+    return null
+  }
+}
+
 /** Undoes {@link seal}. Throws when the key, the context or a byte differs. */
 export function open(masterKey: Uint8Array, context: string, sealed: string): string {
   const [version, iv, tag, body] = sealed.split('.')

@@ -1,3 +1,4 @@
 /** Webhooks: addresses that receive events, signed, until they have answered (contract 14). */
 export { deliverySums, newestDeliveries } from './oversight'
+export { resealWebhooks } from './reseal'
 export { createWebhooks } from './service'

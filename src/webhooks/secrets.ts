@@ -2,9 +2,11 @@ import { open, seal } from '../kernel/crypto'
 import type { WebhookId } from './schema'
 import type { WebhookRow } from './table'
 
+/** What a secret is bound to. */
+export const contextOf = (id: WebhookId): string => `webhook ${id}`
+
 /** Signing secrets, encrypted at rest and bound to their webhook (contract 14.1). */
 export function createSecrets(masterKey: Uint8Array) {
-  const contextOf = (id: WebhookId): string => `webhook ${id}`
   return {
     seal: (id: WebhookId, secret: string): string => seal(masterKey, contextOf(id), secret),
 

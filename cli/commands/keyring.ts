@@ -1,0 +1,94 @@
+import { loadConfig } from '../../src/app/config'
+import type { Keyring } from '../../src/app/keyring'
+import { defineCommand } from '../command'
+import { EXIT } from '../exit'
+import { CheckFailed, CommandFailed, usageFailure } from '../failure'
+import { column } from '../output/columns'
+import { overridesOf } from '../overrides'
+import { readSecretInput } from '../secret-input'
+import type { Shell } from '../shell'
+import { text } from '../words'
+
+const BYTES = 32
+
+const columns = [
+  column('file', 'FILE'),
+  column('version', 'VERSION', { kind: 'number' }),
+  column('fits', 'FITS THE DATABASE', { kind: 'flag' }),
+  column('webhooks.sealed', 'WEBHOOKS', { kind: 'number' }),
+  column('webhooks.unreadable', 'WEBHOOKS IT CANNOT OPEN', { kind: 'number' }),
+  column('answers.sealed', 'KEPT ANSWERS', { kind: 'number' }),
+  column('answers.unreadable', 'ANSWERS IT CANNOT OPEN', { kind: 'number' }),
+]
+
+const common = { apis: ['host'], offline: true, needsData: true } as const
+
+const keyringStatus = defineCommand({
+  ...common,
+  path: 'keyring status',
+  summary: 'Show the version of the master key and what it protects',
+  about:
+    'Tries secrets.json on what is encrypted with it: signing secrets of webhooks, and answers kept under Idempotency-Keys. No secret is printed. Exits 9 when something cannot be opened.',
+  examples: ['keyring status', 'keyring status --json'],
+  impact: 'read',
+  danger: 'none',
+  exits: [5, 9],
+  columns,
+  async run(shell) {
+    const { keyringStatus: look } = await import('../../src/app/keyring')
+    const found = await attempted(() => look(loadConfig(overridesOf(shell))))
+    shell.print.item(found, columns)
+    if (!found.fits || found.webhooks.unreadable || found.answers.unreadable) throw new CheckFailed()
+  },
+})
+
+const NAME = 'rotate'
+
+const keyringRotate = defineCommand({
+  ...common,
+  path: 'keyring rotate',
+  summary: 'Replace the master key, and encrypt again what the old one protected',
+  about:
+    'The key is random, or the 32 bytes in base64 of --from-file. Stop every server first, and give other nodes the new secrets.json after. The old file is kept as secrets.vN.json: backups from before need it, so move it to them. Links to sign in, to inboxes and previews that were not used yet stop working. API keys and sessions go on.',
+  examples: ['keyring rotate --dry-run', 'keyring rotate --confirm rotate', 'keyring rotate --from-file key.txt'],
+  impact: 'write',
+  danger: 'severe',
+  exits: [1, 5, 10],
+  columns: [...columns, column('old', 'OLD KEY')],
+  flags: { fromFile: text('FILE', 'file with the new key, 32 bytes in base64; - is stdin') },
+  async run(shell, { fromFile }) {
+    const { keyringStatus: look, rotateKeyring } = await import('../../src/app/keyring')
+    const config = loadConfig(overridesOf(shell))
+    const { webhooks, answers, version } = await attempted(() => look(config))
+    const what = `${webhooks.sealed} webhooks and ${answers.sealed} kept answers`
+    if (shell.planned(`replace master key v${version} and encrypt ${what} again`)) return
+    const given = fromFile === undefined ? null : await readKey(shell, fromFile)
+    shell.confirmName(`Replace master key v${version} and encrypt ${what} again?`, NAME)
+    const done = await attempted(() => rotateKeyring(config, given))
+    shell.print.item(done, keyringRotate.columns!)
+    shell.note(`Keep ${done.old} with the backups from before, away from this machine, and delete it here.`)
+  },
+})
+
+async function readKey(shell: Shell, fromFile: string): Promise<Uint8Array> {
+  const word = await readSecretInput(shell, { label: 'key', fromFile, instead: 'leave out --from-file' })
+  const key = Buffer.from(word, 'base64')
+  if (key.length === BYTES) return key
+  throw usageFailure(
+    `${fromFile} holds ${key.length} bytes in base64; a master key has ${BYTES}.`,
+    'openssl rand -base64 32',
+  )
+}
+
+/** @throws CommandFailed 5 for what stops it */
+async function attempted<T extends Keyring>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    const { name, message } = error as Error
+    if (name !== 'ConfigError') throw error
+    throw new CommandFailed({ exitCode: EXIT.conflict, code: 'conflict', message })
+  }
+}
+
+export const keyringCommands = [keyringStatus, keyringRotate]
