@@ -1,4 +1,5 @@
 import type { CheckedBackup } from '../../src/app/backups'
+import type { ConfigOverrides } from '../../src/app/config'
 import { defineCommand } from '../command'
 import { EXIT } from '../exit'
 import { CheckFailed, CommandFailed, expectData } from '../failure'
@@ -74,7 +75,7 @@ const restoreBackup = defineCommand({
   summary: 'Put a backup into an empty data folder or an empty database',
   about:
     'Checks the backup first, and needs the server stopped. Nothing is overwritten: SVC_DATA_DIR may have no svc.db and no files, and SVC_DATABASE_URL must name an empty database. Put secrets.json (mode 600) there too, then start, and run verify.',
-  examples: ['backup restore /backups/monday', 'backup restore /backups/monday --dry-run'],
+  examples: ['backup restore /backups/monday', 'backup restore /backups/monday --into /srv/svc/data --dry-run'],
   apis: ['host'],
   offline: true,
   impact: 'write',
@@ -82,14 +83,17 @@ const restoreBackup = defineCommand({
   exits: [5, 9, 10],
   columns: checkColumns,
   args: { folder: argument('the folder of the backup') },
-  async run(shell, { folder }) {
+  flags: { into: text('DIR', 'the data folder to put it into; as configured by default') },
+  async run(shell, { folder, into }) {
     const found = await checked(shell, folder)
     if (!found.manifest || !found.ok) {
       shell.print.item(found, checkColumns)
       throw new CheckFailed()
     }
-    if (shell.planned(`restore ${found.manifest.file} of ${found.manifest.created}`)) return
-    await restored(shell, fromHere(shell.cwd, folder), found.manifest)
+    const where = into === undefined ? '' : ` into ${into}`
+    if (shell.planned(`restore ${found.manifest.file} of ${found.manifest.created}${where}`)) return
+    const place = into === undefined ? {} : { dataDir: fromHere(shell.cwd, into) }
+    await restored({ ...overridesOf(shell), ...place }, fromHere(shell.cwd, folder), found.manifest)
     shell.print.item(found, checkColumns)
     shell.note('Put its secrets.json (mode 600) into the data folder, start the server, and run svc-admin verify.')
   },
@@ -100,10 +104,10 @@ async function checked(shell: Shell, folder: string) {
   return checkBackup(fromHere(shell.cwd, folder))
 }
 
-async function restored(shell: Shell, folder: string, manifest: Manifest): Promise<void> {
+async function restored(overrides: ConfigOverrides, folder: string, manifest: Manifest): Promise<void> {
   const { restore } = await import('../../src/app/backups')
   try {
-    await restore(overridesOf(shell), folder, manifest)
+    await restore(overrides, folder, manifest)
   } catch (error) {
     throw new CommandFailed({ exitCode: EXIT.conflict, code: 'conflict', message: (error as Error).message })
   }

@@ -3,6 +3,7 @@ import { browserCheck } from './browser'
 import type { Check } from './check'
 import { classifierEngineCheck, guardrailEngineCheck } from './deciders'
 import { backupsCheck, configCheck, diskCheck, filesCheck, portCheck, secretsCheck, socketCheck } from './host'
+import { webhooksCheck, widgetsCheck } from './reach'
 import {
   auditCheck,
   clockCheck,
@@ -32,8 +33,10 @@ export const CHECKS: readonly Check[] = [
   classifierEngineCheck,
   speechCheck,
   transcriptionCheck,
+  webhooksCheck,
   browserCheck,
   videoMarkCheck,
+  widgetsCheck,
   ledgerCheck,
   auditCheck,
   diskCheck,

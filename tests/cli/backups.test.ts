@@ -42,3 +42,14 @@ test('doctor sees a backup that --out put elsewhere', async () => {
   const { stdout } = await run(['doctor', 'backups', '--json', '--data-dir', world.config.dataDir])
   expect(JSON.parse(stdout)).toMatchObject([{ check: 'backups', status: 'ok', detail: expect.stringContaining(path) }])
 })
+
+test('a backup is restored into the folder that --into names, once', async () => {
+  const path = await make('--out', join(folder, 'wednesday'))
+  const into = join(folder, 'restored', 'data')
+  const line = ['backup', 'restore', path, '--into', into]
+  expect((await run([...line, '--dry-run'])).stderr).toContain(into)
+  expect(existsSync(into)).toBe(false)
+  expect((await run(line)).exitCode).toBe(0)
+  expect(existsSync(join(into, 'svc.db'))).toBe(true)
+  expect((await run(line)).exitCode).toBe(5)
+})

@@ -197,3 +197,24 @@ describe('sound', () => {
     expect(none).toMatchObject({ status: 'warn', fix: 'apt-get install ffmpeg' })
   })
 })
+
+test('doctor sees webhooks that fail, and widgets that no page may show', async () => {
+  const found = async () => {
+    const all = await results('webhooks out', 'widget origins')
+    return ['webhooks out', 'widget origins'].map((name) => all.get(name)!)
+  }
+  expect((await found()).map(({ status }) => status)).toEqual(['ok', 'skip'])
+  const ida = await world.person()
+  await ida.send('POST', 'webhooks', { url: 'listen:', event_types: ['*'] })
+  const { body: widget } = await ida.send('POST', 'iframes', { name: 'Shop', api_key_id: ida.keyId })
+  const [webhooks, widgets] = await found()
+  expect(webhooks).toMatchObject({ status: 'ok', detail: expect.stringContaining('1 of 1 webhooks') })
+  expect(widgets).toMatchObject({
+    status: 'warn',
+    fix: expect.stringContaining(`widgets update ${widget.id} --origin`),
+  })
+  await ida.send('PATCH', `iframes/${widget.id}`, { security: { allowedOrigins: ['https://shop.example'] } })
+  expect((await found())[1]).toMatchObject({ status: 'ok', fix: null })
+  await run(['keys', 'revoke', ida.keyId, '--yes', '--reason', 'gone'])
+  expect((await found())[1]).toMatchObject({ status: 'warn', fix: `svc-admin widgets get ${widget.id}` })
+})

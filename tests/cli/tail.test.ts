@@ -25,3 +25,18 @@ test('events tail prints what is there, then what comes, one line of JSON each i
   const lines = stdout.trimEnd().split('\n')
   expect(lines.slice(-2).map((line) => JSON.parse(line).eventType)).toEqual(['c', 'd'])
 })
+
+test('logs tail prints the requests that are wanted as they are answered', async () => {
+  const ida = await world.person()
+  const leaving = new AbortController()
+  const io = fakeIo()
+  const line = ['logs', 'tail', '--status', '4xx', '--path', 'completions']
+  const tail = run(line, { io, signal: leaving.signal, clock: systemClock })
+  await ida.send('GET', 'keys')
+  await ida.send('POST', 'completions', {})
+  await eventually(() => io.stdout().includes('\n'))
+  leaving.abort()
+  expect((await tail).exitCode).toBe(130)
+  const shown = io.stdout().trimEnd().split('\n')
+  expect(shown.map((one) => JSON.parse(one))).toMatchObject([{ method: 'POST', status: 400, code: 'validation_error' }])
+})

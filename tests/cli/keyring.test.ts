@@ -1,0 +1,36 @@
+// SQLite only: what the command asks and says; the rotation is tested with the app on both.
+import { afterAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openConnection } from '../../cli/open'
+import { systemClock } from '../../src/kernel/clock'
+import { cli, fakeIo } from '../support/io'
+
+const root = mkdtempSync(join(tmpdir(), 'svc-keyring-cli-'))
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+const run = (line: string[], stdin = '') =>
+  cli([...line, '--data-dir', join(root, 'data')], {
+    clock: systemClock,
+    open: openConnection,
+    io: fakeIo({ stdin }),
+    env: { SVC_NO_INPUT: '1' },
+  })
+
+test('keyring says what the master key protects, and rotates it only when its word is typed', async () => {
+  expect((await run(['keyring', 'status'])).exitCode).toBe(5)
+  await run(['migrate', 'up'])
+  await run(['keys', 'create', '--name', 'first', '--secret-to', join(root, 'key')])
+  const before = await run(['keyring', 'status', '--json'])
+  expect([before.exitCode, JSON.parse(before.stdout)]).toMatchObject([0, { version: 1, fits: true }])
+  expect((await run(['keyring', 'rotate', '--dry-run', '--exit-code'])).exitCode).toBe(10)
+  expect((await run(['keyring', 'rotate'])).exitCode).toBe(2)
+  const short = ['keyring', 'rotate', '--confirm', 'rotate', '--from-file', '-']
+  expect((await run(short, 'c2hvcnQ=')).stderr).toContain('holds 5 bytes in base64; a master key has 32')
+  writeFileSync(join(root, 'next'), Buffer.alloc(32, 5).toString('base64'))
+  const rotated = await run(['keyring', 'rotate', '--confirm', 'rotate', '--from-file', join(root, 'next'), '--json'])
+  expect(JSON.parse(rotated.stdout)).toMatchObject({ version: 2, old: join(root, 'data/secrets.v1.json') })
+  expect(rotated.stdout + rotated.stderr).not.toContain('BQUF')
+  expect((await run(['verify'])).exitCode).toBe(0)
+  expect((await run(['keys', 'list'])).stdout).toContain('first')
+})
