@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { createSvc } from '../../client'
+import { listen } from '../support/listening'
 import { createBrowsingWorld, hasChromium, serveSite, startSession } from './support'
 
 describe.skipIf(!hasChromium)('a browser session', async () => {
@@ -48,5 +50,12 @@ describe.skipIf(!hasChromium)('a browser session', async () => {
       (await person.send('POST', `browser/sessions/${session.id}/actions`, { tool: 'browser_observe' })).body.error
         .code,
     ).toBe('session_not_found')
+  })
+  test('is opened, listed and closed by the client for users (contract 23.1)', async () => {
+    const svc = createSvc({ apiKey: person.key, baseUrl: listen(world).origin })
+    const { session_id } = await svc.browser.open({ url: site.url() })
+    expect((await svc.browser.sessions()).map((one) => one.session_id)).toEqual([session_id])
+    await svc.browser.close(session_id)
+    expect(await svc.browser.sessions()).toEqual([])
   })
 })

@@ -2,13 +2,31 @@
 import { describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { createSvc, type StreamEvent, SvcError, verifyWebhook } from '../../client'
+import { manifest } from '../skills/support'
 import { listen } from '../support/listening'
 import { createWorld } from '../support/world'
 
 const world = await createWorld()
 const { origin, baseUrl } = listen(world)
 const ada = await world.person({ ofOrg: true })
-const svc = createSvc({ apiKey: ada.key, baseUrl: origin })
+const called = new Set<string>()
+const svc = noting(createSvc({ apiKey: ada.key, baseUrl: origin }))
+
+/** The client, which notes the methods that are called. */
+function noting<T extends object>(part: T, path = ''): T {
+  return new Proxy(part, {
+    get(_, name) {
+      const member = Reflect.get(part, name)
+      if (typeof member === 'function') called.add(`${path}${String(name)}`)
+      return typeof member === 'object' && member !== null ? noting(member, `${path}${String(name)}.`) : member
+    },
+  })
+}
+
+const methodsOf = (part: object, path = ''): string[] =>
+  Object.entries(part).flatMap(([name, member]) =>
+    typeof member === 'function' ? [`${path}${name}`] : methodsOf(member as object, `${path}${name}.`),
+  )
 
 const all = async (events: AsyncIterable<StreamEvent>) => Array.fromAsync(events)
 
@@ -76,6 +94,9 @@ describe('every method of the client, against a server (contract 23.1)', () => {
     expect(JSON.stringify(await svc.skills.list({ filter: 'mine' }))).toContain('short-answers')
     expect(made).toMatchObject({ skill: { slug: 'short-answers' } })
     expect(await svc.skills.submissions()).toEqual([])
+    const { submission } = await svc.skills.submit({ manifest: manifest() as never })
+    expect((await svc.skills.submission(submission.id)).id).toBe(submission.id)
+    expect((await svc.skills.submissions()).map(({ id }) => id)).toEqual([submission.id])
     const flow = await svc.workflows.create({
       name: 'Flow',
       triggerType: 'manual',
@@ -107,6 +128,11 @@ describe('every method of the client, against a server (contract 23.1)', () => {
     expect(JSON.stringify(await svc.rateLimits())).toContain('enterprise')
     expect((await svc.health()).status).toBeString()
     expect(await svc.request<{ keys: unknown }>('GET', '/keys', { query: { limit: 1 } })).toHaveProperty('keys')
+  })
+
+  test('no method is left out; browser sessions are opened where a Chromium is (tests/browser)', async () => {
+    await svc.verify()
+    expect(methodsOf(createSvc({ apiKey: 'k' })).filter((name) => !called.has(name))).toEqual(['browser.open'])
   })
 
   test('verify says what is wrong, and never throws', async () => {
