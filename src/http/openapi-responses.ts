@@ -61,7 +61,10 @@ type Kind = {
   isIdempotent: boolean
 }
 
-type Documented = { status: string; schema: TSchema; description: string; headers: Json }
+type Documented = { status: string; schema: TSchema; description: string; headers: Json; isRefusal: boolean }
+
+/** Where a refusal with the error envelope stands, which is the same for every route. */
+export const refusalName = (status: string): string => `Error${status}`
 
 /** Every status a route can answer with, in order: its declared ones, and those the edge adds for its kind. */
 export function statusesOf({ declared, isOpen, hasBody, hasQuery, hasId, isIdempotent }: Kind): Documented[] {
@@ -83,6 +86,7 @@ export function statusesOf({ declared, isOpen, hasBody, hasQuery, hasId, isIdemp
     schema,
     description: STATUS_WORDS[status] ?? 'Answer',
     headers: headersOf(status, isIdempotent),
+    isRefusal: schema === ErrorBody,
   }))
 }
 

@@ -2,7 +2,7 @@ import type { Standard, TSchema } from '../kernel/schema'
 import { API } from './context'
 import { ErrorBody } from './envelope'
 import { createHoister, type Hoist, type Json } from './openapi-hoist'
-import { HEADERS, statusesOf } from './openapi-responses'
+import { HEADERS, refusalName, statusesOf } from './openapi-responses'
 import { describeTags } from './openapi-tags'
 
 type Detail = {
@@ -29,13 +29,14 @@ type Info = { title: string; version: string; description: string; serverUrl: st
  */
 export function toOpenApi(routes: readonly Route[], info: Info): Json {
   const schemas: Record<string, Json> = {}
+  const responses: Record<string, Json> = {}
   const paths: Record<string, Json> = {}
   const hoist = createHoister(schemas)
   hoist(ErrorBody)
   const shown = routes.filter(({ path, hooks }) => path.startsWith(`${API}/`) && !hooks.detail?.hide)
   for (const { method, path, hooks } of shown) {
     const address = path.slice(API.length).replace(/:([A-Za-z]+)\??/g, '{$1}')
-    paths[address] = { ...paths[address], [method.toLowerCase()]: operation(method, path, hooks, hoist) }
+    paths[address] = { ...paths[address], [method.toLowerCase()]: operation(method, path, hooks, { hoist, responses }) }
   }
   return {
     openapi: '3.1.1',
@@ -51,6 +52,7 @@ export function toOpenApi(routes: readonly Route[], info: Info): Json {
     paths,
     components: {
       schemas,
+      responses,
       headers: HEADERS,
       securitySchemes: {
         bearer: {
@@ -63,7 +65,11 @@ export function toOpenApi(routes: readonly Route[], info: Info): Json {
   }
 }
 
-function operation(method: string, path: string, hooks: Hooks, hoist: Hoist): Json {
+/** What is collected on the way: schemas and refusals that several routes share. */
+type Shared = { hoist: Hoist; responses: Record<string, Json> }
+
+function operation(method: string, path: string, hooks: Hooks, shared: Shared): Json {
+  const { hoist } = shared
   const { summary = '', description, tags, security, edge: _, ...extensions } = hooks.detail ?? {}
   return {
     operationId: operationId(method, path),
@@ -74,7 +80,7 @@ function operation(method: string, path: string, hooks: Hooks, hoist: Hoist): Js
     ...extensions,
     ...parametersOf(path, hooks, hoist),
     ...(hooks.body ? { requestBody: { required: true, content: json(hoist(hooks.body.schema)) } } : {}),
-    responses: responsesOf(path, hooks, hoist),
+    responses: responsesOf(path, hooks, shared),
   }
 }
 
@@ -120,7 +126,7 @@ const members = (standard: Standard<TSchema> | undefined): Json =>
   ((standard?.schema as { properties?: Json } | undefined)?.properties ?? {}) as Json
 
 /** The answers a route declares, and those that every route of its kind can give (contract 1.5). */
-function responsesOf(path: string, hooks: Hooks, hoist: Hoist): Json {
+function responsesOf(path: string, hooks: Hooks, { hoist, responses }: Shared): Json {
   const { response = {}, detail = {}, body, query } = hooks
   const declared =
     'schema' in response ? { 200: response as Standard<TSchema> } : (response as Record<string, Standard<TSchema>>)
@@ -134,7 +140,11 @@ function responsesOf(path: string, hooks: Hooks, hoist: Hoist): Json {
     isIdempotent: detail['x-idempotent'] === true,
   })
   return Object.fromEntries(
-    statuses.map(({ status, schema, description, headers }) => {
+    statuses.map(({ status, schema, description, headers, isRefusal }) => {
+      if (isRefusal) {
+        responses[refusalName(status)] ??= { description, headers, content: json(hoist(schema)) }
+        return [status, { $ref: `#/components/responses/${refusalName(status)}` }]
+      }
       if (detail['x-download'] && status === '200') {
         const orJson = detail['x-or-json'] === true ? json(hoist(schema)) : {}
         return [status, { description, headers, content: { [String(detail['x-download'])]: text, ...orJson } }]

@@ -55,17 +55,23 @@ export function lighter(document: Document): object {
   const paths = Object.entries(document.paths).map(([path, methods]) => [
     path,
     Object.fromEntries(
-      Object.entries(methods).map(([method, operation]) => [method, { ...operation, responses: few(operation) }]),
+      Object.entries(methods).map(([method, operation]) => [
+        method,
+        { ...operation, responses: few(operation, document) },
+      ]),
     ),
   ])
   return { ...document, paths: Object.fromEntries(paths) }
 }
 
-const few = ({ responses }: Document['paths'][string][string]) =>
+const few = ({ responses }: Document['paths'][string][string], { components }: Document) =>
   Object.fromEntries(
-    Object.entries(responses).map(([status, { description, content }]) => [
+    Object.entries(responses).map(([status, { $ref, description, content }]) => [
       status,
-      { description, ...(status.startsWith('2') && content ? { content } : {}) },
+      {
+        description: $ref ? components.responses[$ref.split('/').at(-1)!]!.description : description,
+        ...(status.startsWith('2') && content ? { content } : {}),
+      },
     ]),
   )
 

@@ -36,7 +36,8 @@ type Described = {
   security?: object[]
   parameters?: Parameter[]
   requestBody?: { content: Content }
-  responses: Record<string, { description: string; content?: Content }>
+  /** Successes as they are; what is refused stands once for all routes, and is referred to. */
+  responses: Record<string, { description?: string; content?: Content; $ref?: string }>
   'x-required-scope'?: string
   'x-idempotent'?: boolean
   'x-streams'?: boolean
@@ -49,7 +50,7 @@ export type Document = {
   servers: { url: string }[]
   tags: { name: string; description?: string }[]
   paths: Record<string, Record<string, Described>>
-  components: { schemas: Record<string, Schema> }
+  components: { schemas: Record<string, Schema>; responses: Record<string, { description: string }> }
 }
 
 /** One route as the pages show it. */

@@ -6,7 +6,7 @@ import SwaggerParser from '@apidevtools/swagger-parser'
 import { validate } from '@readme/openapi-parser'
 import Ajv2020 from 'ajv/dist/2020'
 import addFormats from 'ajv-formats'
-import type { Document } from '../support/conformance'
+import { type Document, responseOf } from '../support/conformance'
 import { isLong } from '../support/long'
 import { createWorld } from '../support/world'
 
@@ -118,9 +118,19 @@ describe('every operation', () => {
   ])
 
   test.each(operations)('$name answers every error with the envelope', ({ operation }) => {
-    const refusals = Object.entries(operation.responses).filter(([status]) => Number(status) >= 400)
-    const shapes = refusals.map(([, { content }]) => content?.['application/json']?.schema.$ref)
+    const refusals = Object.keys(operation.responses).filter((status) => Number(status) >= 400)
+    const shapes = refusals.map(
+      (status) => responseOf(operation, status, document)?.content?.['application/json']?.schema.$ref,
+    )
     expect(shapes.filter((ref) => !OWN_SHAPES.has(String(ref).split('/').at(-1)!))).toEqual([])
+  })
+
+  test('shares what is refused everywhere: the document stays under 1 MB', () => {
+    const own = operations.flatMap(({ operation }) =>
+      Object.entries(operation.responses).filter(([status, { $ref }]) => status === '401' && !$ref),
+    )
+    expect(own).toEqual([])
+    expect(JSON.stringify(document).length).toBeLessThan(1_000_000)
   })
 
   test('that streams says so', () => {

@@ -2,10 +2,17 @@ import { ErrorBody } from '../../src/http/envelope'
 import { checker, type TSchema } from '../../src/kernel/schema'
 
 type Json = Record<string, unknown>
-type Operation = { responses: Record<string, { content?: Record<string, { schema: Json }> }> }
+type Response = { content?: Record<string, { schema: Json }> }
+type Operation = { responses: Record<string, Response & { $ref?: string }> }
 export type Document = {
   paths: Record<string, Record<string, Operation>>
-  components: { schemas: Record<string, Json> }
+  components: { schemas: Record<string, Json>; responses: Record<string, Response> }
+}
+
+/** An answer of an operation; those that several share stand once. */
+export const responseOf = (operation: Operation, status: string, { components }: Document): Response | undefined => {
+  const declared = operation.responses[status]
+  return declared?.$ref ? components.responses[declared.$ref.split('/').at(-1)!] : declared
 }
 
 export type Conformance = ReturnType<typeof createConformance>
@@ -43,7 +50,7 @@ export function createConformance(document: Document) {
     const where = `${method} ${path} answered ${status}`
     assertHeaders(where, answer)
     const operation = operationOf(method, path)
-    const declared = operation?.responses[String(status)]
+    const declared = operation && responseOf(operation, String(status), document)
     if (!declared) {
       if (operation && !EDGE_STATUSES.has(status))
         throw new Error(`${where}, which the OpenAPI document does not declare`)
