@@ -6,7 +6,12 @@ import type { Environment, Globals } from './globals'
 
 /** A named remote server. Its key is in a separate file (dx 2.2). */
 export type Profile = { name: string; url: string; production: boolean; org: string | null }
-type Kept = { active: string | null; profiles: Profile[] }
+type Kept = {
+  active: string | null
+  profiles: Profile[]
+  /** `{"keys":{"jobs.cancel":"x"}}`: other keys for the dashboard. */
+  tui?: { keys?: Record<string, string | string[]> }
+}
 
 const NAME = /^[a-z0-9][a-z0-9-]{0,31}$/
 
@@ -41,14 +46,15 @@ export function createProfiles(env: Environment) {
     keyFileOf,
     list: () => read().profiles,
     active: () => read().active,
+    dashboardKeys: () => read().tui?.keys ?? {},
 
     /** Adds or replaces a profile; the first one becomes active. @throws CommandFailed 2 */
     save(profile: Profile, key: string): void {
       if (!NAME.test(profile.name))
         throw usageFailure(`NAME is "${profile.name}"; it must be small letters, digits and hyphens.`)
-      const { active, profiles } = read()
+      const { active, profiles, ...rest } = read()
       const others = profiles.filter(({ name }) => name !== profile.name)
-      write({ active: active ?? profile.name, profiles: [...others, profile] })
+      write({ ...rest, active: active ?? profile.name, profiles: [...others, profile] })
       writePrivately(keyFileOf(profile.name), `${key}\n`)
     },
 
@@ -60,8 +66,8 @@ export function createProfiles(env: Environment) {
 
     remove(name: string): void {
       find(name)
-      const { active, profiles } = read()
-      write({ active: active === name ? null : active, profiles: profiles.filter((one) => one.name !== name) })
+      const { active, profiles, ...rest } = read()
+      write({ ...rest, active: active === name ? null : active, profiles: profiles.filter((one) => one.name !== name) })
       rmSync(keyFileOf(name), { force: true })
     },
   }

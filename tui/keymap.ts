@@ -1,7 +1,8 @@
 /** Every key of the dashboard in one table: input, the help screen and the hints in the last row come from it. */
 
 export type KeyName = string
-export type Binding = { keys: readonly KeyName[]; does: string; about: string }
+/** `first` has the keys of the table below, where a user has others. */
+export type Binding = { keys: readonly KeyName[]; does: string; about: string; first?: readonly KeyName[] }
 
 /** Keys that mean the same on every screen. */
 export const GLOBAL: readonly Binding[] = [
@@ -37,6 +38,7 @@ export const SCREEN_KEYS: Readonly<Record<string, readonly Binding[]>> = {
   deliveries: [
     { keys: ['R'], does: 'deliveries.replay', about: 'send again' },
     { keys: ['A'], does: 'deliveries.replay-all', about: 'send all shown again' },
+    { keys: ['b'], does: 'deliveries.body', about: 'what was sent; recorded' },
     { keys: ['e'], does: 'deliveries.enable', about: 'switch the webhook on' },
   ],
   takeovers: [
@@ -68,6 +70,7 @@ export const SCREEN_KEYS: Readonly<Record<string, readonly Binding[]>> = {
     { keys: ['R'], does: 'keys.rotate', about: 'rotate' },
     { keys: ['x'], does: 'keys.revoke', about: 'revoke' },
     { keys: ['e'], does: 'keys.edit', about: 'change tier, caps, limits or origins' },
+    { keys: ['b'], does: 'keys.bind', about: 'bind a policy or a routing preference' },
     { keys: ['i'], does: 'keys.increase', about: 'decide on the higher tier that is asked for' },
   ],
   audit: [
@@ -80,8 +83,69 @@ export const SCREEN_KEYS: Readonly<Record<string, readonly Binding[]>> = {
   ],
 }
 
-/** What a key does on a screen; null for nothing. */
-export function meaningOf(screen: string, key: KeyName): string | null {
-  const all = [...(SCREEN_KEYS[screen] ?? []), ...GLOBAL]
-  return all.find(({ keys }) => keys.includes(key))?.does ?? null
+/** The table as one user has it. */
+export type Keymap = { global: readonly Binding[]; screens: Readonly<Record<string, readonly Binding[]>> }
+export const KEYMAP: Keymap = { global: GLOBAL, screens: SCREEN_KEYS }
+
+/** What a key does on a screen, and the key of the table that stands for it; null for nothing. */
+export function meaningOf({ global, screens }: Keymap, screen: string, key: KeyName) {
+  const binding = [...(screens[screen] ?? []), ...global].find(({ keys }) => keys.includes(key))
+  if (!binding) return null
+  const { does, keys, first = keys } = binding
+  return { does, key: first[BY_PLACE.has(does) ? keys.indexOf(key) : 0]! }
+}
+
+/** Actions whose keys mean different things, so that each needs its own. */
+const BY_PLACE = new Set(['screen', 'pane', 'move', 'sort', 'rate', 'review.hunk'])
+const KEY = /^(?:\S|ctrl-[abd-xy]|f5|tab|shift-tab|up|down|pageup|pagedown|home|end|enter|esc|space)$/u
+
+/**
+ * The table with other keys, by what they do: `{"jobs.cancel":"x"}`. Throws an Error with a sentence on an action or a
+ * key that is none, and on a key that would have two meanings.
+ */
+export function keymapWith(changed: Readonly<Record<string, string | readonly string[]>>): Keymap {
+  const wanted = new Map(Object.entries(changed).map(([does, keys]) => [does, [keys].flat()]))
+  const all = [...GLOBAL, ...Object.values(SCREEN_KEYS).flat()]
+  for (const [does, keys] of wanted) {
+    const known = all.find((one) => one.does === does)
+    if (!known)
+      throw new Error(
+        `There is no action "${does.slice(0, 40)}". There are ${[...new Set(all.map((one) => one.does))].join(', ')}.`,
+      )
+    const wrong = keys.find((key) => typeof key !== 'string' || !KEY.test(key))
+    if (wrong !== undefined)
+      throw new Error(`"${String(wrong).slice(0, 20)}" is no key: a letter, ctrl-x, f5, space, enter.`)
+    const isWhole = BY_PLACE.has(does) ? keys.length === known.keys.length : keys.length > 0
+    if (!isWhole) throw new Error(`"${does}" needs ${known.keys.length} keys: ${known.keys.join(' ')} in its order.`)
+  }
+  const changedIn = (bindings: readonly Binding[]): Binding[] =>
+    bindings.map((one) => ({ ...one, first: one.keys, keys: wanted.get(one.does) ?? one.keys }))
+  const screens = Object.fromEntries(Object.entries(SCREEN_KEYS).map(([name, own]) => [name, changedIn(own)]))
+  const keymap = { global: changedIn(GLOBAL), screens }
+  for (const own of [[], ...Object.values(screens)]) assertApart([...own, ...keymap.global], wanted)
+  return keymap
+}
+
+function assertApart(bindings: readonly Binding[], wanted: ReadonlyMap<string, readonly string[]>): void {
+  for (const { does, keys } of bindings.filter((one) => wanted.has(one.does))) {
+    const other = bindings.find((one) => one.does !== does && one.keys.some((key) => keys.includes(key)))
+    if (other)
+      throw new Error(`"${keys.find((key) => other.keys.includes(key))}" would mean ${does} and ${other.does}.`)
+  }
+}
+
+const GLYPHS: Readonly<Record<string, string>> = { enter: '⏎', esc: 'Esc', f5: 'F5', tab: '⇥' }
+const glyphOf = (key: KeyName): string =>
+  GLYPHS[key] ?? key.replace(/^ctrl-(.)$/, (_, letter) => `^${letter.toUpperCase()}`)
+
+/** The hints of a screen, `c cancel  R retry`, with the keys that this user has. */
+export function hintsWith({ global, screens }: Keymap, screen: string, hints: string): string {
+  const moved = [...(screens[screen] ?? []), ...global].filter(({ keys, first = keys }) => keys[0] !== first[0])
+  if (!moved.length) return hints
+  const parts = hints.split('  ').map((part) => {
+    const [key, ...words] = part.split(' ')
+    const found = moved.find(({ first }) => glyphOf(first![0]!) === key)
+    return found ? [glyphOf(found.keys[0]!), ...words].join(' ') : part
+  })
+  return parts.join('  ')
 }

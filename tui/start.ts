@@ -7,6 +7,7 @@ import { cleaned } from './data/clean'
 import { createConnection } from './data/connection'
 import { createStore } from './data/store'
 import type { Host } from './host'
+import type { Keymap } from './keymap'
 import { speak } from './speak'
 import type { Effect } from './state/events'
 import {
@@ -25,6 +26,7 @@ export type Start = {
   where: Where
   options: Options
   commands: readonly PaletteCommand[]
+  keymap: Keymap
   canWrite: boolean
   screen: Screen
   clock: Clock

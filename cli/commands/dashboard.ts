@@ -4,13 +4,15 @@ import { join } from 'node:path'
 import manifest from '../../package.json' with { type: 'json' }
 import { bundled } from '../../src/app/bundle'
 import type { Host } from '../../tui/host'
+import type { Keymap } from '../../tui/keymap'
 import type { PaletteCommand, Screen, Where } from '../../tui/state/model'
 import { type Command, defineCommand } from '../command'
 import type { Connection } from '../connection'
 import { EXIT } from '../exit'
 import { CommandFailed, usageFailure } from '../failure'
-import { usesColor } from '../globals'
+import { type Environment, usesColor } from '../globals'
 import type { Io } from '../io'
+import { createProfiles } from '../profiles'
 import { kebab } from '../program'
 import type { Shell } from '../shell'
 import { choice, flag } from '../words'
@@ -56,6 +58,7 @@ export const dashboard = defineCommand({
     if (!screenReader && !(io.outIsTty && process.stdin.isTTY)) {
       throw usageFailure('The dashboard needs a terminal.', 'svc-admin status --watch')
     }
+    const keymap = await keymapOf(env)
     const connection = await shell.connect()
     // A first answer before the screen is taken: what is wrong with key or address is said as by every command.
     await readFrom(connection, 'status')
@@ -71,12 +74,24 @@ export const dashboard = defineCommand({
         screenReader: screenReader === true,
       },
       commands: await paletteOf(),
+      keymap,
       canWrite: readOnly ? false : write === true || globals.inProfile?.production !== true,
       screen,
       clock: shell.clock,
     })
   },
 })
+
+/** The keys of this user: `tui.keys` in the file of the profiles. @throws CommandFailed 2 */
+async function keymapOf(env: Environment): Promise<Keymap> {
+  const { keymapWith } = await import('../../tui/keymap')
+  try {
+    return keymapWith(createProfiles(env).dashboardKeys())
+  } catch (error) {
+    if (error instanceof CommandFailed) throw error
+    throw usageFailure(`"tui.keys": ${(error as Error).message}`, 'svc-admin profiles list names the file')
+  }
+}
 
 /** React is asked for here only, and in the form that is made for use. */
 function load(): Promise<typeof import('../../tui/start')> {

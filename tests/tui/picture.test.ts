@@ -7,6 +7,7 @@ import { type Model, SCREENS } from '../../tui/state/model'
 import { update } from '../../tui/state/update'
 import { mockUp } from './support/mock-up'
 import { modelOf, NOW, press, typed } from './support/model'
+import { svgOf } from './support/svg'
 
 const SIZES = [
   [80, 24],
@@ -46,6 +47,19 @@ describe.each(SIZES)('at %d x %d', (columns, rows) => {
       expect(lines.map(widthOf).filter((width) => width !== columns)).toEqual([])
     })
   })
+})
+
+/** Set to make the pictures of the documents anew, to be looked at. */
+const WRITES = process.env.SVC_FRAMES === 'write'
+
+test.each([
+  ['dashboard', { screen: 'overview', columns: 132, rows: 34 }, 'The overview of the dashboard'],
+  ['dashboard-takeovers', { screen: 'takeovers', columns: 80, rows: 24 }, 'A visitor who waits, in the dashboard'],
+] as const)('the picture %s of the documents is what is drawn', async (name, given, says) => {
+  const file = new URL(`../../docs/pictures/${name}.svg`, import.meta.url)
+  const svg = svgOf(picture(modelOf(given)), given.columns, says)
+  if (WRITES) await Bun.write(file, svg)
+  expect(await Bun.file(file).text()).toBe(svg)
 })
 
 describe('what is said', () => {

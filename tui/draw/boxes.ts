@@ -1,4 +1,3 @@
-import { GLOBAL, SCREEN_KEYS } from '../keymap'
 import { TITLES } from '../screens'
 import type { Dialog, Model } from '../state/model'
 import { found } from '../state/palette'
@@ -121,8 +120,8 @@ export function secretBox(model: Model, body: readonly Line[], width: number): L
 }
 
 export function helpLines(model: Model): Line[] {
-  const own = SCREEN_KEYS[model.screen] ?? []
-  const rows = [...own, ...GLOBAL].map(({ keys, about }) => {
+  const { global, screens } = model.keymap
+  const rows = [...(screens[model.screen] ?? []), ...global].map(({ keys, about }) => {
     const names = keys.length > 6 ? `${keys[0]} … ${keys.at(-1)}` : keys.join(' ')
     return [names, about] as const
   })

@@ -1,3 +1,4 @@
+import { hintsWith } from '../keymap'
 import { LISTS, TITLES } from '../screens'
 import { needsOf } from '../screens/needs'
 import type { Model } from '../state/model'
@@ -94,7 +95,8 @@ const OWN_HINTS: Readonly<Partial<Record<Model['screen'], string>>> = {
 
 /** The last row: the keys that work here now. */
 export function hintRow(model: Model): Line {
-  return line(` ${hints(model)}`)
+  const given = hints(model)
+  return line(` ${model.mode.type === 'browse' ? hintsWith(model.keymap, model.screen, given) : given}`)
 }
 
 function hints({ mode, screen, link, review }: Model): string {
@@ -108,14 +110,14 @@ function hints({ mode, screen, link, review }: Model): string {
     case 'secret':
       return 'y copy  w write file  ⏎ done'
     case 'write':
-      return '⏎ send  Esc stop typing  ^L release to AI'
+      return '⏎ send  Esc stop typing  ^L release to AI  ^D draft with AI  ^N note  ^G help'
     case 'output':
       return '↑↓ scroll  y copy  Esc close'
     case 'help':
     case 'messages':
       return 'Esc close'
     default:
-      if (link.state === 'offline') return 'r retry  : command  q quit'
+      if (link.state === 'offline') return 'r retry  d doctor  : command  q quit'
       if (review) return 'A approve  X reject  c Checks  d Diff  t Tools  n next hunk  Esc back  ? help'
       return OWN_HINTS[screen] ?? LISTS[screen]!.hints
   }

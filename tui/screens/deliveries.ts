@@ -114,7 +114,7 @@ export const deliveries = listView<Delivery>({
       `POST ${one.webhook.url}`.slice(0, width - 34).padEnd(width - 34),
       ` webhook ${one.webhook.description ? `"${one.webhook.description}"` : one.webhook_id.slice(0, 8)}`,
     ),
-    line(say('   signed, body hidden: it holds data of the tenant', 'dim'), `   owner ${one.webhook.owner ?? '–'}`),
+    line(say('   signed   body hidden: press b', 'dim'), `   owner ${one.webhook.owner ?? '–'}`),
     line(
       say(' RESPONSE ', 'strong'),
       `${one.http_status ?? 'none'} after ${spellMs(one.duration_ms)}`,
@@ -124,10 +124,15 @@ export const deliveries = listView<Delivery>({
     ...why(one).map((text, at) => line(say(at ? '          ' : ' WHY      ', 'strong'), text)),
   ],
   empty: ['Nothing was delivered yet.', 'Add a webhook: svc-admin webhooks create --url …'],
-  hints: '⏎ open  R replay  A replay all shown  e webhook on  f follow  / filter  ?',
+  hints: '⏎ open  R replay  A replay all shown  b body  e webhook on  f follow  ?',
   actions: {
     'deliveries.replay': (rows) => replay(rows.filter(({ status }) => status === 'failed')),
     'deliveries.replay-all': (rows) => replay(rows.filter(({ status }) => status === 'failed')),
+    // It holds data of the tenant, so that whoever reads it is on the record.
+    'deliveries.body': ([row]) =>
+      row
+        ? { run: ['deliveries', 'get', row.id, '--webhook', row.webhook_id, '--body', '-o', 'yaml'], write: false }
+        : 'There is no attempt here.',
     'deliveries.enable': ([row]) =>
       !row || row.webhook.enabled
         ? 'The webhook of this row is on.'

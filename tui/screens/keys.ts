@@ -131,7 +131,7 @@ export const keys = listView<Key>({
       : []),
   ],
   empty: ['No keys yet.', 'Press n, or run: svc-admin keys create --name …'],
-  hints: 'n new  ⏎ detail  e edit  R rotate  x revoke  i increase  / filter  ? help',
+  hints: 'n new  ⏎ detail  e edit  R rotate  x revoke  b bind  i increase  / filter  ?',
   actions: {
     'keys.create': () => ({
       ...dialog('New key', ['The full key is shown once.'], [['keys', 'create', '--name=$', '--json']], 'Create key', {
@@ -156,6 +156,7 @@ export const keys = listView<Key>({
             secret: true,
           },
     'keys.edit': ([key]) => (key ? { begin: `keys update ${key.id} --` } : 'There is no key here.'),
+    'keys.bind': ([key]) => (key ? { begin: `keys bind ${key.id} --` } : 'There is no key here.'),
     'keys.increase': ([key]) =>
       !key?.asked
         ? 'Nobody asks for a higher tier of this key.'

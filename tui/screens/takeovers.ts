@@ -65,11 +65,13 @@ export function takeovers(model: Model, width: number, height: number): Line[] {
   const top = windowOf(queue.at, queue.lines.length, height)
   return Array.from({ length: height }, (_, at) => [
     ...fitLine(queue.lines[top + at] ?? [], queueWidth),
-    say('│', 'dim'),
+    say(isRule(talk[at]) ? '├' : '│', 'dim'),
     ...fitLine(talk[at] ?? [], middle),
-    ...(sideWidth ? [say('│', 'dim'), ...fitLine(side[at] ?? [], sideWidth)] : []),
+    ...(sideWidth ? [say(isRule(talk[at]) ? '┤' : '│', 'dim'), ...fitLine(side[at] ?? [], sideWidth)] : []),
   ])
 }
+
+const isRule = (row: Line | undefined): boolean => row?.[0]?.text.startsWith('───') ?? false
 
 /** The first line that is shown, so that the chosen one is. */
 const windowOf = (at: number, length: number, height: number): number =>

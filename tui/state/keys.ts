@@ -16,14 +16,24 @@ export function keyed(model: Model, key: string, text: string): Step {
   if (key === 'ctrl-z') return stay(model, { type: 'suspend' })
   // Whoever writes to a visitor may look anew.
   if (model.mode.type === 'write' && key === 'ctrl-l') return keyed({ ...model, mode: { type: 'browse' } }, key, text)
+  if (model.mode.type === 'write' && WHILE_WRITING[key]) return inChat(model, WHILE_WRITING[key])
+  if (model.mode.type === 'write' && key === 'ctrl-g') return stay({ ...model, mode: { type: 'help' } })
   if (model.mode.type !== 'browse') return inMode(model, key, text)
-  const meaning = meaningOf(model.screen, key)
-  if (meaning?.startsWith('review.') && !model.review) return global(model, fallback(model, key) ?? '', key)
-  return meaning ? global(model, meaning, key) : stay(model)
+  // What a server that is away needs is looked for from here.
+  if (model.link.state === 'offline' && key === 'd')
+    return stay(model, { type: 'run', argv: ['doctor'], as: 'shown', write: false })
+  const own = meaningOf(model.keymap, model.screen, key)
+  // A letter that has its meaning only in an open review has its global one in the list.
+  const meaning = own?.does.startsWith('review.') && !model.review ? meaningOf(model.keymap, 'overview', key) : own
+  return meaning ? global(model, meaning.does, meaning.key) : stay(model)
 }
 
-/** A letter that has its meaning only in an open review has its global one in the list. */
-const fallback = (model: Model, key: string): string | null => (model.review ? null : meaningOf('overview', key))
+/** Chords that do something for the chat while a reply is written; the draft is kept. */
+const WHILE_WRITING: Readonly<Record<string, string>> = {
+  'ctrl-d': 'takeovers.draft',
+  'ctrl-n': 'takeovers.note',
+  'ctrl-t': 'takeovers.hand',
+}
 
 export const pasted = (model: Model, text: string): Step =>
   model.mode.type === 'browse' ? stay(model) : inMode(model, '', text)

@@ -1,5 +1,6 @@
 import type { TopicName } from '../../src/operators/schema'
 import type { Line } from '../draw/line'
+import { KEYMAP, type Keymap } from '../keymap'
 
 export const SCREENS = [
   'overview',
@@ -113,6 +114,7 @@ export type Model = {
   lists: Readonly<Record<Screen, ListState>>
   mode: Mode
   commands: readonly PaletteCommand[]
+  keymap: Keymap
   messages: readonly { at: number; text: string }[]
   filters: readonly string[]
   /** What was read for one row: the chat of a session, a submission with its diff. */
@@ -130,9 +132,12 @@ export type Picture = readonly Line[]
 
 const LIST: ListState = { chosen: null, offset: 0, marked: [], filter: '', sort: null, arrived: 0 }
 
-type Start = Pick<Model, 'where' | 'options' | 'commands' | 'now' | 'columns' | 'rows' | 'canWrite' | 'screen'>
+type Start = Pick<Model, 'where' | 'options' | 'commands' | 'now' | 'columns' | 'rows' | 'canWrite' | 'screen'> & {
+  keymap?: Keymap
+}
 
 export const startModel = (start: Start): Model => ({
+  keymap: KEYMAP,
   ...start,
   role: '',
   holder: '',

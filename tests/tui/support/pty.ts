@@ -31,7 +31,7 @@ export async function openPty(args: readonly string[], { columns = 80, rows = 24
     },
   })
   const line = (at: number) =>
-    screen.buffer.active.getLine(screen.buffer.active.baseY + at)?.translateToString(false) ?? ''
+    screen.buffer.active.getLine(screen.buffer.active.baseY + at)?.translateToString(false, 0, screen.cols) ?? ''
   const lines = () => Array.from({ length: screen.rows }, (_, at) => line(at))
   const text = () =>
     lines()
