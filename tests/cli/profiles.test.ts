@@ -137,6 +137,17 @@ describe('a profile', () => {
     expect((await person().run(line)).exitCode).toBe(exitCode)
   })
 
+  test('stand beside the keys of the dashboard, which are kept and checked', async () => {
+    const { run, file } = person()
+    await run(add('one'))
+    const kept = JSON.parse(readFileSync(file, 'utf8'))
+    writeFileSync(file, JSON.stringify({ ...kept, tui: { keys: { 'jobs.stop': 'x' } } }))
+    await run(add('two'))
+    expect(JSON.parse(readFileSync(file, 'utf8')).tui).toEqual({ keys: { 'jobs.stop': 'x' } })
+    const { exitCode, stderr } = await run(['dashboard', '--screen-reader'])
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('There is no action "jobs.stop"')])
+  })
+
   test('needs a home', async () => {
     const { exitCode, stderr } = await cli(add('mine'), { env: {} })
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('There is no home folder')])
