@@ -101,6 +101,8 @@ async function told(paints: ReadonlyMap<string, number[]>, word: string): Promis
     const size = ((await answer.arrayBuffer()).byteLength / 1_024).toFixed(1)
     const path = url === word ? 'a page with one word' : new URL(url).pathname
     const half = sorted[Math.floor((sorted.length - 1) / 2)]!
-    say(`${path}: ${size} KB, painted after ${half.toFixed(0)} ms (best ${sorted[0]!.toFixed(0)}, worst ${sorted.at(-1)!.toFixed(0)})`)
+    say(
+      `${path}: ${size} KB, painted after ${half.toFixed(0)} ms (best ${sorted[0]!.toFixed(0)}, worst ${sorted.at(-1)!.toFixed(0)})`,
+    )
   }
 }

@@ -57,7 +57,8 @@ describe('the Grafana dashboard', () => {
     }
     const all = there.filter(({ name }) => names.includes(name))
     for (const [label, value] of values) expect(all.map((one) => one.labels[label])).toContain(value)
-    for (const [, label] of legendFormat.matchAll(/\{\{([a-z_]+)\}\}/g)) expect([...labels, ...OF_THE_SCRAPE]).toContain(label!)
+    for (const [, label] of legendFormat.matchAll(/\{\{([a-z_]+)\}\}/g))
+      expect([...labels, ...OF_THE_SCRAPE]).toContain(label!)
   })
 
   test('shows each metric of our own', () => {

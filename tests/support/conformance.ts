@@ -1,9 +1,10 @@
+import { appendFileSync } from 'node:fs'
 import { ErrorBody } from '../../src/http/envelope'
 import { checker, type TSchema } from '../../src/kernel/schema'
 
 type Json = Record<string, unknown>
 type Response = { content?: Record<string, { schema: Json }> }
-type Operation = { responses: Record<string, Response & { $ref?: string }> }
+type Operation = { operationId?: string; responses: Record<string, Response & { $ref?: string }> }
 export type Document = {
   paths: Record<string, Record<string, Operation>>
   components: { schemas: Record<string, Json>; responses: Record<string, Response> }
@@ -21,6 +22,8 @@ export type Conformance = ReturnType<typeof createConformance>
 export type Answer = { method: string; path: string; status: number; headers: Headers; body: unknown }
 
 const API = '/api/v1'
+/** A file that takes each success, for the examples of the reference (tests/reference/record.ts). */
+const RECORD = process.env.SVC_RECORD
 /** Statuses the HTTP edge answers before or without a route (contract 1.1, 1.5); allowed for every operation. */
 const EDGE_STATUSES = new Set([307, 405])
 
@@ -62,6 +65,7 @@ export function createConformance(document: Document) {
     const schema = declared.content?.['application/json']?.schema
     if (!schema) throw new Error(`${where} with JSON, which the OpenAPI document does not declare`)
     report(where, checkerOf(schema), body)
+    if (RECORD && status < 300) appendFileSync(RECORD, `${JSON.stringify([operation?.operationId, body])}\n`)
   }
 
   function operationOf(method: string, path: string): Operation | undefined {
