@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { commandLines } from '../../tui/draw/boxes'
-import { textOf } from '../../tui/draw/line'
-import { picture } from '../../tui/draw/picture'
-import { GLOBAL, keymapWith, SCREEN_KEYS } from '../../tui/keymap'
+import { GLOBAL, SCREEN_KEYS } from '../../tui/keymap'
 import { LISTS } from '../../tui/screens'
 import type { Effect } from '../../tui/state/events'
 import { type Model, SCREENS } from '../../tui/state/model'
@@ -27,53 +25,6 @@ describe('the table of keys', () => {
       const does = (SCREEN_KEYS[screen] ?? []).map(({ does }) => does)
       for (const action of Object.keys(view.actions)) expect(does).toContain(action)
     }
-  })
-})
-
-describe('keys of one user', () => {
-  const seen = (model: Model) => picture(model).map(textOf).join('\n')
-  test('do what they say, in the hints and the help too, and the old ones do nothing', () => {
-    const model = modelOf({ screen: 'jobs', keymap: keymapWith({ 'jobs.cancel': 'X', filter: ['ctrl-f', 'F'] }) })
-    expect(dialogOf(press(model, 'down', 'X').model)?.title).toContain('Cancel')
-    expect(press(model, 'c').model.mode.type).toBe('browse')
-    expect(press(model, 'F').model.mode.type).toBe('filter')
-    expect(seen(model)).toContain('X cancel')
-    expect(seen(press(model, '?').model)).toContain('ctrl-f F')
-  })
-  test('keep their order where each means another thing', () => {
-    const arrows = ['up', 'w', 'down', 'u', 'pageup', 'pagedown', 'g', 'G', 'home', 'end']
-    const model = modelOf({ screen: 'jobs', keymap: keymapWith({ move: arrows }) })
-    expect(chosenRow(press(model, 'u', 'u', 'w').model)?.id).toBe('job_7Qm1Ab')
-  })
-  test.each([
-    [{ 'jobs.stop': 'x' }, 'no action "jobs.stop". There are'],
-    [{ quit: 'ctrl-c' }, 'is no key'],
-    [{ quit: 'ab' }, 'is no key'],
-    [{ quit: [] }, 'needs 2 keys'],
-    [{ move: 'w' }, 'needs 10 keys'],
-    [{ 'jobs.cancel': 'R' }, '"R" would mean jobs.cancel and jobs.retry'],
-    [{ follow: 'c' }, '"c" would mean follow and'],
-  ])('%j is refused with a sentence', (changed, sentence) => {
-    expect(() => keymapWith(changed)).toThrow(sentence)
-  })
-})
-
-describe('what is read on the record, and what is begun', () => {
-  test('b shows the body of a delivery, and begins to bind a key', () => {
-    const { effects } = press(modelOf({ screen: 'deliveries' }), 'b')
-    expect(effects).toMatchObject([
-      {
-        type: 'run',
-        argv: ['deliveries', 'get', expect.any(String), '--webhook', expect.any(String), '--body', '-o', 'yaml'],
-      },
-    ])
-    expect(press(modelOf({ screen: 'keys' }), 'b').model.mode).toMatchObject({
-      draft: expect.stringMatching(/^keys bind .+ --$/),
-    })
-  })
-  test('d asks the doctor while the server is away', () => {
-    const away = update(modelOf(), { type: 'lost', problem: 'refused', tries: 1, nextTryAt: NOW }).model
-    expect(press(away, 'd').effects).toMatchObject([{ argv: ['doctor'] }])
   })
 })
 
