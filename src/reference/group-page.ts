@@ -2,6 +2,7 @@ import { bodyOf } from './bodies'
 import { exampleOf } from './example'
 import { aboutOf, type Member, membersOf, typeOf } from './members'
 import type { Group, Operation, Resolve } from './operations'
+import { answerExample } from './recorded'
 import { samplesOf } from './samples'
 import { ERROR_PAGES } from './schema'
 import { fenced, json, sections, table } from './write'
@@ -19,7 +20,7 @@ export const groupPage = ({ name, description, operations }: Group, resolve: Res
   )
 
 function operationOf(operation: Operation, resolve: Resolve, base: string): string {
-  const { id, method, path, summary, description, parameters, body, success } = operation
+  const { id, method, path, summary, description, parameters, body } = operation
   const samples = samplesOf({ operation, base, path: filled(operation, resolve), body: bodyOf(operation, resolve) })
   return sections(
     `## ${summary} {#${id}}`,
@@ -40,7 +41,7 @@ function operationOf(operation: Operation, resolve: Resolve, base: string): stri
     fenced('sh', samples.curl),
     fenced('ts', samples.typescript),
     fenced('python', samples.python),
-    answerOf(success, operation.download, resolve),
+    answerOf(operation, resolve),
     errorsOf(operation),
   )
 }
@@ -62,10 +63,12 @@ function factsOf({ credential, idempotent, streams }: Operation): string {
   return facts.filter(Boolean).join(' ')
 }
 
-function answerOf({ status, schema }: Operation['success'], download: string | null, resolve: Resolve): string {
+function answerOf(operation: Operation, resolve: Resolve): string {
+  const { download, success } = operation
+  const { status, schema } = success
   if (download) return `Answers ${status} with \`${download}\`.`
   if (!schema) return `Answers ${status}.`
-  return sections(`Answers ${status}:`, fenced('json', json(exampleOf(schema, resolve, { whole: true }))))
+  return sections(`Answers ${status}:`, fenced('json', json(answerExample(operation, resolve))))
 }
 
 /** The codes that this route can answer with, each with a link to what it means. */
