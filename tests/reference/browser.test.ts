@@ -42,6 +42,7 @@ inChromium('the reference in a browser (dx 5.5)', () => {
     await page.waitForFunction(() => document.body.textContent.includes('Answer a prompt'))
     expect(asked.filter((url) => !url.startsWith(origin) && !/^(data|blob):/.test(url))).toEqual([])
     expect(asked).toContain(`${origin}/docs/scalar.json`)
+    expect(await page.evaluate(() => localStorage.length + sessionStorage.length)).toBe(0)
     await page.close()
   })
 })
