@@ -29,6 +29,8 @@ export type Start = {
   keymap: Keymap
   canWrite: boolean
   screen: Screen
+  /** Seconds between repaints of what changed. */
+  rate: number
   clock: Clock
 }
 

@@ -15,7 +15,7 @@ import type { Io } from '../io'
 import { createProfiles } from '../profiles'
 import { kebab } from '../program'
 import type { Shell } from '../shell'
-import { choice, flag } from '../words'
+import { choice, duration, flag } from '../words'
 
 const SCREENS = [
   'overview',
@@ -49,12 +49,14 @@ export const dashboard = defineCommand({
     readOnly: flag('change nothing'),
     write: flag('allow changes also where the profile is marked production'),
     screenReader: { ...flag('lines instead of a screen, and words instead of keys'), env: 'INK_SCREEN_READER' },
+    refresh: duration('DURATION', 'the pause between two repaints of what changed: 1s to 10s, as + and - set it'),
     bell: flag('ring when a visitor asks for a person'),
     noMotion: flag('no clock that runs; the screen changes only when something happens'),
   },
-  async run(shell, { screen = 'overview', readOnly, write, screenReader, bell, noMotion }) {
+  async run(shell, { screen = 'overview', readOnly, write, screenReader, bell, noMotion, refresh = 1_000 }) {
     const { io, globals, env } = shell
     if (readOnly && write) throw usageFailure('--read-only and --write exclude each other.')
+    if (refresh < 1_000 || refresh > 10_000) throw usageFailure('--refresh takes 1s to 10s.')
     if (!screenReader && !(io.outIsTty && process.stdin.isTTY)) {
       throw usageFailure('The dashboard needs a terminal.', 'svc-admin status --watch')
     }
@@ -77,6 +79,7 @@ export const dashboard = defineCommand({
       keymap,
       canWrite: readOnly ? false : write === true || globals.inProfile?.production !== true,
       screen,
+      rate: Math.round(refresh / 1_000),
       clock: shell.clock,
     })
   },

@@ -146,6 +146,7 @@ describe('a profile', () => {
     expect(JSON.parse(readFileSync(file, 'utf8')).tui).toEqual({ keys: { 'jobs.stop': 'x' } })
     const { exitCode, stderr } = await run(['dashboard', '--screen-reader'])
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('There is no action "jobs.stop"')])
+    expect((await run(['dashboard', '--screen-reader', '--refresh', '11s'])).stderr).toContain('1s to 10s')
   })
 
   test('needs a home', async () => {

@@ -134,15 +134,16 @@ const LIST: ListState = { chosen: null, offset: 0, marked: [], filter: '', sort:
 
 type Start = Pick<Model, 'where' | 'options' | 'commands' | 'now' | 'columns' | 'rows' | 'canWrite' | 'screen'> & {
   keymap?: Keymap
+  rate?: number
 }
 
 export const startModel = (start: Start): Model => ({
   keymap: KEYMAP,
+  rate: 1,
   ...start,
   role: '',
   holder: '',
   paused: false,
-  rate: 1,
   link: { state: 'connecting', since: start.now, heardAt: start.now, problem: '', tries: 0, nextTryAt: 0 },
   topics: {},
   lists: Object.fromEntries(SCREENS.map((screen) => [screen, LIST])) as Model['lists'],
