@@ -71,6 +71,17 @@ describe('a worker pool', () => {
     expect(await ask('b')).toBe('b')
   })
 
+  test('an order that waits leaves with its signal, while the one before it goes on', async () => {
+    const { ask } = open()
+    const [going, leaving] = [new AbortController(), new AbortController()]
+    const busy = ask('hang', { signal: going.signal })
+    const waiting = ask('a', { signal: leaving.signal })
+    leaving.abort(new Error('time is up'))
+    await expect(waiting).rejects.toThrow('time is up')
+    going.abort(new Error('enough'))
+    await expect(busy).rejects.toThrow('enough')
+  })
+
   test('serves owners without a running order first, and others in turn', async () => {
     const { ask } = open(2)
     const ending = new AbortController()

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { saveFor } from '../files/support'
+import { readFrames } from '../support/frames'
 import { startResearchSite } from '../support/research-site'
 import { startUpstream } from '../support/upstream'
 import { createWorld, type Person } from '../support/world'
@@ -125,6 +126,23 @@ describe('a policy', () => {
     const { result, result_data: data } = await researched(ada, { prompt })
     expect(result).not.toContain('1871')
     expect(data).toMatchObject({ citations: [], quotations: [], summary: '' })
+  })
+
+  test('withholds one within a request, as a stream too', async () => {
+    const ada = await bound(ruleOf('output', 'block'))
+    const { text } = await ada.send('POST', 'completions', { prompt, mode: 'research', stream: true })
+    const { event, data } = readFrames(text).at(-1)!
+    expect(event).toBe('done')
+    expect(data.guardrails).toMatchObject([{ guardrail_id: 'blocked_terms', verdict: 'block' }])
+    expect(text).not.toContain('Merrow')
+  })
+
+  test('redacts one within a request, and what is quoted from it', async () => {
+    const ada = await bound(ruleOf('output', 'redact'))
+    const { body } = await ada.send('POST', 'completions', { prompt, mode: 'research' })
+    expect(body.content).toContain('built in 1871')
+    expect(body.tools_used[0].result.citations).toHaveLength(1)
+    expect(JSON.stringify(body)).not.toContain('Merrow')
   })
 
   test('looks at what is read', async () => {

@@ -3,6 +3,7 @@ import type { Part } from '../../engines'
 import { type Blocked, type Guard, type HoldBack, standIn } from '../../guardrails'
 import { readJsonAnswer, wantsJson, workOf } from '../rules'
 import type { Run } from '../run'
+import { unquoted } from './research-use'
 
 /**
  * The answer as it may be shown, stored and cached: redacted, or replaced when a rule of the caller's policy blocks it
@@ -14,12 +15,15 @@ export async function guardOutput(run: Run, thought: Thought): Promise<Thought> 
   const stopped = run.held?.blocked()
   if (stopped) {
     guard.recordBlocked(stopped)
-    return withheld(thought, stopped)
+    return withheld(run, thought, stopped)
   }
   if (!guard.hasRules('output') || !thought.content) return guardToolCalls(run, thought, guard)
   const about = { ...aboutAnswer(run), sources: sourcesOf(run, thought) }
   const { value, blocked } = await guard.checkAnswer(thought.content, about, deadline.signal)
-  return blocked ? withheld(thought, blocked) : guardToolCalls(run, { ...thought, content: value }, guard)
+  if (blocked) return withheld(run, thought, blocked)
+  const left =
+    value === thought.content ? thought : unquoted(run, { ...thought, content: value }, { isWithheld: false })
+  return guardToolCalls(run, left, guard)
 }
 
 /** The hold-back of a streamed answer; null when no rule needs one. */
@@ -32,8 +36,8 @@ function aboutAnswer({ system, request, resolvedMode }: Run) {
   return { systemPrompt: system, readJson: isJson ? readJsonAnswer : null, isCode }
 }
 
-const withheld = (thought: Thought, by: Blocked): Thought => ({
-  ...thought,
+const withheld = (run: Run, thought: Thought, by: Blocked): Thought => ({
+  ...unquoted(run, thought, { isWithheld: true }),
   content: standIn(by),
   finish: 'content-filter',
   toolCalls: [],
@@ -51,7 +55,7 @@ async function guardToolCalls(run: Run, thought: Thought, guard: Guard): Promise
     if (!blocked) toolCalls.push({ ...call, name, ...(value === given ? {} : { arguments: JSON.stringify(value) }) })
   }
   if (toolCalls.length || !stopped) return { ...thought, toolCalls }
-  return withheld(thought, stopped)
+  return withheld(run, thought, stopped)
 }
 
 function readJson(text: string): unknown {

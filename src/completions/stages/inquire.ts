@@ -4,6 +4,7 @@ import { type Asked, type Findings, isNothingToRead, type Kept, type ResearchSer
 import { workOf } from '../rules'
 import type { Run } from '../run'
 import { EMPTY, handOver, shown } from './hand-over'
+import { researchUse } from './research-use'
 
 type Deps = { research: Pick<ResearchService, 'inquire' | 'later'>; clock: Clock }
 
@@ -59,19 +60,12 @@ export function createInquire({ research, clock }: Deps) {
   }
 }
 
-function thoughtOf(run: Run, { report, turns, pages, citations, warnings }: Findings): Thought {
+function thoughtOf(run: Run, found: Findings): Thought {
+  const { report, turns, pages, warnings } = found
   const last = turns.at(-1)
   const engineId = last?.engineId ?? run.engineId
   const counted = turns.map((turn, at) => (at === turns.length - 1 ? { ...turn, pages } : turn))
   const sum = (of: 'promptTokens' | 'completionTokens') => turns.reduce((total, turn) => total + turn[of], 0)
-  const use = {
-    id: run.id,
-    name: 'deep_research',
-    status: 'success' as const,
-    description: `read ${pages} pages`,
-    arguments: { question: run.request.prompt.slice(0, 4_000), max_sources: run.inquiry?.maxSources },
-    result: { citations },
-  }
   return {
     ...EMPTY,
     engineId,
@@ -80,7 +74,7 @@ function thoughtOf(run: Run, { report, turns, pages, citations, warnings }: Find
     completionTokens: sum('completionTokens'),
     content: report,
     turns: counted,
-    toolUses: [use],
+    toolUses: [researchUse(run, found)],
     warnings: warnings.slice(0, 20),
   }
 }

@@ -1,0 +1,25 @@
+import type { Thought, ToolUse } from '../../agent/schema'
+import type { Findings } from '../../research'
+import type { Run } from '../run'
+
+/** How a research within a request stands among the tools that were used. */
+export function researchUse(run: Run, { pages, citations }: Findings): ToolUse {
+  return {
+    id: run.id,
+    name: 'deep_research',
+    status: 'success',
+    description: `read ${pages} pages`,
+    arguments: { question: run.request.prompt.slice(0, 4_000), max_sources: run.inquiry?.maxSources },
+    result: { citations },
+  }
+}
+
+/** What the policy took out of a report is not told by its citations either: they lose their words, or go as it does. */
+export function unquoted(run: Run, thought: Thought, { isWithheld }: { isWithheld: boolean }): Thought {
+  const quiet = (use: ToolUse): ToolUse => {
+    if (use.id !== run.id) return use
+    const { citations } = use.result as { citations: Findings['citations'] }
+    return { ...use, result: { citations: isWithheld ? [] : citations.map((one) => ({ ...one, snippet: '' })) } }
+  }
+  return { ...thought, toolUses: thought.toolUses.map(quiet) }
+}
