@@ -60,7 +60,8 @@ export function createAuditLog({ clock }: Deps) {
     const keyId = caller.type === 'operator' ? null : keyIdOf(caller)
     const completed =
       entry.output?.status !== undefined || caller.type === 'operator' ? entry : withSuccessStatus(entry, call.route)
-    const origin = { ...splitRoute(call.route), api_key_id: keyId, ...operatorFacts(caller) }
+    const { method, endpoint } = splitRoute(call.route)
+    const origin = { method, endpoint, api_key_id: keyId, operator: operatorFacts(caller) }
     return { about: { requestId: call.requestId, userId, keyId }, entry: completed, origin }
   }
 
@@ -112,15 +113,17 @@ export function createAuditLog({ clock }: Deps) {
       mode: entry.input?.mode ?? null,
       status: entry.output?.status ?? null,
       prev_hash: head.hash,
+      hash: '',
     }
-    return { ...row, hash: hashOf(row) }
+    row.hash = hashOf(row)
+    return row
   }
 }
 
 const pick = ({ seq, hash, at }: Head): Head => ({ seq, hash, at })
 
 /** An operator's name, role, transport and reason, recorded as they stated them (dx 2.2). */
-const operatorFacts = (caller: Caller): Record<string, unknown> =>
+const operatorFacts = (caller: Caller) =>
   caller.type === 'operator'
-    ? { operator: { name: caller.name, role: caller.role, transport: caller.transport, reason: caller.reason } }
-    : {}
+    ? { name: caller.name, role: caller.role, transport: caller.transport, reason: caller.reason }
+    : undefined

@@ -11,6 +11,8 @@ export type Credential =
 
 const KEY_START = 'svc_sk_'
 export const SESSION_LABEL = 'svc_ds_'
+/** What nearly every request brings: a key of ours without anything to explain about it. */
+const USUAL_KEY = /^Bearer (svc_sk_\w+)$/
 const SESSION_COOKIE = 'svc_session'
 
 const LINE_BREAK_AT_END = /(?:[\r\n]|\\n|\\r|%0a|%0d)$/i
@@ -19,6 +21,8 @@ const FOREIGN_START = /^[a-z]{2,5}[-_](?:[a-z]{2,8}[-_])?/
 
 /** Reads the credential by its form alone, so a refusal reveals nothing about the database. */
 export function readCredential({ authorization, cookie }: CredentialHeaders): Credential {
+  const usual = USUAL_KEY.exec(authorization ?? '')?.[1]
+  if (usual) return { type: 'key', token: usual }
   const header = authorization?.trim()
   if (!header) return sessionOfCookie(cookie) ?? refused(noCredential())
   const token = /^bearer[ \t]+(.+)$/is.exec(header)?.[1]

@@ -80,15 +80,22 @@ const RESULTS: ReadonlySet<ChatMessage['role']> = new Set(['tool', 'function'])
 /** As many calls as one message may hold. */
 const MOST_CALLS = 128
 
-/** What refusals and warnings name; of several system messages the first. */
+/** What refusals and warnings name, found when one needs it; of several system messages the first. */
 function originsOf(messages: readonly ChatMessage[], last: number): NonNullable<CompletionRequest['cameFrom']> {
   const path = (index: number) => `messages[${index}].content`
-  const said = messages.flatMap((message, index) =>
-    index < last && spoken(message)?.role === 'user' ? [path(index)] : [],
-  )
-  const persona = path(messages.findIndex(({ role }) => role === 'system' || role === 'developer'))
-  const unseen = (engineId: string) => `The images were ignored: ${engineId} does not look at any. Use "svc-1-vision".`
-  return { prompt: path(last), persona, said, whole: 'messages', unseen }
+  return {
+    prompt: path(last),
+    get persona() {
+      return path(messages.findIndex(({ role }) => role === 'system' || role === 'developer'))
+    },
+    get said() {
+      return messages.flatMap((message, index) =>
+        index < last && spoken(message)?.role === 'user' ? [path(index)] : [],
+      )
+    },
+    whole: 'messages',
+    unseen: (engineId) => `The images were ignored: ${engineId} does not look at any. Use "svc-1-vision".`,
+  }
 }
 
 /** What was not done as asked: nothing of it is an error (contract 4). */

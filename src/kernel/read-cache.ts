@@ -33,7 +33,8 @@ export function createReadCache<K extends string, V extends object>({
 }: Options): ReadCache<K, V> {
   const kept = createLru<K, { value: V; readAt: number }>(max)
   const reads = new Map<K, { readAt: number; found: Promise<V | null> }>()
-  const isFresh = ({ readAt }: { readAt: number }): boolean => clock.monotonic() - readAt < maxAgeMs
+  const isFresh = ({ readAt }: { readAt: number }): boolean =>
+    maxAgeMs === Infinity || clock.monotonic() - readAt < maxAgeMs
 
   function read(key: K, load: (key: K) => Promise<V | null>): Promise<V | null> {
     const readAt = clock.monotonic()

@@ -36,8 +36,8 @@ export function createRateLimiter({ clock, tiers }: { clock: Clock; tiers: Tiers
 
   /** Counts one request. Throws 429 `rate_limit_exceeded`. */
   function admitRequest(caller: TenantCaller): void {
-    const { requests } = subjects.of(subjectOf(caller))
     const now = clock.monotonic()
+    const { requests } = subjects.of(subjectOf(caller), now)
     const { rpm, rpmSource } = allowed(caller)
     const count = used(requests, now)
     if (count >= rpm) {
@@ -51,10 +51,10 @@ export function createRateLimiter({ clock, tiers }: { clock: Clock; tiers: Tiers
   /** Counts one request of a mode (for `auto` the resolved one). Throws 429 `mode_rate_limit_exceeded`. */
   function admitMode(caller: TenantCaller, mode: string): void {
     const group = groupOf(mode)
-    const windows = subjects.of(subjectOf(caller))
+    const now = clock.monotonic()
+    const windows = subjects.of(subjectOf(caller), now)
     windows.modes[group] ??= createWindow()
     const window = windows.modes[group]
-    const now = clock.monotonic()
     const { modes, tierSource } = allowed(caller)
     const count = used(window, now)
     if (count >= modes[group]) {
@@ -69,8 +69,8 @@ export function createRateLimiter({ clock, tiers }: { clock: Clock; tiers: Tiers
    * Throws 429 `token_limit_exceeded`.
    */
   function reserveTokens(caller: TenantCaller, tokens: number): TokenTicket {
-    const window = subjects.of(subjectOf(caller)).tokens
     const now = clock.monotonic()
+    const window = subjects.of(subjectOf(caller), now).tokens
     const { tpm, tpmSource } = allowed(caller)
     const waitMs = waitFor(window, now, tpm, tokens)
     if (waitMs === Number.POSITIVE_INFINITY) {
@@ -95,14 +95,17 @@ export function createRateLimiter({ clock, tiers }: { clock: Clock; tiers: Tiers
 
   /** Counts tokens that were used already, so it refuses nothing. */
   function countTokens(caller: TenantCaller, tokens: number): void {
-    if (tokens > 0) add(subjects.of(subjectOf(caller)).tokens, clock.monotonic(), tokens)
+    if (tokens <= 0) return
+    const now = clock.monotonic()
+    add(subjects.of(subjectOf(caller), now).tokens, now, tokens)
   }
 
   /** The six headers of contract 1.3 with their current values. */
   function headers(caller: TenantCaller): Record<string, string> {
-    const { requests, tokens } = subjects.of(subjectOf(caller))
+    const now = clock.monotonic()
+    const { requests, tokens } = subjects.of(subjectOf(caller), now)
     const { rpm, tpm } = allowed(caller)
-    return headersFrom(rpm, requests, tpm, tokens, clock.monotonic())
+    return headersFrom(rpm, requests, tpm, tokens, now)
   }
 
   /**
@@ -110,18 +113,18 @@ export function createRateLimiter({ clock, tiers }: { clock: Clock; tiers: Tiers
    * 1.3). Pass `counts` false for a CORS preflight, which is not a call.
    */
   function anonymousHeaders(address: string, counts = true): Record<string, string> {
-    const { requests, tokens } = addresses.of(address)
-    const { rpm, tpm } = anonymousLimits(tiers)
     const now = clock.monotonic()
+    const { requests, tokens } = addresses.of(address, now)
+    const { rpm, tpm } = anonymousLimits(tiers)
     if (counts && used(requests, now) < rpm) add(requests, now, 1)
     return headersFrom(rpm, requests, tpm, tokens, now)
   }
 
   /** The body of `GET /rate-limits` (contract 21) without the pending request. */
   function status(caller: TenantCaller): Omit<RateLimits, 'request_id' | 'pending_request'> {
-    const { requests, tokens, modes: counted } = subjects.of(subjectOf(caller))
-    const { tier, rpm, tpm, modes } = allowed(caller)
     const now = clock.monotonic()
+    const { requests, tokens, modes: counted } = subjects.of(subjectOf(caller), now)
+    const { tier, rpm, tpm, modes } = allowed(caller)
     const ofMode = (group: ModeGroup) => statusOf(counted[group] ?? createWindow(), modes[group], now)
     const overrides = caller.type === 'key' ? caller : { rpmLimit: null, tpmLimit: null }
     return {

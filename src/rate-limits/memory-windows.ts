@@ -6,7 +6,7 @@ import { createWindow, WINDOW_MS, type Window } from './window'
 type SubjectWindows = { requests: Window; tokens: Window; modes: Partial<Record<ModeGroup, Window>> }
 
 /** The interface to the windows, so that a store shared by several nodes could replace this process's memory. */
-export type WindowStore = { of(subject: string): SubjectWindows; readonly size: number }
+export type WindowStore = { of(subject: string, now: number): SubjectWindows; readonly size: number }
 
 /**
  * Windows in memory, in two generations. A subject not seen for a whole generation (a minute or more) has only empty
@@ -25,8 +25,7 @@ export function createMemoryWindows(clock: Clock, maxSubjects = Number.POSITIVE_
   }
 
   return {
-    of(subject) {
-      const now = clock.monotonic()
+    of(subject, now) {
       if (now >= rotateAt || current.size >= maxSubjects) rotate(now)
       let windows = current.get(subject)
       if (windows) return windows

@@ -148,18 +148,19 @@ describe('memory', () => {
   test('subjects that went quiet are forgotten, and those that did not are kept', () => {
     const clock = fakeClock()
     const windows = createMemoryWindows(clock)
-    for (let subject = 0; subject < 5_000; subject++) windows.of(`k${subject}`)
-    const busy = windows.of('busy')
+    for (let subject = 0; subject < 5_000; subject++) windows.of(`k${subject}`, clock.monotonic())
+    const busy = windows.of('busy', clock.monotonic())
     for (let minute = 0; minute < 3; minute++) {
       clock.advance(60_000)
-      expect(windows.of('busy')).toBe(busy)
+      expect(windows.of('busy', clock.monotonic())).toBe(busy)
     }
     expect(windows.size).toBe(1)
   })
 
   test('a flood of addresses stays bounded', () => {
-    const windows = createMemoryWindows(fakeClock(), 100)
-    for (let address = 0; address < 10_000; address++) windows.of(`a${address}`)
+    const clock = fakeClock()
+    const windows = createMemoryWindows(clock, 100)
+    for (let address = 0; address < 10_000; address++) windows.of(`a${address}`, clock.monotonic())
     expect(windows.size).toBeLessThanOrEqual(200)
   })
 

@@ -64,7 +64,7 @@ export function createFinish({
     const code = workOf(run.resolvedMode) === 'code' ? await kept.received(run, codeFiles(answer.content, answer)) : []
     failpoint('engine_done_before_settle')
     await ending(run, async (tx) => {
-      answer.artifacts = await kept.artifactsOf(tx, run, code)
+      if (hasFiles(run) || code.length) answer.artifacts = await kept.artifactsOf(tx, run, code)
       // Nothing when the hold had ended: another node released it while this process was paused.
       run.costMicro = run.hold ? await billing.settle(tx, run.hold, cost) : 0
       if (run.later) await run.later.begin(tx)
@@ -177,6 +177,9 @@ export function createFinish({
  */
 const isWorthKeeping = ({ finish, toolUses, warnings }: Thought): boolean =>
   finish === 'stop' && warnings.length === 0 && toolUses.every(({ status }) => status === 'success')
+
+/** Whether its stages or its tools made a file. */
+const hasFiles = ({ pictures, spent }: Run): boolean => pictures.length > 0 || Boolean(spent.made?.artifacts.length)
 
 /** With an Idempotency-Key the reply is stored in the transaction that charges the answer (contract 1.7). */
 async function keepReply(tx: Tx, run: Run, answer: StoredAnswer): Promise<void> {
