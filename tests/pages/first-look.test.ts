@@ -1,8 +1,27 @@
 import { expect, test } from 'bun:test'
-import { inChromium, newPage, shows } from './support/chromium'
+import { frameOf, inChromium, newPage, shows } from './support/chromium'
 import { scripted } from './support/scripted'
 
 inChromium('the first look at the chat', () => {
+  test('has no ground of its own around it on a light page, also in the dark', async () => {
+    const page = await newPage({ dark: true })
+    for (const [theme, scheme] of [
+      ['auto', 'light dark'],
+      ['dark', 'dark'],
+      ['light', 'light'],
+    ]) {
+      const site = await scripted({ config: { appearance: { theme } } })
+      await page.goto(site.hostUrl())
+      await frameOf(page)
+      const frame = (await page.$('iframe'))!
+      expect(await frame.evaluate((it) => getComputedStyle(it).colorScheme)).toBe(scheme!)
+      const { x, y } = (await frame.boundingBox())!
+      const dot = (left: number, top: number) =>
+        page.screenshot({ clip: { x: left, y: top, width: 2, height: 2 }, encoding: 'base64' })
+      expect([theme, await dot(x + 1, y + 1)]).toEqual([theme, await dot(x - 20, y - 20)])
+    }
+  })
+
   test('the launcher is there before the script of the chat, and a press on it is kept; nothing moves for who wants that', async () => {
     const { promise: chatScript, resolve: serve } = Promise.withResolvers<void>()
     const site = await scripted({

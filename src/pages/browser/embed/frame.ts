@@ -66,6 +66,7 @@ export function createFrame({ id, base, options, emit }: Options) {
     if (!isDrawn && (type === 'shown' || type === 'ready')) {
       isDrawn = true
       placing.corner(data.position)
+      placing.scheme(data.scheme)
       placing.title(iframe, data.title)
       placing.show(true)
     }

@@ -13,6 +13,8 @@ export function createPlacing(iframe: HTMLIFrameElement, { position, zIndex, con
   let launcher = { width: 72, height: 72 }
   let isOpen = false
   let isShown = false
+  // A frame whose scheme is not the one of its page is drawn on a ground of its own, which shows at the corners.
+  let scheme = 'light dark'
   let unlock = () => {}
 
   function draw(): void {
@@ -25,7 +27,7 @@ export function createPlacing(iframe: HTMLIFrameElement, { position, zIndex, con
       visibility: 'visible',
       opacity: '1',
       background: 'transparent',
-      'color-scheme': 'normal',
+      'color-scheme': scheme,
     }
     if (inline) Object.assign(style, { width: '100%', height: '100%', 'min-height': '400px' })
     else
@@ -51,6 +53,11 @@ export function createPlacing(iframe: HTMLIFrameElement, { position, zIndex, con
     /** The corner that the widget's owner chose; the tag of the page wins. */
     corner(wanted: unknown): void {
       if (!position) side = wanted === 'bottom-left' ? 'left' : 'right'
+      draw()
+    },
+    /** `light` or `dark`, as the chat is drawn; anything else follows the visitor. */
+    scheme(wanted: unknown): void {
+      if (wanted === 'light' || wanted === 'dark') scheme = wanted
       draw()
     },
     title(frame: HTMLIFrameElement, title: unknown): void {

@@ -10,11 +10,15 @@ import type { PublicConfig } from '../widget/wire'
 
 const config = pageData<PublicConfig>('config')
 const { isInline, scheme, tell } = hostOf()
-dress(config, scheme)
+const shown = dress(config, scheme)
 if (!isInline) {
   const launcher = createLauncher(config)
   // A press that comes before the chat is there is kept for it.
   launcher.addEventListener('click', () => launcher.toggleAttribute('data-pressed', true), { once: true })
   document.body.replaceChildren(launcher)
 }
-tell('shown', { position: config.appearance.position ?? 'bottom-right', title: config.appearance.title })
+tell('shown', {
+  position: config.appearance.position ?? 'bottom-right',
+  title: config.appearance.title,
+  scheme: shown,
+})

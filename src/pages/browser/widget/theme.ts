@@ -24,8 +24,11 @@ function opaque(colour: string): string | null {
 /** Black or white, whichever can be read better on a colour: one of them always reaches 4.5:1. */
 const inkOn = (hex: string): string => (luminance(hex) > 0.179 ? '#000' : '#fff')
 
-/** Puts the owner's looks on the page through the object model, so that the policy of the page needs no exception. */
-export function dress({ appearance }: PublicConfig, scheme: string | null): void {
+/**
+ * Puts the owner's looks on the page through the object model, so that the policy of the page needs no exception.
+ * Returns whether it is light, dark, or as the visitor has it (`auto`).
+ */
+export function dress({ appearance }: PublicConfig, scheme: string | null): string {
   const { style, dataset } = document.documentElement
   const { primaryColor = '', borderRadius, fontFamily = '', theme = 'auto', customCss } = appearance
   const accent = primaryColor ? opaque(primaryColor) : null
@@ -44,4 +47,5 @@ export function dress({ appearance }: PublicConfig, scheme: string | null): void
     sheet.replaceSync(customCss)
     document.adoptedStyleSheets.push(sheet)
   }
+  return wanted
 }
