@@ -1,0 +1,217 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Webhook } from 'standardwebhooks'
+import { eventually } from '../support/eventually'
+import { seededRandom } from '../support/random'
+import { devKeyOf, type ServerProcess, startServerProcess } from '../support/server-process'
+import { createMigratedDatabase } from '../support/store'
+
+type Order = {
+  events: number
+  /** Kills that fall evenly between the events; or one each so many milliseconds, as long as events are published. */
+  kills: { times: number } | { everyMs: number; eventsASecond: number }
+  seed: number
+  /** A Postgres server: two nodes on one database, each with a folder of its own. SQLite has one node. */
+  postgres: string | undefined
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of every shape
+type Answer = any
+
+const RECEIVERS = 3
+/** Of ten answers, how many are refusals. */
+const FAILING = 3
+const LEASE_S = 5
+/** Every so many events start a run of a workflow. */
+const FLOWS = 10
+/** Requests under way at once. */
+const PUBLISHERS = 8
+const PATIENCE_MS = 120_000
+
+/**
+ * Publishes events to three receivers that refuse 30 % of what they get, and starts runs, while nodes are killed (I17,
+ * I38). Each problem is a sentence.
+ */
+export async function runDeliveryKills({ events, kills, seed, postgres }: Order) {
+  const random = seededRandom(seed)
+  const root = mkdtempSync(join(tmpdir(), 'svc-webhooks-'))
+  const database = postgres === undefined ? null : await createMigratedDatabase(postgres)
+  const nodes = new Map<string, ServerProcess>()
+  const receivers = Array.from({ length: RECEIVERS }, () => receiver(() => random.between(1, 10) <= FAILING))
+  const stepped = receiver(() => false)
+  try {
+    return await run()
+  } finally {
+    for (const node of nodes.values()) await node.kill()
+    for (const one of [...receivers, stepped]) one.stop()
+    await database?.drop()
+    rmSync(root, { recursive: true, force: true })
+  }
+
+  async function boot(name: string): Promise<void> {
+    const env = {
+      SVC_EGRESS_ALLOW: '127.0.0.1/32',
+      SVC_JOB_LEASE_SECONDS: String(LEASE_S),
+      SVC_WEBHOOK_RETRY_SCHEDULE: Array(20).fill(1).with(0, 0).join(','),
+      ...(database ? { SVC_DATABASE_URL: database.url } : {}),
+    }
+    nodes.set(name, await startServerProcess({ dataDir: join(root, name), env }))
+  }
+
+  async function run() {
+    await boot('a')
+    const key = devKeyOf(join(root, 'a'))
+    if (database) {
+      mkdirSync(join(root, 'b'), { mode: 0o700 })
+      cpSync(join(root, 'a', 'secrets.json'), join(root, 'b', 'secrets.json'))
+      await boot('b')
+    }
+    const names = [...nodes.keys()]
+    const anyName = () => names[random.between(0, names.length - 1)]!
+    const ask = async (path: string, body?: unknown, more: Record<string, string> = {}): Promise<Answer> => {
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...more }
+      const order = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
+      const response = await fetch(`${nodes.get(anyName())!.url}/api/v1/${path}`, { headers, ...order })
+      if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
+      return response.json()
+    }
+    /** Until it is answered: an Idempotency-Key keeps a repeated request to one effect. */
+    const surely = (path: string, body: unknown, once: string) =>
+      eventually<Answer>(() => ask(path, body, { 'idempotency-key': once }).catch(() => null), Boolean, PATIENCE_MS)
+    const read = (path: string) => eventually<Answer>(() => ask(path).catch(() => null), Boolean, PATIENCE_MS)
+    const { user, active_org_id } = await read('auth/me')
+    const orgId = active_org_id ?? user.id
+    const made = await Promise.all(
+      receivers.map(({ url }, n) => surely('webhooks', { url, event_types: ['order.*'] }, `webhook-${n}`)),
+    )
+    for (const [n, { signing_secret }] of made.entries()) receivers[n]!.verifyWith(signing_secret)
+    const trigger = { triggerType: 'event', triggerConfig: { eventPattern: 'tide.came' } }
+    const turned = { eventType: 'tide.turned', payload: { run: '{{run.id}}' } }
+    const steps = [
+      { type: 'http', name: 'call', config: { url: stepped.url, method: 'POST' } },
+      { type: 'event', name: 'tell', config: turned },
+      { type: 'output', name: 'end', config: { format: 'text', template: 'done' } },
+    ]
+    const { workflow } = await surely('workflows', { name: 'Tide', ...trigger, steps }, 'workflow')
+
+    const published: string[] = []
+    const flows = Math.floor(events / FLOWS)
+    let next = 0
+    const began = performance.now()
+    const publish = async () => {
+      for (let n = next++; n < events; n = next++) {
+        if ('eventsASecond' in kills) {
+          await Bun.sleep(Math.max(0, began + (n / kills.eventsASecond) * 1_000 - performance.now()))
+        }
+        const order = { orgId, eventType: 'order.created', payload: { n } }
+        published.push((await surely('events', order, `event-${n}`)).id)
+        if (n % FLOWS === 0 && n / FLOWS < flows) {
+          await surely('events', { orgId, eventType: 'tide.came', payload: { n } }, `tide-${n}`)
+        }
+      }
+    }
+    const publishing = Promise.all(Array.from({ length: PUBLISHERS }, publish))
+    let killed = 0
+    const kill = async () => {
+      const victim = anyName()
+      await nodes.get(victim)!.kill()
+      killed += 1
+      await boot(victim)
+    }
+    if ('times' in kills) {
+      for (let n = 1; n <= kills.times; n++) {
+        await eventually(() => published.length >= (n * events) / (kills.times + 1), Boolean, PATIENCE_MS)
+        await kill()
+      }
+    } else {
+      while (published.length < events) {
+        const at = performance.now()
+        await kill()
+        await Bun.sleep(Math.max(0, at + kills.everyMs - performance.now()))
+      }
+    }
+    await publishing
+    const ended = performance.now()
+    const arrived = () => receivers.every(({ accepted }) => published.every((id) => accepted.has(id)))
+    const isThere = await eventually(arrived, Boolean, PATIENCE_MS).catch(() => false)
+    const open = async () => {
+      const counts = await Promise.all(
+        ['running', 'paused', 'failed'].map((status) => read(`workflows/${workflow.id}/runs?status=${status}`)),
+      )
+      return counts.flatMap(({ runs }) => runs).length
+    }
+    const rests = async () => (await open()) === 0 || (await Bun.sleep(200), false)
+    const isDone = await eventually(rests, Boolean, PATIENCE_MS).catch(() => false)
+    const afterMs = performance.now() - ended
+
+    const problems: string[] = []
+    const holds = (condition: unknown, problem: string) => void (condition || problems.push(problem))
+    holds(isThere, 'an event did not reach every receiver')
+    holds(isDone, `${await open()} runs did not complete`)
+    holds(new Set(published).size === events, 'an event was stored twice')
+    for (const [n, { got }] of receivers.entries()) {
+      const texts = Map.groupBy(got, ({ headers }) => headers['webhook-id']!)
+      holds(texts.size === events, `receiver ${n} has heard of ${texts.size} events`)
+      const isOne = [...texts].every(
+        ([id, some]) => new Set(some.map(({ body }) => body)).size === 1 && JSON.parse(some[0]!.body).id === id,
+      )
+      holds(isOne, `receiver ${n} got different bytes in two attempts`)
+      holds(receivers[n]!.forged() === 0, `receiver ${n} got signatures that are none`)
+      const { deliveries } = await read(`webhooks/${made[n].id}/stats`)
+      holds(deliveries.successes >= events, `webhook ${n} has ${deliveries.successes} successes on its log`)
+      holds(deliveries.total <= got.length, `webhook ${n} has more attempts on its log than were made`)
+    }
+    const told: string[] = []
+    for (let cursor = ''; ; ) {
+      const page = await read(`events?eventType=tide.turned&limit=100${cursor}`)
+      told.push(...page.events.map(({ payload }: { payload: { run: string } }) => payload.run))
+      if (!page.has_more) break
+      cursor = `&cursor=${encodeURIComponent(page.next_cursor)}`
+    }
+    holds(told.length === flows && new Set(told).size === flows, `${told.length} events of steps for ${flows} runs`)
+    const keys = new Set(stepped.got.map(({ headers }) => headers['idempotency-key']))
+    holds(keys.size === flows, `${keys.size} keys of calls for ${flows} runs`)
+    const attempts = receivers.reduce((sum, { got }) => sum + got.length, 0)
+    return { events, attempts, flows, repeated: stepped.got.length - flows, kills: killed, afterMs, problems }
+  }
+}
+
+function receiver(isBad: () => boolean) {
+  const accepted = new Set<string>()
+  const got: { headers: Record<string, string>; body: string }[] = []
+  let verifier: Webhook | null = null
+  let forged = 0
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      const body = await request.text()
+      const headers = Object.fromEntries(request.headers)
+      got.push({ headers, body })
+      if (verifier && !isVerified(verifier, body, headers)) forged += 1
+      if (isBad()) return new Response(null, { status: 503 })
+      if (headers['webhook-id'] !== undefined) accepted.add(headers['webhook-id'])
+      return new Response(null, { status: 204 })
+    },
+  })
+  return {
+    accepted,
+    got,
+    url: `http://127.0.0.1:${server.port}/`,
+    forged: () => forged,
+    verifyWith: (secret: string) => {
+      verifier = new Webhook(`whsec_${Buffer.from(secret).toString('base64')}`)
+    },
+    stop: () => server.stop(true),
+  }
+}
+
+function isVerified(verifier: Webhook, body: string, headers: Record<string, string>): boolean {
+  try {
+    verifier.verify(body, headers)
+    return true
+  } catch {
+    return false
+  }
+}
