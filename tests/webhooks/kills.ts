@@ -141,7 +141,11 @@ export async function runDeliveryKills({ events, kills, seed, postgres }: Order)
       )
       return counts.flatMap(({ runs }) => runs).length
     }
-    const rests = async () => (await open()) === 0 || (await Bun.sleep(200), false)
+    const rests = async () => {
+      if ((await open()) === 0) return true
+      await Bun.sleep(200)
+      return false
+    }
     const isDone = await eventually(rests, Boolean, PATIENCE_MS).catch(() => false)
     const afterMs = performance.now() - ended
 
