@@ -85,16 +85,20 @@ async function received(request: Request, path: string, type: string, maxBytes: 
     limits: { ...LIMITS, fileSize: maxBytes },
   })
   const ended = Promise.withResolvers<void>()
+  const over = new AbortController()
   const writing: Promise<void>[] = []
   const form: Received = { fields: new Map(), file: null }
   const fail = (error: unknown) => {
     ended.reject(error)
     parser.destroy()
+    // The parser leaves a file that it has begun open, and its writer would wait for the rest for ever.
+    over.abort()
   }
   parser.on('file', (field, stream, filename = '') => {
     form.file = { field, filename }
     stream.once('limit', () => fail(payloadTooLarge(maxBytes)))
-    const written = pipeline(stream as unknown as Readable, createWriteStream(path, { flags: 'wx', mode: 0o600 }))
+    const disk = createWriteStream(path, { flags: 'wx', mode: 0o600 })
+    const written = pipeline(stream as unknown as Readable, disk, { signal: over.signal })
     writing.push(written.catch((error) => fail(notStored(error))))
   })
   parser.on('field', (name, value) => form.fields.set(name, value))

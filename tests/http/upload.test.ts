@@ -84,6 +84,22 @@ describe('a form with a file', () => {
     expect(kept()).toBe(0)
   })
 
+  test.each([1, 300, 70_000, 85_600, 250_000])('%d bytes above the bound, in pieces, is 413 as well', async (more) => {
+    const sent = Buffer.from(`${part('file', 'a.bin', 'x'.repeat(MOST + more))}--x--\r\n`)
+    const body = new ReadableStream<Uint8Array>({
+      async start(pieces) {
+        for (let at = 0; at < sent.length; at += 65_536) {
+          pieces.enqueue(sent.subarray(at, at + 65_536))
+          await Bun.sleep(0)
+        }
+        pieces.close()
+      },
+    })
+    const headers = { 'content-type': 'multipart/form-data; boundary=x', 'content-length': String(sent.length) }
+    expect(await send(body, headers)).toMatchObject({ kind: 'too_large' })
+    expect(kept()).toBe(0)
+  })
+
   const many = Array.from({ length: 40 }, (_, at) => part(`f${at}`, null, 'v')).join('')
   test.each([
     ['two files', 'x', `${part('file', 'a', '1')}${part('file', 'b', '2')}--x--\r\n`, 'more than one file'],
