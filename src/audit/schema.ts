@@ -1,4 +1,5 @@
 import type { OwnerScope } from '../kernel/caller'
+import { form } from '../kernel/form'
 import { defineId, type Id } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
 import { RangeQuery } from '../kernel/range'
@@ -159,7 +160,7 @@ export const Checkpoint = t.Object(
     scope: t.String({ description: 'Owner of the chain: `org:ID` or `user:ID`' }),
     seq: t.Integer({ minimum: 0, description: 'Number of events in the chain when the checkpoint was signed' }),
     hash: t.String({
-      pattern: '^[0-9a-f]{64}$',
+      pattern: form('^[0-9a-f]{64}$', '64 small hexadecimal digits'),
       description: 'Hash of the last of these events; 64 zeros if there were none',
     }),
     signed_at: Timestamp,

@@ -1,3 +1,4 @@
+import { form } from '../kernel/form'
 import { checker, JsonObject, oneOf, type Static, t } from '../kernel/schema'
 import { validationError } from '../kernel/validation'
 import { MANIFEST_LIMITS, Manifest, Words } from '../skills/schema'
@@ -6,7 +7,10 @@ import type { CanvasNode } from './schema'
 /** Triggers of a canvas; the last three are aliases of a manual or event trigger (contract 9.1). */
 const TRIGGERS = ['manual', 'keyword', 'event', 'schedule', 'api', 'webhook_event', 'hook_event'] as const
 
-const Cron = t.String({ pattern: '^[0-9A-Za-z*,/?#-]+( [0-9A-Za-z*,/?#-]+){4}$', maxLength: 128 })
+const Cron = t.String({
+  pattern: form('^[0-9A-Za-z*,/?#-]+( [0-9A-Za-z*,/?#-]+){4}$', 'five cron fields, such as 0 9 * * 1-5'),
+  maxLength: 128,
+})
 const Instruction = t.String({ minLength: 1, maxLength: MANIFEST_LIMITS.promptChars, pattern: '\\S' })
 const FileKeys = t.Array(Manifest.properties.knowledge.items, {
   minItems: 1,
@@ -28,7 +32,7 @@ const CONFIGS = {
   knowledge: t.Object({ fileKeys: FileKeys, files: Manifest.properties.knowledgeFiles }),
   vision: t.Object({
     source: oneOf(['upload', 'url', 'step'] as const),
-    url: t.Optional(t.String({ pattern: '^https?://[^\\s<>"]+$', maxLength: 2_048 })),
+    url: t.Optional(t.String({ pattern: form('^https?://[^\\s<>"]+$', 'an http or https address'), maxLength: 2_048 })),
     step: t.Optional(t.String({ minLength: 1, maxLength: 128 })),
     instructions: Instruction,
   }),

@@ -1,4 +1,5 @@
 import { IGNORED_MEMBERS } from '../completions/schema'
+import { form } from '../kernel/form'
 import { JsonObject, nullable, oneOf, type Static, t } from '../kernel/schema'
 import { McpServer } from '../tools/schema'
 
@@ -8,7 +9,7 @@ const ImagePart = t.Object({
   image_url: t.Object({ url: t.String({ maxLength: 21 * 1024 * 1024 }) }),
 })
 
-const FUNCTION_NAME = '^[A-Za-z0-9_-]{1,64}$'
+const FUNCTION_NAME = form('^[A-Za-z0-9_-]{1,64}$', 'at most 64 letters, digits, hyphens and underscores')
 
 const FunctionCall = t.Object({
   id: t.String({ minLength: 1, maxLength: 128 }),

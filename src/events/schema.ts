@@ -1,4 +1,5 @@
 import type { OwnerScope } from '../kernel/caller'
+import { form } from '../kernel/form'
 import { defineId, type Id } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
 import { RangeQuery } from '../kernel/range'
@@ -34,7 +35,7 @@ export const defineInternalEvent = <Data extends object>(type: string): EventKin
 
 /** Longest name or pattern of an event (contract 11.2). */
 const MOST_CHARS = 128
-const TYPE = '^[a-z0-9_]+(\\.[a-z0-9_]+)*$'
+const TYPE = form('^[a-z0-9_]+(\\.[a-z0-9_]+)*$', 'dotted words of small letters, digits and _, such as order.created')
 const PATTERN = /^(?:\*|[a-z0-9_]+)(?:\.(?:\*|[a-z0-9_]+))*$/
 
 /** Whether `text` is an event pattern: dotted words, with `*` for any word (contract 11.1). */

@@ -1,4 +1,5 @@
 import { AppError, type ErrorDetail, said } from './errors'
+import { wordsOf } from './form'
 import { checked, SchemaRefusal, type Static, type TSchema } from './schema'
 
 /** One finding of a schema check, as the framework hands it back. */
@@ -82,8 +83,12 @@ const FORMATS: Record<string, string> = {
 /** The schema pattern of strings that must not be blank. */
 const NOT_BLANK = '\\S'
 
-/** Shows a short pattern in the message; a long one would not help the reader. */
-const formOf = (pattern: string): string => (pattern.length <= 48 ? `: ${pattern}` : '')
+/** In words where the schema has them. A short pattern is shown; a long one would not help the reader. */
+function wantedForm(pattern: string): string {
+  const words = wordsOf(pattern)
+  if (words) return `; it must be ${words}`
+  return `, which does not have the right form${pattern.length <= 48 ? `: ${pattern}` : ''}`
+}
 
 function sentence({ keyword, params, message }: Finding, value: unknown, shown: string): string {
   const limit = params.limit as number
@@ -107,9 +112,7 @@ function sentence({ keyword, params, message }: Finding, value: unknown, shown: 
     case 'maxProperties':
       return `has too many members; at most ${limit} are allowed`
     case 'pattern':
-      return String(params.pattern) === NOT_BLANK
-        ? 'is blank'
-        : `is ${shown}, which does not have the right form${formOf(String(params.pattern))}`
+      return String(params.pattern) === NOT_BLANK ? 'is blank' : `is ${shown}${wantedForm(String(params.pattern))}`
     case 'format':
       return `is ${shown}; it must be ${FORMATS[params.format as string] ?? `a ${params.format}`}`
     case 'additionalProperties':

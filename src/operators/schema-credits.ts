@@ -1,4 +1,5 @@
 import { LimitsPatch } from '../billing/schema'
+import { form } from '../kernel/form'
 import { MOST_CENTS } from '../kernel/money'
 import { PageQuery } from '../kernel/page'
 import { nullable, pageOf, type Static, Timestamp, t } from '../kernel/schema'
@@ -11,7 +12,9 @@ export const NewAdjustment = t.Object({
   owner: Ref,
   amount_cents: t.Number({ minimum: -MOST_CENTS, maximum: MOST_CENTS }),
   note: t.Optional(t.String({ maxLength: 500 })),
-  idempotency_key: t.Optional(t.String({ pattern: '^[A-Za-z0-9\\-_.:]{1,200}$' })),
+  idempotency_key: t.Optional(
+    t.String({ pattern: form('^[A-Za-z0-9\\-_.:]{1,200}$', 'at most 200 letters, digits and - _ . :') }),
+  ),
 })
 export type NewAdjustment = Static<typeof NewAdjustment>
 

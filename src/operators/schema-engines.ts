@@ -1,4 +1,5 @@
 import { UPSTREAM_KINDS, UPSTREAM_SETTINGS } from '../engines'
+import { form } from '../kernel/form'
 import { nullable, oneOf, type Static, t } from '../kernel/schema'
 
 /** One target of a service engine; tenants never see it. */
@@ -28,9 +29,11 @@ export const EngineTests = t.Object({ tests: t.Array(EngineTest) })
 
 /** Body of `POST /ops/v1/engines`. The key is sent over the socket only, and stored in a file of its own. */
 export const NewEngine = t.Object({
-  name: t.String({ pattern: '^[a-z0-9][a-z0-9-]{0,31}$' }),
+  name: t.String({
+    pattern: form('^[a-z0-9][a-z0-9-]{0,31}$', 'at most 32 small letters, digits and hyphens, no hyphen first'),
+  }),
   kind: oneOf(UPSTREAM_KINDS),
-  base_url: t.Optional(t.String({ pattern: '^https?://[^\\s]+$' })),
+  base_url: t.Optional(t.String({ pattern: form('^https?://[^\\s]+$', 'an http or https address') })),
   models: t.Array(t.String({ minLength: 1, maxLength: 200 }), { minItems: 1, maxItems: 20 }),
   api_key: t.Optional(t.String({ minLength: 1, maxLength: 4_096 })),
   settings: t.Optional(t.Object(UPSTREAM_SETTINGS, { description: 'As in svc.server.json (contract 28.4)' })),
@@ -58,10 +61,13 @@ export type RemovedEngine = Static<typeof RemovedEngine>
 
 /** Body of `PUT /ops/v1/engines/map/{mode}`. */
 export const EngineMap = t.Object({
-  targets: t.Array(t.String({ pattern: '^[a-z0-9-]+:.+$', maxLength: 250 }), {
-    maxItems: 20,
-    description: 'name:model, best first; none leaves the mode to what answers every text mode',
-  }),
+  targets: t.Array(
+    t.String({ pattern: form('^[a-z0-9-]+:.+$', 'an engine and its model, such as main:big-model'), maxLength: 250 }),
+    {
+      maxItems: 20,
+      description: 'name:model, best first; none leaves the mode to what answers every text mode',
+    },
+  ),
 })
 export type EngineMap = Static<typeof EngineMap>
 

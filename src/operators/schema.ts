@@ -1,5 +1,6 @@
 import { AuditEvent, AuditExport, AuditQuery } from '../audit/schema'
 import { OPERATOR_ROLES, SCOPES, TIERS } from '../kernel/caller'
+import { form } from '../kernel/form'
 import { defineId, type Id } from '../kernel/ids'
 import { MOST_CENTS } from '../kernel/money'
 import { PageQuery } from '../kernel/page'
@@ -77,7 +78,9 @@ export const NewGrant = t.Object({
   checkout: t.Optional(t.String({ maxLength: 64 })),
   expires_at: t.Optional(nullable({ ...Timestamp, description: 'When the unspent rest expires; default: never' })),
   note: t.Optional(t.String({ maxLength: 500 })),
-  idempotency_key: t.Optional(t.String({ pattern: '^[A-Za-z0-9\\-_.:]{1,200}$' })),
+  idempotency_key: t.Optional(
+    t.String({ pattern: form('^[A-Za-z0-9\\-_.:]{1,200}$', 'at most 200 letters, digits and - _ . :') }),
+  ),
 })
 export type NewGrant = Static<typeof NewGrant>
 
@@ -171,7 +174,7 @@ export type OperatorKeyId = Id<'operator_key'>
 
 /** Body of `POST /ops/v1/operators`. */
 export const NewOperator = t.Object({
-  name: t.String({ minLength: 1, maxLength: 64, pattern: '^[^\\s]' }),
+  name: t.String({ minLength: 1, maxLength: 64, pattern: form('^[^\\s]', 'a name that begins with no blank') }),
   role: oneOf(OPERATOR_ROLES),
   expires_at: t.Optional(nullable(Timestamp)),
 })

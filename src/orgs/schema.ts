@@ -1,3 +1,4 @@
+import { form } from '../kernel/form'
 import { defineId, type Id, OrgId, UserId } from '../kernel/ids'
 import { nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 
@@ -27,7 +28,10 @@ export type PlatformRole = (typeof PLATFORM_ROLES)[number]
 export const ORG_TYPES = ['team', 'agency', 'carrier', 'fmo', 'mga', 'broker'] as const
 export type OrgType = (typeof ORG_TYPES)[number]
 
-const SLUG_PATTERN = '^[a-z0-9]+(-[a-z0-9]+)*$'
+const SLUG_PATTERN = form(
+  '^[a-z0-9]+(-[a-z0-9]+)*$',
+  'small letters and digits with single hyphens between, such as my-team',
+)
 
 /** An organization as one of its members sees it (contract 18.4). */
 export const Org = t.Object(

@@ -1,3 +1,4 @@
+import { form } from '../kernel/form'
 import { JsonObject, nullable, oneOf, type Static, t } from '../kernel/schema'
 
 export const SKILL_CATEGORIES = ['productivity', 'domain', 'integration', 'automation', 'creative'] as const
@@ -15,24 +16,38 @@ const SKILL_PERMISSIONS = [
 
 const TRIGGER_TYPES = ['manual', 'keyword', 'event', 'schedule'] as const
 
-const SLUG_PATTERN = '^[a-z0-9][a-z0-9-]*[a-z0-9]$'
+const SLUG_PATTERN = form(
+  '^[a-z0-9][a-z0-9-]*[a-z0-9]$',
+  'small letters, digits and hyphens, beginning and ending with a letter or digit, such as email-drafter',
+)
 const NUMBER = '(0|[1-9]\\d{0,8})'
 /** A pre-release identifier: a number without leading zeros, or a word. */
 const PRE = '(0|[1-9]\\d*|\\d*[A-Za-z-][0-9A-Za-z-]*)'
 /** Semver 2.0 with pre-release and build parts. */
-const VERSION_PATTERN = `^${NUMBER}\\.${NUMBER}\\.${NUMBER}(-${PRE}(\\.${PRE})*)?(\\+[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?$`
+const VERSION_PATTERN = form(
+  `^${NUMBER}\\.${NUMBER}\\.${NUMBER}(-${PRE}(\\.${PRE})*)?(\\+[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?$`,
+  'a semantic version such as 1.0.0 or 2.1.0-beta.1',
+)
 /** One non-blank line without control characters and characters that change the text direction. */
-const SHOWN = '^(?=.*\\S)[^\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069]*$'
-const HTTP_URL = '^https?://[^\\s<>"]+$'
-const EMAIL = '^[^\\s@<>"]+@[^\\s@<>"]+$'
-const SPDX = '^[A-Za-z0-9][A-Za-z0-9.+-]*( (AND|OR|WITH) [A-Za-z0-9][A-Za-z0-9.+-]*)*$'
+const SHOWN = form(
+  '^(?=.*\\S)[^\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069]*$',
+  'one line that shows something, without control characters',
+)
+const HTTP_URL = form('^https?://[^\\s<>"]+$', 'an http or https address')
+const EMAIL = form('^[^\\s@<>"]+@[^\\s@<>"]+$', 'an e-mail address')
+const SPDX = form(
+  '^[A-Za-z0-9][A-Za-z0-9.+-]*( (AND|OR|WITH) [A-Za-z0-9][A-Za-z0-9.+-]*)*$',
+  'an SPDX identifier such as MIT or Apache-2.0',
+)
 
 /**
  * Path of a bundled file: relative, without drive letters and `..`; it may begin with `./`. Excluded are also control characters, characters
  * that change the text direction, and the brackets that enclose a quoted file's path.
  */
-const FILE_PATH =
-  '^(?:\\./)*(?!/)(?![A-Za-z]:)(?!.*(?<![^/])\\.{1,2}(/|$))[^\\\\\\[\\]\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff]{1,256}$'
+const FILE_PATH = form(
+  '^(?:\\./)*(?!/)(?![A-Za-z]:)(?!.*(?<![^/])\\.{1,2}(/|$))[^\\\\\\[\\]\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff]{1,256}$',
+  'a relative path inside the bundle, without "..", such as knowledge/faq.md',
+)
 
 export const MANIFEST_LIMITS = {
   promptChars: 20_000,
@@ -59,7 +74,7 @@ export const SKILL_FIELDS = {
 } as const
 
 export const ManifestTool = t.Object({
-  name: t.String({ pattern: '^[a-z0-9_]+$', maxLength: 64 }),
+  name: t.String({ pattern: form('^[a-z0-9_]+$', 'small letters, digits and underscores'), maxLength: 64 }),
   description: t.String({ maxLength: 4_096 }),
   inputSchema: t.Optional(JsonObject),
   outputSchema: t.Optional(JsonObject),

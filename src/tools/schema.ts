@@ -1,4 +1,5 @@
 import { SCOPES } from '../kernel/caller'
+import { form } from '../kernel/form'
 import { JsonObject, nullable, oneOf, type Static, t } from '../kernel/schema'
 import { CATEGORIES, PERMISSION_LEVELS } from './tool'
 
@@ -7,7 +8,7 @@ export type { AskedCall, MadeThings, ToolOutcome, Toolset } from './tool'
 /** A tool defined in a request (contract 2.1). */
 export const InlineTool = t.Object(
   {
-    name: t.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' }),
+    name: t.String({ pattern: form('^[A-Za-z0-9_-]{1,64}$', 'at most 64 letters, digits, hyphens and underscores') }),
     description: t.String({ maxLength: 4_096 }),
     input_schema: t.Optional(JsonObject),
     endpoint: t.Optional(
@@ -26,7 +27,7 @@ export type InlineTool = Static<typeof InlineTool>
 export const McpServer = t.Object(
   {
     type: t.Literal('mcp'),
-    server_label: t.String({ pattern: '^[a-z0-9-]{1,32}$' }),
+    server_label: t.String({ pattern: form('^[a-z0-9-]{1,32}$', 'at most 32 small letters, digits and hyphens') }),
     server_url: t.String({ maxLength: 2_048 }),
     headers: t.Optional(
       t.Record(t.String({ maxLength: 128 }), t.String({ maxLength: 2_048 }), {

@@ -1,4 +1,5 @@
 import { EventId } from '../events/schema'
+import { form } from '../kernel/form'
 import { defineId, type Id, OrgId } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
 import { nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
@@ -9,7 +10,10 @@ export const DeliveryId = defineId('delivery')
 export type DeliveryId = Id<'delivery'>
 
 /** `*`, `prefix.*`, or a dotted name (contract 14.1). */
-const SUBSCRIBED = '^(\\*|[a-z0-9_]+(\\.[a-z0-9_]+)*\\.\\*|[a-z0-9_]+(\\.[a-z0-9_]+)+)$'
+const SUBSCRIBED = form(
+  '^(\\*|[a-z0-9_]+(\\.[a-z0-9_]+)*\\.\\*|[a-z0-9_]+(\\.[a-z0-9_]+)+)$',
+  'an event type such as job.completed, a family such as job.*, or *',
+)
 const EventTypes = t.Array(t.String({ pattern: SUBSCRIBED, maxLength: 128 }), {
   minItems: 1,
   maxItems: 100,
@@ -95,7 +99,12 @@ export type Rotated = Static<typeof Rotated>
 /** What a test sends; without it, `completion.created` (contract 14.1). */
 export const TestOrder = t.Optional(
   t.Object({
-    event_type: t.Optional(t.String({ pattern: '^[a-z0-9_]+(\\.[a-z0-9_]+)+$', maxLength: 128 })),
+    event_type: t.Optional(
+      t.String({
+        pattern: form('^[a-z0-9_]+(\\.[a-z0-9_]+)+$', 'an event type such as job.completed'),
+        maxLength: 128,
+      }),
+    ),
     data: t.Optional(t.Record(t.String(), t.Unknown(), { description: 'Its data; `_test` is added to it' })),
   }),
 )

@@ -1,5 +1,6 @@
 import { Attachment } from '../completions/schema'
 import { MessageId } from '../conversations/schema'
+import { form } from '../kernel/form'
 import { defineId, type Id } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
 import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
@@ -137,7 +138,12 @@ export type Typed = Static<typeof Typed>
 
 export const NewWidgetSession = t.Optional(
   t.Object({
-    visitor_id: t.Optional(t.String({ pattern: '^[\\w.:-]{1,64}$', description: 'Random id that the page keeps' })),
+    visitor_id: t.Optional(
+      t.String({
+        pattern: form('^[\\w.:-]{1,64}$', 'at most 64 letters, digits and _ . : -'),
+        description: 'Random id that the page keeps',
+      }),
+    ),
     page_url: t.Optional(t.String({ maxLength: 2_048 })),
     turnstile_token: t.Optional(t.String({ maxLength: 4_096 })),
     preview_token: t.Optional(t.String({ maxLength: 512 })),

@@ -1,3 +1,4 @@
+import { form } from '../kernel/form'
 import { defineId, type Id, KeyId } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
 import { RangeQuery } from '../kernel/range'
@@ -9,8 +10,8 @@ export type WidgetId = Id<'widget'>
 const Words = (maxLength: number, description?: string) =>
   t.String({ maxLength, ...(description ? { description } : {}) })
 const Link = Words(2_048, 'https address; empty: none')
-const COLOR = '^(#[0-9a-fA-F]{3,8}|[a-z]{3,30})$'
-const FONT = '^[\\w ,\'"-]{1,200}$'
+const COLOR = form('^(#[0-9a-fA-F]{3,8}|[a-z]{3,30})$', 'a hex colour such as #0a7cff, or a colour name')
+const FONT = form('^[\\w ,\'"-]{1,200}$', 'names of fonts with commas between, such as Inter, sans-serif')
 
 const appearance = {
   primaryColor: t.String({ pattern: COLOR, description: 'Hex colour or a colour name' }),

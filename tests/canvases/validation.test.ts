@@ -162,7 +162,7 @@ const CONFIGS: [what: string, drawn: CanvasGraph, says: string][] = [
     '"inputSchema.properties"',
   ],
   ['knowledge without files', holding('knowledge', { fileKeys: [] }), '"fileKeys" is empty'],
-  ['a file out of the bundle', holding('knowledge', { fileKeys: ['../../etc/passwd'] }), 'right form'],
+  ['a file out of the bundle', holding('knowledge', { fileKeys: ['../../etc/passwd'] }), 'must be a relative path'],
   [
     'text of a file it does not name',
     holding('knowledge', { fileKeys: ['a.md'], files: { 'b.md': 'x' } }),

@@ -71,13 +71,13 @@ const REFUSED: [string, Record<string, unknown>, string, string][] = [
     'a tool name with a space',
     { tools: [{ name: 'a b', description: 'x' }] },
     'tools[0].name',
-    'does not have the right form',
+    'it must be at most',
   ],
   [
     'a tool name of 65 characters',
     { tools: [{ name: 'a'.repeat(65), description: 'x' }] },
     'tools[0].name',
-    'does not have the right form',
+    'it must be at most',
   ],
   [
     'a tool without description',

@@ -1,4 +1,5 @@
 import { JobId } from '../../jobs/schema'
+import { form } from '../../kernel/form'
 import { defineId, type Id } from '../../kernel/ids'
 import { oneOf, type Static, Timestamp, t } from '../../kernel/schema'
 
@@ -20,7 +21,7 @@ export const VideoOrder = t.Object(
     prompt: t.Optional(t.String({ maxLength: 32_000, description: 'Required: what to show' })),
     duration: t.Optional(
       t.String({
-        pattern: '^([1-9]|[1-5][0-9]|60)s$',
+        pattern: form('^([1-9]|[1-5][0-9]|60)s$', 'whole seconds from 1s to 60s, such as 5s'),
         default: '5s',
         description: 'Seconds as `<n>s`, 1 to 60',
       }),

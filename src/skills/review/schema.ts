@@ -10,21 +10,6 @@ import { type Finding, fail, warn } from './check'
 
 const shape = checker(Manifest)
 
-/** Readable descriptions of the patterns, for error messages. */
-const FORMS: readonly [path: RegExp, form: string][] = [
-  [/^slug$/, 'small letters, digits and hyphens, beginning and ending with a letter or digit, such as email-drafter'],
-  [/^version$/, 'a semantic version such as 1.0.0 or 2.1.0-beta.1'],
-  [/^tools\[\d+\]\.name$/, 'small letters, digits and underscores'],
-  [/^knowledge\[\d+\]$/, 'a relative path inside the bundle, without "..", such as knowledge/faq.md'],
-  [
-    /^(name|author\.name|trigger\.config\.(keywords\[\d+\]|eventPattern|cron))$/,
-    'one line that shows something, without control characters',
-  ],
-  [/^author\.email$/, 'an e-mail address'],
-  [/^(author\.url|repository)$/, 'an http or https address'],
-  [/^license$/, 'an SPDX identifier such as MIT or Apache-2.0'],
-]
-
 type Read = {
   manifest: SkillManifest | null
   findings: Finding[]
@@ -50,13 +35,7 @@ export function readManifest(written: Readonly<Record<string, unknown>>): Read {
 function problemsOfShape(known: Record<string, unknown>): Finding[] {
   const issues = shape.issues(known).map((issue) => ({ ...issue, path: issue.path.split('.') }))
   const { details = [] } = validationError(issues, known)
-  return details.map(({ path, message }) => {
-    const form = message.includes('right form') ? FORMS.find(([where]) => where.test(path))?.[1] : undefined
-    return fail(
-      path,
-      form ? message.replace(/, which does not have the right form.*$/, `; it must be ${form}.`) : message,
-    )
-  })
+  return details.map(({ path, message }) => fail(path, message))
 }
 
 function problemsOfTools({ tools }: SkillManifest): Finding[] {
