@@ -46,7 +46,7 @@ export const trace = defineCommand({
     const found = expectData(
       await connection
         .ops()
-        .trace({ ref: encodeURIComponent(request) })
+        .requests({ ref: encodeURIComponent(request) })
         .get({ query }),
     )
     if (formatOf(shell.globals) === 'table' && !shell.globals.fields) draw(shell, found)

@@ -4,12 +4,15 @@ import { capital, readNumber, spell } from './words'
 const ECHO =
   /^(?:please\s+)?(?:say|repeat|echo|reply|respond|answer|print|output|write)(?:\s+(?:back|only|just|exactly|verbatim|with|after me|the (?:exact )?(?:words?|text|phrase|string)|this))*(\s*:\s*|\s+)(?:["“'`](.+)["”'`]|(.+?))\s*$/is
 
+/** The inside of what begins and ends with three backticks, of which one was taken for a quotation mark. */
+const isFence = (text: string): boolean => text.startsWith('``') && text.endsWith('``')
+
 /** `Reply with exactly: OK`, `say "yes"`: only when the words to repeat are marked or very short. */
 export const echo: Skill = ({ prompt }) => {
   const found = ECHO.exec(prompt.trim())
   if (!found) return null
   const [, mark, quotedText, bareText] = found
-  if (quotedText) return quotedText
+  if (quotedText) return isFence(quotedText) ? `\`${quotedText}\`` : quotedText
   const marked = mark!.includes(':') || /\b(?:exactly|verbatim|only|just|after me)\b/i.test(prompt)
   const words = bareText!.split(/\s+/).length
   if (/^(?:say|repeat|echo)\b/i.test(prompt) && words <= 3) return bareText!

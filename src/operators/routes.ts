@@ -198,7 +198,7 @@ const serverRoutes = (operators: OperatorService, edge: Edge) =>
       role: 'any',
       response: { 200: answer(words.Verification) },
     })
-    .get('/trace/:ref', (context) => operators.trace(toOperatorCall(context), context.params.ref, context.query), {
+    .get('/requests/:ref', (context) => operators.trace(toOperatorCall(context), context.params.ref, context.query), {
       params: ByRef,
       query: checkedQuery(TraceQuery),
       response: { 200: answer(RequestTrace), ...errors(400, 404) },

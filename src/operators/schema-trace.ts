@@ -6,7 +6,7 @@ export const TraceQuery = t.Object({
 })
 export type TraceQuery = Static<typeof TraceQuery>
 
-/** Answer of `GET /ops/v1/trace/{ref}`. */
+/** Answer of `GET /ops/v1/requests/{ref}`. */
 export const RequestTrace = t.Object({
   object: t.Literal('trace'),
   id: t.String(),

@@ -9,7 +9,8 @@ import type { Store, Tx } from '../kernel/store'
 import { ExpressionFault, fillIn, TooMuchText } from '../text'
 import { type Outcomes, RunMoved } from './outcome'
 import { runRepository as rows } from './repository'
-import { MOST_EXECUTED, MOST_OUTPUT_BYTES, RUN_JOB, TIME_LIMIT_MS } from './rules'
+import { MOST_EXECUTED, MOST_OUTPUT_BYTES, MOST_RUN_BYTES, RUN_JOB, TIME_LIMIT_MS } from './rules'
+import { sumOfOutputs } from './run-page'
 import type { Step, StepType, WorkflowRunId } from './schema'
 import type { createSteps } from './steps'
 import { CHECKS, UNFILLED } from './steps/kinds'
@@ -96,7 +97,7 @@ export function registerRuns({ store, clock, jobs, unattended, outcomes, steps, 
     const done = await rows.steps(store.read, [row.id])
     let kept: RunRow | null = null
     const keep = async (tx: Tx, result: Done): Promise<void> => {
-      kept = await outcomes.stepEnded(tx, row, begun, bounded(result))
+      kept = await outcomes.stepEnded(tx, row, begun, bounded(result, done))
     }
     try {
       const doing = prepare(row, { at, done, caller, signal, keep })
@@ -106,7 +107,7 @@ export function registerRuns({ store, clock, jobs, unattended, outcomes, steps, 
       if (result instanceof Paused) return await store.write((tx) => outcomes.paused(tx, row, begun, result.pause))
       return await store.write(async (tx) => {
         await result.effects?.(tx)
-        return outcomes.stepEnded(tx, row, begun, bounded(result))
+        return outcomes.stepEnded(tx, row, begun, bounded(result, done))
       })
     } catch (error) {
       const problem = problemOf(error, signal)
@@ -187,10 +188,13 @@ function assertFilled(type: StepType, filled: object): void {
     throw new StepFailure(`"${issue.path || 'config'}" ${issue.message}, once its placeholders were filled in.`)
 }
 
-function bounded(result: Done): Done {
+/** The result without an output that is too large, alone or with those of the steps before. */
+function bounded(result: Done, before: readonly StepRow[]): Done {
   const size = Buffer.byteLength(JSON.stringify(result.output ?? null))
-  if (size <= MOST_OUTPUT_BYTES) return result
-  return { ...result, output: null, error: `its output has ${size} bytes; at most ${MOST_OUTPUT_BYTES} are kept` }
+  const without = (error: string): Done => ({ ...result, output: null, error })
+  if (size > MOST_OUTPUT_BYTES) return without(`its output has ${size} bytes; at most ${MOST_OUTPUT_BYTES} are kept`)
+  if (size + sumOfOutputs(before) <= MOST_RUN_BYTES) return result
+  return without(`the outputs of this run have more than ${MOST_RUN_BYTES} bytes with that of this step`)
 }
 
 /** A sentence for what the step itself caused; anything else is thrown on, and the step tried again. */

@@ -11,6 +11,7 @@ import { canvasChanged } from './errors'
 import { presentRun } from './present'
 import { runRepository as rows } from './repository'
 import { workflow } from './resource'
+import { pageOfRuns } from './run-page'
 import {
   type CanvasNodeState,
   type CanvasRun,
@@ -97,15 +98,8 @@ export function createFromCanvas({ store, clock, canvases, workflows, read }: De
   async function listRuns({ caller }: Call<Caller>, id: string, query: RunQuery) {
     const found = await ofCanvas(store.read, caller, id)
     if (!found) return { runs: [], has_more: false, next_cursor: null }
-    const page = await rows.list(store.read, found.id, query)
-    const steps = Map.groupBy(
-      await rows.steps(
-        store.read,
-        page.items.map((one) => one.id),
-      ),
-      (step) => step.run_id,
-    )
-    return { runs: page.items.map((run) => onNodes(run, steps.get(run.id) ?? [])), ...pageFields(page) }
+    const page = await pageOfRuns(store.read, found.id, query)
+    return { runs: page.items.map(({ run, steps }) => onNodes(run, steps)), ...pageFields(page) }
   }
 
   async function getRun({ caller }: Call<Caller>, id: string, runId: string): Promise<{ run: CanvasRun }> {

@@ -14,3 +14,7 @@ export const STEP_PAUSE_MS = 86_400_000
 export const KEPT_MS = 30 * 86_400_000
 /** Largest output of a step, as JSON. */
 export const MOST_OUTPUT_BYTES = 512 * 1024
+/** Largest sum of them in a run: each further step reads them all. */
+export const MOST_RUN_BYTES = 2 * 1024 * 1024
+/** At which a page of runs ends. */
+export const MOST_LISTED_BYTES = 4 * 1024 * 1024

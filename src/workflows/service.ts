@@ -19,6 +19,7 @@ import { runRepository as rows } from './repository'
 import { workflow } from './resource'
 import { assertSteps, assertTrigger, nextOf } from './review'
 import { KEPT_MS, WAIT_MS } from './rules'
+import { pageOfRuns } from './run-page'
 import { type NewRun, type NewWorkflow, type RunQuery, type RunReply, type Verdict, WorkflowRunId } from './schema'
 import { behalfIn, createStart } from './start'
 import { createSteps, type StepDeps } from './steps'
@@ -127,15 +128,8 @@ export function createWorkflows(deps: Deps) {
 
   async function listRuns({ caller }: Call<Caller>, id: string, query: RunQuery) {
     const found = await workflows.find(store.read, caller, id)
-    const page = await rows.list(store.read, found.id, query)
-    const steps = Map.groupBy(
-      await rows.steps(
-        store.read,
-        page.items.map((one) => one.id),
-      ),
-      (step) => step.run_id,
-    )
-    return { runs: page.items.map((one) => presentRun(one, steps.get(one.id) ?? [])), ...pageFields(page) }
+    const page = await pageOfRuns(store.read, found.id, query)
+    return { runs: page.items.map(({ run, steps }) => presentRun(run, steps)), ...pageFields(page) }
   }
 
   async function getRun({ caller }: Call<Caller>, which: WhichRun): Promise<RunReply> {

@@ -13,6 +13,8 @@ const ANSWERS: [string, string][] = [
   ['Count from 98 to 101', '98, 99, 100, 101.'],
   ['Reply with exactly: OK', 'OK'],
   ['Say "tea, please"', 'tea, please'],
+  ['Repeat exactly: `ls -l`', 'ls -l'],
+  ['Repeat exactly:\n```js\nlet a = 1\n```', '```js\nlet a = 1\n```'],
   ['What is 12 * 7 + 3?', '12 * 7 + 3 = 87'],
   ['2+2', '2+2 = 4'],
   ['15% of 80', '15% of 80 = 12'],

@@ -18,7 +18,7 @@ const run = cliOver(world)
 const ops = operatorSender(world)
 const ada = await world.person({ ofOrg: true })
 type Step = { kind: string; name: string; ms: number; facts: Record<string, unknown> }
-const traceOf = async (id: string) => (await ops('GET', `trace/${id}`)).body
+const traceOf = async (id: string) => (await ops('GET', `requests/${id}`)).body
 const idOf = (reply: { headers: Headers }) => reply.headers.get('x-request-id')!
 
 test('a request is told whole: stages, attempts with their true errors, money and record', async () => {
@@ -61,7 +61,7 @@ test('what was stored of a request is found by its owner alone; a request of nob
   expect(JSON.parse(stdout)).toMatchObject({ id, owner: `org:${ada.orgId}`, audit: [{ action: 'completion.created' }] })
   expect((await run(['trace', 'req_nobody'])).exitCode).toBe(3)
   const bob = await world.person({ ofOrg: true })
-  const asBob = await ops('GET', `trace/${id}?owner=${bob.orgId}`)
+  const asBob = await ops('GET', `requests/${id}?owner=${bob.orgId}`)
   expect([asBob.body.ledger, asBob.body.audit]).toEqual([[], []])
 })
 

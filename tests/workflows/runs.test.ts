@@ -35,6 +35,26 @@ describe('a run (contract 10)', () => {
     expect(body.run).toMatchObject({ status: 'failed', error: 'rejected', stepsCompleted: 1 })
   })
 
+  test('keeps 2 MB of outputs: a loop that makes more fails, and a page of such runs ends early', async () => {
+    const ada = await world.person()
+    const grow = { type: 'transform', config: { template: '{{trigger.x}}'.repeat(8) }, onSuccess: 0 }
+    const id = await made(ada, [grow])
+    const runs = await Promise.all(
+      [1, 2, 3, 4].map(() => ada.send('POST', `workflows/${id}/run`, { triggerData: { x: 'x'.repeat(60_000) } })),
+    )
+    for (const { body } of runs) {
+      const run = await ended(ada, { id, run: body.run })
+      expect([run.status, run.stepsCompleted]).toEqual(['failed', 4])
+      expect(run.error).toContain('the outputs of this run have more than 2097152 bytes')
+    }
+    const first = (await ada.send('GET', `workflows/${id}/runs`)).body
+    expect([first.runs.length, first.has_more]).toEqual([3, true])
+    const rest = (await ada.send('GET', `workflows/${id}/runs?cursor=${first.next_cursor}`)).body
+    expect([...first.runs, ...rest.runs].map((run: { id: string }) => run.id).sort()).toEqual(
+      runs.map(({ body }) => body.run.id).sort(),
+    )
+  })
+
   test('waits for an approval, and goes on with it', async () => {
     const ada = await world.person()
     const waiting = await ran(ada, [ASK, SAY])
