@@ -67,12 +67,7 @@ const REFUSED: [string, Record<string, unknown>, string, string][] = [
   ['21 skills', { skills: many(21, (at) => `s${at}`) }, 'skills', 'has 21 entries; at most 20 are allowed'],
   ['skills as a word', { skills: 'one' }, 'skills', 'it must be a list'],
   ['65 tools', { tools: many(65, (at) => ({ name: `t${at}`, description: 'x' })) }, 'tools', 'at most 64 are allowed'],
-  [
-    'a tool name with a space',
-    { tools: [{ name: 'a b', description: 'x' }] },
-    'tools[0].name',
-    'it must be at most',
-  ],
+  ['a tool name with a space', { tools: [{ name: 'a b', description: 'x' }] }, 'tools[0].name', 'it must be at most'],
   [
     'a tool name of 65 characters',
     { tools: [{ name: 'a'.repeat(65), description: 'x' }] },

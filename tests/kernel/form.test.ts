@@ -13,6 +13,8 @@ const refusal = (pattern: string): string => {
 }
 
 test('what a pattern asks for is said in words; the pattern itself only where nobody wrote them', () => {
-  expect(refusal(form('^[0-9]{2}$', 'two digits, such as 42'))).toBe('"size" is "x!"; it must be two digits, such as 42.')
+  expect(refusal(form('^[0-9]{2}$', 'two digits, such as 42'))).toBe(
+    '"size" is "x!"; it must be two digits, such as 42.',
+  )
   expect(refusal('^[0-9]{3}$')).toBe('"size" is "x!", which does not have the right form: ^[0-9]{3}$.')
 })
