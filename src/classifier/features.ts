@@ -13,6 +13,12 @@ const HEAD_CHARS = 700
 const TAIL_CHARS = 300
 const MOST_WORDS = 160
 
+/** Where the sum of each kind of feature begins. */
+const KIND = Object.fromEntries([...'wpsbencr#'].map((kind) => [kind, mixed(0x811c9dc5, kind)])) as Record<
+  'w' | 'p' | 's' | 'b' | 'e' | 'n' | 'c' | 'r' | '#',
+  number
+>
+
 /** Combining accents of Latin, Greek and Cyrillic letters; other scripts keep their vowel signs. */
 const ACCENTS = /[\u0300-\u036f]/g
 const TOKEN =
@@ -22,47 +28,55 @@ const QUOTED = /["“„«「『][^"”“»」』\n]{2,120}["”“»」』]/g
 const WORD = /^[\p{L}\p{M}]/u
 const SPACELESS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u
 
+/** Where in a text's list a slot stands, from one on; all zero between two texts. A map takes half of the time. */
+const places = new Int32Array(SLOTS)
+
 /** The slots of a text and their weights, which form a vector of length 1. */
 export function featuresOf(text: string): Features {
   const tokens = tokensOf(text)
-  const counts = new Map<number, number>()
-  const add = (feature: string, weight: number) => {
-    const slot = hash(feature)
-    counts.set(slot, (counts.get(slot) ?? 0) + weight)
+  const slots: number[] = []
+  const counts: number[] = []
+  const add = (sum: number, weight: number) => {
+    const slot = slotOf(sum)
+    const at = places[slot]!
+    if (at) counts[at - 1]! += weight
+    else places[slot] = counts.push(weight)
+    if (!at) slots.push(slot)
   }
   let before = '^'
   let beforeThat = '^'
   for (const [index, token] of tokens.entries()) {
-    add(`w${token}`, 1)
-    add(`p${before} ${token}`, 0.8)
-    add(`s${beforeThat} ${token}`, 0.4)
-    if (index < 4) add(`b${token}`, 0.7)
+    add(mixed(KIND.w, token), 1)
+    add(mixed(mixed(mixed(KIND.p, before), ' '), token), 0.8)
+    add(mixed(mixed(mixed(KIND.s, beforeThat), ' '), token), 0.4)
+    if (index < 4) add(mixed(KIND.b, token), 0.7)
     if (WORD.test(token)) addPieces(token, add)
     beforeThat = before
     before = token
   }
-  add(`e${before}`, 0.5)
-  add(`n${Math.min(6, Math.floor(tokens.length / 6))}`, 0.4)
+  add(mixed(KIND.e, before), 0.5)
+  add(mixed(KIND.n, `${Math.min(6, Math.floor(tokens.length / 6))}`), 0.4)
   addRuns(tokens, add)
   addShape(text.length > MOST_SHAPE_CHARS ? text.slice(0, MOST_SHAPE_CHARS) : text, add)
-  return normalized(counts)
+  for (const slot of slots) places[slot] = 0
+  return normalized(slots, counts)
 }
 
 /** Adds the pieces of 3 to 5 letters of a word, so that other forms of the word share features with it. */
-function addPieces(word: string, add: (feature: string, weight: number) => void): void {
+function addPieces(word: string, add: Add): void {
   if (word.length < 3) return
   const framed = `<${word}>`
   for (let size = 3; size <= 5; size++) {
-    for (let at = 0; at + size <= framed.length && at < 20; at++) add(`c${framed.slice(at, at + size)}`, 0.35)
+    for (let at = 0; at + size <= framed.length && at < 20; at++) add(mixed(KIND.c, framed, at, at + size), 0.35)
   }
 }
 
 /** For scripts without spaces between words, runs of 2 to 4 characters stand for words. */
-function addRuns(tokens: readonly string[], add: (feature: string, weight: number) => void): void {
+function addRuns(tokens: readonly string[], add: Add): void {
   const text = tokens.join('')
   if (!SPACELESS.test(text)) return
   for (let at = 0; at < text.length && at < 160; at++) {
-    for (let size = 2; size <= 4 && at + size <= text.length; size++) add(`r${text.slice(at, at + size)}`, 0.5)
+    for (let size = 2; size <= 4 && at + size <= text.length; size++) add(mixed(KIND.r, text, at, at + size), 0.5)
   }
 }
 
@@ -80,17 +94,18 @@ const LOOKS: readonly (readonly [string, RegExp])[] = [
 ]
 
 /** Adds what a text looks like whatever its language: lines, length, figures, signs of code, questions, tables. */
-function addShape(text: string, add: (feature: string, weight: number) => void): void {
+function addShape(text: string, add: Add): void {
+  const say = (look: string) => add(mixed(KIND['#'], look), SHAPE_WEIGHT)
   const lines = text.split('\n').filter((line) => line.trim())
   const grows = (name: string, count: number, most: number) =>
-    add(`#${name}${Math.min(most, Math.floor(Math.log2(count + 1)))}`, SHAPE_WEIGHT)
-  add(`#lines${Math.min(5, lines.length)}`, SHAPE_WEIGHT)
+    say(`${name}${Math.min(most, Math.floor(Math.log2(count + 1)))}`)
+  say(`lines${Math.min(5, lines.length)}`)
   grows('length', text.length, 8)
   grows('figures', text.match(/\p{N}+/gu)?.length ?? 0, 5)
   grows('signs', text.match(/[{}()<>=;_[\]/\\]/g)?.length ?? 0, 6)
-  for (const [name, look] of LOOKS) if (look.test(text)) add(`#${name}`, SHAPE_WEIGHT)
-  if (lines.some((line) => (line.match(/[,;]/g)?.length ?? 0) > 3)) add('#list', SHAPE_WEIGHT)
-  if (lines.length > 1 && lines.at(-1)!.length < 120) add('#short last', SHAPE_WEIGHT)
+  for (const [name, look] of LOOKS) if (look.test(text)) say(name)
+  if (lines.some((line) => (line.match(/[,;]/g)?.length ?? 0) > 3)) say('list')
+  if (lines.length > 1 && lines.at(-1)!.length < 120) say('short last')
 }
 
 function tokensOf(text: string): string[] {
@@ -107,10 +122,10 @@ function withoutNumber(token: string): string {
   return token !== shape && shape.length > 4 ? '#' : shape
 }
 
-function normalized(counts: Map<number, number>): Features {
-  const slots = Uint32Array.from(counts.keys())
+function normalized(numbers: readonly number[], counts: readonly number[]): Features {
+  const slots = Uint32Array.from(numbers)
   // Square roots, so that a word said five times does not count five times.
-  const weights = Float64Array.from(counts.values(), Math.sqrt)
+  const weights = Float64Array.from(counts, (count) => Math.sqrt(count))
   let squares = 0
   for (const weight of weights) squares += weight * weight
   const length = Math.sqrt(squares)
@@ -118,11 +133,18 @@ function normalized(counts: Map<number, number>): Features {
   return { slots, weights }
 }
 
-/** FNV-1a over UTF-16 units, finished so that low bits depend on all. */
-function hash(text: string): number {
-  let sum = 0x811c9dc5
-  for (let at = 0; at < text.length; at++) sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193)
-  sum ^= sum >>> 15
-  sum = Math.imul(sum, 0x2c1b3c6d)
-  return (sum ^ (sum >>> 13)) & (SLOTS - 1)
+/** Adds a feature by the sum of its kind and letters, so that no string is made for it. */
+type Add = (sum: number, weight: number) => void
+
+/** FNV-1a over UTF-16 units, going on from `sum`. */
+function mixed(sum: number, text: string, from = 0, to = text.length): number {
+  let on = sum
+  for (let at = from; at < to; at++) on = Math.imul(on ^ text.charCodeAt(at), 0x01000193)
+  return on
+}
+
+/** Finished so that low bits depend on all. */
+function slotOf(sum: number): number {
+  const on = Math.imul(sum ^ (sum >>> 15), 0x2c1b3c6d)
+  return (on ^ (on >>> 13)) & (SLOTS - 1)
 }

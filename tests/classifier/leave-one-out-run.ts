@@ -8,6 +8,7 @@ import {
   calibrationOf,
   type LeftOut,
   leaveEachOut,
+  leaveOut,
   unnamedPrompts,
   writersOf,
   writersPrompts,
@@ -18,7 +19,18 @@ import { calibrationError, right, share } from './evaluate'
 type Answer = Omit<LeftOut, 'got'> & { got: string; confidence: number }
 
 const [, clearSignals] = createClassifier().stages
-const left = leaveEachOut(writersPrompts(), unnamedPrompts())
+const prompts = writersPrompts()
+const writers = writersOf(prompts)
+say('the model alone, by how many other writers it learned from (a third of the writers left out at a time)')
+for (const most of [3, 6, 9, 12]) {
+  const thirds = [0, 1, 2].map((third) => writers.filter((_, at) => at % 3 === third))
+  const all = thirds.flatMap((some) => leaveOut(prompts, unnamedPrompts(), some, most))
+  const [easy, hard] = [false, true].map((wanted) => all.filter((one) => one.hard === wanted))
+  const rightly = [all, easy!, hard!].map((some) => percent(share(some, ({ got, label }) => got === label)))
+  say(`${most}: ${rightly[0]}; easy ${rightly[1]}, hard ${rightly[2]}`)
+}
+
+const left = leaveEachOut(prompts, unnamedPrompts())
 const alone = writersOf(left).flatMap((writer) => {
   const calibration = calibrationOf(left.filter((one) => one.writer !== writer))
   const own = left.filter((one) => one.writer === writer)
@@ -35,14 +47,14 @@ report('the model alone', alone)
 report('with the clear signals before it', staged)
 
 function report(title: string, all: readonly Answer[]): void {
-  const writers = [...Map.groupBy(all, ({ writer }) => writer)]
+  const byWriter = [...Map.groupBy(all, ({ writer }) => writer)]
   const [easy, hard] = [false, true].map((wanted) => all.filter((one) => one.hard === wanted))
   const sure = all.filter(({ confidence }) => confidence >= DEFAULT_FLOOR)
-  say(`\n${title}: ${all.length} prompts of ${writers.length} writers, each left out`)
+  say(`\n${title}: ${all.length} prompts of ${byWriter.length} writers, each left out`)
   say(`right               ${rightOf(all)}; easy ${rightOf(easy!)}, hard ${rightOf(hard!)}`)
   say(`above the floor     ${rightOf(sure)} right, ${percent(sure.length / all.length)} of all`)
   say(`calibration error   ${calibrationError(all).toFixed(3)}`)
-  for (const [writer, own] of writers) {
+  for (const [writer, own] of byWriter) {
     say(`${writer.padEnd(20)}${rightOf(own)}, calibration error ${calibrationError(own).toFixed(3)}`)
   }
   for (const [mode, own] of Map.groupBy(all, ({ label }) => label)) say(`${mode.padEnd(20)}${rightOf(own)}`)

@@ -35,6 +35,12 @@ for (const entity of ENTITIES) {
   say(`${entity.padEnd(18)} ${f1Of(sumOf(each)).toFixed(3)}   ${all[0]!.toFixed(2)} to ${all.at(-1)!.toFixed(2)}`)
 }
 
+say('\nnames, by how many other writers the model learned from')
+for (const most of [2, 4, 6, 7]) {
+  const each = writers.map((writer) => namesLeftOut(texts, writer, most))
+  say(`${most}: ${f1Of(sumOf(each)).toFixed(3)}`)
+}
+
 const checks = [prepared('prompt_injection'), prepared('jailbreak')]
 const seen: (Attack & { writer: string; alarm: boolean })[] = []
 for (const file of readdirSync(ATTACKS).sort()) {

@@ -5,9 +5,10 @@ import type { Tally } from '../guardrails/evaluate'
 
 const nameless = namelessPrompts()
 
-/** The names in a writer's texts as a model finds them that learned from all the other writers. */
-export function namesLeftOut(texts: readonly Marked[], writer: string): Tally {
-  const others = texts.filter((one) => one.writer !== writer)
+/** The names in a writer's texts as a model finds them that learned from all the other writers, or the first `most`. */
+export function namesLeftOut(texts: readonly Marked[], writer: string, most = Number.POSITIVE_INFINITY): Tally {
+  const teachers = [...new Set(texts.map((one) => one.writer))].filter((one) => one !== writer).slice(0, most)
+  const others = texts.filter((one) => teachers.includes(one.writer))
   const model = learnNames(others, nameless)
   const tally = { hits: 0, misses: 0, extras: 0 }
   for (const { text, spans } of texts.filter((one) => one.writer === writer)) {

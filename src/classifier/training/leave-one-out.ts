@@ -34,16 +34,26 @@ const exampleOf = ({ text, label }: Labelled<TextMode>): Example => ({
 export const trained = (prompts: readonly Labelled<TextMode>[]): Model => rounded(learn(prompts.map(exampleOf), SHAPE))
 
 /** Every prompt of every writer, through a model of all the others and of the prompts of no named writer. */
-export function leaveEachOut(prompts: readonly Prompt[], unnamed: readonly Labelled<TextMode>[]): LeftOut[] {
-  return writersOf(prompts).flatMap((writer) => {
-    const model = trained([...unnamed, ...prompts.filter((one) => one.writer !== writer)])
-    return prompts
-      .filter((one) => one.writer === writer)
-      .map((one) => {
-        const { mode, chance } = likeliest(model, one.text)
-        return { ...one, got: mode, chance }
-      })
-  })
+export const leaveEachOut = (prompts: readonly Prompt[], unnamed: readonly Labelled<TextMode>[]): LeftOut[] =>
+  writersOf(prompts).flatMap((writer) => leaveOut(prompts, unnamed, [writer]))
+
+/** The prompts of some writers, through a model of the first `most` others and of the prompts of no named writer. */
+export function leaveOut(
+  prompts: readonly Prompt[],
+  unnamed: readonly Labelled<TextMode>[],
+  left: readonly string[],
+  most = Number.POSITIVE_INFINITY,
+): LeftOut[] {
+  const others = writersOf(prompts)
+    .filter((one) => !left.includes(one))
+    .slice(0, most)
+  const model = trained([...unnamed, ...prompts.filter(({ writer }) => others.includes(writer))])
+  return prompts
+    .filter(({ writer }) => left.includes(writer))
+    .map((one) => {
+      const { mode, chance } = likeliest(model, one.text)
+      return { ...one, got: mode, chance }
+    })
 }
 
 export const writersOf = (prompts: readonly Prompt[]): string[] => [...new Set(prompts.map(({ writer }) => writer))]
