@@ -1,9 +1,9 @@
 import type { ApiKey } from '../src/keys/schema'
 import type { SharedRoutes } from './api'
 import { expectData, usageFailure } from './failure'
+import { eachEntry } from './pages'
 
 const SHORTEST = 6
-const PAGE = 100
 const WHOLE_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 /**
@@ -33,16 +33,13 @@ const answersTo = ({ id, name, prefix }: ApiKey, word: string): boolean =>
 type Narrowed = { live?: true; org?: string; user?: string }
 
 /** All keys that the credential in use may see. Only operators can narrow them. */
-export async function everyKey({ keys }: SharedRoutes, narrowed: Narrowed = {}): Promise<ApiKey[]> {
-  const all: ApiKey[] = []
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const query = { limit: PAGE, ...narrowed, ...(cursor ? { cursor } : {}) }
-    const page = expectData(await keys.get({ query }))
-    all.push(...page.keys)
-    cursor = page.has_more ? page.next_cursor : null
-  }
-  return all
-}
+export const everyKey = ({ keys }: SharedRoutes, narrowed: Narrowed = {}): Promise<ApiKey[]> =>
+  Array.fromAsync(
+    eachEntry(async (order) => {
+      const page = expectData(await keys.get({ query: { ...narrowed, ...order } }))
+      return { items: page.keys, next: page.has_more ? page.next_cursor : null }
+    }),
+  )
 
 function ambiguous(word: string, found: readonly ApiKey[]) {
   const shown = found.slice(0, 10).map(({ id, name }) => `${id}  ${name}`)

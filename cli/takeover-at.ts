@@ -1,7 +1,7 @@
 import { apiOf } from './api'
 import { expectData, notFoundFailure, usageFailure } from './failure'
 import { column } from './output/columns'
-import type { PageOrder } from './pages'
+import { eachEntry, type PageOrder } from './pages'
 import type { Shell } from './shell'
 import { argument, text } from './words'
 
@@ -40,11 +40,10 @@ export async function chatAt(shell: Shell, session: string, widget: string | und
 export type ChatRoutes = Awaited<ReturnType<typeof chatAt>>['chat']
 
 async function widgetOf(shell: Shell, session: string): Promise<string> {
-  for (let cursor: string | undefined; ; ) {
-    const page = await queueOf(shell, undefined, { limit: 100, ...(cursor ? { cursor } : {}) })
-    const found = page.conversations.find(({ session_id }) => session_id === session)
-    if (found) return found.config_id
-    if (!page.next_cursor) throw notFoundFailure(`No conversation ${session} here.`)
-    cursor = page.next_cursor
-  }
+  const all = eachEntry(async (order) => {
+    const { conversations, next_cursor } = await queueOf(shell, undefined, order)
+    return { items: conversations, next: next_cursor }
+  })
+  for await (const { session_id, config_id } of all) if (session_id === session) return config_id
+  throw notFoundFailure(`No conversation ${session} here.`)
 }

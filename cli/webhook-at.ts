@@ -1,5 +1,6 @@
 import { apiOf } from './api'
 import { expectData } from './failure'
+import { eachEntry } from './pages'
 import type { Shell } from './shell'
 
 /** The routes of one webhook, in an object: the client of a route looks like a promise to whoever awaits it. */
@@ -11,12 +12,10 @@ export async function webhookAt(shell: Shell, id: string) {
 /** The ids of all webhooks that the credential reaches. */
 export async function webhookIds(shell: Shell): Promise<string[]> {
   const { api, whose } = await apiOf(shell)
-  const ids: string[] = []
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const query = { limit: 100, ...(cursor === undefined ? {} : { cursor }), ...whose }
-    const page = expectData(await api.webhooks.get({ query }))
-    ids.push(...page.webhooks.map(({ id }) => id))
-    cursor = page.next_cursor
-  }
-  return ids
+  return Array.fromAsync(
+    eachEntry(async (order) => {
+      const { webhooks, next_cursor } = expectData(await api.webhooks.get({ query: { ...order, ...whose } }))
+      return { items: webhooks.map(({ id }) => id as string), next: next_cursor }
+    }),
+  )
 }

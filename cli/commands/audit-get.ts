@@ -3,7 +3,7 @@ import { iso } from '../../src/kernel/clock'
 import { defineCommand } from '../command'
 import { notFoundFailure, usageFailure } from '../failure'
 import { column } from '../output/columns'
-import type { PageOrder } from '../pages'
+import { eachEntry, type PageOrder } from '../pages'
 import { argument } from '../words'
 import { type AuditWords, args, columns, common, filters, recordOf } from './audit'
 
@@ -29,7 +29,7 @@ export const getAudit = defineCommand({
       : // The thing first: of things there is an index, of events none.
         [{ entity_id: event }, { id: event }]
     let found: AuditEvent[] = []
-    for (const about of asks) if (!found.length) found = await everyOf((order) => list({ ...about, ...from, ...order }))
+    for (const about of asks) if (!found.length) found = await Array.fromAsync(eachEntry((order) => list({ ...about, ...from, ...order })))
     if (found.length > 1)
       throw usageFailure(
         `${event} names ${found.length} events.`,
@@ -39,14 +39,3 @@ export const getAudit = defineCommand({
     shell.print.item(found[0], getAudit.columns!)
   },
 })
-
-/** All events that are asked for; a whole id ends the search with its event. */
-async function everyOf(page: (order: PageOrder) => Promise<{ items: AuditEvent[]; next: string | null }>) {
-  const found: AuditEvent[] = []
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const { items, next } = await page({ limit: 100, ...(cursor ? { cursor } : {}) })
-    found.push(...items)
-    cursor = next
-  }
-  return found
-}

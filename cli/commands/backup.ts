@@ -7,7 +7,7 @@ import { column } from '../output/columns'
 import { overridesOf } from '../overrides'
 import type { Shell } from '../shell'
 import { fromHere } from '../transport'
-import { argument, duration, text } from '../words'
+import { argument, duration, flag, text } from '../words'
 
 const columns = [
   column('path', 'FOLDER'),
@@ -31,11 +31,17 @@ const createBackup = defineCommand({
   danger: 'none',
   exits: [5, 7, 10],
   columns,
-  flags: { out: text('FOLDER', 'a folder that does not exist yet; backups/TIME in the data folder by default') },
-  async run(shell, { out }) {
+  flags: {
+    out: text('FOLDER', 'a folder that does not exist yet; backups/TIME in the data folder by default'),
+    noArtifacts: flag('the database alone, without the files that svc made'),
+  },
+  async run(shell, { out, noArtifacts }) {
     if (shell.planned(`write a backup to ${out ?? 'backups/ in the data folder'}`)) return
     const connection = await shell.connect()
-    const body = out === undefined ? {} : { out: fromHere(shell.cwd, out) }
+    const body = {
+      ...(out === undefined ? {} : { out: fromHere(shell.cwd, out) }),
+      ...(noArtifacts ? { files: false } : {}),
+    }
     shell.print.item(expectData(await connection.ops().backups.post(body)), columns)
     shell.note('secrets.json is not part of it; keep a copy of that file elsewhere.')
   },

@@ -4,13 +4,13 @@ import { centsToMicro, spellCents } from '../../src/kernel/money'
 import { defineCommand } from '../command'
 import { EXIT } from '../exit'
 import { CommandFailed, expectData } from '../failure'
+import { eachEntry } from '../pages'
 import { requireReason } from '../reason'
 import type { Shell } from '../shell'
 import { fromHere } from '../transport'
 import { argument, text } from '../words'
 import { createOrg, getOrg, listOrgs, ORG, orgColumns, step, updateOrg } from './orgs'
 
-const PAGE = 100
 
 const deleteOrg = defineCommand({
   path: 'orgs delete',
@@ -75,15 +75,12 @@ async function exportTo(shell: Shell, ops: () => OpsClient, file: string, org: F
   shell.note(`Wrote ${path}`)
 }
 
-async function keysOf(ops: () => OpsClient, org: string): Promise<object[]> {
-  const keys: object[] = []
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const query = { limit: PAGE, org, ...(cursor ? { cursor } : {}) }
-    const page = expectData(await ops().keys.get({ query }))
-    keys.push(...page.keys)
-    cursor = page.next_cursor
-  }
-  return keys
-}
+const keysOf = (ops: () => OpsClient, org: string): Promise<object[]> =>
+  Array.fromAsync(
+    eachEntry(async (query) => {
+      const { keys, next_cursor } = expectData(await ops().keys.get({ query: { org, ...query } }))
+      return { items: keys, next: next_cursor }
+    }),
+  )
 
 export const orgCommands = [listOrgs, getOrg, createOrg, updateOrg, deleteOrg]

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { randomBase62 } from '../../src/kernel/crypto'
 import { defineCommand } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'
+import { eachEntry } from '../pages'
 import { readManifestFile } from '../manifest-file'
 import { column } from '../output/columns'
 import { requireReason } from '../reason'
@@ -173,15 +174,12 @@ const exportSkills = defineCommand({
 
 type Ops = ReturnType<Awaited<ReturnType<Shell['connect']>>['ops']>
 
-async function everySlug(ops: Ops): Promise<string[]> {
-  const slugs: string[] = []
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const query = { limit: 100, status: 'approved' as const, ...(cursor ? { cursor } : {}) }
-    const page = expectData(await ops.skills.get({ query }))
-    slugs.push(...page.skills.map(({ slug }) => slug))
-    cursor = page.next_cursor
-  }
-  return slugs
-}
+const everySlug = (ops: Ops): Promise<string[]> =>
+  Array.fromAsync(
+    eachEntry(async (order) => {
+      const { skills, next_cursor } = expectData(await ops.skills.get({ query: { status: 'approved', ...order } }))
+      return { items: skills.map(({ slug }) => slug), next: next_cursor }
+    }),
+  )
 
 export const skillFileCommands = [validateSkill, submitSkill, importSkills, exportSkills]

@@ -30,7 +30,7 @@ const backupExists = defineError(
 
 /** Writes a consistent copy of the database, the files that svc made and a manifest with their hashes, while the server keeps serving (I44). */
 export function createBackup({ store, audit, clock, dataDir, version, dumpPostgres, contents }: Deps) {
-  return async function backup(call: Call<OperatorCaller>, { out }: NewBackup): Promise<Backup> {
+  return async function backup(call: Call<OperatorCaller>, { out, files = true }: NewBackup): Promise<Backup> {
     if (out !== undefined && !isAbsolute(out)) throw invalidInput('out', '"out" must be an absolute path.')
     const created = iso(clock.now())
     const folder = resolve(out ?? join(dataDir, 'backups', created.replace(/[-:]|\.\d+/g, '')))
@@ -41,7 +41,7 @@ export function createBackup({ store, audit, clock, dataDir, version, dumpPostgr
     await rm(partial, { recursive: true, force: true })
     await mkdir(partial, { recursive: true, mode: 0o700 })
     const target = join(partial, file)
-    const copied = contents && copyFiles(contents, partial)
+    const copied = contents && files ? copyFiles(contents, partial) : null
     // Before the database too, because a file may be removed while that is copied.
     await copied?.copy()
     await (store.dialect === 'sqlite' ? store.backup(target) : dumpPostgres(target))

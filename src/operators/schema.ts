@@ -130,6 +130,7 @@ export type { RequestTrace } from './schema-trace'
 
 export const NewBackup = t.Object({
   out: t.Optional(t.String({ minLength: 1, maxLength: 4_096, description: 'A folder that does not exist yet' })),
+  files: t.Optional(t.Boolean({ description: 'false: the database alone; default: with the files that svc made' })),
 })
 export type NewBackup = Static<typeof NewBackup>
 

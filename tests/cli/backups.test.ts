@@ -53,3 +53,9 @@ test('a backup is restored into the folder that --into names, once', async () =>
   expect(existsSync(join(into, 'svc.db'))).toBe(true)
   expect((await run(line)).exitCode).toBe(5)
 })
+
+test('a backup without artifacts is the database alone, and whole', async () => {
+  const { stdout } = await run(['backup', 'create', '--no-artifacts', '--out', join(folder, 'thursday'), '--json'])
+  expect(JSON.parse(stdout).files).toBeNull()
+  expect((await run(['backup', 'verify', join(folder, 'thursday')])).exitCode).toBe(0)
+})
