@@ -29,7 +29,8 @@ export const getAudit = defineCommand({
       : // The thing first: of things there is an index, of events none.
         [{ entity_id: event }, { id: event }]
     let found: AuditEvent[] = []
-    for (const about of asks) if (!found.length) found = await Array.fromAsync(eachEntry((order) => list({ ...about, ...from, ...order })))
+    for (const about of asks)
+      if (!found.length) found = await Array.fromAsync(eachEntry((order) => list({ ...about, ...from, ...order })))
     if (found.length > 1)
       throw usageFailure(
         `${event} names ${found.length} events.`,

@@ -11,7 +11,6 @@ import { fromHere } from '../transport'
 import { argument, text } from '../words'
 import { createOrg, getOrg, listOrgs, ORG, orgColumns, step, updateOrg } from './orgs'
 
-
 const deleteOrg = defineCommand({
   path: 'orgs delete',
   summary: 'Delete an organization and revoke its keys, for good',
