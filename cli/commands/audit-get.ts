@@ -3,7 +3,7 @@ import { iso } from '../../src/kernel/clock'
 import { defineCommand } from '../command'
 import { notFoundFailure, usageFailure } from '../failure'
 import { column } from '../output/columns'
-import { eachEntry, type PageOrder } from '../pages'
+import { eachEntry } from '../pages'
 import { argument } from '../words'
 import { type AuditWords, args, columns, common, filters, recordOf } from './audit'
 
