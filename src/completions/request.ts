@@ -60,7 +60,7 @@ export type CompletionRequest<Answer extends object = object> = {
   tools: readonly InlineTool[]
   /** MCP servers whose tools take part; absent for none (contract 28.2). */
   servers?: readonly McpServer[]
-  /** True leaves out this server's tools, the user's memories and installed skills, so the run reaches nothing else. */
+  /** True leaves out this server's tools, the user's memories, installed skills and jobs: the run reaches nothing else. */
   sealed?: boolean
   /** The active skills, when the surface fixes them; installed skills are then not added. */
   active?: Activation

@@ -1,4 +1,4 @@
-import { AppError, defineError, notFound, quoted } from '../kernel/errors'
+import { AppError, defineError, notFound, quoted, said } from '../kernel/errors'
 
 export const sessionNotFound = () => notFound('conversation')
 
@@ -24,6 +24,12 @@ export const nothingAsked = defineError(
   () => 'The visitor has not said anything yet, so there is nothing to draft an answer to.',
 )
 export const noSuchPerson = () => notFound('person of this widget')
+export const noSuchSkill = defineError(
+  'missing',
+  'not_found',
+  (slug: string) =>
+    `"behavior.skills" names ${said(slug)}, which is no skill that the widget's key may run. GET /skills lists them.`,
+)
 export const badPreview = defineError(
   'unauthenticated',
   'invalid_token',

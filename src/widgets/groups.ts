@@ -8,6 +8,11 @@ import type { Groups } from './schema'
 import type { WidgetRow } from './table'
 
 type Sent = { [G in keyof Groups]?: Partial<Groups[G]> | undefined }
+/** Modes in which strangers would have the owner's server work for long, or unseen. */
+const NOT_FOR_VISITORS = /^(video$|research$|stealth)/
+
+export const isForVisitors = (mode: string): boolean => !NOT_FOR_VISITORS.test(mode)
+
 type Rules = { knowsMode(mode: string): boolean; hasBotCheck: boolean; tier: Tier }
 
 /**
@@ -30,7 +35,7 @@ export function readGroups(sent: Sent, before: WidgetRow | null, rules: Rules): 
     for (const name of ['logoUrl', 'avatarUrl'] as const) assertLink(`appearance.${name}`, sent.appearance[name])
   }
   const { mode } = sent.behavior ?? {}
-  if (mode !== undefined && (!rules.knowsMode(mode) || mode.startsWith('stealth')))
+  if (mode !== undefined && !(rules.knowsMode(mode) && isForVisitors(mode)))
     throw invalidInput('behavior.mode', `"behavior.mode" is "${quoted(mode)}", which no widget can have.`)
   if (sent.security?.allowedOrigins && read.security)
     read.security.allowedOrigins = readOrigins(sent.security.allowedOrigins)

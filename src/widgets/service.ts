@@ -7,18 +7,20 @@ import { type Jobs, recurring } from '../jobs'
 import { type Call, type Caller, type OwnerScope, ownerOf } from '../kernel/caller'
 import { iso } from '../kernel/clock'
 import type { Values } from '../kernel/config'
-import { notFound } from '../kernel/errors'
+import { atField, notFound } from '../kernel/errors'
 import { KeyId } from '../kernel/ids'
 import type { Outbound } from '../kernel/outbound'
 import type { Reader, Tx } from '../kernel/store'
 import type { OrgService } from '../orgs'
 import { type Change, createResource, type ResourceDeps } from '../resource'
+import type { SkillService } from '../skills'
 import { analyse } from './analytics'
 import { createBotCheck } from './bot-check'
 import type { widgetSettings } from './config'
 import { createDesk, type DeskDeps } from './desk'
 import { createDomains } from './domains'
 import { createDoor } from './door'
+import { noSuchSkill } from './errors'
 import { readGroups } from './groups'
 import { createPeople } from './handing'
 import { createHub } from './hub'
@@ -53,7 +55,8 @@ type Deps = Omit<DeskDeps, 'recent'> &
     jobs: Pick<Jobs, 'register'>
     files: Pick<Files, 'receive' | 'add' | 'discard' | 'find'>
     engines: Pick<EngineService, 'knowsMode'>
-    outbound: Pick<Outbound, 'fetchPublic' | 'readUrl'>
+    skills: Pick<SkillService, 'runnable'>
+    outbound: Pick<Outbound, 'fetchPublic' | 'readUrl' | 'assertPublicUrl'>
     orgs: Pick<OrgService, 'user' | 'userByEmail' | 'members'>
     masterKey: Uint8Array
     origin(): string
@@ -121,8 +124,23 @@ export function createWidgets(deps: Deps) {
     const status = 'status' in sent ? sent.status : undefined
     const { knowsMode } = engines
     const groups = readGroups(sent, before, { knowsMode, hasBotCheck: bots.isSetUp, tier: key?.tier ?? 'free' })
+    if (groups.intents?.action === 'webhook' && groups.intents.url) await assertCallable(groups.intents.url)
+    await assertRunnable(key ?? caller, sent.behavior?.skills ?? [], before?.behavior.skills ?? [])
     const paying = keyId === undefined || !key ? {} : { api_key_id: key.keyId, key_owner: ownerOf(key) }
     return { name, status, ...paying, ...groups }
+  }
+
+  /** As for the addresses of webhooks. Throws 400 `url_blocked`. */
+  async function assertCallable(url: string): Promise<void> {
+    await deps.outbound.assertPublicUrl(url).catch((error) => {
+      throw atField(error, 'intents.url')
+    })
+  }
+
+  /** Throws 404 for a skill that the widget's answers could not use. One that it had before may be gone by now. */
+  async function assertRunnable(caller: Caller, slugs: readonly string[], before: readonly string[]): Promise<void> {
+    for (const slug of slugs)
+      if (!before.includes(slug) && !(await deps.skills.runnable(caller, slug))) throw noSuchSkill(slug)
   }
 
   /** The key that pays. Throws 404 for one that the caller does not have; null where it no longer works. */

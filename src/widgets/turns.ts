@@ -15,6 +15,7 @@ import type { RateLimiter } from '../rate-limits'
 import type { SkillService } from '../skills'
 import { CHAT, type Desk } from './desk'
 import { cannotAnswer, nothingAsked } from './errors'
+import { isForVisitors } from './groups'
 import { subjectOf } from './operators'
 import { sessionRepository as rows } from './repository'
 import type { Drafted } from './schema-sessions'
@@ -163,7 +164,7 @@ export function createTurns(deps: Deps) {
       .reverse()
     return {
       prompt: message.content,
-      mode: behavior.mode as Mode,
+      mode: (isForVisitors(behavior.mode) ? behavior.mode : 'auto') as Mode,
       engine: null,
       overrides: {},
       voice: {
@@ -178,7 +179,7 @@ export function createTurns(deps: Deps) {
       after: [],
       images: images.map((attachment, at) => ({ attachment, path: `attachments[${at}].data`, turn: null })),
       temperature: undefined,
-      // Strangers reach neither the owner's memories and tools nor skills that the widget does not name.
+      // Strangers reach no memories, tools and jobs of the owner, and no skills that the widget does not name.
       sealed: true,
       active: await skills.onlyNamed(call, { slugs: behavior.skills, prompt: message.content }),
       skills: [],

@@ -100,3 +100,34 @@ test('a visitor who asks for a person in words is not answered by the AI', async
   const chat = await begin(id)
   expect((await say(chat, 'Are these refundable?')).body.takeover_status).toBe('ai')
 })
+
+test('a visitor who asks for a video or a research is answered with text, and no job of the owner begins', async () => {
+  const { owner, id } = await widget()
+  const chat = await begin(id)
+  const asked = ['Make a 5 second video of a cat.', 'Research the history of the bicycle and cite your sources.']
+  for (const words of asked) {
+    const { status, body } = await say(chat, words)
+    expect([status, body.reply.role, body.reply.artifacts]).toEqual([200, 'assistant', []])
+    expect(body.reply.content).not.toMatch(/job_|\/api\/v1/)
+  }
+  const { text } = await say(chat, 'Make a 7 second video of a dog.', { stream: true })
+  expect(text).not.toMatch(/job_|\/api\/v1/)
+  expect((await owner.send('GET', 'jobs')).body.jobs).toEqual([])
+  for (const mode of ['video', 'research', 'stealth_video'])
+    expect(await owner.send('PATCH', `iframes/${id}`, { behavior: { mode } })).toMatchObject({
+      status: 400,
+      body: { error: { param: 'behavior.mode' } },
+    })
+})
+
+test('a widget is refused skills that its key may not run, and an intent with an address that is not called', async () => {
+  const { owner, id } = await widget()
+  const change = async (patch: object) => {
+    const { status, body } = await owner.send('PATCH', `iframes/${id}`, patch)
+    return [status, body.error?.code, body.error?.param]
+  }
+  expect(await change({ behavior: { skills: ['nope'] } })).toEqual([404, 'not_found', undefined])
+  for (const url of ['http://127.0.0.1/', 'https://localhost/', 'https://10.0.0.1/x'])
+    expect(await change({ intents: { action: 'webhook', url } })).toEqual([400, 'url_blocked', 'intents.url'])
+  expect((await change({ intents: { action: 'webhook' } }))[0]).toBe(200)
+})

@@ -35,12 +35,23 @@ test('an address is no name for visitors, whatever was asked for', async () => {
   expect(taken.body.operator.name).toStartWith('Person ')
 })
 
+test('a name that acts on a terminal or turns a line around is shown without that', async () => {
+  const { owner, id } = await widget()
+  const chat = await begin(id)
+  const taken = await desk(owner, chat)('POST', '/takeover', { operator_name: '\u001b[31mX\u202e' })
+  expect(taken.body.operator.name).toBe('X·')
+  expect((await asVisitor(chat)('GET', '')).body.operator).toEqual({ name: 'X·' })
+})
+
 test.each([
   [[null, undefined], 'Support'],
   [['', '  '], 'Support'],
   [['ann@shop.example'], 'Support'],
   [['31aa07c2-6f7e-4d0a-9a52-0d9f6b1f2c11', 'Ann'], 'Ann'],
   [[' Ann ', 'Bob'], 'Ann'],
+  [['\u001b[31mX\u202e', 'Ann'], 'X·'],
+  [['Ann\n  Lee\0'], 'Ann Lee'],
+  [['\u202e', '\u200b', 'Ann'], 'Ann'],
 ])('of %p visitors read %s', (names, shown) => {
   expect(publicName(...names)).toBe(shown)
 })

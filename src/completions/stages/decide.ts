@@ -1,5 +1,5 @@
 import { assembleSystem, fitHistory, modeOfCall } from '../../agent'
-import type { Choice, Classifier } from '../../classifier'
+import { type Choice, type Classifier, standIn } from '../../classifier'
 import { ENGINES, type EngineService, originOf } from '../../engines'
 import type { Clock } from '../../kernel/clock'
 import type { Outbound } from '../../kernel/outbound'
@@ -56,7 +56,7 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
             signal: run.deadline.signal,
             ...(guidance ? { guidance } : {}),
           })
-    const choice = chosen instanceof Promise ? await chosen : chosen
+    const choice = withoutJob(run, chosen instanceof Promise ? await chosen : chosen)
     if (request.mode === 'auto') run.classifiedMs = clock.monotonic() - startedAt
     const work = choice.mode
     const isMedia = work === 'image' || work === 'video'
@@ -86,6 +86,13 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
       ...(run.active.tools.length && !mayOffer(run, engines) ? [TOOLS_LEFT_OUT] : []),
       ...(sees || !request.images.length ? [] : [unseen(request, work, engineId)]),
     ]
+  }
+
+  /** A sealed run reaches nothing else, so it starts no job either: where `auto` chose a video, it answers with text. */
+  function withoutJob(run: Run, choice: Choice): Choice {
+    if (!run.request.sealed || run.request.mode !== 'auto' || choice.mode !== 'video') return choice
+    const mode = standIn({ answers: (mode) => engines.isConnected(engineFor(run, mode, null, engines)) })
+    return { ...choice, mode, source: 'default', confidence: null, reasoning: NO_JOB, engine: null }
   }
 
   /** What the engine gets with the prompt: the newest turns that fit its window and a summary of the older ones. */
@@ -176,6 +183,8 @@ const AFTER_PICTURE: Choice = {
   engine: null,
   preferenceId: null,
 }
+
+const NO_JOB = 'asks for a video, which would be a job, and none is begun here'
 
 /** `auto` works the page of a browser session where the prompt plainly asks for that (contract 16.4). */
 const drivesBrowser = ({ request, browserTools }: Run): boolean =>
