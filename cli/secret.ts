@@ -51,7 +51,8 @@ export function prepareSecret(shell: Shell, field: string, { secretTo, copy }: W
     if (file !== null) {
       writeSync(file, `${secret}\n`)
       closeSync(file)
-      shell.print.item(rest, columns)
+      if (shell.globals.quiet && formatOf(shell.globals) === 'table') shell.io.out(String(rest.id))
+      else shell.print.item(rest, columns)
       shell.note(`The secret is in ${path}. ${fate.put}`)
       return
     }

@@ -1,7 +1,7 @@
-import { matchesPattern } from '../../src/events/schema'
+import { isEventPattern, matchesPattern } from '../../src/events/schema'
 import { apiOf } from '../api'
 import { defineCommand } from '../command'
-import { expectData } from '../failure'
+import { expectData, usageFailure } from '../failure'
 import { column } from '../output/columns'
 import type { Shell } from '../shell'
 import { argument } from '../words'
@@ -28,9 +28,15 @@ const matchHooks = defineCommand({
   examples: ['hooks match order.created', 'hooks match order.eu.paid --json'],
   impact: 'read',
   danger: 'none',
-  exits: [3, 4, 7],
+  exits: [2, 3, 4, 7],
   args: { type: argument('name of the event, dotted words') },
   async run(shell, { type }) {
+    if (!isEventPattern(type) || type.includes('*')) {
+      throw usageFailure(
+        `"${type}" is no name of an event.`,
+        'use dotted words of small letters, such as order.created',
+      )
+    }
     const all = [...(await hooks(shell)), ...(await workflows(shell)), ...(await webhooks(shell))]
     const found = all.filter(({ kind, pattern }) => matchesPattern(pattern, type, { prefix: kind !== 'webhook' }))
     shell.print.list(found, columns, `Nothing hears ${type}.`)

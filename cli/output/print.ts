@@ -81,7 +81,7 @@ export function createPrinter(io: Io, style: PrintStyle) {
   }
 
   function drawn(row: JsonObject, column: Column): string {
-    const text = cell(row, column, style, style.format === 'wide')
+    const text = cell(row, column, style, style.format === 'wide' || io.width === null)
     return style.ascii ? toAscii(text) : text
   }
 

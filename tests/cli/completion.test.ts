@@ -19,7 +19,7 @@ const offered = (...words: string[]) => nextOf(words, commands).candidates.map((
 
 describe('what is offered', () => {
   test.each([
-    [['ke'], ['keys']],
+    [['ke'], ['keys', 'keyring']],
     [['keys', 'cr'], ['create']],
     [['key', 'cr'], ['create']],
     [['--org', 'acme', 'keys', 'cr'], ['create']],

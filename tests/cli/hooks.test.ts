@@ -24,7 +24,9 @@ describe('hooks', () => {
       cooldown_minutes: 5,
       config: { prompt: expect.any(String) },
     })
-    expect((await run(['hooks', 'list'], { key })).stdout).toContain('order.*')
+    // In a pipe nothing is cut, ids neither (dx 2.3).
+    expect((await run(['hooks', 'list'], { key })).stdout).toMatch(new RegExp(`^${made.id} .*order\\.\\*`, 'm'))
+    expect(await run(['hooks', 'match', 'A B!!'], { key })).toMatchObject({ exitCode: 2, stdout: '' })
     const changed = await json(['hooks', 'update', made.id, '--cooldown', '1h', '--name', 'Orders'], { key })
     expect(changed).toMatchObject({ cooldown_minutes: 60, name: 'Orders' })
     expect(await json(['events', 'publish', 'order.created'], { key })).toMatchObject({ matchedHooks: 1 })

@@ -48,6 +48,8 @@ describe('keys create', () => {
       expect(stdout).not.toMatch(SECRET)
       expect(readFileSync(file, 'utf8')).toMatch(SECRET)
       expect(statSync(file).mode & 0o777).toBe(0o600)
+      const quiet = await run(['keys', 'create', '--org', ada.orgId!, '-q', '--secret-to', `${file}.quiet`])
+      expect(quiet.stdout).toMatch(/^[0-9a-f-]{36}\n$/)
       const again = await run(['keys', 'create', '--org', ada.orgId!, '--name', 'lost', '--secret-to', file])
       expect(again).toMatchObject({ exitCode: 5, stdout: '' })
       expect((await run(['keys', 'get', 'lost'])).exitCode).toBe(3)

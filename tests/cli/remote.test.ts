@@ -52,7 +52,7 @@ describe('from another machine', () => {
     const { stdout } = await away(server.opsUrl!, 'doctor', '--json')
     const found = JSON.parse(stdout) as { check: string; status: string; detail: string }[]
     const asked = found.filter(({ status }) => status !== 'skip').map(({ check }) => check)
-    expect(asked).toEqual(['database', 'clock', 'engines', 'ledger', 'audit chain', 'backups'])
+    expect(asked).toEqual(['database', 'clock', 'engines', 'webhooks out', 'ledger', 'audit chain', 'backups'])
     expect(found.find(({ check }) => check === 'operator socket')!.detail).toBe(
       'looks at the machine of the server; run it there',
     )
