@@ -29,7 +29,8 @@ inChromium('the first look at the chat', () => {
       chatScript,
     })
     const page = await newPage()
-    await page.goto(site.hostUrl(), { waitUntil: 'domcontentloaded' })
+    // The navigation ends with that of its frames, and this one's script is held back.
+    const opened = page.goto(site.hostUrl(), { waitUntil: 'domcontentloaded' })
     const frame = await page.waitForFrame((candidate) => candidate.url().includes('/embed/widget/'))
     const launcher = (await frame.waitForSelector('#launcher', { visible: true }))!
     expect(await launcher.evaluate((it) => [it.textContent, getComputedStyle(it).backgroundColor])).toEqual([
@@ -39,6 +40,7 @@ inChromium('the first look at the chat', () => {
     expect(await frame.$('#panel')).toBeNull()
     await launcher.click()
     serve()
+    await opened
     await frame.waitForSelector('#panel', { visible: true })
     await shows(frame, '.log', 'Hello. What are you looking for?')
     const motion = () => frame.$eval('#panel', (panel) => getComputedStyle(panel).animationName)
