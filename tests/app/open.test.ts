@@ -124,7 +124,7 @@ describe('opening a data folder', () => {
     expect([started.exitCode, started.stderr.toString()]).toEqual([1, `error: ${refusal}\n`])
   })
 
-  test('refuses the database of a newer release, and touches nothing', async () => {
+  test('refuses the database of a newer release, and touches nothing (S14)', async () => {
     const dataDir = folder()
     await (await open(dataDir)).close()
     inDatabase(dataDir, (database) =>

@@ -74,7 +74,7 @@ describe('a process that ends at a named instant', () => {
   }, 180_000)
 
   test.each(STATEMENTS)(
-    'in the middle of a first migration, statement %d: the next start does it anew',
+    'in the middle of a first migration, statement %d: the next start does it anew (S14)',
     async (nth) => {
       const rig = await createRig(upstream)
       await dies(rig, `migration_step:${nth}`)
