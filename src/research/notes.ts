@@ -1,4 +1,4 @@
-import { attackChance, contentWords, scanForInjection } from '../text'
+import { commandChance, contentWords, scanForInjection } from '../text'
 import { differenceOf } from './difference'
 import { figuresIn } from './figures'
 import { copiesAmong, overlap } from './likeness'
@@ -45,7 +45,7 @@ export function readSources({ question, sources, mostNotes, mostOfSource }: Orde
   })
   const own = withoutCopied(withoutBoilerplate(passages), copyOf)
   const ranked = rank(question, sources, own, mostOfSource).filter(({ source, start, end }) => {
-    if (attackChance(paragraphOf(sources[source]!.text, start, end)) < LIKELY) return true
+    if (commandChance(paragraphOf(sources[source]!.text, start, end)) < LIKELY) return true
     if (!commanding.some((one) => one.source === source))
       commanding.push({ source, about: 'seems to command its reader' })
     return false
@@ -60,8 +60,11 @@ export function readSources({ question, sources, mostNotes, mostOfSource }: Orde
 /** A paragraph that commands its reader is left out with what stands around the command. */
 const AROUND_CHARS = 400
 
-/** From here on the local model takes a paragraph for one that commands. It reads only what would be quoted. */
-const LIKELY = 0.5
+/**
+ * From here on the local model takes a paragraph for one that commands. It reads only what would be quoted, and leaving
+ * out a sentence costs a report less than quoting an order, so this is low.
+ */
+const LIKELY = 0.4
 
 function paragraphOf(text: string, start: number, end: number): string {
   const before = text.lastIndexOf('\n', start - 1) + 1

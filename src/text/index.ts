@@ -41,7 +41,7 @@ export {
 export { hostOf } from './urls/host'
 export { urlsBut } from './urls/urls-but'
 export { vendorNamedIn } from './vendors/names'
-export { attackChance, attackIn } from './verdicts/attack'
+export { attackChance, attackIn, commandChance, wishChance } from './verdicts/attack'
 export { LABELS, loadModel } from './verdicts/models'
 export { safetyOf } from './verdicts/safety'
 export { centralSentences, contentWords, isStopWord, sentencesOf } from './words'

@@ -1,19 +1,28 @@
 /**
  * Prints how well the guardrails do on texts of writers whom they never saw: personal data by kind, where names are found
- * by a model of the other writers, and attacks, from which nothing learns.
+ * by a model of the other writers, and attacks, found by the rules and by a model of the other writers.
  */
-import { readdirSync, readFileSync } from 'node:fs'
 import type { PersonalData } from '../../src/text'
-import { ENTITIES, type Entity, personalDataFinder } from '../../src/text'
+import { ENTITIES, type Entity, personalDataFinder, scanForInjection } from '../../src/text'
+import type { Model } from '../../src/text/model/model'
 import { type Marked, writersTexts } from '../../src/text/names/training/learn-names'
+import { LABELS } from '../../src/text/verdicts/models'
+import { factsOf, fittedWeights } from '../../src/text/verdicts/training/fit-weights'
+import {
+  type Judged,
+  judgedBy,
+  learnWith,
+  writersOf,
+  writtenTexts,
+} from '../../src/text/verdicts/training/learn-attacks'
+import { linesOf } from '../../src/text/verdicts/training/lines'
+import { weigh } from '../../src/text/verdicts/weigh'
 import { namesLeftOut } from '../text/names-left-out'
-import { f1Of, prepared, sumOf, type Tally } from './evaluate'
+import { f1Of, sumOf, type Tally } from './evaluate'
 
-const ATTACKS = 'tests/guardrails/writers/attacks'
+const USUAL_THRESHOLD = 0.8
 /** Kinds of the writers that the product calls otherwise. */
 const KINDS: Readonly<Record<string, Entity>> = { card: 'credit_card', national_id: 'ssn', ip: 'ip_address' }
-
-type Attack = { text: string; label: 'attack' | 'honest'; kind: string }
 
 const texts = writersTexts()
 const writers = [...new Set(texts.map(({ writer }) => writer))]
@@ -41,19 +50,51 @@ for (const most of [2, 4, 6, 7]) {
   say(`${most}: ${f1Of(sumOf(each)).toFixed(3)}`)
 }
 
-const checks = [prepared('prompt_injection'), prepared('jailbreak')]
-const seen: (Attack & { writer: string; alarm: boolean })[] = []
-for (const file of readdirSync(ATTACKS).sort()) {
-  for (const row of readFileSync(`${ATTACKS}/${file}`, 'utf8').trim().split('\n')) {
-    const one = JSON.parse(row) as Attack
-    const findings = await Promise.all(checks.map((check) => check(one.text, { phase: 'input' })))
-    seen.push({ ...one, writer: file.slice(0, 3), alarm: findings.some(Boolean) })
-  }
+const written = writtenTexts()
+const authors = writersOf(written)
+const lines = linesOf('attacks')
+const raw: Model = { rows: new Int8Array(), bias: new Float64Array(LABELS.attacks.length), scale: 1, sharpness: 1 }
+
+/** What models of `most` of the other writers say of the texts of some. */
+function judgedOf(some: readonly string[], most: number): Judged[] {
+  const others = authors.filter((one) => !some.includes(one)).slice(0, most)
+  const learned = learnWith(
+    lines,
+    written.filter(({ writer }) => others.includes(writer)),
+  )
+  return written.filter(({ writer }) => some.includes(writer)).map((one) => judgedBy(learned, one))
 }
-say('\nattacks and honest texts: the share that raises an alarm, and by writer')
-for (const [name, all] of Map.groupBy(seen, ({ label, kind }) => `${label} ${kind}`)) {
-  const byWriter = [...Map.groupBy(all, ({ writer }) => writer).values()].map(alarmsOf)
-  say(`${name.padEnd(18)} ${percent(alarmsOf(all))}   ${byWriter.map(percent).join(' ')}`)
+
+/** With weights that were fitted without the writer too. */
+function alarmsAmong(judged: readonly Judged[]) {
+  const facts = factsOf(judged, raw, raw).map((fact, at) => ({ ...judged[at]!, ...fact }))
+  return writersOf(judged).flatMap((writer) => {
+    const by = fittedWeights(facts.filter((one) => one.writer !== writer))
+    return facts
+      .filter((one) => one.writer === writer)
+      .map((one) => {
+        const byRule = scanForInjection(one.text).some(({ severity }) => severity === 'block')
+        const byModel = weigh(one, by) >= USUAL_THRESHOLD
+        return { ...one, byModel, alarm: byRule || byModel }
+      })
+  })
+}
+
+say('\nattacks and honest texts, by how many other writers the models learned from: the share that the models find')
+for (const most of [3, 6, 9]) {
+  const thirds = [0, 1, 2].map((third) => authors.filter((_, at) => at % 3 === third))
+  const seen = alarmsAmong(thirds.flatMap((some) => judgedOf(some, most)))
+  const shares = [...Map.groupBy(seen, kindOf)].map(([name, all]) => `${name} ${percent(shareOf(all, 'byModel'))}`)
+  say(`${most}: ${shares.join(', ')}`)
+}
+
+const seen = alarmsAmong(authors.flatMap((writer) => judgedOf([writer], authors.length)))
+say('\nattacks and honest texts, each writer left out: the share found by models, with the rules, and by writer')
+for (const [name, all] of Map.groupBy(seen, kindOf)) {
+  const byWriter = [...Map.groupBy(all, ({ writer }) => writer).values()].map((own) => percent(shareOf(own, 'alarm')))
+  say(
+    `${name.padEnd(18)} ${percent(shareOf(all, 'byModel'))}, ${percent(shareOf(all, 'alarm'))}   ${byWriter.join(' ')}`,
+  )
 }
 
 function tallyOf(entity: Entity, own: readonly Marked[]): Tally {
@@ -75,8 +116,12 @@ function isOf(entity: Entity): (one: PersonalData) => boolean {
   return ({ kind }) => kind === entity
 }
 
-function alarmsOf(all: readonly { alarm: boolean }[]): number {
-  return all.filter(({ alarm }) => alarm).length / all.length
+function kindOf({ label, kind }: Judged): string {
+  return `${label} ${kind}`
+}
+
+function shareOf(all: readonly { byModel: boolean; alarm: boolean }[], by: 'byModel' | 'alarm'): number {
+  return all.filter((one) => one[by]).length / all.length
 }
 
 function percent(part: number): string {

@@ -1,5 +1,5 @@
 import { quoted } from '../../kernel/errors'
-import { attackChance, meetingsIn, readable } from '../../text'
+import { attackChance, meetingsIn, readable, wishChance } from '../../text'
 import { type Finding, warn } from './check'
 import type { Piece } from './pieces'
 import { talkOf } from './talk'
@@ -11,11 +11,8 @@ const FOR_PEOPLE: ReadonlySet<string> = new Set(['readme', 'changelog', 'setupGu
  * person.
  */
 const FOLLOWED: ReadonlySet<string> = new Set(['systemPromptExtension', 'hooks.onInstall', 'hooks.onUninstall'])
-/**
- * Attack probability from which a person must approve; the default threshold of a guardrail policy. Not lower,
- * because the classifier, trained on user messages, gives half of the honest skill prompts 0.5 or more.
- */
-const UNSURE = 0.8
+/** Probabilities from which a person must approve. Prompts of skills command, as attacks do, so the first is high. */
+const UNSURE = { attack: 0.9, wish: 0.65 }
 
 /** Patterns that honest instructions to an engine do not need. */
 const SUSPECT: readonly [pattern: RegExp, about: string][] = [
@@ -39,8 +36,11 @@ export function doubtsAbout(path: string, { text, linesBefore }: Piece): Finding
   })
   const doubts = [...suspect.map(([, about]) => warn(path, `"${path}" ${about}.`)), ...told]
   if (doubts.length || !FOLLOWED.has(path)) return doubts
-  const chance = attackChance(text)
-  return chance < UNSURE
-    ? []
-    : [warn(path, `"${path}" may be an attempt to command the engine (${chance.toFixed(2)}).`)]
+  return [
+    ...guessed(path, 'may be an attempt to command the engine', attackChance(text), UNSURE.attack),
+    ...guessed(path, 'may have the engine act against whoever asks', wishChance(text), UNSURE.wish),
+  ]
 }
+
+const guessed = (path: string, about: string, chance: number, least: number): Finding[] =>
+  chance < least ? [] : [warn(path, `"${path}" ${about} (${chance.toFixed(2)}).`)]

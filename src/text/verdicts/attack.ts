@@ -3,15 +3,29 @@ import { remember } from '../remember'
 import { sentenceFeaturesOf } from './features'
 import { type Likely, likeliest } from './likeliest'
 import { modelOf } from './models'
+import { logitOf, weigh, wholeOf } from './weigh'
 
 /** Rules of the scan that find jailbreaks (dropping limits) rather than injections (changing orders). */
 const OF_JAILBREAKS: ReadonlySet<string> = new Set(['unrestricted', 'disable-safety', 'mode'])
 
 /**
- * The local model's probability, from 0 to 1, that some stretch of a text is an injection or a jailbreak. It learned
- * from prompts and web pages, so it is less reliable on texts that are meant to instruct.
+ * The local models' probability, from 0 to 1, that a text is or holds an injection or a jailbreak. They learned from
+ * prompts, documents and outputs of tools, so they are less reliable on texts that are meant to instruct.
  */
-export const attackChance = (text: string): number => likeliest(modelOf('attacks'), sentenceFeaturesOf(text))[0]!.chance
+export const attackChance = (text: string): number => chancesIn(text, []).either
+
+/**
+ * The local model's probability, from 0 to 1, that some stretch of a text commands its reader, whatever stands around
+ * it: for who quotes single sentences, where what the rest is about says nothing.
+ */
+export const commandChance = (text: string): number =>
+  likeliest(modelOf('attacks'), sentenceFeaturesOf(text))[0]!.chance
+
+/**
+ * The local model's probability, from 0 to 1, that some stretch of a prompt has an assistant act against whoever it
+ * serves: track, mislead, favour in secret, keep from help, or take its rules for suggestions.
+ */
+export const wishChance = (text: string): number => likeliest(modelOf('wishes'), sentenceFeaturesOf(text))[0]!.chance
 
 export type Attack = {
   rule: InjectionFinding | undefined
@@ -27,18 +41,30 @@ export type Attack = {
 /** What speaks for an attack in a text. Cached for the last text, because both guardrails inspect the same one in a row. */
 export const attackIn = remember((text: string): Attack => {
   const suspects: Likely[] = []
-  const [either, injection, jailbreak] = likeliest(modelOf('attacks'), sentenceFeaturesOf(text), suspects)
+  const chances = chancesIn(text, suspects)
   // The rules are slower than the model: for plain words they only read the stretches it suspects.
   const found = scanForInjection(text, joined(suspects))
   return {
     rule: found.find(({ rule }) => !OF_JAILBREAKS.has(rule)) ?? found[0],
     jailbreakRule: found.find(({ rule, severity }) => severity === 'block' && OF_JAILBREAKS.has(rule)),
-    injection: injection!.chance,
-    jailbreak: jailbreak!.chance,
-    either: either!.chance,
-    likeliest: either!,
+    ...chances,
   }
 })
+
+type Chances = Pick<Attack, 'injection' | 'jailbreak' | 'either' | 'likeliest'>
+
+function chancesIn(text: string, suspects: Likely[]): Chances {
+  const sentences = sentenceFeaturesOf(text)
+  const [either, injection, jailbreak] = likeliest(modelOf('attacks'), sentences, suspects)
+  const whole = wholeOf(modelOf('texts'), sentences)
+  const weighed = ({ chance }: Likely) => weigh({ stretch: logitOf(chance), whole, sentences: sentences.count })
+  return {
+    injection: weighed(injection!),
+    jailbreak: weighed(jailbreak!),
+    either: weighed(either!),
+    likeliest: either!,
+  }
+}
 
 /** Merges stretches that touch or overlap. */
 function joined(stretches: readonly Likely[]): Likely[] {

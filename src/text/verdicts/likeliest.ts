@@ -5,7 +5,7 @@ import { type Sentences, weightOf } from './features'
 export type Likely = { chance: number; start: number; end: number }
 
 /** A sentence of fewer words says too little by itself. */
-const LEAST_TOKENS = 3
+export const LEAST_TOKENS = 3
 /** From this probability of not being ordinary on, a stretch is a suspect. A finding needs 0.8 by default. */
 const LEAST_SUSPECT = 0.5
 

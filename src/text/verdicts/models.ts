@@ -5,6 +5,10 @@ import { SLOTS } from './features'
 /** The classes of each local model, in the order of its file; the first is for ordinary texts. */
 export const LABELS = {
   attacks: ['clean', 'injection', 'jailbreak'],
+  /** Texts as a whole; learned from those of writers only. */
+  texts: ['honest', 'attack'],
+  /** What a prompt wants of an assistant that is against whoever it serves. */
+  wishes: ['clean', 'wish'],
   safety: ['clean', 'hate', 'harassment', 'violence', 'sexual', 'self_harm', 'illicit'],
 } as const
 

@@ -4,56 +4,93 @@
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Labelled, readCorpus } from '../../model/corpus'
-import { type Example, learn, rounded } from '../../model/learn'
-import { packModel, scoresOf } from '../../model/model'
-import { reading } from '../../reading'
-import { featuresOf, SLOTS } from '../features'
+import type { Scored } from '../../model/calibrate'
+import { learn, rounded } from '../../model/learn'
+import { type Model, packModel, scoresOf } from '../../model/model'
+import { SLOTS } from '../features'
 import { LABELS, type ModelName, modelFile } from '../models'
 import { calibrated } from './calibrate'
+import { factsOf, fittedWeights } from './fit-weights'
+import { type Judged, judgedBy, learnWith, writersOf, writtenTexts } from './learn-attacks'
+import { exampleOf, linesOf } from './lines'
 
 /** Cross-validation: each part is scored by a model that learned from the others. */
 const FOLDS = 3
-/** How many variants are made of a line with choices. */
-const MIXES = 4
 
-/** The share of held-out ordinary texts that may be false alarms; half of those texts are written to look suspicious. */
-const MOST_ALARMS: Record<ModelName, number> = { attacks: 0.01, safety: 0.025 }
+/** The share of held-out ordinary lines that may be false alarms; half of them are written to look suspicious. */
+const MOST_ALARMS = { attacks: 0.01, wishes: 0.02, safety: 0.025 }
+const BY_LINES = ['wishes', 'safety'] as const
 
-/** Everyday prompts, and harmless texts that look like attacks. */
-const ordinary = [
-  ...readCorpus<string>(join(import.meta.dir, '../../../classifier/training/corpus'), null),
-  ...readCorpus<string>(join(import.meta.dir, 'ordinary'), null, MIXES),
-].map((one) => ({ ...one, label: LABELS.attacks[0] }))
-
-for (const name of Object.keys(LABELS) as ModelName[]) {
-  const { file, made, told } = train(name)
+const made: [file: string, bytes: Buffer][] = [...attacks(), ...BY_LINES.map(byLines)]
+for (const [file, bytes] of made) {
   if (!process.argv.includes('--check')) {
-    writeFileSync(file, made)
-    process.stdout.write(`${told}\n`)
-  } else if (!existsSync(file) || !readFileSync(file).equals(made)) {
+    writeFileSync(file, bytes)
+    process.stdout.write(`${file}: ${bytes.length} bytes\n`)
+  } else if (!existsSync(file) || !readFileSync(file).equals(bytes)) {
     process.stderr.write(`${file} is not what the labelled texts give. Run: bun run train\n`)
     process.exitCode = 1
   }
 }
 
-function train(name: ModelName): { file: string; made: Buffer; told: string } {
-  const labels: readonly string[] = LABELS[name]
-  const shape = { slots: SLOTS, classes: labels.length }
-  const corpus = [...readCorpus(join(import.meta.dir, name), labels, MIXES), ...ordinary]
-  const exampleOf = ({ text, label }: Labelled<string>): Example => ({
-    features: featuresOf(reading(text).text),
-    target: labels.indexOf(label),
+function byLines(name: (typeof BY_LINES)[number]): [string, Buffer] {
+  const shape = { slots: SLOTS, classes: LABELS[name].length }
+  const lines = linesOf(name)
+  const learnt = (some: typeof lines): Model =>
+    rounded(
+      learn(
+        some.map((one) => exampleOf(name, one)),
+        shape,
+      ),
+    )
+  const held = folds((fold) => {
+    const trial = learnt(lines.filter(({ line }) => line % FOLDS !== fold))
+    return scoredBy(name, trial, fold)
   })
-  const scored = Array.from({ length: FOLDS }, (_, fold) => {
-    const isHeld = ({ line }: Labelled<string>) => line % FOLDS === fold
-    const trial = rounded(learn(corpus.filter((one) => !isHeld(one)).map(exampleOf), shape))
-    return corpus
-      .filter(isHeld)
-      .map(exampleOf)
-      .map(({ features, target }) => ({ scores: scoresOf(trial, features), target }))
-  }).flat()
   // Calibrated on held-out scores; the final model learns from everything.
-  const made = packModel(calibrated(rounded(learn(corpus.map(exampleOf), shape)), scored, MOST_ALARMS[name]))
-  return { file: modelFile(name), made, told: `${name}: ${made.length} bytes from ${corpus.length} texts` }
+  return [modelFile(name), packModel(calibrated(learnt(lines), held, MOST_ALARMS[name]))]
+}
+
+/** Two models and how their findings weigh; what is held out are lines, and a third of the writers. */
+function attacks(): [string, Buffer][] {
+  const lines = linesOf('attacks')
+  const written = writtenTexts()
+  const writers = writersOf(written)
+  const held = folds((fold): { lines: Scored[]; texts: Judged[] }[] => {
+    const isHeld = ({ writer }: { writer: string }) => writers.indexOf(writer) % FOLDS === fold
+    const trial = learnWith(
+      lines.filter(({ line }) => line % FOLDS !== fold),
+      written.filter((one) => !isHeld(one)),
+    )
+    const texts = written.filter(isHeld).map((one) => judgedBy(trial, one))
+    return [{ lines: scoredBy('attacks', trial.stretches, fold), texts }]
+  })
+  const { stretches, texts } = learnWith(lines, written)
+  const model = calibrated(
+    stretches,
+    held.flatMap((one) => one.lines),
+    MOST_ALARMS.attacks,
+  )
+  const facts = factsOf(
+    held.flatMap((one) => one.texts),
+    model,
+    stretches,
+  )
+  const weights = `${JSON.stringify(fittedWeights(facts), null, 2)}\n`
+  return [
+    [modelFile('attacks'), packModel(model)],
+    [modelFile('texts'), packModel(texts)],
+    [join(import.meta.dir, '..', 'weights.json'), Buffer.from(weights)],
+  ]
+}
+
+function folds<Out>(run: (fold: number) => Out[]): Out[] {
+  return Array.from({ length: FOLDS }, (_, fold) => run(fold)).flat()
+}
+
+/** The held-out lines of a fold, scored by a model of the others. */
+function scoredBy(name: ModelName, model: Model, fold: number): Scored[] {
+  return linesOf(name)
+    .filter(({ line }) => line % FOLDS === fold)
+    .map((one) => exampleOf(name, one))
+    .map(({ features, target }) => ({ scores: scoresOf(model, features), target }))
 }

@@ -1,0 +1,57 @@
+import type { Model } from '../../model/model'
+import { softmax } from '../../model/softmax'
+import { type Evidence, logitOf, type Weights, weigh } from '../weigh'
+import type { Judged } from './learn-attacks'
+
+/** The threshold of rules that set none (contract 12). */
+const USUAL_THRESHOLD = 0.8
+/** The share of honest texts of writers whom the models did not see that may be false alarms, by kind. */
+const MOST_ALARMS = { request: 0.02, tool: 0.02, document: 0.005 }
+const STEPS = 3_000
+const RATE = 0.1
+const STEP = 0.05
+const MOST_STEPS = 160
+
+export type Fact = Evidence & { isAttack: boolean; kind: string }
+
+/** What a calibrated model of stretches and one of whole texts say of texts that neither knows. */
+export const factsOf = (judged: readonly Judged[], { bias, sharpness }: Model, fresh: Model): Fact[] =>
+  judged.map(({ scores, whole, sentences, label, kind }) => {
+    const [ordinary] = softmax(scores.map((score, at) => (score + bias[at]! - fresh.bias[at]!) * sharpness))
+    return { stretch: logitOf(1 - ordinary!), whole, sentences, isAttack: label === 'attack', kind }
+  })
+
+/**
+ * Logistic regression of being an attack, so that the probability it states is the share of attacks; then the offset
+ * is lowered until requests and outputs of tools raise few enough false alarms, and what long texts lose until documents do.
+ */
+export function fittedWeights(facts: readonly Fact[]): Weights {
+  const by: Weights = { stretch: 0.5, whole: 0.5, sentences: 0, long: 0, offset: 0 }
+  for (let step = 0; step < STEPS; step++) {
+    const slope = { stretch: 0, whole: 0, sentences: 0, offset: 0 }
+    for (const fact of facts) {
+      const error = (weigh(fact, by) - (fact.isAttack ? 1 : 0)) / facts.length
+      slope.stretch += error * fact.stretch
+      slope.whole += error * fact.whole
+      slope.sentences += error * Math.log(fact.sentences + 1)
+      slope.offset += error
+    }
+    for (const name of NAMES) by[name] -= RATE * slope[name]
+  }
+  // Rounded, because the last bits differ between machines.
+  for (const name of NAMES) by[name] = Number(by[name].toFixed(2))
+  lower(by, 'offset', () => tooMany(facts, by, 'request') || tooMany(facts, by, 'tool'))
+  lower(by, 'long', () => tooMany(facts, by, 'document'))
+  return by
+}
+
+const NAMES = ['stretch', 'whole', 'sentences', 'offset'] as const
+
+function lower(by: Weights, name: keyof Weights, isTooHigh: () => boolean): void {
+  for (let steps = 0; steps < MOST_STEPS && isTooHigh(); steps++) by[name] = Number((by[name] - STEP).toFixed(2))
+}
+
+function tooMany(facts: readonly Fact[], by: Weights, wanted: keyof typeof MOST_ALARMS): boolean {
+  const own = facts.filter(({ kind, isAttack }) => kind === wanted && !isAttack)
+  return own.filter((fact) => weigh(fact, by) >= USUAL_THRESHOLD).length > MOST_ALARMS[wanted] * own.length
+}
