@@ -88,7 +88,8 @@ describe('code_execute', () => {
     const before = process.memoryUsage.rss()
     const outcome = await run(bomb)
     expect(outcome.status).toBe('error')
-    expect(outcome.text).toContain('memory')
+    // On a busy machine its time is over first.
+    expect(outcome.text).toMatch(/memory|longer than it may/)
     expect(process.memoryUsage.rss() - before).toBeLessThan(256 * 1024 * 1024)
     expect((await run('1 + 1')).result).toMatchObject({ value: 2 })
   })
