@@ -112,11 +112,14 @@ export function createTakeovers({ store, clock, jobs }: Deps) {
 
   /** The holder does something, so the time of silence begins anew. Throws 409 unless this person has it. */
   async function touch(tx: Tx, kind: TakeoverKind, subject: Subject, holderId: string): Promise<Takeover> {
-    const held = await rows.touch(tx, kind.name, subject.id, holderId, clock.now() + kind.silenceMs)
-    if (held) return toTakeover(held)
-    const row = await rows.lock(tx, kind.name, subject)
-    assertHolds(kind, row, holderId)
-    return toTakeover(row)
+    for (;;) {
+      const held = await rows.touch(tx, kind.name, subject.id, holderId, clock.now() + kind.silenceMs)
+      if (held) return toTakeover(held)
+      // Not locked: the caller may have what others lock after it. Theirs by now, it was taken since, and is tried again.
+      const [row] = await rows.find(tx, kind.name, [subject.id])
+      if (!row) throw notHeld(kind.title)
+      assertHolds(kind, row, holderId)
+    }
   }
 
   /** Back to the AI, from any state; a request for a person is withdrawn too. */

@@ -67,7 +67,7 @@ export function createDesk({ clock, audit, events, live, takeovers, recent }: De
     { holderId, content }: { holderId: string; content: string },
   ): Promise<MessageRow> {
     const now = clock.now()
-    const [, session] = await together(chats.touch(tx, { id, owner }, holderId), rows.countReply(tx, id, now))
+    const [, session] = await together([chats.touch(tx, { id, owner }, holderId), rows.countReply(tx, id, now)])
     if (!session) throw (await rows.byIds(tx, [id])).length ? isClosed() : sessionNotFound()
     const said = { role: 'operator' as const, content, artifacts: [], ip_hash: null, failed: false }
     const message = messageOf(session, said, session.message_count, now)
@@ -120,10 +120,14 @@ export function createDesk({ clock, audit, events, live, takeovers, recent }: De
   }
 }
 
-/** As `Promise.all`, but also waits where one fails: nothing may go on in a unit that has ended. */
-async function together<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
-  await Promise.allSettled([first, second])
-  return [await first, await second]
+/**
+ * As `Promise.all`, but also waits where one fails: nothing may go on in a unit that has ended. Throws what failed first;
+ * what fails after it says only that the unit is over.
+ */
+export async function together<const Work extends readonly Promise<unknown>[]>(work: Work) {
+  const all = Promise.all(work)
+  await Promise.allSettled([all, ...work])
+  return all
 }
 
 const messageOf = (

@@ -3,7 +3,7 @@ import { storeAnswer } from '../idempotency'
 import type { Call, Caller } from '../kernel/caller'
 import { storageUnavailable } from '../kernel/errors'
 import type { Store, Tx } from '../kernel/store'
-import type { Desk } from './desk'
+import { type Desk, together } from './desk'
 import { holderIdOf } from './names'
 import { presentMessage } from './present'
 import type { Said } from './schema-sessions'
@@ -64,9 +64,7 @@ export function createReplies({ store, audit, desk }: Deps) {
       const message = await desk.reply(tx, session, { holderId: holderIdOf(call.caller), content })
       said.set(reply, await storeAnswer(tx, call, { message: presentMessage(message) }))
     })
-    // Also where one fails: nothing may go on in a unit that has ended.
-    await Promise.allSettled(written)
-    await Promise.all(written)
+    await together(written)
     const acts = ordered.map(({ call, session: { id } }) => ({
       call,
       entry: { action: 'widget.message_sent' as const, entityType: 'widget_session' as const, entityId: id },
