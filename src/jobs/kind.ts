@@ -97,7 +97,7 @@ export const recurring = (
 })
 
 /** Work that recurs and knows when it is due looks all the same, so that a forgotten `ensure` costs minutes only. */
-const LONGEST_REST_MS = 300_000
+export const LONGEST_REST_MS = 300_000
 
 /** When work that recurs runs again; null for other work. */
 export async function nextOf(tx: Tx, { everyMs, dueAt }: JobKind, now: number): Promise<number | null> {

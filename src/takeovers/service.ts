@@ -1,4 +1,4 @@
-import { type Jobs, RECURRING, recurring } from '../jobs'
+import { type Jobs, LONGEST_REST_MS, RECURRING, recurring } from '../jobs'
 import type { Call, Caller } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import type { Reader, Store, Tx } from '../kernel/store'
@@ -89,7 +89,9 @@ export function createTakeovers({ store, clock, jobs }: Deps) {
       return toTakeover(await rows.change(tx, row, { until }))
     }
     if (isHeld && !force) throw heldByAnother(kind.title, row.holder_name ?? '')
-    await jobs.ensure(tx, { name: SILENCE }, { owner: null, payload: null, uniqueKey: RECURRING, runAt: until })
+    // A longer silence is seen by the next look. The job is one row, for which all who take something would wait.
+    if (kind.silenceMs < LONGEST_REST_MS)
+      await jobs.ensure(tx, { name: SILENCE }, { owner: null, payload: null, uniqueKey: RECURRING, runAt: until })
     const held = { status: 'human' as const, holder_id: holder.id, holder_name: holder.name, since: now, until }
     return change(tx, kind, row, { ...held, fence: row.fence + 1 }, isHeld ? 'stolen' : 'taken', call)
   }

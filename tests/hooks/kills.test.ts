@@ -1,12 +1,9 @@
 import { afterAll, expect, test } from 'bun:test'
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { eventually } from '../support/eventually'
 import { isLong } from '../support/long'
+import { startNodes } from '../support/nodes'
 import { seededRandom } from '../support/random'
-import { devKeyOf, type ServerProcess, startServerProcess } from '../support/server-process'
-import { createMigratedDatabase, postgresUrl } from '../support/store'
+import { postgresUrl } from '../support/store'
 
 /** So many at once, as the most that one run may cost is counted while it runs. */
 const AT_ONCE = 8
@@ -15,45 +12,20 @@ const EVENTS = AT_ONCE * ROUNDS
 const LEASE_S = 5
 
 const random = seededRandom(23)
-const root = mkdtempSync(join(tmpdir(), 'svc-hooks-'))
-const database = postgresUrl ? await createMigratedDatabase(postgresUrl) : null
-const nodes = new Map<string, ServerProcess>()
-afterAll(async () => {
-  for (const node of nodes.values()) await node.kill()
-  await database?.drop()
-  rmSync(root, { recursive: true, force: true })
+const nodes = await startNodes({
+  random,
+  postgres: postgresUrl,
+  env: { SVC_JOB_LEASE_SECONDS: String(LEASE_S) },
+  patienceMs: 60_000,
 })
-
-/** A node; on Postgres there are two on one database, each with a folder of its own. */
-async function boot(name: string): Promise<void> {
-  const env = { SVC_JOB_LEASE_SECONDS: String(LEASE_S), ...(database ? { SVC_DATABASE_URL: database.url } : {}) }
-  nodes.set(name, await startServerProcess({ dataDir: join(root, name), env }))
-}
+afterAll(nodes.close)
+const { ask, surely } = nodes
 
 type Execution = { status: string; eventId: string; costCents: number }
 type Event = { id: string; payload: { n: number } }
 type Audited = { entityId: string }
 
 test('each firing, each run and each step has its effect once although nodes are killed (I37, I38)', async () => {
-  await boot('a')
-  const key = devKeyOf(join(root, 'a'))
-  if (database) {
-    mkdirSync(join(root, 'b'), { mode: 0o700 })
-    cpSync(join(root, 'a', 'secrets.json'), join(root, 'b', 'secrets.json'))
-    await boot('b')
-  }
-  const names = [...nodes.keys()]
-  const ask = async (path: string, body?: unknown, more: Record<string, string> = {}) => {
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...more }
-    const order = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
-    const { url } = nodes.get(names[random.between(0, names.length - 1)]!)!
-    const response = await fetch(`${url}/api/v1/${path}`, { headers, ...order })
-    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
-    return response.json()
-  }
-  /** Until it is answered: an Idempotency-Key keeps a repeated request to one effect. */
-  const surely = (path: string, body?: unknown, once?: string) =>
-    eventually(() => ask(path, body, once ? { 'idempotency-key': once } : {}).catch(() => null))
   const { user, active_org_id } = await ask('auth/me')
   const hooks: string[] = []
   for (let n = 0; n < EVENTS; n++) {
@@ -78,10 +50,7 @@ test('each firing, each run and each step has its effect once although nodes are
         surely('events', { orgId: active_org_id ?? user.id, eventType: `tick.n${n}`, payload: { n } }, `event-${n}`),
       ),
     )
-    const victim = names[random.between(0, names.length - 1)]!
-    await nodes.get(victim)!.kill()
-    if (database) await Bun.sleep(random.between(0, 200))
-    await boot(victim)
+    await nodes.killOne(nodes.isShared ? random.between(0, 200) : 0)
     for (const n of some) {
       await eventually(
         async () => (await surely(`hooks/${hooks[n]}/executions`)).executions as Execution[],

@@ -7,6 +7,9 @@ import { createMigratedDatabase, postgresUrl } from '../support/store'
 import { freeKind, heldKind } from './held'
 import { createJobsWorld, kindOf } from './support'
 
+if (!postgresUrl)
+  process.stdout.write('NOT RUN: pauses of other processes, because SVC_TEST_POSTGRES_URL is not set.\n')
+
 const { store, queue, rowOf } = await createJobsWorld()
 
 test('what one process pauses, none begins, and what runs goes on', async () => {

@@ -1,11 +1,7 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import { eventually } from '../support/eventually'
+import { startNodes } from '../support/nodes'
 import { seededRandom } from '../support/random'
-import { devKeyOf, type ServerProcess, startServerProcess } from '../support/server-process'
-import { createMigratedDatabase } from '../support/store'
 
 type Order = {
   events: number
@@ -15,9 +11,6 @@ type Order = {
   /** A Postgres server: two nodes on one database, each with a folder of its own. SQLite has one node. */
   postgres: string | undefined
 }
-
-// biome-ignore lint/suspicious/noExplicitAny: answers of every shape
-type Answer = any
 
 const RECEIVERS = 3
 /** Of ten answers, how many are refusals. */
@@ -35,52 +28,24 @@ const PATIENCE_MS = 120_000
  */
 export async function runDeliveryKills({ events, kills, seed, postgres }: Order) {
   const random = seededRandom(seed)
-  const root = mkdtempSync(join(tmpdir(), 'svc-webhooks-'))
-  const database = postgres === undefined ? null : await createMigratedDatabase(postgres)
-  const nodes = new Map<string, ServerProcess>()
   const receivers = Array.from({ length: RECEIVERS }, () => receiver(() => random.between(1, 10) <= FAILING))
   const stepped = receiver(() => false)
+  const env = {
+    SVC_EGRESS_ALLOW: '127.0.0.1/32',
+    SVC_JOB_LEASE_SECONDS: String(LEASE_S),
+    SVC_WEBHOOK_RETRY_SCHEDULE: Array(20).fill(1).with(0, 0).join(','),
+  }
+  const nodes = await startNodes({ random, postgres, env, patienceMs: PATIENCE_MS })
+  const { surely } = nodes
   try {
     return await run()
   } finally {
-    for (const node of nodes.values()) await node.kill()
+    await nodes.close()
     for (const one of [...receivers, stepped]) one.stop()
-    await database?.drop()
-    rmSync(root, { recursive: true, force: true })
-  }
-
-  async function boot(name: string): Promise<void> {
-    const env = {
-      SVC_EGRESS_ALLOW: '127.0.0.1/32',
-      SVC_JOB_LEASE_SECONDS: String(LEASE_S),
-      SVC_WEBHOOK_RETRY_SCHEDULE: Array(20).fill(1).with(0, 0).join(','),
-      ...(database ? { SVC_DATABASE_URL: database.url } : {}),
-    }
-    nodes.set(name, await startServerProcess({ dataDir: join(root, name), env }))
   }
 
   async function run() {
-    await boot('a')
-    const key = devKeyOf(join(root, 'a'))
-    if (database) {
-      mkdirSync(join(root, 'b'), { mode: 0o700 })
-      cpSync(join(root, 'a', 'secrets.json'), join(root, 'b', 'secrets.json'))
-      await boot('b')
-    }
-    const names = [...nodes.keys()]
-    const anyName = () => names[random.between(0, names.length - 1)]!
-    const ask = async (path: string, body?: unknown, more: Record<string, string> = {}): Promise<Answer> => {
-      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...more }
-      const order = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
-      const response = await fetch(`${nodes.get(anyName())!.url}/api/v1/${path}`, { headers, ...order })
-      if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
-      return response.json()
-    }
-    /** Until it is answered: an Idempotency-Key keeps a repeated request to one effect. */
-    const surely = (path: string, body: unknown, once: string) =>
-      eventually<Answer>(() => ask(path, body, { 'idempotency-key': once }).catch(() => null), Boolean, PATIENCE_MS)
-    const read = (path: string) => eventually<Answer>(() => ask(path).catch(() => null), Boolean, PATIENCE_MS)
-    const { user, active_org_id } = await read('auth/me')
+    const { user, active_org_id } = await surely('auth/me')
     const orgId = active_org_id ?? user.id
     const made = await Promise.all(
       receivers.map(({ url }, n) => surely('webhooks', { url, event_types: ['order.*'] }, `webhook-${n}`)),
@@ -114,10 +79,8 @@ export async function runDeliveryKills({ events, kills, seed, postgres }: Order)
     const publishing = Promise.all(Array.from({ length: PUBLISHERS }, publish))
     let killed = 0
     const kill = async () => {
-      const victim = anyName()
-      await nodes.get(victim)!.kill()
+      await nodes.killOne()
       killed += 1
-      await boot(victim)
     }
     if ('times' in kills) {
       for (let n = 1; n <= kills.times; n++) {
@@ -137,7 +100,7 @@ export async function runDeliveryKills({ events, kills, seed, postgres }: Order)
     const isThere = await eventually(arrived, Boolean, PATIENCE_MS).catch(() => false)
     const open = async () => {
       const counts = await Promise.all(
-        ['running', 'paused', 'failed'].map((status) => read(`workflows/${workflow.id}/runs?status=${status}`)),
+        ['running', 'paused', 'failed'].map((status) => surely(`workflows/${workflow.id}/runs?status=${status}`)),
       )
       return counts.flatMap(({ runs }) => runs).length
     }
@@ -162,13 +125,13 @@ export async function runDeliveryKills({ events, kills, seed, postgres }: Order)
       )
       holds(isOne, `receiver ${n} got different bytes in two attempts`)
       holds(receivers[n]!.forged() === 0, `receiver ${n} got signatures that are none`)
-      const { deliveries } = await read(`webhooks/${made[n].id}/stats`)
+      const { deliveries } = await surely(`webhooks/${made[n].id}/stats`)
       holds(deliveries.successes >= events, `webhook ${n} has ${deliveries.successes} successes on its log`)
       holds(deliveries.total <= got.length, `webhook ${n} has more attempts on its log than were made`)
     }
     const told: string[] = []
     for (let cursor = ''; ; ) {
-      const page = await read(`events?eventType=tide.turned&limit=100${cursor}`)
+      const page = await surely(`events?eventType=tide.turned&limit=100${cursor}`)
       told.push(...page.events.map(({ payload }: { payload: { run: string } }) => payload.run))
       if (!page.has_more) break
       cursor = `&cursor=${encodeURIComponent(page.next_cursor)}`

@@ -1,21 +1,15 @@
 import { afterAll, expect, test } from 'bun:test'
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { eventually } from '../support/eventually'
 import { isLong } from '../support/long'
+import { startNodes } from '../support/nodes'
 import { seededRandom } from '../support/random'
-import { devKeyOf, type ServerProcess, startServerProcess } from '../support/server-process'
-import { createMigratedDatabase, postgresUrl } from '../support/store'
+import { postgresUrl } from '../support/store'
 
 const RUNS = isLong ? 40 : 24
 const KILLS = isLong ? 3 : 2
 const PATIENCE_MS = 180_000
 
 const random = seededRandom(29)
-const root = mkdtempSync(join(tmpdir(), 'svc-workflow-kills-'))
-const database = postgresUrl ? await createMigratedDatabase(postgresUrl) : null
-const nodes = new Map<string, ServerProcess>()
 /** The keys of the calls that came in. */
 const heard: string[] = []
 const receiver = Bun.serve({
@@ -27,22 +21,17 @@ const receiver = Bun.serve({
     return new Response('fine')
   },
 })
-afterAll(async () => {
-  for (const node of nodes.values()) await node.kill()
-  receiver.stop(true)
-  await database?.drop()
-  rmSync(root, { recursive: true, force: true })
+const nodes = await startNodes({
+  random,
+  postgres: postgresUrl,
+  env: { SVC_EGRESS_ALLOW: '127.0.0.1/32', SVC_JOB_LEASE_SECONDS: '5' },
+  patienceMs: PATIENCE_MS,
 })
-
-/** A node; on Postgres there are two on one database, each with a folder of its own. */
-async function boot(name: string): Promise<void> {
-  const env = {
-    SVC_EGRESS_ALLOW: '127.0.0.1/32',
-    SVC_JOB_LEASE_SECONDS: '5',
-    ...(database ? { SVC_DATABASE_URL: database.url } : {}),
-  }
-  nodes.set(name, await startServerProcess({ dataDir: join(root, name), env }))
-}
+afterAll(async () => {
+  await nodes.close()
+  receiver.stop(true)
+})
+const { ask, surely } = nodes
 
 const CALL = { type: 'http', config: { url: `http://127.0.0.1:${receiver.port}/`, method: 'POST' } }
 const STEPS = [
@@ -53,22 +42,6 @@ const STEPS = [
 ].map((step, at) => ({ name: `s${at}`, ...step }))
 
 test('runs of workflows go on although nodes are killed, and no step has its effect twice (I38)', async () => {
-  await boot('a')
-  const key = devKeyOf(join(root, 'a'))
-  if (database) {
-    mkdirSync(join(root, 'b'), { mode: 0o700 })
-    cpSync(join(root, 'a', 'secrets.json'), join(root, 'b', 'secrets.json'))
-    await boot('b')
-  }
-  const names = [...nodes.keys()]
-  const ask = async (path: string, body?: unknown) => {
-    const { url } = nodes.get(names[random.between(0, names.length - 1)]!)!
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-    const order = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
-    const response = await fetch(`${url}/api/v1/${path}`, { headers, ...order })
-    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
-    return response.json()
-  }
   const { workflow } = await ask('workflows', {
     name: 'Tide',
     triggerType: 'event',
@@ -77,23 +50,15 @@ test('runs of workflows go on although nodes are killed, and no step has its eff
   })
   const { user, active_org_id } = await ask('auth/me')
   const events = Array.from({ length: RUNS }, (_, n) => n)
-  const surely = async (once: string, body: unknown) => {
-    const { url } = nodes.get(names[random.between(0, names.length - 1)]!)!
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'idempotency-key': once }
-    const order = { method: 'POST', headers, body: JSON.stringify(body) }
-    return (await fetch(`${url}/api/v1/events`, order).catch(() => null))?.ok
-  }
   const publishing = (async () => {
     for (const n of events) {
       const order = { orgId: active_org_id ?? user.id, eventType: 'order.created', payload: { n } }
-      await eventually(() => surely(`event-${n}`, order), Boolean, PATIENCE_MS)
+      await surely('events', order, `event-${n}`)
     }
   })()
   for (let kill = 0; kill < KILLS; kill++) {
     await Bun.sleep(random.between(800, 2_000))
-    const victim = names[random.between(0, names.length - 1)]!
-    await nodes.get(victim)!.kill()
-    await boot(victim)
+    await nodes.killOne()
   }
   await publishing
   type Run = {

@@ -1,0 +1,80 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { eventually } from './eventually'
+import type { seededRandom } from './random'
+import { devKeyOf, type ServerProcess, startServerProcess } from './server-process'
+import { createMigratedDatabase } from './store'
+
+type Order = {
+  random: ReturnType<typeof seededRandom>
+  /** A Postgres server: two nodes on one database, each with a folder of its own. Without it one node on SQLite. */
+  postgres: string | undefined
+  env: Record<string, string>
+  /** How long an answer is waited for while nodes are killed. */
+  patienceMs: number
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of every shape
+type Answer = any
+
+/** Nodes that are killed and started again while they are asked, each question to any of them. */
+export async function startNodes({ random, postgres, env, patienceMs }: Order) {
+  const root = mkdtempSync(join(tmpdir(), 'svc-nodes-'))
+  const database = postgres === undefined ? null : await createMigratedDatabase(postgres)
+  const nodes = new Map<string, ServerProcess>()
+  const folderOf = (name: string) => join(root, name)
+  const secretsOf = (name: string) => join(root, name, 'secrets.json')
+  try {
+    await boot('a')
+    if (database) {
+      mkdirSync(folderOf('b'), { mode: 0o700 })
+      cpSync(secretsOf('a'), secretsOf('b'))
+      await boot('b')
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+  const key = devKeyOf(folderOf('a'))
+  const names = [...nodes.keys()]
+  const anyName = () => names[random.between(0, names.length - 1)]!
+
+  async function boot(name: string): Promise<void> {
+    const own = { ...env, ...(database ? { SVC_DATABASE_URL: database.url } : {}) }
+    nodes.set(name, await startServerProcess({ dataDir: folderOf(name), env: own }))
+  }
+
+  async function close(): Promise<void> {
+    for (const node of nodes.values()) await node.kill()
+    await database?.drop()
+    rmSync(root, { recursive: true, force: true })
+  }
+
+  /** Kills one of them and starts it again, after a pause. */
+  async function killOne(pauseMs = 0): Promise<void> {
+    const victim = anyName()
+    await nodes.get(victim)!.kill()
+    await Bun.sleep(pauseMs)
+    await boot(victim)
+  }
+
+  /** Reads, or with a body posts. Throws where no answer came or it is a refusal. */
+  async function ask(path: string, body?: unknown, more: Record<string, string> = {}): Promise<Answer> {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...more }
+    const order = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
+    const response = await fetch(`${nodes.get(anyName())!.url}/api/v1/${path}`, { headers, ...order })
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
+    return response.json()
+  }
+
+  /** Until it is answered: an Idempotency-Key keeps a repeated request to one effect. */
+  const surely = (path: string, body?: unknown, once?: string): Promise<Answer> =>
+    eventually<Answer>(
+      () => ask(path, body, once ? { 'idempotency-key': once } : {}).catch(() => null),
+      Boolean,
+      patienceMs,
+    )
+
+  return { ask, surely, killOne, close, isShared: database !== null }
+}
