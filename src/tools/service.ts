@@ -1,4 +1,4 @@
-import type { Call } from '../kernel/caller'
+import { type Call, ownerOf } from '../kernel/caller'
 import type { Outbound } from '../kernel/outbound'
 import { createInline } from './inline'
 import { isOffered, mergeTools, toToolset } from './rules'
@@ -45,7 +45,8 @@ export type Tools = ReturnType<typeof createTools>
 /** Lists tools, selects those of a run, and runs single calls. */
 export function createTools({ outbound, masterKey, system, enabled, roleOf, onFault }: Deps) {
   const registry = new Map(system.map((tool) => [tool.name, tool]))
-  const secretOf = createSecretOf(masterKey)
+  const secretOfOwner = createSecretOf(masterKey)
+  const secretOf = ({ caller }: Call): string => secretOfOwner(ownerOf(caller))
   const readInline = createInline({ outbound, secretOf })
   const servers = createServers({ outbound })
   let ofSkills: SkillTools = async () => []
@@ -115,7 +116,9 @@ export function createTools({ outbound, masterKey, system, enabled, roleOf, onFa
     run: createRun({ roleOf, onFault }),
 
     /** The secret that signs calls to the caller's tool endpoints (contract 14.3). */
-    signingSecret: (call: Call): string => secretOf(call),
+    signingSecret: secretOf,
+    /** The same of an owner, where nobody calls. */
+    signingSecretOf: secretOfOwner,
   }
 
   function on(): Tool[] {

@@ -1,4 +1,4 @@
-import { type Call, ownerOf } from '../kernel/caller'
+import type { OwnerScope } from '../kernel/caller'
 import { hmacHex } from '../kernel/crypto'
 
 /**
@@ -7,5 +7,5 @@ import { hmacHex } from '../kernel/crypto'
  */
 export const createSecretOf =
   (masterKey: Uint8Array) =>
-  ({ caller }: Call): string =>
-    hmacHex(masterKey, `tool endpoints\n${ownerOf(caller)}`)
+  (owner: OwnerScope): string =>
+    hmacHex(masterKey, `tool endpoints\n${owner}`)

@@ -4,14 +4,13 @@ import type { EventId } from '../events/schema'
 import { defineJob, type JobKind, type Jobs, type Outcome, type Running } from '../jobs'
 import type { OwnerScope } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
-import type { Outbound } from '../kernel/outbound'
 import type { Store, Tx } from '../kernel/store'
 import { outboxRepository as outbox } from './outbox'
 import { deliveryRepository as log, webhookRepository as rows } from './repository'
-import { judge, laneFor } from './rules'
+import { laneFor } from './rules'
 import type { WebhookId } from './schema'
 import type { Secrets } from './secrets'
-import { send } from './send'
+import type { Send } from './send'
 import { createSettle, type Ended } from './settle'
 import type { Lane, OutboxRow, WebhookRow } from './table'
 
@@ -21,12 +20,8 @@ export type DeliverDeps = {
   jobs: Pick<Jobs, 'register' | 'ensure'>
   audit: Pick<AuditLog, 'recordUnattended'>
   events: Pick<EventBus, 'emit'>
-  outbound: Outbound
   secrets: Secrets
-  /** Milliseconds before each attempt. */
-  schedule: readonly number[]
-  /** 0 to 1. */
-  random(): number
+  send: Send
 }
 
 type Payload = { id: WebhookId; owner: OwnerScope }
@@ -47,7 +42,7 @@ const LONGEST_DELAY_MS = 30_000
  * comes back when the next one is.
  */
 export function createDeliveries(deps: DeliverDeps) {
-  const { store, clock, jobs, outbound, secrets, schedule, random } = deps
+  const { store, clock, jobs, secrets, send } = deps
   const settle = createSettle(deps)
   const lanes = { steady: laneOf('steady'), slow: laneOf('slow') }
   for (const lane of Object.values(lanes)) jobs.register(lane)
@@ -208,10 +203,8 @@ export function createDeliveries(deps: DeliverDeps) {
       const verdict = { ok: false, message: 'event expired', next: null, gone: false }
       return { row, httpStatus: null, verdict, at: startedAt, durationMs: 0 }
     }
-    const signed = { id: row.event_id, body, timestampS: Math.floor(startedAt / 1_000), ...secrets.of(hook, startedAt) }
-    const answer = await send(outbound, hook.url, signed)
-    const now = clock.now()
-    const verdict = judge(answer, { attempt: row.attempt, schedule, now, random: random() })
-    return { row, httpStatus: answer.status, verdict, at: now, durationMs: Math.round(clock.monotonic() - began) }
+    const message = { id: row.event_id, body, ...secrets.of(hook, startedAt) }
+    const tried = await send({ url: hook.url, message, attempt: row.attempt })
+    return { row, ...tried, at: clock.now(), durationMs: Math.round(clock.monotonic() - began) }
   }
 }

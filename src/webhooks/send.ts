@@ -1,16 +1,38 @@
 import ipaddr from 'ipaddr.js'
+import type { Clock } from '../kernel/clock'
 import { AppError } from '../kernel/errors'
 import { type Outbound, OutboundFailure } from '../kernel/outbound'
 import { hostOf } from '../kernel/outbound-url'
 import { type Signed, signatureHeaders } from '../kernel/webhook-signature'
-import type { Answer, Failure } from './rules'
+import { type Answer, type Failure, judge, type Verdict } from './rules'
+
+export type SendDeps = {
+  outbound: Outbound
+  clock: Clock
+  /** Milliseconds before each attempt. */
+  schedule: readonly number[]
+  /** 0 to 1. */
+  random(): number
+}
+type Order = { url: string; message: Omit<Signed, 'timestampS'>; attempt: number }
 
 const TIMEOUT_MS = 15_000
 /** As much of an answer is read as lets the receiver end it in order; nobody looks at it. */
 const MAX_ANSWER_BYTES = 64 * 1024
 
-/** Makes one attempt: signed anew, the same bytes each time, never redirected (contract 14.3). */
-export async function send(outbound: Outbound, url: string, message: Signed): Promise<Answer> {
+export type Send = ReturnType<typeof createSend>
+
+/** Makes one attempt, signed anew, and judges what it came to (contract 14.3). */
+export function createSend({ outbound, clock, schedule, random }: SendDeps) {
+  return async ({ url, message, attempt }: Order): Promise<{ httpStatus: number | null; verdict: Verdict }> => {
+    const answer = await post(outbound, url, { ...message, timestampS: Math.floor(clock.now() / 1_000) })
+    const verdict = judge(answer, { attempt, schedule, now: clock.now(), random: random() })
+    return { httpStatus: answer.status, verdict }
+  }
+}
+
+/** The same bytes each time, never redirected. */
+async function post(outbound: Outbound, url: string, message: Signed): Promise<Answer> {
   try {
     const { status, headers } = await outbound.fetchPublic(url, {
       method: 'POST',

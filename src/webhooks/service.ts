@@ -32,14 +32,16 @@ import {
   type WebhookStats,
 } from './schema'
 import { createSecrets } from './secrets'
+import { createSend, type SendDeps } from './send'
 import type { WebhookRow } from './table'
 
-type Deps = Omit<DeliverDeps, 'store' | 'clock' | 'secrets' | 'schedule'> & {
-  resources: ResourceDeps
-  fanOut: FanOut
-  masterKey: Uint8Array
-  settings: Values<typeof webhookSettings> & { eventsRetentionDays: number }
-}
+type Deps = Omit<DeliverDeps, 'store' | 'clock' | 'secrets' | 'send'> &
+  Omit<SendDeps, 'clock' | 'schedule'> & {
+    resources: ResourceDeps
+    fanOut: FanOut
+    masterKey: Uint8Array
+    settings: Values<typeof webhookSettings> & { eventsRetentionDays: number }
+  }
 
 export type WebhookService = ReturnType<typeof createWebhooks>
 
@@ -55,8 +57,8 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...room
   const { store, clock, orgs } = resources
   const { outbound } = rooms
   const secrets = createSecrets(masterKey)
-  const schedule = readSchedule(settings.webhookRetrySchedule)
-  const deliveries = createDeliveries({ ...rooms, store, clock, secrets, schedule })
+  const send = createSend({ ...rooms, clock, schedule: readSchedule(settings.webhookRetrySchedule) })
+  const deliveries = createDeliveries({ ...rooms, store, clock, secrets, send })
   fanOut.receive('webhook', receive)
   const webhooks = createResource(resources, webhook, {
     most: settings.maxWebhooks,
@@ -84,7 +86,7 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...room
     settle: deliveries.settle,
     findToChange: (tx, caller, id) => webhooks.findToChange(tx, caller, id),
   })
-  return { webhooks, test, take, listDeliveries, readDelivery, retry, rotate, stats, tidying }
+  return { webhooks, send, test, take, listDeliveries, readDelivery, retry, rotate, stats, tidying }
 
   async function assertCallable(url: string): Promise<void> {
     try {

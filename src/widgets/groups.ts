@@ -46,8 +46,9 @@ export function readGroups(sent: Sent, before: WidgetRow | null, rules: Rules): 
     )
   const { url } = sent.intents ?? {}
   if (url !== null) assertLink('intents.url', url)
-  if (read.intents?.action === 'redirect' && !read.intents.url)
-    throw invalidInput('intents.url', '"intents.action" is "redirect", so "intents.url" must say where to.')
+  const { action } = read.intents ?? {}
+  if ((action === 'redirect' || action === 'webhook') && !read.intents?.url)
+    throw invalidInput('intents.url', `"intents.action" is "${action}", so "intents.url" must say where to.`)
   return Object.fromEntries(Object.entries(read).filter(([, group]) => group !== undefined))
 }
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../kernel/clock'
 import type { Tx } from '../kernel/store'
+import type { Asking } from './asking'
 import type { Desk } from './desk'
 import { isClosed } from './errors'
 import { asksForPerson } from './intents'
@@ -12,6 +13,7 @@ import type { MessageRow, SessionRow, WidgetRow } from './table'
 type Deps = {
   clock: Clock
   desk: Desk
+  ask: Asking
   limits: ReturnType<typeof createLimits>
   pictures: ReturnType<typeof createPictures>
 }
@@ -20,7 +22,7 @@ type Saying = { widget: WidgetRow; session: SessionRow; content: string; drafts:
 type Heard = { message: MessageRow; session: SessionRow; fence: number; told: MessageRow | null }
 
 /** What a visitor says comes in: in one unit it is counted, stored, and read for whether it asks for a person. */
-export function createHearing({ clock, desk, limits, pictures }: Deps) {
+export function createHearing({ clock, desk, ask, limits, pictures }: Deps) {
   return async function hear(tx: Tx, { widget, session: known, content, drafts }: Saying): Promise<Heard> {
     const { id, ip_hash } = known
     const takeover = await desk.chats.lock(tx, subjectOf(known))
@@ -39,15 +41,19 @@ export function createHearing({ clock, desk, limits, pictures }: Deps) {
     const written = await desk.write(tx, session, said, { asked: session.asked + 1, ...first })
     const isAsking = takeover.status === 'ai' && asksForPerson(content, widget.intents)
     if (!isAsking) return { ...written, fence, told: null }
-    return { ...(await asked(tx, widget, written.session)), message: written.message, fence }
+    return { ...(await asked(tx, widget, written)), message: written.message, fence }
   }
 
   /** What the owner wants done where a visitor asks for a person. */
-  async function asked(tx: Tx, { intents }: WidgetRow, session: SessionRow) {
-    const { action, message } = intents
-    if (action === 'takeover' || action === 'webhook')
-      await desk.chats.request(tx, subjectOf(session), { call: null, reason: 'The visitor asked for a person.' })
-    const words = message || (action === 'takeover' ? 'You asked for a person. Someone will be with you soon.' : '')
+  async function asked(
+    tx: Tx,
+    widget: WidgetRow,
+    { session, message: said }: { session: SessionRow; message: MessageRow },
+  ) {
+    const { action, message } = widget.intents
+    const isForPeople = action === 'takeover' || action === 'webhook'
+    if (isForPeople) await ask(tx, { widget, session, reason: 'The visitor asked for a person.', message: said })
+    const words = message || (isForPeople ? 'You asked for a person. Someone will be with you soon.' : '')
     const now = (await rows.lock(tx, session.id))!
     if (!words && action !== 'redirect') return { session: now, told: null }
     const { message: told, session: after } = await desk.write(tx, now, {

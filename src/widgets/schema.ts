@@ -51,7 +51,7 @@ const intents = {
   enabled: t.Boolean(),
   keywords: t.Array(t.String({ minLength: 2, maxLength: 80 }), { maxItems: 50 }),
   action: oneOf(['takeover', 'redirect', 'message', 'webhook'] as const),
-  url: nullable(t.String({ maxLength: 2_048, description: 'Where `redirect` leads' })),
+  url: nullable(t.String({ maxLength: 2_048, description: 'Where `redirect` leads, and what `webhook` calls' })),
   message: nullable(t.String({ maxLength: 2_000, description: 'What visitors are told' })),
 }
 

@@ -14,7 +14,9 @@ import type { Reader, Tx } from '../kernel/store'
 import type { OrgService } from '../orgs'
 import { type Change, createResource, type ResourceDeps } from '../resource'
 import type { SkillService } from '../skills'
+import type { Send } from '../webhooks'
 import { analyse } from './analytics'
+import { createAsking } from './asking'
 import { createBotCheck } from './bot-check'
 import type { widgetSettings } from './config'
 import { createDesk, type DeskDeps } from './desk'
@@ -52,7 +54,10 @@ type Deps = Omit<DeskDeps, 'recent'> &
   Omit<Parameters<typeof createTurns>[0], 'store' | 'live' | 'desk'> & {
     resources: ResourceDeps
     audit: AuditLog
-    jobs: Pick<Jobs, 'register'>
+    jobs: Pick<Jobs, 'register' | 'enqueue'>
+    webhooks: { send: Send }
+    /** What signs calls to addresses of this owner. */
+    secretOf(owner: OwnerScope): string
     files: Pick<Files, 'receive' | 'add' | 'discard' | 'find'>
     engines: Pick<EngineService, 'knowsMode'>
     skills: Pick<SkillService, 'runnable'>
@@ -77,13 +82,14 @@ export function createWidgets(deps: Deps) {
   const bots = createBotCheck(deps.outbound, settings)
   const recent = createRecent()
   const desk = createDesk({ ...deps, recent })
+  const ask = createAsking({ ...deps, store, desk })
   const door = createDoor({ store, clock, masterKey, origin, keyOf })
   const limits = createLimits({ clock, settings })
   const turns = createTurns({ ...deps, store, desk })
   const pictures = createPictures(files)
   const hub = createHub({ store, clock, live, recent, onError })
   const watch = createWatch(live)
-  const visitors = createVisitorSide({ store, clock, masterKey, door, desk, limits, bots, turns, pictures, keyOf })
+  const visitors = createVisitorSide({ ...deps, store, door, desk, ask, limits, bots, turns, pictures })
   const verifyDomain = createDomains(deps)
   const resource = createResource(resources, widget, {
     most: settings.maxWidgets,

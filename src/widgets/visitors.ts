@@ -5,6 +5,7 @@ import type { KeyId } from '../kernel/ids'
 import type { Store } from '../kernel/store'
 import { ReaderLeft } from '../kernel/stream'
 import { shorten, storable } from '../kernel/text'
+import type { Asking } from './asking'
 import type { createBotCheck } from './bot-check'
 import type { Desk } from './desk'
 import type { Door, Knock } from './door'
@@ -40,6 +41,7 @@ type Deps = {
   masterKey: Uint8Array
   door: Door
   desk: Desk
+  ask: Asking
   limits: ReturnType<typeof createLimits>
   bots: ReturnType<typeof createBotCheck>
   turns: ReturnType<typeof createTurns>
@@ -56,7 +58,7 @@ const PAGE_CHARS = 2_048
 
 /** What visitors do (contract 15.3). */
 export function createVisitorSide(deps: Deps) {
-  const { store, clock, masterKey, door, desk, limits, bots, turns, pictures, keyOf } = deps
+  const { store, clock, masterKey, door, desk, ask, limits, bots, turns, pictures, keyOf } = deps
   const hear = createHearing(deps)
   const identify = createIdentifying(deps)
   return { describe, shown: presentPublic, begin, read, say, identify, requestHuman, feedback, enter: door.session }
@@ -204,14 +206,13 @@ export function createVisitorSide(deps: Deps) {
   }
 
   async function requestHuman(knock: Knock, sessionId: string, { reason }: NonNullable<HumanWanted> = {}) {
-    const { session } = await door.session(knock, sessionId)
+    const { widget, session } = await door.session(knock, sessionId)
     return store.write(async (tx): Promise<Standing> => {
-      const subject = subjectOf(session)
-      await desk.chats.lock(tx, subject)
+      await desk.chats.lock(tx, subjectOf(session))
       const row = await rows.lock(tx, session.id)
       if (row?.status !== 'open') throw isClosed()
       const said = reason === undefined ? null : storable(reason)
-      const { status } = await desk.chats.request(tx, subject, { call: null, reason: said })
+      const { status } = await ask(tx, { widget, session: row, reason: said, message: null })
       return { session_id: session.id, takeover_status: status }
     })
   }

@@ -8,9 +8,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadConfig } from '../../src/app/config'
 import { openApp } from '../../src/app/open'
+import { systemClock } from '../../src/kernel/clock'
 import { createLog } from '../../src/kernel/log'
 import { createOutbound } from '../../src/kernel/outbound'
-import { send } from '../../src/webhooks/send'
+import { createSend } from '../../src/webhooks/send'
 import { createMigratedDatabase } from '../support/store'
 import { type Hook, seedBacklog } from '../webhooks/backlog'
 import { startReceivers } from '../webhooks/crowd'
@@ -28,7 +29,8 @@ const receivers = await startReceivers()
 const url = receivers.good
 
 const outbound = createOutbound({ allow: [LOCAL] })
-const message = { id: 'evt_1', body: JSON.stringify({ text: 'x'.repeat(300) }), timestampS: 1, secret: 'f'.repeat(64) }
+const message = { id: 'evt_1', body: JSON.stringify({ text: 'x'.repeat(300) }), secret: 'f'.repeat(64) }
+const send = createSend({ outbound, clock: systemClock, schedule: [0], random: () => 0 })
 const plain = () =>
   outbound.fetchPublic(url, {
     method: 'POST',
@@ -39,7 +41,7 @@ const plain = () =>
   })
 await measure('requests alone, a connection each', events, () => alone(plain))
 await measure('requests alone, signed, as deliveries make them', events, () =>
-  alone(() => send(outbound, url, message)),
+  alone(() => send({ url, message, attempt: 1 })),
 )
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-bench-deliveries-'))

@@ -120,7 +120,7 @@ test('a visitor who asks for a video or a research is answered with text, and no
     })
 })
 
-test('a widget is refused skills that its key may not run, and an intent with an address that is not called', async () => {
+test('a widget is refused skills that its key may not run, and an intent with an address that is not called, or with none', async () => {
   const { owner, id } = await widget()
   const change = async (patch: object) => {
     const { status, body } = await owner.send('PATCH', `iframes/${id}`, patch)
@@ -129,5 +129,6 @@ test('a widget is refused skills that its key may not run, and an intent with an
   expect(await change({ behavior: { skills: ['nope'] } })).toEqual([404, 'not_found', undefined])
   for (const url of ['http://127.0.0.1/', 'https://localhost/', 'https://10.0.0.1/x'])
     expect(await change({ intents: { action: 'webhook', url } })).toEqual([400, 'url_blocked', 'intents.url'])
-  expect((await change({ intents: { action: 'webhook' } }))[0]).toBe(200)
+  for (const action of ['webhook', 'redirect'])
+    expect(await change({ intents: { action } })).toEqual([400, 'validation_error', 'intents.url'])
 })

@@ -118,6 +118,7 @@ export function buildWork(deps: Deps, rooms: Rooms) {
     masterKey: deps.masterKey,
     origin: deps.origin,
     settings: config,
+    secretOf: tools.signingSecretOf,
     keyOf: (id: KeyId) => keyCallerOf(rooms, id),
   })
   const health = createHealth({
