@@ -58,6 +58,11 @@ export const isClosed = defineError(
 /** 429 with the seconds after which it can be tried again. */
 export const tooFast = (seconds: number, what: string): AppError =>
   new AppError('throttled', 'rate_limit_exceeded', `${what} Try again in ${seconds} seconds.`, { retryAfterS: seconds })
+export const cannotKeep = defineError(
+  'unavailable',
+  'service_unavailable',
+  () => 'Pictures cannot be kept right now. Send the message without them.',
+)
 /** The visitor is not told why: it concerns the owner. */
 export const cannotAnswer = defineError(
   'unavailable',

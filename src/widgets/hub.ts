@@ -60,6 +60,7 @@ export function createHub({ store, clock, live, recent, onError }: Deps) {
     let onlyWords = false
     /** Number of the last message that was heard of. */
     let last = told
+    let isBehind = false
     const watcher: Watcher = { seen: session.changed_at, look }
     const unhear = live.hear(CHAT, session.id, heard)
     add(session.id, watcher)
@@ -77,11 +78,20 @@ export function createHub({ store, clock, live, recent, onError }: Deps) {
     }
 
     function heard(word: Heard | null): void {
-      if (word?.what === 'typing') void write({ event: 'typing', data: { role: String(word.role) } })
+      if (word?.what === 'typing') tellTyping(String(word.role))
       else {
         last = Math.max(last, Number(word?.seq ?? 0))
         look(word?.what === 'message')
       }
+    }
+
+    /** Not to a reader who is behind: for that one only what is stored waits. */
+    function tellTyping(role: string): void {
+      if (isBehind) return
+      isBehind = true
+      void Promise.resolve(write({ event: 'typing', data: { role } })).then(() => {
+        isBehind = false
+      }, over.resolve)
     }
 
     function look(words = false): void {

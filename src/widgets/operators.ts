@@ -12,7 +12,8 @@ import { CHAT, type Desk } from './desk'
 import { isClosed, sessionNotFound, tooManyNotes } from './errors'
 import { holderIdOf, publicName } from './names'
 import { MOST_NOTES, noteRepository as notes, presentNote } from './notes'
-import { presentMessage, presentSession } from './present'
+import type { createPictures } from './pictures'
+import { presentSession } from './present'
 import { createReplies } from './replies'
 import { sessionRepository as rows } from './repository'
 import { WidgetId } from './schema'
@@ -49,11 +50,7 @@ type Deps = {
   /** Somebody who may answer in this owner's chats. Throws 404. */
   personOf(reader: Reader, owner: SessionRow['owner'], ref: string): Promise<Holder>
   drafts: Pick<Turns, 'draft'>
-  /** A file's links that work now. */
-  refreshed(
-    row: { owner: SessionRow['owner'] },
-    artifacts: Record<string, unknown>[],
-  ): Promise<Record<string, unknown>[]>
+  pictures: Pick<ReturnType<typeof createPictures>, 'shown'>
 }
 
 /** Which chat of which widget, as the path says. */
@@ -61,7 +58,7 @@ type Which = { id: string; sessionId: string }
 
 /** What people do in visitors' chats (contract 15.2). */
 export function createOperatorSide(deps: Deps) {
-  const { store, clock, audit, live, desk, findWidget, nameOf, personOf, drafts, refreshed } = deps
+  const { store, clock, audit, live, desk, findWidget, nameOf, personOf, drafts, pictures } = deps
   const { chats } = desk
   const replies = createReplies({ store, audit, desk })
   return { list, listAll, read, take, say, typing, note, handover, draft, release, close }
@@ -80,11 +77,9 @@ export function createOperatorSide(deps: Deps) {
     const session = await find(store.read, caller, which)
     const from = after ? (await rows.message(store.read, session.id, after))?.seq : undefined
     const found = await rows.messages(store.read, session.id, from ?? 0)
-    const messages = found.map(async (row) =>
-      presentMessage({ ...row, artifacts: await refreshed(session, row.artifacts) }),
-    )
+    const messages = await pictures.shown(session, found)
     const written = await notes.list(store.read, session.id)
-    return { ...presentSession(session), messages: await Promise.all(messages), notes: written.map(presentNote) }
+    return { ...presentSession(session), messages, notes: written.map(presentNote) }
   }
 
   /** Takes it over: the AI is silent from this commit on (I36). Throws 409 where another one has it. */

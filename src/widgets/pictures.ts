@@ -1,10 +1,14 @@
 import { assertAttachment } from '../completions'
 import type { Attachment } from '../completions/schema'
 import type { Draft, Files } from '../files'
-import { invalidInput } from '../kernel/errors'
+import type { ArtifactId } from '../files/schema'
+import { AppError, invalidInput } from '../kernel/errors'
 import { redrawn } from '../kernel/pictures'
-import type { Tx } from '../kernel/store'
-import type { WidgetRow } from './table'
+import type { Store, Tx } from '../kernel/store'
+import { cannotKeep } from './errors'
+import { presentMessage } from './present'
+import type { WidgetMessage } from './schema-sessions'
+import type { MessageRow, SessionRow, WidgetRow } from './table'
 
 /** What every browser draws and no browser runs, and how it is drawn anew. */
 const DRAWN = { png: 'png', jpeg: 'jpeg', webp: 'webp' } as const
@@ -12,11 +16,12 @@ const QUALITY = 90
 const GIF = Buffer.from('GIF8')
 
 type Image = Extract<Attachment, { data: string }>
+type Deps = { store: Store; files: Pick<Files, 'receive' | 'add' | 'discard' | 'find'> }
 export type Kept = { draft: Draft; image: Image }
 
 /** Pictures that visitors attach, where their widget allows it: kept as files of the owner. */
-export function createPictures(files: Pick<Files, 'receive' | 'add' | 'discard'>) {
-  return { read, receive, keep, discarded }
+export function createPictures({ store, files }: Deps) {
+  return { read, receive, keep, discarded, shown }
 
   /** Throws 400 unless the widget takes pictures, and these are some. */
   function read({ behavior }: WidgetRow, attachments: readonly Attachment[]): Image[] {
@@ -45,13 +50,29 @@ export function createPictures(files: Pick<Files, 'receive' | 'add' | 'discard'>
     return kept
   }
 
+  /** Throws 503 where the owner keeps as much as they may: how much that is concerns no visitor (O14). */
   async function keep(tx: Tx, { owner, id }: WidgetRow, kept: readonly Kept[]): Promise<Record<string, unknown>[]> {
     const made: Record<string, unknown>[] = []
     for (const { draft } of kept) {
       const about = { type: 'image' as const, filename: 'picture', engine: 'visitor', model: `widget ${id}` }
-      made.push(await files.add(tx, owner, draft, about))
+      made.push(
+        await files.add(tx, owner, draft, about).catch((error) => {
+          throw error instanceof AppError && error.kind === 'conflict' ? cannotKeep.with({ cause: error }) : error
+        }),
+      )
     }
     return made
+  }
+
+  /** Messages with links that work now, since those of files end; one of a file that is gone has none. */
+  function shown({ owner }: Pick<SessionRow, 'owner'>, messages: readonly MessageRow[]): Promise<WidgetMessage[]> {
+    const fresh = async (artifact: Record<string, unknown>) => {
+      if (typeof artifact.id !== 'string' || artifact.url == null) return artifact
+      return (await files.find(store.read, owner, artifact.id as ArtifactId)) ?? { ...artifact, url: null }
+    }
+    return Promise.all(
+      messages.map(async (row) => presentMessage({ ...row, artifacts: await Promise.all(row.artifacts.map(fresh)) })),
+    )
   }
 
   /** The message was not stored, so its pictures go. */

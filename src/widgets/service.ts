@@ -1,7 +1,6 @@
 import type { AuditLog } from '../audit'
 import type { EngineService } from '../engines'
 import type { Files } from '../files'
-import type { ArtifactId } from '../files/schema'
 import { storeAnswer } from '../idempotency'
 import { type Jobs, recurring } from '../jobs'
 import { type Call, type Caller, type OwnerScope, ownerOf } from '../kernel/caller'
@@ -86,7 +85,7 @@ export function createWidgets(deps: Deps) {
   const door = createDoor({ store, clock, masterKey, origin, keyOf })
   const limits = createLimits({ clock, settings })
   const turns = createTurns({ ...deps, store, desk })
-  const pictures = createPictures(files)
+  const pictures = createPictures({ store, files })
   const hub = createHub({ store, clock, live, recent, onError })
   const watch = createWatch(live)
   const visitors = createVisitorSide({ ...deps, store, door, desk, ask, limits, bots, turns, pictures })
@@ -107,7 +106,7 @@ export function createWidgets(deps: Deps) {
     nameOf,
     personOf: createPeople({ orgs }),
     drafts: turns,
-    refreshed: (row, artifacts) => Promise.all(artifacts.map((one) => refreshed(row.owner, one))),
+    pictures,
   })
   jobs.register(recurring('widgets.tidy', TIDY.everyMs, tidy))
   /** With the snippet, which has this server's address. */
@@ -236,12 +235,6 @@ export function createWidgets(deps: Deps) {
 
   async function nameOf(reader: Reader, caller: Caller): Promise<string | null> {
     return caller.type === 'operator' ? null : ((await orgs.user(reader, caller.userId))?.name ?? null)
-  }
-
-  /** Links of files end; one of a file that is gone has none. */
-  async function refreshed(owner: OwnerScope, artifact: Record<string, unknown>): Promise<Record<string, unknown>> {
-    if (typeof artifact.id !== 'string' || artifact.url == null) return artifact
-    return (await files.find(store.read, owner, artifact.id as ArtifactId)) ?? { ...artifact, url: null }
   }
 }
 

@@ -153,7 +153,7 @@ export function createVisitorSide(deps: Deps) {
       status: session.status,
       takeover_status: session.takeover_status,
       operator: operator && { name: operator.name },
-      messages: messages.map(presentMessage),
+      messages: await pictures.shown(session, messages),
     }
   }
 

@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test'
+import { fakeClock } from '../support/clock'
 import { createWidgetWorld } from './world'
 
-const world = await createWidgetWorld()
+const clock = fakeClock()
+const world = await createWidgetWorld({ clock, config: { filesOwnerCount: 2 } })
 const { widget, begin, asVisitor, desk } = world
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 const picture = (data: string, mime = 'image/png') => ({ type: 'image_base64', data, mime_type: mime })
@@ -21,8 +23,12 @@ test('a picture of a visitor is kept with their message, and opened by the perso
   expect([opened.status, opened.headers.get('content-type')]).toEqual([200, 'image/png'])
   expect(opened.headers.get('x-content-type-options')).toBe('nosniff')
   expect(await new Bun.Image(await opened.arrayBuffer()).metadata()).toEqual({ width: 1, height: 1, format: 'png' })
-  // The visitor has it back after a reload, and nobody without the link's signature.
-  expect((await asVisitor(chat)('GET', '')).body.messages[0].artifacts).toHaveLength(1)
+  // The visitor has it back after a reload, also once the first link has ended; nobody has it without a signature.
+  clock.advance(2 * 3_600_000)
+  const openedAt = async (link: string) =>
+    (await world.app.api.handle(new Request(new URL(link, 'http://localhost')))).status
+  const [again] = (await asVisitor(chat)('GET', '')).body.messages
+  expect([await openedAt(row.artifacts[0].url), await openedAt(again.artifacts[0].url)]).toEqual([404, 200])
   const stranger = await world.person()
   const artifact = row.artifacts[0].id
   expect((await stranger.send('GET', `artifacts/${artifact}`)).status).toBe(404)
@@ -72,4 +78,28 @@ test('what is no picture, and what a widget does not take, is refused and nothin
   })
   expect([status, body.error.param]).toEqual([400, 'attachments'])
   expect((await desk(owner, chat)('GET')).body.message_count).toBe(0)
+})
+
+test('a picture of more pixels than can be drawn is refused before it is (O8)', async () => {
+  const { owner, id } = await widget({ behavior: { enableFileUpload: true } })
+  const chat = await begin(id)
+  await desk(owner, chat)('POST', '/takeover')
+  // The head of a picture of 60,000 by 60,000 pixels.
+  const wide = Buffer.from(PIXEL, 'base64')
+  wide.writeUInt32BE(60_000, 16)
+  wide.writeUInt32BE(60_000, 20)
+  wide.writeUInt32BE(Bun.hash.crc32(wide.subarray(12, 29)), 29)
+  const attachments = [picture(wide.toString('base64'))]
+  expect((await asVisitor(chat)('POST', '/messages', { content: 'Look', attachments })).status).toBe(400)
+})
+
+test('where the owner keeps as much as they may, the visitor hears that, and not how much (O14)', async () => {
+  const { owner, id } = await widget({ behavior: { enableFileUpload: true } })
+  const chat = await begin(id)
+  await desk(owner, chat)('POST', '/takeover')
+  const look = () => asVisitor(chat)('POST', '/messages', { content: 'Look', attachments: [picture(PIXEL)] })
+  const tried = [await look(), await look(), await look()]
+  expect(tried.map(({ status }) => status)).toEqual([200, 200, 503])
+  expect(tried[2]!.body.error.message).toBe('Pictures cannot be kept right now. Send the message without them.')
+  expect((await desk(owner, chat)('GET')).body.message_count).toBe(2)
 })
