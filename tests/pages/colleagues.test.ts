@@ -58,6 +58,18 @@ inChromium('people who answer together', () => {
     expect(text).toContain('Bob here')
     expect(text).not.toContain('bought')
 
+    // What visitors say of themselves and write, and what colleagues write, is text to whoever answers (M19).
+    const evil = '<img src=x onerror="document.title=1"><script>1</script> [x](javascript:alert(1))'
+    await world.asVisitor(chat)('POST', '/identify', { name: evil, context: { cart: evil } })
+    await world.say(chat, evil)
+    await second.type('#reply', `${evil} end`)
+    await second.keyboard.press('Enter')
+    await second.waitForFunction(() => document.querySelectorAll('.message').length === 6)
+    await shows(second, '.about', '<img src=x')
+    await second.waitForSelector('.message.operator:last-child .text p')
+    const living = '#inbox img, #inbox script, #inbox a[href^="javascript"]'
+    expect(await second.$$eval(living, (found) => found.length)).toBe(0)
+
     /** The inbox of somebody who has signed in, with the one chat open. */
     async function inbox({ userId }: Person): Promise<Page> {
       const { token } = await store.write((tx) => sessions.open(tx, userId))

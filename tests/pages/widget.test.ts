@@ -63,6 +63,9 @@ inChromium('the chat on the page of another origin', () => {
     await frame.waitForFunction(() => document.querySelectorAll('.log:not(.growing) .message').length === 3)
     // Text is shown as it was written until what reads Markdown is there.
     await frame.waitForSelector('.log:not(.growing) .message.assistant:last-child .text p')
+    // So does what a person writes.
+    site.tell('message', { id: 'msg_9', role: 'operator', content: evil, artifacts: [], created_at: '' })
+    await frame.waitForSelector('.message.operator .text p')
     expect(await frame.$$eval('.log img, .log script, .log style, .log a[href]', (found) => found.length)).toBe(0)
     expect(await textOf(frame, '.message.user .text')).toBe(evil)
   })

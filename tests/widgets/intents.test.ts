@@ -28,7 +28,7 @@ const failures = async (owner: Person): Promise<object[]> => {
   return body.map(({ inputSummary }: { inputSummary: { metadata: object } }) => inputSummary.metadata)
 }
 
-test('words that ask for a person call the owner’s address, signed, and the chat waits for one', async () => {
+test('words that ask for a person call the owner’s address, signed, and the chat waits for one (M20)', async () => {
   const owner = await world.person({ ofOrg: true })
   const { id } = await calling({}, owner)
   const chat = await begin(id, { page_url: 'https://shop.example/hats' })
@@ -58,7 +58,7 @@ test('words that ask for a person call the owner’s address, signed, and the ch
   expect(await called()).toEqual([])
 })
 
-test('so does the button, once, in the owner’s own words; and not where intents are off', async () => {
+test('so does the button, once, in the owner’s own words; and not where intents are off (M20)', async () => {
   const { id, owner } = await calling({ message: 'We ring you up.' })
   const chat = await begin(id)
   for (const _ of [1, 2]) await asVisitor(chat)('POST', '/request-human', { reason: 'Broken hat' })
@@ -72,7 +72,7 @@ test('so does the button, once, in the owner’s own words; and not where intent
   expect(await called()).toEqual([])
 })
 
-test('what fails is tried again with the same bytes while the visitor waits, and then is on the record', async () => {
+test('what fails is tried again with the same bytes while the visitor waits, and then is on the record (M20)', async () => {
   const { id, owner } = await calling()
   await say(await begin(id), 'refund')
   const bodies = (await called(503)).map(({ body }) => body)
@@ -87,7 +87,7 @@ test('what fails is tried again with the same bytes while the visitor waits, and
   expect(await failures(owner)).toMatchObject([{ attempts: 3, http_status: 500, error: 'http_5xx' }])
 })
 
-test('what fails is not tried again once a person has come, nor where it is refused', async () => {
+test('what fails is not tried again once a person has come, nor where it is refused (M20)', async () => {
   const { id, owner } = await calling()
   const taken = await begin(id)
   await say(taken, 'refund')
@@ -101,7 +101,7 @@ test('what fails is not tried again once a person has come, nor where it is refu
   expect(await failures(owner)).toMatchObject([{ attempts: 1, http_status: 404 }])
 })
 
-test('an address that became private is not called', async () => {
+test('an address that became private is not called (M20)', async () => {
   const { id, owner } = await calling()
   const [chat, gone] = [await begin(id), await begin(id)]
   await say(chat, 'refund')

@@ -9,7 +9,7 @@ const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QD
 const picture = (data: string, mime = 'image/png') => ({ type: 'image_base64', data, mime_type: mime })
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
-test('a picture of a visitor is kept with their message, and opened by the person who answers', async () => {
+test('a picture of a visitor is kept with their message, and opened by the person who answers (O7, O10, O11)', async () => {
   const { owner, id } = await widget({ behavior: { enableFileUpload: true } })
   const chat = await begin(id)
   await desk(owner, chat)('POST', '/takeover')
