@@ -4,10 +4,10 @@ import { defineCommand } from '../command'
 import { expectData } from '../failure'
 import { hookAt } from '../hook-at'
 import { column, idColumn } from '../output/columns'
-import { pageFlags, printPages } from '../pages'
 import { readValueFile } from '../preference-file'
 import type { Shell } from '../shell'
 import { argument, duration, text } from '../words'
+import { nounCommands } from './noun-commands'
 
 const columns = [
   idColumn,
@@ -31,48 +31,6 @@ const args = { id: argument('id of the hook') }
 const MINUTE_MS = 60_000
 const COOLDOWN = duration('TIME', 'how long it rests after a firing, in whole minutes up to 24h; 15m by default')
 const FILE = { ...text('FILE', 'its config, as JSON or YAML; - is stdin'), short: 'f' } as const
-
-const listHooks = defineCommand({
-  ...common,
-  path: 'hooks list',
-  summary: 'List hooks, newest first',
-  about:
-    "On the server's machine it lists everyone's, or with --org those of one organization or user. Over --url it lists your own.",
-  examples: ['hooks list', 'hooks list --org acme --json'],
-  impact: 'read',
-  danger: 'none',
-  exits: [3, 4, 7],
-  watchable: true,
-  flags: pageFlags,
-  async run(shell, paging) {
-    const { api, whose } = await apiOf(shell)
-    await printPages(shell, paging, {
-      page: async (order) => {
-        const found = expectData(await api.hooks.get({ query: { ...order, ...whose } }))
-        return { items: found.hooks, next: found.next_cursor }
-      },
-      columns,
-      empty: 'No hooks. Install one: svc-admin hooks install --preset task.overdue.summary',
-    })
-  },
-})
-
-const getHook = defineCommand({
-  ...common,
-  path: 'hooks get',
-  summary: 'Show one hook',
-  about: 'What came of its events is in hooks runs.',
-  examples: [`hooks get ${ID}`, `hooks get ${ID} --json`],
-  impact: 'read',
-  danger: 'none',
-  exits: [3, 4, 7],
-  watchable: true,
-  args,
-  async run(shell, { id }) {
-    const { one } = await hookAt(shell, id)
-    shell.print.item(expectData(await one.get({ query: { limit: 1 } })).hook, columns)
-  },
-})
 
 const presets = [
   column('id', 'ID', { keep: true }),
@@ -159,53 +117,33 @@ const updateHook = defineCommand({
   },
 })
 
-const enabling = (verb: 'enable' | 'disable', about: string) =>
-  defineCommand({
-    ...common,
-    path: `hooks ${verb}`,
-    summary: verb === 'enable' ? 'Have a hook fire again' : 'Have a hook fire no more for now',
-    about,
-    examples: [`hooks ${verb} ${ID}`, `hooks ${verb} ${ID} --json`],
-    impact: 'write',
-    danger: 'none',
-    exits: [3, 4, 5, 7, 10],
-    args,
-    async run(shell, { id }) {
-      if (shell.planned(`${verb} hook ${id}`)) return
-      const { one } = await hookAt(shell, id)
-      shell.print.item(expectData(await one.patch({ enabled: verb === 'enable' })), columns)
-      shell.note(`${verb}d hook ${id} (undo: svc-admin hooks ${verb === 'enable' ? 'disable' : 'enable'} ${id})`)
-    },
-  })
-
-const deleted = [column('deleted', 'DELETED', { kind: 'flag' })]
-
-const deleteHook = defineCommand({
-  ...common,
-  columns: deleted,
-  path: 'hooks delete',
-  summary: 'Delete a hook',
-  about: 'Cannot be undone. Runs that have begun end on their own. The gentler way is hooks disable.',
-  examples: [`hooks delete ${ID}`, `hooks delete ${ID} --yes --json`],
-  impact: 'write',
-  danger: 'moderate',
-  exits: [3, 4, 7, 10],
-  args,
-  async run(shell, { id }) {
-    if (shell.planned(`delete hook ${id}`)) return
-    shell.confirm(`Delete hook ${id}? This cannot be undone.`)
-    const { one } = await hookAt(shell, id)
-    shell.print.item(expectData(await one.delete()), deleted)
+const plain = nounCommands<{ enabled: boolean }>({
+  noun: 'hooks',
+  what: 'hook',
+  columns,
+  id: ID,
+  page: async (api, query) => {
+    const found = expectData(await api.hooks.get({ query }))
+    return { items: found.hooks, next: found.next_cursor }
   },
+  at: hookAt,
+  read: async (shell, id) => expectData(await (await hookAt(shell, id)).one.get({ query: { limit: 1 } })).hook,
+  first: 'install --preset task.overdue.summary',
+  shown: 'What came of its events is in hooks runs.',
+  switched: (enabled) => ({ enabled }),
+  enable: ['Have a hook fire again', 'The count of failures begins anew. What happened meanwhile starts nothing.'],
+  disable: ['Have a hook fire no more for now', 'Runs that have begun end on their own.'],
+  along: '',
+  stays: 'Runs that have begun end on their own.',
 })
 
 export const hookCommands = [
-  listHooks,
-  getHook,
+  plain.list,
+  plain.get,
   listPresets,
   installHook,
   updateHook,
-  enabling('enable', 'The count of failures begins anew. What happened meanwhile starts nothing.'),
-  enabling('disable', 'Runs that have begun end on their own.'),
-  deleteHook,
+  plain.enable,
+  plain.disable,
+  plain.remove,
 ]

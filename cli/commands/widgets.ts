@@ -4,10 +4,10 @@ import { apiOf } from '../api'
 import { defineCommand } from '../command'
 import { expectData } from '../failure'
 import { column, idColumn } from '../output/columns'
-import { pageFlags, printPages } from '../pages'
 import { readValueFile } from '../preference-file'
 import type { Shell } from '../shell'
 import { argument, list, text } from '../words'
+import { nounCommands } from './noun-commands'
 import { widgetAt } from './widgets-show'
 
 const columns = [
@@ -41,45 +41,6 @@ async function orderOf(shell: Shell, { name, origin, accent, welcome, file }: Lo
     ...(welcome === undefined ? {} : { behavior: { ...from.behavior, welcomeMessage: welcome } }),
   }
 }
-
-const listWidgets = defineCommand({
-  ...common,
-  path: 'widgets list',
-  summary: 'List widgets, newest first',
-  about:
-    "On the server's machine it lists everyone's, or with --org those of one organization or user. Over --url it lists your own.",
-  examples: ['widgets list', 'widgets list --org acme --json'],
-  impact: 'read',
-  exits: [3, 4, 7],
-  watchable: true,
-  flags: pageFlags,
-  async run(shell, paging) {
-    const { api, whose } = await apiOf(shell)
-    await printPages(shell, paging, {
-      page: async (order) => {
-        const found = expectData(await api.iframes.get({ query: { ...order, ...whose } }))
-        return { items: found.configs, next: found.next_cursor }
-      },
-      columns,
-      empty: 'No widgets. Create one: svc-admin widgets create --key KEY --origin https://shop.example',
-    })
-  },
-})
-
-const getWidget = defineCommand({
-  ...common,
-  path: 'widgets get',
-  summary: 'Show one widget',
-  about: 'With --json it prints everything about it.',
-  examples: [`widgets get ${ID}`, `widgets get ${ID} --json`],
-  impact: 'read',
-  exits: [3, 4, 7],
-  args,
-  async run(shell, { id }) {
-    const { one } = await widgetAt(shell, id)
-    shell.print.item(expectData(await one.get()), columns)
-  },
-})
 
 const createWidget = defineCommand({
   ...common,
@@ -122,24 +83,6 @@ const updateWidget = defineCommand({
   },
 })
 
-const switching = (verb: 'enable' | 'disable', summary: string) =>
-  defineCommand({
-    ...common,
-    path: `widgets ${verb}`,
-    summary,
-    about: 'Takes effect with the next request of its visitors.',
-    examples: [`widgets ${verb} ${ID}`, `widgets ${verb} ${ID} --json`],
-    impact: 'write',
-    exits: [3, 4, 7, 10],
-    args,
-    async run(shell, { id }) {
-      if (shell.planned(`${verb} widget ${id}`)) return
-      const { one } = await widgetAt(shell, id)
-      const status = verb === 'enable' ? ('active' as const) : ('disabled' as const)
-      shell.print.item(expectData(await one.patch({ status })), columns)
-    },
-  })
-
 const duplicateWidget = defineCommand({
   ...common,
   path: 'widgets duplicate',
@@ -158,33 +101,32 @@ const duplicateWidget = defineCommand({
   },
 })
 
-const deleted = [column('deleted', 'DELETED', { kind: 'flag' })]
-const deleteWidget = defineCommand({
-  ...common,
-  columns: deleted,
-  danger: 'moderate',
-  path: 'widgets delete',
-  summary: 'Delete a widget and its conversations',
-  about: 'Cannot be undone. The gentler way is widgets disable.',
-  examples: [`widgets delete ${ID}`, `widgets delete ${ID} --yes --json`],
-  impact: 'write',
-  exits: [3, 4, 7, 10],
-  args,
-  async run(shell, { id }) {
-    if (shell.planned(`delete widget ${id} and its conversations`)) return
-    shell.confirm(`Delete widget ${id} and its conversations? This cannot be undone.`)
-    const { one } = await widgetAt(shell, id)
-    shell.print.item(expectData(await one.delete()), deleted)
+const plain = nounCommands<{ status: 'active' | 'disabled' }>({
+  noun: 'widgets',
+  what: 'widget',
+  columns,
+  id: ID,
+  page: async (api, query) => {
+    const found = expectData(await api.iframes.get({ query }))
+    return { items: found.configs, next: found.next_cursor }
   },
+  at: widgetAt,
+  read: async (shell, id) => expectData(await (await widgetAt(shell, id)).one.get()),
+  first: 'create --key KEY --origin https://shop.example',
+  shown: 'With --json it prints everything about it.',
+  switched: (on) => ({ status: on ? 'active' : 'disabled' }),
+  enable: ['Have a widget answer again', 'Takes effect with the next request of its visitors.'],
+  disable: ['Have a widget answer nobody for now', 'Takes effect with the next request of its visitors.'],
+  along: ' and its conversations',
 })
 
 export const widgetCommands = [
-  listWidgets,
-  getWidget,
+  plain.list,
+  plain.get,
   createWidget,
   updateWidget,
-  switching('enable', 'Have a widget answer again'),
-  switching('disable', 'Have a widget answer nobody for now'),
+  plain.enable,
+  plain.disable,
   duplicateWidget,
-  deleteWidget,
+  plain.remove,
 ]

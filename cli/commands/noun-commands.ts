@@ -1,0 +1,121 @@
+import { apiOf, type SharedRoutes } from '../api'
+import { defineCommand } from '../command'
+import { expectData } from '../failure'
+import { type Column, column } from '../output/columns'
+import { type PageOrder, pageFlags, printPages } from '../pages'
+import type { Shell } from '../shell'
+import { argument } from '../words'
+
+type Reply = Parameters<typeof expectData<object>>[0]
+
+/** A noun whose words are flags of its own, but which is listed, shown, switched and deleted as any other. */
+export type Noun<Patch> = {
+  /** Plural, as its commands begin: `hooks`. */
+  noun: string
+  what: string
+  columns: readonly Column[]
+  /** For examples in help. */
+  id: string
+  page(api: SharedRoutes, query: PageOrder & { owner?: string }): Promise<{ items: object[]; next: string | null }>
+  /** The routes of one of them, in an object: the client of a route looks like a promise to whoever awaits it. */
+  at(shell: Shell, id: string): Promise<{ one: { patch(patch: Patch): Promise<Reply>; delete(): Promise<Reply> } }>
+  read(shell: Shell, id: string): Promise<object>
+  /** How the first is made: the rest of a command line. */
+  first: string
+  /** A sentence under `get`. */
+  shown: string
+  /** The change that switches it. */
+  switched(on: boolean): Patch
+  /** Summary and a sentence under `enable` and `disable`. */
+  enable: readonly [summary: string, about: string]
+  disable: readonly [summary: string, about: string]
+  /** What goes along when it is deleted (` and its conversations`), and what stays, as a sentence. */
+  along: string
+  stays?: string
+}
+
+const common = { apis: ['tenant', 'operator'], offline: true, danger: 'none' } as const
+const deleted = [column('deleted', 'DELETED', { kind: 'flag' })]
+
+/** The list, get, enable, disable and delete commands of a noun (dx 2.10 to 2.14). */
+export function nounCommands<Patch>(kind: Noun<Patch>) {
+  const { noun, what, columns, id: sample } = kind
+  const args = { id: argument(`id of the ${what}`) }
+
+  const list = defineCommand({
+    ...common,
+    columns,
+    path: `${noun} list`,
+    summary: `List ${noun}, newest first`,
+    about:
+      "On the server's machine it lists everyone's, or with --org those of one organization or user. Over --url it lists your own.",
+    examples: [`${noun} list`, `${noun} list --org acme --json`],
+    impact: 'read',
+    exits: [3, 4, 7],
+    watchable: true,
+    flags: pageFlags,
+    async run(shell, paging) {
+      const { api, whose } = await apiOf(shell)
+      const page = (order: PageOrder) => kind.page(api, { ...order, ...whose })
+      await printPages(shell, paging, { page, columns, empty: `No ${noun}. Make one: svc-admin ${noun} ${kind.first}` })
+    },
+  })
+
+  const get = defineCommand({
+    ...common,
+    columns,
+    path: `${noun} get`,
+    summary: `Show one ${what}`,
+    about: kind.shown,
+    examples: [`${noun} get ${sample}`, `${noun} get ${sample} --json`],
+    impact: 'read',
+    exits: [3, 4, 7],
+    watchable: true,
+    args,
+    async run(shell, { id }) {
+      shell.print.item(await kind.read(shell, id), columns)
+    },
+  })
+
+  const switching = (verb: 'enable' | 'disable') =>
+    defineCommand({
+      ...common,
+      columns,
+      path: `${noun} ${verb}`,
+      summary: kind[verb][0],
+      about: kind[verb][1],
+      examples: [`${noun} ${verb} ${sample}`, `${noun} ${verb} ${sample} --json`],
+      impact: 'write',
+      exits: [3, 4, 5, 7, 10],
+      args,
+      async run(shell, { id }) {
+        if (shell.planned(`${verb} ${what} ${id}`)) return
+        const { one } = await kind.at(shell, id)
+        shell.print.item(expectData(await one.patch(kind.switched(verb === 'enable'))), columns)
+        const undo = verb === 'enable' ? 'disable' : 'enable'
+        shell.note(`${verb}d ${what} ${id} (undo: svc-admin ${noun} ${undo} ${id})`)
+      },
+    })
+
+  const remove = defineCommand({
+    ...common,
+    danger: 'moderate',
+    columns: deleted,
+    path: `${noun} delete`,
+    summary: `Delete a ${what}${kind.along}`,
+    about: `Cannot be undone. ${kind.stays ? `${kind.stays} ` : ''}The gentler way is ${noun} disable.`,
+    examples: [`${noun} delete ${sample}`, `${noun} delete ${sample} --yes --json`],
+    impact: 'write',
+    exits: [3, 4, 7, 10],
+    args,
+    async run(shell, { id }) {
+      const deed = `elete ${what} ${id}${kind.along}`
+      if (shell.planned(`d${deed}`)) return
+      shell.confirm(`D${deed}? This cannot be undone.`)
+      const { one } = await kind.at(shell, id)
+      shell.print.item(expectData(await one.delete()), deleted)
+    },
+  })
+
+  return { list, get, enable: switching('enable'), disable: switching('disable'), remove }
+}
