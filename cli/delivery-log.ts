@@ -1,5 +1,6 @@
 import type { Delivery } from '../src/webhooks/schema'
 import { BadWord, expectData } from './failure'
+import { eachEntry } from './pages'
 import type { Shell } from './shell'
 import { webhookAt, webhookIds } from './webhook-at'
 import { duration, text } from './words'
@@ -34,16 +35,14 @@ export async function attempts(shell: Shell, wanted: Wanted, all = false): Promi
   const found: Delivery[] = []
   for (const id of ids) {
     const { hook } = await webhookAt(shell, id)
-    for (let cursor: string | null | undefined; cursor !== null; ) {
-      const query = {
-        ...(cursor === undefined ? {} : { cursor }),
-        ...(wanted.status === undefined ? {} : { status: wanted.status }),
-      }
-      const page = expectData(await hook.deliveries.get({ query }))
-      found.push(...page.deliveries.filter((one) => fits(one, wanted, oldest)))
-      const reaches = page.deliveries.every(({ created_at }) => Date.parse(created_at) >= oldest)
-      cursor = all && reaches ? page.next_cursor : null
+    const page = async ({ cursor }: { cursor?: string }) => {
+      const query = { ...(cursor ? { cursor } : {}), ...(wanted.status === undefined ? {} : { status: wanted.status }) }
+      const { deliveries, next_cursor } = expectData(await hook.deliveries.get({ query }))
+      const reaches = deliveries.every(({ created_at }) => Date.parse(created_at) >= oldest)
+      return { items: deliveries, next: reaches ? next_cursor : null }
     }
+    const read = all ? eachEntry(page) : (await page({})).items
+    for await (const one of read) if (fits(one, wanted, oldest)) found.push(one)
   }
   return found.sort((a, b) => b.created_at.localeCompare(a.created_at))
 }

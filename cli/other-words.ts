@@ -5,6 +5,8 @@ const OTHERS: readonly (readonly [string, string])[] = [
   ['restore', 'backup restore'],
   ['top', 'dashboard'],
   ['credits caps set', 'credits caps'],
+  ['engines prices show', 'engines prices'],
+  ['engines prices set', 'engines set-prices'],
   ['tiers requests list', 'limits list'],
   ['tiers requests get', 'limits get'],
   ['tiers requests approve', 'limits approve'],

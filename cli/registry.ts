@@ -60,7 +60,10 @@ const groups: Readonly<Record<string, Load>> = {
     (await import('./commands/submissions-diff')).diffSubmission,
     ...(await import('./commands/submissions-work')).submissionWorkCommands,
   ],
-  engines: async () => (await import('./commands/engines')).engineCommands,
+  engines: async () => [
+    ...(await import('./commands/engines')).engineCommands,
+    ...(await import('./commands/engines-switch')).engineSwitchCommands,
+  ],
   cache: async () => (await import('./commands/cache')).cacheCommands,
   jobs: async () => [
     ...(await import('./commands/jobs')).jobCommands,

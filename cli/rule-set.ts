@@ -2,6 +2,7 @@ import { isBlank } from '../src/kernel/text'
 import type { ApiKey } from '../src/keys/schema'
 import { apiOf } from './api'
 import { notFoundFailure, usageFailure } from './failure'
+import { eachEntry } from './pages'
 import { everyKey } from './resolve'
 import type { Listing, Page } from './resource'
 import type { Shell } from './shell'
@@ -10,19 +11,11 @@ type Named = { id: string; name: string }
 type Lists<Item> = { list(query: Listing): Promise<Page<Item>> }
 
 const SHORTEST = 6
-/** What every list allows. */
-const PAGE = 50
 const WHOLE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** All items, page by page. */
-export async function everyOf<Item>({ list }: Lists<Item>, scope?: 'personal' | 'team'): Promise<Item[]> {
-  const all: Item[] = []
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const page = await list({ limit: PAGE, ...(scope ? { scope } : {}), ...(cursor ? { cursor } : {}) })
-    all.push(...page.items)
-    cursor = page.next
-  }
-  return all
+export function everyOf<Item>({ list }: Lists<Item>, scope?: 'personal' | 'team'): Promise<Item[]> {
+  return Array.fromAsync(eachEntry((order) => list({ ...order, ...(scope ? { scope } : {}) })))
 }
 
 /**

@@ -9,7 +9,7 @@ import { formatOf } from '../globals'
 import { column, idColumn } from '../output/columns'
 import { safeJson } from '../output/json'
 import { isStructured } from '../output/print'
-import { type PageOrder, pageFlags, printPages } from '../pages'
+import { eachEntry, type PageOrder, pageFlags, printPages } from '../pages'
 import type { Shell } from '../shell'
 import { duration, optional, text, whole } from '../words'
 import { verifyAudit } from './audit-verify'
@@ -121,7 +121,7 @@ const tailAudit = defineCommand({
       shown += items.length
       await shell.clock.sleep(PAUSE_MS, shell.signal)
       if (shell.signal.aborted) break
-      items = await newerThan(seen, (cursor) => list({ ...query, limit: 100, ...(cursor ? { cursor } : {}) }))
+      items = await newerThan(seen, (order) => list({ ...query, ...order }))
       seen = items[0]?.id ?? seen
     }
     // A terminal has written ^C on this line.
@@ -134,16 +134,14 @@ const tailAudit = defineCommand({
 /** All events newer than a given one, newest first, over as many pages as needed. */
 async function newerThan(
   seen: string | null,
-  page: (cursor?: string) => Promise<{ items: AuditEvent[]; next: string | null }>,
+  page: (order: PageOrder) => Promise<{ items: AuditEvent[]; next: string | null }>,
 ): Promise<AuditEvent[]> {
   const found: AuditEvent[] = []
-  for (let cursor: string | undefined; ; ) {
-    const { items, next } = await page(cursor)
-    const known = items.findIndex(({ id }) => id === seen)
-    found.push(...(known < 0 ? items : items.slice(0, known)))
-    if (known >= 0 || next === null) return found
-    cursor = next
+  for await (const event of eachEntry(page)) {
+    if (event.id === seen) break
+    found.push(event)
   }
+  return found
 }
 
 function printerOf(shell: Shell): (events: readonly AuditEvent[]) => void {

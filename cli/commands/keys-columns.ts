@@ -15,15 +15,15 @@ const cents = (value: unknown): string => spellCents(centsToMicro(Number(value))
 
 /** The columns of a key. */
 export const columns = [
-  idColumn,
+  // Name and prefix name a key as well, where there is no room.
+  { ...idColumn, least: true },
   column('name', 'NAME'),
   column('prefix', 'PREFIX', { keep: true }),
   column('org_id', 'ORG', {
     keep: true,
-    least: true,
     show: ({ org_id }, whole) => (org_id ? String(org_id).slice(0, whole ? 36 : 8) : 'personal'),
   }),
-  column('tier', 'TIER', { keep: true, least: true }),
+  column('tier', 'TIER', { keep: true }),
   column('status', 'STATUS', { keep: true }),
   column('scopes', 'SCOPES', { kind: 'list', least: true }),
   column('spent_today_cents', 'SPEND/CAP¢', { kind: 'number', show: spendOfCap }),

@@ -24,7 +24,7 @@ export function layOut(columns: readonly Column[], widths: readonly number[], { 
   const narrowest = columns.map((column, at) => (isWhole(column) ? widths[at]! : Math.min(widths[at]!, NARROWEST)))
   while (mayDrop && shown.length > 1 && lineOf(shown.map((at) => narrowest[at]!)) > width) {
     const least = shown.findLastIndex((at) => columns[at]!.least)
-    shown.splice(least > 0 ? least : -1, 1)
+    shown.splice(least, 1)
   }
   const fitted = [...widths]
   while (lineOf(shown.map((at) => fitted[at]!)) > width) {

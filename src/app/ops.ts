@@ -88,7 +88,7 @@ export function createOps({ config, container, metrics, location, stopping, apiU
     dataDir,
     settings: config,
     configFile: config.file ?? configPath(),
-    setByEnvironment: config.origins.engines === 'environment',
+    setByEnvironment: (name) => config.origins[name] === 'environment',
     facts: () => ({
       version: RELEASE,
       production: config.production,

@@ -64,6 +64,8 @@ export function createPrices(overrides: PriceTable = {}, ofUpstreams: PriceTable
 
   return {
     priceOf,
+    /** Every engine that has a price of its own, and `default`. */
+    ids: (): string[] => [...table.keys()],
     /** Whole micro-cents; the sum is rounded up once. The built-in engine (`builtin`) is free. */
     costOf: (engineId: string, used: Consumption): number => cost(priceOf(engineId), used),
   }

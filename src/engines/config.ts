@@ -86,6 +86,12 @@ export function readEngineConfig(settings: EngineSettings): EngineConfig {
     named.set(entry?.id ?? engineId, refs)
   }
   if (problems.length) throw new ConfigError(problems)
+  // What is switched off is as if it was not named, and what is left with nothing as if it never was.
+  for (const [engineId, refs] of named) {
+    const on = refs.filter(({ upstream }) => !upstreams.get(upstream)?.off)
+    if (on.length) named.set(engineId, on)
+    else named.delete(engineId)
+  }
 
   for (const { name, engineId, model, upstream } of shortForms(settings)) {
     upstreams.set(name, upstream)

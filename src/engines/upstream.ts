@@ -37,6 +37,7 @@ export const UPSTREAM_SETTINGS = {
   tools: ability('Whether it calls tools; default: what it says of itself'),
   json: ability('Whether it answers in JSON when told to; default: what it says of itself'),
   imageEdits: ability('Whether it changes pictures (POST /images/edits); default: models named gpt-image'),
+  off: ability('Whether it is switched off: it stays here, and is asked for nothing'),
   /** Micro-cents, for the engines that ask it first; SVC_PRICES goes before them, and members left out keep the engine's price. */
   prices: t.Optional(Price),
 }

@@ -15,6 +15,12 @@ const nameTaken = defineError(
     `${path} already has an engine "${name}". Choose another name, or change that one with engines update.`,
 )
 
+export const setElsewhere = defineError(
+  'conflict',
+  'conflict',
+  (variable: string) => `${variable} is set and overrides the configuration file. Change it there, or unset it.`,
+)
+
 const stillUsed = defineError(
   'conflict',
   'conflict',

@@ -1,4 +1,5 @@
 import type { AuditLog } from '../audit'
+import type { PriceTable } from '../billing/schema'
 import { createBuiltinDriver } from '../builtin'
 import {
   createEngines,
@@ -12,7 +13,7 @@ import {
 import type { Call, OperatorCaller } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { ConfigError } from '../kernel/config'
-import { defineError, invalidInput, notFound } from '../kernel/errors'
+import { invalidInput, notFound } from '../kernel/errors'
 import type { Log } from '../kernel/log'
 import type { Store } from '../kernel/store'
 import {
@@ -20,10 +21,12 @@ import {
   mapEngine,
   removeEngine,
   saveEngine,
+  setElsewhere,
   toUpstream,
   updateEngine,
   withMapping,
 } from './engine-config'
+import { createPriceVerbs } from './engine-prices'
 import type {
   AddedEngine,
   EnginePatch,
@@ -40,19 +43,13 @@ type Deps = {
   clock: Clock
   log: Log
   engines: Pick<EngineService, 'mapping' | 'test' | 'askUpstreams'>
-  settings: EngineSettings
+  settings: EngineSettings & { prices: PriceTable }
   /** Path of the configuration file, whether or not it exists. */
   configFile: string
-  /** SVC_ENGINES is set and would override the file. */
-  setByEnvironment: boolean
+  /** A variable says this setting, and would override the file. */
+  setByEnvironment(name: 'engines' | 'prices'): boolean
   dataDir: string
 }
-
-const setElsewhere = defineError(
-  'conflict',
-  'conflict',
-  () => 'SVC_ENGINES is set and overrides the configuration file. Add the engine to SVC_ENGINES, or unset it.',
-)
 
 /** Settings without any engine, so that testing a candidate calls nothing else. */
 const NOTHING: Partial<EngineSettings> = { engineBaseUrl: '', engineApiKey: '', engineBuiltin: false }
@@ -65,19 +62,32 @@ const STATES = { closed: 'ready', 'half-open': 'trying', open: 'failing' } as co
 export function createEngineVerbs(deps: Deps) {
   const { store, audit, engines } = deps
   const place = { file: deps.configFile, dataDir: deps.dataDir }
-  return { list, test, add, update, remove, map }
+  return { list, test, add, update, remove, map, prices: createPriceVerbs({ ...deps, record }) }
 
   /** Every service engine with its targets, in the order they are tried, once each upstream was asked whether it answers. */
   async function list(_call: Call<OperatorCaller>): Promise<EngineTarget[]> {
     const found = new Map((await engines.askUpstreams()).map((state) => [state.upstream, state]))
-    return engines.mapping().flatMap(({ engineId: id, mode, targets }): EngineTarget[] => {
+    return [...engines.mapping().flatMap(({ engineId: id, mode, targets }): EngineTarget[] => {
       if (!targets.length) return [{ ...NO_TARGET, id, mode }]
       return targets.map(({ target, upstream, kind, breaker }, at) => {
         const { address = null, problem = null } = found.get(upstream) ?? {}
         const state = problem === null ? STATES[breaker] : 'unreachable'
         return { id, mode, target, kind, rank: at + 1, state, address, problem }
       })
-    })
+    }), ...switchedOff()]
+  }
+
+  /** Targets of upstreams that are switched off: nothing is asked of them, and an operator looks for them here. */
+  function switchedOff(): EngineTarget[] {
+    const { upstreams, models } = deps.settings.engines
+    return Object.entries(models).flatMap(([id, targets]) =>
+      targets.flatMap((target, at): EngineTarget[] => {
+        const upstream = upstreams[target.slice(0, target.indexOf(':'))]
+        if (!upstream?.off) return []
+        const mode = findEngine(id)?.mode ?? id
+        return [{ ...NO_TARGET, id, mode, target, kind: upstream.kind, rank: at + 1, state: 'off' }]
+      }),
+    )
   }
 
   /** Makes real calls to every target of one upstream, or of all. Throws 404 for an unknown upstream. */
@@ -90,7 +100,7 @@ export function createEngineVerbs(deps: Deps) {
    * the test fails. Throws 409 when the name is taken or the file cannot be rewritten.
    */
   async function add(call: Call<OperatorCaller>, engine: NewEngine): Promise<AddedEngine> {
-    if (deps.setByEnvironment) throw setElsewhere()
+    if (deps.setByEnvironment('engines')) throw setElsewhere('SVC_ENGINES')
     const { name, kind, models, api_key: apiKey } = engine
     const upstream = { ...toUpstream(engine, ''), apiKey, apiKeyFile: undefined }
     return tried({ name, upstream, models, test: engine.test }, async () => {
@@ -104,7 +114,7 @@ export function createEngineVerbs(deps: Deps) {
    * {@link add} does.
    */
   async function update(call: Call<OperatorCaller>, name: string, patch: EnginePatch): Promise<AddedEngine> {
-    if (deps.setByEnvironment) throw setElsewhere()
+    if (deps.setByEnvironment('engines')) throw setElsewhere('SVC_ENGINES')
     const { upstream, apiKey, models } = changedUpstream(place, name, patch)
     const candidate = apiKey ? { ...upstream, apiKey, apiKeyFile: undefined } : upstream
     return tried({ name, upstream: candidate, models, test: patch.test && models.length > 0 }, async () => {
@@ -118,7 +128,7 @@ export function createEngineVerbs(deps: Deps) {
 
   /** Removes an upstream from the configuration file. Throws 409 when an engine would be left without any. */
   async function remove(call: Call<OperatorCaller>, name: string, force: boolean): Promise<RemovedEngine> {
-    if (deps.setByEnvironment) throw setElsewhere()
+    if (deps.setByEnvironment('engines')) throw setElsewhere('SVC_ENGINES')
     await removeEngine(place, name, force)
     await record(call, 'engine.deleted', { name })
     return { object: 'engine', name, removed_from: deps.configFile }
@@ -126,7 +136,7 @@ export function createEngineVerbs(deps: Deps) {
 
   /** Sets what answers a mode, or with `*` every text mode. Throws 404 for an unknown mode, 400 for unknown targets. */
   async function map(call: Call<OperatorCaller>, mode: string, targets: readonly string[]): Promise<MappedEngine> {
-    if (deps.setByEnvironment) throw setElsewhere()
+    if (deps.setByEnvironment('engines')) throw setElsewhere('SVC_ENGINES')
     const id = mode === '*' ? mode : (engineOfMode(mode) ?? findEngine(mode))?.id
     if (!id) throw notFound('mode')
     opened(withMapping(place, id, targets))
@@ -139,7 +149,10 @@ export function createEngineVerbs(deps: Deps) {
 
   /** Tests an upstream as it will be and saves it unless a test failed. */
   async function tried({ name, upstream, models, test: tests }: Candidate, save: () => Promise<void>) {
-    const given = Object.fromEntries(Object.entries(upstream).filter(([, value]) => value !== undefined))
+    // Switched off, it is tested as it will be once it is on.
+    const given = Object.fromEntries(
+      Object.entries(upstream).filter(([member, value]) => value !== undefined && member !== 'off'),
+    )
     const targets = models.map((model) => `${name}:${model}`)
     const candidate = opened({
       upstreams: { [name]: given as UpstreamConfig },
@@ -153,7 +166,7 @@ export function createEngineVerbs(deps: Deps) {
       name,
       kind: upstream.kind!,
       models: [...models],
-      modes: candidate.mapping().flatMap((one) => (one.targets.length ? one.mode : [])),
+      modes: upstream.off ? [] : candidate.mapping().flatMap((one) => (one.targets.length ? one.mode : [])),
       saved_to: failed ? null : deps.configFile,
       tests: results,
     }

@@ -31,6 +31,13 @@ export const engineRoutes = (engines: OperatorService['engines'], edge: Edge) =>
         response: { 200: answer(words.RemovedEngine), ...errors(400, 404, 409) },
       },
     )
+    .get('/prices', (context) => engines.prices.list(toOperatorCall(context)), {
+      response: { 200: answer(words.EnginePrices) },
+    })
+    .put('/prices', (context) => engines.prices.set(toOperatorCall(context), context.body), {
+      body: checked(words.NewPrices),
+      response: { 200: answer(words.EnginePrices), ...errors(400, 409) },
+    })
     .put('/map/:mode', (context) => engines.map(toOperatorCall(context), context.params.mode, context.body.targets), {
       params: checkedQuery(t.Object({ mode: t.String() })),
       body: checked(words.EngineMap),

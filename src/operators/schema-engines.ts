@@ -1,3 +1,4 @@
+import { Price } from '../billing/schema'
 import { UPSTREAM_KINDS, UPSTREAM_SETTINGS } from '../engines'
 import { form } from '../kernel/form'
 import { nullable, oneOf, type Static, t } from '../kernel/schema'
@@ -9,7 +10,7 @@ export const EngineTarget = t.Object({
   target: nullable(t.String({ description: 'upstream:model; null if nothing answers the mode' })),
   kind: nullable(t.String()),
   rank: t.Integer({ description: 'Order of use: 1 is asked first, higher ranks when lower ones fail' }),
-  state: oneOf(['ready', 'trying', 'failing', 'unreachable', 'none'] as const),
+  state: oneOf(['ready', 'trying', 'failing', 'unreachable', 'off', 'none'] as const),
   address: nullable(t.String({ description: 'Where it is' })),
   problem: nullable(t.String({ description: 'What its upstream did when it was asked just now; null if it answered' })),
 })
@@ -55,6 +56,30 @@ export const EnginePatch = t.Object({
   test: t.Boolean(),
 })
 export type EnginePatch = Static<typeof EnginePatch>
+
+/** What an engine costs; micro-cents, a millionth of a cent. */
+export const EnginePrice = t.Object({
+  id: t.String(),
+  mode: nullable(t.String()),
+  price: Price,
+  set_by: oneOf(['SVC_PRICES', 'upstream', 'built in'] as const),
+  sample: t.String({ description: 'The request that sample_cents is for' }),
+  sample_cents: t.Number(),
+  before_cents: nullable(t.Number({ description: 'What it was before this change; null for a read' })),
+})
+export type EnginePrice = Static<typeof EnginePrice>
+export const EnginePrices = t.Object({
+  prices: t.Array(EnginePrice),
+  saved_to: nullable(t.String({ description: 'Configuration file; null for a read and a try' })),
+})
+export type EnginePrices = Static<typeof EnginePrices>
+
+/** Body of `PUT /ops/v1/engines/prices`: members that are left out stay; an engine that is null gets its own back. */
+export const NewPrices = t.Object({
+  prices: t.Record(t.String({ maxLength: 64 }), nullable(Price)),
+  dry_run: t.Optional(t.Boolean()),
+})
+export type NewPrices = Static<typeof NewPrices>
 
 export const RemovedEngine = t.Object({ object: t.Literal('engine'), name: t.String(), removed_from: t.String() })
 export type RemovedEngine = Static<typeof RemovedEngine>

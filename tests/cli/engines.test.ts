@@ -18,6 +18,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
+const prices = () => JSON.parse(readFileSync(configFile, 'utf8')).prices
 const saved = () => JSON.parse(readFileSync(configFile, 'utf8')).engines
 const ADD = ['engines', 'add', 'main', '--base-url', upstream.url, '--models', 'scripted', '--no-key']
 
@@ -54,6 +55,40 @@ describe('engines', () => {
     expect(saved().models['svc-1-reason']).toEqual(['main:scripted'])
     expect((await run(['engines', 'map', 'think', '--to', 'none'])).exitCode).toBe(0)
     expect(saved().models).toEqual({ '*': ['main:scripted'] })
+  })
+
+  test('disable keeps an upstream in the file, and enable asks it again', async () => {
+    const off = await run(['engines', 'disable', 'main', '--json'])
+    expect(JSON.parse(off.stdout)).toMatchObject({ name: 'main', modes: [], models: ['scripted'] })
+    expect(off.stderr).toContain('undo: svc-admin engines enable main')
+    expect(saved().upstreams.main).toMatchObject({ off: true, contextWindow: 8192 })
+    expect(saved().models).toEqual({ '*': ['main:scripted'] })
+    const asked = upstream.calls.length
+    expect((await run(['engines', 'enable', 'main'])).exitCode).toBe(0)
+    expect(upstream.calls.length).toBeGreaterThan(asked)
+    expect(saved().upstreams.main.off).toBeUndefined()
+    expect((await run(['engines', 'disable', 'none'])).exitCode).toBe(3)
+  })
+
+  test('prices shows what each engine costs, and set-prices what a change does', async () => {
+    const shown = JSON.parse((await run(['engines', 'prices', 'show', '--json'])).stdout)
+    const flash = shown.find(({ id }: { id: string }) => id === 'svc-1-flash')
+    // 1,000 tokens at 20,000 and 500 at 80,000 micro-cents.
+    expect(flash).toMatchObject({ sample_cents: 0.06, set_by: 'built in', price: { promptPer1k: 20_000 } })
+    const file = join(folder, 'prices.yaml')
+    writeFileSync(file, 'svc-1-flash:\n  promptPer1k: 60000\n')
+    const plan = await run(['engines', 'prices', 'set', '-f', file, '--dry-run', '--exit-code', '--json'])
+    expect({ exitCode: plan.exitCode, file: saved().prices }).toEqual({ exitCode: 10, file: undefined })
+    expect(JSON.parse(plan.stdout)).toMatchObject([{ id: 'svc-1-flash', sample_cents: 0.1, before_cents: 0.06 }])
+    expect((await run(['engines', 'set-prices', '-f', file])).exitCode).toBe(0)
+    expect(prices()).toEqual({ 'svc-1-flash': { promptPer1k: 60_000 } })
+    expect((await run(['engines', 'set-prices', '-f', file, '--dry-run', '--exit-code'])).exitCode).toBe(0)
+    writeFileSync(file, '{svc-1-flash: null}')
+    expect((await run(['engines', 'set-prices', '-f', file])).exitCode).toBe(0)
+    expect(prices()).toEqual({})
+    writeFileSync(file, '{svc-1-flsh: {}}')
+    const refused = await run(['engines', 'set-prices', '-f', file])
+    expect({ ...refused, stdout: '' }).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('"svc-1-flsh"') })
   })
 
   test('remove asks, and refuses while engines would be left with nothing', async () => {
