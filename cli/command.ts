@@ -1,4 +1,5 @@
 import type { Column } from './output/columns'
+import type { MONITOR_FORMATS } from './output/print'
 import type { Shell } from './shell'
 
 /** How a word of the command line becomes a value. `read` throws `BadWord` for an invalid word. */
@@ -58,6 +59,8 @@ export type CommandWords = {
   exits: readonly number[]
   /** The members of the answer, for tables and `--fields`; absent when the answer is not a record. */
   columns?: readonly Column[]
+  /** Formats of monitors that it prints, besides those of every command. */
+  formats?: readonly (typeof MONITOR_FORMATS)[number][]
   /** Whether repeating it on a timer makes sense (`--watch`). */
   watchable?: boolean
 }

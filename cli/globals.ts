@@ -1,13 +1,18 @@
 import type { Flags, Input } from './command'
 import { usageFailure } from './failure'
 import type { Io } from './io'
-import { FORMATS, type Format, type PrintStyle } from './output/print'
+import { FORMATS, type Format, MONITOR_FORMATS, type PrintStyle } from './output/print'
 import { TIME_STYLES } from './output/time'
 import { choice, duration, flag, list, text, whole } from './words'
 
 /** The flags every command has (dx 2.3), in the order help shows them. */
 export const GLOBAL_FLAGS = {
-  output: { ...choice(FORMATS, 'how to print the answer'), value: 'FORMAT', short: 'o', env: 'SVC_OUTPUT' },
+  output: {
+    ...choice([...FORMATS, ...MONITOR_FORMATS], 'how to print the answer'),
+    value: 'FORMAT',
+    short: 'o',
+    env: 'SVC_OUTPUT',
+  },
   json: flag('same as -o json'),
   fields: list('a,b,c', 'columns or JSON members to print; ? lists them'),
   noHeaders: flag('tables and csv without the header row'),

@@ -1,12 +1,13 @@
 import { AppError } from '../src/kernel/errors'
 import type { Command } from './command'
 import { EXIT } from './exit'
-import { CheckFailed, CommandFailed } from './failure'
+import { CheckFailed, CommandFailed, usageFailure } from './failure'
 import { formatOf, type Globals, usesColor } from './globals'
 import { helpFor } from './help'
 import { ReaderGone } from './io'
 import { underTheirNames } from './other-words'
 import { paintFor } from './output/paint'
+import { FORMATS, type Format } from './output/print'
 import { readQuery } from './output/query'
 import { type Order, parse } from './parse'
 import { plainWords } from './plain-words'
@@ -78,6 +79,7 @@ async function carryOut(order: Order, commands: readonly Command[], world: World
     for (const { field } of command.columns ?? []) world.io.out(field)
     return EXIT.done
   }
+  assertOffered(command, formatOf(globals))
   const query = globals.query === undefined ? null : await readQuery(globals.query, formatOf(globals))
   const shell = createShell(world, withProfile(globals, world.env, command), command, commands, query)
   try {
@@ -87,6 +89,11 @@ async function carryOut(order: Order, commands: readonly Command[], world: World
   } finally {
     await shell.disconnect()
   }
+}
+
+function assertOffered({ path, formats = [] }: Command, format: Format): void {
+  if ((FORMATS as readonly Format[]).includes(format) || (formats as readonly Format[]).includes(format)) return
+  throw usageFailure(`${path} does not print ${format}. Use ${FORMATS.join(', ')}.`, 'svc-admin doctor does')
 }
 
 /** On a terminal each round overwrites the last one; in a pipe what changed is a line each (dx 2.3). */

@@ -2,7 +2,8 @@
 export const TOPIC_PAGES: Readonly<Record<string, string>> = {
   output: `How answers are printed
 
--o FORMAT   table, wide, json, jsonl, yaml, csv, id (one a line), none
+-o FORMAT   table, wide, json, jsonl, yaml, csv, id (one a line), none;
+            doctor also nagios and prometheus
 --json      the same as -o json
 --fields    columns or members to print; --fields ? lists them
 --query     a JMESPath expression over the JSON answer

@@ -21,14 +21,21 @@ export const doctor = defineCommand({
   path: 'doctor',
   summary: 'Check this machine and this server, and say how to mend what is wrong',
   about:
-    'Each check says ok, warn, fail or skip, with its evidence and one command that mends it. Exits 9 when a check fails; warnings do not count. The names of checks never change their meaning, so a monitor can rely on the JSON. --fix runs what it can mend itself: modes of files, migrations and a missing backup. --bundle writes a report for support, without secrets.',
-  examples: ['doctor', 'doctor database engines', 'doctor --skip backups --json', 'doctor --bundle report.tgz'],
+    'Each check says ok, warn, fail or skip, with its evidence and one command that mends it. Exits 9 when a check fails; warnings do not count. The names of checks never change their meaning, so a monitor can rely on the JSON. So it can on -o prometheus and -o nagios, which exits 1 for warnings and 2 for failures. --fix runs what it can mend itself: modes of files, migrations and a missing backup. --bundle writes a report for support, without secrets.',
+  examples: [
+    'doctor',
+    'doctor database engines',
+    'doctor --skip backups --json',
+    'doctor -o nagios',
+    'doctor --bundle report.tgz',
+  ],
   apis: ['operator', 'host'],
   offline: true,
   impact: 'write',
   danger: 'none',
   exits: [7, 9, 10],
   columns,
+  formats: ['nagios', 'prometheus'],
   watchable: true,
   args: { checks: words('names of checks; all by default') },
   flags: {
@@ -52,11 +59,22 @@ export const doctor = defineCommand({
     let { context, shown } = await look()
     if (fix && (await mended(shell, context, shown))) ({ context, shown } = await look())
     if (bundle) await (await import('../doctor/report-file')).writeReport(context, shown, bundle)
-    if (formatOf(shell.globals) === 'table') draw(shell, shown)
+    const format = formatOf(shell.globals)
+    if (format === 'nagios' || format === 'prometheus') return tellMonitor(shell, shown, format)
+    if (format === 'table') draw(shell, shown)
     else shell.print.list(shown, columns, 'No checks.')
     if (shown.some(({ status }) => status === 'fail')) throw new CheckFailed()
   },
 })
+
+/** Nagios wants its own exit codes: 0, 1 for a warning, 2 for a failure. */
+async function tellMonitor(shell: Shell, shown: readonly Result[], format: 'nagios' | 'prometheus'): Promise<void> {
+  const { nagiosOf, prometheusOf } = await import('../doctor/monitors')
+  const { lines, code } = nagiosOf(shown)
+  for (const line of format === 'nagios' ? lines : prometheusOf(shown)) shell.io.out(line)
+  if (format === 'nagios') shell.exitCode = code
+  else if (code === 2) throw new CheckFailed()
+}
 
 function assertCheck(name: string, names: readonly string[]): void {
   if (names.includes(name)) return

@@ -125,13 +125,24 @@ const createKey = defineCommand({
       const { api, isOperator } = await apiOf(shell)
       const headers = { 'idempotency-key': shell.globals.idempotencyKey ?? randomBase62(24) }
       const body = isOperator ? order : tenantOrderOf(order)
-      outlet.deliver(expectData(await api.keys.post(body, { headers })), columns)
+      const made = expectData(await api.keys.post(body, { headers }))
+      outlet.deliver(made, columns)
+      if (isOperator) await sayIfUnpaid(shell, made.org_id ?? input.user)
     } catch (error) {
       outlet.abandon()
       throw error
     }
   },
 })
+
+/** A key whose owner has no credit answers 402 from the first call on. */
+async function sayIfUnpaid(shell: Shell, owner: string | undefined): Promise<void> {
+  if (owner === undefined) return
+  const { data } = await (await shell.connect()).ops().credits.get({ query: { owner } })
+  if (!data || data.available_cents > 0) return
+  shell.note(`Its calls are paid from ${data.owner}, which has no credit yet, so they answer 402 until there is some:`)
+  shell.note(`  svc-admin credits grant ${owner.replace(/^([0-9a-f]{8})-.*/, '$1')} 10.00 --reason "first credit"`)
+}
 
 const revokeKey = defineCommand({
   path: 'keys revoke',

@@ -1,14 +1,21 @@
 import { defineCommand } from '../command'
 import { usageFailure } from '../failure'
 import { overridesOf } from '../overrides'
-import { choice, flag, text, whole } from '../words'
+import { choice, choices, flag, text, whole } from '../words'
+
+/** As in src/app/roles, which a command that only prints help need not load. */
+const ROLES = ['api', 'jobs', 'deliveries', 'browser'] as const
 
 export const serve = defineCommand({
   path: 'serve',
   summary: 'Run the server: the API, its loops and the operator socket',
   about:
     'Starts the server, and makes the data folder, secrets and database where they are missing. In dev mode the first start also makes an owner, an org and a key. Production mode starts only when everything it needs is right, and otherwise lists all that is wrong. Ctrl-C or SIGTERM stops it once the running requests are answered.',
-  examples: ['serve --dev', 'serve --production --host 0.0.0.0 --port 8080 --log-format json'],
+  examples: [
+    'serve --dev',
+    'serve --production --host 0.0.0.0 --port 8080 --log-format json',
+    'serve --roles jobs,deliveries',
+  ],
   apis: ['host'],
   offline: true,
   impact: 'write',
@@ -19,6 +26,9 @@ export const serve = defineCommand({
     production: flag('production mode, with its checks'),
     host: text('ADDRESS', 'address to listen on; 127.0.0.1 by default'),
     port: whole('N', 'port to listen on; 3400 by default, and 0 takes a free one', { min: 0, max: 65_535 }),
+    unix: text('PATH', 'listen on a socket in place of the port, for a proxy on this machine'),
+    roles: choices(ROLES, 'what this process does; others on the same Postgres do the rest'),
+    noBrowser: flag('no browser sessions in this process'),
     migrate: choice(
       ['auto', 'check', 'off'],
       'bring an outdated schema up to date, refuse to start with it, or leave it',
@@ -27,13 +37,17 @@ export const serve = defineCommand({
     newSecrets: flag('start without a lost secrets.json; what it encrypted stays unreadable'),
     logLevel: choice(['debug', 'info', 'warn', 'error', 'silent'], 'the lowest level that is logged'),
   },
-  async run(shell, { dev, production, newSecrets, ...settings }) {
+  async run(shell, { dev, production, newSecrets, roles, noBrowser, ...settings }) {
     if (dev && production) throw usageFailure('--dev and --production are opposites. Leave one out.')
     const mode = dev || production ? { production: production === true } : {}
     const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
+    const shared = {
+      ...(roles ? { roles: roles.join(',') } : {}),
+      ...(noBrowser ? { browserPath: 'off', browserWsEndpoint: '' } : {}),
+    }
     const { serve: run } = await (await import('../../src/app/bundle')).loadServer()
     shell.takeSignals()
-    await run({ ...overridesOf(shell), ...mode, ...given }, { newSecrets })
+    await run({ ...overridesOf(shell), ...mode, ...given, ...shared }, { newSecrets })
     // Never resolves: the server ends the process itself after a signal, once the last answer is out.
     await new Promise<never>(() => undefined)
   },

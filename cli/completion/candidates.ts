@@ -67,7 +67,8 @@ const wordsOf = (flags: Flags): Candidate[] =>
   Object.entries(flags).map(([name, { about }]) => ({ word: `--${kebab(name)}`, about }))
 
 function valuesOf(flag: Flag, command: Command | null): Candidate[] {
-  if (flag === (GLOBAL_FLAGS.output as Flag)) return FORMATS.map((word) => ({ word, about: '' }))
+  if (flag === (GLOBAL_FLAGS.output as Flag))
+    return [...FORMATS, ...(command?.formats ?? [])].map((word) => ({ word, about: '' }))
   if (flag === (GLOBAL_FLAGS.fields as Flag))
     return (command?.columns ?? []).map(({ field, header }) => ({ word: field, about: header }))
   return (flag.words ?? []).map((word) => ({ word, about: '' }))

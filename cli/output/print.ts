@@ -11,7 +11,9 @@ import type { Query } from './query'
 import { type Layout, layOut, linesOf, record, widthsOf } from './table'
 
 export const FORMATS = ['table', 'wide', 'json', 'jsonl', 'yaml', 'csv', 'id', 'none'] as const
-export type Format = (typeof FORMATS)[number]
+/** Formats of monitors, which a command offers by itself (`Command.formats`). */
+export const MONITOR_FORMATS = ['nagios', 'prometheus'] as const
+export type Format = (typeof FORMATS)[number] | (typeof MONITOR_FORMATS)[number]
 
 export type PrintStyle = CellStyle & {
   format: Format

@@ -32,8 +32,7 @@ export function banner(running: RunningApp, { isTty, columns, startedMs, upstrea
       isTty ? columns : Number.POSITIVE_INFINITY,
     ),
     '',
-    `  API         ${url}/api/v1`,
-    `  OpenAPI     ${url}/openapi.json`,
+    ...apiLines(url, config),
     `  Operators   ${here(socket)} (svc-admin finds it)`,
     ...(opsUrl ? [`              ${opsUrl} (svc-admin --url, with an operator key)`] : []),
     '',
@@ -42,6 +41,14 @@ export function banner(running: RunningApp, { isTty, columns, startedMs, upstrea
     '',
   ]
   return lines.join('\n')
+}
+
+function apiLines(url: string, { unix, roles }: RunningApp['app']['config']): string[] {
+  if (!url) return [`  Roles       ${roles.replaceAll(',', ', ')}; other processes serve the API`]
+  const [api, document] = unix
+    ? [`socket ${unix}`, `${url}/openapi.json there`]
+    : [`${url}/api/v1`, `${url}/openapi.json`]
+  return [`  API         ${api}`, `  OpenAPI     ${document}`]
 }
 
 /** The path relative to the working directory, unless it lies outside of it. */

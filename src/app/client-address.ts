@@ -5,9 +5,12 @@ import { ConfigError } from '../kernel/config'
 import type { Config } from './config'
 
 /** Finds the client's address behind `SVC_TRUSTED_PROXIES`. Throws ConfigError for an invalid entry. */
-export function clientAddressOf({ trustedProxies }: Pick<Config, 'trustedProxies'>): ClientAddress {
+export function clientAddressOf({
+  trustedProxies,
+  unix = '',
+}: Pick<Config, 'trustedProxies'> & { unix?: string }): ClientAddress {
   try {
-    return createClientAddress(entriesOf(trustedProxies))
+    return createClientAddress(entriesOf(trustedProxies), unix !== '')
   } catch (error) {
     throw new ConfigError([`SVC_TRUSTED_PROXIES: ${(error as Error).message}.`])
   }

@@ -32,6 +32,7 @@ import { webSettings } from '../web/config'
 import { webhookSettings } from '../webhooks/config'
 import { widgetSettings } from '../widgets/config'
 import { workflowSettings } from '../workflows/config'
+import { assertRoles, ROLES, ROLES_PATTERN, servesBrowser } from './roles'
 
 const serverSettings = {
   port: setting({
@@ -41,6 +42,18 @@ const serverSettings = {
     about: 'Port of the API; 0 picks a free one.',
   }),
   host: setting({ env: 'SVC_HOST', schema: t.String(), default: '127.0.0.1', about: 'Address the API listens on.' }),
+  unix: setting({
+    env: 'SVC_UNIX',
+    schema: t.String({ maxLength: 100 }),
+    default: '',
+    about: 'Path of a socket that the API listens on in place of its port, for a proxy on this machine.',
+  }),
+  roles: setting({
+    env: 'SVC_ROLES',
+    schema: t.String({ pattern: ROLES_PATTERN }),
+    default: ROLES.join(','),
+    about: 'What this process does of api, jobs, deliveries and browser; others on the same Postgres do the rest.',
+  }),
   dataDir: setting({
     env: 'SVC_DATA_DIR',
     schema: t.String(),
@@ -192,7 +205,13 @@ export function loadConfig(overrides: ConfigOverrides = {}): Config {
     origins,
     file: found ? path : null,
   }
-  return { ...config, dataDir: resolve(config.dataDir) }
+  return withRoles({ ...config, dataDir: resolve(config.dataDir), unix: config.unix && resolve(config.unix) })
+}
+
+/** @throws ConfigError for roles that nobody else could take over */
+function withRoles(config: Config): Config {
+  assertRoles(config)
+  return servesBrowser(config) ? config : { ...config, browserPath: 'off', browserWsEndpoint: '' }
 }
 
 function readFile(path: string): Record<string, unknown> {

@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync, lstatSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Server } from 'bun'
 import { openSocketTable } from '../http/socket-table'
@@ -6,12 +6,15 @@ import { ConfigError } from '../kernel/config'
 import { errorFields } from '../kernel/log'
 import { isEgressGuarded } from '../kernel/outbound-canary'
 import { inTurn } from '../kernel/store'
+import type { Config } from './config'
 import { namedIfFull } from './full-disk'
 import { databaseLocationOf, type OpenApp, type OpenOptions, openApp } from './open'
 import { listenForRemoteOperators, urlOf } from './remote-operators'
+import { servesApi } from './roles'
 import { hasKeys, type Seed, seedFirstRun } from './seed'
 
 export type RunningApp = {
+  /** Where the API listens; empty where this process has another role. */
   readonly url: string
   readonly socket: string
   /** URL of the operator API for other machines; null unless configured. */
@@ -47,13 +50,13 @@ export async function start(options: OpenOptions): Promise<RunningApp> {
       : await inTurn(databaseLocationOf(config), () => seedFirstRun(app.container, config.dataDir))
     const keyless = config.production && !(await hasKeys(app.container))
     remote = listenForRemoteOperators(app)
-    const server = listen(app)
+    const server = servesApi(config) ? listen(app) : null
     const socket = join(config.dataDir, 'ops.sock')
     const ops = listenForOperators(app, socket)
-    const unwatch = watchConnections(app, server)
+    const unwatch = server && !config.unix ? watchConnections(app, server) : () => undefined
     const loops = app.container.startLoops()
-    const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${server.port}`
-    app.listensAt(url)
+    const url = server ? addressOf(config, server) : ''
+    if (url) app.listensAt(url)
     watchForBugs(app)
     let stopping: Promise<void> | null = null
     const stop = async () => {
@@ -63,6 +66,7 @@ export async function start(options: OpenOptions): Promise<RunningApp> {
       await remote?.stop(true)
       await Promise.all(loops.map((loop) => loop.stop()))
       rmSync(socket, { force: true })
+      if (config.unix) rmSync(config.unix, { force: true })
       await app.close()
     }
     return {
@@ -85,7 +89,13 @@ export async function start(options: OpenOptions): Promise<RunningApp> {
   }
 }
 
+const addressOf = ({ unix, host, publicUrl }: Config, { port }: Server<unknown>): string =>
+  unix
+    ? publicUrl.replace(/\/$/, '') || 'http://localhost'
+    : `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+
 function listen({ api, config }: OpenApp): Server<unknown> {
+  if (config.unix) return listenOnSocket(api, config.unix)
   try {
     api.listen({ port: config.port, hostname: config.host })
   } catch (error) {
@@ -95,6 +105,22 @@ function listen({ api, config }: OpenApp): Server<unknown> {
       ])
     }
     throw error
+  }
+  return api.server as Server<unknown>
+}
+
+/** Who may open the socket is who may reach the API: this user and its group, such as that of a proxy. */
+function listenOnSocket(api: OpenApp['api'], path: string): Server<unknown> {
+  if (existsSync(path) && !lstatSync(path).isSocket())
+    throw new ConfigError([`SVC_UNIX: ${path} is there and no socket. Name another path.`])
+  rmSync(path, { force: true })
+  const before = process.umask(0o117)
+  try {
+    api.listen({ unix: path } as unknown as Parameters<typeof api.listen>[0])
+  } catch (error) {
+    throw new ConfigError([`SVC_UNIX: ${path} cannot be listened on (${(error as Error).message}).`])
+  } finally {
+    process.umask(before)
   }
   return api.server as Server<unknown>
 }
@@ -121,7 +147,8 @@ function listenForOperators({ ops }: OpenApp, socket: string): Server<unknown> {
 }
 
 /** Refuses new connections at once and lets running requests finish (I32). */
-async function drain({ api, clock, stopStreams }: OpenApp, server: Server<unknown>): Promise<void> {
+async function drain({ api, clock, stopStreams }: OpenApp, server: Server<unknown> | null): Promise<void> {
+  if (!server) return
   const over = new AbortController()
   const finished = Promise.resolve(api.stop()).then(() => over.abort())
   const farewell = clock.sleep(GRACE_MS - FAREWELL_MS, over.signal).then(stopStreams)

@@ -8,7 +8,7 @@ import { newRequestId } from '../kernel/ids'
 import type { Log } from '../kernel/log'
 import type { AccessLog } from './access-log'
 import { assertBodyHeaders, hasBody } from './body'
-import type { ClientAddress } from './client-address'
+import { type ClientAddress, WITHOUT_ADDRESS } from './client-address'
 import type { Exchange } from './context'
 import { corsHeaders, preflightHeaders, type Readers } from './cors'
 import { helpfulHeaders, statusOf, toEnvelope } from './envelope'
@@ -151,7 +151,8 @@ function arrive(request: Request, server: Server<unknown> | null, deps: EdgeDeps
     method: request.method,
     path,
     rule,
-    ip: () => clientAddress(server?.requestIP(request)?.address ?? 'local', request.headers.get('x-forwarded-for')),
+    ip: () =>
+      clientAddress(server?.requestIP(request)?.address || WITHOUT_ADDRESS, request.headers.get('x-forwarded-for')),
     keepOpen: () => server?.timeout(request, 0),
     known: () => {
       deps.authenticated(request, server)

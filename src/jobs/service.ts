@@ -18,6 +18,8 @@ import { createWorker } from './worker'
 export type JobsDeps = {
   store: Store
   clock: Clock
+  /** Which kinds this process runs; all unless said. The others it puts in line for those that do. */
+  takes?(kind: string): boolean
   /** Id of this process, new at each start. */
   node: string
   /** How long a worker may be silent before its jobs are given to others, in milliseconds. */

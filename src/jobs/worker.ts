@@ -25,7 +25,7 @@ export function createWorker(
   kinds: ReadonlyMap<string, JobKind>,
   addRecurring: (tx: Tx) => Promise<void>,
 ) {
-  const { store, clock, node, leaseMs, onError } = deps
+  const { store, clock, node, leaseMs, onError, takes = () => true } = deps
   const runs = createRuns(deps, { kinds, onEnd: wake })
   let loop: Loop | null = null
   let pulse: Loop | null = null
@@ -96,7 +96,7 @@ export function createWorker(
     if (isStopping) return []
     if (lines.of !== kinds.size) lines = { of: kinds.size, find: linesOf([...kinds.keys()]) }
     const found = (await lines.find(store.read, {})).map(({ kind }) => kinds.get(kind)!)
-    return found.filter((kind) => (only === undefined || kind.name === only) && freeOf(kind) > 0)
+    return found.filter((kind) => takes(kind.name) && (only === undefined || kind.name === only) && freeOf(kind) > 0)
   }
 
   async function tidyLine(tx: Tx, now: number): Promise<number> {

@@ -1,5 +1,5 @@
 import { type Consumption, createPrices, type Prices } from '../billing'
-import { Price, PriceTable } from '../billing/schema'
+import { type Price, PriceTable } from '../billing/schema'
 import { type EngineService, type EngineSettings, upstreamPrices } from '../engines'
 import type { Call, OperatorCaller } from '../kernel/caller'
 import { assertRewritable, readConfigFile, writeConfigFile } from '../kernel/config-file'
@@ -42,8 +42,12 @@ export function createPriceVerbs({ engines, settings, configFile, setByEnvironme
     const before = readConfigFile(configFile)
     const was = tableIn.is(before.config.prices) ? before.config.prices : {}
     const merged = Object.entries(prices).map(([id, price]) => [id, price && { ...was[id], ...price }] as const)
-    const after = Object.fromEntries([...Object.entries({ ...was, ...Object.fromEntries(merged) })].filter(([, p]) => p))
-    const rows = rowsOf(after as PriceTable, was).filter(({ sample_cents, before_cents }) => sample_cents !== before_cents)
+    const after = Object.fromEntries(
+      [...Object.entries({ ...was, ...Object.fromEntries(merged) })].filter(([, p]) => p),
+    )
+    const rows = rowsOf(after as PriceTable, was).filter(
+      ({ sample_cents, before_cents }) => sample_cents !== before_cents,
+    )
     if (dry_run) return { prices: rows, saved_to: null }
     assertRewritable(before, { prices: after })
     await writeConfigFile(configFile, { ...before.config, prices: after })
@@ -65,7 +69,13 @@ export function createPriceVerbs({ engines, settings, configFile, setByEnvironme
       const price = prices.priceOf(id)
       const { words, used } = sampleOf(price)
       return {
-        ...{ id, mode: modes.get(id) ?? null, price, sample: words, sample_cents: microToCents(prices.costOf(id, used)) },
+        ...{
+          id,
+          mode: modes.get(id) ?? null,
+          price,
+          sample: words,
+          sample_cents: microToCents(prices.costOf(id, used)),
+        },
         set_by: Object.hasOwn(now, id) ? 'SVC_PRICES' : Object.hasOwn(ofUpstreams, id) ? 'upstream' : 'built in',
         before_cents: earlier && microToCents(earlier.costOf(id, used)),
       }

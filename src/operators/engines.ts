@@ -67,14 +67,17 @@ export function createEngineVerbs(deps: Deps) {
   /** Every service engine with its targets, in the order they are tried, once each upstream was asked whether it answers. */
   async function list(_call: Call<OperatorCaller>): Promise<EngineTarget[]> {
     const found = new Map((await engines.askUpstreams()).map((state) => [state.upstream, state]))
-    return [...engines.mapping().flatMap(({ engineId: id, mode, targets }): EngineTarget[] => {
-      if (!targets.length) return [{ ...NO_TARGET, id, mode }]
-      return targets.map(({ target, upstream, kind, breaker }, at) => {
-        const { address = null, problem = null } = found.get(upstream) ?? {}
-        const state = problem === null ? STATES[breaker] : 'unreachable'
-        return { id, mode, target, kind, rank: at + 1, state, address, problem }
-      })
-    }), ...switchedOff()]
+    return [
+      ...engines.mapping().flatMap(({ engineId: id, mode, targets }): EngineTarget[] => {
+        if (!targets.length) return [{ ...NO_TARGET, id, mode }]
+        return targets.map(({ target, upstream, kind, breaker }, at) => {
+          const { address = null, problem = null } = found.get(upstream) ?? {}
+          const state = problem === null ? STATES[breaker] : 'unreachable'
+          return { id, mode, target, kind, rank: at + 1, state, address, problem }
+        })
+      }),
+      ...switchedOff(),
+    ]
   }
 
   /** Targets of upstreams that are switched off: nothing is asked of them, and an operator looks for them here. */

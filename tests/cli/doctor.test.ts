@@ -2,7 +2,9 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Result } from '../../cli/doctor'
 import { type Check, type Context, fail, ok, runChecks, warn } from '../../cli/doctor/check'
+import { nagiosOf, prometheusOf } from '../../cli/doctor/monitors'
 import { speechCheck, transcriptionCheck, videoMarkCheck } from '../../cli/doctor/sound'
 import { cliOver } from '../support/cli'
 import { fakeClock } from '../support/clock'
@@ -16,6 +18,46 @@ const context = { shell: { clock: fakeClock() } } as unknown as Context
 const check = (name: string, needs: string[], run: Check['run']): Check => ({ name, needs, run })
 const told = async (checks: Check[]) =>
   (await runChecks(checks, context)).map(({ check: name, status, detail }) => [name, status, detail])
+
+describe('what monitors read', () => {
+  const found = (check: string, status: Result['status'], detail: string): Result => ({
+    check,
+    status,
+    detail,
+    fix: null,
+    ms: 12,
+  })
+  const all = [
+    found('config', 'ok', 'fine'),
+    found('disk', 'warn', '3 | 100 GB'),
+    found('browser', 'skip', 'needs disk'),
+  ]
+
+  test('nagios has its line, its exit codes, and the evidence of what is wrong', () => {
+    expect(nagiosOf(all)).toEqual({
+      lines: ['SVC WARNING - disk | ok=1 warn=1 fail=0 skip=1', 'disk warn: 3 / 100 GB'],
+      code: 1,
+    })
+    expect(nagiosOf([...all, found('engines', 'fail', 'none answers')])).toMatchObject({ code: 2 })
+    expect(nagiosOf(all.slice(0, 1))).toEqual({ lines: ['SVC OK - 1 checks | ok=1 warn=0 fail=0 skip=0'], code: 0 })
+  })
+
+  test('prometheus has a gauge for each check that ran', () => {
+    expect(prometheusOf(all).filter((line) => !line.startsWith('#'))).toEqual([
+      'svc_doctor_status{check="config"} 0',
+      'svc_doctor_status{check="disk"} 1',
+      'svc_doctor_seconds{check="config"} 0.012',
+      'svc_doctor_seconds{check="disk"} 0.012',
+    ])
+  })
+
+  test('doctor alone prints them', async () => {
+    expect((await cli(['version', '-o', 'nagios'])).stderr).toContain('version does not print nagios')
+    const shown = await cli(['doctor', '--only', 'disk', '-o', 'nagios', '--data-dir', folder])
+    expect(shown.stdout).toStartWith('SVC ')
+    expect([0, 1, 2]).toContain(shown.exitCode)
+  })
+})
 
 describe('checks', () => {
   test('answer in the order given, however long each takes', async () => {
@@ -63,7 +105,6 @@ describe('checks', () => {
   })
 })
 
-type Result = { check: string; status: string; detail: string; fix: string | null; ms: number }
 const world = await createWorld()
 const run = cliOver(world)
 const here = ['--data-dir', world.folder]

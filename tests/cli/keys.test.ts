@@ -20,6 +20,14 @@ const inFolder = async (work: (folder: string) => Promise<void>) => {
 const json = async (line: string[], options = {}) => JSON.parse((await run([...line, '--json'], options)).stdout)
 
 describe('keys create', () => {
+  test('says what to do where the owner has no credit, so that nobody meets a 402 without knowing why', async () => {
+    const { id } = await json(['orgs', 'create', 'Poor', '--owner', ada.userId])
+    const poor = await run(['keys', 'create', '--org', id, '--name', 'poor'])
+    expect(poor.stderr).toContain(`svc-admin credits grant ${id.slice(0, 8)} 10.00 --reason "first credit"`)
+    const rich = await run(['keys', 'create', '--org', ada.orgId!, '--name', 'rich'])
+    expect(rich.stderr).not.toContain('402')
+  })
+
   test('prints the secret once, on stdout, and advice on stderr', async () => {
     const { exitCode, stdout, stderr } = await run(['keys', 'create', '--name', 'laptop', '--org', ada.orgId!])
     expect(exitCode).toBe(0)

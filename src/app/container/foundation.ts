@@ -22,6 +22,7 @@ import { createSettings } from '../../settings'
 import { createTakeovers } from '../../takeovers'
 import { createTraces, createTraffic, type RequestLine } from '../../traffic'
 import { createUsageLog, type UsageEntry } from '../../usage'
+import { takesJobs } from '../roles'
 import { type Deps, words } from './deps'
 
 export type Foundation = ReturnType<typeof buildFoundation>
@@ -47,7 +48,14 @@ export function buildFoundation({
     ownHosts: config.publicUrl ? [new URL(config.publicUrl).host] : [],
     httpsOnly: config.production,
   })
-  const jobs = createJobs({ store, clock, node, leaseMs: config.jobLeaseSeconds * 1_000, onError })
+  const jobs = createJobs({
+    store,
+    clock,
+    node,
+    leaseMs: config.jobLeaseSeconds * 1_000,
+    onError,
+    takes: takesJobs(config),
+  })
   const nodes = createNodes({ store, node, home })
   const live = createLive({ wire: store.wire && (redis?.wire ?? store.wire), node, clock, onError })
   const traces = createTraces({ clock, live, node })

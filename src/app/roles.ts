@@ -1,0 +1,32 @@
+import { ConfigError } from '../kernel/config'
+
+/** What a process may do, so that several on one database share the work (dx 2.8). */
+export const ROLES = ['api', 'jobs', 'deliveries', 'browser'] as const
+type Role = (typeof ROLES)[number]
+
+export const ROLES_PATTERN = `^(${ROLES.join('|')})(,(${ROLES.join('|')}))*$`
+
+type Shared = { roles: string; databaseUrl: string }
+
+const has = ({ roles }: Pick<Shared, 'roles'>, role: Role): boolean => roles.split(',').includes(role)
+
+export const servesApi = (config: Pick<Shared, 'roles'>): boolean => has(config, 'api')
+export const servesBrowser = (config: Pick<Shared, 'roles'>): boolean => has(config, 'browser')
+
+/** Kinds of jobs that deliver to webhooks. */
+const DELIVERS = /^webhooks\.(steady|slow)$/
+
+/** Which kinds of jobs a process takes. */
+export const takesJobs =
+  (config: Pick<Shared, 'roles'>) =>
+  (kind: string): boolean =>
+    has(config, DELIVERS.test(kind) ? 'deliveries' : 'jobs')
+
+/** On SQLite a data folder has one process, so what that leaves out nobody would do. A server may be without a browser. */
+export function assertRoles(config: Shared): void {
+  const left = ROLES.filter((role) => role !== 'browser' && !has(config, role))
+  if (!left.length || config.databaseUrl) return
+  throw new ConfigError([
+    `SVC_ROLES leaves out ${left.join(' and ')}, which other processes do only where they share a Postgres. Set SVC_DATABASE_URL, or name all of ${ROLES.join(', ')}.`,
+  ])
+}
