@@ -58,6 +58,10 @@ export const SCREEN_KEYS: Readonly<Record<string, readonly Binding[]>> = {
     { keys: ['t'], does: 'review.tools', about: 'tools' },
     { keys: ['P'], does: 'review.permissions', about: 'permissions' },
     { keys: ['n', 'N'], does: 'review.hunk', about: 'next or previous hunk' },
+    { keys: ['k'], does: 'review.rerun', about: 'what the checks say today' },
+    { keys: ['h'], does: 'review.log', about: 'who did what to it' },
+    { keys: ['w'], does: 'wrap', about: 'break or cut long lines' },
+    { keys: ['u'], does: 'review.split', about: 'old and new side by side' },
   ],
   browser: [
     { keys: ['v'], does: 'browser.view', about: 'open the live view' },
@@ -71,6 +75,7 @@ export const SCREEN_KEYS: Readonly<Record<string, readonly Binding[]>> = {
     { keys: ['x'], does: 'keys.revoke', about: 'revoke' },
     { keys: ['e'], does: 'keys.edit', about: 'change tier, caps, limits or origins' },
     { keys: ['b'], does: 'keys.bind', about: 'bind a policy or a routing preference' },
+    { keys: ['o'], does: 'keys.owner', about: 'keys of one owner' },
     { keys: ['i'], does: 'keys.increase', about: 'decide on the higher tier that is asked for' },
   ],
   audit: [
@@ -80,6 +85,7 @@ export const SCREEN_KEYS: Readonly<Record<string, readonly Binding[]>> = {
   logs: [
     { keys: ['f5'], does: 'logs.clear', about: 'clear' },
     { keys: ['space'], does: 'pause', about: 'pause' },
+    { keys: ['w'], does: 'wrap', about: 'break or cut long lines' },
   ],
 }
 

@@ -38,13 +38,14 @@ const TICK_MS = 1_000
 const STILL_MS = 10_000
 const MAX_FPS = 10
 
-/** Runs the dashboard in this terminal until it is left. @public Loaded by the command `dashboard` only. */
-export async function startDashboard({ host, clock, ...start }: Start): Promise<void> {
+/** Runs the dashboard in this terminal until it is left; returns the profile to go on with, null for none. @public Loaded by the command `dashboard` only. */
+export async function startDashboard({ host, clock, ...start }: Start): Promise<string | null> {
   const { stdout } = process
   const size = { columns: stdout.columns ?? 80, rows: stdout.rows ?? 24 }
   const model: Model = startModel({ ...start, ...size, now: clock.now() })
   let controls: Controls | null = null
   const over = new AbortController()
+  let next: string | null = null
   const store = createStore({ start: model, perform, after: clock.after, crashed: host.crashed })
   const connection = createConnection({
     host,
@@ -62,6 +63,7 @@ export async function startDashboard({ host, clock, ...start }: Start): Promise<
     connection.stop()
     await Promise.all([supplied, ticking])
   }
+  return next
 
   function take(given: Controls): void {
     controls = given
@@ -90,6 +92,11 @@ export async function startDashboard({ host, clock, ...start }: Start): Promise<
 
   function perform(effect: Effect): void {
     switch (effect.type) {
+      case 'profile':
+        next = effect.name
+        controls?.exit()
+        over.abort()
+        break
       case 'quit':
         controls?.exit()
         over.abort()

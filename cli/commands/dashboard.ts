@@ -65,7 +65,7 @@ export const dashboard = defineCommand({
     // A first answer before the screen is taken: what is wrong with key or address is said as by every command.
     await readFrom(connection, 'status')
     const { startDashboard } = await load()
-    await startDashboard({
+    const next = await startDashboard({
       host: hostOver(shell, connection),
       where: whereOf(shell, connection),
       options: {
@@ -82,6 +82,7 @@ export const dashboard = defineCommand({
       rate: Math.round(refresh / 1_000),
       clock: shell.clock,
     })
+    if (next !== null) await goOnWith(shell, next)
   },
 })
 
@@ -117,7 +118,7 @@ const asPalette = ({ path, args, summary, impact }: Command): PaletteCommand => 
   writes: impact === 'write',
 })
 
-function whereOf({ globals }: Shell, { transport }: Connection): Where {
+function whereOf({ globals, env }: Shell, { transport }: Connection): Where {
   const { inProfile, config, dataDir, keyFile } = globals
   const user = userInfo()
   const address = transport.kind === 'remote' ? transport.url : transport.kind === 'socket' ? 'this machine' : 'local'
@@ -129,7 +130,9 @@ function whereOf({ globals }: Shell, { transport }: Connection): Where {
     ['--url', transport.kind === 'remote' && !inProfile ? transport.url : undefined],
     ['--profile', inProfile?.name],
   ] as const
+  const others = createProfiles(env).list()
   return {
+    profiles: others.flatMap(({ name }) => (name === inProfile?.name ? [] : [name])),
     name: inProfile?.name ?? (transport.kind === 'remote' ? 'remote' : 'local'),
     address,
     version: manifest.version,
@@ -161,6 +164,15 @@ function hostOver(shell: Shell, connection: Connection): Host {
     },
     crashed: (error) => keepCrash(shell, error),
   }
+}
+
+/** The same terminal with another server: as if the dashboard had been started with that profile. */
+async function goOnWith({ io, env, cwd, clock, signal, takeSignals }: Shell, profile: string): Promise<void> {
+  const [{ runCli }, { openConnection }] = await Promise.all([import('../run'), import('../open')])
+  const world = { io, env, cwd, clock, signal, takeSignals, open: openConnection }
+  const exitCode = await runCli(['dashboard', '--profile', profile], world)
+  if (exitCode)
+    throw new CommandFailed({ exitCode, code: 'profile', message: `The profile ${profile} could not be used.` })
 }
 
 /** Runs a command as the shell would, with its output kept. */

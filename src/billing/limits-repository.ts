@@ -1,12 +1,22 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
-import { command, counted, query } from '../kernel/store'
+import { command, counted, query, type Reader } from '../kernel/store'
 import { billingLimits, type LimitsRow, wallets } from './table'
 
 export const limitsOf = query<{ owner: OwnerScope }>()((db, p) => {
   const t = db.of(billingLimits)
   return db.select().from(t).where(eq(t.owner, p.owner))
 })
+
+/** Every owner's cap of a day, in cents; for operators. */
+export async function dailyCaps(reader: Reader): Promise<ReadonlyMap<OwnerScope, number>> {
+  const t = reader.of(billingLimits)
+  const found = await reader
+    .select({ owner: t.owner, cap: t.daily_cap_cents })
+    .from(t)
+    .where(isNotNull(t.daily_cap_cents))
+  return new Map(found.map(({ owner, cap }) => [owner, cap!]))
+}
 
 export const saveLimits = command<LimitsRow>()((tx, p) => {
   const t = tx.of(billingLimits)

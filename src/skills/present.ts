@@ -127,6 +127,7 @@ export const presentRecord = (row: SubmissionRow): SubmissionRecord => ({
 /** A submission with its current claim, for reviewers. */
 export const presentOperated = (row: SubmissionRow, holder: string | null): OperatorRecord => ({
   ...presentRecord(row),
+  owner: row.owner,
   claimedBy: holder,
   claimedUntil: holder === null ? null : isoOrNull(row.claimed_until),
 })

@@ -3,7 +3,11 @@ import { Checks, DecisionOrder, REVIEW_TIERS, SubmissionQuery, SubmissionRecord 
 
 /** The operator who has claimed a submission, shown to the others (dx 2.11). */
 const claim = { claimedBy: nullable(t.String()), claimedUntil: nullable(Timestamp) }
-export const OperatorRecord = t.Object({ ...SubmissionRecord.properties, ...claim })
+export const OperatorRecord = t.Object({
+  ...SubmissionRecord.properties,
+  ...claim,
+  owner: t.String({ description: 'Who submitted it: `org:ID`, `user:ID` or `server`' }),
+})
 export type OperatorRecord = Static<typeof OperatorRecord>
 export const OperatorSubmissionPage = pageOf('submissions', OperatorRecord)
 
@@ -35,6 +39,9 @@ export const OperatorSubmission = t.Object({
   ...OperatorRecord.properties,
   name: t.String(),
   live_version: nullable(t.String()),
+  installed_by: t.Integer({
+    description: 'How many owners have the skill installed; they get the version on approval',
+  }),
   tier_reasons: t.Array(t.String(), { description: 'Why the submission has its review tier' }),
   findings: t.Array(Finding),
   manifest: JsonObject,

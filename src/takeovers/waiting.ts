@@ -8,3 +8,13 @@ export async function waitingOf(reader: Reader, kind: string): Promise<ReadonlyM
   const waiting = await rows.waiting(reader, kind, MOST)
   return new Map(waiting.map(({ subject_id, reason }) => [subject_id, reason]))
 }
+
+/** When each of these subjects goes back to the AI unless its holder does something; epoch ms. For operators. */
+export async function endsOf(
+  reader: Reader,
+  kind: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const held = ids.length ? await rows.find(reader, kind, ids) : []
+  return new Map(held.flatMap(({ subject_id, until }) => (until === null ? [] : [[subject_id, until] as const])))
+}

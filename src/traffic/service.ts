@@ -6,6 +6,8 @@ type Deps = {
   clock: Clock
   live: Live
   node: string
+  /** What a request was charged, in cents; null where nothing was. */
+  costOf?(requestId: string): number | null
   /** Told of each request that this process has answered. */
   told?(line: RequestLine): void
 }
@@ -22,6 +24,7 @@ export type RequestLine = {
   key: string | null
   user: string | null
   code: string | null
+  cost_cents: number | null
 }
 
 export type Traffic = ReturnType<typeof createTraffic>
@@ -40,7 +43,7 @@ const RECENT = 5
  * Keeps the newest requests of this process in memory, and counts of the last hour. Others hear of them only while an
  * operator looks (`watch`), so that nobody pays for it otherwise. What a process answered is gone with it.
  */
-export function createTraffic({ clock, live, node, told: tellOn }: Deps) {
+export function createTraffic({ clock, live, node, costOf = () => null, told: tellOn }: Deps) {
   const lines: RequestLine[] = []
   const own: Minute[] = []
   const others = new Map<string, Minute[]>()
@@ -52,11 +55,11 @@ export function createTraffic({ clock, live, node, told: tellOn }: Deps) {
   return { note, watch, newest, summary }
 
   /** Counts a request that has ended. Called for each, so it does little. */
-  function note(line: Omit<RequestLine, 'at'>): void {
+  function note(line: Omit<RequestLine, 'at' | 'cost_cents'>): void {
     const now = clock.now()
     const minute = minuteIn(own, Math.floor(now / MINUTE_MS))
     countIn(minute, line.status, line.ms)
-    const whole = { ...line, at: iso(now) }
+    const whole = { ...line, at: iso(now), cost_cents: costOf(line.id) }
     keep(whole)
     if (now < watchedUntil) tell(whole, minute, now)
     tellOn?.(whole)
@@ -163,4 +166,5 @@ const lineOf = (heard: Heard): RequestLine => ({
   key: textOf(heard.key),
   user: textOf(heard.user),
   code: textOf(heard.code),
+  cost_cents: Number(heard.cost_cents) || null,
 })

@@ -28,7 +28,7 @@ const PART = 1_500
 export function createTraces({ clock, live, node }: Deps) {
   const kept = new Map<string, Kept[]>()
   live.hear(ASK, '*', (heard) => heard && heard.node !== node && answer(String(heard.id)))
-  return { step, find, own }
+  return { step, find, own, costOf }
 
   function step(...[requestId, one]: Parameters<Trace>): void {
     let steps = kept.get(requestId)
@@ -38,6 +38,12 @@ export function createTraces({ clock, live, node }: Deps) {
       if (kept.size > MOST_REQUESTS) kept.delete(kept.keys().next().value!)
     }
     if (steps.length < MOST_STEPS) steps.push({ step: one, endedAt: clock.now() })
+  }
+
+  /** What a request that this process answered was charged, in cents; null for nothing. */
+  function costOf(requestId: string): number | null {
+    const settled = kept.get(requestId)?.findLast(({ step }) => step.kind === 'settled')
+    return Number(settled?.step.facts?.cost_cents ?? 0) || null
   }
 
   /** What this process remembers of a request, in the order in which it ended. */

@@ -1,13 +1,15 @@
-import { and, eq, gte, sql } from 'drizzle-orm'
+import { and, eq, gte, lt, sql } from 'drizzle-orm'
 import { microToCents } from '../kernel/money'
 import type { Reader } from '../kernel/store'
+import { WIDTHS } from './buckets'
 import { addEncoded, noCalls, percentiles } from './latency'
 import { usageRollups } from './table'
 
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
+const SLOT_MS = WIDTHS.slot
 
-/** What everyone's calls of this UTC day cost, by owner, and the last hour by mode; for operators. */
+/** What everyone's calls of this UTC day cost, by owner, the last hour by mode, and beside it a day ago; for operators. */
 export async function usageOfEveryone(reader: Reader, now: number) {
   const t = reader.of(usageRollups)
   const whole = and(eq(t.api_key, ''), eq(t.skill, ''))
@@ -17,20 +19,32 @@ export async function usageOfEveryone(reader: Reader, now: number) {
     .from(t)
     .where(and(whole, eq(t.grain, 'day'), eq(t.at, now - (now % DAY_MS))))
     .groupBy(t.owner)
-  const slots = await reader
-    .select()
-    .from(t)
-    .where(and(whole, eq(t.grain, 'slot'), gte(t.at, now - HOUR_MS)))
+  const slotsFrom = (from: number, to: number) =>
+    reader
+      .select()
+      .from(t)
+      .where(and(whole, eq(t.grain, 'slot'), gte(t.at, from), lt(t.at, to)))
+  const slots = await slotsFrom(now - HOUR_MS, now)
+  // The last slot that is whole, beside the same one of yesterday.
+  const to = now - (now % SLOT_MS)
+  const before = await slotsFrom(to - SLOT_MS - DAY_MS, to - DAY_MS)
   const total = owners.reduce((all, one) => all + one.requests, 0)
   const cached = owners.reduce((all, one) => all + one.cached, 0)
+  const cost = owners.reduce((all, one) => all + one.cost, 0)
   return {
-    cost_cents: microToCents(owners.reduce((all, one) => all + one.cost, 0)),
+    cost_cents: microToCents(cost),
     cache_rate: total ? cached / total : 0,
+    /** What the answers from the cache would have cost, if each had cost as much as the others did. */
+    saved_cents: total > cached ? microToCents(Math.round((cost / (total - cached)) * cached)) : 0,
+    /** Of each slot of the last hour, oldest first. */
+    cached: Array.from({ length: HOUR_MS / SLOT_MS }, (_, at) =>
+      shareOf(slots.filter((slot) => slot.at === to - HOUR_MS + (at + 1) * SLOT_MS)),
+    ),
     owners: owners
       .sort((a, b) => b.cost - a.cost)
-      .slice(0, 3)
       .map(({ owner, cost }) => ({ owner, cost_cents: microToCents(cost) })),
     modes: byMode(slots),
+    slot: { now: sumsOf(slots.filter(({ at }) => at === to - SLOT_MS)), day_ago: sumsOf(before) },
   }
 }
 
@@ -40,20 +54,29 @@ function byMode(slots: readonly Slot[]) {
   const groups = Map.groupBy(slots, ({ mode, resolved_mode }) => resolved_mode || mode || 'other')
   return [...groups]
     .map(([mode, rows]) => {
-      const latency = noCalls()
-      for (const row of rows) addEncoded(latency, row.latency)
-      const requests = rows.reduce((sum, row) => sum + row.requests, 0)
-      const errors = rows.reduce((sum, row) => sum + row.client_errors + row.server_errors, 0)
-      const [p50, p95] = percentiles(latency, [0.5, 0.95])
-      return {
-        mode,
-        per_minute: requests / 60,
-        p50: p50 || null,
-        p95: p95 || null,
-        error_rate: requests ? errors / requests : 0,
-        cost_cents: microToCents(rows.reduce((sum, row) => sum + row.cost_micro, 0)),
-      }
+      const { requests, ...sums } = sumsOf(rows)
+      return { mode, per_minute: requests / 60, ...sums }
     })
     .sort((a, b) => b.per_minute - a.per_minute)
     .slice(0, 8)
+}
+
+function sumsOf(rows: readonly Slot[]) {
+  const latency = noCalls()
+  for (const row of rows) addEncoded(latency, row.latency)
+  const requests = rows.reduce((sum, row) => sum + row.requests, 0)
+  const errors = rows.reduce((sum, row) => sum + row.client_errors + row.server_errors, 0)
+  const [p50, p95] = percentiles(latency, [0.5, 0.95])
+  return {
+    requests,
+    p50: p50 || null,
+    p95: p95 || null,
+    error_rate: requests ? errors / requests : 0,
+    cost_cents: microToCents(rows.reduce((sum, row) => sum + row.cost_micro, 0)),
+  }
+}
+
+function shareOf(rows: readonly Slot[]): number {
+  const total = rows.reduce((sum, { requests }) => sum + requests, 0)
+  return total ? rows.reduce((sum, { cached }) => sum + cached, 0) / total : 0
 }

@@ -29,12 +29,14 @@ type Place = Pick<SessionRow, 'id' | 'config_id'>
 
 /** The topic of what listeners of a chat are told: `begun`, `message`, `takeover`, `typing` and `closed`. */
 export const CHAT = 'widget.session'
+/** Chats as a kind of takeover. */
+export const CHAT_KIND = 'widget_session'
 /** How long an operator may be silent (contract 15.2). */
 const SILENCE_MS = 30 * 60_000
 
 /** What visitors, operators and the AI do to a chat alike: write in it, and change who answers. */
 export function createDesk({ clock, audit, events, live, takeovers, recent }: DeskDeps) {
-  const chats = takeovers.of({ name: 'widget_session', title: 'conversation', silenceMs: SILENCE_MS, changed })
+  const chats = takeovers.of({ name: CHAT_KIND, title: 'conversation', silenceMs: SILENCE_MS, changed })
   return { chats, write, reply, tell, changed: mark }
 
   /** Writes a message at the end of a chat, and tells who listens. The chat must be locked by this unit. */

@@ -1,5 +1,7 @@
-import { and, desc, eq, inArray, ne, sql } from 'drizzle-orm'
+import { and, desc, eq, gte, inArray, ne, sql } from 'drizzle-orm'
 import type { Reader } from '../kernel/store'
+import { endsOf } from '../takeovers'
+import { CHAT_KIND } from './desk'
 import { widgetMessages, widgetSessions, widgets } from './table'
 
 /** Chats with the AI that are listed; of the others all are. */
@@ -12,7 +14,7 @@ export async function openChats(reader: Reader) {
   const isOpen = eq(chat.status, 'open')
   const listed = (which: typeof isOpen) =>
     reader
-      .select({ chat, widget: widget.name, intents: widget.intents })
+      .select({ chat, widget: widget.name, key: widget.api_key_id })
       .from(chat)
       .innerJoin(widget, eq(widget.id, chat.config_id))
       .where(and(isOpen, which))
@@ -27,20 +29,20 @@ export async function openChats(reader: Reader) {
     .from(chat)
     .where(and(isOpen, eq(chat.takeover_status, 'ai')))
   const all = [...personal, ...others]
-  const last = await lastSaid(
-    reader,
-    personal.map(({ chat }) => chat.id),
-  )
+  const ids = personal.map(({ chat }) => chat.id)
+  const [last, ends] = await Promise.all([lastSaid(reader, ids), endsOf(reader, CHAT_KIND, ids)])
   return {
     with_ai: counted!.total,
-    chats: all.map(({ chat, widget }) => ({
+    chats: all.map(({ chat, widget, key }) => ({
       id: chat.id,
       widget_id: chat.config_id,
       widget,
+      key_id: key,
       takeover_status: chat.takeover_status,
       operator_id: chat.operator_id,
       operator_name: chat.operator_name,
       reason: chat.reason,
+      back_at: ends.get(chat.id) ?? null,
       page_url: chat.page_url,
       user_agent: chat.user_agent,
       message_count: chat.message_count,
@@ -51,6 +53,21 @@ export async function openChats(reader: Reader) {
       last_message_at: chat.last_message_at,
     })),
   }
+}
+
+/** What became of the chats that something happened in since a moment; for operators. */
+export async function chatSums(reader: Reader, since: number) {
+  const t = reader.of(widgetSessions)
+  const [sums] = await reader
+    .select({
+      chats: sql<number>`count(*)`.mapWith(Number),
+      taken: sql<number>`coalesce(sum(${t.takeovers}), 0)`.mapWith(Number),
+      answered_ms: sql<number | null>`avg(${t.first_response_ms})`,
+    })
+    .from(t)
+    .where(gte(t.changed_at, since))
+  const { answered_ms: answered, ...counts } = sums!
+  return { ...counts, answered_ms: answered === null ? null : Math.round(Number(answered)) }
 }
 
 type ChatId = (typeof widgetSessions.sqlite.$inferSelect)['id']

@@ -20,9 +20,9 @@ describe('keys of one user', () => {
     expect(seen(press(model, '?').model)).toContain('ctrl-f F')
   })
   test('keep their order where each means another thing', () => {
-    const arrows = ['up', 'w', 'down', 'u', 'pageup', 'pagedown', 'g', 'G', 'home', 'end']
+    const arrows = ['up', 'K', 'down', 'J', 'pageup', 'pagedown', 'g', 'G', 'home', 'end']
     const model = modelOf({ screen: 'jobs', keymap: keymapWith({ move: arrows }) })
-    expect(chosenRow(press(model, 'u', 'u', 'w').model)?.id).toBe('job_7Qm1Ab')
+    expect(chosenRow(press(model, 'J', 'J', 'K').model)?.id).toBe('job_7Qm1Ab')
   })
   test.each([
     [{ 'jobs.stop': 'x' }, 'no action "jobs.stop". There are'],

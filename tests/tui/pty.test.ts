@@ -121,8 +121,9 @@ describe('in a real terminal', () => {
     expect(await pty.exited).toBe(0)
   }, 120_000)
 
-  test('a server that goes away leaves the rows readable, and one that comes back is found', async () => {
+  test('a server that goes away leaves the rows readable, and another one can be looked at', async () => {
     const other = startScripted()
+    key.profile('calm', server.url)
     const pty = await openPty(
       ['dashboard', '--url', other.url, '--key-file', key.file, '--no-motion', '--screen', 'jobs'],
       {
@@ -136,9 +137,31 @@ describe('in a real terminal', () => {
     await pty.shows('The server stopped answering')
     expect(pty.text()).toContain('job_7Qm2Zs')
     expect(pty.text()).toContain('○ offline')
-    expect(pty.text()).toMatch(/What {4}the server .+ ago\)/)
+    // Which of the tries it is, and what failed last, depends on the moment.
+    expect(pty.text()).toMatch(/What {4}.+ at http.+ ago\)/)
     expect(pty.text()).toMatch(/Next {4}try \d+ in \d+s/)
-    expect(pty.text()).toContain('4 Take·? 5 Subm·?')
+    expect(pty.text()).toMatch(/8 rows, as they were at \d\d:\d\d:\d\d/)
+    for (const words of ['4 Take·? 5 Subm·?', 'p switch profile', 'r retry  d doctor  p profile'])
+      expect(pty.text()).toContain(words)
+    pty.type('p')
+    await pty.shows('│ ▸ calm')
+    pty.type('\r')
+    await pty.shows('calm  http')
+    await pty.shows('● live')
+    pty.type('q')
+    expect(await pty.exited).toBe(0)
+  }, 120_000)
+
+  test('a server that comes back is found', async () => {
+    const other = startScripted()
+    const pty = await openPty(['dashboard', '--url', other.url, '--key-file', key.file, '--screen', 'jobs'], {
+      cwd: key.folder,
+      env: { HOME: key.folder },
+    })
+    open.push(pty)
+    await pty.shows('job_7QkX0a')
+    other.goDown()
+    await pty.shows('The server stopped answering')
     other.comeBack()
     pty.type('r')
     await pty.shows('● live')
@@ -147,6 +170,28 @@ describe('in a real terminal', () => {
     expect(await pty.exited).toBe(0)
     await other.stop()
   }, 120_000)
+
+  test('a key that is made is shown once, and not left by accident', async () => {
+    const pty = await dashboard(['--screen', 'keys'])
+    await pty.shows('old-server')
+    pty.type('n')
+    await pty.shows('Name: ▌')
+    pty.type('Batch worker\r')
+    await pty.shows('▸ Create key')
+    pty.type('\r')
+    await pty.shows('svc_sk_live_4Tq9')
+    await expectFrame('secret', pty)
+    pty.type('\u001b')
+    await pty.shows('You have not saved it.')
+    pty.type('w')
+    await pty.shows('written to')
+    pty.type('\r')
+    await pty.shows('old-server')
+    expect(pty.text()).not.toContain('svc_sk_live_4Tq9')
+    expect(pty.scrolled()).toBe(false)
+    pty.type('q')
+    expect(await pty.exited).toBe(0)
+  }, 60_000)
 
   test('a signal leaves the terminal usable', async () => {
     const pty = await dashboard()

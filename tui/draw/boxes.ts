@@ -1,14 +1,21 @@
 import { TITLES } from '../screens'
 import type { Dialog, Model } from '../state/model'
 import { found } from '../state/palette'
-import { fit, fitLine, type Line, line, say, wrapped } from './line'
+import { chosen, fit, fitLine, type Line, line, say, wrapped } from './line'
 import { clockOf } from './spell'
 
 const BOX = 68
 
 /** A box with a title, laid over the body; `at` is its first row. */
-export function boxed(body: readonly Line[], title: string, lines: readonly Line[], width: number, at: number): Line[] {
-  const own = Math.min(BOX, width - 4)
+export function boxed(
+  body: readonly Line[],
+  title: string,
+  lines: readonly Line[],
+  width: number,
+  at: number,
+  most = BOX,
+): Line[] {
+  const own = Math.min(most, width - 2)
   const left = Math.floor((width - own) / 2) - 1
   const pad = ' '.repeat(Math.max(0, left))
   const top = line(
@@ -49,6 +56,18 @@ export function paletteBox(model: Model, body: readonly Line[], width: number): 
     width,
     1,
   )
+}
+
+export function pickBox(model: Model, body: readonly Line[], width: number): Line[] {
+  if (model.mode.type !== 'pick') return [...body]
+  const { picker, at } = model.mode
+  const room = Math.max(1, Math.min(12, body.length - 4))
+  const top = Math.max(0, Math.min(at - Math.floor(room / 2), picker.names.length - room))
+  const rows = picker.names.slice(top, top + room).map((name, place) => {
+    const isPicked = top + place === at
+    return isPicked ? chosen(line(`▸ ${name}`)) : line(`  ${name}`)
+  })
+  return boxed(body, picker.title, rows, width, 1)
 }
 
 export function dialogBox({ canWrite }: Model, dialog: Dialog, body: readonly Line[], width: number): Line[] {

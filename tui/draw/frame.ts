@@ -1,6 +1,7 @@
 import { hintsWith } from '../keymap'
 import { LISTS, TITLES } from '../screens'
 import { needsOf } from '../screens/needs'
+import { isLocked, submissionPath } from '../screens/review'
 import type { Model } from '../state/model'
 import { SCREENS } from '../state/model'
 import { between, fit, type Line, line, type Span, say } from './line'
@@ -99,7 +100,15 @@ export function hintRow(model: Model): Line {
   return line(` ${model.mode.type === 'browse' ? hintsWith(model.keymap, model.screen, given) : given}`)
 }
 
-function hints({ mode, screen, link, review }: Model): string {
+function reviewHints(model: Model): string {
+  const { part, id } = model.review!
+  if (part === 'diff') return 'n next hunk  N previous  w wrap  u unified/split  c Checks  t Tools  q back  ?'
+  const tier = String((model.details[submissionPath(id)]?.value as { reviewTier?: string } | null)?.reviewTier ?? '')
+  return `A approve${isLocked(model, tier) ? ' (locked)' : ''}  X reject  k re-run checks  h log  y copy id  q back  ? help`
+}
+
+function hints(model: Model): string {
+  const { mode, screen, link, review } = model
   switch (mode.type) {
     case 'filter':
       return '⏎ keep  Esc drop  ↑ earlier filters'
@@ -111,14 +120,16 @@ function hints({ mode, screen, link, review }: Model): string {
       return 'y copy  w write file  ⏎ done'
     case 'write':
       return '⏎ send  Esc stop typing  ^L release to AI  ^D draft with AI  ^N note  ^G help'
+    case 'pick':
+      return '↑↓ pick  ⏎ choose  Esc close'
     case 'output':
       return '↑↓ scroll  y copy  Esc close'
     case 'help':
     case 'messages':
       return 'Esc close'
     default:
-      if (link.state === 'offline') return 'r retry  d doctor  : command  q quit'
-      if (review) return 'A approve  X reject  c Checks  d Diff  t Tools  n next hunk  Esc back  ? help'
+      if (link.state === 'offline') return 'r retry  d doctor  p profile  : command  q quit'
+      if (review) return reviewHints(model)
       return OWN_HINTS[screen] ?? LISTS[screen]!.hints
   }
 }

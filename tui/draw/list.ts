@@ -1,9 +1,10 @@
 import { readFilter } from '../../src/kernel/filter'
 import type { Column, ListView } from '../screens/list-view'
 import type { Model, Row } from '../state/model'
+import { paneOf } from '../state/panes'
 import { allRows, chosenAt, listOf, shownRows } from '../state/rows'
 import { between, chosen, fit, fitLine, type Line, line, type Span, say } from './line'
-import { spellCount } from './spell'
+import { clockOf, spellCount } from './spell'
 
 /** Rows of the body that are no rows of the list: the line above and the headers. */
 const HEAD = 2
@@ -31,8 +32,8 @@ export function listBody(view: ListView, model: Model, width: number, height: nu
   if (isBeside) return beside(view, model, { row, list, pane, width, height })
   const filled = [...list, ...blank(height - list.length)].slice(0, height - drawer)
   if (!row || !drawer) return [...filled, ...blank(drawer)]
-  const details = view.drawer(row, model, width).slice(0, drawer - 1)
-  return [...filled, titleRule(view.title(row), width), ...details, ...blank(drawer - 1 - details.length)]
+  const details = scrolled(view.drawer(row, model, width), model, drawer - 1)
+  return [...filled, titleRule(view.title(row), width, model), ...details, ...blank(drawer - 1 - details.length)]
 }
 
 const blank = (count: number): Line[] => Array.from({ length: Math.max(0, count) }, () => [])
@@ -41,7 +42,9 @@ type Beside = { row: Row | undefined; list: Line[]; pane: number; width: number;
 
 function beside(view: ListView, model: Model, { row, list, pane, width, height }: Beside): Line[] {
   const own = width - pane - 1
-  const details = row ? [titleRule(view.title(row), own), ...view.drawer(row, model, own)] : []
+  const details = row
+    ? [titleRule(view.title(row), own, model), ...scrolled(view.drawer(row, model, own), model, height - 1)]
+    : []
   return Array.from({ length: height }, (_, at) => [
     ...fitLine(list[at] ?? [], pane),
     say('│', 'dim'),
@@ -49,10 +52,19 @@ function beside(view: ListView, model: Model, { row, list, pane, width, height }
   ])
 }
 
-const titleRule = (title: string, width: number): Line =>
+/** As many rows of the details as there is room for; Tab and the arrows reach the others. */
+function scrolled(details: readonly Line[], model: Model, room: number): Line[] {
+  const from = paneOf(model) === 'details' ? Math.min(model.scroll, Math.max(0, details.length - room)) : 0
+  return details.slice(from, from + room)
+}
+
+const titleRule = (title: string, width: number, model: Model): Line =>
   line(
     say(
-      fit(`─ ${fit(title, Math.min(Bun.stringWidth(title), width - 6))} ${'─'.repeat(width)}`, width).replace('…', '─'),
+      fit(
+        `${paneOf(model) === 'details' ? '▸' : '─'} ${fit(title, Math.min(Bun.stringWidth(title), width - 6))} ${'─'.repeat(width)}`,
+        width,
+      ).replace('…', '─'),
       'dim',
     ),
   )
@@ -68,16 +80,26 @@ function filterLine(view: ListView, model: Model, rows: readonly Row[], width: n
   const { filter, sort } = listOf(model)
   const isTyped = model.mode.type === 'filter'
   const text = model.mode.type === 'filter' ? model.mode.draft : filter
-  const all = allRows(model).length
+  const every = allRows(model)
+  const all = Math.max(every.length, view.total?.(model) ?? 0)
+  const hidden = view.hidden && !/(^|[\s!])status:/.test(text) ? every.filter(view.hidden.is).length : 0
+  const owner = view.byOwner && !isTyped ? (text ? /^owner:"([^"]*)"$/.exec(text)?.[1] : 'everyone') : undefined
   const column = sort && view.columns[sort.column]
   const order = column ? `sort ${column.header.toLowerCase()} ${sort!.descending ? '▼' : '▲'}` : view.order
   const [wrong] = text ? readFilter(text, view.fields).wrong : []
   const problem = wrong ? `  no field ${wrong.field}${wrong.meant ? `, did you mean ${wrong.meant}?` : ''}` : ''
-  const stale = model.link.state === 'offline' && all ? 'as they were' : ''
-  const counts = all ? `${spellCount(rows.length)} of ${spellCount(all)}` : ''
+  const isOff = model.link.state === 'offline'
+  const at = model.topics[model.screen]?.at
+  const counts = !all
+    ? ''
+    : isOff
+      ? `${spellCount(rows.length)} rows, as they were at ${at ? clockOf(Date.parse(at)) : 'the start'}`
+      : `${spellCount(rows.length)} of ${spellCount(all - hidden)}${hidden ? `, ${hidden} ${view.hidden!.word} hidden` : ''}`
   return between(
-    line(' filter  ', isTyped ? say(`${text}▌`, 'strong') : text || say('off', 'dim'), say(problem, 'warn')),
-    problem ? [] : line([stale, counts].filter(Boolean).join(', '), `       ${order} `),
+    owner !== undefined
+      ? line(' keys of ', say(`${owner} ▾`, owner === 'everyone' ? undefined : 'strong'))
+      : line(' filter  ', isTyped ? say(`${text}▌`, 'strong') : text || say('off', 'dim'), say(problem, 'warn')),
+    problem ? [] : line(counts, isOff ? ' ' : `       ${order} `),
     width,
   )
 }

@@ -3,7 +3,7 @@ import { overview } from '../screens/overview'
 import { review } from '../screens/review'
 import { takeovers } from '../screens/takeovers'
 import type { Model, Picture } from '../state/model'
-import { boxed, dialogBox, emptyBody, helpLines, messageLines, paletteBox, secretBox } from './boxes'
+import { boxed, dialogBox, emptyBody, helpLines, messageLines, paletteBox, pickBox, secretBox } from './boxes'
 import { headRow, hintRow, messageRow, tabsRow } from './frame'
 import { fitLine, type Line, line, say } from './line'
 import { listBody } from './list'
@@ -54,6 +54,8 @@ function bodyOf(model: Model, width: number, height: number): Line[] {
       return paletteBox(model, emptyBody(height), width)
     case 'dialog':
       return dialogBox(model, mode.dialog, screenBody(model, width, height), width)
+    case 'pick':
+      return pickBox(model, screenBody(model, width, height), width)
     case 'secret':
       return secretBox(model, emptyBody(height), width)
     default:
@@ -69,21 +71,26 @@ function screenBody(model: Model, width: number, height: number): Line[] {
 }
 
 const OFFLINE_ROWS = 8
+const OFFLINE_WIDTH = 78
 
 /** Old rows stay readable above a box that says what is wrong and what comes next (dx 3.5). */
 function offline(model: Model, body: Line[], width: number): Line[] {
-  const { link, now, topics, screen } = model
+  const { link, now, topics, screen, where } = model
   if (link.state !== 'offline') return body
   const at = topics[screen]?.at
   const next = Math.max(0, Math.ceil((link.nextTryAt - now) / 1_000))
   const rows = [
-    line(`What    ${link.problem} (${spellAge(now - link.since)} ago)`),
-    line(at ? `Shown   rows from ${clockOf(Date.parse(at))}; actions are off until it is back` : 'Shown   nothing yet'),
+    line(`What    ${link.problem} at ${where.address} (${spellAge(now - link.since)} ago)`),
+    line(
+      at
+        ? `Shown   rows from ${clockOf(Date.parse(at))}; actions are switched off until it is back`
+        : 'Shown   nothing yet',
+    ),
     line(`Next    try ${link.tries + 1} in ${next}s`),
     [],
-    line('r try now    : command    q quit'),
+    line('r try now    d run doctor    p switch profile    q quit'),
   ]
   const height = Math.max(body.length, OFFLINE_ROWS)
   const padded = [...body, ...emptyBody(height)].slice(0, Math.max(height, 18))
-  return boxed(padded, 'The server stopped answering', rows, width, padded.length - OFFLINE_ROWS)
+  return boxed(padded, 'The server stopped answering', rows, width, padded.length - OFFLINE_ROWS, OFFLINE_WIDTH)
 }

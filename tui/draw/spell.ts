@@ -12,6 +12,12 @@ export function spellAge(ms: number): string {
   return d < 30 && h % 24 ? `${d}d ${h % 24}h` : `${d}d`
 }
 
+/** `29:10`, minutes and seconds that are left. */
+export function spellCountdown(ms: number): string {
+  const s = Math.max(0, Math.ceil(ms / 1_000))
+  return `${two(Math.floor(s / 60))}:${two(s % 60)}`
+}
+
 /** `6d 04:11`, for how long a server is up. */
 export function spellUptime(ms: number): string {
   const minutes = Math.max(0, Math.floor(ms / 60_000))

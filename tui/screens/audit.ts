@@ -1,6 +1,6 @@
-import { line, say } from '../draw/line'
+import { line, type Span, say } from '../draw/line'
 import { momentOf, spellCount } from '../draw/spell'
-import type { Row } from '../state/model'
+import type { Model, Row } from '../state/model'
 import { dialog, listView } from './list-view'
 
 type Operator = { name?: string; reason?: string | null; role?: string; transport?: string }
@@ -29,6 +29,16 @@ function whoOf({ inputSummary: { operator }, key, userId }: Event): string {
 
 const aboutOf = ({ entityType, entityId }: Event): string => entityId ?? entityType
 const shortHash = (hash: string): string => `${hash.slice(0, 4)}…${hash.slice(-4)}`
+
+/** Whether the event before it in its chain, where that is here, has the hash that this one names. */
+function linkOf({ scope, seq, prevHash }: Event, { topics }: Model): Span {
+  const rows = (topics.audit?.rows ?? []) as unknown as readonly Event[]
+  const before = rows.find((one) => one.scope === scope && one.seq === seq - 1)
+  if (!before) return say('')
+  const fits = before.hash === prevHash
+  const name = `#${spellCount(seq - 1)}`
+  return fits ? say(`   ✓ links to ${name}`, 'good') : say(`   ✗ does not link to ${name}: press V`, 'bad')
+}
 
 const QUIET = new Set(['operator', 'endpoint', 'method', 'api_key_id'])
 const summaryOf = (summary: Record<string, unknown>): string =>
@@ -75,7 +85,7 @@ export const audit = listView<Event>({
   },
   title: ({ seq }) => `#${spellCount(seq)}`,
   drawerRows: 7,
-  drawer: (event) => [
+  drawer: (event, model) => [
     line(
       say(' request  ', 'dim'),
       event.requestId.padEnd(34),
@@ -83,7 +93,11 @@ export const audit = listView<Event>({
     ),
     line(say(' input    ', 'dim'), summaryOf(event.inputSummary)),
     line(say(' output   ', 'dim'), summaryOf(event.outputSummary)),
-    line(say(' hash     ', 'dim'), `prev ${shortHash(event.prevHash)}   this ${shortHash(event.hash)}`),
+    line(
+      say(' hash     ', 'dim'),
+      `prev ${shortHash(event.prevHash)}   this ${shortHash(event.hash)}`,
+      linkOf(event, model),
+    ),
     line(say(' chain    ', 'dim'), `${event.owner ?? event.scope}   #${spellCount(event.seq)}`),
     ...(event.inputSummary.operator
       ? [

@@ -1,5 +1,5 @@
 import { bar } from '../draw/charts'
-import { line, type Span, say } from '../draw/line'
+import { fit, line, type Span, say } from '../draw/line'
 import { clockOf, spellAge, spellCount, spellMoney } from '../draw/spell'
 import type { Model, Row } from '../state/model'
 import { dialog, listView, namesOf } from './list-view'
@@ -17,6 +17,7 @@ type Job = Row & {
   request_id: string | null
   text: string
   chars: number
+  asked: string
   hold_micro: number | null
   created_at: string
   started_at: string | null
@@ -83,11 +84,12 @@ export const jobs = listView<Job>({
     prompt: ({ text }) => text,
     age: (job) => ageOf(job, Date.now()),
   },
+  total: ({ topics }) => Number((topics.overview?.facts.queue as { total?: number } | undefined)?.total ?? 0),
   title: ({ id }) => id,
   drawerRows: 8,
   drawer: (job, model: Model, width) => [
     line(
-      ` ${job.type}`.padEnd(Math.max(20, width - 34)),
+      fit(` ${job.type}${job.asked ? `, ${job.asked}` : ''}`, Math.max(20, width - 34)),
       `key ${owner(job)}`.padEnd(18),
       job.request_id?.slice(0, 14) ?? '',
     ),

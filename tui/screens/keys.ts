@@ -14,6 +14,8 @@ type Key = Row & {
   owner: string
   rpm: Use
   tpm: Use
+  /** Requests a minute of each group of modes. */
+  modes: Readonly<Record<string, number>>
   daily_cap_cents: number | null
   spent_today_cents: number
   allowed_origins: readonly string[]
@@ -42,9 +44,17 @@ function spendOf(key: Key): Span {
 
 const share = ({ used, limit }: Use): number => (limit ? used / limit : 0)
 
+/** The costly modes, each with its requests a minute. */
+const modesOf = ({ modes }: Key): string =>
+  ['image', 'research', 'video']
+    .flatMap((mode) => (modes[mode] === undefined ? [] : [`${mode} ${modes[mode]}`]))
+    .join('  ')
+
 export const keys = listView<Key>({
   margin: 4,
   order: 'newest first',
+  byOwner: true,
+  hidden: { word: 'revoked', is: ({ status }) => status === 'revoked' },
   columns: [
     {
       header: 'NAME',
@@ -97,7 +107,7 @@ export const keys = listView<Key>({
     line(say(' scopes    ', 'dim'), key.scopes.join(' ').padEnd(Math.max(20, width - 30)), `owner ${key.owner}`),
     line(
       say(' limits    ', 'dim'),
-      `${key.tier}: ${spellCount(key.rpm.limit)} rpm, ${spellCount(key.tpm.limit)} tpm`,
+      `${key.tier}: ${spellCount(key.rpm.limit)} rpm, ${spellCount(key.tpm.limit)} tpm  ${modesOf(key)}`,
       key.expires_at ? `     ends ${key.expires_at.slice(0, 10)}` : '',
     ),
     line(
@@ -131,7 +141,7 @@ export const keys = listView<Key>({
       : []),
   ],
   empty: ['No keys yet.', 'Press n, or run: svc-admin keys create --name …'],
-  hints: 'n new  ⏎ detail  e edit  R rotate  x revoke  b bind  i increase  / filter  ?',
+  hints: 'n new  e edit  R rotate  x revoke  b bind  i increase  o owner  / filter  ?',
   actions: {
     'keys.create': () => ({
       ...dialog('New key', ['The full key is shown once.'], [['keys', 'create', '--name=$', '--json']], 'Create key', {

@@ -28,8 +28,14 @@ export type ListView<R extends Row = Row> = {
   margin: number
   /** Rows above the list, instead of the line about the filter; null keeps it. */
   above?(model: Model, facts: Facts): Line[]
+  /** Rows that are left out until a filter asks for their status, and what they are called. */
+  hidden?: { word: string; is(row: R): boolean }
+  /** The rows of one owner can be picked. */
+  byOwner?: true
   /** What the filter's line says on its right when nothing is sorted. */
   order: string
+  /** How many there are on the server, of which the newest are here; 0 where that is not known. */
+  total?(model: Model): number
   title(row: R): string
   drawer(row: R, model: Model, width: number): Line[]
   /** Rows of the drawer in the smallest window, its rule included. */

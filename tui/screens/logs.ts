@@ -1,5 +1,5 @@
-import { line, type Span, say } from '../draw/line'
-import { clockOf, spellCount, spellMs } from '../draw/spell'
+import { line, type Span, say, wrapped } from '../draw/line'
+import { clockOf, spellCount, spellMoney, spellMs } from '../draw/spell'
 import type { Row } from '../state/model'
 import { listView } from './list-view'
 
@@ -12,6 +12,7 @@ type Entry = Row & {
   key: string | null
   user: string | null
   code: string | null
+  cost_cents: number | null
 }
 
 function statusOf({ status }: Entry): Span {
@@ -40,12 +41,18 @@ export const logs = listView<Entry>({
     { header: 'METHOD', width: 7, cell: ({ method }) => say(method), value: ({ method }) => method },
     {
       header: 'PATH',
-      width: 20,
+      width: 15,
       grows: true,
       cell: ({ path }) => say(path.replace('/api/v1', '')),
       value: ({ path }) => path,
     },
-    { header: 'MS', width: 8, right: true, cell: ({ ms }) => say(`${spellMs(ms)} `), value: ({ ms }) => ms },
+    { header: 'MS', width: 7, cell: ({ ms }) => say(spellMs(ms).padStart(6)), value: ({ ms }) => ms },
+    {
+      header: 'COST',
+      width: 8,
+      cell: ({ cost_cents }) => say(cost_cents === null ? '–' : spellMoney(cost_cents)),
+      value: ({ cost_cents }) => cost_cents ?? 0,
+    },
     { header: 'KEY', width: 12, cell: ({ key }) => say(key ?? '–'), value: ({ key }) => key ?? '' },
     { header: 'REQUEST', width: 15, cell: ({ id }) => say(id.slice(0, 14)), value: ({ id }) => id },
   ],
@@ -54,21 +61,29 @@ export const logs = listView<Entry>({
     method: ({ method }) => method,
     path: ({ path }) => path,
     ms: ({ ms }) => ms,
+    cost: ({ cost_cents }) => cost_cents,
     key: ({ key }) => key,
     code: ({ code }) => code,
     request: ({ id }) => id,
     age: ({ at }) => Date.now() - Date.parse(at),
   },
   title: ({ id }) => id,
-  drawerRows: 7,
-  drawer: (entry) => [
+  drawerRows: 8,
+  drawer: (entry, { wrap }, width) => [
     line(
       ` ${entry.status}${entry.code ? ` ${entry.code}` : ''}   ${entry.method} ${entry.path}`,
       `   key ${entry.key ?? '–'}`,
     ),
-    line(say(' took     ', 'dim'), `${spellMs(entry.ms)}   at ${clockOf(Date.parse(entry.at))}`),
+    line(
+      say(' took     ', 'dim'),
+      `${spellMs(entry.ms)}   at ${clockOf(Date.parse(entry.at))}   ${entry.cost_cents === null ? 'nothing was charged' : `charged ${spellMoney(entry.cost_cents)}`}`,
+    ),
     line(say(' who      ', 'dim'), entry.user ? `user ${entry.user}` : 'nobody signed in'),
-    ...(entry.code && FIXES[entry.code] ? [line(say(' fix      ', 'dim'), `svc-admin ${FIXES[entry.code]}`)] : []),
+    ...(entry.code && FIXES[entry.code]
+      ? (wrap ? wrapped(`svc-admin ${FIXES[entry.code]}`, width - 11, 3) : [`svc-admin ${FIXES[entry.code]}`]).map(
+          (text, at) => line(say(at ? '          ' : ' fix      ', 'dim'), text),
+        )
+      : []),
     ...(entry.status >= 400 ? [line(say(' help     ', 'dim'), `svc-admin help error ${entry.code ?? ''}`)] : []),
     line(say(' nothing of what was sent or answered is kept here', 'dim')),
   ],
@@ -76,7 +91,7 @@ export const logs = listView<Entry>({
     'No request since the server started.',
     `At most ${spellCount(2_000)} are kept, in the memory of each process.`,
   ],
-  hints: 'space pause  / filter  t trace  y copy request id  F5 clear  ? help',
+  hints: 'space pause  / filter  ⏎ trace  y copy request id  F5 clear  w wrap  ? help',
   actions: {},
   requestOf: ({ id }) => id,
 })

@@ -3,13 +3,17 @@ import { spellAge } from '../draw/spell'
 import type { Model, Row, Screen } from '../state/model'
 
 /** What waits for a person, one entry a kind. */
-export type Need = { kind: string; count: number; about: string; since: string | null }
+export type Need = { kind: string; count: number; about: string; since: string | null; failures?: number }
 
 /** Where a row leads, and what it says. */
-const NEEDS: Readonly<Record<string, { screen: Screen; says(count: number): string }>> = {
+const NEEDS: Readonly<Record<string, { screen: Screen; says(count: number, need: Need): string }>> = {
   visitors: { screen: 'takeovers', says: (n) => `${n} visitor${n > 1 ? 's' : ''} waiting for a human` },
   submissions: { screen: 'submissions', says: (n) => `${n} skill submission${n > 1 ? 's' : ''} pending` },
-  webhooks: { screen: 'deliveries', says: (n) => `${n} webhook${n > 1 ? 's' : ''} off after failures` },
+  webhooks: {
+    screen: 'deliveries',
+    says: (n, { failures }) =>
+      `${n} webhook${n > 1 ? 's' : ''} off after ${failures || ''}${failures ? ' ' : ''}failures`,
+  },
   increases: { screen: 'keys', says: (n) => `${n} tier increase request${n > 1 ? 's' : ''}` },
 }
 
@@ -35,7 +39,10 @@ export function needRows(model: Model, width: number): Line[] {
     const mark = place === at ? '▸  ' : '   '
     const text = placed(
       width,
-      [0, line(mark, say('! ', 'warn'), NEEDS[kind]?.says(count) ?? kind)],
+      [
+        0,
+        line(mark, say('! ', 'warn'), NEEDS[kind]?.says(count, width > 60 ? need : { ...need, failures: 0 }) ?? kind),
+      ],
       ...(width > 60 ? [[42, say(about)] as const] : []),
       [width > 60 ? width - 16 : width - 12, age],
       [width - 5, String(SCREEN_NUMBERS[screenOfNeed(kind)])],

@@ -1,7 +1,8 @@
 import { bar, chart, spark } from '../draw/charts'
-import { between, fitLine, type Line, line, placed, type Span, say, widthOf } from '../draw/line'
-import { spellAge, spellCount, spellDollars, spellMoney, spellMs, spellShare, spellUptime } from '../draw/spell'
-import type { Model } from '../state/model'
+import { between, fit, fitLine, type Line, line, placed, type Span, say, widthOf } from '../draw/line'
+import { spellAge, spellCount, spellDollars, spellMs, spellShare, spellUptime } from '../draw/spell'
+import type { Model, Screen } from '../state/model'
+import { screenOfPane } from '../state/panes'
 import { type Need, needRows } from './needs'
 
 type Probe = { status: string; latencyMs: number | null }
@@ -13,6 +14,7 @@ type Mode = {
   error_rate: number
   cost_cents: number
 }
+type Slot = { requests: number; p95: number | null; error_rate: number; cost_cents: number }
 type Facts = {
   status: { version: string; health: string; started_at: string; database: { latency_ms: number | null } }
   providers: Record<string, Probe>
@@ -27,7 +29,17 @@ type Facts = {
   queue: { queued: number; active: number; failed: number; oldest: string | null; total: number }
   delivery: { ok: number; failed: number; retrying: number; slowest_ms: number }
   browser: { open: number; slots: number; longest_ms: number; cap_ms: number }
-  spend: { cost_cents: number; cache_rate: number; owners: { owner: string; cost_cents: number }[]; modes: Mode[] }
+  spend: {
+    cost_cents: number
+    cache_rate: number
+    saved_cents: number
+    cached: number[]
+    cap_cents: number | null
+    capped_cents: number
+    owners: { owner: string; cost_cents: number }[]
+    modes: Mode[]
+    slot: { now: Slot; day_ago: Slot }
+  }
   needs: Need[]
 }
 
@@ -74,6 +86,7 @@ function requests({ traffic, spend }: Facts, width: number): Line[] {
     line(` ${spark(traffic.requests, Math.min(65, width - 14))}  last 60 min`),
     line(
       ` 4xx ${rate(recent['4xx'])}/min  429 ${rate(recent['429'])}/min  402 ${rate(recent['402'])}/min  5xx ${rate(recent['5xx'])}/min   cache hit ${spellShare(spend.cache_rate)}`,
+      spend.saved_cents ? `  saved ~${spellDollars(spend.saved_cents)}` : '',
     ),
   ]
 }
@@ -94,14 +107,27 @@ function sums({ queue, delivery, spend, browser }: Facts, now: number): Line[] {
       delivery.slowest_ms ? `slowest ${spellMs(delivery.slowest_ms)}` : '',
     ),
     line(
-      ` SPEND     today ${spellDollars(spend.cost_cents)}`.padEnd(57),
-      top ? `top ${top.owner} ${spellMoney(top.cost_cents)}` : '',
+      ` SPEND     today ${spellDollars(spend.cost_cents)}  ${capOf(spend, 20)}`.padEnd(66),
+      top ? `top ${top.owner}` : '',
     ),
     line(
       ` BROWSER   ${browser.open} open of ${browser.slots}`.padEnd(29),
       browser.open ? `longest ${spellAge(browser.longest_ms)} of ${spellAge(browser.cap_ms)} cap` : '',
     ),
   ]
+}
+
+/** How much of the caps that owners have for a day is used, as a bar and in words; empty without caps. */
+function capOf({ cap_cents: cap, capped_cents: used }: Facts['spend'], width: number): string {
+  if (!cap) return ''
+  return `${bar(used / cap, width)} ${spellShare(used / cap)} of ${spellDollars(cap)} cap${width < 20 ? '' : 's'}`
+}
+
+const DAY_MS = 86_400_000
+/** What the UTC day will have cost if it goes on like this; after its first hour. */
+function forecast({ cost_cents }: Facts['spend'], now: number): string {
+  const gone = (now % DAY_MS) / DAY_MS
+  return gone < 1 / 24 || !cost_cents ? '' : `  forecast $${Math.round(cost_cents / gone / 100)}`
 }
 
 /** The body in one pane. */
@@ -147,10 +173,37 @@ function mainPane(model: Model, facts: Facts, width: number): Line[] {
     [],
     line(` ERRORS  ${spellShare(traffic.recent.error_rate ?? 0).padEnd(6)} ${spark(traffic.errors, sparks)}`),
     line(` P95     ${spellMs(traffic.recent.p95).padEnd(6)} ${spark(traffic.p95s, sparks)}`),
-    line(` CACHE   ${spellShare(spend.cache_rate)} of the answers of today`),
+    line(
+      ` CACHE   ${spellShare(spend.cache_rate).padEnd(6)} `,
+      spark(
+        spend.cached.flatMap((share) => Array<number>(5).fill(share)),
+        sparks,
+      ),
+    ),
     [],
     line(' BY MODE        req/min   p50    p95    err    $/h   SHARE'),
     ...modeRows(spend.modes),
+    ...besideYesterday(spend.slot),
+  ]
+}
+
+/** The last five minutes beside the same ones of yesterday; nothing where either had no calls. */
+function besideYesterday({ now, day_ago: then }: Facts['spend']['slot']): Line[] {
+  if (!now.requests || !then.requests) return []
+  const signed = (value: number, words: string) => `${value < 0 ? '-' : '+'}${words}`
+  const by = now.requests / then.requests - 1
+  const errors = (now.error_rate - then.error_rate) * 100
+  const slower = (now.p95 ?? 0) - (then.p95 ?? 0)
+  const dearer = now.cost_cents - then.cost_cents
+  return [
+    [],
+    line(
+      ' SAME FIVE MINUTES YESTERDAY',
+      `  req ${signed(by, `${Math.abs(by * 100).toFixed(0)}%`)}`,
+      `   errors ${signed(errors, `${Math.abs(errors).toFixed(1)} pts`)}`,
+      `   p95 ${signed(slower, spellMs(Math.abs(slower)))}`,
+      `   cost ${signed(dearer, spellDollars(Math.abs(dearer)))}`,
+    ),
   ]
 }
 
@@ -164,14 +217,37 @@ function modeRows(modes: readonly Mode[]): Line[] {
   )
 }
 
+type Failing = {
+  webhook: { url: string; failure_count: number }
+  http_status: number | null
+  attempt: number
+  next_retry_at: string | null
+}
+
+/** The addresses that fail, each once, with its newest attempt. */
+function failingLines({ topics }: Model, arrived: number): Line[] {
+  const failed = (topics.deliveries?.rows ?? []).filter(({ status }) => status === 'failed') as unknown as Failing[]
+  const newest = [...Map.groupBy(failed, ({ webhook }) => webhook.url).values()].map(([first]) => first!).slice(0, 3)
+  if (!newest.length) return [line(say(` ✓ none, ${spellCount(arrived)} arrived in 1h`, 'good'))]
+  return newest.map(({ webhook, http_status, attempt, next_retry_at }) =>
+    line(
+      next_retry_at ? say(' ↻ ', 'retry') : say(' ✗ ', 'bad'),
+      fit(webhook.url.replace(/^https?:\/\//, ''), 22),
+      ` ${String(http_status ?? 'none').padEnd(5)}`,
+      next_retry_at ? `try ${attempt + 1} to come` : `x${webhook.failure_count} in a row`,
+    ),
+  )
+}
+
 function sidePane(model: Model, { queue, spend, browser, delivery }: Facts, width: number): Line[] {
   const running = (model.topics.jobs?.rows ?? []).filter(({ status }) => status === 'active').slice(0, 4)
-  const failing = (model.topics.deliveries?.rows ?? []).filter(({ status }) => status === 'failed').slice(0, 3)
+  const title = (pane: Screen, text: string) =>
+    line(screenOfPane(model) === pane ? say(`▸${text}`, 'strong') : ` ${text}`)
   return [
     placed(width, [0, ' NEEDS A PERSON'], [width - 13, 'OLDEST'], [width - 6, 'OPEN']),
     ...needRows(model, width),
     [],
-    line(' JOBS RUNNING'),
+    title('jobs', 'JOBS RUNNING'),
     ...running.map((job) =>
       line(
         ` ◐ ${job.id.slice(0, 10)} ${String(job.type).padEnd(8)} ${bar(Number(job.progress) / 100, 12)} ${job.progress}%`,
@@ -183,27 +259,19 @@ function sidePane(model: Model, { queue, spend, browser, delivery }: Facts, widt
         : say(' … 0 queued', 'dim'),
     ),
     [],
-    line(' DELIVERIES FAILING'),
-    ...(failing.length
-      ? failing.map(({ webhook, http_status, next_retry_at }) =>
-          line(
-            next_retry_at ? say(' ↻ ', 'retry') : say(' ✗ ', 'bad'),
-            `${String((webhook as { url: string }).url)
-              .replace(/^https?:\/\//, '')
-              .slice(0, 26)
-              .padEnd(27)} ${http_status ?? 'none'}`,
-          ),
-        )
-      : [line(say(` ✓ none, ${spellCount(delivery.ok)} arrived in 1h`, 'good'))]),
+    title('deliveries', 'DELIVERIES FAILING'),
+    ...failingLines(model, delivery.ok),
     [],
-    line(` BROWSER ${browser.open} of ${browser.slots}`),
-    ...(model.topics.browser?.rows ?? []).slice(0, 3).map(({ id, title, url, expires_at }) => {
+    title('browser', `BROWSER ${browser.open} of ${browser.slots}`),
+    ...(model.topics.browser?.rows ?? []).slice(0, 3).map(({ id, title, url, expires_at, waits }) => {
       const left = spellAge(Date.parse(String(expires_at)) - model.now)
-      const what = line(` ● ${id.slice(-6)} ${String(title ?? url ?? '').slice(0, 24)}`)
+      const page = waits ? 'wants a person' : String(title ?? url ?? '').slice(0, 24)
+      const what = line(waits ? say(' ! ', 'warn') : ' ● ', `${id.slice(-6)} ${page}`)
       return between(what, line(`${left} `), Math.max(widthOf(what), width - 2))
     }),
     [],
-    line(` SPEND TODAY  ${spellDollars(spend.cost_cents)}`),
+    line(` SPEND TODAY  ${spellDollars(spend.cost_cents)}${forecast(spend, model.now)}`),
+    ...(spend.cap_cents ? [line(` ${capOf(spend, 19)}`)] : []),
     line(` ${spend.owners.map(({ owner, cost_cents }) => `${owner} ${spellDollars(cost_cents)}`).join('  ')}`),
   ]
 }

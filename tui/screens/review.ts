@@ -1,4 +1,4 @@
-import { type Line, line, placed, say, wrapped } from '../draw/line'
+import { fit, fitLine, type Line, line, placed, say, wrapped } from '../draw/line'
 import { spellAge } from '../draw/spell'
 import type { Model, Row } from '../state/model'
 
@@ -10,6 +10,7 @@ type Submission = Row & {
   name: string
   manifestVersion: string
   live_version: string | null
+  installed_by: number
   reviewTier: string
   createdAt: string
   status: string
@@ -48,15 +49,16 @@ export function review(model: Model, width: number, height: number): Line[] {
   return [head(model, found, width), tabs(model, found, part, width), line(say('─'.repeat(width), 'dim')), ...shown]
 }
 
-function head({ now }: Model, found: Submission, width: number): Line {
+function head(model: Model, found: Submission, width: number): Line {
   const live = found.live_version ? `live now: ${found.live_version}` : 'new skill'
   const needsPerson = found.reviewTier === 'auto' ? say(found.reviewTier) : say(`! ${found.reviewTier}`, 'warn')
+  const author = model.topics.submissions?.rows.find(({ id }) => id === found.id)?.author ?? ''
   return placed(
     width,
     [0, ` ${found.slug} ${found.manifestVersion}  (${live})`],
-    [46, found.status === 'pending_review' ? 'pending' : found.status],
+    [width - 36, found.status === 'pending_review' ? String(author) : found.status],
     [width - 25, needsPerson],
-    [width - 11, `${spellAge(now - Date.parse(found.createdAt))} old`],
+    [width - 11, `${spellAge(model.now - Date.parse(found.createdAt))} old`],
   )
 }
 
@@ -71,7 +73,9 @@ function tabs(model: Model, found: Submission, part: string, width: number): Lin
     ['tools', `t Tools ${found.manifest.tools?.length ?? 0}`],
     ['permissions', 'P Permissions'],
   ]
-  const shown = names.map(([name, title]) => (name === part ? `[${title}]` : ` ${title} `)).join(' ')
+  const shown = [...names.map(([name, title]) => (name === part ? `[${title}]` : ` ${title} `)), ' h Log'].join(
+    width < 100 ? '' : ' ',
+  )
   return placed(width, [0, ` ${shown}`])
 }
 
@@ -136,17 +140,26 @@ function checksOf(model: Model, found: Submission, width: number): Line[] {
           line(say(' BEFORE YOU CAN APPROVE', 'strong'), `    ${box('diff')} open Diff    ${box('tools')} open Tools`),
         ]
       : []
-  return [...rows, ...why, ...before]
+  const installed = found.installed_by
+    ? [
+        line(
+          say(' INSTALLED BY', 'strong'),
+          `              ${found.installed_by} owners  → they get ${found.manifestVersion} on approval`,
+        ),
+      ]
+    : []
+  return [...rows, ...why, ...before, ...installed]
 }
 
 function diffLines(model: Model, id: string, width: number): Line[] {
   const diff = diffOf(model, id)
   if (!diff) return [line(' · · ·')]
   if (!diff.parts.length) return [line(' Nothing has changed.')]
+  if (model.review!.split) return splitLines(diff, width)
   return diff.parts.flatMap(({ path, lines }, at) => [
     placed(width, [0, say(` ${path}`, 'strong')], [63, `hunk ${at + 1} of ${diff.parts.length}`]),
     ...lines.flatMap(({ sign, number, text, suspicious }) =>
-      wrapped(text, width - 10, 20).map((row, place) =>
+      (model.wrap ? wrapped(text, width - 10, 20) : [fit(text, width - 10)]).map((row, place) =>
         line(
           place ? '      ' : String(number).padStart(5).padEnd(6),
           say(
@@ -159,6 +172,42 @@ function diffLines(model: Model, id: string, width: number): Line[] {
     ),
     [],
   ])
+}
+
+type DiffLine = Diff['parts'][number]['lines'][number]
+
+/** What was on the left, what is on the right; a line that is the same stands on both. */
+function splitLines(diff: Diff, width: number): Line[] {
+  const half = Math.floor((width - 1) / 2)
+  const side = (one: DiffLine | undefined): Line => {
+    if (!one) return []
+    const tone = one.suspicious ? 'warn' : one.sign === '+' ? 'good' : one.sign === '-' ? 'bad' : 'dim'
+    return line(`${String(one.number).padStart(4)} `, say(`${one.sign}${one.suspicious ? '!' : ' '} ${one.text}`, tone))
+  }
+  return diff.parts.flatMap(({ path, lines }, at) => [
+    placed(width, [0, say(` ${path}`, 'strong')], [63, `hunk ${at + 1} of ${diff.parts.length}`]),
+    ...paired(lines).map(([left, right]) => [...fitLine(side(left), half), say('│', 'dim'), ...side(right)]),
+    [],
+  ])
+}
+
+function paired(lines: readonly DiffLine[]): [DiffLine | undefined, DiffLine | undefined][] {
+  const pairs: [DiffLine | undefined, DiffLine | undefined][] = []
+  let [removed, added]: [DiffLine[], DiffLine[]] = [[], []]
+  const settle = () => {
+    for (let at = 0; at < Math.max(removed.length, added.length); at++) pairs.push([removed[at], added[at]])
+    ;[removed, added] = [[], []]
+  }
+  for (const one of lines) {
+    if (one.sign === '-') removed.push(one)
+    else if (one.sign === '+') added.push(one)
+    else {
+      settle()
+      pairs.push([one, one])
+    }
+  }
+  settle()
+  return pairs
 }
 
 /** The first row of each hunk, for jumping. */

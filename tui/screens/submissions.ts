@@ -15,6 +15,7 @@ type Submission = Row & {
   updatedAt: string
   review: { passed: boolean; checks: Record<string, string> }
   claimedBy: string | null
+  author: string | null
 }
 
 function stateOf({ status }: Submission): Span {
@@ -33,7 +34,7 @@ export const submissions = listView<Submission>({
   order: 'waiting first',
   columns: [
     { header: 'STATUS', width: 13, cell: stateOf, value: ({ status }) => status },
-    { header: 'SKILL', width: 24, cell: ({ slug }) => say(slug), value: ({ slug }) => slug },
+    { header: 'SKILL', width: 18, cell: ({ slug }) => say(slug), value: ({ slug }) => slug },
     {
       header: 'VERSION',
       width: 9,
@@ -52,9 +53,10 @@ export const submissions = listView<Submission>({
       cell: ({ createdAt }, { now }) => say(spellAge(now - Date.parse(createdAt))),
       value: ({ createdAt }) => createdAt,
     },
+    { header: 'AUTHOR', width: 10, cell: ({ author }) => say(author ?? '–'), value: ({ author }) => author ?? '' },
     {
       header: 'CLAIMED',
-      width: 12,
+      width: 8,
       grows: true,
       cell: ({ claimedBy }) => say(claimedBy ?? '–'),
       value: (one) => one.claimedBy ?? '',
@@ -64,6 +66,7 @@ export const submissions = listView<Submission>({
     status: ({ status }) => status,
     skill: ({ slug }) => slug,
     tier: ({ reviewTier }) => reviewTier,
+    author: ({ author }) => author,
     claimed: ({ claimedBy }) => claimedBy,
     id: ({ id }) => id,
   },

@@ -1,6 +1,7 @@
 import { chosen, fit, fitLine, type Line, line, type Span, say, wrapped } from '../draw/line'
-import { clockOf, spellAge, spellMoney } from '../draw/spell'
+import { clockOf, spellAge, spellCountdown, spellMoney, spellMs } from '../draw/spell'
 import type { Dialog, Model, Row } from '../state/model'
+import { paneOf } from '../state/panes'
 import { dialog } from './list-view'
 
 export type Chat = Row & {
@@ -10,6 +11,10 @@ export type Chat = Row & {
   operator_id: string | null
   operator_name: string | null
   reason: string | null
+  /** The widget's key, by name. */
+  key: string | null
+  /** When the AI goes on unless the one who has it does something. */
+  back_at: string | null
   page_url: string | null
   user_agent: string | null
   message_count: number
@@ -19,6 +24,8 @@ export type Chat = Row & {
   changed_at: string
   last_message_at: string
 }
+type Note = { author: { name: string }; content: string }
+type Visitor = { identity: { name: string | null } | null; context: Record<string, unknown> | null }
 type Message = { id: string; role: 'user' | 'assistant' | 'operator' | 'system'; content: string; created_at: string }
 
 const MOST_CHARS = 4_000
@@ -50,6 +57,13 @@ export const chosenChat = (model: Model): Chat | null => {
   return chats.find(({ id }) => id === model.lists.takeovers.chosen) ?? chats[0] ?? null
 }
 
+/** Where the AI's last draft for a chat is kept. */
+export const suggestionOf = (chat: string): string => `drafts/${chat}`
+
+/** What was read of a chat; null before that. */
+const readOf = ({ details }: Model, chat: Chat) =>
+  (details[chatPath(chat)]?.value ?? null) as { messages?: Message[]; notes?: Note[]; visitor?: Visitor } | null
+
 export const chatPath = ({ widget_id, id }: Pick<Chat, 'widget_id' | 'id'>): string =>
   `iframes/${widget_id}/conversations/${id}`
 
@@ -58,13 +72,17 @@ export function takeovers(model: Model, width: number, height: number): Line[] {
   const queueWidth = width >= 120 ? 32 : 25
   const sideWidth = width >= 130 ? 32 : 0
   const middle = width - queueWidth - 1 - (sideWidth ? sideWidth + 1 : 0)
-  const queue = queuePane(model, chats, queueWidth)
   const chat = chosenChat(model)
+  const queue = queuePane(model, chats, queueWidth)
   const talk = chatPane(model, chat, middle, height)
   const side = sideWidth && chat ? aboutPane(model, chat) : []
-  const top = windowOf(queue.at, queue.lines.length, height)
+  const below = belowQueue(model, sideWidth ? null : chat, queueWidth)
+  const room = Math.max(height - below.length, 6)
+  const top = windowOf(queue.at, queue.lines.length, room)
+  const left = Array.from({ length: height }, (_, at) => queue.lines[top + at] ?? [])
+  if (queue.lines.length - top <= room || room < height) left.splice(room, below.length, ...below)
   return Array.from({ length: height }, (_, at) => [
-    ...fitLine(queue.lines[top + at] ?? [], queueWidth),
+    ...fitLine(left[at] ?? [], queueWidth),
     say(isRule(talk[at]) ? '├' : '│', 'dim'),
     ...fitLine(talk[at] ?? [], middle),
     ...(sideWidth ? [say(isRule(talk[at]) ? '┤' : '│', 'dim'), ...fitLine(side[at] ?? [], sideWidth)] : []),
@@ -76,6 +94,27 @@ const isRule = (row: Line | undefined): boolean => row?.[0]?.text.startsWith('�
 /** The first line that is shown, so that the chosen one is. */
 const windowOf = (at: number, length: number, height: number): number =>
   Math.max(0, Math.min(at - Math.floor(height / 2), length - height))
+
+/** Below the chats: the day in figures and, where no pane beside shows them, the notes of the open one. */
+function belowQueue({ topics, ...model }: Model, chat: Chat | null, width: number): Line[] {
+  const { chats = 0, taken = 0, answered_ms = null } = (topics.takeovers?.facts.today ?? {}) as Record<string, number>
+  const notes = chat ? noteLines({ topics, ...model }, chat, width) : []
+  if (notes.length) return notes
+  if (!chats) return []
+  return [
+    [],
+    line(say(' TODAY', 'strong')),
+    line(` ${chats} chats  ${taken} taken over`),
+    line(` first answer ${answered_ms === null ? '–' : spellMs(answered_ms)}`),
+  ]
+}
+
+function noteLines(model: Model, chat: Chat, width: number): Line[] {
+  const { notes = [] } = readOf(model, chat) ?? {}
+  if (!notes.length) return []
+  const rows = notes.slice(-2).flatMap(({ content }) => wrapped(flat(content), width - 2, 3))
+  return [[], line(say(' NOTE (visitor can’t see)', 'strong')), ...rows.map((text) => line(` ${text}`))]
+}
 
 type Group = { title: string; chats: Chat[]; sign: Span }
 
@@ -106,19 +145,26 @@ function queuePane(model: Model, chats: readonly Chat[], width: number): { lines
     for (const chat of own) {
       const isPicked = chat.id === picked
       if (isPicked) at = lines.length
-      const head = line(isPicked ? ' ▸ ' : '   ', sign, ` ${headOf(model, chat)}`)
+      const head = line(isPicked ? ' ▸ ' : '   ', sign, ` ${headOf(model, chat, width > 30)}`)
       lines.push(isPicked ? chosen(fitLine(head, width)) : head)
       if (chat.takeover_status !== 'ai' && chat.said) lines.push(line(`   ${fit(`"${flat(chat.said)}"`, width - 4)}`))
     }
   }
+  const more = withAi - groups.at(-1)!.chats.length
+  if (more > 0 && groups.at(-1)!.chats.length) lines.push(line(say(`   … ${more} more`, 'dim')))
   if (!chats.length) lines.push(line(say(' Nobody is waiting.', 'dim')))
   return { lines, at }
 }
 
-function headOf({ now }: Model, { takeover_status, changed_at, widget, operator_name, page_url }: Chat): string {
+function headOf(model: Model, chat: Chat, isWide: boolean): string {
+  const { takeover_status, changed_at, widget, operator_name, page_url } = chat
   if (takeover_status === 'ai') return `${widget}  ${pathOf(page_url)}`
-  const age = spellAge(now - Date.parse(changed_at))
-  return `${age}  ${takeover_status === 'human' && operator_name ? `${operator_name}  ` : ''}${widget}`
+  const age = spellAge(model.now - Date.parse(changed_at))
+  if (takeover_status === 'human' && !isMine(model, chat)) {
+    const who = operator_name ?? 'somebody'
+    return isWide ? `${age}  ${widget}  ${who}` : `${age}  ${who}`
+  }
+  return `${age}  ${widget}${isWide ? `  ${pathOf(page_url)}` : ''}`
 }
 
 const pathOf = (url: string | null): string => (url && URL.canParse(url) ? new URL(url).pathname : '')
@@ -137,7 +183,14 @@ function chatPane(model: Model, chat: Chat | null, width: number, height: number
   const foot = input.length ? [rule, ...input] : []
   const room = height - head.length - foot.length
   const said = transcript(model, chat, width)
-  return [...head, ...said.slice(-room), ...Array.from({ length: Math.max(0, room - said.length) }, () => []), ...foot]
+  const back = paneOf(model) === 'chat' ? Math.min(model.scroll, Math.max(0, said.length - room)) : 0
+  const end = said.length - back
+  return [
+    ...head,
+    ...said.slice(Math.max(0, end - room), end),
+    ...Array.from({ length: Math.max(0, room - said.length) }, () => []),
+    ...foot,
+  ]
 }
 
 function standing(model: Model, chat: Chat, width: number): Line {
@@ -156,8 +209,12 @@ function standing(model: Model, chat: Chat, width: number): Line {
 }
 
 function hintOf(model: Model, chat: Chat): string {
+  const left = chat.back_at === null ? null : Date.parse(chat.back_at) - model.now
   if (chat.takeover_status === 'human' && isMine(model, chat))
-    return 'AI is paused. Press i to write, ^L gives it back.'
+    return left === null
+      ? 'AI is paused. Press i to write, ^L gives it back.'
+      : `AI is paused. Back to AI in ${spellCountdown(left)} if you go quiet`
+  if (chat.takeover_status === 'human') return 'AI is paused. T takes it from them.'
   if (chat.takeover_status === 'requested') return `${chat.reason ?? 'Asked for a person.'} Press T to take it.`
   return 'Press T to take it over.'
 }
@@ -166,7 +223,7 @@ function transcript(model: Model, chat: Chat, width: number): Line[] {
   const detail = model.details[chatPath(chat)]
   if (!detail) return [line(' · · ·')]
   if (detail.problem) return [line(say(` ! ${detail.problem}`, 'warn'))]
-  const { messages = [] } = detail.value as { messages?: Message[] }
+  const { messages = [] } = readOf(model, chat) ?? {}
   return messages.flatMap(({ role, content, created_at }) => {
     const time = clockOf(Date.parse(created_at)).slice(0, 5)
     if (role === 'system')
@@ -217,18 +274,32 @@ export const CHAT_DIALOGS: Readonly<Record<string, (chat: Chat) => Dialog>> = {
     ),
 }
 
-function aboutPane({ now }: Model, chat: Chat): Line[] {
+function aboutPane(model: Model, chat: Chat): Line[] {
+  const { visitor, messages = [] } = readOf(model, chat) ?? {}
+  const { language, locale, ...told } = (visitor?.context ?? {}) as Record<string, unknown>
+  const suggestion = model.details[suggestionOf(chat.id)]?.value
+  const byAi = messages.filter(({ role }) => role === 'assistant').length
+  const facts = Object.entries(told).slice(0, 2)
   const [browser = 'not told'] = /(Firefox|Edg|Chrome|Safari)\/[\d]+/.exec(chat.user_agent ?? '') ?? []
   return [
     line(' VISITOR'),
     line(` first seen   ${clockOf(Date.parse(chat.created_at)).slice(0, 5)}`),
     line(` page         ${pathOf(chat.page_url) || 'not told'}`),
+    line(` language     ${flat(String(language ?? locale ?? 'not told'))}`),
     line(` browser      ${browser.replace('/', ' ')}`),
+    line(` name         ${flat(visitor?.identity?.name ?? 'not given')}`),
+    ...facts.map(([name, value]) => line(` ${fit(flat(name), 12)} ${flat(String(value))}`)),
     [],
     line(' THIS CHAT'),
-    line(` ${chat.message_count} messages`),
-    line(` last one     ${spellAge(now - Date.parse(chat.last_message_at))} ago`),
-    line(` cost         ${spellMoney(chat.cost_cents)}`),
+    line(` ${chat.message_count} messages${byAi ? `, ${byAi} by AI` : ''}`),
+    line(` last one     ${spellAge(model.now - Date.parse(chat.last_message_at))} ago`),
+    line(` cost ${spellMoney(chat.cost_cents)}  key ${chat.key ?? '–'}`),
     ...(chat.reason ? wrapped(`asked: ${flat(chat.reason)}`, 30, 4).map((text) => line(` ${text}`)) : []),
+    [],
+    line(say(' AI SUGGESTS', 'strong'), say('  (^D asks it)', 'dim')),
+    ...(typeof suggestion === 'string'
+      ? wrapped(flat(suggestion), 30, 6).map((text) => line(` ${text}`))
+      : [line(say(' nothing yet: it costs a call', 'dim'))]),
+    ...noteLines(model, chat, 32),
   ]
 }

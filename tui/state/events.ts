@@ -29,3 +29,4 @@ export type Effect =
   | { type: 'read'; name: string; path: string }
   | { type: 'run'; argv: readonly string[]; as: RunAs; write: boolean }
   | { type: 'save'; text: string }
+  | { type: 'profile'; name: string }

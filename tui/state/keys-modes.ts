@@ -33,6 +33,8 @@ export function inMode(model: Model, key: string, text: string): Step {
       return secret(model, mode, key)
     case 'write':
       return write(model, key, text)
+    case 'pick':
+      return picked(model, mode, key)
     case 'output':
       return output(model, mode, key)
     default:
@@ -157,6 +159,16 @@ function write(model: Model, key: string, text: string): Step {
   }
   const drafts = { ...model.drafts, [chat.id]: typed(draft, key, text, MOST_CHARS) }
   return stay({ ...model, drafts })
+}
+
+function picked(model: Model, mode: ModeOf<'pick'>, key: string): Step {
+  const { picker, at } = mode
+  const by = { up: -1, k: -1, down: 1, j: 1 }[key]
+  if (by) return stay({ ...model, mode: { ...mode, at: Math.max(0, Math.min(picker.names.length - 1, at + by)) } })
+  if (key !== 'enter') return stay(key === 'esc' || key === 'q' ? browse(model) : model)
+  const name = picker.names[at]!
+  if (picker.what === 'profile') return stay(browse(model), { type: 'profile', name })
+  return stay(withList(browse(model), { filter: at ? `owner:"${name}"` : '', chosen: null, offset: 0 }))
 }
 
 function output(model: Model, mode: ModeOf<'output'>, key: string): Step {

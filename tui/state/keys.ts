@@ -6,8 +6,9 @@ import { diffPath, hunksOf, type Part, submissionPath } from '../screens/review'
 import { CHAT_DIALOGS, chatPath, chosenChat } from '../screens/takeovers'
 import type { Effect } from './events'
 import { inMode } from './keys-modes'
-import { type Model, type Row, SCREENS, type Screen } from './model'
-import { chosenAt, chosenRow, listOf, pickedRows, shownRows } from './rows'
+import { type Model, type Picker, type Row, SCREENS, type Screen } from './model'
+import { paneOf, panesOf, screenOfPane } from './panes'
+import { allRows, chosenAt, chosenRow, listOf, pickedRows, shownRows } from './rows'
 import { type Step, stay, told, withList, writing } from './step'
 
 /** What a key does, by the mode the program is in. */
@@ -19,9 +20,12 @@ export function keyed(model: Model, key: string, text: string): Step {
   if (model.mode.type === 'write' && WHILE_WRITING[key]) return inChat(model, WHILE_WRITING[key])
   if (model.mode.type === 'write' && key === 'ctrl-g') return stay({ ...model, mode: { type: 'help' } })
   if (model.mode.type !== 'browse') return inMode(model, key, text)
-  // What a server that is away needs is looked for from here.
-  if (model.link.state === 'offline' && key === 'd')
-    return stay(model, { type: 'run', argv: ['doctor'], as: 'shown', write: false })
+  if (model.link.state === 'offline') {
+    // What a server that is away needs is looked for from here.
+    if (key === 'd') return stay(model, { type: 'run', argv: ['doctor'], as: 'shown', write: false })
+    if (key === 'p') return pick(model, { what: 'profile', title: 'go on with', names: model.where.profiles })
+  }
+  if (model.review && key === 'q') return back(model)
   const own = meaningOf(model.keymap, model.screen, key)
   // A letter that has its meaning only in an open review has its global one in the list.
   const meaning = own?.does.startsWith('review.') && !model.review ? meaningOf(model.keymap, 'overview', key) : own
@@ -46,6 +50,8 @@ function global(model: Model, meaning: string, key: string): Step {
       return move(model, key)
     case 'open':
       return open(model)
+    case 'pane':
+      return toPane(model, key === 'tab' ? 1 : -1)
     case 'mark':
       return mark(model)
     case 'filter':
@@ -80,13 +86,17 @@ function global(model: Model, meaning: string, key: string): Step {
       return trace(model)
     case 'logs.clear':
       return stay({ ...model, clearedAt: new Date(model.now).toISOString() })
+    case 'wrap':
+      return stay({ ...model, wrap: !model.wrap })
+    case 'keys.owner':
+      return pick(model, { what: 'owner', title: 'keys of', names: ownersIn(model) })
     default:
       return act(model, meaning, key)
   }
 }
 
 function goTo(model: Model, screen: Screen): Step {
-  const next: Model = { ...model, screen, review: null, mode: { type: 'browse' } }
+  const next: Model = { ...model, screen, review: null, mode: { type: 'browse' }, pane: 0, scroll: 0 }
   const chat = screen === 'takeovers' ? chosenChat(next) : null
   const reads: Effect[] = chat ? [{ type: 'read', name: chatPath(chat), path: chatPath(chat) }] : []
   return stay(next, { type: 'reconnect' }, ...reads)
@@ -112,24 +122,47 @@ function move(model: Model, key: string): Step {
     const top = Math.max(0, Math.min(5_000, model.review.top + by))
     return stay({ ...model, review: { ...model.review, top } })
   }
+  if (paneOf(model) !== panesOf(model)[0]) {
+    // A chat is read from its end.
+    const scroll = Math.max(0, Math.min(1_000, model.scroll + (model.screen === 'takeovers' ? -by : by)))
+    return stay({ ...model, scroll })
+  }
   const rows = shownRows(model)
   if (!rows.length) return stay(model)
   const before = chosenAt(model, rows)
   const at = Math.max(0, Math.min(rows.length - 1, before + by))
   const offset = Math.max(0, listOf(model).offset + at - before)
   const isTop = at === 0
-  const next = withList(model, {
-    chosen: isTop ? null : rows[at]!.id,
-    offset: isTop ? 0 : Math.min(offset, at, model.rows),
-    ...(isTop ? { arrived: 0 } : {}),
-  })
+  const next = withList(
+    { ...model, scroll: 0 },
+    {
+      chosen: isTop ? null : rows[at]!.id,
+      offset: isTop ? 0 : Math.min(offset, at, model.rows),
+      ...(isTop ? { arrived: 0 } : {}),
+    },
+  )
   // The top of the chats is a person who waits: it is chosen by name, so that another one does not slip under the hand.
   if (model.screen !== 'takeovers') return stay(next)
   const chat = rows[at] as Parameters<typeof chatPath>[0]
   return stay(withList(next, { chosen: rows[at]!.id }), { type: 'read', name: chatPath(chat), path: chatPath(chat) })
 }
 
+function toPane(model: Model, by: 1 | -1): Step {
+  const count = panesOf(model).length
+  return stay({ ...model, pane: (model.pane + by + count) % count, scroll: 0 })
+}
+
+/** The owners of the rows, and everyone. */
+const ownersIn = (model: Model): string[] => ['everyone', ...new Set(allRows(model).map(({ owner }) => String(owner)))]
+
+function pick(model: Model, picker: Picker): Step {
+  if (!picker.names.length) return stay(told(model, 'There is no other profile: svc-admin profiles add'))
+  return stay({ ...model, mode: { type: 'pick', picker, at: 0 } })
+}
+
 function open(model: Model): Step {
+  const pane = screenOfPane(model)
+  if (pane) return goTo(model, pane)
   const row = chosenRow(model)
   if (!row) return stay(model)
   if (model.screen === 'overview') return goTo(model, screenOfNeed(row.id))
@@ -138,6 +171,8 @@ function open(model: Model): Step {
     const chat = chosenChat(model)!
     return stay(withList(model, { chosen: chat.id }), { type: 'read', name: chatPath(chat), path: chatPath(chat) })
   }
+  // The story of a request says more than its line.
+  if (model.screen === 'logs') return trace(model)
   const lines = JSON.stringify(row, null, 2).split('\n')
   return stay({ ...model, mode: { type: 'output', title: LISTS[model.screen]!.title(row), lines, top: 0 } })
 }
@@ -146,7 +181,7 @@ function openReview(model: Model, { id }: Row): Step {
   if (model.review) return stay(model)
   const [about, diff] = [submissionPath(id), diffPath(id)]
   return stay(
-    withList({ ...model, review: { id, part: 'checks', top: 0, opened: ['checks'] } }, { chosen: id }),
+    withList({ ...model, review: { id, part: 'checks', top: 0, opened: ['checks'], split: false } }, { chosen: id }),
     { type: 'read', name: about, path: about },
     { type: 'read', name: diff, path: diff },
   )
@@ -185,12 +220,12 @@ function copy(model: Model): Step {
   return stay(told(model, `copied ${row.id}`), { type: 'copy', text: row.id })
 }
 
-/** The record of the request of a row. */
+/** What became of the request of a row. */
 function trace(model: Model): Step {
   const row = chosenRow(model)
   const request = row && LISTS[model.screen]?.requestOf?.(row)
   if (!request) return stay(told(model, 'This row has no request to trace.'))
-  return stay(model, { type: 'run', argv: ['audit', 'list', '--request', request], as: 'shown', write: false })
+  return stay(model, { type: 'run', argv: ['trace', request], as: 'shown', write: false })
 }
 
 function act(model: Model, meaning: string, key: string): Step {
@@ -205,6 +240,12 @@ function act(model: Model, meaning: string, key: string): Step {
 function inReview(model: Model, part: string, key: string): Step {
   const { review } = model
   if (!review) return stay(model)
+  if (part === 'split') return stay({ ...model, review: { ...review, split: !review.split, top: 0 } })
+  if (part === 'rerun' || part === 'log') {
+    const argv =
+      part === 'log' ? ['audit', 'list', '--entity', review.id] : ['submissions', 'checks', review.id, '--rerun']
+    return stay(model, { type: 'run', argv, as: 'shown', write: false })
+  }
   if (part !== 'hunk') {
     const opened = [...new Set([...review.opened, part as Part])]
     return stay({ ...model, review: { ...review, part, top: 0, opened } })

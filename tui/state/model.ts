@@ -57,6 +57,9 @@ export type Dialog = {
   secret?: boolean
 }
 
+/** One of a few: an owner whose rows are shown, a profile to go on with. */
+export type Picker = { what: 'owner' | 'profile'; title: string; names: readonly string[] }
+
 type Mode =
   | { type: 'browse' }
   | { type: 'filter'; draft: string; past: number }
@@ -67,6 +70,7 @@ type Mode =
   | { type: 'output'; title: string; lines: readonly string[]; top: number }
   | { type: 'secret'; title: string; secret: string; about: readonly string[]; saved: boolean; asking: boolean }
   | { type: 'write'; sending: boolean; failed: string | null }
+  | { type: 'pick'; picker: Picker; at: number }
 
 /** A command of `svc-admin`, for the palette. */
 export type PaletteCommand = { path: string; args: string; summary: string; writes: boolean }
@@ -79,6 +83,8 @@ export type Where = {
   version: string
   production: boolean
   operator: string
+  /** Other profiles of this user. */
+  profiles: readonly string[]
   /** Flags that reach the same server, for the commands that are run. */
   flags: readonly string[]
 }
@@ -113,6 +119,11 @@ export type Model = {
   topics: Readonly<Partial<Record<TopicName, TopicData>>>
   lists: Readonly<Record<Screen, ListState>>
   mode: Mode
+  /** Which part of the screen the arrows move in, and how far another one than the list is scrolled. */
+  pane: number
+  scroll: number
+  /** Long lines of the details are broken instead of cut. */
+  wrap: boolean
   commands: readonly PaletteCommand[]
   keymap: Keymap
   messages: readonly { at: number; text: string }[]
@@ -122,7 +133,7 @@ export type Model = {
   /** What is written to visitors and not sent yet, by session. */
   drafts: Readonly<Record<string, string>>
   /** An open submission, and which part of it is shown. */
-  review: { id: string; part: string; top: number; opened: readonly string[] } | null
+  review: { id: string; part: string; top: number; opened: readonly string[]; split: boolean } | null
   /** Logs from before are not shown. */
   clearedAt: string | null
 }
@@ -148,6 +159,9 @@ export const startModel = (start: Start): Model => ({
   topics: {},
   lists: Object.fromEntries(SCREENS.map((screen) => [screen, LIST])) as Model['lists'],
   mode: { type: 'browse' },
+  pane: 0,
+  scroll: 0,
+  wrap: true,
   messages: [],
   filters: [],
   details: {},

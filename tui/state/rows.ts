@@ -10,8 +10,10 @@ export function shownRows(model: Model, screen: Screen = model.screen): readonly
   if (screen === 'takeovers') return chatsOf(model)
   const view = LISTS[screen]!
   const { filter, sort } = listOf(model, screen)
-  const all = allRows(model, screen)
   const draft = model.mode.type === 'filter' && model.screen === screen ? model.mode.draft : filter
+  const { hidden } = view
+  const isAsked = !hidden || /(^|[\s!])status:/.test(draft)
+  const all = isAsked ? allRows(model, screen) : allRows(model, screen).filter((row) => !hidden.is(row))
   const kept = draft ? all.filter(readFilter(draft, view.fields).matches) : all
   const column = sort && view.columns[sort.column]
   if (!sort || !column) return kept

@@ -1,5 +1,5 @@
 import type { StreamEvent } from '../../src/operators/schema'
-import { chatPath, chosenChat } from '../screens/takeovers'
+import { chatPath, chosenChat, suggestionOf } from '../screens/takeovers'
 import type { Effect, Event } from './events'
 import { keyed, pasted } from './keys'
 import { type Model, type Row, topicsOf } from './model'
@@ -146,9 +146,10 @@ function replied(model: Model, exitCode: number, problem: string): Model {
 function drafted(model: Model, argv: readonly string[], words: string): Model {
   const chat = argv[2] ?? ''
   const drafts = { ...model.drafts, [chat]: words }
+  const details = { ...model.details, [suggestionOf(chat)]: { value: words, problem: null, at: model.now } }
   const isOpen = chosenChat(model)?.id === chat && model.mode.type === 'browse'
   const mode = isOpen ? ({ type: 'write', sending: false, failed: null } as const) : model.mode
-  return told({ ...model, drafts, mode }, 'the AI has written a draft; nothing was sent')
+  return told({ ...model, drafts, details, mode }, 'the AI has written a draft; nothing was sent')
 }
 
 function withSecret(model: Model, out: string): Model {

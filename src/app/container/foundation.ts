@@ -60,7 +60,7 @@ export function buildFoundation({
   const live = createLive({ wire: store.wire && (redis?.wire ?? store.wire), node, clock, onError })
   const traces = createTraces({ clock, live, node })
   const told = telemetry && ((line: RequestLine) => telemetry.request(line, traces.own(line.id)))
-  const traffic = createTraffic({ clock, live, node, ...(told && { told }) })
+  const traffic = createTraffic({ clock, live, node, costOf: traces.costOf, ...(told && { told }) })
   const takeovers = createTakeovers({ store, clock, jobs })
   const audit = createAuditLog({ clock })
   const book = createCheckpointBook({ folder: join(config.dataDir, 'audit') })

@@ -27,7 +27,7 @@ export function createTopics(given: TopicDeps, call: Call<OperatorCaller>): Reco
     overview: overviewTopic(deps, call),
     jobs: jobsTopic(deps, call),
     deliveries: deliveriesTopic(deps),
-    takeovers: takeoversTopic(deps),
+    takeovers: takeoversTopic(deps, call),
     submissions: submissionsTopic(deps, call),
     browser: browserTopic(deps, call),
     keys: keysTopic(deps, call),

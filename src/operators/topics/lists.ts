@@ -4,7 +4,7 @@ import { openSessions, sessionSums } from '../../browser'
 import { newestJobs, payloadsOf } from '../../jobs'
 import type { JobId } from '../../jobs/schema'
 import type { Call, OperatorCaller } from '../../kernel/caller'
-import { type Clock, iso } from '../../kernel/clock'
+import { type Clock, iso, isoOrNull } from '../../kernel/clock'
 import { microToCents } from '../../kernel/money'
 import type { Store } from '../../kernel/store'
 import type { KeyService } from '../../keys'
@@ -13,9 +13,9 @@ import type { Increase } from '../../rate-limits/schema'
 import type { SkillService } from '../../skills'
 import type { Traffic } from '../../traffic'
 import { newestDeliveries } from '../../webhooks'
-import { openChats } from '../../widgets'
+import { chatSums, openChats } from '../../widgets'
 import type { Names } from './names'
-import type { ReadTopic } from './topic'
+import { type ReadTopic, seldom } from './topic'
 
 type Deps = {
   store: Store
@@ -37,7 +37,15 @@ const DAY_MS = 86_400_000
 const BEGINNING = 200
 
 /** The part of an order that is shown. */
-type Order = { key: string | null; request_id: string | null; text: string; chars: number; hold_micro: number | null }
+type Order = {
+  key: string | null
+  request_id: string | null
+  text: string
+  chars: number
+  /** What was asked for besides the text: `depth advanced, max_sources 20`. */
+  asked: string
+  hold_micro: number | null
+}
 
 /** Jobs with who pays for them and what they were asked for; results are read one by one. */
 export function jobsTopic({ store, names }: Deps, call: By): ReadTopic {
@@ -67,7 +75,7 @@ function orderOf(payload: unknown): Order {
   const { payer, requestId, input, hold } = (payload ?? {}) as {
     payer?: { keyId?: string | null }
     requestId?: string
-    input?: { query?: unknown; prompt?: unknown } | null
+    input?: Record<string, unknown> | null
     hold?: { amount?: number } | null
   }
   const text = String(input?.query ?? input?.prompt ?? '')
@@ -76,9 +84,20 @@ function orderOf(payload: unknown): Order {
     request_id: requestId ?? null,
     text: text.slice(0, BEGINNING),
     chars: text.length,
+    asked: wishesOf(input ?? {}),
     hold_micro: hold?.amount ?? null,
   }
 }
+
+/** Short members of an order, as words. */
+const wishesOf = (input: Record<string, unknown>): string =>
+  Object.entries(input)
+    .filter(([name, value]) => name !== 'query' && name !== 'prompt' && isShort(value))
+    .map(([name, value]) => `${name} ${value}`)
+    .slice(0, 4)
+    .join(', ')
+const isShort = (value: unknown): boolean =>
+  typeof value === 'number' || typeof value === 'boolean' || (typeof value === 'string' && value.length <= 24)
 
 export function deliveriesTopic({ store, names }: Deps): ReadTopic {
   return async () => {
@@ -90,29 +109,35 @@ export function deliveriesTopic({ store, names }: Deps): ReadTopic {
   }
 }
 
-export function takeoversTopic({ store }: Deps): ReadTopic {
+export function takeoversTopic({ store, clock, names }: Deps, call: By): ReadTopic {
+  const sums = seldom(clock, 15_000, () => chatSums(store.read, clock.now() - (clock.now() % DAY_MS)))
   return async () => {
-    const { chats, with_ai } = await openChats(store.read)
-    const rows = chats.map(({ cost_micro, created_at, changed_at, last_message_at, ...chat }) => ({
-      ...chat,
-      cost_cents: microToCents(cost_micro),
-      created_at: iso(created_at),
-      changed_at: iso(changed_at),
-      last_message_at: iso(last_message_at),
-    }))
-    return { facts: { with_ai }, rows }
+    const [{ chats, with_ai }, today] = await Promise.all([openChats(store.read), sums()])
+    const rows = chats.map(
+      async ({ cost_micro, created_at, changed_at, last_message_at, back_at, key_id, ...chat }) => ({
+        ...chat,
+        key: await names.key(call, key_id),
+        back_at: isoOrNull(back_at),
+        cost_cents: microToCents(cost_micro),
+        created_at: iso(created_at),
+        changed_at: iso(changed_at),
+        last_message_at: iso(last_message_at),
+      }),
+    )
+    return { facts: { with_ai, today }, rows: await Promise.all(rows) }
   }
 }
 
 /** Those that wait, and what was decided last. */
-export function submissionsTopic({ skills }: Deps, call: By): ReadTopic {
+export function submissionsTopic({ skills, names }: Deps, call: By): ReadTopic {
   return async () => {
     const [waiting, all] = await Promise.all([
       skills.operator.list(call, { limit: 100, status: 'pending_review' }),
       skills.operator.list(call, { limit: 50 }),
     ])
     const decided = all.items.filter(({ status }) => status !== 'pending_review')
-    return { facts: {}, rows: [...waiting.items, ...decided].map((one) => ({ ...one })) }
+    const rows = [...waiting.items, ...decided].map(async (one) => ({ ...one, author: await names.owner(one.owner) }))
+    return { facts: {}, rows: await Promise.all(rows) }
   }
 }
 
@@ -151,7 +176,7 @@ export function keysTopic({ names, keys, limiter, increases }: Deps, call: By): 
     const askedOf = new Map(asked.items.map((one) => [one.key_id, one]))
     const rows = page.items.map(async (key) => {
       const caller = await keys.operator.callerOf(call, key.id)
-      const { usage, limits } = limiter.status(caller)
+      const { usage, limits, mode_limits } = limiter.status(caller)
       const used = (now: { limit: number; remaining: number }) => now.limit - now.remaining
       return {
         ...key,
@@ -160,6 +185,7 @@ export function keysTopic({ names, keys, limiter, increases }: Deps, call: By): 
         owner: (await names.owner(key.org_id ? `org:${key.org_id}` : null)) ?? 'personal',
         rpm: { used: used(usage.requests), limit: limits.rpm },
         tpm: { used: used(usage.tokens), limit: limits.tpm },
+        modes: mode_limits,
         asked: askedFor(askedOf.get(key.id)),
       }
     })

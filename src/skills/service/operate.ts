@@ -49,6 +49,7 @@ export function operateSkills(
       ...shown(row),
       name: manifest.name,
       live_version: live?.version ?? null,
+      installed_by: skill.install_count,
       tier_reasons: [...(await examineInTurns(manifest)).reasons, ...engineDoubtsIn(row.evidence)],
       findings: row.evidence,
       manifest,

@@ -8,6 +8,7 @@ export const job = (id: string, given: Members) => ({
     error: null,
     place: null,
     request_id: 'req_01JD8Q2M',
+    asked: 'depth advanced, max_sources 20',
     hold_micro: 12_000_000,
     started_at: null,
     completed_at: null,
@@ -38,6 +39,7 @@ export const chat = (id: string, given: Members) => ({
     operator_name: null,
     reason: null,
   },
+  ...{ key: 'Production', back_at: null },
   ...{ user_agent: 'Mozilla/5.0 Firefox/148.0', message_count: 6, cost_cents: 0.06, said: null },
   ...(given as { page?: string; changed_at?: string }),
 })
@@ -52,6 +54,7 @@ const CHECKS = {
 export const submission = (createdAt: string) => ({
   id: 'sub_1',
   ...{ slug: 'inventory-check', name: 'Inventory check', manifestVersion: '1.2.0', live_version: '1.1.0' },
+  ...{ owner: 'org:acme', author: 'Acme Corp', installed_by: 14 },
   ...{ status: 'pending_review', reviewTier: 'security', visibility: 'public', reason: null, claimedBy: null },
   ...{ createdAt, updatedAt: createdAt },
   review: { passed: true, checks: CHECKS },
@@ -100,6 +103,9 @@ export const TALK = [
   ['operator', 'Hi, Sam here. I see two charges on 1182; one is a hold, not a payment.'],
 ] as const
 
+export const NOTES = [{ author: { name: 'Sam' }, content: 'order 1182, repeat buyer' }]
+export const VISITOR = { identity: { name: 'Kim', email: null }, context: { language: 'en-GB', cart: '2 items' } }
+
 export const session = (
   id: string,
   url: string,
@@ -130,6 +136,7 @@ export const key = (
     owner: 'org Acme',
     rpm: { used: rpm[0], limit: rpm[1] },
     tpm: { used: 280_000, limit: 2_000_000 },
+    modes: { text: 1_000, image: 333, research: 250, video: 166 },
   },
   ...{ daily_cap_cents: cap ?? null, spent_today_cents: spent, allowed_origins: ['https://shop.example'] },
   ...{
@@ -165,5 +172,5 @@ export const entry = (
   code: string | null = null,
 ) => ({
   id,
-  ...{ status, method, path: `/api/v1${path}`, ms, key, code, user: 'u1' },
+  ...{ status, method, path: `/api/v1${path}`, ms, key, code, user: 'u1', cost_cents: null },
 })

@@ -48,6 +48,14 @@ export function mockUp(now: number): MockUp {
         spend: {
           cost_cents: 1_842,
           cache_rate: 0.31,
+          saved_cents: 410,
+          cached: [0.5, 0.6, 0.6, 0.5, 0.4, 0.5, 0.5, 0.6, 0.6, 0.5, 0.4, 0.5],
+          cap_cents: 5_000,
+          capped_cents: 1_842,
+          slot: {
+            now: { requests: 2_060, error_rate: 0.012, p95: 3_900, cost_cents: 160 },
+            day_ago: { requests: 2_145, error_rate: 0.01, p95: 3_600, cost_cents: 120 },
+          },
           owners: [
             { owner: 'Acme', cost_cents: 910 },
             { owner: 'Beta', cost_cents: 402 },
@@ -61,7 +69,7 @@ export function mockUp(now: number): MockUp {
         needs: [
           { kind: 'visitors', count: 2, about: 'widget shop-help', since: ago(4 * M + 12 * S) },
           { kind: 'submissions', count: 3, about: '1 security, 2 staff', since: ago(26 * H + 30 * M) },
-          { kind: 'webhooks', count: 1, about: 'hooks.acme.dev', since: ago(22 * M + 30 * S) },
+          { kind: 'webhooks', count: 1, about: 'hooks.acme.dev', since: ago(22 * M + 30 * S), failures: 10 },
           { kind: 'increases', count: 1, about: 'key Production to pro', since: ago(3 * H + 30 * M) },
         ],
       },
@@ -132,7 +140,7 @@ export function mockUp(now: number): MockUp {
       ].map((row, at) => ({ ...row, created_at: ago(at * M) })),
     },
     takeovers: {
-      facts: { with_ai: 37 },
+      facts: { with_ai: 37, today: { chats: 41, taken: 38, answered_ms: 900 } },
       rows: [
         chat('s1', {
           takeover_status: 'requested',
@@ -153,6 +161,7 @@ export function mockUp(now: number): MockUp {
           said: 'charged twice',
           changed_at: ago(3 * M + 12 * S),
           page: '/checkout',
+          back_at: soon(29 * M + 10 * S),
         }),
         chat('s4', {
           takeover_status: 'human',
@@ -214,6 +223,7 @@ export function mockUp(now: number): MockUp {
         key('CI', '0d91', { used: ago(3 * D + H) }),
         key('Dev laptop', 'b3f0', { rpm: [2, 60], spent: 12, cap: 100, used: ago(4 * M) }),
         key('old-server', '5e5e', { tier: 'pro', rpm: [0, 1_000], used: ago(94 * D) }),
+        { ...key('leaked', '0bad', { used: ago(9 * D) }), status: 'revoked' },
       ],
     },
     audit: {
@@ -233,7 +243,7 @@ export function mockUp(now: number): MockUp {
       facts: {},
       rows: [
         entry('req_01JD8R0', 429, 'POST', '/completions', 3, 'Marketing', 'rate_limit_exceeded'),
-        entry('req_01JD8QZ', 200, 'POST', '/completions', 1_200, 'Production'),
+        { ...entry('req_01JD8QZ', 200, 'POST', '/completions', 1_200, 'Production'), cost_cents: 0.02 },
         entry('req_01JD8QY', 400, 'POST', '/completions', 2, 'Dev laptop', 'validation_error'),
         entry('req_01JD8QX', 402, 'POST', '/images', 4, 'Marketing', 'insufficient_credits'),
         entry('req_01JD8QW', 404, 'GET', '/jobs/job_nope', 2, 'Production', 'not_found'),

@@ -17,6 +17,7 @@ export function modelOf({ data = mockUp(NOW), ...given }: Given = {}): Model {
       version: '0.1.0',
       production: false,
       operator: 'sam',
+      profiles: ['staging'],
       flags: [],
     },
     options: { color: false, ascii: false, motion: true, bell: false, screenReader: false },

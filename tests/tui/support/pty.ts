@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Terminal } from '@xterm/headless'
@@ -69,5 +69,13 @@ export function operatorKey() {
   const folder = mkdtempSync(join(tmpdir(), 'svc-tui-'))
   const file = join(folder, 'key')
   writeFileSync(file, `svc_op_${'a'.repeat(43)}\n`, { mode: 0o600 })
-  return { folder, file, remove: () => rmSync(folder, { recursive: true, force: true }) }
+  /** A profile of this user, with the same key. */
+  const profile = (name: string, url: string) => {
+    const place = join(folder, '.config', 'svc-admin')
+    mkdirSync(join(place, 'keys'), { recursive: true, mode: 0o700 })
+    const kept = { active: null, profiles: [{ name, url, production: false, org: null }] }
+    writeFileSync(join(place, 'config.json'), JSON.stringify(kept), { mode: 0o600 })
+    copyFileSync(file, join(place, 'keys', name))
+  }
+  return { folder, file, profile, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }

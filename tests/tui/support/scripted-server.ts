@@ -1,4 +1,4 @@
-import { DIFF, submission, TALK } from './mock-rows'
+import { DIFF, NOTES, submission, TALK, VISITOR } from './mock-rows'
 import { type MockUp, mockUp } from './mock-up'
 
 export type ScriptedServer = ReturnType<typeof startScripted>
@@ -17,11 +17,12 @@ export function startScripted(change: (topics: MockUp) => MockUp = (topics) => t
       const { pathname, searchParams } = new URL(request.url)
       const path = pathname.replace('/ops/v1/', '')
       if (isDown) return new Response('', { status: 503 })
+      if (path === 'keys' && request.method === 'POST') return json(MADE)
       if (path === 'status') return json({ object: 'status' })
       if (path === 'stream') return stream((searchParams.get('topics') ?? '').split(','))
       if (path === 'submissions/sub_1') return json(submission(new Date(Date.now() - 95_400_000).toISOString()))
       if (path === 'submissions/sub_1/diff') return json(DIFF)
-      if (path.startsWith('iframes/')) return json({ messages: talk() })
+      if (path.startsWith('iframes/')) return json({ messages: talk(), notes: NOTES, visitor: VISITOR })
       return Response.json({ error: { message: 'There is no such thing.', code: 'not_found' } }, { status: 404 })
     },
   })
@@ -68,6 +69,11 @@ export function startScripted(change: (topics: MockUp) => MockUp = (topics) => t
       return server.stop(true)
     },
   }
+}
+
+const MADE = {
+  ...{ id: 'k9', name: 'Batch worker', prefix: 'svc_sk_live_4Tq9', tier: 'free', scopes: ['completions'] },
+  key: 'svc_sk_live_4Tq9mZ7XbV2pK8sYcR1nW6eHdL3uJ0gAfQ5tBvNxE4kPzLwa',
 }
 
 const frame = (event: object) => `data: ${JSON.stringify(event)}\n\n`
