@@ -44,8 +44,12 @@ async function follow(topics: string) {
 
 describe('GET /ops/v1/snapshot', () => {
   test('has every topic, also on a server where nothing has happened', async () => {
+    const capped = await world.person()
+    expect((await capped.send('PATCH', 'billing/limits', { daily_cap_cents: 500 })).status).toBe(200)
     const found = await snapshot(TOPICS)
     expect(Object.keys(found)).toEqual(TOPICS.split(','))
+    const { spend } = found.overview!.facts as { spend: object }
+    expect(spend).toMatchObject({ cost_cents: 0, saved_cents: 0, cap_cents: 500, capped_cents: 0, owners: [] })
     expect(found.overview!.facts).toMatchObject({ status: { health: 'healthy' }, queue: { queued: 0, active: 0 } })
   })
 
@@ -95,6 +99,12 @@ describe('GET /ops/v1/snapshot', () => {
     )
     expect(needs[0]).toMatchObject({ kind: 'visitors', count: 1, about: 'shop-help' })
     expect(overview!.facts.status).toMatchObject({ health: 'healthy' })
+    expect((await ada.send('POST', `iframes/${id}/conversations/${session_id}/takeover`, {})).status).toBe(200)
+    const { takeovers: taken } = await eventually(
+      () => snapshot('takeovers'),
+      ({ takeovers }) => takeovers!.rows[0]!.takeover_status === 'human',
+    )
+    expect(taken!.rows[0]).toMatchObject({ key: 'test', back_at: expect.stringMatching(/^\d{4}-/) })
   }, 60_000)
 
   test('refuses a topic that there is not', async () => {

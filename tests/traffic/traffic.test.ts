@@ -21,6 +21,17 @@ const alone = (clock = fakeClock()) => {
 }
 
 describe('of one process', () => {
+  test('says what a request was charged, where something was', () => {
+    const clock = fakeClock()
+    const live = createLive({ wire: null, node: 'one', clock, onError: () => undefined })
+    const traces = createTraces({ clock, live, node: 'one' })
+    const traffic = createTraffic({ clock, live, node: 'one', costOf: traces.costOf })
+    traces.step('a', { kind: 'settled', name: 'POST /completions', ms: 5, facts: { cost_cents: 0.02 } })
+    traces.step('b', { kind: 'settled', name: 'POST /completions', ms: 5, facts: { cost_cents: 0 } })
+    for (const id of ['a', 'b', 'c']) traffic.note(line(id))
+    expect(traffic.newest(3).map(({ cost_cents }) => cost_cents)).toEqual([null, null, 0.02])
+  })
+
   test('lists the newest first, and counts by minute and status', () => {
     const { clock, traffic } = alone()
     for (const [id, status] of [
