@@ -1,32 +1,9 @@
 import { chosen, fit, fitLine, type Line, line, type Span, say, wrapped } from '../draw/line'
-import { clockOf, spellAge, spellCountdown, spellMoney, spellMs } from '../draw/spell'
-import type { Dialog, Model, Row } from '../state/model'
+import { clockOf, spellAge, spellCountdown } from '../draw/spell'
+import type { Model } from '../state/model'
 import { paneOf } from '../state/panes'
-import { dialog } from './list-view'
-
-export type Chat = Row & {
-  widget_id: string
-  widget: string
-  takeover_status: 'ai' | 'requested' | 'human'
-  operator_id: string | null
-  operator_name: string | null
-  reason: string | null
-  /** The widget's key, by name. */
-  key: string | null
-  /** When the AI goes on unless the one who has it does something. */
-  back_at: string | null
-  page_url: string | null
-  user_agent: string | null
-  message_count: number
-  cost_cents: number
-  said: string | null
-  created_at: string
-  changed_at: string
-  last_message_at: string
-}
-type Note = { author: { name: string }; content: string }
-type Visitor = { identity: { name: string | null } | null; context: Record<string, unknown> | null }
-type Message = { id: string; role: 'user' | 'assistant' | 'operator' | 'system'; content: string; created_at: string }
+import { type Chat, chatPath, chatsOf, chosenChat, flat, isMine, type Message, pathOf, readOf } from './chats'
+import { aboutPane, belowQueue } from './chats-about'
 
 const MOST_CHARS = 4_000
 const NAMES: Readonly<Record<Message['role'], string>> = {
@@ -35,37 +12,6 @@ const NAMES: Readonly<Record<Message['role'], string>> = {
   operator: 'operator',
   system: '─',
 }
-
-const isMine = (model: Model, { operator_id }: Chat): boolean => operator_id !== null && operator_id === model.holder
-
-/** Waiting first with the longest wait on top, then mine, others', and those with the AI (dx 3.5). */
-export function chatsOf(model: Model): Chat[] {
-  const all = (model.topics.takeovers?.rows ?? []) as unknown as Chat[]
-  const of = (wanted: (chat: Chat) => boolean) => all.filter(wanted)
-  const waiting = of(({ takeover_status }) => takeover_status === 'requested')
-  const held = of(({ takeover_status }) => takeover_status === 'human')
-  return [
-    ...waiting.sort((a, b) => a.changed_at.localeCompare(b.changed_at)),
-    ...held.filter((chat) => isMine(model, chat)),
-    ...held.filter((chat) => !isMine(model, chat)),
-    ...of(({ takeover_status }) => takeover_status === 'ai'),
-  ]
-}
-
-export const chosenChat = (model: Model): Chat | null => {
-  const chats = chatsOf(model)
-  return chats.find(({ id }) => id === model.lists.takeovers.chosen) ?? chats[0] ?? null
-}
-
-/** Where the AI's last draft for a chat is kept. */
-export const suggestionOf = (chat: string): string => `drafts/${chat}`
-
-/** What was read of a chat; null before that. */
-const readOf = ({ details }: Model, chat: Chat) =>
-  (details[chatPath(chat)]?.value ?? null) as { messages?: Message[]; notes?: Note[]; visitor?: Visitor } | null
-
-export const chatPath = ({ widget_id, id }: Pick<Chat, 'widget_id' | 'id'>): string =>
-  `iframes/${widget_id}/conversations/${id}`
 
 export function takeovers(model: Model, width: number, height: number): Line[] {
   const chats = chatsOf(model)
@@ -94,27 +40,6 @@ const isRule = (row: Line | undefined): boolean => row?.[0]?.text.startsWith('�
 /** The first line that is shown, so that the chosen one is. */
 const windowOf = (at: number, length: number, height: number): number =>
   Math.max(0, Math.min(at - Math.floor(height / 2), length - height))
-
-/** Below the chats: the day in figures and, where no pane beside shows them, the notes of the open one. */
-function belowQueue({ topics, ...model }: Model, chat: Chat | null, width: number): Line[] {
-  const { chats = 0, taken = 0, answered_ms = null } = (topics.takeovers?.facts.today ?? {}) as Record<string, number>
-  const notes = chat ? noteLines({ topics, ...model }, chat, width) : []
-  if (notes.length) return notes
-  if (!chats) return []
-  return [
-    [],
-    line(say(' TODAY', 'strong')),
-    line(` ${chats} chats  ${taken} taken over`),
-    line(` first answer ${answered_ms === null ? '–' : spellMs(answered_ms)}`),
-  ]
-}
-
-function noteLines(model: Model, chat: Chat, width: number): Line[] {
-  const { notes = [] } = readOf(model, chat) ?? {}
-  if (!notes.length) return []
-  const rows = notes.slice(-2).flatMap(({ content }) => wrapped(flat(content), width - 2, 3))
-  return [[], line(say(' NOTE (visitor can’t see)', 'strong')), ...rows.map((text) => line(` ${text}`))]
-}
 
 type Group = { title: string; chats: Chat[]; sign: Span }
 
@@ -166,9 +91,6 @@ function headOf(model: Model, chat: Chat, isWide: boolean): string {
   }
   return `${age}  ${widget}${isWide ? `  ${pathOf(page_url)}` : ''}`
 }
-
-const pathOf = (url: string | null): string => (url && URL.canParse(url) ? new URL(url).pathname : '')
-const flat = (text: string): string => text.replaceAll(/\s+/g, ' ')
 
 function chatPane(model: Model, chat: Chat | null, width: number, height: number): Line[] {
   if (!chat) {
@@ -252,54 +174,4 @@ function inputPane({ mode }: Model, draft: string, width: number): Line[] {
     const room = width - Bun.stringWidth(`${state} ${count} `)
     return [...fitLine(left, room), ...right]
   })
-}
-
-/** What is asked before a colleague is told something, or gets the chat. */
-export const CHAT_DIALOGS: Readonly<Record<string, (chat: Chat) => Dialog>> = {
-  'takeovers.note': ({ id, widget_id }) =>
-    dialog(
-      'Write a note?',
-      ['Colleagues see it beside the chat; the visitor never does.'],
-      [['takeovers', 'note', '--widget', widget_id, '--', id, '$']],
-      'Write note',
-      { label: 'Note', flag: null, text: '', required: true },
-    ),
-  'takeovers.hand': ({ id, widget_id }) =>
-    dialog(
-      'Give the chat to a colleague?',
-      ['They have it from then on, and you no longer. The visitor sees no difference.'],
-      [['takeovers', 'handover', id, '--widget', widget_id]],
-      'Hand over',
-      { label: 'E-mail', flag: '--to', text: '', required: true },
-    ),
-}
-
-function aboutPane(model: Model, chat: Chat): Line[] {
-  const { visitor, messages = [] } = readOf(model, chat) ?? {}
-  const { language, locale, ...told } = (visitor?.context ?? {}) as Record<string, unknown>
-  const suggestion = model.details[suggestionOf(chat.id)]?.value
-  const byAi = messages.filter(({ role }) => role === 'assistant').length
-  const facts = Object.entries(told).slice(0, 2)
-  const [browser = 'not told'] = /(Firefox|Edg|Chrome|Safari)\/[\d]+/.exec(chat.user_agent ?? '') ?? []
-  return [
-    line(' VISITOR'),
-    line(` first seen   ${clockOf(Date.parse(chat.created_at)).slice(0, 5)}`),
-    line(` page         ${pathOf(chat.page_url) || 'not told'}`),
-    line(` language     ${flat(String(language ?? locale ?? 'not told'))}`),
-    line(` browser      ${browser.replace('/', ' ')}`),
-    line(` name         ${flat(visitor?.identity?.name ?? 'not given')}`),
-    ...facts.map(([name, value]) => line(` ${fit(flat(name), 12)} ${flat(String(value))}`)),
-    [],
-    line(' THIS CHAT'),
-    line(` ${chat.message_count} messages${byAi ? `, ${byAi} by AI` : ''}`),
-    line(` last one     ${spellAge(model.now - Date.parse(chat.last_message_at))} ago`),
-    line(` cost ${spellMoney(chat.cost_cents)}  key ${chat.key ?? '–'}`),
-    ...(chat.reason ? wrapped(`asked: ${flat(chat.reason)}`, 30, 4).map((text) => line(` ${text}`)) : []),
-    [],
-    line(say(' AI SUGGESTS', 'strong'), say('  (^D asks it)', 'dim')),
-    ...(typeof suggestion === 'string'
-      ? wrapped(flat(suggestion), 30, 6).map((text) => line(` ${text}`))
-      : [line(say(' nothing yet: it costs a call', 'dim'))]),
-    ...noteLines(model, chat, 32),
-  ]
 }

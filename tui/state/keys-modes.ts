@@ -1,5 +1,5 @@
 import { commandLines } from '../draw/boxes'
-import { chosenChat } from '../screens/takeovers'
+import { chosenChat } from '../screens/chats'
 import type { Effect } from './events'
 import type { Dialog, Model } from './model'
 import { found, wordsOf } from './palette'

@@ -1,7 +1,7 @@
 import { readFilter } from '../../src/kernel/filter'
 import { LISTS } from '../screens'
+import { chatsOf } from '../screens/chats'
 import { overviewRows } from '../screens/needs'
-import { chatsOf } from '../screens/takeovers'
 import type { ListState, Model, Row, Screen } from './model'
 
 /** The rows of a screen in the order in which they are shown, without those that the filter hides. */

@@ -1,5 +1,5 @@
 import type { StreamEvent } from '../../src/operators/schema'
-import { chatPath, chosenChat, suggestionOf } from '../screens/takeovers'
+import { chatPath, chosenChat, suggestionOf } from '../screens/chats'
 import type { Effect, Event } from './events'
 import { keyed, pasted } from './keys'
 import { type Model, type Row, topicsOf } from './model'

@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'bun:test'
+import { chosenRow, shownRows } from '../../tui/state/rows'
+import { update } from '../../tui/state/update'
+import { modelOf, NOW, press, typed } from './support/model'
+
+describe('parts of a screen', () => {
+  test('Tab goes through them: details and chats are scrolled, and a part of the overview is opened', () => {
+    const details = press(modelOf({ screen: 'jobs' }), 'tab', 'down', 'down').model
+    expect([details.scroll, chosenRow(details)!.id]).toEqual([2, 'job_7Qm2Zs'])
+    expect(press(details, 'tab', 'down').model).toMatchObject({ pane: 0, scroll: 0 })
+    expect(press(modelOf({ screen: 'takeovers' }), 'tab', 'up').model.scroll).toBe(1)
+    expect(press(modelOf({ columns: 132, rows: 34 }), 'tab', 'tab', 'enter').model.screen).toBe('deliveries')
+    expect(press(modelOf(), 'tab', 'enter').model.screen).toBe('takeovers')
+  })
+  test('w breaks long lines or cuts them', () => {
+    expect(press(modelOf({ screen: 'logs' }), 'w').model.wrap).toBe(false)
+  })
+})
+
+describe('one of a few', () => {
+  test('o shows the keys of one owner; those that are revoked are hidden until their status is asked for', () => {
+    const model = modelOf({ screen: 'keys' })
+    expect(shownRows(model).map(({ id }) => id)).not.toContain('leaked')
+    const picked = press(model, 'o', 'down', 'enter').model
+    expect(picked.lists.keys.filter).toBe('owner:"org Acme"')
+    expect(shownRows(picked)).toHaveLength(5)
+    expect(press(picked, 'o', 'enter').model.lists.keys.filter).toBe('')
+    const revoked = press(model, '/', ...typed('status:revoked'), 'enter').model
+    expect(shownRows(revoked).map(({ id }) => id)).toEqual(['leaked'])
+  })
+  test('p goes on with another profile while the server is away, and pauses while it is not', () => {
+    const lost = update(modelOf(), { type: 'lost', problem: 'gone', tries: 1, nextTryAt: NOW }).model
+    expect(press(lost, 'p', 'enter').effects).toEqual([{ type: 'profile', name: 'staging' }])
+    expect(press(modelOf(), 'p').model.paused).toBe(true)
+    expect(press({ ...lost, where: { ...lost.where, profiles: [] } }, 'p').model.messages.at(-1)?.text).toContain(
+      'no other profile',
+    )
+  })
+})
+
+describe('an open review', () => {
+  const opened = () => press(modelOf({ screen: 'submissions' }), 'enter').model
+  test('k asks the checks again, h the record, u puts old beside new, and q goes back', () => {
+    const argvOf = (key: string) => (press(opened(), key).effects[0] as unknown as { argv: string[] }).argv
+    expect(argvOf('k')).toEqual(['submissions', 'checks', 'sub_1', '--rerun'])
+    expect(argvOf('h')).toEqual(['audit', 'list', '--entity', 'sub_1'])
+    expect(press(opened(), 'd', 'u').model.review).toMatchObject({ part: 'diff', split: true })
+    expect(press(opened(), 'q')).toMatchObject({ model: { review: null }, effects: [] })
+  })
+})

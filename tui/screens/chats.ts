@@ -1,0 +1,86 @@
+import type { Dialog, Model, Row } from '../state/model'
+import { dialog } from './list-view'
+
+export type Chat = Row & {
+  widget_id: string
+  widget: string
+  takeover_status: 'ai' | 'requested' | 'human'
+  operator_id: string | null
+  operator_name: string | null
+  reason: string | null
+  /** The widget's key, by name. */
+  key: string | null
+  /** When the AI goes on unless the one who has it does something. */
+  back_at: string | null
+  page_url: string | null
+  user_agent: string | null
+  message_count: number
+  cost_cents: number
+  said: string | null
+  created_at: string
+  changed_at: string
+  last_message_at: string
+}
+type Note = { author: { name: string }; content: string }
+type Visitor = { identity: { name: string | null } | null; context: Record<string, unknown> | null }
+export type Message = {
+  id: string
+  role: 'user' | 'assistant' | 'operator' | 'system'
+  content: string
+  created_at: string
+}
+
+export const isMine = (model: Model, { operator_id }: Chat): boolean =>
+  operator_id !== null && operator_id === model.holder
+
+/** Waiting first with the longest wait on top, then mine, others', and those with the AI (dx 3.5). */
+export function chatsOf(model: Model): Chat[] {
+  const all = (model.topics.takeovers?.rows ?? []) as unknown as Chat[]
+  const of = (wanted: (chat: Chat) => boolean) => all.filter(wanted)
+  const waiting = of(({ takeover_status }) => takeover_status === 'requested')
+  const held = of(({ takeover_status }) => takeover_status === 'human')
+  return [
+    ...waiting.sort((a, b) => a.changed_at.localeCompare(b.changed_at)),
+    ...held.filter((chat) => isMine(model, chat)),
+    ...held.filter((chat) => !isMine(model, chat)),
+    ...of(({ takeover_status }) => takeover_status === 'ai'),
+  ]
+}
+
+export const chosenChat = (model: Model): Chat | null => {
+  const chats = chatsOf(model)
+  return chats.find(({ id }) => id === model.lists.takeovers.chosen) ?? chats[0] ?? null
+}
+
+/** Where the AI's last draft for a chat is kept. */
+export const suggestionOf = (chat: string): string => `drafts/${chat}`
+
+/** What was read of a chat; null before that. */
+export const readOf = ({ details }: Model, chat: Chat) =>
+  (details[chatPath(chat)]?.value ?? null) as { messages?: Message[]; notes?: Note[]; visitor?: Visitor } | null
+
+export const chatPath = ({ widget_id, id }: Pick<Chat, 'widget_id' | 'id'>): string =>
+  `iframes/${widget_id}/conversations/${id}`
+
+export const pathOf = (url: string | null): string => (url && URL.canParse(url) ? new URL(url).pathname : '')
+export const flat = (text: string): string => text.replaceAll(/\s+/g, ' ')
+
+/** What is asked before a colleague is told something, or gets the chat. */
+export const CHAT_DIALOGS: Readonly<Record<string, (chat: Chat) => Dialog>> = {
+  'takeovers.note': ({ id, widget_id }) =>
+    dialog(
+      'Write a note?',
+      ['Colleagues see it beside the chat; the visitor never does.'],
+      [['takeovers', 'note', '--widget', widget_id, '--', id, '$']],
+      'Write note',
+      { label: 'Note', flag: null, text: '', required: true },
+    ),
+  'takeovers.hand': ({ id, widget_id }) =>
+    dialog(
+      'Give the chat to a colleague?',
+      ['They have it from then on, and you no longer. The visitor sees no difference.'],
+      [['takeovers', 'handover', id, '--widget', widget_id]],
+      'Hand over',
+      { label: 'E-mail', flag: '--to', text: '', required: true },
+    ),
+}
