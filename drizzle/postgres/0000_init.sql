@@ -1113,6 +1113,7 @@ CREATE UNIQUE INDEX "workflows_of_canvas" ON "workflows" USING btree ("canvas_id
 CREATE INDEX "workflows_by_owner" ON "workflows" USING btree ("owner","created_at","id");--> statement-breakpoint
 CREATE INDEX "workflows_by_age" ON "workflows" USING btree ("created_at","id");--> statement-breakpoint
 CREATE INDEX "workflows_by_trigger" ON "workflows" USING btree ("trigger_type","owner");--> statement-breakpoint
+CREATE INDEX "workflows_due" ON "workflows" USING btree ("next_run_at") WHERE "workflows"."next_run_at" is not null;--> statement-breakpoint
 CREATE INDEX "purchases_by_owner" ON "purchases" USING btree ("owner","created_at");--> statement-breakpoint
 CREATE INDEX "purchases_by_payment" ON "purchases" USING btree ("payment_ref");--> statement-breakpoint
 CREATE UNIQUE INDEX "purchases_one_top_up" ON "purchases" USING btree ("owner") WHERE "purchases"."kind" = 'top_up' AND "purchases"."state" = 'open';--> statement-breakpoint

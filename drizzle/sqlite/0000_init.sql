@@ -1084,6 +1084,7 @@ CREATE UNIQUE INDEX `workflows_of_canvas` ON `workflows` (`canvas_id`);--> state
 CREATE INDEX `workflows_by_owner` ON `workflows` (`owner`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `workflows_by_age` ON `workflows` (`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `workflows_by_trigger` ON `workflows` (`trigger_type`,`owner`);--> statement-breakpoint
+CREATE INDEX `workflows_due` ON `workflows` (`next_run_at`) WHERE "workflows"."next_run_at" is not null;--> statement-breakpoint
 CREATE TABLE `payment_events` (
 	`id` text PRIMARY KEY NOT NULL,
 	`type` text NOT NULL,

@@ -81,14 +81,14 @@ export const RECURRING = 'recurring'
 export const recurring = (
   name: string,
   everyMs: number,
-  work: () => Promise<unknown>,
+  work: (signal: AbortSignal) => Promise<unknown>,
   rest: Pick<JobKind, 'dueAt'> = {},
 ): JobKind<null> => ({
   ...rest,
   name,
   everyMs,
-  run: async () => {
-    await work()
+  run: async ({ signal }) => {
+    await work(signal)
     return {}
   },
   retry: { attempts: 1, delayMs: () => everyMs },

@@ -1,47 +1,13 @@
 import { and, eq, inArray, isNotNull, lte, ne, notInArray, or, sql } from 'drizzle-orm'
-import { command, counted, query, type Reader, type Tx } from '../kernel/store'
+import { counted, insertAll, query, type Reader, type Tx, unlocked } from '../kernel/store'
 import type { JobId } from './schema'
-import { inserted, lined, OUT_OF_LINE, removed } from './statements'
+import { claimed, inserted, lined, OUT_OF_LINE, removed, removedHeld, turns } from './statements'
 import { type JobRow, jobs } from './table'
 
 /** What identifies one run of a job. */
 export type Claim = Pick<JobRow, 'id' | 'fence'>
-type InLine = Pick<JobRow, 'id' | 'kind' | 'fair_key'>
-
-const newestTurn = query<{ kind: string; fair_key: string }, Tx>()((db, p) => {
-  const t = db.of(jobs)
-  const own = and(eq(t.kind, p.kind), eq(t.fair_key, p.fair_key), isNotNull(t.turn))
-  return db
-    .select({ turn: sql<number | null>`max(${t.turn})` })
-    .from(t)
-    .where(own)
-})
-
-const frontTurn = query<{ kind: string }, Tx>()((db, p) => {
-  const t = db.of(jobs)
-  return db
-    .select({ turn: sql<number | null>`min(${t.turn})` })
-    .from(t)
-    .where(and(eq(t.kind, p.kind), isNotNull(t.turn)))
-})
-
-const claimed = command<{ id: JobId; node: string; now: number; until: number }>()((tx, p) => {
-  const t = tx.of(jobs)
-  return tx
-    .update(t)
-    .set({
-      state: 'active',
-      turn: null,
-      again_at: null,
-      lease_until: sql`${p.until}`,
-      node: sql`${p.node}`,
-      fence: sql`${t.fence} + 1`,
-      attempts: sql`${t.attempts} + 1`,
-      started_at: sql`coalesce(${t.started_at}, ${p.now})`,
-    })
-    .where(eq(t.id, p.id))
-    .returning()
-})
+type Place = Pick<JobRow, 'kind' | 'fair_key'>
+type InLine = Place & Pick<JobRow, 'id'>
 
 const held = counted<{ id: JobId; fence: number }>()((tx, p) => {
   const t = tx.of(jobs)
@@ -88,20 +54,15 @@ const soonest = query()((db) => {
     .from(sql`(select 1) as one`)
 })
 
-/** Leaves out rows that another transaction has locked, so that workers of several nodes do not wait for each other. */
-function unlocked<Q>(tx: Tx, select: Q): Q {
-  if (tx.dialect === 'sqlite') return select
-  // Only Postgres' builder has it; rooms see the types of SQLite's.
-  type Locking = { for(strength: 'update', how: { skipLocked: true }): unknown }
-  return (select as unknown as Locking).for('update', { skipLocked: true }) as Q
-}
-
 /** Rows of jobs. Reads for callers are filtered by owner; the rest is for the workers. */
 export const jobRepository = {
   /** False when an open job of the kind has the same unique key. */
   async insert(tx: Tx, row: JobRow): Promise<boolean> {
     return (await inserted(tx, row)) === 1
   },
+
+  /** Leaves out those of which an open job has the same unique key. */
+  insertAll: (tx: Tx, rows: readonly JobRow[]): Promise<void> => insertAll(tx, tx.of(jobs), rows, inserted),
 
   /**
    * Has the open job of this key run at `at` or before, and once more if it runs now. False when there is none. The row
@@ -113,13 +74,25 @@ export const jobRepository = {
   /** When an active job was asked to run again; null when it was not. */
   againAt: async (tx: Tx, id: JobId): Promise<number | null> => (await againAt(tx, { id }))[0]?.at ?? null,
 
-  /** Behind the key's other jobs, and level with the front of the line when it has none: keys take turns. */
-  async nextTurn(tx: Tx, { kind, fair_key }: Pick<JobRow, 'kind' | 'fair_key'>): Promise<number> {
-    const [own] = await newestTurn(tx, { kind, fair_key })
-    const [front] = await frontTurn(tx, { kind })
-    const turn = (own?.turn ?? null) === null ? -1 : Number(own!.turn)
-    return Math.max(turn + 1, Number(front?.turn ?? 0))
+  /** The turns of new jobs, in their order: behind the key's others, and level with the front of the line. Keys take turns. */
+  async nextTurns(tx: Tx, places: readonly Place[]): Promise<number[]> {
+    const named = places.map(({ kind, fair_key }) => ({ name: `${kind} ${fair_key}`, kind, fair_key }))
+    const distinct = [...new Map(named.map((one) => [one.name, one])).values()]
+    const found = await turns(tx, { list: JSON.stringify(distinct) })
+    const next = new Map(
+      found.map(({ kind, fair_key, own, front }) => {
+        const behind = own === null ? 0 : Number(own) + 1
+        return [`${kind} ${fair_key}`, Math.max(behind, Number(front ?? 0))]
+      }),
+    )
+    return named.map(({ name }) => {
+      const turn = next.get(name)!
+      next.set(name, turn + 1)
+      return turn
+    })
   },
+
+  nextTurn: async (tx: Tx, place: Place): Promise<number> => (await jobRepository.nextTurns(tx, [place]))[0]!,
 
   /** When the next waiting job is due, when the next lease ends (null for none), and whether a job is in line. */
   async soonest(db: Reader): Promise<{ runAt: number | null; leaseUntil: number | null; inLine: boolean }> {
@@ -172,12 +145,20 @@ export const jobRepository = {
       await tx.select({ done: sql`pg_advisory_xact_lock(hashtext(${kind}))` }).from(sql`(select 1) as one`)
   },
 
-  async claim(tx: Tx, id: JobId, lease: { node: string; now: number; until: number }): Promise<JobRow> {
-    return (await claimed(tx, { id, ...lease }))[0] as JobRow
+  /** Claims jobs that `front` has locked, in their order. */
+  async claim(tx: Tx, ids: readonly JobId[], lease: { node: string; now: number; until: number }): Promise<JobRow[]> {
+    if (!ids.length) return []
+    const found = (await claimed(tx, { list: JSON.stringify(ids.map((id) => ({ id }))), ...lease })) as JobRow[]
+    const byId = new Map(found.map((row) => [row.id, row]))
+    return ids.flatMap((id) => byId.get(id) ?? [])
   },
 
-  /** Puts a waiting job in line. */
-  line: async (tx: Tx, id: JobId, turn: number): Promise<void> => void (await lined(tx, { id, turn })),
+  /** Puts waiting jobs in line. */
+  async line(tx: Tx, some: readonly InLine[]): Promise<void> {
+    if (!some.length) return
+    const turns = await jobRepository.nextTurns(tx, some)
+    await lined(tx, { list: JSON.stringify(some.map(({ id }, at) => ({ id, turn: turns[at] }))) })
+  },
 
   /** Puts a job in line or has it wait. */
   async requeue(tx: Tx, id: JobId, place: Pick<JobRow, 'turn' | 'run_at'> & Partial<JobRow>): Promise<void> {
@@ -222,6 +203,9 @@ export const jobRepository = {
   async remove(tx: Tx, id: JobId): Promise<void> {
     await removed(tx, { id })
   },
+
+  /** False when the claim is not in force any more, or the job was asked for again. */
+  removeHeld: async (tx: Tx, { id, fence }: Claim): Promise<boolean> => (await removedHeld(tx, { id, fence })) === 1,
 
   async byId(db: Reader, id: JobId): Promise<JobRow | undefined> {
     const t = db.of(jobs)

@@ -124,6 +124,8 @@ export function createRuns(
 
   async function complete(run: Run, outcome: Outcome<Stored>): Promise<void> {
     const { row, kind } = run
+    const leavesNothing = kind.keepMs === 0 && kind.everyMs === undefined && !outcome.effects && !outcome.again
+    if (leavesNothing && !kind.remembers && (await store.write((tx) => rows.removeHeld(tx, row)))) return
     await writeHeld(run, async (tx) => {
       await outcome.effects?.(tx)
       const now = clock.now()

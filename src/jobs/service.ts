@@ -41,6 +41,8 @@ export type NewJob<Payload extends Stored> = {
   runAt?: number
 }
 
+type Named = Pick<JobKind, 'name' | 'shown'>
+
 export type Jobs = ReturnType<typeof createJobs>
 
 const TIDY_EVERY_MS = 600_000
@@ -57,6 +59,7 @@ export function createJobs(deps: JobsDeps) {
   return {
     register,
     enqueue,
+    enqueueAll,
     ensure,
     cancel,
     /** Keeps an object for the tries of a job that is put in line in the same unit. */
@@ -82,33 +85,36 @@ export function createJobs(deps: JobsDeps) {
   /** Adds a job in the transaction of what causes it. Null when an open one has its unique key. */
   async function enqueue<Payload extends Stored>(
     tx: Tx,
-    kind: Pick<JobKind, 'name' | 'shown'>,
+    kind: Named,
     job: NewJob<Payload>,
   ): Promise<JobId | null> {
+    const [row] = await rowsOf(tx, kind, [job])
+    if (!(await rows.insert(tx, row!))) return null
+    tx.afterCommit(worker.wake)
+    return row!.id
+  }
+
+  /** Adds many at once; those of which an open one has the unique key are left out. */
+  async function enqueueAll<Payload extends Stored>(tx: Tx, kind: Named, some: readonly NewJob<Payload>[]): Promise<void> {
+    await rows.insertAll(tx, await rowsOf(tx, kind, some))
+    tx.afterCommit(worker.wake)
+  }
+
+  async function rowsOf(tx: Tx, kind: Named, some: readonly NewJob<Stored>[]): Promise<JobRow[]> {
     const now = clock.now()
-    const {
-      owner,
-      payload,
-      id = JobId.create(),
-      uniqueKey = null,
-      keyId = null,
-      fairKey = owner ?? '',
-      runAt = now,
-    } = job
-    const place = { kind: kind.name, fair_key: fairKey }
-    const waits = runAt > now
-    const type = kind.shown ?? null
-    const row: JobRow = {
+    const linedUpAt = kind.shown === undefined ? null : await servingTime(tx)
+    const made = some.map(({ id = JobId.create(), uniqueKey = null, keyId = null, ...job }): JobRow => ({
       id,
-      ...place,
-      type,
+      kind: kind.name,
+      fair_key: job.fairKey ?? job.owner ?? '',
+      type: kind.shown ?? null,
       state: 'queued',
-      owner,
+      owner: job.owner,
       key_id: keyId,
       unique_key: uniqueKey,
-      payload,
-      turn: waits ? null : await rows.nextTurn(tx, place),
-      run_at: waits ? runAt : null,
+      payload: job.payload,
+      turn: null,
+      run_at: job.runAt !== undefined && job.runAt > now ? job.runAt : null,
       again_at: null,
       lease_until: null,
       fence: 0,
@@ -121,11 +127,12 @@ export function createJobs(deps: JobsDeps) {
       created_at: now,
       started_at: null,
       completed_at: null,
-      lined_up_at: type === null ? null : await servingTime(tx),
-    }
-    if (!(await rows.insert(tx, row))) return null
-    tx.afterCommit(worker.wake)
-    return id
+      lined_up_at: linedUpAt,
+    }))
+    const inLine = made.filter((row) => row.run_at === null)
+    const turns = inLine.length ? await rows.nextTurns(tx, inLine) : []
+    for (const [at, row] of inLine.entries()) row.turn = turns[at]!
+    return made
   }
 
   /**

@@ -4,6 +4,7 @@ import type { JobKind } from './kind'
 import { linesOf } from './lines'
 import { jobRepository as rows } from './repository'
 import { createRuns } from './runs'
+import type { JobId } from './schema'
 import type { JobsDeps } from './service'
 import { jobStepRepository as steps } from './steps'
 import type { JobRow } from './table'
@@ -110,7 +111,7 @@ export function createWorker(
     const lost = await rows.lost(tx, { now, node, limit: BATCH })
     for (const row of lost) await recover(tx, row)
     const due = await rows.due(tx, now, BATCH)
-    for (const one of due) await rows.line(tx, one.id, await rows.nextTurn(tx, one))
+    await rows.line(tx, due)
     return lost.length + due.length + added
   }
 
@@ -152,16 +153,17 @@ export function createWorker(
     const busy = isBounded ? await rows.busyKeys(tx, kind.name) : new Map<string, number>()
     const without = [...busy].filter(([, count]) => count >= each).map(([key]) => key)
     const front = await rows.front(tx, kind.name, { limit: isBounded ? limit * CANDIDATES : limit, without })
-    const claimed: JobRow[] = []
+    const begun: JobId[] = []
     for (const { id, fair_key } of front) {
       const count = busy.get(fair_key) ?? 0
-      if (claimed.length === limit) break
+      if (begun.length === limit) break
       if (count >= each) continue
       busy.set(fair_key, count + 1)
-      const row = await rows.claim(tx, id, { node, now, until: now + leaseMs })
-      if (kind.shown) await steps.add(tx, id, { what: 'begun', attempt: row.attempts, detail: node, now })
-      claimed.push(row)
+      begun.push(id)
     }
+    const claimed = await rows.claim(tx, begun, { node, now, until: now + leaseMs })
+    if (!kind.shown) return claimed
+    for (const { id, attempts } of claimed) await steps.add(tx, id, { what: 'begun', attempt: attempts, detail: node, now })
     return claimed
   }
 }

@@ -15,7 +15,7 @@ type Deps = {
   clock: Clock
   audit: Pick<AuditLog, 'recordUnattended'>
   events: Pick<EventBus, 'emit'>
-  jobs: Pick<Jobs, 'enqueue'>
+  jobs: Pick<Jobs, 'enqueue' | 'enqueueAll'>
 }
 
 /** The run stands elsewhere than it was read: cancelled, gone on, or taken over. */
@@ -28,7 +28,7 @@ export type Outcomes = ReturnType<typeof createOutcomes>
 
 /** What the end of a step does to its run, always in one transaction with what the step wrote (I38). */
 export function createOutcomes({ clock, audit, events, jobs }: Deps) {
-  return { stepEnded, paused, end, goOn }
+  return { stepEnded, paused, end, goOn, goOnAll }
 
   /** Stores a step's result and moves on. Throws {@link RunMoved}, which undoes the transaction. */
   async function stepEnded(tx: Tx, run: RunRow, step: StepRow, { output, cost = 0, next, error = null }: Ended) {
@@ -72,9 +72,13 @@ export function createOutcomes({ clock, audit, events, jobs }: Deps) {
   }
 
   /** Has a worker continue the run from where it stands. */
-  async function goOn(tx: Tx, { id, owner, turn }: RunRow, runAt?: number): Promise<void> {
-    const when = runAt === undefined ? {} : { runAt }
-    await jobs.enqueue(tx, RUN_JOB, { owner, payload: { run: id, turn }, uniqueKey: `${id} ${turn}`, ...when })
+  async function goOn(tx: Tx, run: RunRow, runAt?: number): Promise<void> {
+    await jobs.enqueue(tx, RUN_JOB, jobOf(run, runAt))
+  }
+
+  async function goOnAll(tx: Tx, runs: readonly RunRow[]): Promise<void> {
+    const all = runs.map((run) => jobOf(run))
+    await jobs.enqueueAll(tx, RUN_JOB, all)
   }
 
   /** Ends a run: its state, the event and the record. */
@@ -116,3 +120,10 @@ export function createOutcomes({ clock, audit, events, jobs }: Deps) {
     return moved
   }
 }
+
+const jobOf = ({ id, owner, turn }: RunRow, runAt?: number) => ({
+  owner,
+  payload: { run: id, turn },
+  uniqueKey: `${id} ${turn}`,
+  ...(runAt === undefined ? {} : { runAt }),
+})

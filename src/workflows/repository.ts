@@ -1,9 +1,9 @@
-import { and, asc, eq, inArray, isNotNull, lt, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNotNull, lt, lte, type Placeholder, type SQL, sql } from 'drizzle-orm'
 import type { CanvasId } from '../canvases/schema'
 import type { OwnerScope } from '../kernel/caller'
 import { pagesBy } from '../kernel/keyset'
 import type { Page } from '../kernel/page'
-import { command, counted, type Reader, type Tx } from '../kernel/store'
+import { command, counted, insertAll, type Reader, rowsIn, type Tx, unlocked } from '../kernel/store'
 import type { RunQuery, WorkflowId, WorkflowRunId } from './schema'
 import { type RunRow, type StepRow, type WorkflowRow, workflowRuns, workflowSteps, workflows } from './table'
 
@@ -40,30 +40,33 @@ const inserted = counted<RunRow>()((tx, p) =>
     .onConflictDoNothing({ target: tx.of(workflowRuns).once }),
 )
 
-const locked = command<{ id: WorkflowId; owner: OwnerScope }>()((tx, p) => {
-  const t = tx.of(workflows)
-  return tx
-    .update(t)
-    .set({ name: sql`${t.name}` })
-    .where(and(eq(t.id, p.id), eq(t.owner, p.owner)))
-    .returning()
-})
+/** A list of ids as one parameter. */
+const asList = (ids: readonly string[]): string => JSON.stringify(ids.map((id) => ({ id })))
 
-const planned = command<{ id: WorkflowId; at: number | null }>()((tx, p) => {
+const amongThese = (tx: Tx, list: Placeholder): SQL =>
+  sql`${tx.of(workflows).id} in (select id from ${rowsIn(tx, list, { id: 'text' })})`
+
+const planned = command<{ list: string; at: number | null }>()((tx, p) => {
   const t = tx.of(workflows)
   return tx
     .update(t)
     .set({ next_run_at: sql`${p.at}` })
-    .where(eq(t.id, p.id))
+    .where(amongThese(tx, p.list))
 })
 
-const ran = command<{ id: WorkflowId; at: number }>()((tx, p) => {
+const ran = command<{ list: string; at: number }>()((tx, p) => {
   const t = tx.of(workflows)
   return tx
     .update(t)
     .set({ last_run_at: sql`${p.at}` })
-    .where(eq(t.id, p.id))
+    .where(amongThese(tx, p.list))
 })
+
+/** Schedules that wait for their time. */
+const waits = (db: Reader): SQL => {
+  const t = db.of(workflows)
+  return and(eq(t.enabled, true), isNotNull(t.next_run_at))!
+}
 
 /** Rows of runs and their steps, and what runs read of workflows. */
 export const runRepository = {
@@ -81,18 +84,41 @@ export const runRepository = {
     return (await db.select().from(table).where(one).limit(1))[0]
   },
 
-  /** The same, locked until the transaction commits. */
-  async workflowLocked(tx: Tx, owner: OwnerScope, id: WorkflowId): Promise<WorkflowRow | undefined> {
-    return (await locked(tx, { id, owner }))[0] as WorkflowRow | undefined
+  /** When the next schedule is due; null when there is none. */
+  async soonestDue(db: Reader): Promise<number | null> {
+    const t = db.of(workflows)
+    const first = db.select({ at: t.next_run_at }).from(t).where(waits(db)).orderBy(t.next_run_at).limit(1)
+    return (await first)[0]?.at ?? null
   },
 
-  ran: async (tx: Tx, id: WorkflowId, at: number): Promise<void> => void (await ran(tx, { id, at })),
+  /** Schedules that are due, the longest overdue first. */
+  due(db: Reader, now: number, limit: number): Promise<Pick<WorkflowRow, 'id' | 'owner'>[]> {
+    const t = db.of(workflows)
+    const found = db.select({ id: t.id, owner: t.owner }).from(t)
+    return found
+      .where(and(waits(db), lte(t.next_run_at, now)))
+      .orderBy(t.next_run_at)
+      .limit(limit)
+  },
 
-  /** When its schedule comes next. */
-  plan: async (tx: Tx, id: WorkflowId, at: number | null): Promise<void> => void (await planned(tx, { id, at })),
+  /** Those of these that are due, locked until the commit. Left out is what another transaction has. */
+  async lockDue(tx: Tx, ids: readonly WorkflowId[], now: number): Promise<WorkflowRow[]> {
+    const t = tx.of(workflows)
+    const found = tx.select().from(t)
+    return unlocked(tx, found.where(and(inArray(t.id, [...ids]), waits(tx), lte(t.next_run_at, now))))
+  },
+
+  ran: async (tx: Tx, ids: readonly WorkflowId[], at: number): Promise<void> =>
+    void (await ran(tx, { list: asList(ids), at })),
+
+  /** When schedules come next. */
+  plan: async (tx: Tx, ids: readonly WorkflowId[], at: number | null): Promise<void> =>
+    void (await planned(tx, { list: asList(ids), at })),
 
   /** False when another try of the same request has begun it. */
   insert: async (tx: Tx, row: RunRow): Promise<boolean> => (await inserted(tx, row)) === 1,
+
+  insertAll: (tx: Tx, runs: readonly RunRow[]): Promise<void> => insertAll(tx, tx.of(workflowRuns), runs, inserted),
 
   async byOnce(db: Reader, owner: OwnerScope, once: string): Promise<RunRow | undefined> {
     const table = db.of(workflowRuns)

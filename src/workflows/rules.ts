@@ -1,6 +1,5 @@
 /** The kind of job that carries runs; stored in rows. */
 export const RUN_JOB = { name: 'workflow.run' } as const
-export const SCHEDULE_JOB = { name: 'workflow.schedule' } as const
 
 /** Most steps one run may take, loops included (contract 10). */
 export const MOST_EXECUTED = 200

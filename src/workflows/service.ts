@@ -21,7 +21,7 @@ import { assertSteps, assertTrigger, nextOf } from './review'
 import { KEPT_MS, WAIT_MS } from './rules'
 import { pageOfRuns } from './run-page'
 import { type NewRun, type NewWorkflow, type RunQuery, type RunReply, type Verdict, WorkflowRunId } from './schema'
-import { behalfIn, createStart } from './start'
+import { behalfIn, createStart, createStartAll } from './start'
 import { createSteps, type StepDeps } from './steps'
 import type { RunRow, WorkflowRow } from './table'
 import { createTriggers } from './triggers'
@@ -36,6 +36,7 @@ type Deps = StepDeps & {
   fanOut: Parameters<typeof createTriggers>[0]['fanOut'] & StepDeps['fanOut']
   events: Parameters<typeof createOutcomes>[0]['events']
   zoneOf: Parameters<typeof createTriggers>[0]['zoneOf']
+  onError: Parameters<typeof createTriggers>[0]['onError']
   workflowSettings: Values<typeof workflowSettings>
 }
 
@@ -52,7 +53,7 @@ export function createWorkflows(deps: Deps) {
   const outcomes = createOutcomes(deps)
   const waiting = createWaiting(deps)
   const start = createStart({ clock, outcomes })
-  const triggers = createTriggers({ ...deps, start })
+  const triggers = createTriggers({ ...deps, start, startAll: createStartAll({ clock, outcomes }) })
   const workflows = createResource(resources, workflow, {
     most: deps.workflowSettings.maxWorkflows,
     read,

@@ -19,41 +19,61 @@ export type Started = {
 /** Idempotency-Keys are remembered for a day (contract 1.7). */
 const DAY_MS = 86_400_000
 
+type Deps = { clock: Clock; outcomes: Pick<Outcomes, 'goOn' | 'goOnAll'> }
+
 /** Begins a run, in the transaction of what causes it. Null when another try of the same request has begun it. */
 export const createStart =
-  ({ clock, outcomes }: { clock: Clock; outcomes: Pick<Outcomes, 'goOn'> }) =>
+  ({ clock, outcomes }: Deps) =>
   async (tx: Tx, workflow: WorkflowRow, started: Started): Promise<RunRow | null> => {
     const now = clock.now()
-    const { trigger, data, behalf, depth = 0, once = null, stepwise = false } = started
-    if (once !== null) await rows.forgetOnce(tx, once, now - DAY_MS)
-    const run: RunRow = {
-      id: WorkflowRunId.create(),
-      owner: workflow.owner,
-      workflow_id: workflow.id,
-      name: workflow.name,
-      ...behalf,
-      steps: withPrompt(workflow.steps, data),
-      trigger_type: trigger,
-      trigger_data: data,
-      depth,
-      status: 'running',
-      next: 0,
-      executed: 0,
-      turn: 0,
-      stepwise,
-      pause: null,
-      warnings: [],
-      error: null,
-      output: null,
-      once,
-      created_at: now,
-      completed_at: null,
-    }
+    if (started.once) await rows.forgetOnce(tx, started.once, now - DAY_MS)
+    const run = runOf(workflow, started, now)
     if (!(await rows.insert(tx, run))) return null
-    await rows.ran(tx, workflow.id, now)
+    await rows.ran(tx, [workflow.id], now)
     await outcomes.goOn(tx, run)
     return run
   }
+
+/** Begins many, none of which was asked for by a request. */
+export const createStartAll =
+  ({ clock, outcomes }: Deps) =>
+  async (tx: Tx, some: readonly { workflow: WorkflowRow; started: Started }[]): Promise<void> => {
+    if (!some.length) return
+    const now = clock.now()
+    const runs = some.map(({ workflow, started }) => runOf(workflow, started, now))
+    await rows.insertAll(tx, runs)
+    const ids = some.map(({ workflow }) => workflow.id)
+    await rows.ran(tx, ids, now)
+    await outcomes.goOnAll(tx, runs)
+  }
+
+const runOf = (
+  workflow: WorkflowRow,
+  { trigger, data, behalf, depth = 0, once = null, stepwise = false }: Started,
+  now: number,
+): RunRow => ({
+  id: WorkflowRunId.create(),
+  owner: workflow.owner,
+  workflow_id: workflow.id,
+  name: workflow.name,
+  ...behalf,
+  steps: withPrompt(workflow.steps, data),
+  trigger_type: trigger,
+  trigger_data: data,
+  depth,
+  status: 'running',
+  next: 0,
+  executed: 0,
+  turn: 0,
+  stepwise,
+  pause: null,
+  warnings: [],
+  error: null,
+  output: null,
+  once,
+  created_at: now,
+  completed_at: null,
+})
 
 /** `triggerData.overridePrompt` takes the place of the first prompt (contract 10). */
 function withPrompt(steps: WorkflowRow['steps'], data: unknown): WorkflowRow['steps'] {
@@ -71,3 +91,4 @@ export const behalfIn = ({ user_id, api_key_id, active_org_id }: WorkflowRow): B
 })
 
 export type StartRun = ReturnType<typeof createStart>
+export type StartAll = ReturnType<typeof createStartAll>

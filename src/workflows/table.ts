@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import type { CanvasId } from '../canvases/schema'
 import type { OwnerScope } from '../kernel/caller'
 import type { KeyId, OrgId, UserId } from '../kernel/ids'
@@ -26,6 +27,7 @@ export const workflows = defineTable((k) =>
       k.uniqueIndex('workflows_of_canvas').on(t.canvas_id),
       ...ownedIndexes(k, 'workflows', t),
       k.index('workflows_by_trigger').on(t.trigger_type, t.owner),
+      k.index('workflows_due').on(t.next_run_at).where(sql`${t.next_run_at} is not null`),
     ],
   ),
 )

@@ -103,7 +103,7 @@ export async function runCrowd(app: OpenApp, place: Place, receivers: Receivers,
   }
 }
 
-async function addOwner(app: OpenApp, n: number): Promise<Owner> {
+export async function addOwner(app: OpenApp, n: number): Promise<Owner> {
   const { store, orgs, keys } = app.container
   const caller = { type: 'operator', role: 'admin', name: 'crowd', transport: 'local', reason: null } as const
   const call = { caller, requestId: 'req_crowd', route: 'CROWD /', signal: new AbortController().signal }
@@ -116,7 +116,7 @@ async function addOwner(app: OpenApp, n: number): Promise<Owner> {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
-async function send(app: OpenApp, key: string, path: string, body: object): Promise<any> {
+export async function send(app: OpenApp, key: string, path: string, body: object): Promise<any> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const request = new Request(`http://localhost/api/v1/${path}`, {
     method: 'POST',

@@ -37,7 +37,7 @@ test(
     for (let tick = 1; tick <= TICKS; tick++) {
       clock.advance(Date.parse('2026-03-01T00:00:00.000Z') + tick * 5 * MINUTE + LATE_MS - clock.now())
       const began = performance.now()
-      await jobs.runDue('workflow.schedule')
+      await jobs.runDue('workflow.schedules')
       tookMs += performance.now() - began
     }
     for (const { by, id } of isLong ? made.filter((_, at) => at % 100 === 0) : made) {
