@@ -64,7 +64,6 @@ export function createJobs(deps: JobsDeps) {
     cancel,
     /** Keeps an object for the tries of a job that is put in line in the same unit. */
     keepFor: memory.keep,
-    /** Puts something else in the place of what a job was given, in the unit of its end. */
     /** Starts the work of this process; stopping it aborts the signals of its runs, and waits for them. */
     start: (): Loop => worker.start(),
     runDue: worker.runDue,
@@ -83,11 +82,7 @@ export function createJobs(deps: JobsDeps) {
   }
 
   /** Adds a job in the transaction of what causes it. Null when an open one has its unique key. */
-  async function enqueue<Payload extends Stored>(
-    tx: Tx,
-    kind: Named,
-    job: NewJob<Payload>,
-  ): Promise<JobId | null> {
+  async function enqueue<Payload extends Stored>(tx: Tx, kind: Named, job: NewJob<Payload>): Promise<JobId | null> {
     const [row] = await rowsOf(tx, kind, [job])
     if (!(await rows.insert(tx, row!))) return null
     tx.afterCommit(worker.wake)
@@ -95,7 +90,11 @@ export function createJobs(deps: JobsDeps) {
   }
 
   /** Adds many at once; those of which an open one has the unique key are left out. */
-  async function enqueueAll<Payload extends Stored>(tx: Tx, kind: Named, some: readonly NewJob<Payload>[]): Promise<void> {
+  async function enqueueAll<Payload extends Stored>(
+    tx: Tx,
+    kind: Named,
+    some: readonly NewJob<Payload>[],
+  ): Promise<void> {
     await rows.insertAll(tx, await rowsOf(tx, kind, some))
     tx.afterCommit(worker.wake)
   }
@@ -103,32 +102,34 @@ export function createJobs(deps: JobsDeps) {
   async function rowsOf(tx: Tx, kind: Named, some: readonly NewJob<Stored>[]): Promise<JobRow[]> {
     const now = clock.now()
     const linedUpAt = kind.shown === undefined ? null : await servingTime(tx)
-    const made = some.map(({ id = JobId.create(), uniqueKey = null, keyId = null, ...job }): JobRow => ({
-      id,
-      kind: kind.name,
-      fair_key: job.fairKey ?? job.owner ?? '',
-      type: kind.shown ?? null,
-      state: 'queued',
-      owner: job.owner,
-      key_id: keyId,
-      unique_key: uniqueKey,
-      payload: job.payload,
-      turn: null,
-      run_at: job.runAt !== undefined && job.runAt > now ? job.runAt : null,
-      again_at: null,
-      lease_until: null,
-      fence: 0,
-      node: null,
-      attempts: 0,
-      progress: 0,
-      stage: null,
-      result: null,
-      error: null,
-      created_at: now,
-      started_at: null,
-      completed_at: null,
-      lined_up_at: linedUpAt,
-    }))
+    const made = some.map(
+      ({ id = JobId.create(), uniqueKey = null, keyId = null, ...job }): JobRow => ({
+        id,
+        kind: kind.name,
+        fair_key: job.fairKey ?? job.owner ?? '',
+        type: kind.shown ?? null,
+        state: 'queued',
+        owner: job.owner,
+        key_id: keyId,
+        unique_key: uniqueKey,
+        payload: job.payload,
+        turn: null,
+        run_at: job.runAt !== undefined && job.runAt > now ? job.runAt : null,
+        again_at: null,
+        lease_until: null,
+        fence: 0,
+        node: null,
+        attempts: 0,
+        progress: 0,
+        stage: null,
+        result: null,
+        error: null,
+        created_at: now,
+        started_at: null,
+        completed_at: null,
+        lined_up_at: linedUpAt,
+      }),
+    )
     const inLine = made.filter((row) => row.run_at === null)
     const turns = inLine.length ? await rows.nextTurns(tx, inLine) : []
     for (const [at, row] of inLine.entries()) row.turn = turns[at]!

@@ -56,7 +56,9 @@ export const turns = query<{ list: string }, Tx>()((tx, p) => {
     .select({
       kind: sql<string>`given.kind`.as('kind'),
       fair_key: sql<string>`given.fair_key`.as('fair_key'),
-      own: sql<number | null>`(select max(${t.turn}) from ${t} where ${inLine} and ${t.fair_key} = given.fair_key)`.as('own'),
+      own: sql<number | null>`(select max(${t.turn}) from ${t} where ${inLine} and ${t.fair_key} = given.fair_key)`.as(
+        'own',
+      ),
       front: sql<number | null>`(select min(${t.turn}) from ${t} where ${inLine})`.as('front'),
     })
     .from(rowsIn(tx, p.list, { kind: 'text', fair_key: 'text' }))

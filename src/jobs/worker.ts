@@ -163,7 +163,8 @@ export function createWorker(
     }
     const claimed = await rows.claim(tx, begun, { node, now, until: now + leaseMs })
     if (!kind.shown) return claimed
-    for (const { id, attempts } of claimed) await steps.add(tx, id, { what: 'begun', attempt: attempts, detail: node, now })
+    for (const { id, attempts } of claimed)
+      await steps.add(tx, id, { what: 'begun', attempt: attempts, detail: node, now })
     return claimed
   }
 }

@@ -76,7 +76,7 @@ export function registerRuns({ store, clock, jobs, unattended, outcomes, steps, 
     if (!row || row.turn !== turn) return null
     if (row.status !== 'paused') return row.status === 'running' ? row : null
     return store.write(async (tx) => {
-      const waiting = (await rows.steps(tx, [id])).at(-1)!
+      const waiting = (await rows.stepsOf(tx, id)).at(-1)!
       const { kind, onTimeout } = row.pause!
       if (kind === 'step') return outcomes.end(tx, row, { status: 'failed', error: 'Nobody had it go on in time.' })
       if (kind === 'delay') return outcomes.stepEnded(tx, row, waiting, { output: {} })
@@ -94,7 +94,7 @@ export function registerRuns({ store, clock, jobs, unattended, outcomes, steps, 
     if (!caller) return fail(row, 'The key or account it runs as has no access any more.')
     const at = row.next!
     const begun = begin(row, at)
-    const done = await rows.steps(store.read, [row.id])
+    const done = await rows.stepsOf(store.read, row.id)
     let kept: RunRow | null = null
     const keep = async (tx: Tx, result: Done): Promise<void> => {
       kept = await outcomes.stepEnded(tx, row, begun, bounded(result, done))

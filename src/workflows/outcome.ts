@@ -90,7 +90,7 @@ export function createOutcomes({ clock, audit, events, jobs }: Deps) {
     const completed_at = clock.now()
     const ended = await moveTo(tx, run, { ...change, next: null, pause: null, completed_at })
     const done = ended.status === 'completed'
-    const steps = await rows.steps(tx, [run.id])
+    const steps = await rows.stepsOf(tx, run.id)
     const data = {
       workflow_id: run.workflow_id,
       run_id: run.id,

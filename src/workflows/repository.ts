@@ -1,66 +1,14 @@
-import { and, asc, eq, inArray, isNotNull, lt, lte, type Placeholder, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNotNull, lt, lte, type SQL } from 'drizzle-orm'
 import type { CanvasId } from '../canvases/schema'
 import type { OwnerScope } from '../kernel/caller'
 import { pagesBy } from '../kernel/keyset'
 import type { Page } from '../kernel/page'
-import { command, counted, insertAll, type Reader, rowsIn, type Tx, unlocked } from '../kernel/store'
+import { insertAll, type Reader, type Tx, unlocked } from '../kernel/store'
 import type { RunQuery, WorkflowId, WorkflowRunId } from './schema'
+import { advanced, asList, inserted, type Moved, movable, planned, ran, runFound, stepPut, stepsOf } from './statements'
 import { type RunRow, type StepRow, type WorkflowRow, workflowRuns, workflowSteps, workflows } from './table'
 
 const newestFirst = pagesBy(workflowRuns, 'created_at')
-
-const inserted = counted<RunRow>()((tx, p) =>
-  tx
-    .insert(tx.of(workflowRuns))
-    .values({
-      id: p.id,
-      owner: p.owner,
-      workflow_id: p.workflow_id,
-      name: p.name,
-      user_id: p.user_id,
-      api_key_id: p.api_key_id,
-      active_org_id: p.active_org_id,
-      steps: p.steps,
-      trigger_type: p.trigger_type,
-      trigger_data: p.trigger_data,
-      depth: p.depth,
-      status: p.status,
-      next: p.next,
-      executed: p.executed,
-      turn: p.turn,
-      stepwise: p.stepwise,
-      pause: p.pause,
-      warnings: p.warnings,
-      error: p.error,
-      output: p.output,
-      once: p.once,
-      created_at: p.created_at,
-      completed_at: p.completed_at,
-    } satisfies Record<keyof RunRow, unknown>)
-    .onConflictDoNothing({ target: tx.of(workflowRuns).once }),
-)
-
-/** A list of ids as one parameter. */
-const asList = (ids: readonly string[]): string => JSON.stringify(ids.map((id) => ({ id })))
-
-const amongThese = (tx: Tx, list: Placeholder): SQL =>
-  sql`${tx.of(workflows).id} in (select id from ${rowsIn(tx, list, { id: 'text' })})`
-
-const planned = command<{ list: string; at: number | null }>()((tx, p) => {
-  const t = tx.of(workflows)
-  return tx
-    .update(t)
-    .set({ next_run_at: sql`${p.at}` })
-    .where(amongThese(tx, p.list))
-})
-
-const ran = command<{ list: string; at: number }>()((tx, p) => {
-  const t = tx.of(workflows)
-  return tx
-    .update(t)
-    .set({ last_run_at: sql`${p.at}` })
-    .where(amongThese(tx, p.list))
-})
 
 /** Schedules that wait for their time. */
 const waits = (db: Reader): SQL => {
@@ -135,10 +83,7 @@ export const runRepository = {
       .where(and(eq(table.once, once), lt(table.created_at, before)))
   },
 
-  async find(db: Reader, id: WorkflowRunId): Promise<RunRow | undefined> {
-    const table = db.of(workflowRuns)
-    return (await db.select().from(table).where(eq(table.id, id)).limit(1))[0]
-  },
+  find: async (db: Reader, id: WorkflowRunId): Promise<RunRow | undefined> => (await runFound(db, { id }))[0],
 
   list(db: Reader, workflowId: WorkflowId, { status, ...wanted }: RunQuery): Promise<Page<RunRow>> {
     const table = db.of(workflowRuns)
@@ -147,10 +92,10 @@ export const runRepository = {
   },
 
   /** Changes a run only where it still stands as it was read. Undefined when it does not. */
-  async advance(tx: Tx, { id, turn, executed, status }: RunRow, change: Partial<RunRow>): Promise<RunRow | undefined> {
-    const table = tx.of(workflowRuns)
-    const same = and(eq(table.id, id), eq(table.turn, turn), eq(table.executed, executed), eq(table.status, status))
-    return (await tx.update(table).set(change).where(same).returning())[0]
+  async advance(tx: Tx, run: RunRow, change: Partial<Moved>): Promise<RunRow | undefined> {
+    const { id, turn, executed, status } = run
+    const stood = { at_turn: turn, at_executed: executed, at_status: status }
+    return (await advanced(tx, { ...movable(run), ...change, id, ...stood }))[0] as RunRow | undefined
   },
 
   /** Runs of a workflow that have not ended. */
@@ -164,13 +109,10 @@ export const runRepository = {
   },
 
   /** A step is written when it pauses and when it ends. */
-  async putStep(tx: Tx, row: StepRow): Promise<void> {
-    const table = tx.of(workflowSteps)
-    await tx
-      .insert(table)
-      .values(row)
-      .onConflictDoUpdate({ target: [table.run_id, table.seq], set: row })
-  },
+  putStep: async (tx: Tx, row: StepRow): Promise<void> => void (await stepPut(tx, row)),
+
+  /** Those of one run, in the order they ran. */
+  stepsOf: (db: Reader, id: WorkflowRunId): Promise<StepRow[]> => stepsOf(db, { id }),
 
   /** In the order they ran. */
   async steps(db: Reader, ids: readonly WorkflowRunId[]): Promise<StepRow[]> {

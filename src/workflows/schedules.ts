@@ -52,7 +52,7 @@ export function createSchedules({ store, clock, jobs, startAll, zoneOf, onError 
     try {
       await store.write((tx) => startLocked(tx, ids))
     } catch (error) {
-      if (error instanceof AppError) throw error
+      if (error instanceof AppError && error.code === 'storage_unavailable') throw error
       if (ids.length > 1) {
         for (const id of ids) await startSome([id])
         return
@@ -79,7 +79,11 @@ export function createSchedules({ store, clock, jobs, startAll, zoneOf, onError 
   }
 
   /** Many have the same time, and few people have many. */
-  async function nextTimes(tx: Tx, due: readonly WorkflowRow[], after: number): Promise<Map<WorkflowId, number | null>> {
+  async function nextTimes(
+    tx: Tx,
+    due: readonly WorkflowRow[],
+    after: number,
+  ): Promise<Map<WorkflowId, number | null>> {
     const zones = new Map<UserId, string>()
     const times = new Map<string, number | null>()
     const next = new Map<WorkflowId, number | null>()

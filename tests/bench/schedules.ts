@@ -69,7 +69,9 @@ async function measure(dueAt: number): Promise<void> {
   const last = (column: typeof t.created_at | typeof t.completed_at) =>
     store.read.select({ at: sql<number>`max(${column})`.mapWith(Number) }).from(t)
   const [[made], [done]] = [await last(t.created_at), await last(t.completed_at)]
-  const distinct = await store.read.select({ count: sql<number>`count(distinct ${t.workflow_id})`.mapWith(Number) }).from(t)
+  const distinct = await store.read
+    .select({ count: sql<number>`count(distinct ${t.workflow_id})`.mapWith(Number) })
+    .from(t)
   const late = (at: number) => `${((at - dueAt) / 1_000).toFixed(2)} s`
   print(
     `${store.dialect}: ${distinct[0]!.count} of ${schedules} schedules ran; the last run was made ${late(made!.at)} late ` +

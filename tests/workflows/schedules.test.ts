@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { workflows } from '../../src/workflows/table'
 import { fakeClock } from '../support/clock'
 import { isLong } from '../support/long'
 import { postgresUrl } from '../support/store'
@@ -51,3 +53,38 @@ test(
   },
   PATIENCE_MS,
 )
+
+test('a schedule that cannot start holds up no other, and is tried again', async () => {
+  const { store } = world.app.container
+  const ada = await world.person()
+  const flow = {
+    triggerType: 'schedule',
+    triggerConfig: { cron: '0 6 * * *', timezone: 'UTC' },
+    steps: [{ type: 'transform', name: 'a', config: { template: 'x' } }],
+  }
+  const made = async (name: string) => (await ada.send('POST', 'workflows', { ...flow, name })).body.workflow.id
+  const [first, broken, last] = [await made('First'), await made('Broken'), await made('Last')]
+  const rewrite = (cron: string) =>
+    store.write(async (tx) => {
+      const t = tx.of(workflows)
+      await tx
+        .update(t)
+        .set({ trigger_config: { cron, timezone: 'UTC' } })
+        .where(eq(t.id, broken))
+    })
+  const times = async (id: string) =>
+    (await ada.send('GET', `workflows/${id}/runs`)).body.runs.map(
+      ({ triggerData }: { triggerData: { scheduledFor: string } }) => triggerData.scheduledFor,
+    )
+  // No request stores such a schedule.
+  await rewrite('never')
+  clock.advance(Date.parse('2026-03-01T06:00:00.000Z') - clock.now())
+  await jobs.runDue('workflow.schedules')
+  for (const id of [first, last]) expect(await times(id)).toEqual(['2026-03-01T06:00:00.000Z'])
+  expect(await times(broken)).toEqual([])
+  await rewrite('0 6 * * *')
+  clock.advance(60_000)
+  await jobs.runDue('workflow.schedules')
+  expect(await times(broken)).toEqual(['2026-03-01T06:01:00.000Z'])
+  expect((await ada.send('GET', `workflows/${broken}`)).body.workflow.nextRunAt).toBe('2026-03-02T06:00:00.000Z')
+})
