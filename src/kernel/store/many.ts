@@ -2,6 +2,8 @@ import { getTableColumns, type Placeholder, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Reader, Tx } from './store'
 
+const TYPES = { text: sql`text`, bigint: sql`bigint` }
+
 /**
  * Objects of JSON in one parameter as the table `given`, with these members as its columns: a statement that is built
  * once serves however many there are.
@@ -10,14 +12,14 @@ import type { Reader, Tx } from './store'
  *       db.select({ id: t.id }).from(t).where(sql`${t.id} in (select id from ${rowsIn(db, p.list, { id: 'text' })})`))
  *     await found(store.read, { list: JSON.stringify([{ id }]) })
  */
-export function rowsIn(db: Reader, list: Placeholder, columns: Record<string, 'text' | 'bigint'>): SQL {
+export function rowsIn(db: Reader, list: Placeholder, columns: Record<string, keyof typeof TYPES>): SQL {
   const names = Object.entries(columns)
   if (db.dialect === 'postgres') {
-    const typed = names.map(([name, type]) => sql`${sql.identifier(name)} ${sql.raw(type)}`)
+    const typed = names.map(([name, type]) => sql`${sql.identifier(name)} ${TYPES[type]}`)
     // As a text first: the driver would make JSON of it once more.
     return sql`json_to_recordset(${list}::text::json) as given(${sql.join(typed, sql`, `)})`
   }
-  const taken = names.map(([name]) => sql`json_extract(value, ${sql.raw(`'$.${name}'`)}) as ${sql.identifier(name)}`)
+  const taken = names.map(([name]) => sql`json_extract(value, ${`$.${name}`}) as ${sql.identifier(name)}`)
   return sql`(select ${sql.join(taken, sql`, `)} from json_each(${list})) as given`
 }
 
