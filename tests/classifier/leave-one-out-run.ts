@@ -14,20 +14,27 @@ import {
   writersPrompts,
 } from '../../src/classifier/training/leave-one-out'
 import { DEFAULT_FLOOR } from '../../src/routing-preferences/schema'
-import { calibrationError, right, share } from './evaluate'
+import { calibrationError, share } from './evaluate'
 
+type Judged = { got: string; label: string; hard: boolean }
 type Answer = Omit<LeftOut, 'got'> & { got: string; confidence: number }
 
 const [, clearSignals] = createClassifier().stages
 const prompts = writersPrompts()
 const writers = writersOf(prompts)
-say('the model alone, by how many other writers it learned from (a third of the writers left out at a time)')
-for (const most of [3, 6, 9, 12]) {
-  const thirds = [0, 1, 2].map((third) => writers.filter((_, at) => at % 3 === third))
-  const all = thirds.flatMap((some) => leaveOut(prompts, unnamedPrompts(), some, most))
-  const [easy, hard] = [false, true].map((wanted) => all.filter((one) => one.hard === wanted))
-  const rightly = [all, easy!, hard!].map((some) => percent(share(some, ({ got, label }) => got === label)))
-  say(`${most}: ${rightly[0]}; easy ${rightly[1]}, hard ${rightly[2]}`)
+say('the model alone, by how many other writers it learned from (parts of the writers are left out at a time)')
+for (const { most, parts } of [
+  { most: 3, parts: 3 },
+  { most: 6, parts: 3 },
+  { most: 9, parts: 3 },
+  { most: 12, parts: 3 },
+  { most: 14, parts: 5 },
+  { most: 16, parts: 9 },
+]) {
+  const all = Array.from({ length: parts }, (_, part) => writers.filter((_, at) => at % parts === part)).flatMap(
+    (some) => leaveOut(prompts, unnamedPrompts(), some, most),
+  )
+  say(`${most}: ${halves(all)}`)
 }
 
 const left = leaveEachOut(prompts, unnamedPrompts())
@@ -48,10 +55,9 @@ report('with the clear signals before it', staged)
 
 function report(title: string, all: readonly Answer[]): void {
   const byWriter = [...Map.groupBy(all, ({ writer }) => writer)]
-  const [easy, hard] = [false, true].map((wanted) => all.filter((one) => one.hard === wanted))
   const sure = all.filter(({ confidence }) => confidence >= DEFAULT_FLOOR)
   say(`\n${title}: ${all.length} prompts of ${byWriter.length} writers, each left out`)
-  say(`right               ${rightOf(all)}; easy ${rightOf(easy!)}, hard ${rightOf(hard!)}`)
+  say(`right               ${halves(all)}`)
   say(`above the floor     ${rightOf(sure)} right, ${percent(sure.length / all.length)} of all`)
   say(`calibration error   ${calibrationError(all).toFixed(3)}`)
   for (const [writer, own] of byWriter) {
@@ -60,8 +66,13 @@ function report(title: string, all: readonly Answer[]): void {
   for (const [mode, own] of Map.groupBy(all, ({ label }) => label)) say(`${mode.padEnd(20)}${rightOf(own)}`)
 }
 
-function rightOf(answers: readonly Answer[]): string {
-  return percent(share(answers, right))
+function halves(all: readonly Judged[]): string {
+  const [easy, hard] = [false, true].map((wanted) => all.filter((one) => one.hard === wanted))
+  return `${rightOf(all)}; easy ${rightOf(easy!)}, hard ${rightOf(hard!)}`
+}
+
+function rightOf(answers: readonly Judged[]): string {
+  return percent(share(answers, ({ got, label }) => got === label))
 }
 
 function percent(part: number): string {

@@ -1,10 +1,11 @@
 /**
- * Prints how well the guardrails do on texts of writers whom they never saw: personal data by kind, where names are found
- * by a model of the other writers, and attacks, found by the rules and by a model of the other writers.
+ * Prints how well the guardrails do on texts of writers whom they never saw: personal data by kind, where names and
+ * addresses are found by a model of the other writers, and attacks, found by the rules and by a model of the other writers.
  */
 import type { PersonalData } from '../../src/text'
 import { ENTITIES, type Entity, personalDataFinder, scanForInjection } from '../../src/text'
 import type { Model } from '../../src/text/model/model'
+import { KINDS } from '../../src/text/names/tagger'
 import { type Marked, writersTexts } from '../../src/text/names/training/learn-names'
 import { LABELS } from '../../src/text/verdicts/models'
 import { factsOf, fittedWeights } from '../../src/text/verdicts/training/fit-weights'
@@ -17,21 +18,22 @@ import {
 } from '../../src/text/verdicts/training/learn-attacks'
 import { linesOf } from '../../src/text/verdicts/training/lines'
 import { weigh } from '../../src/text/verdicts/weigh'
-import { namesLeftOut } from '../text/names-left-out'
+import { taggedLeftOut } from '../text/tagged-left-out'
 import { f1Of, sumOf, type Tally } from './evaluate'
 
 const USUAL_THRESHOLD = 0.8
 /** Kinds of the writers that the product calls otherwise. */
-const KINDS: Readonly<Record<string, Entity>> = { card: 'credit_card', national_id: 'ssn', ip: 'ip_address' }
+const CALLED: Readonly<Record<string, Entity>> = { card: 'credit_card', national_id: 'ssn', ip: 'ip_address' }
 
 const texts = writersTexts()
 const writers = [...new Set(texts.map(({ writer }) => writer))]
 const inspect = personalDataFinder(ENTITIES)
 say(`\npersonal data in ${texts.length} texts of ${writers.length} writers, each left out: F1, and from which to which`)
+const tagged = writers.map((writer) => taggedLeftOut(texts, writer))
 for (const entity of ENTITIES) {
-  const each = writers.map((writer) =>
-    entity === 'name'
-      ? namesLeftOut(texts, writer)
+  const each = writers.map((writer, at) =>
+    entity === 'name' || entity === 'address'
+      ? tagged[at]![entity]
       : tallyOf(
           entity,
           texts.filter((one) => one.writer === writer),
@@ -44,10 +46,11 @@ for (const entity of ENTITIES) {
   say(`${entity.padEnd(18)} ${f1Of(sumOf(each)).toFixed(3)}   ${all[0]!.toFixed(2)} to ${all.at(-1)!.toFixed(2)}`)
 }
 
-say('\nnames, by how many other writers the model learned from')
-for (const most of [2, 4, 6, 7]) {
-  const each = writers.map((writer) => namesLeftOut(texts, writer, most))
-  say(`${most}: ${f1Of(sumOf(each)).toFixed(3)}`)
+say('\nnames and addresses, by how many other writers the model learned from')
+for (const most of [2, 4, 6]) {
+  const each = writers.map((writer) => taggedLeftOut(texts, writer, most))
+  const [name, address] = KINDS.map((kind) => f1Of(sumOf(each.map((one) => one[kind]))).toFixed(3))
+  say(`${most}: ${name}, ${address}`)
 }
 
 const written = writtenTexts()
@@ -100,7 +103,7 @@ for (const [name, all] of Map.groupBy(seen, kindOf)) {
 function tallyOf(entity: Entity, own: readonly Marked[]): Tally {
   return sumOf(
     own.map(({ text, spans }) => {
-      const wanted = new Set(spans.filter(({ kind }) => (KINDS[kind] ?? kind) === entity).map(({ value }) => value))
+      const wanted = new Set(spans.filter(({ kind }) => (CALLED[kind] ?? kind) === entity).map(({ value }) => value))
       const got = new Set(
         inspect(text)
           .filter(isOf(entity))

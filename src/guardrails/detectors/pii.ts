@@ -17,7 +17,7 @@ const NAMES: Record<Entity, string> = {
 export const pii = defineGuardrail({
   id: 'pii',
   description:
-    'Personal data: e-mail addresses, phone and card numbers, national ids, IBANs and IP addresses, by form and check digit; on request postal addresses and names, which are recognised by words around them and often missed',
+    'Personal data: e-mail addresses, phone and card numbers, national ids, IBANs and IP addresses, by form and check digit; on request postal addresses and names, which are recognised by a local model and often missed',
   phases: ['input', 'output', 'tool_call', 'tool_result'],
   verdicts: ['block', 'redact', 'flag'],
   config: t.Object(

@@ -2,14 +2,16 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * Which words are given or family names somewhere: two tables of bits, one for each, that `training/known.ts` makes
- * from the lists of the `@faker-js/faker` package. A word that is none is taken for one in two of a hundred cases.
+ * Which words are given or family names somewhere, words for streets, or places: a table of bits for each, that
+ * `training/known-tables.ts` makes from the lists of the `@faker-js/faker` package. A word that is none is taken for
+ * one in two of a hundred cases.
  */
 export const KNOWN_FILE = join(import.meta.dir, 'training', 'known.bin')
 
 const BITS = 20
 /** Bytes of one table. */
 export const TABLE_BYTES = 2 ** BITS / 8
+export const TABLES = ['given', 'family', 'street', 'place'] as const
 
 let tables: Buffer | undefined
 
@@ -17,7 +19,7 @@ let tables: Buffer | undefined
 export function knownNames(): Buffer {
   if (tables) return tables
   const bytes = readFileSync(KNOWN_FILE)
-  if (bytes.length !== 2 * TABLE_BYTES) throw new Error(`${KNOWN_FILE} is not whole: ${bytes.length} bytes`)
+  if (bytes.length !== TABLES.length * TABLE_BYTES) throw new Error(`${KNOWN_FILE} is not whole: ${bytes.length} bytes`)
   tables = bytes
   return bytes
 }
@@ -26,20 +28,30 @@ export function knownNames(): Buffer {
 export const bitOf = (hash: number): number => hash >>> (32 - BITS)
 
 /** Whether a word, by its hash, is a given name (1), a family name (2), both (3) or neither (0). */
-export function knownAs(names: Buffer, hash: number): number {
+export const knownAs = (tables: Buffer, hash: number): number => bitsOf(tables, hash, 0)
+
+/** Whether a word, by its hash, is one for streets (1), a place (2), both (3) or neither (0). */
+export const placeAs = (tables: Buffer, hash: number): number => bitsOf(tables, hash, 2 * TABLE_BYTES)
+
+/** The word's bits in the table at `from` and the one behind it. */
+function bitsOf(tables: Buffer, hash: number, from: number): number {
   const bit = bitOf(hash)
   const mask = 1 << (bit & 7)
-  const at = bit >>> 3
-  return (names[at]! & mask ? 1 : 0) | (names[TABLE_BYTES + at]! & mask ? 2 : 0)
+  const at = from + (bit >>> 3)
+  return (tables[at]! & mask ? 1 : 0) | (tables[TABLE_BYTES + at]! & mask ? 2 : 0)
 }
 
 const ACCENTS = /[\u0300-\u036f]/g
+/** Scripts that write no accents, from here on or in ASCII, are spared the search for them. */
+const FIRST_EASTERN = 0x2e80
 const ASCII = /^\p{ASCII}*$/u
 
 /** A word in lower case without the accents of Latin, Greek and Cyrillic letters. */
 export const folded = (word: string): string => {
   const lower = word.toLowerCase()
-  return ASCII.test(lower) ? lower : lower.normalize('NFD').replace(ACCENTS, '').normalize('NFC')
+  return ASCII.test(lower) || lower.charCodeAt(0) >= FIRST_EASTERN
+    ? lower
+    : lower.normalize('NFD').replace(ACCENTS, '').normalize('NFC')
 }
 
 /** FNV-1a over the UTF-16 units of `text` from `from` to `to`, finished so that every bit depends on all units. */

@@ -1,15 +1,22 @@
 import { join } from 'node:path'
 import { type Model, readModel, type Shape } from '../model/model'
+import { remember } from '../remember'
 import type { TextSpan } from '../span'
 import { featuresOf, SLOTS, type Token, tokensOf } from './tokens'
 
-/** What a token is: no part of a name, its beginning, or more of it. */
-export const TAGS = ['outside', 'begins', 'goes on'] as const
-export const [OUTSIDE, BEGINS, GOES_ON] = [0, 1, 2] as const
-const KINDS = TAGS.length
+/** What the model finds. For each a token may begin one (an odd tag) or go on with it (the even tag behind). */
+export const KINDS = ['name', 'address'] as const
+export type Kind = (typeof KINDS)[number]
+export type Tagged = TextSpan & { kind: Kind }
+
+/** The tag of no kind; then two for each. */
+export const OUTSIDE = 0
+export const TAGS = 1 + 2 * KINDS.length
+export const beginsWith = (kind: Kind): number => 1 + 2 * KINDS.indexOf(kind)
+const isBeginning = (tag: number): boolean => tag % 2 === 1
 
 /** After the features' rows comes one for each tag that a token may have before it. */
-export const SHAPE: Shape = { slots: SLOTS + KINDS, classes: KINDS }
+export const SHAPE: Shape = { slots: SLOTS + TAGS, classes: TAGS }
 export const MODEL_FILE = join(import.meta.dir, 'training', 'names.bin')
 
 let model: Model | undefined
@@ -17,23 +24,35 @@ let model: Model | undefined
 /** Read with the first text or policy that needs it. Throws Error when the installation is broken. */
 const namesModel = (): Model => (model ??= readModel(MODEL_FILE, SHAPE))
 
-/** The names in a text, as a model sees them. Linear. */
-export function namesIn(text: string, by: Model = namesModel()): TextSpan[] {
+/** The names and addresses in a text, as a model sees them. Linear. */
+export function taggedIn(text: string, { rows, bias }: Model = namesModel()): Tagged[] {
   const tokens = tokensOf(text)
-  return spansOf(tokens, likeliestTags(by.rows, by.bias, featuresOf(tokens)))
+  return spansOf(tokens, likeliestTags(rows, bias, featuresOf(tokens)))
 }
 
-/** The stretches that begin with a tag `begins` and go on with `goes on`. */
-function spansOf(tokens: readonly Token[], tags: ArrayLike<number>): TextSpan[] {
-  const spans: { start: number; end: number }[] = []
+/** What the product's model finds of a kind. Cached for the last text, because several kinds are asked for in a row. */
+const lastTagged = remember((text) => taggedIn(text))
+export const found = (text: string, wanted: Kind): Tagged[] => lastTagged(text).filter(({ kind }) => kind === wanted)
+
+/** The stretches that begin with a tag of beginning and go on with the one behind it. */
+function spansOf(tokens: readonly Token[], tags: ArrayLike<number>): Tagged[] {
+  const spans: { start: number; end: number; kind: Kind }[] = []
   for (const [at, { start, end }] of tokens.entries()) {
-    if (tags[at] === BEGINS) spans.push({ start, end })
-    else if (tags[at] === GOES_ON) spans.at(-1)!.end = end
+    const tag = tags[at]!
+    if (isBeginning(tag)) spans.push({ start, end, kind: KINDS[(tag - 1) / 2]! })
+    else if (tag !== OUTSIDE) spans.at(-1)!.end = end
   }
   return spans
 }
 
 const NEVER = -1e9
+
+/** The tags that may stand before each: a kind only goes on where it began. */
+const BEFORE: readonly (readonly number[])[] = Array.from({ length: TAGS }, (_, tag) =>
+  Array.from({ length: TAGS }, (_, before) => before).filter(
+    (before) => tag === OUTSIDE || isBeginning(tag) || before === tag || before === tag - 1,
+  ),
+)
 
 /** The likeliest tags of a row of tokens, each judged with the one before it (Viterbi). `rows` are as of `SHAPE`. */
 export function likeliestTags(
@@ -42,38 +61,38 @@ export function likeliestTags(
   features: readonly Int32Array[],
 ): Uint8Array {
   const count = features.length
-  const from = new Uint8Array(count * KINDS)
-  let sums = [0, NEVER, NEVER]
+  const from = new Uint8Array(count * TAGS)
+  const own = new Float64Array(TAGS)
+  let sums = new Float64Array(TAGS).fill(NEVER)
+  let next = new Float64Array(TAGS)
+  sums[OUTSIDE] = 0
   for (let at = 0; at < count; at++) {
-    const own = ownScores(rows, bias, features[at]!)
-    const next = [NEVER, NEVER, NEVER]
-    for (let tag = 0; tag < KINDS; tag++) {
-      for (let before = 0; before < KINDS; before++) {
-        if (tag === GOES_ON && before === OUTSIDE) continue
-        const sum = sums[before]! + own[tag]! + rows[(SLOTS + before) * KINDS + tag]!
+    setScores(own, rows, bias, features[at]!)
+    for (let tag = 0; tag < TAGS; tag++) {
+      next[tag] = Number.NEGATIVE_INFINITY
+      for (const before of BEFORE[tag]!) {
+        const sum = sums[before]! + own[tag]! + rows[(SLOTS + before) * TAGS + tag]!
         if (sum <= next[tag]!) continue
         next[tag] = sum
-        from[at * KINDS + tag] = before
+        from[at * TAGS + tag] = before
       }
     }
-    sums = next
+    ;[sums, next] = [next, sums]
   }
   const tags = new Uint8Array(count)
   let tag = sums.indexOf(Math.max(...sums))
   for (let at = count - 1; at >= 0; at--) {
     tags[at] = tag
-    tag = from[at * KINDS + tag]!
+    tag = from[at * TAGS + tag]!
   }
   return tags
 }
 
-function ownScores(rows: ArrayLike<number>, bias: ArrayLike<number>, slots: Int32Array): [number, number, number] {
-  let [outside, begins, goesOn] = [bias[0]!, bias[1]!, bias[2]!]
+/** Writes the score of each tag for one token into `own`. */
+function setScores(own: Float64Array, rows: ArrayLike<number>, bias: ArrayLike<number>, slots: Int32Array): void {
+  for (let tag = 0; tag < TAGS; tag++) own[tag] = bias[tag]!
   for (let at = 0; at < slots.length; at++) {
-    const row = slots[at]! * KINDS
-    outside += rows[row]!
-    begins += rows[row + 1]!
-    goesOn += rows[row + 2]!
+    const row = slots[at]! * TAGS
+    for (let tag = 0; tag < TAGS; tag++) own[tag]! += rows[row + tag]!
   }
-  return [outside, begins, goesOn]
 }

@@ -1,8 +1,10 @@
-import { folded, hashOf, knownAs, knownNames } from './known'
+import { folded, hashOf, knownAs, knownNames, placeAs } from './known'
 
 /** What a token looks like: the kind of its first letter, and its case where there is one. A sign is its own look. */
 const LOOK = { none: 1, lower: 2, title: 3, upper: 4, initial: 5, mixed: 6, han: 7, hangul: 8, kana: 9, other: 10 }
 const DIGITS = 20
+/** Longer numbers look the same. */
+const MOST_DIGITS = 14
 const SIGN = 64
 
 export type Token = {
@@ -15,6 +17,8 @@ export type Token = {
   look: number
   /** What it is known as (`knownAs`); for Han and Hangul one bit for each of five stretches around it. */
   known: number
+  /** Whether it is a word for streets or a place (`placeAs`). */
+  place: number
   /** Whether something stands between it and the token before. */
   apart: boolean
 }
@@ -39,8 +43,10 @@ export function tokensOf(text: string): Token[] {
     const word = folded(own)
     const hash = hashOf(word)
     const look = lookOf(own)
-    tokens.push({ text: own, start, end: start + own.length, word, hash, look, known: 0, apart: start > end })
+    const place = placeAs(names, hash)
+    const apart = start > end
     end = start + own.length
+    tokens.push({ text: own, start, end, word, hash, look, known: 0, place, apart })
   }
   for (const [at, token] of tokens.entries()) {
     token.known = isSyllable(token.look) ? knownAround(names, tokens, at) : knownWord(names, token)
@@ -56,12 +62,14 @@ const isWord = ({ look }: Token): boolean => look >= LOOK.lower && look <= LOOK.
 export const isCapital = ({ look }: Token): boolean => look >= LOOK.title && look <= LOOK.mixed
 
 function lookOf(own: string): number {
-  if (own.charCodeAt(0) < 0x80 ? NUMBER.test(own) : false) return DIGITS + Math.min(5, own.length)
-  if (HAN.test(own)) return LOOK.han
-  if (HANGUL.test(own)) return LOOK.hangul
-  if (KANA.test(own)) return LOOK.kana
-  if (NUMBER.test(own)) return DIGITS + Math.min(5, own.length)
-  if (!LETTER.test(own)) return SIGN + own.charCodeAt(0)
+  const first = own.charCodeAt(0)
+  if (first > 0x7f) {
+    if (HAN.test(own)) return LOOK.han
+    if (HANGUL.test(own)) return LOOK.hangul
+    if (KANA.test(own)) return LOOK.kana
+  }
+  if (NUMBER.test(own)) return DIGITS + Math.min(MOST_DIGITS, own.length)
+  if (!LETTER.test(own)) return SIGN + first
   const lower = own.toLowerCase()
   const upper = own.toUpperCase()
   if (lower === upper) return LOOK.other
@@ -80,11 +88,12 @@ function knownWord(names: Buffer, { word, hash, look }: Token): number {
 
 /** Is the syllable a family name, the two or three from it on a name, and the two up to it a given name? */
 function knownAround(names: Buffer, tokens: readonly Token[], at: number): number {
-  const [before, own, next, afterNext] = [at - 1, at, at + 1, at + 2].map((place) => tokens[place]?.text ?? '')
-  const two = knownAs(names, hashOf(own! + next!))
+  const own = tokens[at]!.text
+  const withNext = own + (tokens[at + 1]?.text ?? '')
+  const two = knownAs(names, hashOf(withNext))
   const isFamily = knownAs(names, tokens[at]!.hash) & 2
-  const three = knownAs(names, hashOf(own! + next! + afterNext!)) & 1
-  const upToHere = knownAs(names, hashOf(before! + own!)) & 1
+  const three = knownAs(names, hashOf(withNext + (tokens[at + 2]?.text ?? ''))) & 1
+  const upToHere = knownAs(names, hashOf((tokens[at - 1]?.text ?? '') + own)) & 1
   return isFamily | (two << 2) | (three << 4) | (upToHere << 5)
 }
 
@@ -102,11 +111,44 @@ function slot(kind: number, a: number, b = 0, c = 0): number {
   return (sum ^ (sum >>> 13)) & (SLOTS - 1)
 }
 
-const EDGE: Token = { text: '', start: 0, end: 0, word: '^', hash: 94, look: LOOK.none, known: 0, apart: true }
+const EDGE: Token = {
+  text: '',
+  start: 0,
+  end: 0,
+  word: '^',
+  hash: 94,
+  look: LOOK.none,
+  known: 0,
+  place: 0,
+  apart: true,
+}
 const styleOf = ({ known, look }: Token): number => known * 0x20000 + look
 
+/** How near a number counts: a house number or a postal code stands a few words away. */
+const NUMBER_REACH = 6
+const CAPITAL_REACH = 4
+
+/** Whether there is a number before (1), here (4) or behind (2). */
+function numbersAround(tokens: readonly Token[], at: number): number {
+  let found = 0
+  for (let place = Math.max(0, at - NUMBER_REACH); place <= at + NUMBER_REACH && place < tokens.length; place++) {
+    const { look } = tokens[place]!
+    if (look >= DIGITS && look < SIGN) found |= place < at ? 1 : place > at ? 2 : 4
+  }
+  return found
+}
+
+/** Whether there is a word with a capital before (2) or behind (1). */
+function capitalsAround(tokens: readonly Token[], at: number): number {
+  let found = 0
+  for (let place = Math.max(0, at - CAPITAL_REACH); place <= at + CAPITAL_REACH && place < tokens.length; place++) {
+    if (place !== at && isCapital(tokens[place]!)) found |= place < at ? 2 : 1
+  }
+  return found
+}
+
 /**
- * The features of each token, as slots: the word, its letters and its look, what it is known as, and the same of two
+ * The features of each token, as slots: the word, its letters and its look, what it is known as, and the same of some
  * tokens on either side. The model is trained on these numbers, so a change here needs `bun run train`.
  */
 export function featuresOf(tokens: readonly Token[]): Int32Array[] {
@@ -116,8 +158,11 @@ export function featuresOf(tokens: readonly Token[]): Int32Array[] {
     const beforeThat = tokens[at - 2] ?? EDGE
     const next = tokens[at + 1] ?? EDGE
     const afterNext = tokens[at + 2] ?? EDGE
-    const { hash, look, word } = token
+    const last = tokens[at - 3] ?? EDGE
+    const third = tokens[at + 3] ?? EDGE
+    const { hash, look, word, place } = token
     const style = styleOf(token)
+    const numbers = numbersAround(tokens, at)
     const begins = before === EDGE || BREAK.has(before.text) ? 1 : 0
     const features = [
       slot(1, hash),
@@ -139,6 +184,15 @@ export function featuresOf(tokens: readonly Token[]): Int32Array[] {
       slot(17, begins, style),
       slot(18, isLower ? 1 : 0, style),
       slot(19, (token.apart ? 1 : 0) + (next.apart ? 2 : 0), look),
+      slot(24, place, look),
+      slot(25, before.place, place, next.place),
+      slot(26, beforeThat.place * 8 + before.place, look, next.place * 8 + afterNext.place),
+      slot(27, last.look, beforeThat.look * 0x20000 + before.look, look),
+      slot(28, look, next.look * 0x20000 + afterNext.look, third.look),
+      slot(29, last.hash, look),
+      slot(30, third.hash, look),
+      slot(31, numbers, look),
+      slot(32, numbers * 8 + capitalsAround(tokens, at), style),
     ]
     if (word.length > 2 && isWord(token)) {
       const { length } = word

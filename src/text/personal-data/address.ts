@@ -1,3 +1,4 @@
+import { found } from '../names/tagger'
 import type { TextSpan } from '../span'
 import type { Find } from './kind'
 
@@ -50,13 +51,37 @@ const FORMS: readonly RegExp[] = [
 ]
 const NUMBERED = /\d/
 
-/** Postal addresses in the forms of a dozen countries; those without any digit are not recognised. */
-export const findPostalAddresses: Find = (text) => {
-  const found: TextSpan[] = []
+/**
+ * Postal addresses: those in the forms of a dozen countries, to the last character, and those that a model sees by
+ * words and numbers around. Where both meet, the longer wins, unless it adds plain words only.
+ */
+export const findPostalAddresses: Find = (text) => addressesIn(text, found(text, 'address'))
+
+/** With those that a model has seen. */
+export function addressesIn(text: string, tagged: readonly TextSpan[]): TextSpan[] {
+  const formed = inForms(text)
+  const seen = tagged.filter((one) => !formed.some((other) => hides(text, other, one)))
+  return [...formed.filter((one) => !seen.some((other) => meets(other, one))), ...seen]
+}
+
+const meets = (one: TextSpan, other: TextSpan): boolean => one.start < other.end && other.start < one.end
+/** What is no more of an address: words in lower case and signs. */
+const PLAIN = /^[^\p{Lu}\p{Lo}\d]*$/u
+
+function hides(text: string, { start, end }: TextSpan, other: TextSpan): boolean {
+  if (!meets({ start, end }, other)) return false
+  const isWithin = other.start <= start && other.end >= end
+  return isWithin
+    ? PLAIN.test(text.slice(other.start, start)) && PLAIN.test(text.slice(end, other.end))
+    : end - start > other.end - other.start
+}
+
+function inForms(text: string): TextSpan[] {
+  const formed: TextSpan[] = []
   for (const form of FORMS) {
     for (const { 0: hit, index: start } of text.matchAll(form)) {
-      if (NUMBERED.test(hit)) found.push({ start, end: start + hit.length })
+      if (NUMBERED.test(hit)) formed.push({ start, end: start + hit.length })
     }
   }
-  return found
+  return formed
 }

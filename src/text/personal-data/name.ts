@@ -1,4 +1,4 @@
-import { namesIn } from '../names/tagger'
+import { found } from '../names/tagger'
 import type { TextSpan } from '../span'
 import type { Find } from './kind'
 
@@ -14,5 +14,5 @@ export const findPersons: Find = (text) => {
       end: index + name!.length,
     }),
   )
-  return addressed.length ? [...addressed, ...namesIn(text)] : namesIn(text)
+  return addressed.length ? [...addressed, ...found(text, 'name')] : found(text, 'name')
 }

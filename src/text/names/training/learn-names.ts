@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { readCorpus } from '../../model/corpus'
 import type { Model } from '../../model/model'
 import { plainly } from '../../plain'
-import { BEGINS, GOES_ON, likeliestTags, OUTSIDE, SHAPE, TAGS } from '../tagger'
+import { beginsWith, KINDS, likeliestTags, OUTSIDE, SHAPE, TAGS } from '../tagger'
 import { featuresOf, isCapital, SLOTS, tokensOf } from '../tokens'
+import { madeAddresses } from './made-addresses'
 
 /** A text of a writer with the values that are personal data, each once, by kind. */
 export type Marked = { text: string; spans: readonly { kind: string; value: string }[]; writer: string }
@@ -57,11 +58,15 @@ function exampleOf({ text: source, spans }: Marked): Example {
   const { text } = plainly(source)
   const tokens = tokensOf(text)
   const tags = new Uint8Array(tokens.length)
-  for (const { value } of spans.filter(({ kind }) => kind === 'name')) {
-    const name = plainly(value).text
-    for (let from = text.indexOf(name); from >= 0 && name; from = text.indexOf(name, from + 1)) {
+  for (const { kind: named, value } of spans) {
+    const kind = KINDS.find((one) => one === named)
+    const shown = plainly(value).text
+    if (!kind || !shown) continue
+    const begins = beginsWith(kind)
+    for (let from = text.indexOf(shown); from >= 0; from = text.indexOf(shown, from + 1)) {
       for (const [at, { start, end }] of tokens.entries()) {
-        if (start >= from && end <= from + name.length) tags[at] = start === from ? BEGINS : GOES_ON
+        const isInside = start >= from && end <= from + shown.length
+        if (isInside && tags[at] === OUTSIDE) tags[at] = start === from ? begins : begins + 1
       }
     }
   }
@@ -69,15 +74,15 @@ function exampleOf({ text: source, spans }: Marked): Example {
 }
 
 const ROUNDS = 8
-/** Names are leant to by as much: a name that is missed is worse than a word that is hidden. */
+/** Names and addresses are leant to by as much: one that is missed is worse than a word that is hidden. */
 const LEANING = 3
 /** Weights beyond it are cut off; few are. */
 const MOST_WEIGHT = 48
 const CELLS = SHAPE.slots * SHAPE.classes
 
-/** A model of these texts and examples: an averaged structured perceptron. The same texts give the same model. */
+/** A model of these texts, the made ones and the examples: an averaged structured perceptron. The same texts give the same model. */
 export function learnNames(texts: readonly Marked[], nameless: readonly Example[]): Model {
-  const examples = [...texts.map(exampleOf), ...nameless]
+  const examples = [...texts.map(exampleOf), ...nameless, ...madeAddresses().map(exampleOf)]
   const weights = new Float64Array(CELLS)
   const summed = new Float64Array(CELLS)
   let step = 1
@@ -98,10 +103,15 @@ export function learnNames(texts: readonly Marked[], nameless: readonly Example[
   const mean = weights.map((weight, cell) => weight - summed[cell]! / step)
   const scale = MOST_WEIGHT / 127
   const rows = Int8Array.from(mean, (weight) => Math.max(-127, Math.min(127, Math.round(weight / scale))))
-  return { rows, bias: Float64Array.of(-LEANING / scale, 0, 0), scale, sharpness: 1 }
+  return {
+    rows,
+    bias: Float64Array.from(NO_BIAS, (_, tag) => (tag === OUTSIDE ? -LEANING / scale : 0)),
+    scale,
+    sharpness: 1,
+  }
 }
 
-const NO_BIAS = TAGS.map(() => 0)
+const NO_BIAS = new Float64Array(TAGS)
 
 /** Moves the weights of one token from the tag that was said to the right one, where they differ. */
 function learnPlace(
@@ -115,13 +125,13 @@ function learnPlace(
   const [rightBefore, saidBefore] = place ? [tags[place - 1]!, got[place - 1]!] : [OUTSIDE, OUTSIDE]
   if (right !== said) {
     for (const slot of features) {
-      change(slot * TAGS.length + right, 1)
-      change(slot * TAGS.length + said, -1)
+      change(slot * TAGS + right, 1)
+      change(slot * TAGS + said, -1)
     }
   }
   if (right !== said || rightBefore !== saidBefore) {
-    change((SLOTS + rightBefore) * TAGS.length + right, 1)
-    change((SLOTS + saidBefore) * TAGS.length + said, -1)
+    change((SLOTS + rightBefore) * TAGS + right, 1)
+    change((SLOTS + saidBefore) * TAGS + said, -1)
   }
 }
 
