@@ -135,7 +135,8 @@ export function createChat(me: Me, actions: Actions) {
         texts.clear()
         log.replaceChildren()
       }
-      setText(heading, `${me.widgets[chat.config_id] ?? ''}: ${pathOf(chat)}`)
+      // Where it does not fit a path is broken after a slash.
+      setText(heading, `${me.widgets[chat.config_id] ?? ''}: ${pathOf(chat).replaceAll('/', '/\u200b')}`)
       const had = buttons.contains(document.activeElement)
       const labels = buttonsOf(chat)
       if (

@@ -39,7 +39,7 @@ export function createQueue(me: Me, choose: (chat: Chat) => void) {
         },
         h('strong', {}, me.widgets[chat.config_id] ?? chat.config_id.slice(0, 8)),
         h('span', { class: `badge ${chat.status === 'closed' ? 'closed' : chat.takeover_status}` }, labelOf(chat)),
-        h('span', { class: 'faint' }, pathOf(chat), ' · ', timeOf(time)),
+        h('span', { class: 'faint' }, timeOf(time), ' · ', pathOf(chat)),
         count > 0 && h('span', { class: 'count' }, WORDS.unread(count)),
       ),
     )
@@ -89,5 +89,9 @@ export function pathOf({ visitor }: Chat): string {
   return `${host}${pathname}`.slice(0, 60)
 }
 
-export const timeOf = (at: string): string =>
-  new Date(at).toLocaleString(undefined, { dateStyle: 'short', timeStyle: 'short' })
+/** Of today the hour alone. */
+export function timeOf(at: string): string {
+  const then = new Date(at)
+  const isToday = then.toDateString() === new Date(performance.timeOrigin + performance.now()).toDateString()
+  return then.toLocaleString(undefined, { ...(isToday ? {} : { dateStyle: 'short' }), timeStyle: 'short' })
+}
