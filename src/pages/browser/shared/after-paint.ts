@@ -1,7 +1,7 @@
 /** A page that is not on the screen paints nothing; its work begins all the same. */
 const LATEST_MS = 150
 
-/** Calls `work` once, after the next frame was painted. */
+/** Calls `work` once, when the browser says that something was painted: what begins sooner takes its time from it. */
 export function afterPaint(work: () => void): void {
   let isDue = true
   const once = () => {
@@ -9,5 +9,5 @@ export function afterPaint(work: () => void): void {
     isDue = false
   }
   setTimeout(once, LATEST_MS)
-  requestAnimationFrame(() => setTimeout(once))
+  new PerformanceObserver(once).observe({ type: 'paint', buffered: true })
 }
