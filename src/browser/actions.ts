@@ -1,4 +1,5 @@
 import type { AuditLog } from '../audit'
+import type { JsonSchema } from '../engines'
 import type { Draft, Files } from '../files'
 import { storeAnswer } from '../idempotency'
 import type { Call, Caller } from '../kernel/caller'
@@ -7,7 +8,7 @@ import { AppError, invalidInput } from '../kernel/errors'
 import { errorFields, type Log } from '../kernel/log'
 import { microToCents } from '../kernel/money'
 import type { Store, Tx } from '../kernel/store'
-import { ToolFailure, validatorOf } from '../tools'
+import { problemsOfResult, ToolFailure, validatorOf } from '../tools'
 import { sessionNotFound } from './errors'
 import { inTurn, type OpenSession } from './host'
 import { within } from './live'
@@ -49,6 +50,8 @@ export function createActions(deps: Deps) {
   ) {
     const problem = validatorOf(DECLARED[tool].inputSchema)(args)
     if (problem) throw invalidInput('arguments', problem)
+    const [wrong] = args.schema ? problemsOfResult(args.schema as JsonSchema, 'schema') : []
+    if (wrong) throw invalidInput(`arguments.${wrong.path}`, `"${wrong.path}" ${wrong.message}.`)
     return inTurn(session, async () => {
       await wheel.wait(session, call.signal)
       const deadline = AbortSignal.any([call.signal, AbortSignal.timeout(DECLARED[tool].timeoutMs)])

@@ -42,6 +42,17 @@ describe.skipIf(!hasChromium)('a browser session', async () => {
     expect([await titleNow(), await titleNow('?force=1'), await titleNow()]).toEqual(['In', 'Later', 'Later'])
     await session.go(site.url('/two'))
     expect(await titleNow()).toBe('Two')
+    const refusals: [object, string][] = [
+      [{ tool: 'browser_act', arguments: { instruction: '' } }, '"instruction" must not be empty.'],
+      [
+        { tool: 'browser_extract', arguments: { instruction: 'the title', schema: { type: 'objekt' } } },
+        '"schema.type" must be',
+      ],
+    ]
+    for (const [order, sentence] of refusals) {
+      const { status, body } = await person.send('POST', `browser/sessions/${session.id}/actions`, order)
+      expect([status, body.error?.message]).toEqual([400, expect.stringContaining(sentence)])
+    }
     const ended = await session.end()
     expect(ended.body).toMatchObject({ session_id: session.id, proxy_bytes: 0, cost_cents: 1 })
     expect((await session.end()).body).toMatchObject({ ...ended.body, request_id: expect.any(String) })

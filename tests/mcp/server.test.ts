@@ -1,12 +1,18 @@
 // SQLite only: the tools are calls of the API, which is tried on both databases.
-import { describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { eventually } from '../support/eventually'
 import { listen } from '../support/listening'
+import { startResearchSite } from '../support/research-site'
 import { createWorld } from '../support/world'
 
-const world = await createWorld()
+const site = startResearchSite()
+afterAll(() => site.stop())
+const world = await createWorld({
+  config: { egressAllow: '127.0.0.1/32', searchDriver: 'searxng', searchBaseUrl: site.origin },
+})
 const { origin } = listen(world)
 
 const overHttp = async (key: string) => {
@@ -58,6 +64,9 @@ describe.each([
     const call = async (name: string, input: object = {}) =>
       textOf(await client.callTool({ name, arguments: input as Record<string, unknown> }))
     expect(await call('svc_complete', { prompt: 'What is 6 times 7?' })).toContain('42')
+    expect(await call('svc_code', { prompt: 'A function that adds two numbers', language: 'typescript' })).toContain(
+      'function',
+    )
     expect(await call('svc_status')).toContain('"status"')
     expect(JSON.parse(await call('svc_skill_list', { filter: 'installed' }))).toBeArray()
     expect(await call('svc_image', { prompt: 'A lighthouse' })).toContain('/files/')
@@ -83,6 +92,26 @@ describe.each([
     await client.close()
   })
 })
+
+test('svc_research waits for its job, and gives the report with its sources', async () => {
+  const { key } = await world.person()
+  const client = await overStdio(key)
+  const prompt = 'When was the lighthouse of Port Ellis built, and how tall is it?'
+  let isDone = false
+  const asked = client
+    .callTool({ name: 'svc_research', arguments: { prompt } }, undefined, { timeout: 150_000 })
+    .finally(() => {
+      isDone = true
+    })
+  await eventually(async () => {
+    await world.app.container.jobs.runDue()
+    return isDone
+  })
+  const report = textOf(await asked)
+  expect(report).toContain('1871')
+  expect(report).toContain('## Sources')
+  await client.close()
+}, 180_000)
 
 test('without a key /mcp answers 401, and the command ends with 1', async () => {
   expect((await world.send('POST', '/mcp', {})).status).toBe(401)

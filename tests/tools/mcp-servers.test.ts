@@ -1,6 +1,8 @@
 // SQLite only: servers are asked, and no row of theirs is kept.
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { createOutbound } from '../../src/kernel/outbound'
+import { createServers } from '../../src/tools/servers'
 import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
 import { freePort } from '../support/free-port'
 import { folderFor, startBridged, startEverything, startOwnServer } from '../support/mcp-servers'
@@ -105,6 +107,14 @@ describe('MCP servers as tools of a completion (contract 28.2)', () => {
   test('a server that cannot be reached is left out, and the answer says so', async () => {
     const { status, body } = await ask('', [{ ...OWN, server_url: `http://127.0.0.1:${await freePort()}/mcp` }])
     expect([status, body.warnings]).toEqual([200, [expect.stringContaining('could not be reached')]])
+  })
+
+  test('in production a server is called by https only, whatever its address', () => {
+    const ofProduction = createServers({ outbound: createOutbound({ httpsOnly: true, allow: ['127.0.0.1/32'] }) })
+    const named = (server_url: string) => () => ofProduction.assertServers([{ ...OWN, type: 'mcp', server_url }])
+    for (const url of ['http://mcp.example/mcp', 'http://127.0.0.1:9000/mcp'])
+      expect(named(url)).toThrow('this server calls https addresses only')
+    expect(named('https://mcp.example/mcp')).not.toThrow()
   })
 
   test.each([

@@ -62,11 +62,13 @@ describe('a call', () => {
     ['too long', `"${'x'.repeat(300_000)}"`, /at most/],
     ['of the wrong type', '{"city":1}', /"city" must be string \(type\)/],
     ['without what is required', '{}', /must have "city" \(required\)/],
+    ['empty where something is needed', '{"city":""}', /"city" must not be empty\./],
+    ['longer than it may be', '{"city":"Amsterdam"}', /"city" must have at most 8 characters\./],
     ['with more than is known', '{"city":"a","b":1}', /must not have "b"/],
   ])('with arguments that are %s is not run and says why', async (_, text, problem) => {
     const inputSchema = {
       type: 'object',
-      properties: { city: { type: 'string' } },
+      properties: { city: { type: 'string', minLength: 1, maxLength: 8 } },
       required: ['city'],
       additionalProperties: false,
     }

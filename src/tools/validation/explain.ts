@@ -31,6 +31,14 @@ function ruleOf({ keyword, params, message }: ErrorObject): string {
       return `must be one of ${quoted(params.allowedValues)} (enum)`
     case 'const':
       return `must be ${quoted(params.allowedValue)} (const)`
+    case 'minLength':
+      return params.limit === 1 ? 'must not be empty' : `must have at least ${params.limit} characters`
+    case 'maxLength':
+      return `must have at most ${params.limit} characters`
+    case 'minItems':
+      return params.limit === 1 ? 'must not be an empty list' : `must have at least ${params.limit} entries`
+    case 'maxItems':
+      return params.limit === 1 ? 'must have at most one entry' : `must have at most ${params.limit} entries`
     case 'uniqueItems':
       return 'must not have an entry twice (uniqueItems)'
     default:
