@@ -4,7 +4,7 @@
  * repaint (25 ms). The reference: bytes of its pages (60 KB, packed) and their first paint (200 ms), each beside a page
  * of one word in the same minute. Processor time says the same on a busy machine; paint does not.
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import puppeteer from 'puppeteer-core'
@@ -12,6 +12,7 @@ import { chromiumPath } from '../pages/support/chromium-path'
 import { startServerProcess } from '../support/server-process'
 import { openPty, operatorKey } from '../tui/support/pty'
 import { startScripted } from '../tui/support/scripted-server'
+import { processorMsOf } from './processor'
 
 const option = (name: string): string | undefined =>
   process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3)
@@ -33,32 +34,25 @@ async function dashboard(): Promise<void> {
   try {
     await pty.shows('● live')
     await Bun.sleep(3_000)
-    const [before, bytes] = [cpuMsOf(pty.pid), pty.bytes()]
+    const [before, bytes] = [processorMsOf(pty.pid), pty.bytes()]
     await Bun.sleep(SECONDS * 1_000)
-    const share = (cpuMsOf(pty.pid) - before) / (SECONDS * 10)
+    const share = (processorMsOf(pty.pid) - before) / (SECONDS * 10)
     const written = ((pty.bytes() - bytes) / SECONDS / 1_024).toFixed(2)
     say(`dashboard, only looked at for ${SECONDS} s: ${share.toFixed(2)} % of a core, ${written} KB/s to the terminal`)
     pty.type('2')
     await pty.shows('[2 Jobs]')
-    const start = cpuMsOf(pty.pid)
+    const start = processorMsOf(pty.pid)
     for (let press = 0; press < PRESSES; press++) {
       pty.type(press % 2 ? 'k' : 'j')
       await Bun.sleep(120)
     }
-    const spent = cpuMsOf(pty.pid) - start - (share / 100) * PRESSES * 120
+    const spent = processorMsOf(pty.pid) - start - (share / 100) * PRESSES * 120
     say(`dashboard, ${PRESSES} repaints at 80 × 24: ${(spent / PRESSES).toFixed(1)} ms of processor each`)
   } finally {
     await pty.close()
     await server.stop()
     key.remove()
   }
-}
-
-/** Processor time of a process and its threads so far, in ms. */
-function cpuMsOf(pid: number): number {
-  const [user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ').slice(11, 13)
-  // The kernel counts in hundredths of a second.
-  return (Number(user) + Number(system)) * 10
 }
 
 async function reference(): Promise<void> {

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'puppeteer-core'
 import { type Known, stateOf, WHY } from '../../src/pages/browser/live/state'
 import { inChromium, newPage, shows } from '../pages/support/chromium'
+import { picture } from '../pages/support/shop'
 import { eventually } from '../support/eventually'
 import { createBrowsingWorld, serveSite, startSession } from './support'
 
@@ -39,7 +40,7 @@ inChromium('what a viewer is shown (dx 5.4)', async () => {
   world.app.listensAt(origin)
   afterAll(() => world.app.api.stop(true))
   const site = serveSite({
-    '/': `<title>Till</title><h1>Till two</h1><label>Code <input id=i></label><label>Pin <input id=p type=password></label>
+    '/': `<title>Till</title><style>body{font:1.2em/2 sans-serif;margin:3em;background:#f4efe6}input,button{font:inherit;padding:.2em .6em;margin:0 1em 0 .4em}</style><h1>Till two</h1><label>Code <input id=i></label><label>Pin <input id=p type=password></label>
       <button onclick="document.title='Sold '+document.querySelector('#i').value">Sell</button>`,
   })
   const person = await world.person()
@@ -93,6 +94,8 @@ inChromium('what a viewer is shown (dx 5.4)', async () => {
     const session = await startSession(person, { url: site.url() })
     const page = await look(session.handle.embed_url)
     await shows(page, '[role=status]', 'Live')
+    await eventually(async () => (await toldTo(page)).some(({ type }) => type === 'connected'))
+    await picture(page, 'live-view')
     await press(page, 'Text view')
     await shows(page, '.text h1', 'Till two')
     expect(await page.$eval('.text input', (field) => (field as HTMLInputElement).disabled)).toBe(true)
