@@ -7,7 +7,7 @@ import { column } from '../output/columns'
 import { overridesOf } from '../overrides'
 import type { Shell } from '../shell'
 import { fromHere } from '../transport'
-import { argument, duration, flag, text } from '../words'
+import { argument, choice, duration, flag, text } from '../words'
 
 const columns = [
   column('path', 'FOLDER'),
@@ -89,17 +89,20 @@ const restoreBackup = defineCommand({
   exits: [5, 9, 10],
   columns: checkColumns,
   args: { folder: argument('the folder of the backup') },
-  flags: { into: text('DIR', 'the data folder to put it into; as configured by default') },
-  async run(shell, { folder, into }) {
+  flags: {
+    only: choice(['tables', 'files'], 'the database alone, or the files alone'),
+    into: text('DIR', 'the data folder to put it into; as configured by default'),
+  },
+  async run(shell, { folder, into, only }) {
     const found = await checked(shell, folder)
     if (!found.manifest || !found.ok) {
       shell.print.item(found, checkColumns)
       throw new CheckFailed()
     }
-    const where = into === undefined ? '' : ` into ${into}`
+    const where = `${only ? ` (${only} alone)` : ''}${into === undefined ? '' : ` into ${into}`}`
     if (shell.planned(`restore ${found.manifest.file} of ${found.manifest.created}${where}`)) return
     const place = into === undefined ? {} : { dataDir: fromHere(shell.cwd, into) }
-    await restored({ ...overridesOf(shell), ...place }, fromHere(shell.cwd, folder), found.manifest)
+    await restored({ ...overridesOf(shell), ...place }, fromHere(shell.cwd, folder), found.manifest, only)
     shell.print.item(found, checkColumns)
     shell.note('Put its secrets.json (mode 600) into the data folder, start the server, and run svc-admin verify.')
   },
@@ -110,10 +113,15 @@ async function checked(shell: Shell, folder: string) {
   return checkBackup(fromHere(shell.cwd, folder))
 }
 
-async function restored(overrides: ConfigOverrides, folder: string, manifest: Manifest): Promise<void> {
+async function restored(
+  overrides: ConfigOverrides,
+  folder: string,
+  manifest: Manifest,
+  only: 'tables' | 'files' | undefined,
+): Promise<void> {
   const { restore } = await import('../../src/app/backups')
   try {
-    await restore(overrides, folder, manifest)
+    await restore(overrides, folder, manifest, only)
   } catch (error) {
     throw new CommandFailed({ exitCode: EXIT.conflict, code: 'conflict', message: (error as Error).message })
   }

@@ -25,6 +25,7 @@ const filters = {
   code: text('CODE', 'only answers with this error code'),
   minMs: whole('MS', 'only what took this long or longer', { min: 0, max: 86_400_000 }),
   since: duration('5m', 'only what is not older than this'),
+  until: duration('1m', 'only what is older than this'),
 }
 type Filters = Input<Record<never, never>, typeof filters>
 
@@ -84,7 +85,7 @@ async function newest(shell: Shell, wanted: Filters): Promise<Line[]> {
   return lines.filter((line) => isWanted(line, wanted, shell.clock.now()))
 }
 
-function isWanted(line: Line, { status, method, path, key, code, minMs, since }: Filters, now: number): boolean {
+function isWanted(line: Line, { status, method, path, key, code, minMs, since, until }: Filters, now: number): boolean {
   const family = `${String(line.status)[0]}xx`
   return (
     (!status || status.some((one) => one === String(line.status) || one === family)) &&
@@ -93,7 +94,8 @@ function isWanted(line: Line, { status, method, path, key, code, minMs, since }:
     (!key || (line.key ?? '').startsWith(key)) &&
     (!code || line.code === code) &&
     (minMs === undefined || line.ms >= minMs) &&
-    (since === undefined || Date.parse(line.at) >= now - since)
+    (since === undefined || Date.parse(line.at) >= now - since) &&
+    (until === undefined || Date.parse(line.at) <= now - until)
   )
 }
 

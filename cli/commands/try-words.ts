@@ -2,7 +2,7 @@ import { centsToMicro, spellCents } from '../../src/kernel/money'
 import { clean } from '../../src/kernel/text'
 import { safeJson } from '../output/json'
 
-export type TryBody = { prompt: string; mode?: string; stream?: boolean }
+export type TryBody = { prompt: string; mode?: string; skills?: string[]; stream?: boolean }
 
 /** The facts of a completion, whole or streamed. */
 export type Answer = {

@@ -7,7 +7,7 @@ import { formatOf } from '../globals'
 import { column } from '../output/columns'
 import type { Shell } from '../shell'
 import { fromHere } from '../transport'
-import { flag, optional, text } from '../words'
+import { flag, list, optional, text } from '../words'
 import { type Answer, sameCall, summaryOf, type TryBody } from './try-words'
 
 export const tryPrompt = defineCommand({
@@ -31,12 +31,14 @@ export const tryPrompt = defineCommand({
   flags: {
     file: { ...text('FILE', 'a file that holds the prompt; - is stdin'), short: 'f' },
     mode: text('MODE', 'auto, fast, think, code, roast, genui, and the others of GET /models'),
+    skills: list('a,b', 'ids of skills to use, installed ones'),
     stream: flag('print the answer as it arrives'),
   },
-  async run(shell, { prompt, file, mode, stream }) {
+  async run(shell, { prompt, file, mode, skills, stream }) {
     const body: TryBody = {
       prompt: await promptOf(shell, prompt, file),
       ...(mode ? { mode } : {}),
+      ...(skills ? { skills } : {}),
       ...(stream ? { stream } : {}),
     }
     const connection = await shell.connect()

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { type Call, requireScope, type Scope, type TenantCaller } from '../kernel/caller'
 import { readJson } from './body'
-import { callOf, type Exchange } from './context'
+import { callOf, type Exchange, routeName } from './context'
 import { type Answering, answeredOnce, type BodyReader, replayed } from './idempotent'
 import type { EdgeOptions } from './route-rules'
 
@@ -22,7 +22,9 @@ const declares = (edge: EdgeOptions) => ({ detail: { edge } as object })
 export const guard = (read: BodyReader = PLAIN) =>
   new Elysia({ name: 'http/guard' }).decorate('exchange', null as unknown as Exchange).macro({
     scope: (scope: Scope) => ({
-      ...admitting(read, (context) => requireScope(callerOf(context), scope)),
+      ...admitting(read, (context) =>
+        requireScope(callerOf(context), scope, routeName(context.request.method, context.route)),
+      ),
       detail: { security: [{ bearer: [] }], 'x-required-scope': scope } as object,
     }),
     signedIn: (_: true) => ({

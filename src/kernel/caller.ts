@@ -67,14 +67,14 @@ export const ownerOf = (caller: Pick<TenantCaller, 'orgId' | 'userId'>): OwnerSc
 
 export const keyIdOf = (caller: TenantCaller): KeyId | null => (caller.type === 'key' ? caller.keyId : null)
 
-/** Throws 403 `missing_scope`, naming what the key has and lacks. Sessions carry every scope. */
-export function requireScope(caller: TenantCaller, scope: Scope): void {
+/** Throws 403 `missing_scope`, naming what the key has and lacks, and the call: `POST /completions`. Sessions carry every scope. */
+export function requireScope(caller: TenantCaller, scope: Scope, call = 'this call'): void {
   if (caller.type !== 'key' || caller.scopes.includes(scope)) return
   const has = caller.scopes.length ? caller.scopes.join(', ') : 'nothing'
   throw new AppError(
     'forbidden',
     'missing_scope',
-    `This key may use ${has}; this call needs the scope ${scope}. The key's owner can add it.`,
+    `This key may use ${has}; ${call} needs the scope ${scope}. The key's owner can add it.`,
   )
 }
 

@@ -53,8 +53,19 @@ const asking: Asking = {
         path: error.instancePath.slice(1).replaceAll('/', '.'),
         message: error.message,
         keyword: error.keyword,
-        params: error.params as Record<string, unknown>,
+        params: { ...(error.params as Record<string, unknown>), ...rangeAt(schema, error) },
       })),
+}
+
+type Found = { keyword: string; schemaPath: string }
+
+/** Both ends of a number's range, where a finding is about one of them: people are told both. */
+function rangeAt(schema: object, { keyword, schemaPath }: Found): { range?: [number, number] } {
+  if (keyword !== 'minimum' && keyword !== 'maximum') return {}
+  const at = schemaPath.split('/').slice(1)
+  const asked = at.reduce<unknown>((here, part) => (here as Record<string, unknown> | undefined)?.[part], schema)
+  const { minimum, maximum } = (asked ?? {}) as { minimum?: number; maximum?: number }
+  return minimum === undefined || maximum === undefined ? {} : { range: [minimum, maximum] }
 }
 
 /** Checks values against a schema, which is compiled on first use. */

@@ -53,8 +53,14 @@ function explain(path: string, found: Finding[], value: unknown): ErrorDetail[] 
   const missing = first.params.requiredProperties as string[]
   return missing.map((member) => {
     const full = path ? `${path}.${member}` : member
-    return { path: full, message: `"${full}" is missing.` }
+    return { path: full, message: `"${full}" is missing.${EXAMPLES[full] ?? ''}` }
   })
+}
+
+/** What first calls forget, as it is sent (dx 6.3). */
+const EXAMPLES: Record<string, string> = {
+  prompt: ' Send a non-empty string, for example {"prompt":"Hello"}.',
+  messages: ' Send a list, for example {"messages":[{"role":"user","content":"Hello"}]}.',
 }
 
 const LIMITS = new Set(['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems', 'pattern', 'format'])
@@ -98,9 +104,11 @@ function sentence({ keyword, params, message }: Finding, value: unknown, shown: 
     case 'enum':
       return `is ${shown}. Use ${listed(params.allowedValues as unknown[])}`
     case 'minimum':
-      return `is ${shown}; the smallest value is ${limit}`
     case 'maximum':
-      return `is ${shown}; the largest value is ${limit}`
+      if (params.range) return `is ${shown}; it must be between ${(params.range as [number, number]).join(' and ')}`
+      return keyword === 'minimum'
+        ? `is ${shown}; the smallest value is ${limit}`
+        : `is ${shown}; the largest value is ${limit}`
     case 'minLength':
       return limit === 1 ? 'is empty' : `has ${lengthOf(value)} characters; at least ${limit} are needed`
     case 'maxLength':

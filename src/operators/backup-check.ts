@@ -92,6 +92,9 @@ function checkDatabase(path: string, paths: ReadonlySet<string> | null): string[
 
 type Where = { dialect: 'sqlite'; path: string } | { dialect: 'postgres'; url: string }
 
+/** What of a backup is put back, where not all of it is. */
+export type RestoredPart = 'tables' | 'files'
+
 /**
  * Puts a checked backup where a server will find it: nothing that is there is ever overwritten. Throws with a sentence
  * when something is there, or the backup is of the other kind of database.
@@ -99,21 +102,22 @@ type Where = { dialect: 'sqlite'; path: string } | { dialect: 'postgres'; url: s
 export async function restoreBackup(
   folder: string,
   manifest: Manifest,
-  { database, filesDir }: { database: Where; filesDir: string },
+  { database, filesDir, only }: { database: Where; filesDir: string; only?: RestoredPart | undefined },
 ): Promise<void> {
+  const [tables, files] = [only !== 'files', only !== 'tables' && manifest.files !== null]
   const isDump = manifest.file === 'svc.dump'
-  if (isDump !== (database.dialect === 'postgres'))
+  if (tables && isDump !== (database.dialect === 'postgres'))
     throw new Error(`It is a backup of ${isDump ? 'Postgres' : 'SQLite'}, and this server is set up for the other one.`)
   const kept = await readdir(filesDir).catch(() => [])
-  if (manifest.files?.count && kept.some((name) => /^[0-9a-f]{2}$/.test(name))) throw taken(filesDir)
-  if (database.dialect === 'sqlite' && (await isThere(database.path))) throw taken(database.path)
+  if (files && manifest.files?.count && kept.some((name) => /^[0-9a-f]{2}$/.test(name))) throw taken(filesDir)
+  if (tables && database.dialect === 'sqlite' && (await isThere(database.path))) throw taken(database.path)
   // First: one that is not empty is refused whole, before any file is there.
-  if (database.dialect === 'postgres') await restorePostgres(database.url, join(folder, manifest.file))
-  if (manifest.files) {
+  if (tables && database.dialect === 'postgres') await restorePostgres(database.url, join(folder, manifest.file))
+  if (files && manifest.files) {
     for (const { path } of await listedIn(folder)) await copied(join(folder, FOLDER, path), join(filesDir, path))
   }
   // Last: with the database in its place, it is restored.
-  if (database.dialect === 'sqlite') await copied(join(folder, manifest.file), database.path)
+  if (tables && database.dialect === 'sqlite') await copied(join(folder, manifest.file), database.path)
 }
 
 async function copied(from: string, to: string): Promise<void> {

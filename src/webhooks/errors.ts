@@ -1,4 +1,4 @@
-import { AppError, defineError } from '../kernel/errors'
+import { AppError, defineError, quoted } from '../kernel/errors'
 
 export const tooManyActive = defineError(
   'conflict',
@@ -17,6 +17,14 @@ export const notListening = defineError(
   'conflict',
   'conflict',
   () => 'This webhook has an address, so nobody listens to it. POST one with {"url":"listen:"} for that.',
+)
+
+/** What people try first: there is a way that needs no public address (dx 6.3). */
+export const addressOfOwn = defineError(
+  'invalid',
+  'url_blocked',
+  (url: string) =>
+    `${quoted(url)} is private, and webhooks go to public addresses only. To test on this machine run: svc-admin webhooks listen --forward-to ${quoted(url)}`,
 )
 
 export const hasSucceeded = defineError(

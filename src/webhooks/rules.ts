@@ -9,6 +9,11 @@ export type Verdict = { ok: boolean; message: string | null; next: number | null
 
 /** The address of a webhook that has none: its deliveries wait for whoever listens. */
 export const LISTEN = 'listen:'
+
+/** Whether an address is one of the reader's own machine, as programs in development have. */
+export const isOwnMachine = (url: string): boolean =>
+  /^https?:\/\/(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?(\/[\w./%~-]{0,40})?$/i.test(url)
+
 /** How long such a webhook is there after it was asked for deliveries. */
 export const LISTEN_MS = 60_000
 

@@ -11,13 +11,13 @@ import type { Tx } from '../kernel/store'
 import { type Change, createResource, type ResourceDeps } from '../resource'
 import type { webhookSettings } from './config'
 import { createDeliveries, type DeliverDeps } from './deliver'
-import { hasSucceeded, isDisabled, isGone, tooManyActive, tooManyTests } from './errors'
+import { addressOfOwn, hasSucceeded, isDisabled, isGone, tooManyActive, tooManyTests } from './errors'
 import { createListening } from './listen'
 import { outboxRepository as outbox } from './outbox'
 import { presentDelivery, presentRead, presentStats } from './present'
 import { deliveryRepository as log, webhookRepository as rows } from './repository'
 import { webhook } from './resource'
-import { LISTEN, LISTEN_MS, readSchedule } from './rules'
+import { isOwnMachine, LISTEN, LISTEN_MS, readSchedule } from './rules'
 import {
   type Deliveries,
   DeliveryId,
@@ -92,7 +92,7 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...room
     try {
       await outbound.assertPublicUrl(url)
     } catch (error) {
-      throw atField(error as never, 'url')
+      throw atField(isOwnMachine(url) ? addressOfOwn(url) : (error as never), 'url')
     }
   }
 

@@ -147,7 +147,7 @@ const CONFIGS: [what: string, drawn: CanvasGraph, says: string][] = [
   [
     'a temperature out of range',
     holding('model', { modelId: 'svc-1-flash', temperature: 3 }),
-    'the largest value is 2',
+    'it must be between 0 and 2',
   ],
   ['a tool with a name that is none', holding('tool', { ...tool, name: 'Look Up!' }), '"name" is "Look Up!"'],
   ['a tool without a description', holding('tool', { name: 'look_up' }), '"description" is missing'],

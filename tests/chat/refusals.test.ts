@@ -146,7 +146,7 @@ const REFUSED: [string, unknown, string, string][] = [
     'validation_error',
     '"stream" is "true"; it must be true or false',
   ],
-  ['a temperature of 3', { messages: [user], temperature: 3 }, 'validation_error', 'the largest value is 2'],
+  ['a temperature of 3', { messages: [user], temperature: 3 }, 'validation_error', 'it must be between 0 and 2'],
   [
     'a model that is a number',
     { messages: [user], model: 5 },

@@ -1,6 +1,6 @@
 // SQLite only: a copy of Postgres needs pg_dump, and which backups there are is the same.
 import { afterAll, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cliOver } from '../support/cli'
@@ -58,4 +58,20 @@ test('a backup without artifacts is the database alone, and whole', async () => 
   const { stdout } = await run(['backup', 'create', '--no-artifacts', '--out', join(folder, 'thursday'), '--json'])
   expect(JSON.parse(stdout).files).toBeNull()
   expect((await run(['backup', 'verify', join(folder, 'thursday')])).exitCode).toBe(0)
+})
+
+test('a restore of tables or of files alone leaves the other part for another one', async () => {
+  const person = await world.person()
+  const sent = { prompt: '| quarter | sum |\n|---|---|\n| Q1 | 1 |', format: 'csv' }
+  expect((await person.send('POST', 'documents', sent)).status).toBe(200)
+  const path = await make('--out', join(folder, 'friday'))
+  const into = join(folder, 'parts', 'data')
+  const part = (only: string) => run(['backup', 'restore', path, '--into', into, '--only', only])
+  expect((await part('tables')).exitCode).toBe(0)
+  expect([existsSync(join(into, 'svc.db')), existsSync(join(into, 'files'))]).toEqual([true, false])
+  expect((await part('tables')).exitCode).toBe(5)
+  expect((await part('files')).exitCode).toBe(0)
+  expect(readdirSync(join(into, 'files')).length).toBeGreaterThan(0)
+  expect((await part('files')).exitCode).toBe(5)
+  expect((await part('rows')).exitCode).toBe(2)
 })

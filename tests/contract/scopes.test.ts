@@ -216,7 +216,7 @@ describe('scopes (I23)', () => {
     const { body } = await person.send('POST', 'completions', { prompt: 'hi' })
     expect(body.error).toMatchObject({ type: 'permission_error', code: 'missing_scope' })
     expect(body.error.message).toBe(
-      "This key may use tools; this call needs the scope completions. The key's owner can add it.",
+      "This key may use tools; POST /completions needs the scope completions. The key's owner can add it.",
     )
   })
 
