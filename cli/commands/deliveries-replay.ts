@@ -43,7 +43,7 @@ const replayDeliveries = defineCommand({
     if (!ids.length && !all)
       throw usageFailure('deliveries replay needs the id of an attempt, or --all.', 'svc-admin deliveries list')
     const found = all
-      ? stillFailed(await attempts(shell, wanted, true))
+      ? shell.print.kept(stillFailed(await attempts(shell, wanted, true)), deliveryColumns)
       : await attempts(shell, wanted).then((known) => ids.map((id) => findAttempt(known, id)))
     if (shell.planned(`send ${found.length} deliveries again`)) return
     if (found.length > 1) shell.confirm(`Send ${found.length} deliveries again?`)

@@ -52,7 +52,7 @@ const testEngines = defineCommand({
   summary: 'Make real calls to what stands behind the engines',
   about:
     'Asks every target, or those of one upstream, for an answer, a stream and JSON. Exits 9 when one fails. Each call may cost what the upstream charges for a few tokens.',
-  examples: ['engines test', 'engines test main --json'],
+  examples: ['engines test', 'engines test main --json', 'engines test --mode think'],
   apis: ['operator'],
   offline: true,
   impact: 'read',
@@ -60,9 +60,11 @@ const testEngines = defineCommand({
   exits: [3, 7, 9],
   columns: testColumns,
   args: { upstream: optional('the name it was added under; all by default') },
-  async run(shell, { upstream }) {
+  flags: { mode: text('MODE', 'only what answers this mode') },
+  async run(shell, { upstream, mode }) {
     const connection = await shell.connect()
-    const { tests } = expectData(await connection.ops().engines.test.post({}, { query: upstream ? { upstream } : {} }))
+    const query = { ...(upstream ? { upstream } : {}), ...(mode ? { mode } : {}) }
+    const { tests } = expectData(await connection.ops().engines.test.post({}, { query }))
     shell.print.list(tests, testColumns, 'No upstream is connected.')
     if (tests.some(({ ok }) => !ok)) throw new CheckFailed()
   },

@@ -55,11 +55,13 @@ const retryJobs = defineCommand({
     if (ids.length) throw usageFailure('jobs retry takes ids or --all, not both.', 'leave one of them out')
     const failed = await allJobs(shell, { ...only, status: 'failed' })
     const from = since === undefined ? 0 : shell.clock.now() - since
-    const wanted = failed.filter(
-      (job) =>
-        Date.parse(job.completed_at ?? '') >= from &&
-        (error === undefined ? job.error !== 'cancelled' : (job.error ?? '').includes(error)),
-    )
+    const wanted = shell.print
+      .kept(failed, jobColumns)
+      .filter(
+        (job) =>
+          Date.parse(job.completed_at ?? '') >= from &&
+          (error === undefined ? job.error !== 'cancelled' : (job.error ?? '').includes(error)),
+      )
     if (!wanted.length) return shell.print.list([], jobColumns, 'No failed job is left by the filters.')
     await each(
       shell,

@@ -122,9 +122,12 @@ export function createEngines({ settings, clock, log, builtin, observe = ignore,
     return own.length && [...own, ...others].some(works) ? 'degraded' : 'down'
   }
 
-  /** Makes real calls to every target of one upstream, or of all. For operators. Throws 404. */
-  async function test(upstream?: string): Promise<{ target: string; kind: string; checks: TrialCheck[] }[]> {
-    const all = new Set([...targets.values()].flat())
+  /** Makes real calls to every target of one upstream, of one engine, or of all. For operators. Throws 404. */
+  async function test(
+    upstream?: string,
+    engineId?: string,
+  ): Promise<{ target: string; kind: string; checks: TrialCheck[] }[]> {
+    const all = new Set(engineId === undefined ? [...targets.values()].flat() : targetsOf(engineId))
     const wanted = [...all].filter((target) => upstream === undefined || target.upstream === upstream)
     if (wanted.length === 0) throw notFound('connected upstream')
     return Promise.all(

@@ -32,6 +32,7 @@ import type {
   EnginePatch,
   EngineTarget,
   EngineTest,
+  EngineTestQuery,
   MappedEngine,
   NewEngine,
   RemovedEngine,
@@ -93,9 +94,9 @@ export function createEngineVerbs(deps: Deps) {
     )
   }
 
-  /** Makes real calls to every target of one upstream, or of all. Throws 404 for an unknown upstream. */
-  async function test(_call: Call<OperatorCaller>, upstream?: string): Promise<EngineTest[]> {
-    return (await engines.test(upstream)).map(toTest)
+  /** Makes real calls to every target of one upstream, of one mode, or of all. Throws 404 where there is none. */
+  async function test(_call: Call<OperatorCaller>, { upstream, mode }: EngineTestQuery): Promise<EngineTest[]> {
+    return (await engines.test(upstream, mode === undefined ? undefined : idOf(mode))).map(toTest)
   }
 
   /**
@@ -140,12 +141,17 @@ export function createEngineVerbs(deps: Deps) {
   /** Sets what answers a mode, or with `*` every text mode. Throws 404 for an unknown mode, 400 for unknown targets. */
   async function map(call: Call<OperatorCaller>, mode: string, targets: readonly string[]): Promise<MappedEngine> {
     if (deps.setByEnvironment('engines')) throw setElsewhere('SVC_ENGINES')
-    const id = mode === '*' ? mode : (engineOfMode(mode) ?? findEngine(mode))?.id
-    if (!id) throw notFound('mode')
+    const id = mode === '*' ? mode : idOf(mode)
     opened(withMapping(place, id, targets))
     await mapEngine(place, id, targets)
     await record(call, 'engine.mapped', { id, targets })
     return { object: 'engine_map', id, targets: [...targets], saved_to: deps.configFile }
+  }
+
+  function idOf(mode: string): string {
+    const id = (engineOfMode(mode) ?? findEngine(mode))?.id
+    if (!id) throw notFound('mode')
+    return id
   }
 
   type Candidate = { name: string; upstream: Partial<UpstreamConfig>; models: readonly string[]; test: boolean }

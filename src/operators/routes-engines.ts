@@ -43,8 +43,7 @@ export const engineRoutes = (engines: OperatorService['engines'], edge: Edge) =>
       body: checked(words.EngineMap),
       response: { 200: answer(words.MappedEngine), ...errors(400, 404, 409) },
     })
-    .post(
-      '/test',
-      async (context) => ({ tests: await engines.test(toOperatorCall(context), context.query.upstream) }),
-      { query: checkedQuery(words.EngineTestQuery), response: { 200: answer(words.EngineTests), ...errors(404) } },
-    )
+    .post('/test', async (context) => ({ tests: await engines.test(toOperatorCall(context), context.query) }), {
+      query: checkedQuery(words.EngineTestQuery),
+      response: { 200: answer(words.EngineTests), ...errors(404) },
+    })

@@ -17,7 +17,11 @@ export const EngineTarget = t.Object({
 export type EngineTarget = Static<typeof EngineTarget>
 export const EngineList = t.Object({ engines: t.Array(EngineTarget) })
 
-export const EngineTestQuery = t.Object({ upstream: t.Optional(t.String({ maxLength: 64 })) })
+export const EngineTestQuery = t.Object({
+  upstream: t.Optional(t.String({ maxLength: 64 })),
+  mode: t.Optional(t.String({ maxLength: 64, description: 'Only what answers this mode, or engine id' })),
+})
+export type EngineTestQuery = Static<typeof EngineTestQuery>
 
 export const EngineTest = t.Object({
   id: t.String({ description: 'upstream:model' }),

@@ -57,6 +57,12 @@ describe('engines', () => {
     expect(saved().models).toEqual({ '*': ['main:scripted'] })
   })
 
+  test('test asks what answers one mode alone', async () => {
+    expect((await run(['engines', 'test', '--mode', 'nothing'])).exitCode).toBe(3)
+    const { exitCode, stdout } = await run(['engines', 'test', '--mode', 'think', '--json'])
+    expect([exitCode, JSON.parse(stdout).map(({ id }: { id: string }) => id)]).toEqual([0, ['builtin:builtin']])
+  })
+
   test('disable keeps an upstream in the file, and enable asks it again', async () => {
     const off = await run(['engines', 'disable', 'main', '--json'])
     expect(JSON.parse(off.stdout)).toMatchObject({ name: 'main', modes: [], models: ['scripted'] })

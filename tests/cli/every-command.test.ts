@@ -99,6 +99,7 @@ for (const [name, value] of Object.entries({
   'workflow.yaml': workflow,
   'order.json': { total: 1 },
   'body.json': { total: 1 },
+  'prices.json': { 'svc-1-flash': { promptPer1k: 30_000 } },
   'policy.yaml': { name: 'None', rules: [] },
   'preference.yaml': { name: 'None', rules: [] },
   'canvas.json': { title: 'Plan', type: 'document', content: '# Plan' },

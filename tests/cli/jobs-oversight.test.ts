@@ -92,6 +92,7 @@ describe('jobs that operators look after (dx 2.12)', () => {
     const of = (who: string) => ['jobs', 'retry', '--all', '--key', who, '--since', '1h']
     expect((await run([...of(ada.keyId), '--dry-run'])).stderr).toContain(`would retry job ${mine}`)
     expect((await run([...of(ada.keyId), '--type', 'video', ...sure])).stderr).toContain('No failed job')
+    expect((await run([...of(ada.keyId), '--filter', '!failed', ...sure])).stderr).toContain('No failed job')
     const before = fails
     expect(await json([...of(ada.keyId), ...sure])).toMatchObject([{ status: 'queued' }])
     expect(await json([...of(eve.keyId), ...sure])).toHaveLength(1)
