@@ -17,7 +17,7 @@ CREATE TABLE `audit_events` (
 	`prev_hash` text NOT NULL,
 	`hash` text NOT NULL,
 	PRIMARY KEY(`scope`, `seq`)
-) WITHOUT ROWID;
+);
 --> statement-breakpoint
 CREATE INDEX `audit_events_by_entity` ON `audit_events` (`scope`,`entity_id`,`seq`) WHERE "audit_events"."entity_type" <> 'completion';--> statement-breakpoint
 CREATE TABLE `audit_heads` (

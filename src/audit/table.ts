@@ -1,12 +1,13 @@
 import { sql } from 'drizzle-orm'
-import { defineClusteredTable, type Row } from '../kernel/store'
+import { defineClusteredTable, defineTable, type Row } from '../kernel/store'
 import type { AuditEventId, ChainScope } from './schema'
 
 /**
  * Append-only: `drizzle/<dialect>/guards.sql` refuses UPDATE and DELETE. `at` never decreases along a chain, so
- * dates are found by binary search over `seq`, without an index.
+ * dates are found by binary search over `seq`, without an index. Not clustered: rows are long, and in the order of
+ * chains each would go to a page of its own, where many owners write; so they go to the end, and the index is short.
  */
-export const auditEvents = defineClusteredTable((k) =>
+export const auditEvents = defineTable((k) =>
   k.table(
     'audit_events',
     {
