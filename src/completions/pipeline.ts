@@ -3,6 +3,7 @@ import { type Call, keyIdOf } from '../kernel/caller'
 import type { AnswerCache, StoredAnswer } from './cache'
 import type { CompletionRequest } from './request'
 import type { Run, Write } from './run'
+import type { StageTrace } from './stage-trace'
 
 export type Stages = {
   /** Loads the conversation, memories, skills and policies that the request uses. 404 */
@@ -31,35 +32,61 @@ export type Stages = {
   replay(run: Run, answer: StoredAnswer): Promise<StoredAnswer>
 }
 
-/** A completion from the request to its answer: the stages in order, plain and streamed alike (design 3). */
-export function createPipeline(stages: Stages, cache: AnswerCache) {
+/**
+ * A completion from the request to its answer: the stages in order, plain and streamed alike (design 3). `told` hears of
+ * the stages that operators can look at.
+ */
+export function createPipeline(stages: Stages, cache: AnswerCache, told: StageTrace) {
   return {
     /** Answers in one piece, in the format of the request. */
     async complete<Answer extends object>(call: Call, request: CompletionRequest<Answer>): Promise<Answer> {
-      const run = await stages.open(call, request, null)
+      const run = await opened(call, request, null)
       const answer = await answered(run)
       return request.present(run, answer)
     },
 
     /** Answers as a stream. Nothing is shown before the request is accepted, so a refusal keeps its status. */
     async stream(call: Call, request: CompletionRequest, write: Write): Promise<void> {
-      const run = await stages.open(call, request, write)
+      const run = await opened(call, request, write)
       const answer = await answered(run)
       await write({ type: 'ended', run, answer })
     },
+  }
+
+  async function opened(call: Call, request: CompletionRequest, write: Write | null): Promise<Run> {
+    const from = told.now()
+    try {
+      const run = await stages.open(call, request, write)
+      told.opened(run, from)
+      return run
+    } catch (error) {
+      told.refused(call, from, error)
+      throw error
+    }
   }
 
   async function answered(run: Run): Promise<StoredAnswer> {
     try {
       stages.countMode(run)
       await stages.assertCredit(run)
-      if (run.guard) await stages.guardInput(run)
+      if (run.guard) await guardedInput(run)
       const known = readCache(run)
-      const answer = known instanceof Promise ? await known : known
-      return answer ? await replayed(run, answer) : await leading(run)
+      const found = known instanceof Promise ? await known : known
+      const answer = await (found ? replayed(run, found) : run.cacheKey === null ? thought(run) : leading(run))
+      told.end(run)
+      return answer
+    } catch (error) {
+      told.end(run, error)
+      throw error
     } finally {
       run.deadline.end()
     }
+  }
+
+  async function guardedInput(run: Run): Promise<void> {
+    told.begin(run, 'guardInput')
+    await stages.guardInput(run)
+    told.end(run)
   }
 
   /**
@@ -74,6 +101,7 @@ export function createPipeline(stages: Stages, cache: AnswerCache) {
   async function replayed(run: Run, cached: StoredAnswer): Promise<StoredAnswer> {
     run.isCached = true
     run.resolvedMode = cached.resolvedMode
+    told.begin(run, 'replay')
     stages.countMode(run)
     const answer = await stages.replay(run, cached)
     await run.write?.({ type: 'began', run, id: answer.id })
@@ -83,10 +111,9 @@ export function createPipeline(stages: Stages, cache: AnswerCache) {
 
   /** Identical plain requests may wait for this run; none waits for a stream, whose reader may leave. */
   async function leading(run: Run): Promise<StoredAnswer> {
-    if (run.cacheKey === null) return thought(run)
     cache.missed()
     if (run.write) return thought(run)
-    const settle = cache.lead(flightOf(run, run.cacheKey))
+    const settle = cache.lead(flightOf(run, run.cacheKey!))
     try {
       const answer = await thought(run)
       settle(answer)
@@ -98,17 +125,23 @@ export function createPipeline(stages: Stages, cache: AnswerCache) {
   }
 
   async function thought(run: Run): Promise<StoredAnswer> {
+    told.begin(run, 'decide')
     await stages.decide(run)
+    told.begin(run, 'admit')
     stages.countMode(run)
     await stages.admit(run)
     let shown: Thought
     try {
+      told.begin(run, 'think')
       const said = await stages.think(run)
+      if (run.guard) told.begin(run, 'guardOutput')
       shown = run.guard ? await stages.guardOutput(run, said) : said
       if (run.write) await stages.showRest(run, said, shown)
     } catch (error) {
+      told.begin(run, 'abandon', error)
       throw await stages.abandon(run, error)
     }
+    told.begin(run, 'finish')
     return stages.finish(run, shown)
   }
 }

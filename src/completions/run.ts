@@ -19,6 +19,7 @@ import type { Toolset } from '../tools/schema'
 import type { StoredAnswer } from './cache'
 import type { CompletionRequest } from './request'
 import type { CompletionId, ModelRef, Routing } from './schema'
+import type { Stage } from './stage-trace'
 
 /** A turn before the prompt; `pictured` where a picture was its answer, and which one where it was stored. */
 export type PastTurn = Message & { readonly pictured?: boolean; readonly pictureId?: ArtifactId }
@@ -46,6 +47,9 @@ export type Run = {
   /** `clock.monotonic()` when the pipeline began. */
   readonly startedAt: number
   readonly deadline: Deadline
+  /** The stage that operators are told of as it ends, and `clock.monotonic()` when it began. */
+  stage: Stage | null
+  stageAt: number
 
   // Loaded by `open`.
   /** Stored turns, then those of the request; `decide` leaves what fits the engine's window. */

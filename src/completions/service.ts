@@ -33,6 +33,7 @@ import { type CompletionRequest, requestFromOrder } from './request'
 import { assertOrder } from './rules'
 import type { Run, Write } from './run'
 import type { ChatCompletion, Completion, CompletionOrder } from './schema'
+import { createStageTrace } from './stage-trace'
 import { createAdmit } from './stages/admit'
 import { createDecide } from './stages/decide'
 import { createFilm, isFilm } from './stages/film'
@@ -47,7 +48,6 @@ import { createRecord } from './stages/record'
 import { showRest } from './stages/show'
 import { createThink } from './stages/think'
 import { chatFramer, type Framer, nativeFramer } from './stream'
-import { traced } from './traced'
 
 type Deps = {
   store: Store
@@ -123,7 +123,7 @@ export function createCompletions(deps: Deps) {
     showRest,
     ...createFinish({ ...deps, holds, record, partial, cache, ttlS: caching.ttlS }),
   }
-  const pipeline = createPipeline(traced(stages, deps), cache)
+  const pipeline = createPipeline(stages, cache, createStageTrace(deps))
 
   /** `POST /completions` (contract 2). `fresh` skips the look-up and renews the entry. */
   async function complete(call: Call, order: CompletionOrder, fresh: boolean): Promise<Completion | ChatCompletion> {

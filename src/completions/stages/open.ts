@@ -85,6 +85,8 @@ export function createOpen({ store, clock, cacheEnabled, access, stopping, ...ro
         write ? startStreamDeadline(call) : startDeadline(clock, [call.signal], PLAIN_TIMEOUT_MS),
         browsing?.end,
       ),
+      stage: null,
+      stageAt: 0,
       history: stored ? [...stored.turns, ...request.context] : request.context,
       attached: stored?.id ?? null,
       conversationId: stored?.id ?? (request.conversation === 'new' ? ConversationId.create() : null),
