@@ -77,11 +77,14 @@ const insertLeasedHold = counted<NewHold>()((tx, p) => {
  * Opens a hold. A node of a cluster whose lease has ended, as after a pause, renews it first: others would release the
  * hold of a request that runs.
  */
-export async function insertHold(tx: Tx, hold: NewHold): Promise<void> {
-  if (tx.dialect === 'postgres' && hold.node !== OF_JOBS && hold.node !== OF_SESSIONS) {
-    if (await insertLeasedHold(tx, hold)) return
-    await renewLease(tx, hold.node)
-  }
+export const insertHold = (tx: Tx, hold: NewHold): Promise<unknown> =>
+  tx.dialect === 'postgres' && hold.node !== OF_JOBS && hold.node !== OF_SESSIONS
+    ? insertHoldOfNode(tx, hold)
+    : insertAnyHold(tx, hold)
+
+async function insertHoldOfNode(tx: Tx, hold: NewHold): Promise<void> {
+  if (await insertLeasedHold(tx, hold)) return
+  await renewLease(tx, hold.node)
   await insertAnyHold(tx, hold)
 }
 

@@ -108,7 +108,8 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
     const until = lasting ? { node: lasting, expires_at: NEVER } : { node, expires_at: createdAt + HOLD_MS }
     await insertHold(tx, { ref, wallet_id: owner, key_id: keyId, capped, amount, created_at: createdAt, ...until })
     const hold = { ref, owner, keyId, capped, amount, createdAt }
-    await countAgainstCaps(tx, hold, caps, amount)
+    // Most owners and keys have no caps.
+    if (capped || ownerCaps.hasCaps(tx, owner) !== false) await countAgainstCaps(tx, hold, caps, amount)
     return hold
   }
 

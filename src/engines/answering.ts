@@ -162,10 +162,13 @@ function sourceOf({ engineId, target, fallback }: Candidate, asked: string, opti
   return { engineId, free: target.free, fallbackUsed: fallback }
 }
 
-async function whole(target: Target, request: EngineRequest, owner: string | undefined): Promise<EngineAnswer> {
+function whole(target: Target, request: EngineRequest, owner: string | undefined): Promise<EngineAnswer> {
   const { complete } = target.driver
-  if (complete && !target.slots) return complete(request)
-  if (complete) return target.slots!.hold(owner, request.signal, () => complete(request))
+  if (!complete) return collected(target, request, owner)
+  return target.slots ? target.slots.hold(owner, request.signal, () => complete(request)) : complete(request)
+}
+
+async function collected(target: Target, request: EngineRequest, owner: string | undefined): Promise<EngineAnswer> {
   const answer: EngineAnswer = { text: '', toolCalls: [], finish: 'stop', usage: null }
   for await (const part of streamOf(target, request, owner)) {
     if (part.type === 'text-delta') answer.text += part.text

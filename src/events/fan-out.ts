@@ -40,7 +40,8 @@ export function createFanOut({ audit }: { audit: Pick<AuditLog, 'recordUnattende
 
   /** For the bus: an event that a room emits. */
   async function ofServer(tx: Tx, event: DomainEvent): Promise<void> {
-    const reached = await subscribersOf(tx, event.scope, event.type)
+    const found = subscribersOf(tx, event.scope, event.type)
+    const reached = found instanceof Promise ? await found : found
     if (!reached.size) return
     await store(tx, event, [{ owner: event.scope, reached }], { source: null, reach: await reachOf(tx, event) })
   }

@@ -36,17 +36,24 @@ export async function subscribe(tx: Tx, { owner, subscriber, target }: Target, p
   }
 }
 
-const NOBODY: ReadonlyMap<Subscriber, string[]> = new Map()
+type Reached = ReadonlyMap<Subscriber, string[]>
 
-/** The targets of an owner that an event of this type reaches, by kind of subscriber. */
-export async function subscribersOf(
+const NOBODY: Reached = new Map()
+
+/** The targets of an owner that an event of this type reaches, by kind of subscriber. At once where it is known: none. */
+export function subscribersOf(tx: Tx, owner: OwnerScope, type: string): Reached | Promise<Reached> {
+  const silence = silenceOf(tx)
+  const place = `${owner} ${type}`
+  return silence?.known.has(place) ? NOBODY : askFor(tx, owner, type, silence, place)
+}
+
+async function askFor(
   tx: Tx,
   owner: OwnerScope,
   type: string,
-): Promise<ReadonlyMap<Subscriber, string[]>> {
-  const silence = silenceOf(tx)
-  const place = `${owner} ${type}`
-  if (silence?.known.has(place)) return NOBODY
+  silence: Silence | null,
+  place: string,
+): Promise<Reached> {
   const interested = await rows.interested(tx, { owner, ...stemsOf(type) })
   if (silence && !interested.length) keepOnceCommitted(tx, silence, place)
   const found = new Map<Subscriber, Set<string>>()

@@ -13,10 +13,13 @@ const tooLarge = (what: string) => new EngineFailure('too-large', `${what} of th
 type Reading<T> = { next(): Promise<T | null>; close(): Promise<void> }
 
 /** The body as text, at most 50 MB; with a declared length nothing needs counting. */
-export async function readText(response: Response, timeout: UpstreamTimeout): Promise<string> {
+export function readText(response: Response, timeout: UpstreamTimeout): Promise<string> {
   const declared = Number(response.headers.get('content-length') ?? Number.NaN)
   if (declared > MAX_TOTAL_BYTES) throw tooLarge('the answer')
-  if (declared >= 0 && !response.headers.has('content-encoding')) return await response.text()
+  return declared >= 0 && !response.headers.has('content-encoding') ? response.text() : readPieceWise(response, timeout)
+}
+
+async function readPieceWise(response: Response, timeout: UpstreamTimeout): Promise<string> {
   const decoder = new TextDecoder()
   const bytes = openBytes(response, timeout)
   try {
