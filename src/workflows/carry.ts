@@ -7,6 +7,7 @@ import { failpoint } from '../kernel/failpoint'
 import { newRequestId } from '../kernel/ids'
 import type { Store, Tx } from '../kernel/store'
 import { ExpressionFault, fillIn, TooMuchText } from '../text'
+import type { Approvals } from './approvals'
 import { type Outcomes, RunMoved } from './outcome'
 import { runRepository as rows } from './repository'
 import { MOST_EXECUTED, MOST_OUTPUT_BYTES, MOST_RUN_BYTES, RUN_JOB, TIME_LIMIT_MS } from './rules'
@@ -24,6 +25,7 @@ type Deps = {
   jobs: Pick<Jobs, 'register'>
   unattended: Unattended
   outcomes: Outcomes
+  approvals: Pick<Approvals, 'turn'>
   steps: ReturnType<typeof createSteps>
   /** Called in the transaction that moved a run to where it waits or ended. */
   onRest(run: RunRow): void
@@ -40,7 +42,7 @@ const PASSING = new Set(['storage_unavailable', 'shutting_down', 'rate_limit_exc
  * The job that carries a run from step to step. What a step did is stored with its result before the next one begins,
  * so that after a crash the run goes on at the step that was interrupted, and no other is repeated (I38).
  */
-export function registerRuns({ store, clock, jobs, unattended, outcomes, steps, onRest }: Deps): void {
+export function registerRuns({ store, clock, jobs, unattended, outcomes, approvals, steps, onRest }: Deps): void {
   jobs.register(
     defineJob<Due, null>({
       ...RUN_JOB,
@@ -76,6 +78,7 @@ export function registerRuns({ store, clock, jobs, unattended, outcomes, steps, 
     if (!row || row.turn !== turn) return null
     if (row.status !== 'paused') return row.status === 'running' ? row : null
     return store.write(async (tx) => {
+      await approvals.turn(tx, row)
       const waiting = (await rows.stepsOf(tx, id)).at(-1)!
       const { kind, onTimeout } = row.pause!
       if (kind === 'step') return outcomes.end(tx, row, { status: 'failed', error: 'Nobody had it go on in time.' })

@@ -5,6 +5,7 @@ import type { Clock } from '../kernel/clock'
 import { iso } from '../kernel/clock'
 import { newRequestId } from '../kernel/ids'
 import type { Tx } from '../kernel/store'
+import type { Approvals } from './approvals'
 import { workflowCompleted, workflowFailed } from './events'
 import { runRepository as rows } from './repository'
 import { RUN_JOB, STEP_PAUSE_MS } from './rules'
@@ -16,6 +17,7 @@ type Deps = {
   audit: Pick<AuditLog, 'recordUnattended'>
   events: Pick<EventBus, 'emit'>
   jobs: Pick<Jobs, 'enqueue' | 'enqueueAll'>
+  approvals: Pick<Approvals, 'moved'>
 }
 
 /** The run stands elsewhere than it was read: cancelled, gone on, or taken over. */
@@ -27,8 +29,8 @@ type Ended = Omit<Done, 'effects'>
 export type Outcomes = ReturnType<typeof createOutcomes>
 
 /** What the end of a step does to its run, always in one transaction with what the step wrote (I38). */
-export function createOutcomes({ clock, audit, events, jobs }: Deps) {
-  return { stepEnded, paused, end, goOn, goOnAll }
+export function createOutcomes({ clock, audit, events, jobs, approvals }: Deps) {
+  return { stepEnded, paused, end, goOn, goOnAll, moveTo }
 
   /** Stores a step's result and moves on. Throws {@link RunMoved}, which undoes the transaction. */
   async function stepEnded(tx: Tx, run: RunRow, step: StepRow, { output, cost = 0, next, error = null }: Ended) {
@@ -114,9 +116,11 @@ export function createOutcomes({ clock, audit, events, jobs }: Deps) {
     return ended
   }
 
+  /** Throws {@link RunMoved} unless the run stands as it was read. */
   async function moveTo(tx: Tx, run: RunRow, change: Partial<RunRow>): Promise<RunRow> {
     const moved = await rows.advance(tx, run, change)
     if (!moved) throw new RunMoved()
+    await approvals.moved(tx, run, moved)
     return moved
   }
 }

@@ -9,11 +9,12 @@ import { notFound } from '../kernel/errors'
 import { pageFields } from '../kernel/page'
 import type { Reader, Tx } from '../kernel/store'
 import { createResource, type ResourceDeps } from '../resource'
+import { createApprovals } from './approvals'
 import { registerRuns } from './carry'
 import type { workflowSettings } from './config'
 import { hasEnded, isDisabled, missingFields, notAnApprover, notPaused, waitsForTime } from './errors'
 import { createFromCanvas } from './from-canvas'
-import { createOutcomes } from './outcome'
+import { createOutcomes, RunMoved } from './outcome'
 import { presentRun } from './present'
 import { runRepository as rows } from './repository'
 import { workflow } from './resource'
@@ -28,6 +29,7 @@ import { createTriggers } from './triggers'
 import { createWaiting } from './waiting'
 
 type Deps = StepDeps & {
+  takeovers: Parameters<typeof createApprovals>[0]['takeovers']
   resources: ResourceDeps
   audit: AuditLog
   canvases: Parameters<typeof createFromCanvas>[0]['canvases']
@@ -50,7 +52,8 @@ const TIDY_BATCH = 200
 /** Workflows and their runs (contract 10). */
 export function createWorkflows(deps: Deps) {
   const { store, clock, jobs, audit, outbound, resources } = deps
-  const outcomes = createOutcomes(deps)
+  const approvals = createApprovals(deps)
+  const outcomes = createOutcomes({ ...deps, approvals })
   const waiting = createWaiting(deps)
   const start = createStart({ clock, outcomes })
   const triggers = createTriggers({ ...deps, start, startAll: createStartAll({ clock, outcomes }) })
@@ -59,7 +62,7 @@ export function createWorkflows(deps: Deps) {
     read,
     changed: (tx, { verb, row }) => triggers.changed(tx, row, verb !== 'deleted'),
   })
-  registerRuns({ ...deps, outcomes, steps: createSteps(deps), onRest: waiting.rested })
+  registerRuns({ ...deps, outcomes, approvals, steps: createSteps(deps), onRest: waiting.rested })
   jobs.register(recurring('workflows.tidy', TIDY_EVERY_MS, tidy))
   const fromCanvas = createFromCanvas({ ...deps, workflows, read })
   return { workflows, fromCanvas, run, listRuns, getRun, approve: verdict(true), reject: verdict(false), cancel }
@@ -147,8 +150,9 @@ export function createWorkflows(deps: Deps) {
 
   function verdict(approved: boolean) {
     return (call: Call<Caller>, which: WhichRun, { comment }: Verdict): Promise<RunReply> =>
-      store.write(async (tx) => {
+      deciding(async (tx) => {
         const { caller } = call
+        await approvals.turn(tx, await find(tx, caller, which))
         const found = await find(tx, caller, which)
         if (found.status !== 'paused') throw notPaused(found.status)
         const { kind, approvers, until } = found.pause!
@@ -176,12 +180,21 @@ export function createWorkflows(deps: Deps) {
       })
   }
 
+  /** A run that moved on meanwhile, as its time was up or a step ended, is read again. */
+  async function deciding<T>(unit: (tx: Tx) => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await store.write(unit)
+      } catch (error) {
+        if (!(error instanceof RunMoved)) throw error
+      }
+    }
+  }
+
   /** A run that goes step by step goes on, or ends where it stands. */
   async function afterStep(tx: Tx, run: RunRow, error: string | null): Promise<RunRow> {
     if (error !== null) return outcomes.end(tx, run, { status: 'failed', error })
-    const moved = await rows.advance(tx, run, { status: 'running', pause: null })
-    if (!moved) throw notPaused('elsewhere')
-    return moved
+    return outcomes.moveTo(tx, run, { status: 'running', pause: null })
   }
 
   /** A new turn: the job that waits for the time to pass has no effect any more. */
@@ -191,7 +204,8 @@ export function createWorkflows(deps: Deps) {
   }
 
   function cancel(call: Call<Caller>, which: WhichRun): Promise<RunReply> {
-    return store.write(async (tx) => {
+    return deciding(async (tx) => {
+      await approvals.turn(tx, await find(tx, call.caller, which))
       const found = await find(tx, call.caller, which)
       if (found.completed_at !== null) throw hasEnded(found.status)
       const ended = await outcomes.end(tx, found, { status: 'failed', error: 'cancelled', turn: found.turn + 1 })
