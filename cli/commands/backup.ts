@@ -22,8 +22,8 @@ const createBackup = defineCommand({
   path: 'backup create',
   summary: 'Write a consistent copy of the database and the files while the server serves',
   about:
-    'Makes a folder with the copy, its SHA-256 and the version that made it. The files that svc made are in it, with a list that sha256sum -c reads; files in a bucket are left there. It has no secrets.json, on purpose: keep that file, which opens the stored secrets, somewhere else. Postgres is copied with pg_dump.',
-  examples: ['backup create', 'backup create --out /backups/monday --json'],
+    'Makes a folder with the copy, its SHA-256 and the version that made it. The files that svc made are in it, with a list that sha256sum -c reads; files in a bucket are left there. It has no secrets.json, on purpose: keep that file, which opens the stored secrets, somewhere else. Postgres is copied with pg_dump. A bucket is reached with SVC_FILES_S3_ENDPOINT, its region and its access key.',
+  examples: ['backup create', 'backup create --out /backups/monday --json', 'backup create --out s3://backups/monday'],
   apis: ['operator'],
   offline: true,
   needsData: true,
@@ -32,14 +32,17 @@ const createBackup = defineCommand({
   exits: [5, 7, 10],
   columns,
   flags: {
-    out: text('FOLDER', 'a folder that does not exist yet; backups/TIME in the data folder by default'),
+    out: text(
+      'PLACE',
+      'a folder that does not exist yet, or s3://bucket/folder; backups/TIME in the data folder by default',
+    ),
     noArtifacts: flag('the database alone, without the files that svc made'),
   },
   async run(shell, { out, noArtifacts }) {
     if (shell.planned(`write a backup to ${out ?? 'backups/ in the data folder'}`)) return
     const connection = await shell.connect()
     const body = {
-      ...(out === undefined ? {} : { out: fromHere(shell.cwd, out) }),
+      ...(out === undefined ? {} : { out: placeOf(shell, out) }),
       ...(noArtifacts ? { files: false } : {}),
     }
     shell.print.item(expectData(await connection.ops().backups.post(body)), columns)
@@ -68,11 +71,12 @@ const verifyBackup = defineCommand({
   danger: 'none',
   exits: [9],
   columns: checkColumns,
-  args: { folder: argument('the folder of the backup') },
+  args: { folder: argument('the folder of the backup, or s3://bucket/folder') },
   async run(shell, { folder }) {
-    const found = await checked(shell, folder)
-    shell.print.item(found, checkColumns)
-    if (!found.ok) throw new CheckFailed()
+    await opened(shell, folder, async (_place, found) => {
+      shell.print.item(found, checkColumns)
+      if (!found.ok) throw new CheckFailed()
+    })
   },
 })
 
@@ -88,29 +92,37 @@ const restoreBackup = defineCommand({
   danger: 'none',
   exits: [5, 9, 10],
   columns: checkColumns,
-  args: { folder: argument('the folder of the backup') },
+  args: { folder: argument('the folder of the backup, or s3://bucket/folder') },
   flags: {
     only: choice(['tables', 'files'], 'the database alone, or the files alone'),
     into: text('DIR', 'the data folder to put it into; as configured by default'),
   },
-  async run(shell, { folder, into, only }) {
-    const found = await checked(shell, folder)
-    if (!found.manifest || !found.ok) {
+  run: (shell, { folder, into, only }) =>
+    opened(shell, folder, async (place, found) => {
+      if (!found.manifest || !found.ok) {
+        shell.print.item(found, checkColumns)
+        throw new CheckFailed()
+      }
+      const where = `${only ? ` (${only} alone)` : ''}${into === undefined ? '' : ` into ${into}`}`
+      if (shell.planned(`restore ${found.manifest.file} of ${found.manifest.created}${where}`)) return
+      const data = into === undefined ? {} : { dataDir: fromHere(shell.cwd, into) }
+      await restored({ ...overridesOf(shell), ...data }, place, found.manifest, only)
       shell.print.item(found, checkColumns)
-      throw new CheckFailed()
-    }
-    const where = `${only ? ` (${only} alone)` : ''}${into === undefined ? '' : ` into ${into}`}`
-    if (shell.planned(`restore ${found.manifest.file} of ${found.manifest.created}${where}`)) return
-    const place = into === undefined ? {} : { dataDir: fromHere(shell.cwd, into) }
-    await restored({ ...overridesOf(shell), ...place }, fromHere(shell.cwd, folder), found.manifest, only)
-    shell.print.item(found, checkColumns)
-    shell.note('Put its secrets.json (mode 600) into the data folder, start the server, and run svc-admin verify.')
-  },
+      shell.note('Put its secrets.json (mode 600) into the data folder, start the server, and run svc-admin verify.')
+    }),
 })
 
-async function checked(shell: Shell, folder: string) {
-  const { checkBackup } = await import('../../src/app/backups')
-  return checkBackup(fromHere(shell.cwd, folder))
+/** A path from where the command was called, or the address of a bucket as it is. */
+const placeOf = ({ cwd }: Shell, word: string): string => (word.startsWith('s3://') ? word : fromHere(cwd, word))
+
+/** Checks a backup, wherever it is, and works on its folder. */
+async function opened(
+  shell: Shell,
+  word: string,
+  work: (folder: string, found: CheckedBackup) => Promise<void>,
+): Promise<void> {
+  const { checkBackup, inFolder } = await import('../../src/app/backups')
+  await inFolder(overridesOf(shell), placeOf(shell, word), async (folder) => work(folder, await checkBackup(folder)))
 }
 
 async function restored(
@@ -143,7 +155,7 @@ const listBackups = defineCommand({
   path: 'backup list',
   summary: 'List the backups that are still where they were written to',
   about:
-    'Those of the data folder, and those that --out put elsewhere on this machine, newest first. A copy that was moved away is not among them.',
+    'Those of the data folder, and those that --out put elsewhere on this machine or into a bucket, newest first. A copy that was moved away is not among them.',
   examples: ['backup list', 'backup list --json'],
   apis: ['operator'],
   offline: true,

@@ -12,7 +12,7 @@ import { type OperatorEdge, operatorEdge } from '../http/operator-edge'
 import { createOperatorRules } from '../http/operator-rules'
 import { jobSums } from '../jobs'
 import { type DatabaseLocation, schemaOf } from '../kernel/store'
-import { createBackup, createOperators, dumpPostgres, type OperatorService } from '../operators'
+import { createBackup, createBucket, createOperators, dumpPostgres, type OperatorService } from '../operators'
 import { operatorRoutes } from '../operators/routes'
 import { jobOperatorRoutes } from '../public-jobs/routes'
 import { researchOperatorRoutes } from '../research/routes'
@@ -83,9 +83,11 @@ export function createOps({ config, container, metrics, location, stopping, apiU
     jobs: () => jobSums(store.read, clock.now() - HOUR_MS),
     deliveries: () => deliverySums(store.read, clock.now() - HOUR_MS),
   })
+  const bucketAt = (path: string) => createBucket(path, config)
   const operators = createOperators({
     ...roomsOf(container),
     dataDir,
+    bucketAt,
     settings: config,
     configFile: config.file ?? configPath(),
     setByEnvironment: (name) => config.origins[name] === 'environment',
@@ -123,6 +125,7 @@ export function createOps({ config, container, metrics, location, stopping, apiU
       clock,
       dataDir,
       version: RELEASE,
+      bucketAt,
       dumpPostgres: (path) => dumpPostgres(target, path),
       contents: config.filesS3Bucket ? null : container.files.contents,
     }),

@@ -16,7 +16,7 @@ const Manifest = t.Object({
   files: t.Optional(Backup.properties.files),
   version: t.String(),
 })
-type Manifest = Static<typeof Manifest>
+export type Manifest = Static<typeof Manifest>
 const known = checker(Manifest)
 
 /** A backup that is still where it was written to. */
@@ -49,11 +49,16 @@ export async function checkBackup(folder: string): Promise<CheckedBackup> {
 /** What a backup says of itself, or a sentence on why it is none. */
 export async function readManifest(folder: string): Promise<Manifest | string> {
   try {
-    const value: unknown = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8'))
-    return known.is(value) ? value : 'manifest.json is none of a backup of this release.'
+    return manifestIn(await readFile(join(folder, 'manifest.json'), 'utf8'))
   } catch {
     return `${folder} has no manifest.json that can be read, so it is no backup.`
   }
+}
+
+/** A manifest of its text, or a sentence on why it is none. Throws for what is no JSON. */
+export function manifestIn(text: string): Manifest | string {
+  const value: unknown = JSON.parse(text)
+  return known.is(value) ? value : 'manifest.json is none of a backup of this release.'
 }
 
 /** Adds a sentence for each file that is not what was written. Returns their paths. */

@@ -5,6 +5,7 @@ import type { Call, OperatorCaller } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import { defineError, invalidInput } from '../kernel/errors'
 import type { Store } from '../kernel/store'
+import { type Bucket, isInBucket } from './backup-bucket'
 import { type Contents, copyFiles, sha256Of } from './backup-files'
 import { BACKUP } from './backups'
 import type { Backup, NewBackup } from './schema'
@@ -16,6 +17,8 @@ type Deps = {
   /** Backups without an `out` path go to `<dataDir>/backups`. */
   dataDir: string
   version: string
+  /** The backup at `s3://bucket/folder`. Throws 400. */
+  bucketAt(path: string): Bucket
   /** Dumps Postgres with its own tool; SQLite is copied by the store. */
   dumpPostgres(target: string): Promise<void>
   /** Files that svc made; null where they are in a bucket, which has copies of its own. */
@@ -29,12 +32,15 @@ const backupExists = defineError(
 )
 
 /** Writes a consistent copy of the database, the files that svc made and a manifest with their hashes, while the server keeps serving (I44). */
-export function createBackup({ store, audit, clock, dataDir, version, dumpPostgres, contents }: Deps) {
+export function createBackup({ store, audit, clock, dataDir, version, bucketAt, dumpPostgres, contents }: Deps) {
   return async function backup(call: Call<OperatorCaller>, { out, files = true }: NewBackup): Promise<Backup> {
-    if (out !== undefined && !isAbsolute(out)) throw invalidInput('out', '"out" must be an absolute path.')
+    const bucket = out !== undefined && isInBucket(out) ? bucketAt(out) : null
+    if (out !== undefined && !bucket && !isAbsolute(out)) throw invalidInput('out', '"out" must be an absolute path.')
     const created = iso(clock.now())
-    const folder = resolve(out ?? join(dataDir, 'backups', created.replace(/[-:]|\.\d+/g, '')))
-    if (await exists(folder)) throw backupExists(folder)
+    const name = created.replace(/[-:]|\.\d+/g, '')
+    // One for a bucket is finished here, and sent whole.
+    const folder = bucket ? join(dataDir, 'outgoing', name) : resolve(out ?? join(dataDir, 'backups', name))
+    if (bucket ? await bucket.exists() : await exists(folder)) throw backupExists(out ?? folder)
     const file = store.dialect === 'sqlite' ? 'svc.db' : 'svc.dump'
     // Written under another name until complete, so that an interrupted copy is never mistaken for a backup.
     const partial = `${folder}.partial`
@@ -50,7 +56,7 @@ export function createBackup({ store, audit, clock, dataDir, version, dumpPostgr
     await copied?.copy()
     const { size } = await stat(target)
     const made: Backup = {
-      ...{ object: 'backup', path: folder, file, bytes: size, sha256: await sha256Of(target) },
+      ...{ object: 'backup', path: bucket ? out! : folder, file, bytes: size, sha256: await sha256Of(target) },
       files: copied ? await copied.list() : null,
       created,
     }
@@ -59,13 +65,19 @@ export function createBackup({ store, audit, clock, dataDir, version, dumpPostgr
       `${JSON.stringify({ ...made, path: undefined, version }, null, 2)}\n`,
       { mode: 0o600 },
     )
-    await rename(partial, folder)
+    if (bucket) {
+      try {
+        await bucket.put(partial, file, made.files !== null)
+      } finally {
+        await rm(partial, { recursive: true, force: true })
+      }
+    } else await rename(partial, folder)
     await store.write((tx) =>
       audit.record(tx, call, {
         action: 'operator.backup_created',
         entityType: 'settings',
         entityId: BACKUP,
-        input: { metadata: { path: folder, bytes: size, sha256: made.sha256 } },
+        input: { metadata: { path: made.path, bytes: size, sha256: made.sha256 } },
       }),
     )
     return made

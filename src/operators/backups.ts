@@ -4,13 +4,21 @@ import type { AuditLog } from '../audit'
 import type { Call, OperatorCaller } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import type { Store } from '../kernel/store'
-import { type KnownBackup, readManifest } from './backup-check'
+import { type Bucket, isInBucket } from './backup-bucket'
+import { type KnownBackup, type Manifest, manifestIn, readManifest } from './backup-check'
 import type { BackupPruning, PrunedBackups } from './schema'
 
 /** What a backup is about on the record, by which those that were made are found. */
 export const BACKUP = 'backup'
 
-type Deps = { store: Store; audit: AuditLog; clock: Clock; dataDir: string }
+type Deps = {
+  store: Store
+  audit: AuditLog
+  clock: Clock
+  dataDir: string
+  /** The backup at `s3://bucket/folder`. Throws 400. */
+  bucketAt(path: string): Bucket
+}
 
 /** Backups looked for on the record: more than a daily one makes in half a year. */
 const MOST = 200
@@ -19,14 +27,14 @@ const MOST = 200
  * The backups that were made and are still on this machine, wherever they were written to, newest first; and what goes
  * when the old ones are removed (dx 2.8). A copy that was moved away is not among them.
  */
-export function createBackups({ store, audit, clock, dataDir }: Deps) {
+export function createBackups({ store, audit, clock, dataDir, bucketAt }: Deps) {
   return { list, prune }
 
   async function list(_call: Call<OperatorCaller>): Promise<KnownBackup[]> {
     const folders = new Set([...(await inDataFolder()), ...(await onRecord())])
     const found: KnownBackup[] = []
     for (const path of folders) {
-      const manifest = await readManifest(path)
+      const manifest = await (isInBucket(path) ? manifestThere(path) : readManifest(path))
       if (typeof manifest !== 'string') found.push({ ...manifest, files: manifest.files ?? null, path })
     }
     return found.sort((a, b) => (a.created < b.created ? 1 : -1))
@@ -39,7 +47,7 @@ export function createBackups({ store, audit, clock, dataDir }: Deps) {
     const old = all.slice(1).filter(({ created }) => created < before)
     const bytes = old.reduce((sum, one) => sum + one.bytes + (one.files?.bytes ?? 0), 0)
     if (!dry_run && old.length) {
-      for (const { path } of old) await rm(path, { recursive: true })
+      for (const { path } of old) await (isInBucket(path) ? bucketAt(path).remove() : rm(path, { recursive: true }))
       const metadata = { paths: old.map(({ path }) => path), bytes }
       const about = { entityType: 'settings', entityId: BACKUP } as const
       await store.write((tx) =>
@@ -47,6 +55,15 @@ export function createBackups({ store, audit, clock, dataDir }: Deps) {
       )
     }
     return { object: 'pruned_backups', removed: old, kept: all.length - old.length, bytes }
+  }
+
+  /** A bucket that does not answer has no backup that anybody could use now. */
+  async function manifestThere(path: string): Promise<Manifest | string> {
+    try {
+      return manifestIn(await bucketAt(path).manifest())
+    } catch (error) {
+      return (error as Error).message
+    }
   }
 
   async function inDataFolder(): Promise<string[]> {

@@ -1,6 +1,7 @@
 /** Operators: what the people who run the server can do, built on the other rooms' services (design 7). */
 export { createBackup } from './backup'
-export { type CheckedBackup, checkBackup, type RestoredPart, restoreBackup } from './backup-check'
+export { type Bucket, createBucket, isInBucket } from './backup-bucket'
+export { type CheckedBackup, checkBackup, manifestIn, type RestoredPart, restoreBackup } from './backup-check'
 export { dumpPostgres } from './dump'
 export { roleTooSmall } from './errors'
 export { createOperators, type OperatorService } from './service'

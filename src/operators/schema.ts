@@ -129,7 +129,13 @@ export type Verification = Static<typeof Verification>
 export type { RequestTrace } from './schema-trace'
 
 export const NewBackup = t.Object({
-  out: t.Optional(t.String({ minLength: 1, maxLength: 4_096, description: 'A folder that does not exist yet' })),
+  out: t.Optional(
+    t.String({
+      minLength: 1,
+      maxLength: 4_096,
+      description: 'A folder that does not exist yet, or s3://bucket/folder',
+    }),
+  ),
   files: t.Optional(t.Boolean({ description: 'false: the database alone; default: with the files that svc made' })),
 })
 export type NewBackup = Static<typeof NewBackup>

@@ -1,10 +1,11 @@
 // SQLite only: a copy of Postgres needs pg_dump, and which backups there are is the same.
 import { afterAll, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cliOver } from '../support/cli'
 import { fakeClock } from '../support/clock'
+import { startS3 } from '../support/s3'
 import { createWorld } from '../support/world'
 
 const clock = fakeClock()
@@ -74,4 +75,39 @@ test('a restore of tables or of files alone leaves the other part for another on
   expect(readdirSync(join(into, 'files')).length).toBeGreaterThan(0)
   expect((await part('files')).exitCode).toBe(5)
   expect((await part('rows')).exitCode).toBe(2)
+})
+
+test('a backup goes into a bucket whole, is checked and restored from there, and pruned', async () => {
+  const s3 = startS3()
+  const account = { filesS3Endpoint: s3.endpoint, filesS3AccessKeyId: 'id', filesS3SecretAccessKey: 'secret' }
+  const away = await createWorld({ clock, config: account })
+  const config = join(folder, 'bucket.json')
+  writeFileSync(config, JSON.stringify(account))
+  const there = cliOver(away)
+  const at = (...line: string[]) => there([...line, '--json', '--config', config], { clock })
+  try {
+    const person = await away.person()
+    await person.send('POST', 'documents', { prompt: '| quarter | sum |\n|---|---|\n| Q1 | 1 |', format: 'csv' })
+    const place = 's3://bucket/nightly/monday'
+    expect(JSON.parse((await at('backup', 'create', '--out', place)).stdout)).toMatchObject({ path: place })
+    expect([...s3.objects.keys()]).toContain('nightly/monday/manifest.json')
+    expect((await at('backup', 'create', '--out', place)).exitCode).toBe(5)
+    expect((await at('backup', 'create', '--out', 's3://b')).exitCode).toBe(2)
+    expect(JSON.parse((await at('backup', 'list')).stdout)).toMatchObject([{ path: place }])
+    expect(JSON.parse((await at('backup', 'verify', place)).stdout)).toMatchObject({ ok: true, problems: [] })
+    const into = join(folder, 'from-bucket', 'data')
+    expect((await at('backup', 'restore', place, '--into', into)).exitCode).toBe(0)
+    expect(existsSync(join(into, 'svc.db'))).toBe(true)
+
+    s3.objects.get('nightly/monday/svc.db')!.bytes[200]! ^= 1
+    expect((await at('backup', 'verify', place)).exitCode).toBe(9)
+    expect((await at('backup', 'verify', 's3://bucket/nightly/none')).exitCode).toBe(9)
+    clock.advance(10 * DAY)
+    await at('backup', 'create', '--out', 's3://bucket/nightly/tuesday')
+    expect((await at('backup', 'prune', '--keep', '7d', '--yes')).exitCode).toBe(0)
+    expect([...s3.objects.keys()].filter((key) => key.startsWith('nightly/monday'))).toEqual([])
+    expect(JSON.parse((await at('backup', 'list')).stdout)).toHaveLength(1)
+  } finally {
+    s3.stop()
+  }
 })

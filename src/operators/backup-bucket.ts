@@ -1,0 +1,81 @@
+import { mkdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { AppError, invalidInput } from '../kernel/errors'
+import { FOLDER, LIST, listedIn } from './backup-files'
+
+/** Where buckets are and who may use them; one account for files and backups. */
+export type BucketSettings = {
+  filesS3Endpoint: string
+  filesS3Region: string
+  filesS3AccessKeyId: string
+  filesS3SecretAccessKey: string
+}
+
+/** A backup in a bucket; `at` is `s3://bucket/folder`. */
+export type Bucket = ReturnType<typeof createBucket>
+
+const PLACE = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/([\w.-]+(?:\/[\w.-]+)*)\/?$/
+/** Written last and removed first: without it there is no backup. */
+const MANIFEST = 'manifest.json'
+const PAGE = 1_000
+
+export const isInBucket = (path: string): boolean => path.startsWith('s3://')
+
+/**
+ * The objects of one backup.
+ * @throws AppError 400 for an address that is none, or where no access key is set
+ */
+export function createBucket(at: string, settings: BucketSettings) {
+  const [, bucket, folder] = PLACE.exec(at) ?? []
+  if (!bucket) throw invalidInput('out', `"${at.slice(0, 80)}" is not s3://bucket/folder.`)
+  const { filesS3Endpoint: endpoint, filesS3Region: region, filesS3AccessKeyId: accessKeyId } = settings
+  if (!accessKeyId) throw invalidInput('out', 'A bucket needs SVC_FILES_S3_ACCESS_KEY_ID and its secret.')
+  const client = new Bun.S3Client({
+    ...{ bucket, accessKeyId, secretAccessKey: settings.filesS3SecretAccessKey },
+    ...(endpoint ? { endpoint } : {}),
+    ...(region ? { region } : {}),
+  })
+  const keyOf = (name: string) => `${folder}/${name}`
+
+  return {
+    exists: () => reached(at, () => client.file(keyOf(MANIFEST)).exists()),
+
+    /** The text of the manifest. */
+    manifest: () => reached(at, () => client.file(keyOf(MANIFEST)).text()),
+
+    /** Sends a finished backup. */
+    async put(from: string, file: string, hasFiles: boolean): Promise<void> {
+      const listed = hasFiles ? (await listedIn(from)).map(({ path }) => join(FOLDER, path)) : []
+      for (const name of [...listed, ...(hasFiles ? [LIST] : []), file, MANIFEST])
+        await reached(at, () => client.file(keyOf(name)).write(Bun.file(join(from, name))))
+    },
+
+    /** Fetches all of it into an empty folder, to be checked there like any other. */
+    async fetch(into: string, file: string, hasFiles: boolean): Promise<void> {
+      const one = async (name: string) => {
+        await mkdir(dirname(join(into, name)), { recursive: true, mode: 0o700 })
+        await reached(at, () => Bun.write(join(into, name), new Response(client.file(keyOf(name)).stream())))
+      }
+      for (const name of [MANIFEST, file, ...(hasFiles ? [LIST] : [])]) await one(name)
+      for (const { path } of hasFiles ? await listedIn(into) : []) await one(join(FOLDER, path))
+    },
+
+    async remove(): Promise<void> {
+      await reached(at, () => client.file(keyOf(MANIFEST)).delete())
+      for (;;) {
+        const { contents = [] } = await reached(at, () => client.list({ prefix: keyOf(''), maxKeys: PAGE }))
+        if (!contents.length) return
+        for (const { key } of contents) await reached(at, () => client.file(key).delete())
+      }
+    },
+  }
+}
+
+async function reached<T>(at: string, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask()
+  } catch (error) {
+    const { code = 'no answer' } = error as { code?: string }
+    throw new AppError('unavailable', 'service_unavailable', `The bucket of ${at} did not do what was asked (${code}).`)
+  }
+}
