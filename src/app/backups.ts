@@ -45,7 +45,7 @@ export async function inFolder<T>(
   try {
     if (await bucket.exists()) {
       const manifest = manifestIn(await bucket.manifest())
-      if (typeof manifest !== 'string') await bucket.fetch(folder, manifest.file, Boolean(manifest.files))
+      if (typeof manifest !== 'string') await bucket.bring(folder, manifest.file, Boolean(manifest.files))
     }
     return await work(folder)
   } finally {

@@ -51,7 +51,7 @@ export function createBucket(at: string, settings: BucketSettings) {
     },
 
     /** Fetches all of it into an empty folder, to be checked there like any other. */
-    async fetch(into: string, file: string, hasFiles: boolean): Promise<void> {
+    async bring(into: string, file: string, hasFiles: boolean): Promise<void> {
       const one = async (name: string) => {
         await mkdir(dirname(join(into, name)), { recursive: true, mode: 0o700 })
         await reached(at, () => Bun.write(join(into, name), new Response(client.file(keyOf(name)).stream())))

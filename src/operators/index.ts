@@ -1,6 +1,6 @@
 /** Operators: what the people who run the server can do, built on the other rooms' services (design 7). */
 export { createBackup } from './backup'
-export { type Bucket, createBucket, isInBucket } from './backup-bucket'
+export { createBucket, isInBucket } from './backup-bucket'
 export { type CheckedBackup, checkBackup, manifestIn, type RestoredPart, restoreBackup } from './backup-check'
 export { dumpPostgres } from './dump'
 export { roleTooSmall } from './errors'
