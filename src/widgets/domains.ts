@@ -1,7 +1,7 @@
 import { resolveTxt } from 'node:dns/promises'
 import { type Clock, iso } from '../kernel/clock'
 import { hmacHex } from '../kernel/crypto'
-import { AppError, invalidInput, quoted } from '../kernel/errors'
+import { AppError, atField, invalidInput, quoted } from '../kernel/errors'
 import { type Outbound, OutboundFailure } from '../kernel/outbound'
 import type { DomainCheck, DomainChecked } from './schema'
 
@@ -43,8 +43,7 @@ export function createDomains({ clock, masterKey, outbound, txtOf = resolveTxt }
       return status === 200 && Buffer.from(body).toString('utf8').trim() === value
     } catch (error) {
       if (error instanceof OutboundFailure) return false
-      if (error instanceof AppError && error.code === 'url_blocked')
-        throw new AppError('invalid', 'url_blocked', error.message, { param: 'domain' })
+      if (error instanceof AppError && error.code === 'url_blocked') throw atField(error, 'domain')
       throw error
     }
   }

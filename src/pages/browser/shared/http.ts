@@ -13,7 +13,7 @@ export class Failure extends Error {
   }
 }
 
-type Order = { method?: string; body?: unknown; headers?: Record<string, string>; signal?: AbortSignal }
+export type Order = { method?: string; body?: unknown; headers?: Record<string, string>; signal?: AbortSignal }
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 

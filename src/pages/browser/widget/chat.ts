@@ -165,14 +165,14 @@ export function startChat(): void {
 
   async function catchUp(): Promise<void> {
     const known = people.changes()
-    const { messages, takeover_status, status } = await visitor.current(null)
+    const { messages, takeover_status, status } = await visitor.current()
     if (people.changes() === known) people.change({ takeover_status })
     for (const message of messages) took(message)
     if (status === 'closed') close()
   }
 
   function onEvent({ name, data }: ServerEvent): void {
-    if (name === 'message') took(((data as { message?: Message }).message ?? data) as Message)
+    if (name === 'message') took(data as Message)
     else if (name === 'takeover') people.change(data as Takeover)
     else if (name === 'typing') people.typing((data as { role: string }).role)
     else if (name === 'closed') close()

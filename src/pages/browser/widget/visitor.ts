@@ -1,4 +1,4 @@
-import { call, type Failure, json } from '../shared/http'
+import { call, type Failure, json, type Order } from '../shared/http'
 import type { Attachment, Current, Message, Status } from './wire'
 
 type Kept = { session_id: string; token: string; expires_at: string }
@@ -76,6 +76,11 @@ export function createVisitor({ configId, pageUrl, botCheck, unknown }: Options)
     return beginning
   }
 
+  async function ask(path: string, order: Order = {}): Promise<Response> {
+    const mine = await session()
+    return call(`${base}/${mine.session_id}${path}`, { ...order, headers: { ...headers(mine), ...order.headers } })
+  }
+
   return {
     has: () => kept !== null,
     forget: () => keep(null),
@@ -83,38 +88,23 @@ export function createVisitor({ configId, pageUrl, botCheck, unknown }: Options)
       said = { ...said, ...more }
       if (kept) void tellWho(kept)
     },
-    async current(after: string | null): Promise<Current> {
-      const mine = await session()
-      const query = after ? `?after=${encodeURIComponent(after)}` : ''
-      return json(`${base}/${mine.session_id}${query}`, { headers: headers(mine) })
-    },
+    current: async (): Promise<Current> => (await ask('')).json() as Promise<Current>,
     /** A stream of the answer, or at once what was kept, when a person has the chat. */
     async send(content: string, attachments: Attachment[], signal: AbortSignal): Promise<Sent> {
-      const mine = await session()
-      const response = await call(`${base}/${mine.session_id}/messages`, {
-        method: 'POST',
-        body: { content, stream: true, ...(attachments.length ? { attachments } : {}) },
-        headers: headers(mine),
-        signal,
-      })
+      const body = { content, stream: true, ...(attachments.length ? { attachments } : {}) }
+      const response = await ask('/messages', { method: 'POST', body, signal })
       const streams = response.headers.get('content-type')?.startsWith('text/event-stream')
       return streams ? { stream: response } : { answer: (await response.json()) as Answered }
     },
-    async events(lastId: string | null, signal: AbortSignal): Promise<Response> {
-      const mine = await session()
-      return call(`${base}/${mine.session_id}/events`, {
-        headers: { ...headers(mine), accept: 'text/event-stream', ...(lastId ? { 'last-event-id': lastId } : {}) },
-        signal,
-      })
+    events(lastId: string | null, signal: AbortSignal): Promise<Response> {
+      const resume: Record<string, string> = lastId ? { 'last-event-id': lastId } : {}
+      return ask('/events', { headers: { accept: 'text/event-stream', ...resume }, signal })
     },
     async askPerson(): Promise<void> {
-      const mine = await session()
-      await call(`${base}/${mine.session_id}/request-human`, { method: 'POST', body: {}, headers: headers(mine) })
+      await ask('/request-human', { method: 'POST', body: {} })
     },
     async rate(rating: number, comment: string): Promise<void> {
-      const mine = await session()
-      const body = { rating, ...(comment ? { comment } : {}) }
-      await call(`${base}/${mine.session_id}/feedback`, { method: 'POST', body, headers: headers(mine) })
+      await ask('/feedback', { method: 'POST', body: { rating, ...(comment ? { comment } : {}) } })
     },
   }
 }
