@@ -1,9 +1,16 @@
 import type { TopicName } from '../src/operators/schema'
 
+/** Topics that are asked for, and how many rows of each, where that is more than the server gives by itself. */
+export type Wanted = { topics: readonly TopicName[]; most: number | null }
+
+/** As the query of a request. */
+export const queryOf = ({ topics, most }: Wanted): string =>
+  `topics=${topics.join(',')}${most === null ? '' : `&most=${most}`}`
+
 /** What the dashboard needs of whoever starts it: the server, and the commands of `svc-admin`. */
 export type Host = {
   /** Server-sent events of these topics. Rejects when no answer comes. */
-  stream(topics: readonly TopicName[], ended: AbortSignal): Promise<Response>
+  stream(wanted: Wanted, ended: AbortSignal): Promise<Response>
   /** What `GET /ops/v1/PATH` answers. Throws with a sentence. */
   read(path: string): Promise<unknown>
   /** Runs one command line against the same server; `yes` answers its confirmation. */

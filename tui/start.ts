@@ -16,8 +16,8 @@ import {
   type PaletteCommand,
   type Screen,
   startModel,
-  topicsOf,
   type Where,
+  wantedOf,
 } from './state/model'
 
 /** How a dashboard begins. */
@@ -49,7 +49,7 @@ export async function startDashboard({ host, clock, ...start }: Start): Promise<
   const store = createStore({ start: model, perform, after: clock.after, crashed: host.crashed })
   const connection = createConnection({
     host,
-    topics: () => topicsOf(store.model()),
+    wanted: () => wantedOf(store.model()),
     heard: store.dispatch,
     now: clock.now,
     sleep: clock.sleep,

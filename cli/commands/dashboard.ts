@@ -3,7 +3,7 @@ import { hostname, userInfo } from 'node:os'
 import { join } from 'node:path'
 import manifest from '../../package.json' with { type: 'json' }
 import { bundled } from '../../src/app/bundle'
-import type { Host } from '../../tui/host'
+import { type Host, queryOf } from '../../tui/host'
 import type { Keymap } from '../../tui/keymap'
 import type { PaletteCommand, Screen, Where } from '../../tui/state/model'
 import { type Command, defineCommand } from '../command'
@@ -154,7 +154,7 @@ async function readFrom(connection: Connection, path: string): Promise<unknown> 
 function hostOver(shell: Shell, connection: Connection): Host {
   const { flags } = whereOf(shell, connection)
   return {
-    stream: (topics, ended) => connection.fetch(`stream?topics=${topics.join(',')}`, ended),
+    stream: (wanted, ended) => connection.fetch(`stream?${queryOf(wanted)}`, ended),
     read: (path) => readFrom(connection, path),
     run: (argv, yes) => runInside(shell, [...flags, '--no-input', ...(yes ? ['--yes'] : []), ...argv]),
     save: async (text) => {

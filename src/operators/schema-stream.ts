@@ -19,6 +19,13 @@ export const StreamQuery = t.Object({
   topics: t.Union([Topic, t.Array(Topic, { minItems: 1, maxItems: 20 })], {
     description: 'Topics with commas between them',
   }),
+  most: t.Optional(
+    t.Integer({
+      minimum: 200,
+      maximum: 2_000,
+      description: 'Rows of jobs, deliveries, audit and logs: 200 unless told',
+    }),
+  ),
 })
 export type StreamQuery = Static<typeof StreamQuery>
 

@@ -31,7 +31,7 @@ export function createStream(deps: Deps) {
   /** Each topic as it is now. */
   async function snapshot(_call: By, query: StreamQuery): Promise<Snapshots> {
     const names = namesOf(query)
-    const states = await Promise.all(names.map((name) => topics[name]()))
+    const states = await Promise.all(names.map((name) => topics[name](query.most)))
     return { topics: names.map((topic, at) => ({ topic, ...plain(states[at]!), at: iso(clock.now()) })) }
   }
 
@@ -47,7 +47,7 @@ export function createStream(deps: Deps) {
     }
     void pipe.write(sseFrame({ event: 'hello', data: hello }))
     const over = AbortSignal.any([signal, stopping])
-    const ended = follow(namesOf(query), pipe.write, over)
+    const ended = follow(query, pipe.write, over)
     signal.addEventListener('abort', pipe.leave, { once: true })
     ended
       .catch((error: unknown) => {
@@ -59,12 +59,13 @@ export function createStream(deps: Deps) {
 
   type Write = (text: string) => void | Promise<void>
 
-  async function follow(names: readonly TopicName[], write: Write, over: AbortSignal): Promise<void> {
+  async function follow(query: StreamQuery, write: Write, over: AbortSignal): Promise<void> {
+    const names = namesOf(query)
     const told = new Map(names.map((name) => [name, createTold(name)]))
     let writtenAt = clock.monotonic()
     while (!over.aborted) {
       for (const name of names) {
-        const event = await next(name, told.get(name)!)
+        const event = await next(name, told.get(name)!, query.most)
         if (!event || over.aborted) continue
         writtenAt = clock.monotonic()
         await write(sseFrame({ event: event.type, data: event, id: event.seq }))
@@ -77,10 +78,10 @@ export function createStream(deps: Deps) {
     }
   }
 
-  async function next(topic: TopicName, told: Told): Promise<TopicEvent | null> {
+  async function next(topic: TopicName, told: Told, most: number | undefined): Promise<TopicEvent | null> {
     const at = iso(clock.now())
     try {
-      return told.changed(plain(await topics[topic]()), at)
+      return told.changed(plain(await topics[topic](most)), at)
     } catch (error) {
       const known = error instanceof AppError
       if (!known) log.warn({ topic, ...errorFields(error) }, 'a topic of the dashboard could not be read')

@@ -107,6 +107,17 @@ describe('GET /ops/v1/snapshot', () => {
     expect(taken!.rows[0]).toMatchObject({ key: 'test', back_at: expect.stringMatching(/^\d{4}-/) })
   }, 60_000)
 
+  test('gives more rows of a list to who looks through it', async () => {
+    for (let at = 0; at < 600; at++) {
+      const line = { id: `req_${at}`, method: 'GET', path: '/api/v1/models', status: 200, ms: 1 }
+      world.app.container.traffic.note({ ...line, key: null, user: null, code: null })
+    }
+    expect((await snapshot('logs')).logs!.rows).toHaveLength(500)
+    expect((await snapshot('logs&most=2000')).logs!.rows.map(({ id }) => id)).toContain('req_0')
+    expect((await snapshot('logs&most=550')).logs!.rows).toHaveLength(550)
+    expect((await ask('snapshot?topics=logs&most=9999')).status).toBe(400)
+  })
+
   test('refuses a topic that there is not', async () => {
     const response = await ask('snapshot?topics=jobs,secrets')
     expect(response.status).toBe(400)

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { queryOf } from '../../tui/host'
+import { wantedOf } from '../../tui/state/model'
 import { chosenRow, shownRows } from '../../tui/state/rows'
 import { update } from '../../tui/state/update'
 import { modelOf, NOW, press, typed } from './support/model'
@@ -14,6 +16,24 @@ describe('parts of a screen', () => {
   })
   test('w breaks long lines or cuts them', () => {
     expect(press(modelOf({ screen: 'logs' }), 'w').model.wrap).toBe(false)
+  })
+})
+
+describe('a long list', () => {
+  test('is asked for whole while a filter looks through it, and as it was afterwards', () => {
+    const short = modelOf({ screen: 'jobs' })
+    const [row] = short.topics.jobs!.rows
+    const rows = Array.from({ length: 200 }, (_, at) => ({ ...row!, id: `job_${at}` }))
+    const long = { ...short, topics: { ...short.topics, jobs: { ...short.topics.jobs!, rows } } }
+    const kept = press(long, '/', ...typed('status:failed'), 'enter')
+    expect(kept.effects).toEqual([{ type: 'reconnect' }])
+    expect(queryOf(wantedOf(kept.model))).toBe('topics=overview,jobs&most=2000')
+    const cleared = press(kept.model, 'esc')
+    expect([cleared.effects, queryOf(wantedOf(cleared.model))]).toEqual([
+      [{ type: 'reconnect' }],
+      'topics=overview,jobs',
+    ])
+    expect(press(short, '/', ...typed('status:failed'), 'enter').effects).toEqual([])
   })
 })
 

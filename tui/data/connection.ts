@@ -1,12 +1,12 @@
 import { createParser } from 'eventsource-parser'
-import type { StreamEvent, TopicName } from '../../src/operators/schema'
-import type { Host } from '../host'
+import type { StreamEvent } from '../../src/operators/schema'
+import { type Host, queryOf, type Wanted } from '../host'
 import type { Event } from '../state/events'
 import { cleaned } from './clean'
 
 type Deps = {
   host: Host
-  topics(): readonly TopicName[]
+  wanted(): Wanted
   heard(event: Event): void
   now(): number
   sleep(ms: number, signal: AbortSignal): Promise<void>
@@ -22,7 +22,7 @@ const [POLL_MS, LONGEST_POLL_MS] = [2_000, 10_000]
 class Silent extends Error {}
 
 /** Keeps the model supplied: by the stream, by asking where a proxy holds the stream back, and again after a break. */
-export function createConnection({ host, topics, heard, now, sleep }: Deps) {
+export function createConnection({ host, wanted, heard, now, sleep }: Deps) {
   let current = new AbortController()
   const stopping = new AbortController()
   let isBlocked = false
@@ -70,7 +70,7 @@ export function createConnection({ host, topics, heard, now, sleep }: Deps) {
     const silence = createSilence()
     const ended = AbortSignal.any([signal, silence.signal])
     try {
-      const response = await host.stream(topics(), ended)
+      const response = await host.stream(wanted(), ended)
       if (!response.ok || !response.body) throw new Error(`the server answered ${response.status}`)
       const events: StreamEvent[] = []
       const parser = createParser({ onEvent: ({ data }) => void events.push(cleaned(JSON.parse(data)) as StreamEvent) })
@@ -115,7 +115,7 @@ export function createConnection({ host, topics, heard, now, sleep }: Deps) {
     let last = ''
     let pause = POLL_MS
     for (let isFirst = true; !signal.aborted; isFirst = false) {
-      const found = (await host.read(`snapshot?topics=${topics().join(',')}`)) as { topics: [] }
+      const found = (await host.read(`snapshot?${queryOf(wanted())}`)) as { topics: [] }
       const state = JSON.stringify(found.topics.map(({ facts, rows }) => [facts, rows]))
       pause = state === last ? Math.min(LONGEST_POLL_MS, pause * 1.5) : POLL_MS
       last = state

@@ -4,7 +4,7 @@ import type { Effect } from './events'
 import type { Dialog, Model } from './model'
 import { found, wordsOf } from './palette'
 import { listOf } from './rows'
-import { type Step, stay, told, withList, writing } from './step'
+import { refiltered, type Step, stay, told, withList, writing } from './step'
 
 const MOST_CHARS = 4_000
 const MOST_FILTERS = 20
@@ -51,7 +51,7 @@ function filter(model: Model, mode: ModeOf<'filter'>, key: string, text: string)
     const filters = draft
       ? [draft, ...model.filters.filter((one) => one !== draft)].slice(0, MOST_FILTERS)
       : model.filters
-    return stay(withList({ ...browse(model), filters }, { filter: draft.trim(), chosen: null, offset: 0 }))
+    return refiltered(model, withList({ ...browse(model), filters }, { filter: draft.trim(), chosen: null, offset: 0 }))
   }
   if (key === 'up' || key === 'down') {
     const past = Math.max(-1, Math.min(model.filters.length - 1, mode.past + (key === 'up' ? 1 : -1)))

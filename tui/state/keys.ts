@@ -9,7 +9,7 @@ import { inMode } from './keys-modes'
 import { type Model, type Picker, type Row, SCREENS, type Screen } from './model'
 import { paneOf, panesOf, screenOfPane } from './panes'
 import { allRows, chosenAt, chosenRow, listOf, shownRows } from './rows'
-import { type Step, stay, told, withList } from './step'
+import { refiltered, type Step, stay, told, withList } from './step'
 
 /** What a key does, by the mode the program is in. */
 export function keyed(model: Model, key: string, text: string): Step {
@@ -198,7 +198,7 @@ function mark(model: Model): Step {
 function back(model: Model): Step {
   if (model.review) return stay({ ...model, review: null })
   const { filter, marked } = listOf(model)
-  if (filter) return stay(withList(model, { filter: '' }))
+  if (filter) return refiltered(model, withList(model, { filter: '' }))
   return stay(marked.length ? withList(model, { marked: [] }) : model)
 }
 

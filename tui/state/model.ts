@@ -170,6 +170,16 @@ export const startModel = (start: Start): Model => ({
   clearedAt: null,
 })
 
+/** Rows that a server gives of a list by itself, and those that a filter looks through. */
+const [FEW, MANY] = [200, 2_000]
+
+/** A list that is cut is asked for at its full length while a filter looks through it (dx 3.4). */
+export function wantedOf(model: Model) {
+  const { filter } = model.lists[model.screen]
+  const isLong = (model.topics[model.screen]?.rows.length ?? 0) >= FEW
+  return { topics: topicsOf(model), most: filter && isLong ? MANY : null }
+}
+
 /** The topics that are needed: the counts of the tabs, and what the screen shows. */
 export const topicsOf = ({ screen }: Pick<Model, 'screen'>): TopicName[] =>
   screen === 'overview' ? ['overview', 'jobs', 'browser', 'deliveries'] : ['overview', screen]

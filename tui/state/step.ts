@@ -1,5 +1,5 @@
 import type { Effect } from './events'
-import type { ListState, Model } from './model'
+import { type ListState, type Model, wantedOf } from './model'
 
 export type Step = { model: Model; effects: readonly Effect[] }
 
@@ -16,6 +16,10 @@ export const withList = (model: Model, change: Partial<ListState>, screen = mode
   ...model,
   lists: { ...model.lists, [screen]: { ...model.lists[screen], ...change } },
 })
+
+/** After a filter has changed: where it wants more or fewer rows of the server, the stream begins anew. */
+export const refiltered = (before: Model, after: Model): Step =>
+  wantedOf(before).most === wantedOf(after).most ? stay(after) : stay(after, { type: 'reconnect' })
 
 /** Does it, unless the dashboard is read-only or the server is away. */
 export function writing(model: Model, effect: Effect & { type: 'run' }): Step {

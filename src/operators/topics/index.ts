@@ -17,8 +17,10 @@ import { type ReadTopic, seldom } from './topic'
 export type TopicDeps = Omit<Parameters<typeof overviewTopic>[0] & Parameters<typeof jobsTopic>[0], 'names'> &
   Parameters<typeof createNames>[0]
 
-/** One read serves all who look within this time. */
-const SHARED_MS = 400
+/** One read serves all who look within this time; a long one serves for longer. */
+const [SHARED_MS, LONG_MS] = [400, 2_000]
+/** Rows of a list that is looked through. */
+const LONGEST = 2_000
 
 /** What the dashboard shows, by topic; reads of several dashboards are shared. */
 export function createTopics(given: TopicDeps, call: Call<OperatorCaller>): Record<TopicName, ReadTopic> {
@@ -35,6 +37,17 @@ export function createTopics(given: TopicDeps, call: Call<OperatorCaller>): Reco
     logs: logsTopic(deps, call),
   }
   return Object.fromEntries(
-    Object.entries(topics).map(([name, read]) => [name, seldom(given.clock, SHARED_MS, read)]),
+    Object.entries(topics).map(([name, read]) => [name, shared(given.clock, read)]),
   ) as typeof topics
+}
+
+/** One reading of the shown length and one of the longest serve everybody. */
+function shared(clock: TopicDeps['clock'], read: ReadTopic): ReadTopic {
+  const few = seldom(clock, SHARED_MS, () => read())
+  const many = seldom(clock, LONG_MS, () => read(LONGEST))
+  return async (most) => {
+    if (most === undefined) return few()
+    const { facts, rows } = await many()
+    return { facts, rows: rows.slice(0, most) }
+  }
 }

@@ -49,9 +49,9 @@ type Order = {
 
 /** Jobs with who pays for them and what they were asked for; results are read one by one. */
 export function jobsTopic({ store, names }: Deps, call: By): ReadTopic {
-  const orders = new LRUCache<string, Order>({ max: 1_000 })
-  return async () => {
-    const jobs = await newestJobs(store.read, MOST)
+  const orders = new LRUCache<string, Order>({ max: 4_000 })
+  return async (most = MOST) => {
+    const jobs = await newestJobs(store.read, most)
     const unknown = jobs.filter(({ id }) => !orders.has(id)).map(({ id }) => id)
     for (const { id, payload } of await payloadsOf(store.read, unknown as JobId[])) orders.set(id, orderOf(payload))
     const line = jobs.filter(({ status }) => status === 'queued').sort((a, b) => (a.turn ?? 0) - (b.turn ?? 0))
@@ -100,8 +100,8 @@ const isShort = (value: unknown): boolean =>
   typeof value === 'number' || typeof value === 'boolean' || (typeof value === 'string' && value.length <= 24)
 
 export function deliveriesTopic({ store, names }: Deps): ReadTopic {
-  return async () => {
-    const rows = (await newestDeliveries(store.read, MOST)).map(async ({ webhook, ...one }) => ({
+  return async (most = MOST) => {
+    const rows = (await newestDeliveries(store.read, most)).map(async ({ webhook, ...one }) => ({
       ...one,
       webhook: { ...webhook, owner: await names.owner(webhook.owner) },
     }))
@@ -198,8 +198,8 @@ const askedFor = (one: Increase | undefined) =>
   one ? { id: one.id, tier: one.requested_tier, why: one.use_case.slice(0, BEGINNING), at: one.created } : null
 
 export function auditTopic({ store, names }: Deps, call: By): ReadTopic {
-  return async () => {
-    const { events, chains } = await newestEvents(store.read, MOST)
+  return async (most = MOST) => {
+    const { events, chains } = await newestEvents(store.read, most)
     const rows = events.map(async (event) => ({
       ...event,
       key: await names.key(call, event.apiKeyId),
@@ -210,9 +210,9 @@ export function auditTopic({ store, names }: Deps, call: By): ReadTopic {
 }
 
 export function logsTopic({ traffic, names }: Deps, call: By): ReadTopic {
-  return async () => {
+  return async (most = MOST_LINES) => {
     traffic.watch()
-    const rows = traffic.newest(MOST_LINES).map(async (line) => ({ ...line, key: await names.key(call, line.key) }))
+    const rows = traffic.newest(most).map(async (line) => ({ ...line, key: await names.key(call, line.key) }))
     return { facts: {}, rows: await Promise.all(rows) }
   }
 }

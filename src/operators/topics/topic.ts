@@ -3,7 +3,8 @@ import type { Clock } from '../../kernel/clock'
 /** What one screen of the dashboard is about: rows that have ids, and facts beside them. */
 export type TopicState = { facts: Record<string, unknown>; rows: readonly Row[] }
 type Row = { id: string } & Record<string, unknown>
-export type ReadTopic = () => Promise<TopicState>
+/** `most` rows, where a list may be longer than is shown of it. */
+export type ReadTopic = (most?: number) => Promise<TopicState>
 
 /** Reads at most once in this time, however many ask; a read that failed is not kept. */
 export function seldom<T>(clock: Clock, everyMs: number, read: () => Promise<T>): () => Promise<T> {
