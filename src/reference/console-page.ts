@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
+import { MEND, READABLE } from './console-mends'
 import type { Document } from './operations'
 
 const PATH = '/docs/console'
@@ -19,7 +20,7 @@ export function consolePage(): Promise<ConsolePage> {
 async function make(): Promise<ConsolePage> {
   // Loaded by the first who asks: no other page needs it.
   const { swagger } = await import('@elysiajs/swagger')
-  const config = { withDefaultFonts: false, hideClientButton: true, telemetry: false }
+  const config = { withDefaultFonts: false, hideClientButton: true, telemetry: false, customCss: READABLE }
   const app = swagger({
     path: PATH,
     provider: 'scalar',
@@ -28,7 +29,9 @@ async function make(): Promise<ConsolePage> {
     documentation: { info: { title: 'Console – svc', version: '', description: 'Sends calls of the API' } },
   })
   const answer = await app.handle(new Request(`http://localhost${PATH}`))
-  const html = (await answer.text()).replace('<html>', '<html lang="en">')
+  const html = (await answer.text())
+    .replace('<html>', '<html lang="en">')
+    .replace('</body>', () => `<script>${MEND}</script></body>`)
   const inline = [...html.matchAll(/<script(?![^>]*\bsrc=)[^>]*>([\s\S]*?)<\/script>/g)]
   const hashes = inline.map(([, text]) => ` 'sha256-${createHash('sha256').update(text!).digest('base64')}'`).join('')
   return {

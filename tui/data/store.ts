@@ -37,6 +37,8 @@ export function createStore({ start, perform, after, crashed }: Deps) {
     const wasPaused = model.paused
     apply(event)
     if (wasPaused && !model.paused) for (const one of held.splice(0)) apply(one)
+    // A sign of life alone is shown with the next second.
+    if (event.type === 'streamed' && !event.events.length) return
     const isOwn = event.type === 'key' || event.type === 'pasted' || event.type === 'resized'
     if (isOwn) show()
     else pending ??= after(model.rate > 1 ? model.rate * 1_000 : COLLECT_MS, show)

@@ -100,6 +100,15 @@ export function hintRow(model: Model): Line {
   return line(` ${model.mode.type === 'browse' ? hintsWith(model.keymap, model.screen, given) : given}`)
 }
 
+/** Where there is room, also the keys for the parts beside. */
+function wideHints({ screen, columns }: Model): string | undefined {
+  if (columns < 120) return undefined
+  if (screen === 'overview')
+    return '↑↓ pick  ⇥ next pane  ⏎ open  r refresh  p pause  + - refresh rate  : command  / filter  ? help  q quit'
+  if (screen === 'takeovers') return `${OWN_HINTS.takeovers?.replace('  : ?', '')}  ⇥ next pane  : command  ? help`
+  return undefined
+}
+
 function reviewHints(model: Model): string {
   const { part, id } = model.review!
   if (part === 'diff') return 'n next hunk  N previous  w wrap  u unified/split  c Checks  t Tools  q back  ?'
@@ -130,6 +139,6 @@ function hints(model: Model): string {
     default:
       if (link.state === 'offline') return 'r retry  d doctor  p profile  : command  q quit'
       if (review) return reviewHints(model)
-      return OWN_HINTS[screen] ?? LISTS[screen]!.hints
+      return wideHints(model) ?? OWN_HINTS[screen] ?? LISTS[screen]!.hints
   }
 }
