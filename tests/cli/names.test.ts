@@ -66,6 +66,16 @@ describe('commands under the names of the documentation', () => {
     expect(stdout).toContain('svc-admin routing corrections')
   })
 
+  test.each([
+    ['workflows runs list', 'workflows runs'],
+    ['workflows runs cancel', 'workflows cancel'],
+    ['workflows runs resume', 'workflows approve'],
+    ['engines prices set', 'engines set-prices'],
+    ['tiers requests approve', 'limits approve'],
+  ])('%s is %s', async (long, short) => {
+    expect((await run([...long.split(' '), '--help'])).stdout).toContain(`svc-admin ${short} `)
+  })
+
   test('credits caps set takes a key as well', async () => {
     const set = await json(['credits', 'caps', 'set', ada.keyId.slice(0, 8), '--daily', '5.00', '--monthly', 'none'])
     expect(set).toMatchObject({ scope: 'key', id: ada.keyId, daily_cap_cents: 500, monthly_cap_cents: null })
