@@ -87,13 +87,23 @@ function writePrivately(path: string, text: string): void {
 
 /**
  * Completes the flags with a profile: the named one, or the active one when nothing else selects a server. Flags of the
- * command line win. @throws CommandFailed 2 for two servers, 3 for an unknown profile
+ * command line win. @throws CommandFailed 2 for two servers, and for one named to a command that works on this machine
+ * @throws CommandFailed 3 for an unknown profile
  */
-export function withProfile(globals: Globals, env: Environment, { apis }: Pick<Command, 'apis'>): Globals {
+export function withProfile(
+  globals: Globals,
+  env: Environment,
+  { apis, path }: Pick<Command, 'apis' | 'path'>,
+): Globals {
   const { profile: named, url, local, socket, keyFile } = globals
   const chosen = [url && '--url', local && '--local', socket && '--socket'].filter(Boolean)
   if (named && chosen.length) throw usageFailure(`--profile and ${chosen[0]} choose two servers. Leave one out.`)
-  if (chosen.length || apis.every((api) => api === 'host')) return globals
+  const isHere = apis.every((api) => api === 'host')
+  const elsewhere = named ? '--profile' : url && url !== env.SVC_URL && '--url'
+  // What a profile keeps is an address.
+  const keepsIt = path.startsWith('profiles ')
+  if (isHere && elsewhere && !keepsIt) throw usageFailure(`${path} works on this machine.`, `leave out ${elsewhere}`)
+  if (chosen.length || isHere) return globals
   const profiles = createProfiles(env)
   const name = named ?? profiles.active()
   if (!name) return globals

@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import { type Config, loadConfig } from '../../src/app/config'
 import { defineCommand } from '../command'
 import { EXIT } from '../exit'
-import { CommandFailed, usageFailure } from '../failure'
+import { CommandFailed } from '../failure'
 import { column } from '../output/columns'
 import { overridesOf } from '../overrides'
 import { notForProduction } from '../seed/dev-only'
@@ -36,7 +36,6 @@ export const devReset = defineCommand({
 /** Asks for the name of the folder, and deletes the data. @throws CommandFailed 2, 5 */
 export async function resetData(shell: Shell, config: Config): Promise<void> {
   const { dataDir, production, databaseUrl } = config
-  if (shell.globals.url) throw usageFailure('dev reset works on the machine of the server.', 'leave out --url')
   if (production) throw notForProduction('dev reset')
   const name = basename(dataDir)
   const what = databaseUrl ? 'the tables of the Postgres database and the files' : 'the database and the files'

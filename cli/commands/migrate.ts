@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { DatabaseLocation } from '../../src/kernel/store'
 import { defineCommand } from '../command'
@@ -63,12 +63,15 @@ const migrateUp = defineCommand({
   flags: { noBackup: flag('make no copy first') },
   async run(shell, { noBackup }) {
     const { location, state, dataDir } = await look(shell)
+    const { claimDatabase } = await import('../../src/app/open')
     if (!state.pending.length) {
       shell.print.item(state, columns)
       shell.note('The database is at this release.')
       return
     }
     if (shell.planned(`apply ${state.pending.join(', ')}`)) return
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    claimDatabase(location)
     const copy = state.applied && !noBackup ? await copyBefore(location, dataDir, shell.clock.now()) : null
     await bringUp(location, dataDir)
     shell.print.item((await look(shell)).state, columns)
@@ -122,9 +125,8 @@ const migrateVerify = defineCommand({
   impact: 'read',
   exits: [7, 9],
   async run(shell) {
-    const { location, state } = await look(shell)
-    const { lackingIn, schemaOf } = await import('../../src/kernel/store')
-    const { strange } = await schemaOf(location)
+    const { location, state, strange } = await look(shell)
+    const { lackingIn } = await import('../../src/kernel/store')
     const found = [
       ...(strange ? ['Another development version made the database.'] : []),
       ...(state.applied > state.known ? ['A newer release made the database.'] : []),
@@ -139,19 +141,22 @@ const migrateVerify = defineCommand({
 
 type State = { applied: number; known: number; dialect: DatabaseLocation['dialect']; pending: string[] }
 
-async function look(shell: Shell): Promise<{ location: DatabaseLocation; state: State; dataDir: string }> {
-  const [{ loadConfig }, { claimDatabase, databaseLocationOf }, { schemaOf }] = await Promise.all([
+/** Reads only: whoever looks into an empty folder may still restore a backup there. */
+async function look(shell: Shell) {
+  const [{ loadConfig }, { databaseLocationOf }, { schemaOf }] = await Promise.all([
     import('../../src/app/config'),
     import('../../src/app/open'),
     import('../../src/kernel/store'),
   ])
-  const config = loadConfig(overridesOf(shell))
-  const location = databaseLocationOf(config)
-  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
-  claimDatabase(location)
-  const { applied, known } = await schemaOf(location)
-  const pending = tagsOf(location).slice(applied)
-  return { location, state: { dialect: location.dialect, applied, known, pending }, dataDir: config.dataDir }
+  const { dataDir, ...config } = loadConfig(overridesOf(shell))
+  const location = databaseLocationOf({ dataDir, ...config })
+  const tags = tagsOf(location)
+  const isThere = location.dialect !== 'sqlite' || existsSync(location.path)
+  const { applied, known, strange } = isThere
+    ? await schemaOf(location)
+    : { applied: 0, known: tags.length, strange: false }
+  const state: State = { dialect: location.dialect, applied, known, pending: tags.slice(applied) }
+  return { location, state, dataDir, strange }
 }
 
 const FOLDER = join(import.meta.dir, '../../drizzle')

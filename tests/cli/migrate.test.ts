@@ -13,6 +13,12 @@ const data = join(root, 'data')
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 const run = (...line: string[]) => cli([...line, '--data-dir', data], { clock: systemClock, open: openConnection })
 
+test('looking makes nothing, so that a backup can still be restored there', async () => {
+  const lines = [['status'], ['plan'], ['verify'], ['up', '--dry-run']]
+  for (const line of lines) expect((await run('migrate', ...line)).exitCode).toBe(line[0] === 'verify' ? 9 : 0)
+  expect(existsSync(data)).toBe(false)
+})
+
 test('verify names what a database lacks', async () => {
   expect((await run('migrate', 'verify')).exitCode).toBe(9)
   expect((await run('migrate', 'up')).exitCode).toBe(0)

@@ -102,6 +102,20 @@ describe('a profile', () => {
     expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'not_found' }, exit_code: 3 })
   })
 
+  test('is not for what works on this machine, which would be changed in its place', async () => {
+    const ada = person()
+    await ada.run(add('mine'))
+    for (const [line, flag] of [
+      [['config', 'set', 'port', '9999', '--url', server.url], '--url'],
+      [['migrate', 'status', '--profile', 'mine'], '--profile'],
+    ] as const) {
+      const { exitCode, stderr } = await ada.run([...line])
+      expect(exitCode).toBe(2)
+      expect(stderr).toContain(`${line[0]} ${line[1]} works on this machine.\nfix:   leave out ${flag}\n`)
+    }
+    expect((await ada.run(['version'])).exitCode).toBe(0)
+  })
+
   test('that matters is named in red', async () => {
     const ada = person()
     await ada.run(add('prod', '--production'))
