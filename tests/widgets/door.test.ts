@@ -151,12 +151,20 @@ test('a widget that is disabled takes nothing from open chats (M17)', async () =
   expect((await say(chat, 'Hello?')).status).toBe(200)
 })
 
-test('release: not another’s, twice, whatever is sent (M8)', async () => {
+test('release: not another’s, twice, whatever is sent (M8, D11)', async () => {
   const stranger = await world.person()
   for (const { sessionId } of [chat, { sessionId: randomUUID() }, { sessionId: 'nonsense' }])
     expect((await stranger.send('POST', `iframes/${id}/conversations/${sessionId}/release`)).status).toBe(404)
   const other = await widget({}, owner)
   expect((await desk(owner, { ...chat, id: other.id })('POST', '/release')).status).toBe(404)
+  const foreign = await begin((await widget()).id)
+  for (const [method, path] of [
+    ['GET', ''],
+    ['POST', '/takeover'],
+    ['POST', '/release'],
+    ['POST', '/close'],
+  ] as const)
+    expect((await desk(owner, { ...foreign, id })(method, path)).status).toBe(404)
   for (const body of [undefined, {}, [1], 'text', '{"a', { takeover_status: 'human' }]) {
     const { status, body: answer } = await desk(owner, chat)('POST', '/release', body)
     expect([status, answer.takeover_status]).toEqual([200, 'ai'])
