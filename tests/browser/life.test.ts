@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { fakeClock } from '../support/clock'
+import { expectData, subscribeTo } from '../support/event-data'
 import { eventually } from '../support/eventually'
 import { createBrowsingWorld, hasChromium, rowOf, startSession } from './support'
 
@@ -98,6 +99,7 @@ describe.skipIf(!hasChromium)('how a session ends', async () => {
 
   test('a retry with its Idempotency-Key gets the same session', async () => {
     const person = await world.person()
+    await subscribeTo(person, 'browser.*')
     const headers = { 'idempotency-key': randomUUID() }
     const first = await person.send('POST', 'browser/sessions', {}, headers)
     const second = await person.send('POST', 'browser/sessions', {}, headers)
@@ -107,6 +109,7 @@ describe.skipIf(!hasChromium)('how a session ends', async () => {
     await person.send('DELETE', `browser/sessions/${first.body.session_id}`)
     const actions = (await person.send('GET', 'audit')).body.map(({ action }: { action: string }) => action)
     expect(actions.slice(0, 2)).toEqual(['browser.session_ended', 'browser.session_created'])
+    await expectData(person, ['browser.session_ended'])
   })
 
   test('the books are right after all of it', async () => {

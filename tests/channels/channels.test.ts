@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { operatorSender } from '../operators/support'
 import { fakeClock } from '../support/clock'
+import { expectData } from '../support/event-data'
 import { createWorld, type Person } from '../support/world'
 
 const clock = fakeClock('2030-01-01T12:00:00.000Z')
@@ -83,5 +84,6 @@ describe('GET /channels (contract 21)', () => {
       ['connector.status_changed', 'idle'],
       ['connector.status_changed', 'active'],
     ])
+    await expectData(ada, ['connector.status_changed'])
   })
 })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { EventId } from '../../src/events/schema'
+import { expectData } from '../support/event-data'
 import type { Person } from '../support/world'
 import { createHookWorld } from './support'
 
@@ -156,6 +157,7 @@ describe('a hook that an event reaches', () => {
     await settle()
     expect(statuses(await history(ada, teller.id))).toEqual(['completed'])
     const { body: events } = await ada.send('GET', 'events?eventType=hook.paused')
+    await expectData(ada, ['hook.paused'])
     expect(events.events).toMatchObject([
       { payload: { hook_id: hook.id, consecutive_failures: 5, skill_slug: slug, error: 'not_found' } },
     ])

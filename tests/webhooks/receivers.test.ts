@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createServer, type Socket } from 'node:net'
 import { fakeClock } from '../support/clock'
+import { expectData } from '../support/event-data'
 import { createWorld } from '../support/world'
 import { createReceiver, LOCAL, webhooksIn } from './support'
 
@@ -81,6 +82,7 @@ describe('a receiver', () => {
     expect(await get(ada, hook.id)).toMatchObject({ enabled: false, disabled_reason: 'gone', failure_count: 1 })
     const told = other.got.map(({ body }) => JSON.parse(body)).find(({ type }) => type === 'webhook.disabled')
     expect(told.data).toMatchObject({ webhook_id: hook.id, reason: 'gone' })
+    await expectData(ada, ['webhook.disabled'])
     const { body: rows } = await ada.send('GET', `audit?entity_id=${hook.id}&action=webhook.auto_disabled`)
     expect(rows).toHaveLength(1)
     expect((await ada.send('POST', `webhooks/${hook.id}/test`)).status).toBe(409)

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { expectData, subscribeTo } from '../support/event-data'
 import { readFrames } from '../support/frames'
 import { createWidgetWorld, SHOP } from './world'
 
@@ -41,6 +42,7 @@ test('an answer comes as a stream, with the stored reply before its end', async 
 
 test('a person takes over, writes, and gives it back; the visitor hears it as it happens', async () => {
   const { owner, id } = await widget()
+  await subscribeTo(owner, 'widget.*')
   const chat = await begin(id)
   const told = await follow(chat)
   await told.until(({ event, data }) => event === 'takeover' && data.takeover_status === 'ai')
@@ -75,6 +77,7 @@ test('a person takes over, writes, and gives it back; the visitor hears it as it
     'widget.takeover_released',
     'widget.closed',
   ])
+  await expectData(owner, ['widget.human_requested', 'widget.takeover_started', 'widget.takeover_released'])
 })
 
 test('who comes back hears what was missed, once', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import { expectData } from '../support/event-data'
 import { freePort } from '../support/free-port'
 import { createWorkflowWorld } from './world'
 
@@ -153,6 +154,7 @@ describe('a step (contract 10)', () => {
     const { run } = await ran(ada, [notify('webhook', at('/fine')), notify('in_app', 'everyone')])
     expect([run.status, outputs(run)]).toEqual(['completed', [{ delivered: true }, { delivered: true }]])
     const { events } = (await ada.send('GET', 'events?eventType=notification.created')).body
+    await expectData(ada, ['notification.created'])
     expect(events[0].payload).toMatchObject({ to: 'everyone', subject: 'Hi', body: 'Text', run_id: run.id })
     expect(JSON.parse(heard.at(-1)!.text)).toMatchObject({ subject: 'Hi', body: 'Text', run_id: run.id })
     expect(heard.at(-1)!.headers.get('svc-webhook-signature')).toBeTruthy()
