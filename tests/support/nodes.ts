@@ -1,6 +1,8 @@
+import { Database } from 'bun:sqlite'
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { SQL } from 'bun'
 import { eventually } from './eventually'
 import type { seededRandom } from './random'
 import { devKeyOf, type ServerProcess, startServerProcess } from './server-process'
@@ -14,6 +16,9 @@ type Order = {
   /** How long an answer is waited for while nodes are killed. */
   patienceMs: number
 }
+
+const SOONEST = 'SELECT min(run_at) AS run_at, min(lease_until) AS lease_until FROM jobs'
+const LOOK_MS = 200
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
 type Answer = any
@@ -76,5 +81,32 @@ export async function startNodes({ random, postgres, env, patienceMs }: Order) {
       patienceMs,
     )
 
-  return { ask, surely, killOne, close, isShared: database !== null }
+  /**
+   * Looks at the jobs until it is told to stop, and says how long one that was due, or whose lease had ended, stood
+   * there at most, in milliseconds.
+   */
+  function watchOverdue(): () => Promise<number> {
+    let isOver = false
+    const looking = (async () => {
+      const shared = database && new SQL(database.url, { max: 1 })
+      const file = shared ? null : new Database(join(folderOf('a'), 'svc.db'), { readonly: true })
+      let longestMs = 0
+      while (!isOver) {
+        const [row] = shared ? await shared.unsafe(SOONEST) : file!.query(SOONEST).all()
+        const { run_at, lease_until } = row as Record<string, number | string | null>
+        const sinceMs = Date.now() - Math.min(Number(run_at ?? Infinity), Number(lease_until ?? Infinity))
+        longestMs = Math.max(longestMs, sinceMs)
+        await Bun.sleep(LOOK_MS)
+      }
+      await shared?.close()
+      file?.close()
+      return longestMs
+    })()
+    return () => {
+      isOver = true
+      return looking
+    }
+  }
+
+  return { ask, surely, killOne, watchOverdue, close, isShared: database !== null }
 }

@@ -4,7 +4,7 @@
  * an event that did not arrive, bytes or signatures that changed, and a step that acted twice or never.
  */
 import { findPostgres } from '../run/postgres'
-import { runDeliveryKills } from './kills'
+import { LEASE_S, runDeliveryKills } from './kills'
 
 const option = (name: string, fallback: number): number =>
   Number(process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3) ?? fallback)
@@ -26,7 +26,8 @@ function report(where: string, { problems: list, ...of }: Awaited<ReturnType<typ
   const seconds = (of.afterMs / 1_000).toFixed(1)
   process.stdout.write(
     `${where}: ${of.events} events in ${of.attempts} attempts, ${of.flows} runs with ${of.repeated} calls repeated, ` +
-      `${of.kills} kills, all done ${seconds} s after the last event, ${list.length} problems\n`,
+      `${of.kills} kills, all done ${seconds} s after the last event, what was due or had lost its worker stood ` +
+      `${(of.overdueMs / 1_000).toFixed(1)} s at most (lease ${LEASE_S} s), ${list.length} problems\n`,
   )
   for (const problem of list) process.stdout.write(`  ${problem}\n`)
   problems += list.length

@@ -15,7 +15,7 @@ type Order = {
 const RECEIVERS = 3
 /** Of ten answers, how many are refusals. */
 const FAILING = 3
-const LEASE_S = 5
+export const LEASE_S = 5
 /** Every so many events start a run of a workflow. */
 const FLOWS = 10
 /** Requests under way at once. */
@@ -76,6 +76,7 @@ export async function runDeliveryKills({ events, kills, seed, postgres }: Order)
         }
       }
     }
+    const overdue = nodes.watchOverdue()
     const publishing = Promise.all(Array.from({ length: PUBLISHERS }, publish))
     let killed = 0
     const kill = async () => {
@@ -111,6 +112,7 @@ export async function runDeliveryKills({ events, kills, seed, postgres }: Order)
     }
     const isDone = await eventually(rests, Boolean, PATIENCE_MS).catch(() => false)
     const afterMs = performance.now() - ended
+    const overdueMs = await overdue()
 
     const problems: string[] = []
     const holds = (condition: unknown, problem: string) => void (condition || problems.push(problem))
@@ -140,7 +142,16 @@ export async function runDeliveryKills({ events, kills, seed, postgres }: Order)
     const keys = new Set(stepped.got.map(({ headers }) => headers['idempotency-key']))
     holds(keys.size === flows, `${keys.size} keys of calls for ${flows} runs`)
     const attempts = receivers.reduce((sum, { got }) => sum + got.length, 0)
-    return { events, attempts, flows, repeated: stepped.got.length - flows, kills: killed, afterMs, problems }
+    return {
+      events,
+      attempts,
+      flows,
+      repeated: stepped.got.length - flows,
+      kills: killed,
+      afterMs,
+      overdueMs,
+      problems,
+    }
   }
 }
 
