@@ -5,8 +5,11 @@ export const BrowserSessionId = defineId('browser session', 'bb_sess')
 export type BrowserSessionId = Static<typeof BrowserSessionId.schema>
 
 export type SessionState = 'active' | 'ended'
-/** Why a session ended: by call, cap, idle time or credit, or because its browser or its server went away. */
-const END_REASONS = ['call', 'cap', 'idle', 'credits', 'browser', 'lost', 'shutdown'] as const
+/**
+ * Why a session ended: by call, cap, idle time or credit, with the access of its key or person, or because its browser
+ * or its server went away.
+ */
+const END_REASONS = ['call', 'cap', 'idle', 'credits', 'access', 'browser', 'lost', 'shutdown'] as const
 export type EndReason = (typeof END_REASONS)[number]
 
 const BROWSER_TOOLS = [

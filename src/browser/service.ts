@@ -1,4 +1,5 @@
 import type { AuditLog } from '../audit'
+import type { Unattended } from '../auth'
 import type { Billing } from '../billing'
 import type { EngineService } from '../engines'
 import type { EventBus } from '../events'
@@ -12,8 +13,7 @@ import type { Outbound } from '../kernel/outbound'
 import type { Store } from '../kernel/store'
 import type { Live } from '../live'
 import type { MakingService } from '../making'
-import type { OrgService } from '../orgs'
-import { findOwner } from '../orgs'
+import { findOwner, type OrgService } from '../orgs'
 import type { Takeovers } from '../takeovers'
 import type { UsageLog } from '../usage'
 import { createActions } from './actions'
@@ -66,6 +66,7 @@ type Deps = {
   live: Live
   making: MakingService
   orgs: OrgService
+  unattended: Unattended
   settings: Values<typeof browserSettings>
 }
 
@@ -112,7 +113,7 @@ export function createBrowser(deps: Deps) {
       ...{ store, clock, audit: deps.audit, host, tokens, wheel, handRecordOf, liveOf, recordingBy, addressOf },
       isConfigured: () => isConfigured(settings),
     }),
-    watch: createWatch({ store, clock, node, billing: deps.billing, host, end, idleMs, answerCalls: calls.answerAll }),
+    watch: createWatch({ ...deps, host, end, idleMs, answerCalls: calls.answerAll }),
     close,
     ...createAgentTools({ log, start, action, stop, own, unavailable }),
   }

@@ -1,3 +1,4 @@
+import type { Unattended } from '../auth'
 import type { Billing } from '../billing'
 import type { Clock } from '../kernel/clock'
 import { AppError } from '../kernel/errors'
@@ -15,6 +16,8 @@ export type WatchDeps = {
   clock: Clock
   node: string
   billing: Billing
+  /** Who its holder is now; null when that may no longer use this server. */
+  unattended: Unattended
   host: Host
   end: EndSession
   idleMs: number
@@ -27,13 +30,18 @@ const TICK_MS = 1_000
 const NONE_MS = 5_000
 const LONGEST_NAP_MS = 5_000
 const SEEN_MS = 5_000
+/** A session must end within seconds of its holder's access, as answers do. */
+const ACCESS_MS = 2_000
 const BATCH = 50
 
+const placeOf = ({ owner, holder }: SessionRow): string => `${owner} ${holder}`
+
 /**
- * Looks after the sessions of this process, and after those that nobody has any more: cap, idle time and credit end
- * them, and a session whose process died is charged until that was last seen (I34, N16, N17). Returns how many ended.
+ * Looks after the sessions of this process, and after those that nobody has any more: cap, idle time, credit and the
+ * end of their holder's access end them, and a session whose process died is charged until that was last seen (I34, N16, N17). Returns how many ended.
  */
-export function createWatch({ store, clock, node, billing, host, end, idleMs, answerCalls }: WatchDeps) {
+export function createWatch({ store, clock, node, billing, unattended, host, end, idleMs, answerCalls }: WatchDeps) {
+  let lastLooked = 0
   let lastSeen = 0
   let pauseMs = TICK_MS
 
@@ -62,6 +70,19 @@ export function createWatch({ store, clock, node, billing, host, end, idleMs, an
     }
   }
 
+  /** Of the holders of these sessions, those that may no longer use this server, whichever process was told so. */
+  async function stopped(own: readonly SessionRow[], now: number): Promise<Set<string>> {
+    const found = new Set<string>()
+    if (now - lastLooked < ACCESS_MS) return found
+    lastLooked = now
+    for (const row of new Map(own.map((one) => [placeOf(one), one])).values()) {
+      const { user_id, key_id: api_key_id } = row
+      // One of no key is the person's own, whatever organization is active.
+      if (!(await unattended({ user_id, api_key_id, active_org_id: null }))) found.add(placeOf(row))
+    }
+    return found
+  }
+
   return Object.assign(tick, { pauseMs: () => pauseMs })
 
   async function tick(): Promise<number> {
@@ -69,11 +90,12 @@ export function createWatch({ store, clock, node, billing, host, end, idleMs, an
     const now = clock.now()
     let ended = 0
     const own = await rows.ofNode(store.read, node)
+    const over = await stopped(own, now)
     for (const row of own) {
       const session = host.find(row.id)
       const last_active_at = Math.max(row.last_active_at, session?.lastActive ?? 0)
-      const reason =
-        dueReason({ ...row, last_active_at }, now, idleMs) ?? ((await covered(row, now)) ? null : 'credits')
+      const due = dueReason({ ...row, last_active_at }, now, idleMs) ?? (over.has(placeOf(row)) ? 'access' : null)
+      const reason = due ?? ((await covered(row, now)) ? null : 'credits')
       if (!reason) continue
       if (session && session.lastActive > row.last_active_at) await note(row, session.lastActive)
       await finish(row, reason)

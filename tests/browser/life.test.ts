@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
+import { sessionRepository } from '../../src/browser/repository'
+import type { BrowserSessionId } from '../../src/browser/schema'
 import { fakeClock } from '../support/clock'
 import { expectData, subscribeTo } from '../support/event-data'
 import { eventually } from '../support/eventually'
+import { operatorCall } from '../support/world'
 import { createBrowsingWorld, hasChromium, rowOf, startSession } from './support'
 
 const MINUTE = 60_000
@@ -54,6 +57,38 @@ describe.skipIf(!hasChromium)('how a session ends', async () => {
     expect((await session.end()).body.cost_cents).toBe(8)
     const poor = await world.person({ cents: 5 })
     expect((await poor.send('POST', 'browser/sessions', {})).body.error.code).toBe('insufficient_credits')
+  })
+
+  test('it ends with the access of its key or its person, and so does its link (A8, N11)', async () => {
+    const [revoked, member, disabled, kept] = await Promise.all([
+      world.person(),
+      world.person({ ofOrg: true }),
+      world.person(),
+      world.person(),
+    ])
+    const people = [revoked, member, disabled, kept]
+    const sessions = await Promise.all(people.map((person) => startSession(person, { keep_alive: true })))
+    const linkOf = (at: number) => {
+      const { pathname, search } = new URL(sessions[at]!.handle.embed_url)
+      return world.send('GET', `${pathname}/live${search}`)
+    }
+    const owner = await world.signedIn(member)
+    expect((await (await world.signedIn(revoked)).send('DELETE', `keys/${revoked.keyId}`)).status).toBe(200)
+    expect((await owner.send('DELETE', `orgs/${member.orgId}`)).status).toBe(200)
+    await world.app.container.orgs.setUserDisabled(operatorCall(), disabled.userId, true)
+    clock.advance(5_000)
+    await browser.watch()
+    const found = await Promise.all(
+      sessions.map(({ id }) => sessionRepository.byLink(store.read, id as BrowserSessionId)),
+    )
+    expect(found.map((row) => row!.reason)).toEqual(['access', 'access', 'access', null])
+    expect((await Promise.all(people.map((_, at) => linkOf(at)))).map(({ status }) => status)).toEqual([
+      401, 401, 401, 200,
+    ])
+    expect(found.slice(0, 3).map((row) => [row!.ended_at! - row!.started_at, row!.hold])).toEqual(
+      Array(3).fill([5_000, null]),
+    )
+    await sessions[3]!.end()
   })
 
   test('a person has three at once by default, also when ten are asked for together (N8)', async () => {

@@ -58,8 +58,8 @@ test.skipIf(!postgresUrl || !hasChromium)(
     const { pathname, search, searchParams } = new URL(started.body.embed_url)
     for (const node of nodes) expect((await fetch(`${node.url}${pathname}${search}`)).status).toBe(200)
     const token = searchParams.get('token')
-    const watch = (hello: object) => {
-      const ws = new WebSocket(`${other.url.replace('http', 'ws')}${pathname}/stream`)
+    const watch = (hello: object, at = pathname) => {
+      const ws = new WebSocket(`${other.url.replace('http', 'ws')}${at}/stream`)
       const seen = { frames: 0, said: [] as { type: string; holder?: string; viewer?: string }[], code: 0 }
       const say = (message: object) => ws.send(JSON.stringify(message))
       ws.binaryType = 'arraybuffer'
@@ -90,6 +90,20 @@ test.skipIf(!postgresUrl || !hasChromium)(
     expect((await send(one, 'GET', at)).body).toMatchObject({ status: 'ended', ended_reason: 'call' })
     await eventually(() => viewer.seen.code === 4410)
     expect((await send(other, 'POST', `${at}/actions`, click)).body.error.code).toBe('session_not_found')
+
+    // A key that is revoked at one node ends its session at the other, and the link of it.
+    const keys = (path: string, init: object) =>
+      fetch(`${other.url}/api/v1/keys${path}`, {
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        ...init,
+      })
+    const second = (await (await keys('', { method: 'POST', body: '{}' })).json()) as { id: string; key: string }
+    const its = await send(one, 'POST', '', {}, { authorization: `Bearer ${second.key}` })
+    const link = new URL(its.body.embed_url)
+    const looker = watch({ token: link.searchParams.get('token') }, link.pathname)
+    await eventually(() => looker.seen.frames > 0)
+    expect((await keys(`/${second.id}`, { method: 'DELETE' })).status).toBe(200)
+    await eventually(() => looker.seen.code === 4410)
 
     // A node that was killed answers nobody; its session is over soon, and says so meanwhile.
     const next = await send(one, 'POST', '', {})
