@@ -17,6 +17,10 @@ export const beginningOf = (text: string, count: number): string =>
 export const storable = (text: string): string =>
   text.includes('\0') || !text.isWellFormed() ? text.replaceAll('\0', '').toWellFormed() : text
 
+/** Removes what XML has no place for, in any spelling: control characters, U+FFFE, U+FFFF, unpaired surrogates. */
+export const xmlText = (text: string): string =>
+  text.replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '')
+
 export type PairKeeper = { add(piece: string): string; end(): string }
 
 /** Makes a streamed text {@link storable} piece by piece; half a surrogate pair waits for its other half (I30). */

@@ -33,6 +33,24 @@ async function drawnOn(texts: readonly string[]): Promise<string[]> {
   return digests
 }
 
+test.each([
+  ['docx', renderDocx],
+  ['pptx', renderPptx],
+  ['xlsx', renderXlsx],
+] as const)('a %s has no character that XML has no place for', async (_, render) => {
+  const odd = '\u0007\u000b\u001b\ufffe\uffff\ud800&#7;&#xFFFE;'
+  const chart = `\`\`\`chart\ntype: bar\ntitle: T${odd}t\nx,y\na${odd}b,1\n\`\`\``
+  const text = `# Ti${odd}tle\n\nFirst${odd} 😀 line\n\n- en${odd}try\n\n| a${odd} | b |\n|--|--|\n| x${odd}y | 1 |\n\n${chart}`
+  for (const [name, bytes] of Object.entries(unzipSync(await render(documentOf(text))))) {
+    if (!/\.(xml|rels)$/.test(name)) continue
+    const xml = strFromU8(bytes)
+    expect([name, xml.match(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]|&#x?(7|fffe);/giu)]).toEqual([
+      name,
+      null,
+    ])
+  }
+})
+
 describe('a PDF', () => {
   test('has the bytes it would have alone, whatever its thread has drawn before', async () => {
     const texts = [EVERYTHING, '港口 **항구** بحر', 'Кириллица\u00a0р, *slanted*', 'A paragraph - of plain\u00adLatin.']

@@ -1,9 +1,18 @@
 import MarkdownIt, { type Token } from 'markdown-it'
+import { xmlText } from '../../kernel/text'
 import { readChart } from './chart-data'
 import type { Align, Block, Heading, List, Span, Table, Text } from './model'
 
 /** HTML in Markdown is text, and nothing is fetched: a picture stays the name of one. */
 const reader = new MarkdownIt('default', { html: false, linkify: false, typographer: false })
+
+// Once for all formats, and after references such as `&#7;` were read.
+reader.core.ruler.push('xml_text', ({ tokens }) => tokens.forEach(keepText))
+
+function keepText(token: Token): void {
+  token.content = xmlText(token.content)
+  token.children?.forEach(keepText)
+}
 
 /** Most blocks of one document. */
 const MOST_BLOCKS = 5_000

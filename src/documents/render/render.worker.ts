@@ -1,3 +1,4 @@
+import { xmlText } from '../../kernel/text'
 import { LOADED, type WorkerReply } from '../../kernel/worker-pool'
 import { readMarkdown } from '../blocks/markdown'
 import { type Block, type Document, type Image, plain } from '../blocks/model'
@@ -64,10 +65,17 @@ async function documentOf({ markdown, title, pictures, ...rest }: RenderOrder): 
   const blocks = readMarkdown(markdown)
   const [first] = blocks
   const isTitled = first?.type === 'heading' && first.level === 1
-  const named = (isTitled && plain(first.text).trim()) || title
+  const named = (isTitled && plain(first.text).trim()) || xmlText(title)
   const body = isTitled ? blocks.slice(1) : blocks
   const { subtitle, language, createdAt } = rest
-  return { title: named, subtitle, language, createdAt, blocks: body, images: await imagesOf(body, pictures) }
+  return {
+    title: named,
+    subtitle: subtitle && xmlText(subtitle),
+    language,
+    createdAt,
+    blocks: body,
+    images: await imagesOf(body, pictures),
+  }
 }
 
 async function imagesOf(blocks: readonly Block[], pictures: RenderOrder['pictures']): Promise<Map<string, Image>> {
