@@ -17,7 +17,7 @@ describe('the states of a live view in words (dx 5.4)', () => {
     [{ link: 'connecting' }, 'connecting', 'Connecting'],
     [{}, 'live', 'Live'],
     [{ step: 'browser_act' }, 'live', 'Live. The agent works on the page'],
-    [{ idle: true }, 'idle', 'Live. The agent is thinking'],
+    [{ idle: true }, 'idle', 'Live. No step runs now'],
     [{ holds: true, held: true }, 'control', 'You have control. Ctrl+Alt+Esc leaves the picture'],
     [{ held: true, idle: true }, 'other', 'Someone else has control'],
     [{ wanted: 'sign in', step: 'browser_act' }, 'wanted', 'A person is wanted: sign in'],
@@ -81,7 +81,7 @@ inChromium('what a viewer is shown (dx 5.4)', async () => {
     expect(innerOf(session.id)).not.toBe(dead)
     await shows(page, '[role=status]', 'Live')
     expect(await session.act('type 7 in Code')).toMatchObject({ status: 'success' })
-    await shows(page, '[role=status]', 'Live. The agent is thinking')
+    await shows(page, '[role=status]', 'Live. No step runs now')
     await shoot(page, 'idle')
     // The last tab that closes itself leaves an empty one.
     await innerOf(session.id).close()

@@ -50,5 +50,5 @@ export function stateOf(known: Known): { name: string; words: string } {
   if (known.held) return { name: 'other', words: 'Someone else has control' }
   if (known.wanted) return { name: 'wanted', words: `A person is wanted: ${known.wanted}` }
   if (known.step) return { name: 'live', words: `Live. ${STEPS[known.step] ?? 'The agent works'}` }
-  return known.idle ? { name: 'idle', words: 'Live. The agent is thinking' } : { name: 'live', words: 'Live' }
+  return known.idle ? { name: 'idle', words: 'Live. No step runs now' } : { name: 'live', words: 'Live' }
 }
