@@ -24,7 +24,7 @@ export type Shell = {
   commands: readonly Command[]
   /** Aborts on Ctrl-C. */
   signal: AbortSignal
-  /** From now on the command itself ends the process on a signal. */
+  /** From now on the command itself ends the process when `signal` aborts, also when it has. */
   takeSignals(): void
   /** Opens the connection on first use; later calls return the same one. */
   connect(): Promise<Connection>

@@ -45,9 +45,9 @@ export const serve = defineCommand({
       ...(roles ? { roles: roles.join(',') } : {}),
       ...(noBrowser ? { browserPath: 'off', browserWsEndpoint: '' } : {}),
     }
-    const { serve: run } = await (await import('../../src/app/bundle')).loadServer()
     shell.takeSignals()
-    await run({ ...overridesOf(shell), ...mode, ...given, ...shared }, { newSecrets })
+    const { serve: run } = await (await import('../../src/app/bundle')).loadServer()
+    await run({ ...overridesOf(shell), ...mode, ...given, ...shared }, { newSecrets, stop: shell.signal })
     // Never resolves: the server ends the process itself after a signal, once the last answer is out.
     await new Promise<never>(() => undefined)
   },

@@ -49,6 +49,27 @@ describe('two servers', () => {
   })
 })
 
+describe('a signal during the start', () => {
+  test.each(['SIGTERM', 'SIGINT'] as const)('%s stops it in good order, exit 0, whenever it comes', async (signal) => {
+    const dataDir = folder()
+    const server = await spawnServer({ dataDir })
+    // Its lock is the first that a start makes: what it must take back is still to come.
+    await eventually(() => existsSync(join(dataDir, 'server.lock')))
+    process.kill(server.pid, signal)
+    expect(await server.exited).toBe(0)
+    const next = await startServerProcess({ dataDir })
+    expect(await next.stop()).toBe(0)
+  })
+
+  test('`svc-admin serve` does so too', async () => {
+    const dataDir = folder()
+    const server = await spawnServer({ dataDir, command: [process.execPath, 'cli/main.ts', 'serve'] })
+    await eventually(() => existsSync(join(dataDir, 'server.lock')))
+    process.kill(server.pid, 'SIGTERM')
+    expect(await server.exited).toBe(0)
+  })
+})
+
 describe('a production start', () => {
   const production = { NODE_ENV: 'production', SVC_PUBLIC_URL: 'https://svc.example', SVC_LOG_FORMAT: 'json' }
 
