@@ -20,6 +20,14 @@ const SUSPECT: readonly [pattern: RegExp, about: string][] = [
     /!\[[^\]\n]{0,200}\]\(https?:[^)\s]{1,200}[?&][\w.-]{1,64}=[{<[$)]/,
     'has a picture fetched with something filled in',
   ],
+  [
+    /https?:\/\/[^\s)\]]{1,200}[?&/=][{<[$(]{1,2}\s?(?:the[ _-])?(?:current[ _-])?(?:user|visitor|reader|customer|client|person|account|session|conversation|chat|e-?mail|phone|topic|question|prompt)/i,
+    'has a link that says who follows it',
+  ],
+  [
+    /\b(?:curl|wget|irm|iwr)\b[^\n|]{1,200}\|\s{0,3}(?:sudo\s{1,3})?(?:ba|z|da)?(?:sh|iex|python3?|node)\b|\b(?:install|add|i)\s[^\n]{0,120}(?:--(?:extra-)?(?:index-url|registry)[ =]|(?:git\+)?https?:\/\/(?!github\.com\/|gitlab\.com\/|registry\.npmjs\.org|pypi\.org))/i,
+    'has something installed from a place that few know',
+  ],
   [/(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{160,}/, 'holds a long run that nobody can read'],
 ]
 
