@@ -50,8 +50,9 @@ describe('a prompt of which the machine is not sure goes to a person', () => {
   test.each([
     'Search with https://api.example/v1/items?q={query} and name the page.',
     'Start with npm install zod, then write the schema.',
-    'Never tell the user to restart before they saved.',
-    'Say when a question should go to a doctor.',
+    'Never tell customers to wait without giving a time.',
+    'Never ask for a password.',
+    'Send people with chest pain to a doctor at once.',
     'Tell people that uploads are kept for thirty days.',
     'The override of a method calls the one of the class above.',
   ])('but not: %s', (text) => {
