@@ -5,6 +5,7 @@ import { changeSettings, configFileOf } from '../change-settings'
 import { defineCommand } from '../command'
 import { CheckFailed, usageFailure } from '../failure'
 import { formatOf } from '../globals'
+import { misspelt } from '../misspelt'
 import { column } from '../output/columns'
 import { isStructured } from '../output/print'
 import { overridesOf } from '../overrides'
@@ -100,7 +101,7 @@ const checkConfig = defineCommand({
   columns: PROBLEMS,
   flags: { production: flag('also what a production start refuses') },
   async run(shell, { production }) {
-    const problems = await problemsOf(shell, production === true)
+    const problems = [...(await problemsOf(shell, production === true)), ...(await misspelt(shell.env))]
     const rows = problems.map((problem) => ({ problem }))
     shell.print.list(rows, PROBLEMS, `${await configFileOf(shell)} and the environment are in order.`)
     if (rows.length) throw new CheckFailed()

@@ -2,6 +2,7 @@ import { accessSync, chmodSync, constants, existsSync, statfsSync, statSync } fr
 import { createServer } from 'node:net'
 import { join, relative } from 'node:path'
 import { expectData } from '../failure'
+import { misspelt } from '../misspelt'
 import { spellAgo } from '../output/time'
 import { type Check, type Context, type Finding, fail, mendable, ok, skip, warn } from './check'
 import { statusOf } from './server'
@@ -26,6 +27,8 @@ export const configCheck: Check = {
   async run(context) {
     const { file, origins } = context.config()
     const set = Object.values(origins).filter((origin) => origin !== 'default').length
+    const [stray] = await misspelt(context.shell.env)
+    if (stray) return warn(stray, 'svc-admin config check')
     return ok(`${file ? here(context, file) : 'no file'}, ${set} settings of our own, no unknown ones`)
   },
 }

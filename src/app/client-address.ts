@@ -9,18 +9,17 @@ export function clientAddressOf({
   trustedProxies,
   unix = '',
 }: Pick<Config, 'trustedProxies'> & { unix?: string }): ClientAddress {
-  try {
-    return createClientAddress(entriesOf(trustedProxies), unix !== '')
-  } catch (error) {
-    throw new ConfigError([`SVC_TRUSTED_PROXIES: ${(error as Error).message}.`])
-  }
+  return named(() => createClientAddress(entriesOf(trustedProxies), unix !== ''))
 }
 
-/** Tells the addresses of `SVC_TRUSTED_PROXIES`; asked of each connection, so each address is read once. */
+/**
+ * Tells the addresses of `SVC_TRUSTED_PROXIES`; asked of each connection, so each address is read once.
+ * @throws ConfigError for an invalid entry
+ */
 export function isTrustedProxy({ trustedProxies }: Pick<Config, 'trustedProxies'>): (address: string) => boolean {
   const entries = entriesOf(trustedProxies)
   if (!entries.length) return () => false
-  const ours = createAddressList(entries)
+  const ours = named(() => createAddressList(entries))
   const known = new LRUCache<string, boolean>({ max: 10_000 })
   return (address) => {
     const isOurs = known.get(address) ?? ours.has(address)
@@ -30,3 +29,11 @@ export function isTrustedProxy({ trustedProxies }: Pick<Config, 'trustedProxies'
 }
 
 const entriesOf = (list: string): string[] => list.split(',').filter((entry) => entry.trim() !== '')
+
+function named<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw new ConfigError([`SVC_TRUSTED_PROXIES: ${(error as Error).message}.`])
+  }
+}

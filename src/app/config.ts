@@ -215,8 +215,14 @@ function withRoles(config: Config): Config {
 }
 
 function readFile(path: string): Record<string, unknown> {
+  const found = parsed(path)
+  if (typeof found === 'object' && found !== null && !Array.isArray(found)) return found as Record<string, unknown>
+  throw new ConfigError([`${path} holds no settings: write {"port": 3400}, for one.`])
+}
+
+function parsed(path: string): unknown {
   try {
-    return Bun.JSONC.parse(readFileSync(path, 'utf8')) as Record<string, unknown>
+    return Bun.JSONC.parse(readFileSync(path, 'utf8'))
   } catch (error) {
     throw new ConfigError([`${path} is not valid JSON: ${(error as Error).message}`])
   }

@@ -104,7 +104,9 @@ function listen({ api, config }: OpenApp): Server<unknown> {
         `Port ${config.port} on ${config.host} is used by another program. Choose one with SVC_PORT or --port.`,
       ])
     }
-    throw error
+    throw new ConfigError([
+      `SVC_HOST: ${config.host} is no address of this machine that can be listened on. 127.0.0.1 is for this machine alone, 0.0.0.0 for all networks.`,
+    ])
   }
   return api.server as Server<unknown>
 }

@@ -52,4 +52,21 @@ describe('config', () => {
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
     expect(stderr).toMatch(/"port" in .*\n +"prot" in /)
   })
+
+  test('refuses a file that holds no settings', async () => {
+    const list = join(folder, 'list.json')
+    writeFileSync(list, '[]')
+    const { exitCode, stdout } = await cli(['config', 'check', '--config', list])
+    expect({ exitCode, named: stdout.includes('list.json holds no settings') }).toEqual({ exitCode: 9, named: true })
+  })
+
+  test('names a variable that was meant for a setting, and leaves those of others alone', async () => {
+    const env = { SVC_PROT: '1', SVC_API_KEY: 'x', SVC_SHOP_LEDGER: 'y' }
+    const { exitCode, stdout } = await cli(['config', 'check', '--config', file, '--json'], { env })
+    expect(exitCode).toBe(9)
+    const problem = 'SVC_PROT is set and is no setting. Did you mean SVC_PORT?'
+    expect(JSON.parse(stdout)).toEqual([{ problem }])
+    const doctor = await cli(['doctor', 'config', '--config', file, '--json'], { env })
+    expect(JSON.parse(doctor.stdout)).toMatchObject([{ status: 'warn', detail: problem }])
+  })
 })
