@@ -32,10 +32,7 @@ export type Stages = {
   replay(run: Run, answer: StoredAnswer): Promise<StoredAnswer>
 }
 
-/**
- * A completion from the request to its answer: the stages in order, plain and streamed alike (design 3). `told` hears of
- * the stages that operators can look at.
- */
+/** A completion from the request to its answer, plain and streamed alike (design 3). Operators are `told` of stages. */
 export function createPipeline(stages: Stages, cache: AnswerCache, told: StageTrace) {
   return {
     /** Answers in one piece, in the format of the request. */
