@@ -12,7 +12,7 @@ export function openingMessages({ system, history, prompt, images, after }: Task
 
 /** One call of the engine with these messages. */
 export function toRequest(task: Task, messages: Message[]): RunRequest {
-  const { call, stealth = false, mode, temperature, maxOutputTokens, json, signal, offered } = task
+  const { call, stealth = false, forVisitors, mode, temperature, maxOutputTokens, json, signal, offered } = task
   return {
     messages,
     mode,
@@ -20,6 +20,7 @@ export function toRequest(task: Task, messages: Message[]): RunRequest {
     signal,
     origin: { ...originOf(call), stealth },
     ...(temperature === undefined ? {} : { temperature }),
+    ...(forVisitors ? { forVisitors } : {}),
     ...(json ? { json } : {}),
     ...(offered ? { tools: offered.tools, toolChoice: offered.choice, oneCallATurn: offered.oneCallATurn } : {}),
   }

@@ -11,6 +11,8 @@ export type Task = {
   call: Call
   /** Nothing of it may be recorded. */
   stealth?: boolean
+  /** Visitors of somebody's site read the answer. */
+  forVisitors?: boolean
   engineId: string
   /** The resolved mode; engines that are not language models choose by it what to make. */
   mode: string

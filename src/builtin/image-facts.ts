@@ -6,10 +6,13 @@ import { plural } from './words'
 export type ImageFacts = { format: string; width: number; height: number; bytes: number }
 
 /** Describes images by format and size, which their bytes state; describing what they show needs a model. */
-export const imageFacts: Skill = ({ images }) => {
+export const imageFacts: Skill = ({ images, forVisitors }) => {
   if (images.length === 0) return null
   const lines = images.map((image, at) => `- Image ${at + 1}: ${describe(readImage(image))}`)
-  return `You sent ${plural(images.length, 'image')}:\n${lines.join('\n')}\n\nThese facts come from the bytes alone. What the ${images.length === 1 ? 'picture shows' : 'pictures show'} needs a vision model, and none is connected; the operator can connect one with SVC_ENGINE_BASE_URL or svc-admin engines add.`
+  const facts = `You sent ${plural(images.length, 'image')}:\n${lines.join('\n')}`
+  if (forVisitors)
+    return `${facts}\n\nSorry, I cannot tell what ${images.length === 1 ? 'the picture shows' : 'the pictures show'}.`
+  return `${facts}\n\nThese facts come from the bytes alone. What the ${images.length === 1 ? 'picture shows' : 'pictures show'} needs a vision model, and none is connected; the operator can connect one with SVC_ENGINE_BASE_URL or svc-admin engines add.`
 }
 
 function describe(facts: ImageFacts | null): string {

@@ -6,9 +6,11 @@ const HOW =
 const ABILITIES =
   'The built-in engine calculates, converts units, reckons with dates, and transforms, summarises and searches the text you send. It also fills in JSON and calls tools.'
 
-/** The answer to a request that needs a language model: that none is connected, and how to connect one. */
-export const noModel = ({ mode }: Pick<Question, 'mode'>): string =>
-  `No language model is connected to this server, so this ${mode === 'fast' || mode === 'auto' ? 'prompt' : `${mode} prompt`} cannot be answered properly. ${ABILITIES}\n\n${HOW}`
+/** The answer to a request that needs a language model: that none is connected, and to whom it may concern how to connect one. */
+export const noModel = ({ mode, forVisitors }: Pick<Question, 'mode' | 'forVisitors'>): string =>
+  forVisitors
+    ? 'Sorry, I have no answer to that. Please try it in other words.'
+    : `No language model is connected to this server, so this ${mode === 'fast' || mode === 'auto' ? 'prompt' : `${mode} prompt`} cannot be answered properly. ${ABILITIES}\n\n${HOW}`
 
 const IDENTITY =
   /\b(?:who|what) are you\b|\bwhat (?:can|do) you do\b|\byour (?:name|model)\b|\bare you (?:an? )?(?:ai|a bot|human|chatbot|language model|llm)\b|\bwhich (?:ai )?model\b|^help[.!?]*$/i
@@ -23,7 +25,9 @@ export const greet: Skill = ({ prompt }) =>
     : null
 
 /** Answers questions about itself; the built-in engine is never presented as a language model (design 5). */
-export const identity: Skill = ({ prompt }) =>
-  IDENTITY.test(prompt)
-    ? `I am the built-in engine of this service: ordinary program code, not a language model. ${ABILITIES}\n\n${HOW}`
-    : null
+export const identity: Skill = ({ prompt, forVisitors }) => {
+  if (!IDENTITY.test(prompt)) return null
+  return forVisitors
+    ? 'I am an automatic assistant: ordinary program code, neither a person nor a language model.'
+    : `I am the built-in engine of this service: ordinary program code, not a language model. ${ABILITIES}\n\n${HOW}`
+}

@@ -4,6 +4,8 @@ import { unfenced } from '../kernel/fence'
 /** The request as skills see it, parsed once. */
 export type Question = {
   mode: string
+  /** Visitors of somebody's site read the answer, who cannot set up this server. */
+  forVisitors: boolean
   /** The last user message, trimmed. */
   prompt: string
   /** True when the message was longer than `MAX_READ_CHARS`. */
@@ -45,6 +47,7 @@ export function readQuestion(request: EngineRequest, now: number): Question {
   const asked = request.messages.findLast(({ role }) => role === 'user')
   return {
     mode: request.mode,
+    forVisitors: request.forVisitors ?? false,
     prompt,
     cut: whole.length > prompt.length,
     ...splitTask(prompt),

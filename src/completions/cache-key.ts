@@ -42,6 +42,7 @@ const shapeOf = ({ caller }: Pick<Call, 'caller'>, request: CompletionRequest, a
   active: around.active.fingerprint ?? undefined, // "installed-skill set"; not its text, whose markers differ every run
   tools: given(request.tools), // "inline tools"
   sealed: request.sealed, // whether this server's tools, memories and installed skills are left out
+  visitors: request.forVisitors, // whether the built-in engine leaves out how to set up this server
   turns: request.maxIterations, // "max_iterations"
   temperature: request.temperature, // "temperature"
   context: given(request.context), // "inline conversation"

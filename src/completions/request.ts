@@ -62,6 +62,8 @@ export type CompletionRequest<Answer extends object = object> = {
   servers?: readonly McpServer[]
   /** True leaves out this server's tools, the user's memories, installed skills and jobs: the run reaches nothing else. */
   sealed?: boolean
+  /** True when visitors of somebody's site read the answer: nothing in it is about how this server is set up. */
+  forVisitors?: boolean
   /** The active skills, when the surface fixes them; installed skills are then not added. */
   active?: Activation
   /** Most micro-cents it may cost and most tool calls; absent, the credit and the agent's limits apply. */

@@ -25,6 +25,8 @@ export type EngineRequest = {
   messages: readonly Message[]
   /** The resolved mode: the built-in engine picks its skills by it, other drivers ignore it. */
   mode: string
+  /** Visitors of somebody's site read the answer: the built-in engine then says nothing of settings. */
+  forVisitors?: boolean
   temperature?: number
   /** Most tokens of the answer; the service enforces it too, whatever the upstream does. */
   maxOutputTokens: number

@@ -181,6 +181,7 @@ export function createTurns(deps: Deps) {
       temperature: undefined,
       // Strangers reach no memories, tools and jobs of the owner, and no skills that the widget does not name.
       sealed: true,
+      forVisitors: true,
       active: await skills.onlyNamed(call, { slugs: behavior.skills, prompt: message.content }),
       skills: [],
       tools: [],

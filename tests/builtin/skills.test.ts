@@ -71,6 +71,15 @@ describe('honesty', () => {
     expect(answer).toContain('svc-admin engines add')
   })
 
+  test.each(['What is the capital of France?', 'who are you?', 'help', 'Do you ship to France?'])(
+    'visitors of a site get one polite line to %p, which names no setting',
+    async (prompt) => {
+      const answer = await ask(prompt, { forVisitors: true })
+      expect(answer).toMatch(/^(Sorry, I have no answer|I am an automatic assistant)[^\n]*$/)
+      expect(answer).not.toMatch(/SVC_|svc-admin|operator|engine/)
+    },
+  )
+
   test.each(['hi', 'Hello there!', 'ping', 'Thanks a lot.'])(
     '%p gets one sentence, which says who speaks',
     async (prompt) => {

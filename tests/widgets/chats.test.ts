@@ -135,3 +135,10 @@ test('a widget is refused skills that its key may not run, and an intent with an
   for (const action of ['webhook', 'redirect'])
     expect(await change({ intents: { action } })).toEqual([400, 'validation_error', 'intents.url'])
 })
+
+test('a visitor whom no model can answer gets one line, which says nothing of settings', async () => {
+  const { id } = await widget()
+  const { status, body, text } = await say(await begin(id), 'Do you ship to France?')
+  expect([status, body.reply.content]).toEqual([200, 'Sorry, I have no answer to that. Please try it in other words.'])
+  expect(text).not.toMatch(/SVC_|svc-admin/)
+})

@@ -73,6 +73,7 @@ export function createThink({ agent, engines, clock, money }: Deps) {
     return {
       call: run.call,
       stealth: isStealth(request.mode),
+      forVisitors: request.forVisitors ?? false,
       engineId: run.engineId,
       system: run.system,
       history: run.history,
