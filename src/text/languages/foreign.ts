@@ -4,9 +4,9 @@ import { type Count, mainScript, type Script, scriptsOf } from './scripts'
 /** The first sentences are enough to tell a language. */
 const MOST_CHARS = 180
 const MOST_READ = 1_200
-/** Code, URLs, mail addresses and identifiers, which belong to no language. */
+/** Code, URLs, mail addresses and identifiers, which belong to no language. Only whole runs, or long ones cost squares. */
 const NO_LANGUAGE =
-  /```[\s\S]*?(?:```|$)|`[^`\n]{1,200}`|https?:\S{1,500}|[\w.+-]{1,64}@[\w.-]{1,253}|[^\s\d_/\\{}<>=[\]()$#@]*[\d_/\\{}<>=[\]()$#@][^\s]*/g
+  /```[\s\S]*?(?:```|$)|`[^`\n]{1,200}`|https?:\S{1,500}|[\w.+-]{1,64}@[\w.-]{1,253}|(?<![^\s\d_/\\{}<>=[\]()$#@])[^\s\d_/\\{}<>=[\]()$#@]*[\d_/\\{}<>=[\]()$#@][^\s]*/g
 
 /** Fewer letters of a script that is not allowed may be a quotation, a name or a symbol. */
 const LEAST_OF_SCRIPT = 6
