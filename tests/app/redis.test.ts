@@ -39,7 +39,7 @@ test('a configured Redis is asked for real', async () => {
   expect(body.infrastructure.redis.status).toBe(server ? 'healthy' : 'down')
 })
 
-test('a Redis that is away leaves the server degraded, not down', async () => {
+test('a Redis that is away leaves the server degraded, not down, and the limits in the database (I-10)', async () => {
   const world = await createWorld({ config: { redisUrl: 'redis://127.0.0.1:1' } })
   const { status, body } = await world.send('GET', 'health')
   expect({ status, overall: body.status, redis: body.infrastructure.redis.status }).toEqual({

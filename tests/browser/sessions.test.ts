@@ -12,7 +12,10 @@ describe.skipIf(!hasChromium)('a browser session', async () => {
   const person = await world.person()
 
   test('starts on its page, is read, listed and ended, once', async () => {
-    const session = await startSession(person, { url: site.url() })
+    const greed = { expires_at: '2099-01-01T00:00:00Z', hard_cap_minutes: 9_999, owner_key: 'k1', args: ['--x'] }
+    const session = await startSession(person, { url: site.url(), ...greed })
+    // What nobody may set is ignored (E8).
+    expect(Date.parse(session.handle.expires_at)).toBeLessThan(world.clock.now() + 86_400_000)
     expect(session.handle).toMatchObject({ live_view_version: 1, region: 'us-west-2', keep_alive: false })
     const one = await person.send('GET', `browser/sessions/${session.id}`)
     expect(one.body).toMatchObject({

@@ -4,7 +4,7 @@ import { keepsItsPromises } from './support/oracle'
 
 /**
  * E: a body that names more than it may. What nobody may set is ignored, and reads back as it was; a
- * create never becomes an update. E1, E2, E7, E8 and E10 wait for their resources.
+ * create never becomes an update. E8 and E10 stand with browser sessions and policies.
  */
 
 const target = await startTarget()
@@ -37,7 +37,11 @@ const GREED = {
   key_hash: '0'.repeat(64),
   prefix: 'svc_sk_live_mine',
   key: 'svc_sk_live_mine',
-  secret: 'mine',
+  signing_secret: 'mine',
+  failure_count: -1,
+  consecutive_failures: -1,
+  last_fired_at: '1970-01-01T00:00:00Z',
+  disabled_reason: 'mine',
   created: '1970-01-01T00:00:00Z',
   created_at: 0,
   updated: '1970-01-01T00:00:00Z',
@@ -75,6 +79,9 @@ describe('E. a create takes only what it may', () => {
     ['POST keys', { name: 'greedy' }, 201],
     ['POST orgs', { name: 'Greedy' }, 201],
     ['POST rate-limits/request-increase', { requested_tier: 'pro', use_case: 'a', expected_volume: 'b' }, 201],
+    // E7
+    ['POST webhooks', { url: 'https://203.0.112.7/hook', event_types: ['order.*'] }, 201],
+    ['POST hooks', { hook_preset_id: 'task.overdue.summary' }, 201],
     ['POST completions', { prompt: 'greedy', mode: 'fast' }, 200],
     ['POST chat/completions', { messages: [{ role: 'user', content: 'greedy' }] }, 200],
   ] as const

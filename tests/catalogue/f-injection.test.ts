@@ -5,8 +5,8 @@ import { startTarget } from './support'
 import { keepsItsPromises } from './support/oracle'
 
 /*
- * Area F: injection into SQL, headers, CSV, HTML and logs. Rows that wait for their feature: F4 skills,
- * F5 metadata filters, F14 uploads; artifact names of F8.
+ * Area F: injection into SQL, headers, CSV, HTML and logs. F4 stands with skills, F8's names of artifacts with files.
+ * For F5 and F14 there is nothing to inject into: no filter takes a path, no upload is read as XML.
  */
 
 const target = await startTarget({ engine: 'builtin' })

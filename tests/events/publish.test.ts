@@ -56,7 +56,7 @@ describe('POST /events', () => {
     ['a name of the server', { eventType: 'key.revoked' }, 400],
     ['no organization', { orgId: undefined }, 400],
     ['an organization that is no id', { orgId: 'acme' }, 400],
-    ['an organization of others', { orgId: randomUUID() }, 403],
+    ['an organization of others (D10)', { orgId: randomUUID() }, 403],
   ])('refuses %s (R1)', async (_, wrong, status) => {
     const ada = await world.person()
     const reply = await ada.send('POST', 'events', { orgId: ada.userId, eventType: 'order.created', ...wrong })
