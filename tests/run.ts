@@ -21,7 +21,7 @@ const LONG_CHECKS: Record<string, string[]> = {
 }
 
 /** More than there are cores: half of the time a file waits for a process, a browser or a clock. */
-const WORKERS = 4
+const WORKERS = 6
 /** So few that no file waits for a core. */
 const TIMING_WORKERS = 2
 
