@@ -36,7 +36,10 @@ export type AnyNoun = {
    * organization's, and a person's who has none; `account` the organization's whose key made it, else the person's.
    */
   owned: 'either' | 'team' | 'account'
-  /** With `either`: whether a person sees what is their active organization's, or what is each of theirs. */
+  /**
+   * With `either`: whether a person sees what is their active organization's, or what is each of theirs. With `account`:
+   * that a person in a session sees their active organization's besides their own.
+   */
   reach?: 'active org' | 'every org'
   /** What its list is ordered by, if not by when each was created. */
   listed?: Order

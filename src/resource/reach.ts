@@ -36,7 +36,10 @@ export function createReach({ orgs, bindings }: Pick<ResourceDeps, 'orgs' | 'bin
     if (caller.type === 'operator') {
       return owner === undefined ? 'everyone' : [(await orgs.findOwner(reader, owner)).scope]
     }
-    if (noun.owned === 'account') return [ownerOf(caller)]
+    if (noun.owned === 'account') {
+      const seen = noun.reach === 'active org' && caller.type === 'session' ? caller.activeOrgId : null
+      return seen ? [ownerOf(caller), `org:${seen}`] : [ownerOf(caller)]
+    }
     if (noun.owned === 'team') return [placeOfTeam(caller).owner]
     if (caller.orgId) return [`org:${caller.orgId}`]
     const active = caller.activeOrgId ? [caller.activeOrgId] : []

@@ -59,7 +59,7 @@ export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Decl
   orgs.onEnd(async (tx, { orgId, call }) => {
     for await (const row of rows.removeAll(tx, `org:${orgId}`)) await record(tx, { call, verb: 'deleted', row })
   })
-  const byHand = { find, findLocked, findToChange, add, change, record, present }
+  const byHand = { reachOf, assertMayMake, find, findLocked, findToChange, add, change, record, present }
   return { noun: noun as N, ...byHand, list, get, create, update, remove }
 
   async function find(reader: Reader, caller: Caller, id: string): Promise<Row> {

@@ -36,6 +36,14 @@ export const canvasChanged = defineError(
 export const notAnApprover = (): AppError =>
   new AppError('forbidden', 'forbidden', 'This step names who may approve it, and you are not among them.')
 
+/** 400 for an approver who could never decide. */
+export const unknownApprover = (at: number, id: string, ofOrg: boolean): AppError =>
+  wrongStep(
+    at,
+    '.config.approvers',
+    `"steps[${at}].config.approvers" names ${id}, who ${ofOrg ? 'is no member of this organization' : 'has no account here'}.`,
+  )
+
 /** What is wrong with one step; `at` is its index. */
 export const wrongStep = (at: number, member: string, message: string): AppError =>
   invalidInput(`steps[${at}]${member}`, message)

@@ -4,7 +4,7 @@ import { workflowSettings } from './config'
 import * as words from './schema'
 import { type WorkflowRow, workflows } from './table'
 
-/** Workflows (contract 10): an organization's key has its organization's, everyone else their own. */
+/** Workflows (contract 10): an organization's key has its organization's, a person also their active one's. */
 export const workflow = defineResource({
   name: 'workflow',
   title: { one: 'workflow', many: 'workflows' },
@@ -27,6 +27,7 @@ export const workflow = defineResource({
     remove: 'Delete a workflow; runs that have begun end on their own',
   },
   owned: 'account',
+  reach: 'active org',
   permission: 'manageConnectors',
   wrap: 'workflow',
   most: workflowSettings.maxWorkflows,

@@ -5,14 +5,14 @@ import { type Jobs, recurring } from '../jobs'
 import { type Call, type Caller, ownerOf } from '../kernel/caller'
 import { iso } from '../kernel/clock'
 import type { Values } from '../kernel/config'
-import { notFound } from '../kernel/errors'
 import { pageFields } from '../kernel/page'
 import type { Reader, Tx } from '../kernel/store'
 import { createResource, type ResourceDeps } from '../resource'
 import { createApprovals } from './approvals'
 import { registerRuns } from './carry'
 import type { workflowSettings } from './config'
-import { hasEnded, isDisabled, missingFields, notAnApprover, notPaused, waitsForTime } from './errors'
+import { createDeciders, type WhichRun } from './deciders'
+import { hasEnded, isDisabled, missingFields, notPaused, waitsForTime } from './errors'
 import { createFromCanvas } from './from-canvas'
 import { createOutcomes, RunMoved } from './outcome'
 import { presentRun } from './present'
@@ -21,7 +21,7 @@ import { workflow } from './resource'
 import { assertSteps, assertTrigger, nextOf } from './review'
 import { KEPT_MS, WAIT_MS } from './rules'
 import { pageOfRuns } from './run-page'
-import { type NewRun, type NewWorkflow, type RunQuery, type RunReply, type Verdict, WorkflowRunId } from './schema'
+import type { NewRun, NewWorkflow, RunQuery, RunReply, Verdict } from './schema'
 import { behalfIn, createStart, createStartAll } from './start'
 import { createSteps, type StepDeps } from './steps'
 import type { RunRow, WorkflowRow } from './table'
@@ -29,6 +29,7 @@ import { createTriggers } from './triggers'
 import { createWaiting } from './waiting'
 
 type Deps = StepDeps & {
+  orgs: Parameters<typeof createDeciders>[0]['orgs']
   takeovers: Parameters<typeof createApprovals>[0]['takeovers']
   resources: ResourceDeps
   audit: AuditLog
@@ -43,8 +44,6 @@ type Deps = StepDeps & {
 }
 
 export type WorkflowService = ReturnType<typeof createWorkflows>
-
-type WhichRun = { id: string; runId: string }
 
 const TIDY_EVERY_MS = 600_000
 const TIDY_BATCH = 200
@@ -62,6 +61,8 @@ export function createWorkflows(deps: Deps) {
     read,
     changed: (tx, { verb, row }) => triggers.changed(tx, row, verb !== 'deleted'),
   })
+  const deciders = createDeciders({ ...deps, workflows })
+  const { find } = deciders
   registerRuns({ ...deps, outcomes, approvals, steps: createSteps(deps), onRest: waiting.rested })
   jobs.register(recurring('workflows.tidy', TIDY_EVERY_MS, tidy))
   const fromCanvas = createFromCanvas({ ...deps, workflows, read })
@@ -75,7 +76,11 @@ export function createWorkflows(deps: Deps) {
       if (missing.length || !steps?.length)
         throw missingFields(missing.length ? missing.map(([member]) => member) : ['steps'])
     }
-    if (steps) assertSteps(steps, outbound)
+    if (steps) {
+      assertSteps(steps, outbound)
+      const owner = before?.owner ?? (caller.type === 'operator' ? null : ownerOf(caller))
+      await deciders.assertApprovers(store.read, steps, owner)
+    }
     if (triggerType || triggerConfig || !before) {
       assertTrigger(triggerType ?? before!.trigger_type, triggerConfig ?? before?.trigger_config ?? {})
     }
@@ -111,6 +116,7 @@ export function createWorkflows(deps: Deps) {
     { triggerData = {}, stepwise = false }: NewRun,
   ): Promise<RunReply> {
     const found = await workflows.find(store.read, call.caller, id)
+    await deciders.assertMayRun(store.read, call.caller, found)
     if (!found.enabled) throw isDisabled(found.name)
     const once = call.once?.id ?? null
     const order = {
@@ -140,14 +146,6 @@ export function createWorkflows(deps: Deps) {
     return replyOf(store.read, await find(store.read, caller, which))
   }
 
-  /** The run of a workflow that the caller reaches; of a deleted one, the owner's. */
-  async function find(reader: Reader, caller: Caller, { id, runId }: WhichRun): Promise<RunRow> {
-    const found = WorkflowRunId.is(runId) ? await rows.find(reader, runId) : undefined
-    const isMine = caller.type === 'operator' || found?.owner === ownerOf(caller)
-    if (!found || found.workflow_id !== id || !(isMine || isApprover(found, caller))) throw notFound('workflow run')
-    return found
-  }
-
   function verdict(approved: boolean) {
     return (call: Call<Caller>, which: WhichRun, { comment }: Verdict): Promise<RunReply> =>
       deciding(async (tx) => {
@@ -155,9 +153,9 @@ export function createWorkflows(deps: Deps) {
         await approvals.turn(tx, await find(tx, caller, which))
         const found = await find(tx, caller, which)
         if (found.status !== 'paused') throw notPaused(found.status)
-        const { kind, approvers, until } = found.pause!
+        const { kind, until } = found.pause!
         if (kind === 'delay') throw waitsForTime(iso(until))
-        if (approvers && caller.type !== 'operator' && !approvers.includes(caller.userId)) throw notAnApprover()
+        await deciders.assertMayDecide(tx, caller, found)
         const by = caller.type === 'operator' ? null : caller.userId
         const step = (await rows.steps(tx, [found.id])).at(-1)!
         const output = { approved, by, comment: comment ?? null }
@@ -208,6 +206,7 @@ export function createWorkflows(deps: Deps) {
       await approvals.turn(tx, await find(tx, call.caller, which))
       const found = await find(tx, call.caller, which)
       if (found.completed_at !== null) throw hasEnded(found.status)
+      await deciders.assertMayCancel(tx, call.caller, found)
       const ended = await outcomes.end(tx, found, { status: 'failed', error: 'cancelled', turn: found.turn + 1 })
       const about = { entityType: 'workflow' as const, entityId: found.workflow_id, scope: found.owner }
       await audit.record(tx, call, {
@@ -232,6 +231,3 @@ export function createWorkflows(deps: Deps) {
 
 const answerTo = <Answer extends object>(tx: Tx, call: Call<Caller>, answer: Answer): Answer | Promise<Answer> =>
   call.caller.type === 'operator' ? answer : storeAnswer(tx, call as Call, answer)
-
-const isApprover = ({ pause }: RunRow, caller: Caller): boolean =>
-  caller.type !== 'operator' && (pause?.approvers?.includes(caller.userId) ?? false)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { eventually } from '../support/eventually'
-import type { Person } from '../support/world'
+import { operatorCall, type Person } from '../support/world'
 import { createWorkflowWorld } from './world'
 
 const { world, made, ran } = await createWorkflowWorld()
@@ -83,7 +83,68 @@ describe('a run (contract 10)', () => {
     expect((await decide(ada, waiting, 'approve')).status).toBe(403)
     expect((await decide(eve, waiting, 'approve')).status).toBe(404)
     expect((await decide(bob, waiting, 'approve')).status).toBe(200)
+    // Who decided sees what became of it, and is told when they come again.
+    expect((await decide(bob, waiting, 'approve')).status).toBe(409)
+    expect((await bob.send('GET', `workflows/${waiting.id}/runs/${waiting.run.id}`)).status).toBe(200)
     expect((await ended(ada, waiting)).stepResults[0].output.by).toBe(bob.userId)
+  })
+
+  test('that one decided who was named is not theirs to decide or cancel when it waits for somebody else', async () => {
+    const [ada, bob] = [await world.person(), await world.person()]
+    const named = { type: 'approval', config: { message: 'Bob?', approvers: [bob.userId] } }
+    const waiting = await ran(ada, [named, ASK, named])
+    await decide(bob, waiting, 'approve')
+    await eventually(
+      () => bob.send('GET', `workflows/${waiting.id}/runs/${waiting.run.id}`),
+      ({ body }) => body.run.status === 'paused' && body.run.stepsCompleted === 1,
+    )
+    for (const word of ['approve', 'reject', 'cancel']) expect((await decide(bob, waiting, word)).status).toBe(403)
+    expect((await decide(ada, waiting, 'cancel')).status).toBe(200)
+  })
+
+  test('of an organization is seen and decided by its people in a session, as their role lets them', async () => {
+    const boss = await world.person({ ofOrg: true })
+    const owner = await world.signedIn(boss)
+    const waiting = await ran(boss, [ASK, SAY])
+    const path = `workflows/${waiting.id}/runs/${waiting.run.id}`
+    expect((await owner.send('GET', path)).status).toBe(200)
+    expect((await owner.send('GET', 'workflows')).body.workflows).toMatchObject([{ id: waiting.id }])
+    const ada = await world.person()
+    const viewer = await world.signedIn(ada)
+    expect((await viewer.send('GET', path)).status).toBe(404)
+    const { store, orgs } = world.app.container
+    const joining = { orgId: boss.orgId!, userId: ada.userId, role: 'viewer' as const, invitedBy: null }
+    await store.write((tx) => orgs.members.join(tx, operatorCall(), joining))
+    await viewer.send('POST', `orgs/${boss.orgId}/activate`)
+    expect((await viewer.send('GET', path)).status).toBe(200)
+    for (const word of ['approve', 'cancel']) expect((await decide(viewer, waiting, word)).status).toBe(403)
+    expect((await viewer.send('POST', `workflows/${waiting.id}/run`, {})).status).toBe(403)
+    // Their own key has their own, whatever is active.
+    expect((await ada.send('GET', path)).status).toBe(404)
+    expect((await decide(owner, waiting, 'approve')).status).toBe(200)
+    expect((await decide(owner, await ran(boss, [ASK]), 'cancel')).status).toBe(200)
+  })
+
+  test('names no approver who could never decide', async () => {
+    const [boss, bob] = [await world.person({ ofOrg: true }), await world.person()]
+    const order = (id: string) => ({
+      ...{ name: 'Flow', triggerType: 'manual' },
+      steps: [{ type: 'approval', name: 'a', config: { message: 'x', approvers: [id] } }],
+    })
+    const nobody = '00000000-0000-4000-8000-000000000000'
+    for (const [by, id] of [
+      [bob, nobody],
+      [boss, nobody],
+      [boss, bob.userId],
+    ] as const) {
+      const { status, body } = await by.send('POST', 'workflows', order(id))
+      expect([status, body.error.param, body.error.message]).toEqual([
+        400,
+        'steps[0].config.approvers',
+        expect.stringContaining(id),
+      ])
+    }
+    expect((await boss.send('POST', 'workflows', order(boss.userId))).status).toBe(201)
   })
 
   test('waits for a time, which nobody can approve', async () => {
