@@ -1,5 +1,5 @@
 import type { CompletionRequest } from '../completions'
-import { newAllowance, sizeIfRunOrWritten, validatorOf, withoutForeignPatterns } from '../tools'
+import { validatorOf } from '../tools'
 import { assertSchema } from './assert-schema'
 import type { ChatOrder } from './schema'
 
@@ -9,8 +9,7 @@ const SCHEMA_PATH = 'response_format.json_schema.schema'
 
 /**
  * The form that `response_format` asks for (contract 4). Throws 400 `validation_error` on a schema that cannot be
- * checked here: too large, with external references, or not JSON Schema. Patterns that RE2 cannot run (libraries
- * write look-ahead for e-mail addresses) are sent to the engine but not checked here.
+ * checked here: too large, with external references or patterns that RE2 cannot run, or not JSON Schema.
  */
 export function formatOf({ response_format: format }: ChatOrder): Form {
   if (!format || format.type === 'text') return { json: false, checkJson: null }
@@ -20,9 +19,8 @@ export function formatOf({ response_format: format }: ChatOrder): Form {
 
 /** The form of a JSON Schema; `path` is where it stands in the request. Throws as {@link formatOf}. */
 export function formOfSchema(schema: Record<string, unknown>, path: string): Form {
-  assertSchema(schema, path, newAllowance(), sizeIfRunOrWritten)
-  const checked = withoutForeignPatterns(schema)
-  return { json: schema, checkJson: (content) => problemOf(content, validatorOf(checked)) }
+  assertSchema(schema, path)
+  return { json: schema, checkJson: (content) => problemOf(content, validatorOf(schema)) }
 }
 
 const isObject = (value: unknown): string | null =>

@@ -3,7 +3,7 @@ import { type Comparison, compileMatch, type Expression, ExpressionFault, type P
 /** What paths read: the values of a run by their first names (contract 10). */
 export type RunValues = Readonly<Record<string, unknown>>
 
-/** The most characters of a text that a pattern is tried on, to bound its time. */
+/** The longest text that a pattern is tried on, to bound its time. Of a part of a text it could say the wrong thing. */
 const MAX_MATCHED_CHARS = 50_000
 
 /** The value at a path; undefined when it is not there. Only own members are read. */
@@ -19,7 +19,7 @@ export function valueAt(values: RunValues, path: Path): unknown {
 /**
  * Evaluates an expression (contract 10). It is total: a missing path is null, and values that cannot be compared are
  * not equal, smaller or larger. A number and a text that is one compare as numbers. `contains` and `matches` take any
- * case. Throws ExpressionFault for a computed pattern that is none.
+ * case. Throws ExpressionFault for a computed pattern that is none, and for a text too long for a pattern.
  */
 export function evaluate(expression: Expression, values: RunValues): unknown {
   switch (expression.kind) {
@@ -96,7 +96,12 @@ function holds(whole: unknown, part: unknown): boolean {
 function isMatch(text: unknown, pattern: unknown): boolean {
   if (text === null || isComposite(text)) return false
   if (typeof pattern !== 'string') throw new ExpressionFault('what stands after "matches" is no text')
-  return compileMatch(pattern).test(String(text).slice(0, MAX_MATCHED_CHARS))
+  const whole = String(text)
+  if (whole.length > MAX_MATCHED_CHARS) {
+    const most = MAX_MATCHED_CHARS.toLocaleString('en')
+    throw new ExpressionFault(`the text before "matches" has ${whole.length} characters; patterns read at most ${most}`)
+  }
+  return compileMatch(pattern).test(whole)
 }
 
 const isComposite = (value: unknown): boolean => typeof value === 'object' && value !== null

@@ -16,6 +16,7 @@ export { type Features, type Model, packModel, readModel, type Shape, scoresOf }
 export { softmax } from './model/softmax'
 export { CHECK_BUDGET_MS, createPatternChecks, type PatternCheck } from './patterns/checks'
 export { compileLinear, type LinearPattern } from './patterns/linear'
+export { demandsOf } from './patterns/look-ahead'
 export { compilePattern, PatternRefused, type RulePattern } from './patterns/rule-pattern'
 export { vendorMeantBy } from './patterns/vendors'
 export { BUDGET_MS, createPatternWorker, type PatternWorker, type Trial } from './patterns/worker'

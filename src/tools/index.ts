@@ -8,8 +8,6 @@ export {
   newAllowance,
   problemsOf,
   problemsOfResult,
-  sizeIfRunOrWritten,
   sizeIfWritten,
   validatorOf,
-  withoutForeignPatterns,
 } from './validation'

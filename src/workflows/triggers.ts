@@ -41,7 +41,7 @@ export function createTriggers({ fanOut, start, ...deps }: Deps) {
   }
 }
 
-/** A computed pattern that is none matches nothing. */
+/** A computed pattern that is none, or one for a text that is too long, matches nothing: there is no run to fail. */
 function passes(filter: unknown, trigger: object): boolean {
   if (typeof filter !== 'string') return true
   try {

@@ -16,6 +16,11 @@ const asked = (...ids: string[]) => ({
 })
 const found = (tool_call_id: string) => ({ role: 'tool', tool_call_id, content: 'seen' })
 const history = (...messages: object[]) => ({ messages, tools: [look] })
+/** An order for an answer in this form, whose engine says `said`. */
+const inForm = (properties: object, said: object) => ({
+  messages: [{ role: 'user', content: freshPrompt(`[[say:${JSON.stringify(said)}]]`) }],
+  response_format: { type: 'json_schema', json_schema: { name: 'form', schema: { type: 'object', properties } } },
+})
 const nested = (depth: number): object => (depth ? { not: nested(depth - 1) } : {})
 
 const PARAMETERS = 'tools[0].function.parameters'
@@ -129,18 +134,26 @@ describe('POST /chat/completions takes', () => {
     expect(status).toBe(200)
   })
 
-  test('a format with a pattern only others can run, and checks the rest of it', async () => {
-    const email = { type: 'string', pattern: '^(?!\\.)[\\w+.-]+@[\\w.-]+$' }
-    const code = { type: 'string', pattern: '^[A-Z]{3}$' }
-    const schema = { type: 'object', required: ['email', 'code'], properties: { email, code } }
-    const response_format = { type: 'json_schema', json_schema: { name: 'person', schema } }
-    const answer = async (said: object) => {
-      const messages = [{ role: 'user', content: freshPrompt(`[[say:${JSON.stringify(said)}]]`) }]
-      return (await ada.send('POST', 'chat/completions', { messages, response_format })).body.choices[0].message
+  test('a format whose patterns look ahead at their beginning, and checks them', async () => {
+    const email = { type: 'string', pattern: '^(?!\\.)(?!.*\\.\\.)[\\w+.-]+@[\\w.-]+$' }
+    const password = { type: 'string', pattern: '^(?=.*[0-9])[A-Za-z0-9]{8,}$' }
+    const answer = async (said: object) =>
+      (await ada.send('POST', 'chat/completions', inForm({ email, password }, said))).body.choices[0].message
+    expect((await answer({ email: 'ada@example.com', password: 'hunter22' })).content).toContain('ada@example.com')
+    expect((await answer({ email: 'ada@example.com', password: 'ab' })).refusal).toContain('password')
+    expect((await answer({ email: 'ada@example.com', password: 'abcdefgh' })).refusal).toContain('password')
+    expect((await answer({ email: 'a..da@example.com', password: 'hunter22' })).refusal).toContain('email')
+  })
+
+  test('no format with a pattern that cannot be checked: it would not be valid against the schema', async () => {
+    for (const pattern of ['(a)\\1', 'a(?=b)', '(?!)', '^(?=a)b|c']) {
+      const { status, body } = await ada.send('POST', 'chat/completions', inForm({ a: { pattern } }, { a: 'b' }))
+      expect({ pattern, status, param: body.error?.param }).toEqual({
+        pattern,
+        status: 400,
+        param: 'response_format.json_schema.schema.properties.a.pattern',
+      })
     }
-    expect((await answer({ email: 'ada@example.com', code: 'ABC' })).content).toContain('ada@example.com')
-    expect((await answer({ email: 'ada@example.com', code: 'abc' })).refusal).toContain('code')
-    expect(upstream.calls.at(-1)!.body.response_format).toMatchObject({ json_schema: { schema } })
   })
 
   test('results of tools in a request without tools, and ignores them', async () => {

@@ -55,6 +55,13 @@ describe('the value of an expression (contract 10)', () => {
     expect(() => evaluate(computed, { trigger: { name: 'a', pattern: 7 } })).toThrow('no text')
   })
 
+  test('of a pattern reads the whole text, or is refused for one that is too long: never of a part of it', () => {
+    const ends = parseExpression('trigger.text matches "end$"')
+    const of = (text: string) => evaluate(ends, { trigger: { text } })
+    expect(of(`${'a'.repeat(49_997)}end`)).toBe(true)
+    expect(() => of(`${'a'.repeat(49_998)}end`)).toThrow('has 50001 characters; patterns read at most 50,000')
+  })
+
   test('exists for every tree over every value, and a comparison is never both less and more', () => {
     const { pick } = seededRandom(41)
     const atoms = [

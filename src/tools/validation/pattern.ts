@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { compileLinear } from '../../text'
+import { compileLinear, demandsOf } from '../../text'
 import { spend } from './fuel'
 
 export type Pattern = {
@@ -18,16 +18,21 @@ const STEPS_TO_BEGIN = 100
 
 const kept = new LRUCache<string, Pattern>({ max: MAX_KEPT })
 
-/** Compiles an untrusted pattern with RE2. Throws a sentence when RE2 cannot run it or it is too large. */
+/**
+ * Compiles an untrusted pattern with RE2; look-aheads at its beginning are run as patterns of their own. Throws a
+ * sentence when RE2 cannot run it or it is too large.
+ */
 export function readPattern(source: string): Pattern {
   const known = kept.get(source)
   if (known) return known
-  const linear = compileLinear(source, { mostChars: MAX_PATTERN_CHARS, mostSize: MAX_PATTERN_SIZE })
+  if (source.length > MAX_PATTERN_CHARS) throw new Error(`is longer than ${MAX_PATTERN_CHARS} characters`)
+  const demands = demandsOf(source).map((demand) => ({ ...demand, linear: compiled(demand.source) }))
+  const steps = demands.reduce((sum, { linear }) => sum + linear.steps, 0)
   const made: Pattern = {
-    size: linear.size,
+    size: demands.reduce((sum, { linear }) => sum + linear.size, 0),
     test(text) {
-      spend(STEPS_TO_BEGIN + (text.length * linear.steps) / 4)
-      return linear.test(text)
+      spend(STEPS_TO_BEGIN + (text.length * steps) / 4)
+      return demands.every(({ linear, isMet }) => linear.test(text) === isMet)
     },
     // Ajv tells patterns apart by their string form.
     toString: () => `/${source}/u`,
@@ -35,6 +40,10 @@ export function readPattern(source: string): Pattern {
   kept.set(source, made)
   return made
 }
+
+/** The parts of a look-ahead are a few characters longer than it is, hence the larger bound. */
+const compiled = (source: string) =>
+  compileLinear(source, { mostChars: MAX_PATTERN_CHARS + 10, mostSize: MAX_PATTERN_SIZE })
 
 /** Size of a pattern counted against the allowance. Throws a sentence when the pattern is refused. */
 export type SizeOf = (source: string) => number
