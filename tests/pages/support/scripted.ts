@@ -40,6 +40,17 @@ export const streamed = (...tokens: string[]): Response =>
     { headers: SSE },
   )
 
+/** As `streamed`, with the messages as they are kept (contract 15). */
+export const streamedAs = (kept: { message: object; reply: { content: string } & object; takeover_status: string }) =>
+  new Response(
+    [
+      frame('token', { token: kept.reply.content }),
+      frame('reply', kept),
+      frame('done', { content: kept.reply.content }),
+    ].join(''),
+    { headers: SSE },
+  )
+
 export const refusal = (
   status: number,
   code: string,

@@ -11,6 +11,7 @@ import { createRating } from './rating'
 import { createSending, linksOf } from './sending'
 import { createShell } from './shell'
 import { createTranscript } from './transcript'
+import { createUnread } from './unread'
 import { createVisitor } from './visitor'
 import type { Message, PublicConfig, Takeover } from './wire'
 import { WORDS } from './words'
@@ -52,12 +53,13 @@ export function startChat(): void {
   })
   const again = h('button', { type: 'button', class: 'primary', hidden: true, click: clear }, WORDS.begin)
   const people = createPeople({ panel, transcript, tell: (takeover) => bridge.tell('takeover', takeover) })
+  const unread = createUnread({ visitor, panel, isOpen: () => shell.isOpen() })
   const shell = createShell({
     panel,
     bridge,
     field: () => composer.field,
     opened() {
-      unread = 0
+      unread.opened()
       requestAnimationFrame(() => {
         transcript.element.scrollTop = transcript.element.scrollHeight
       })
@@ -77,13 +79,12 @@ export function startChat(): void {
     redirected: (reply, url) => transcript.link(reply.id, url),
     changed: (status) => people.change({ takeover_status: status }),
     answering: composer.answering,
+    arrived: unread.arrived,
     followUps: (prompts) => suggest(prompts),
     begun: () => listener.start(),
     failed: refused,
     catchUp,
   })
-  let unread = 0
-
   panel.body.append(transcript.element, suggestions, botCheck.element, rating.form, again)
   panel.extra.append(composer.form)
   // Before it is in the page, so that nothing has to be laid out for it.
@@ -147,6 +148,7 @@ export function startChat(): void {
   }
 
   function took(message: Message): void {
+    unread.arrived(message)
     if (transcript.has(message.id)) return
     const mine = transcript.unnamed(message.role, message.content)
     if (mine) {
@@ -159,8 +161,7 @@ export function startChat(): void {
     row.addLinks(linksOf(message.artifacts))
     if (message.role === 'user' || message.role === 'system') return
     transcript.setTyping('')
-    if (!shell.isOpen()) panel.setUnread(++unread)
-    bridge.tell('message', { role: message.role, unread })
+    bridge.tell('message', { role: message.role, unread: unread.count() })
   }
 
   async function catchUp(): Promise<void> {

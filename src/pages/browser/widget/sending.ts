@@ -14,6 +14,8 @@ type Options = {
   /** Who answers from now on. */
   changed(status: Status): void
   answering(isComing: boolean): void
+  /** An answer that is shown is kept under this id. */
+  arrived(reply: Message): void
   followUps(prompts: { label: string; prompt: string }[]): void
   /** The session began, or goes on: there is something to listen to. */
   begun(): void
@@ -30,7 +32,8 @@ type Order = { text: string; attachments: Attachment[]; row: Row }
  * that broke off had arrived is asked before it is sent again, so that nothing is sent twice.
  */
 export function createSending(options: Options) {
-  const { visitor, transcript, took, redirected, changed, answering, followUps, begun, failed, catchUp } = options
+  const { visitor, transcript, took, redirected, changed, answering, arrived, followUps, begun, failed, catchUp } =
+    options
   const queue: Order[] = []
   let isBusy = false
   let mayHaveArrived = false
@@ -137,6 +140,7 @@ export function createSending(options: Options) {
           }
           if (mine.id() === null) mine.identify(message.id)
           if (reply && grow().id() === null) grow().identify(reply.id)
+          if (reply) arrived(reply)
           changed(takeover_status)
         } else if (name === 'done') {
           text = event.content ?? text

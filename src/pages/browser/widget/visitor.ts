@@ -1,7 +1,8 @@
 import { call, type Failure, json, type Order } from '../shared/http'
 import type { Attachment, Current, Message, Status } from './wire'
 
-type Kept = { session_id: string; token: string; expires_at: string }
+/** `read_until`: when the newest message came that was shown in the open chat. */
+type Kept = { session_id: string; token: string; expires_at: string; read_until?: string }
 type Begun = { session_id: string; token: string; expires_at: string; takeover_status: Status }
 type Answered = { message: Message; reply: Message | null; takeover_status: Status; redirect_url?: string }
 
@@ -81,8 +82,26 @@ export function createVisitor({ configId, pageUrl, botCheck, unknown }: Options)
     return call(`${base}/${mine.session_id}${path}`, { ...order, headers: { ...headers(mine), ...order.headers } })
   }
 
+  const sameElsewhere = (): Kept | null => {
+    const found = recall()
+    return found?.session_id === kept?.session_id ? found : null
+  }
+
+  /** Also by what another tab has shown. */
+  const hasRead = (at: string): boolean =>
+    [kept, sameElsewhere()].some((known) => known?.read_until !== undefined && at <= known.read_until)
+
   return {
     has: () => kept !== null,
+    hasRead,
+    /** All messages that came until then are read. */
+    markRead(until: string): void {
+      if (!kept || !until || hasRead(until)) return
+      const now = { ...kept, read_until: until }
+      // A session that another tab has forgotten stays forgotten.
+      if (sameElsewhere()) keep(now)
+      else kept = now
+    },
     forget: () => keep(null),
     identify(more: Said): void {
       said = { ...said, ...more }
