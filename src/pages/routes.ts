@@ -29,7 +29,10 @@ function served({ type, text, gzip }: Asset, request: Request, cacheControl: str
 const nothing = () =>
   new Response(page('Not here', html`<h1>There is nothing here</h1>`), { status: 404, headers: PAGE_HEADERS })
 
-/** `/embed.js` and the files of the pages (contract 15). */
+/** What browsers ask for beside each page, whatever its policy lets it load. */
+const ICON = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="4" fill="#1d4ed8"/><path d="M11 5.5C10 4 6 4 6 6s5 1.5 5 4-4.5 2-5.5.5" fill="none" stroke="#fff" stroke-width="1.8" stroke-linecap="round"/></svg>'
+
+/** `/embed.js`, the icon and the files of the pages (contract 15). */
 export const assetRoutes = (assets: Assets, guard: Guard) =>
   new Elysia({ detail: { hide: true } })
     .use(guard)
@@ -39,6 +42,18 @@ export const assetRoutes = (assets: Assets, guard: Guard) =>
         const { files, nameOf } = await assets()
         return served(files.get(nameOf.embed)!, request, TEN_MINUTES)
       },
+      { open: true },
+    )
+    .get(
+      '/favicon.ico',
+      () =>
+        new Response(ICON, {
+          headers: {
+            'content-type': 'image/svg+xml',
+            'content-security-policy': "default-src 'none'; sandbox",
+            'cache-control': 'public, max-age=86400',
+          },
+        }),
       { open: true },
     )
     .get(

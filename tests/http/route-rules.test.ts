@@ -38,6 +38,7 @@ describe('the routes declare', () => {
       'GET /embed/browser/:id/live',
       'GET /embed/browser/:id/recording',
       'GET /embed/widget/:id',
+      'GET /favicon.ico',
       'GET /files/:id',
       'GET /home',
       'GET /home/widgets/:id',

@@ -53,6 +53,12 @@ test('the loader is served to every page, packed for those that take it so, and 
   expect(new TextDecoder().decode(Bun.gunzipSync(new Uint8Array(await packed.arrayBuffer())))).toBe(text)
 })
 
+test('the icon that browsers ask for beside every page is there', async () => {
+  const icon = await get('/favicon.ico')
+  expect([icon.status, icon.headers.get('content-type')]).toEqual([200, 'image/svg+xml'])
+  expect(await icon.text()).toStartWith('<svg ')
+})
+
 test('a file that is not one of ours is not there', async () => {
   for (const path of ['/assets/none.js', '/assets/..%2f..%2fpackage.json', '/assets/__proto__'])
     expect((await get(path)).status).toBe(404)
