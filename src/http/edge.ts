@@ -14,6 +14,7 @@ import { corsHeaders, preflightHeaders, type Readers } from './cors'
 import { helpfulHeaders, statusOf, toEnvelope } from './envelope'
 import { logFault, toAppError } from './faults'
 import { givenBack } from './idempotent'
+import { isForBrowser, NOWHERE_HEADERS, NOWHERE_PAGE } from './nowhere'
 import type { EnterRequest } from './open-requests'
 import type { RouteRules } from './route-rules'
 import { createTimeLimit } from './time-limit'
@@ -130,6 +131,10 @@ export function edge(deps: EdgeDeps) {
       Object.assign(set.headers, corsHeaders(request.headers.get('origin'), readersOf(exchange, deps)))
       set.status = statusOf(known)
       if ((!request.bodyUsed || CUT_SHORT.has(known.code)) && hasBody(request)) exchange.hangUp()
+      if (known.kind === 'missing' && isForBrowser(request, exchange.path)) {
+        Object.assign(set.headers, NOWHERE_HEADERS)
+        return NOWHERE_PAGE
+      }
       const envelope = toEnvelope(known, exchange.requestId)
       return exchange.ticket ? givenBack(exchange, envelope) : envelope
     })

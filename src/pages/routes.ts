@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Guard } from '../http/guard'
-import { html, PAGE_HEADERS, page } from '../kernel/html'
+import { NOWHERE_HEADERS, NOWHERE_PAGE } from '../http/nowhere'
 import { checkedQuery, t } from '../kernel/schema'
 import type { Asset, Assets } from './assets'
 import { frameHeaders, framePage, type ShownWidget } from './frame-page'
@@ -26,11 +26,11 @@ function served({ type, text, gzip }: Asset, request: Request, cacheControl: str
   })
 }
 
-const nothing = () =>
-  new Response(page('Not here', html`<h1>There is nothing here</h1>`), { status: 404, headers: PAGE_HEADERS })
+const nothing = () => new Response(NOWHERE_PAGE, { status: 404, headers: NOWHERE_HEADERS })
 
 /** What browsers ask for beside each page, whatever its policy lets it load. */
-const ICON = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="4" fill="#1d4ed8"/><path d="M11 5.5C10 4 6 4 6 6s5 1.5 5 4-4.5 2-5.5.5" fill="none" stroke="#fff" stroke-width="1.8" stroke-linecap="round"/></svg>'
+const ICON =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="4" fill="#1d4ed8"/><path d="M11 5.5C10 4 6 4 6 6s5 1.5 5 4-4.5 2-5.5.5" fill="none" stroke="#fff" stroke-width="1.8" stroke-linecap="round"/></svg>'
 
 /** `/embed.js`, the icon and the files of the pages (contract 15). */
 export const assetRoutes = (assets: Assets, guard: Guard) =>

@@ -31,3 +31,21 @@ test('the page is no call of the API: other methods and other paths answer as be
   const document = (await (await open('/openapi.json')).json()) as { paths: object }
   expect(Object.keys(document.paths)).not.toContain('/')
 })
+
+test('a browser at an address without anything gets a page, programs and calls of the API get JSON', async () => {
+  const at = async (path: string, accept: string, method = 'GET') => {
+    const response = await world.app.api.handle(new Request(`http://localhost${path}`, { method, headers: { accept } }))
+    return { status: response.status, headers: response.headers, text: await response.text() }
+  }
+  const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+  for (const path of ['/nonexistent', '/operator/nope', '/docs/nope', '/docs/errors/nope']) {
+    const { status, headers, text } = await at(path, browser)
+    expect([path, status, headers.get('content-type')]).toEqual([path, 404, 'text/html; charset=utf-8'])
+    expect(headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(headers.get('x-request-id')).toStartWith('req')
+    expect(text).toContain('<h1>There is nothing here</h1>')
+    expect(JSON.parse((await at(path, '*/*')).text).error.code).toBe('not_found')
+  }
+  expect(JSON.parse((await at('/api/v1/nope', browser)).text).error.code).toBe('invalid_api_key')
+  expect(JSON.parse((await at('/nonexistent', browser, 'POST')).text).error.code).toBe('not_found')
+})
