@@ -1,6 +1,6 @@
 import type { ChatCompletion, Completion } from '../src/completions/schema'
 import { eventsOf, type StreamEvent } from './events'
-import { type CallOptions, type ClientOptions, createTransport, SvcError } from './transport'
+import { type CallOptions, type ClientOptions, createTransport, jsonOf, SvcError } from './transport'
 import type { Asked, Done, Routes, Sent } from './types'
 
 export type { StreamEvent } from './events'
@@ -35,7 +35,7 @@ const MODE_S = 120_000
 export function createSvc(options: ClientOptions = {}) {
   const transport = createTransport(options)
   const json = async <T>(method: string, path: string, order: object = {}): Promise<T> =>
-    (await transport.send(method, path, order)).json() as Promise<T>
+    (await jsonOf(await transport.send(method, path, order))) as T
   const get = <Route>(path: string, query?: Asked<Route>, call?: CallOptions) =>
     json<Done<Route>>('GET', path, { ...call, query })
   const post = <Route>(path: string, body?: Sent<Route> | object, call?: CallOptions) =>
@@ -178,7 +178,7 @@ export function createSvc(options: ClientOptions = {}) {
       })
       try {
         const { status, version } = await get<R['health']['get']>('/health')
-        Object.assign(found, { healthy: status !== 'down', version })
+        Object.assign(found, { healthy: status !== undefined && status !== 'down', version })
         const { models } = await get<R['models']['get']>('/models')
         return done({ authenticated: true, modelCount: models.length })
       } catch (error) {

@@ -27,7 +27,10 @@ export type Call = CallOptions & {
   streams?: boolean
 }
 
-/** An answer that is no success, or none at all: then `status` is 0 and `code` says `timeout` or `network_error`. */
+/**
+ * An answer that is no success, or none at all: then `status` is 0 and `code` says `timeout` or `network_error`. With a
+ * success that is no answer of this API, such as the page of a proxy, `code` says `invalid_answer`.
+ */
 export class SvcError extends Error {
   override name = 'SvcError'
   constructor(
@@ -123,6 +126,26 @@ async function refusalOf(answer: Response): Promise<SvcError> {
     Number.isFinite(wait) ? wait : null,
     details ?? [],
   )
+}
+
+/** The body of a success. Throws {@link SvcError} for what is no JSON. */
+export async function jsonOf(answer: Response): Promise<unknown> {
+  const text = await answer.text()
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw invalidAnswer(answer, text, error)
+  }
+}
+
+const MOST_SHOWN = 120
+
+/** The error of a success that is not what was asked for; it quotes the beginning of what came. */
+export function invalidAnswer({ status, headers }: Response, text: string, cause?: unknown): SvcError {
+  const what = headers.get('content-type') ?? 'no content-type'
+  const began = text.slice(0, MOST_SHOWN)
+  const message = `The server answered with status ${status}, but not as svc does (${what}): ${began || 'nothing'}`
+  return new SvcError(message, status, 'invalid_answer', 'api_error', headers.get('x-request-id'), null, [], { cause })
 }
 
 function parse(text: string): { error?: Record<string, never> } | null {

@@ -3,6 +3,7 @@ import {
   CallToolRequestSchema,
   ListResourcesRequestSchema,
   ListToolsRequestSchema,
+  McpError,
   ReadResourceRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js'
 import type { Backend } from './schema'
@@ -22,6 +23,8 @@ export function createMcpServer(backend: Backend, version: string): Server {
   server.setRequestHandler(CallToolRequestSchema, async ({ params: { name, arguments: input = {} } }) => {
     const tool = TOOLS.find((one) => one.name === name)
     if (!tool) return failed(`There is no tool named ${name.slice(0, 80)}.`)
+    const wrong = misfitOf(tool, input)
+    if (wrong) return failed(wrong)
     const missing = (tool.inputSchema.required ?? []).filter((member) => input[member] === undefined)
     if (missing.length) return failed(`${name} needs ${missing.join(', ')}.`)
     try {
@@ -38,12 +41,26 @@ export function createMcpServer(backend: Backend, version: string): Server {
 
   server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }) => {
     const known = RESOURCES.find((one) => one.uri === uri)
-    if (!known) return { contents: [{ uri, mimeType: 'text/plain', text: 'There is no resource with this address.' }] }
+    if (!known) throw new McpError(RESOURCE_NOT_FOUND, 'There is no resource with this address.', { uri })
     const { body } = await backend.ask('GET', known.path)
     return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(body, null, 2) }] }
   })
 
   return server
+}
+
+/** The protocol's code for an address that is no resource; its library has no name for it. */
+const RESOURCE_NOT_FOUND = -32_002
+
+/** A sentence about the first member that is none of the words its tool lists; null when there is none. */
+function misfitOf({ name, inputSchema }: (typeof TOOLS)[number], input: Record<string, unknown>): string | null {
+  for (const [member, { enum: words }] of Object.entries(inputSchema.properties)) {
+    const given = input[member] ?? undefined
+    if (words && given !== undefined && !words.includes(given as string)) {
+      return `${name} takes as ${member} one of ${words.join(', ')}.`
+    }
+  }
+  return null
 }
 
 const failed = (text: string) => ({ content: [{ type: 'text' as const, text: `Error: ${text}` }], isError: true })

@@ -1,10 +1,12 @@
 import type { ApiAnswer, Backend } from './schema'
 
 type Input = Record<string, unknown>
+/** JSON Schema of one argument; what is sent must be one of `enum`. */
+type Member = { type: string; description?: string; enum?: readonly string[]; items?: object; default?: string }
 type Tool = {
   name: string
   description: string
-  inputSchema: { type: 'object'; properties: Record<string, object>; required?: string[] }
+  inputSchema: { type: 'object'; properties: Record<string, Member>; required?: string[] }
   /** The text of the result; throws {@link Refused} for what the API refused. */
   run(input: Input, backend: Backend): Promise<string>
 }

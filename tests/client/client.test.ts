@@ -192,6 +192,18 @@ describe('tries', () => {
     const broken = scripted([new TypeError('closed')], 0)
     await expect(broken.client.usage()).rejects.toMatchObject({ status: 0, code: 'network_error' })
   })
+
+  test('not again on a success that is no answer of svc, which is an error all the same', async () => {
+    const page = (type = 'text/html') =>
+      new Response('<html>Sign in to this network</html>', { headers: { 'content-type': type } })
+    const { client, sent } = scripted([page(), page(), page('text/event-stream'), page(), Response.json({})])
+    const what = { status: 200, code: 'invalid_answer', message: expect.stringContaining('Sign in to this network') }
+    await expect(client.complete({ prompt: 'x' })).rejects.toMatchObject(what)
+    await expect(all(client.stream({ prompt: 'x' }))).rejects.toMatchObject(what)
+    await expect(all(client.stream({ prompt: 'x' }))).rejects.toMatchObject({ status: 0, code: 'network_error' })
+    expect(await client.verify()).toMatchObject({ healthy: false, error: expect.stringContaining('Sign in') })
+    expect(sent).toHaveLength(4)
+  })
 })
 
 describe('a webhook delivery', () => {

@@ -74,13 +74,16 @@ describe.each([
     // Refusals are texts, not errors of the protocol.
     expect(await call('svc_skill_install', { skill_id: '3f0c9a52-7b1e-4c57-9d7a-2f6f1b1c8e10' })).toContain('not_found')
     expect(await call('svc_complete')).toContain('needs prompt')
+    expect(await call('svc_complete', { prompt: 'x', mode: 'stealth_text' })).toContain(
+      'one of auto, fast, think, code',
+    )
     expect(await call('svc_nothing')).toContain('no tool named')
 
     const { resources } = await client.listResources()
     expect(resources.map(({ uri }) => uri)).toEqual(['svc://models', 'svc://skills/installed', 'svc://health'])
     const read = async (uri: string) => (await client.readResource({ uri })).contents[0] as { text: string }
     expect(JSON.parse((await read('svc://models')).text).models).toBeArray()
-    expect((await read('svc://nothing')).text).toContain('no resource')
+    await expect(read('svc://nothing')).rejects.toMatchObject({ code: -32_002, data: { uri: 'svc://nothing' } })
     await client.close()
   })
 
