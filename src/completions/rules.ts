@@ -3,6 +3,7 @@ import { invalidInput } from '../kernel/errors'
 import { isBlank } from '../kernel/text'
 import type { StoredAnswer } from './cache'
 import { emptyPromptText } from './errors'
+import { typeOfPicture } from './pictures'
 import type { Run } from './run'
 import type { Attachment, CompletionOrder, Mode, StructuredOutput } from './schema'
 
@@ -37,23 +38,27 @@ export function assertMetadata(metadata: Record<string, unknown>): void {
   }
 }
 
-/** Throws 400 on data that is not base64 or is more than 15 MiB decoded. `path` is where the data or the URL is in the body. */
+/**
+ * Throws 400 on data that is not base64, is more than 15 MiB decoded or is no picture. `path` is where the data or the
+ * URL is in the body.
+ */
 export function assertAttachment(attachment: Attachment, path: string): void {
   if (attachment.type === 'image_base64') {
-    assertBase64(attachment.data, path)
+    assertPicture(attachment.data, path)
     return
   }
   if (attachment.url.length > MAX_ADDRESS_CHARS && !attachment.url.startsWith('data:')) {
     throw invalidInput(path, `"${path}" has more than ${MAX_ADDRESS_CHARS} characters.`)
   }
   const inline = readDataUrl(attachment.url)
-  if (inline) assertBase64(inline.base64, path)
+  if (inline) assertPicture(inline.base64, path)
 }
 
-function assertBase64(data: string, path: string): void {
+function assertPicture(data: string, path: string): void {
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(data)) throw invalidInput(path, `"${path}" is not base64.`)
   const bytes = Math.floor((data.length * 3) / 4) - (data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0)
   if (bytes > MAX_IMAGE_BYTES) throw invalidInput(path, `"${path}" is larger than 15 MiB decoded.`)
+  typeOfPicture(Buffer.from(data, 'base64'), path)
 }
 
 /** The image inside a data URL, `data:image/png;base64,…`; null for any other URL. */

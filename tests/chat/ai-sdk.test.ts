@@ -4,6 +4,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { APICallError, generateText, streamText } from 'ai'
 import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
 import { listen } from '../support/listening'
+import { PIXEL } from '../support/pixel'
 
 const { world, upstream } = await createUpstreamWorld()
 const { baseUrl } = listen(world)
@@ -28,7 +29,7 @@ describe('the AI SDK', () => {
   })
 
   test('holds a conversation with a system prompt and a picture', async () => {
-    const image = new Uint8Array(Buffer.from('iVBORw0KGgo=', 'base64'))
+    const image = new Uint8Array(Buffer.from(PIXEL, 'base64'))
     await generateText({
       model: svc('svc-1-vision'),
       system: 'Be kind.',
@@ -48,7 +49,7 @@ describe('the AI SDK', () => {
     const messages = upstream.calls.at(-1)!.body.messages as { role: string; content: unknown }[]
     expect(messages.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'user'])
     expect(messages[0]?.content).toStartWith('Be kind.')
-    expect(JSON.stringify(messages[3]?.content)).toContain('data:image/png;base64,iVBORw0KGgo=')
+    expect(JSON.stringify(messages[3]?.content)).toContain(`data:image/png;base64,${PIXEL}`)
   })
 
   test('knows an error for what it is', async () => {

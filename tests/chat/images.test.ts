@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
 import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
 import { listen } from '../support/listening'
+import { PIXEL } from '../support/pixel'
 
 const { world, upstream } = await createUpstreamWorld()
 const { baseUrl } = listen(world)
@@ -10,7 +11,7 @@ const ada = await world.person()
 const client = new OpenAI({ baseURL: baseUrl, apiKey: ada.key, maxRetries: 0 })
 
 type Message = OpenAI.ChatCompletionMessageParam
-const DOT = 'data:image/png;base64,iVBORw0KGgo='
+const DOT = `data:image/png;base64,${PIXEL}`
 const picture = (url = DOT) => ({ type: 'image_url' as const, image_url: { url } })
 const words = (text: string) => ({ type: 'text' as const, text })
 const user = (...content: OpenAI.ChatCompletionContentPart[]): Message => ({ role: 'user', content })

@@ -4,6 +4,7 @@ import OpenAI from 'openai'
 import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
 import { eventually } from '../support/eventually'
 import { listen } from '../support/listening'
+import { PIXEL } from '../support/pixel'
 
 const { world, upstream } = await createUpstreamWorld()
 const { baseUrl } = listen(world)
@@ -61,7 +62,7 @@ describe('the openai package', () => {
   })
 
   test('sends pictures', async () => {
-    const url = 'data:image/png;base64,iVBORw0KGgo='
+    const url = `data:image/png;base64,${PIXEL}`
     const { model } = await client.chat.completions.create({
       model: 'svc-1-auto',
       messages: [

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
 import { expectedChat } from '../support/expected-chat'
+import { PIXEL } from '../support/pixel'
 
 const { world, upstream } = await createUpstreamWorld()
 const ada = await world.person()
@@ -82,7 +83,7 @@ describe('POST /chat/completions (contract 4)', () => {
   })
 
   test('a picture without a word is a question', async () => {
-    const url = 'data:image/png;base64,iVBORw0KGgo='
+    const url = `data:image/png;base64,${PIXEL}`
     const picture = { type: 'image_url', image_url: { url } }
     for (const content of [[picture], [picture, { type: 'text', text: ' ' }]]) {
       const { status, body } = await chat({
@@ -95,7 +96,7 @@ describe('POST /chat/completions (contract 4)', () => {
   })
 
   test('takes pictures from parts and becomes vision', async () => {
-    const url = 'data:image/png;base64,iVBORw0KGgo='
+    const url = `data:image/png;base64,${PIXEL}`
     const { body } = await chat({
       messages: [
         user([

@@ -1,7 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import { PIXEL } from '../support/pixel'
 import { createUpstreamWorld, freshPrompt } from './upstream-world'
-
-const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
 /** A site on loopback that serves pictures and things that are none. */
 const site = Bun.serve({
@@ -10,8 +9,9 @@ const site = Bun.serve({
   fetch(request) {
     const { pathname } = new URL(request.url)
     if (pathname === '/cat.png')
-      return new Response(Buffer.from(PNG, 'base64'), { headers: { 'content-type': 'image/png' } })
+      return new Response(Buffer.from(PIXEL, 'base64'), { headers: { 'content-type': 'image/png' } })
     if (pathname === '/moved') return Response.redirect('/cat.png', 302)
+    if (pathname === '/said.png') return new Response('%PDF-1.7', { headers: { 'content-type': 'image/png' } })
     if (pathname === '/page') return new Response('<html>', { headers: { 'content-type': 'text/html' } })
     if (pathname === '/huge.png')
       return new Response(Buffer.alloc(16 * 1024 * 1024), { headers: { 'content-type': 'image/png' } })
@@ -25,6 +25,17 @@ const { world, upstream } = await createUpstreamWorld({ config: { egressAllow: '
 const guarded = await createUpstreamWorld()
 const ada = await world.person()
 
+const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64')
+/** The pixel as a file of so many bytes. */
+const padded = (bytes: number) => Buffer.concat([Buffer.from(PIXEL, 'base64'), Buffer.alloc(bytes)]).subarray(0, bytes)
+/** The pixel whose header claims another size. */
+const sized = (width: number, height: number) => {
+  const bytes = Buffer.from(PIXEL, 'base64')
+  bytes.writeUInt32BE(width, 16)
+  bytes.writeUInt32BE(height, 20)
+  return bytes
+}
+
 type Part = { type: string; image_url?: { url: string }; text?: string }
 const sentParts = () => (upstream.calls.at(-1)!.body.messages as { content: Part[] | string }[]).at(-1)!.content
 
@@ -33,39 +44,42 @@ const ask = (attachments: object[], mode = 'vision') =>
 
 describe('pictures', () => {
   test.each([
-    ['as base64', { type: 'image_base64', data: PNG, mime_type: 'image/png' }],
-    ['as a data URL', { type: 'image_url', url: `data:image/png;base64,${PNG}` }],
+    ['as base64', { type: 'image_base64', data: PIXEL, mime_type: 'image/png' }],
+    ['as a data URL', { type: 'image_url', url: `data:image/png;base64,${PIXEL}` }],
     ['by their address', { type: 'image_url', url: at('/cat.png') }],
   ])('%s reach the engine as data, before the prompt', async (_, attachment) => {
     const { status, body } = await ask([attachment])
     expect({ status, warnings: body.warnings }).toEqual({ status: 200, warnings: undefined })
     const parts = sentParts() as Part[]
     expect(parts.map(({ type }) => type)).toEqual(['image_url', 'text'])
-    expect(parts[0]!.image_url!.url).toBe(`data:image/png;base64,${PNG}`)
+    expect(parts[0]!.image_url!.url).toBe(`data:image/png;base64,${PIXEL}`)
   })
 
   test('keep their order, up to ten', async () => {
-    const types = ['image/png', 'image/jpeg', 'image/webp', 'image/gif']
+    const types = ['image/png', 'image/jpeg', 'image/webp']
+    const drawn = () => new Bun.Image(Buffer.from(PIXEL, 'base64'))
+    const data = [PIXEL, base64(await drawn().jpeg().bytes()), base64(await drawn().webp().bytes())]
+    // All are said to be PNG; the engine is told what they are.
     const attachments = Array.from({ length: 10 }, (_, place) => ({
       type: 'image_base64',
-      data: PNG,
-      mime_type: types[place % 4],
+      data: data[place % 3],
+      mime_type: 'image/png',
     }))
     expect((await ask(attachments)).status).toBe(200)
     const parts = sentParts() as Part[]
     expect(parts).toHaveLength(11)
-    expect(parts.slice(0, 4).map(({ image_url }) => image_url!.url.split(';')[0])).toEqual(
+    expect(parts.slice(0, 3).map(({ image_url }) => image_url!.url.split(';')[0])).toEqual(
       types.map((type) => `data:${type}`),
     )
   })
 
   test.each(['vision', 'data_extraction', 'domain_analysis'])('are seen by %s', async (mode) => {
-    await ask([{ type: 'image_base64', data: PNG, mime_type: 'image/png' }], mode)
+    await ask([{ type: 'image_base64', data: PIXEL, mime_type: 'image/png' }], mode)
     expect(sentParts()).toBeArray()
   })
 
   test.each(['fast', 'code', 'think', 'roast', 'stealth_text'])('are not seen by %s, which says so', async (mode) => {
-    const { body } = await ask([{ type: 'image_base64', data: PNG, mime_type: 'image/png' }], mode)
+    const { body } = await ask([{ type: 'image_base64', data: PIXEL, mime_type: 'image/png' }], mode)
     expect(sentParts()).toBeString()
     expect(body.warnings.join()).toContain('"attachments" were ignored')
     expect(body.warnings.join()).toContain('Use "vision"')
@@ -73,20 +87,39 @@ describe('pictures', () => {
 
   test('of 15 MiB pass, one byte more does not', async () => {
     const limit = 15 * 1024 * 1024
-    const of = (bytes: number) => [
-      { type: 'image_base64', data: Buffer.alloc(bytes, 1).toString('base64'), mime_type: 'image/png' },
-    ]
+    const of = (bytes: number) => [{ type: 'image_base64', data: base64(padded(bytes)), mime_type: 'image/png' }]
     expect((await ask(of(limit))).status).toBe(200)
     const { status, body } = await ask(of(limit + 1))
     expect({ status, param: body.error.param }).toEqual({ status: 400, param: 'attachments[0].data' })
     expect(body.error.message).toContain('15 MiB')
   })
 
+  test.each([
+    ['a PDF', Buffer.from('%PDF-1.7\n%%EOF'), 'is no picture'],
+    ['a ZIP', Buffer.from('PK\u0003\u0004'.padEnd(64, '\0')), 'is no picture'],
+    ['an SVG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script/></svg>'), 'is no picture'],
+    ['the beginning of a PNG', Buffer.from(PIXEL, 'base64').subarray(0, 50), 'only the beginning of a PNG'],
+    ['no pixels', sized(0, 0), '0 × 0 pixels'],
+    ['more pixels than any picture has', sized(2_147_483_647, 2_147_483_647), 'Send a smaller picture'],
+  ])('that are %s are refused in every mode, whatever they are called (O5)', async (_, bytes, said) => {
+    const calls = upstream.calls.length
+    const data = base64(bytes)
+    for (const [attachment, param] of [
+      [{ type: 'image_base64', data, mime_type: 'image/png' }, 'attachments[0].data'],
+      [{ type: 'image_url', url: `data:image/png;base64,${data}` }, 'attachments[0].url'],
+    ] as const) {
+      const { status, body } = await ask([attachment], 'fast')
+      expect({ status, param: body.error?.param }).toEqual({ status: 400, param })
+      expect(body.error.message).toContain(said)
+    }
+    expect(upstream.calls).toHaveLength(calls)
+  })
+
   test('reach the built-in engine’s answer of what can be seen without a model', async () => {
     const eve = await guarded.world.person()
     const { status } = await eve.send('POST', 'completions', {
       prompt: 'What is this?',
-      attachments: [{ type: 'image_base64', data: PNG, mime_type: 'image/png' }],
+      attachments: [{ type: 'image_base64', data: PIXEL, mime_type: 'image/png' }],
     })
     expect(status).toBe(200)
   })
@@ -95,6 +128,7 @@ describe('pictures', () => {
 describe('an address', () => {
   test.each([
     ['a page', '/page'],
+    ['what is only called a picture', '/said.png'],
     ['nothing', '/gone.png'],
     ['a redirect', '/moved'],
     ['more than 15 MiB', '/huge.png'],

@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { UpstreamConfig } from '../../src/engines'
+import { PIXEL } from '../support/pixel'
 import { startUpstream } from '../support/upstream'
 import { createWorld } from '../support/world'
 
@@ -7,7 +8,6 @@ const upstream = await startUpstream()
 afterAll(() => upstream.stop())
 beforeEach(() => upstream.reset())
 
-const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 const PICTURE = { type: 'image_base64', data: PIXEL, mime_type: 'image/png' }
 const TOOL = { name: 'look_up', description: 'Looks it up', inputSchema: { type: 'object', properties: {} } }
 

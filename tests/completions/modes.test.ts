@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { PIXEL } from '../support/pixel'
 import { createWorld } from '../support/world'
 import { createUpstreamWorld, freshPrompt } from './upstream-world'
 
@@ -56,7 +57,7 @@ describe('auto', () => {
   })
 
   test('a picture makes it vision', async () => {
-    const attachments = [{ type: 'image_base64', data: 'iVBORw0KGgo=', mime_type: 'image/png' }]
+    const attachments = [{ type: 'image_base64', data: PIXEL, mime_type: 'image/png' }]
     const { body } = await ada.send('POST', 'completions', { prompt: freshPrompt('What is this?'), attachments })
     expect(body).toMatchObject({ resolved_mode: 'vision', model: { id: 'svc-1-vision' } })
   })

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { startTarget, type Target } from '../catalogue/support'
 import { keepsItsPromises, tooLong } from '../catalogue/support/oracle'
 import { slowness } from '../support/effort'
+import { PIXEL } from '../support/pixel'
 import { SHAPES } from './shapes'
 
 const SIZES = [1, 400, 20_000, 200_000]
@@ -83,7 +84,8 @@ describe('I28 no large request holds up the server', async () => {
   const talk = (turns: number) => ({
     messages: Array.from({ length: turns }, () => ({ role: 'user', content: megabytes(1).slice(0, 1_000_000) })),
   })
-  const picture = Buffer.alloc(15 * 1024 * 1024, 7).toString('base64')
+  const pixel = Buffer.from(PIXEL, 'base64')
+  const picture = Buffer.concat([pixel, Buffer.alloc(15 * 1024 * 1024 - pixel.length, 7)]).toString('base64')
   const bodies: [string, string, object][] = [
     ['a prompt of a million characters', 'completions', { prompt: megabytes(1).slice(0, 1_000_000) }],
     ['an inline conversation of 20 MB', 'completions', { prompt: 'x', conversation: talk(20) }],

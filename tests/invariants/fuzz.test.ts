@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { startTarget } from '../catalogue/support'
 import { keepsItsPromises } from '../catalogue/support/oracle'
 import { sendRaw } from '../catalogue/support/raw'
+import { PIXEL } from '../support/pixel'
 
 const target = await startTarget()
 const RUNS = 1_200
@@ -40,7 +41,7 @@ const GOOD: [string, string, object | null][] = [
     'completions',
     {
       prompt: 'x',
-      attachments: [{ type: 'image_base64', data: 'AAAA', mime_type: 'image/png' }],
+      attachments: [{ type: 'image_base64', data: PIXEL, mime_type: 'image/png' }],
       conversation: { messages: [{ role: 'user', content: 'y' }] },
     },
   ],

@@ -1,12 +1,11 @@
 import { expect, test } from 'bun:test'
 import type { Page } from 'puppeteer-core'
 import { listen } from '../support/listening'
+import { PIXEL } from '../support/pixel'
 import { operatorCall, type Person } from '../support/world'
 import { createWidgetWorld } from '../widgets/world'
 import { axeProblems, inChromium, newPage, shows } from './support/chromium'
 import { picture } from './support/shop'
-
-const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
 inChromium('people who answer together', () => {
   test('a note, a draft of the assistant, and a chat that is handed to a colleague', async () => {

@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
 import { fakeClock } from '../support/clock'
+import { PIXEL } from '../support/pixel'
 import { createWidgetWorld } from './world'
 
 const clock = fakeClock()
 const world = await createWidgetWorld({ clock, config: { filesOwnerCount: 2 } })
 const { widget, begin, asVisitor, desk } = world
-const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 const picture = (data: string, mime = 'image/png') => ({ type: 'image_base64', data, mime_type: mime })
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 

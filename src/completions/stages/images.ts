@@ -1,6 +1,7 @@
 import type { Image } from '../../agent/schema'
 import { AppError, atField, invalidInput, quoted } from '../../kernel/errors'
 import { type Outbound, OutboundFailure, type OutboundKind, type PublicResponse } from '../../kernel/outbound'
+import { typeOfPicture } from '../pictures'
 import type { SentImage } from '../request'
 import { MAX_IMAGE_BYTES, readDataUrl } from '../rules'
 
@@ -8,22 +9,27 @@ const TIMEOUT_MS = 10_000
 const PICTURE = /^image\/(png|jpeg|webp|gif)$/
 
 /**
- * The images as data, in their order. URLs are fetched here through the SSRF guard (15 MiB and 10 s each), so that no engine
+ * The images as data, in their order, each with the type that its bytes are. URLs are fetched here through the SSRF guard (15 MiB and 10 s each), so that no engine
  * fetches URLs for callers. Throws 400 `url_blocked`, `validation_error`.
  */
 export function loadImages(images: readonly SentImage[], outbound: Outbound, signal: AbortSignal): Promise<Image[]> {
   return Promise.all(images.map(load))
 
   async function load({ attachment, path }: SentImage): Promise<Image> {
-    if (attachment.type === 'image_base64') return { mimeType: attachment.mime_type, base64: attachment.data }
+    if (attachment.type === 'image_base64') return read(attachment.data, path)
     const inline = readDataUrl(attachment.url)
-    if (inline) return inline
+    if (inline) return read(inline.base64, path)
     const { status, headers, body } = await fetchFrom(attachment.url, path)
     const mimeType = (headers['content-type'] ?? '').split(';')[0]!.trim()
     if (status !== 200 || !PICTURE.test(mimeType)) {
       throw invalidInput(path, `${quoted(attachment.url)} did not answer with a PNG, JPEG, WebP or GIF image.`)
     }
-    return { mimeType, base64: Buffer.from(body).toString('base64') }
+    const bytes = Buffer.from(body)
+    return { mimeType: typeOfPicture(bytes, path), base64: bytes.toString('base64') }
+  }
+
+  function read(base64: string, path: string): Image {
+    return { mimeType: typeOfPicture(Buffer.from(base64, 'base64'), path), base64 }
   }
 
   async function fetchFrom(url: string, path: string): Promise<PublicResponse> {
