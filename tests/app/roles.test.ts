@@ -14,6 +14,8 @@ const root = mkdtempSync(join(tmpdir(), 'svc-roles-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 const log = createLog({ level: 'silent', pretty: false, write: () => undefined })
 let folders = 0
+if (!postgresUrl) process.stdout.write('NOT RUN: roles of two processes, because SVC_TEST_POSTGRES_URL is not set.\n')
+else process.stdout.write('NOT RUN: a socket in place of the port, because it is the same on SQLite.\n')
 
 function startIn(dataDir: string, more: ConfigOverrides) {
   return start({ config: loadConfig({ dataDir, port: 0, production: false, ...more }), log })
