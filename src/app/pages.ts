@@ -38,8 +38,13 @@ export function pageRoutes({ config, container, guard, streams, ownOrigin }: Dep
           entering,
           me: auth.me,
           usage: (call) => usageReading.report(call, {}),
-          keys: (call) => keys.list(call, { limit: MOST }),
-          makeKey: (call, name) => keys.create(call, { name }),
+          keys: {
+            list: async (call) => (await keys.list(call, { limit: MOST })).items,
+            get: keys.get,
+            make: (call, name) => keys.create(call, { name }),
+            rotate: keys.rotate,
+            revoke: keys.revoke,
+          },
           widgets: {
             list: listed,
             make: widgets.create,

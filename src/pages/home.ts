@@ -1,7 +1,6 @@
 import type { Call } from '../kernel/caller'
 import { html, type Markup, page } from '../kernel/html'
-import type { Page } from '../kernel/page'
-import type { ApiKey, ApiKeyWithSecret } from '../keys/schema'
+import type { ApiKey, ApiKeyWithSecret, KeyRotation, RotatedKey } from '../keys/schema'
 import type { UsageReport } from '../usage/schema'
 
 /** What the page needs of a widget. */
@@ -16,7 +15,14 @@ export type HomeDeps = {
     active_org_id: string | null
   }>
   usage(call: Call): Promise<UsageReport>
-  keys(call: Call): Promise<Page<ApiKey>>
+  /** The last three throw 404 for a key that is not the caller's. */
+  keys: {
+    list(call: Call): Promise<ApiKey[]>
+    make(call: Call, name: string): Promise<ApiKeyWithSecret>
+    get(call: Call, id: string): Promise<ApiKey>
+    rotate(call: Call, id: string, order: KeyRotation): Promise<RotatedKey>
+    revoke(call: Call, id: string): Promise<unknown>
+  }
   /** Null where the server has no widgets. */
   widgets: {
     list(call: Call): Promise<OwnWidget[]>
@@ -27,21 +33,21 @@ export type HomeDeps = {
 }
 
 /** What a form just did. */
-export type Outcome = { made?: ApiKeyWithSecret; problem?: string }
+export type Outcome = { note?: string; secret?: string; problem?: string }
 
 const dollars = (cents: number): string => `${(cents / 100).toFixed(2)} USD`
 const day = (at: string | null): string => at?.slice(0, 10) ?? 'never'
 const whole = new Intl.NumberFormat('en')
 
 /** The page of a person who is signed in: widgets, usage and keys in one place, without a script (dx 5.1). */
-export async function homePage(deps: HomeDeps, call: Call, { made, problem }: Outcome = {}): Promise<string> {
+export async function homePage(deps: HomeDeps, call: Call, { note, secret, problem }: Outcome = {}): Promise<string> {
   const [me, usage, keys, widgets] = await Promise.all([
     deps.me(call),
     deps.usage(call),
-    deps.keys(call),
+    deps.keys.list(call),
     deps.widgets?.list(call),
   ])
-  const active = keys.items.filter(({ status }) => status !== 'revoked')
+  const active = keys.filter(({ status }) => status !== 'revoked')
   const team = me.orgs.find(({ id }) => id === me.active_org_id)
   return page(
     'Home',
@@ -49,7 +55,7 @@ export async function homePage(deps: HomeDeps, call: Call, { made, problem }: Ou
 <form method="post" action="/sign-out"><button class="quiet" type="submit">Sign out</button></form></div>
 <p class="faint">${me.user.email}${team && html`, working for ${team.name}`}</p>
 ${problem && html`<p class="problem" role="alert">${problem}</p>`}
-${made && html`<div class="notice" role="status"><p>The key “${made.name}” is made. It is shown this once; store it now.</p><p><code>${made.key}</code></p></div>`}
+${note && html`<div class="notice" role="status"><p>${note}</p>${secret && html`<p><code>${secret}</code></p>`}</div>`}
 ${usageOf(usage)}
 ${widgets && widgetsOf(widgets, active)}
 ${keysOf(active)}`,
@@ -106,8 +112,8 @@ function keysOf(keys: ApiKey[]): Markup {
 ${
   keys.length > 0 &&
   html`<div class="scrolls" tabindex="0" role="group" aria-label="API keys"><table>
-<thead><tr><th scope="col">Name</th><th scope="col">Begins with</th><th scope="col">Tier</th><th scope="col">Last used</th><th scope="col">This month</th></tr></thead>
-<tbody>${keys.map((key) => html`<tr><td>${key.name}</td><td><code>${key.prefix}</code></td><td>${key.tier}</td><td>${day(key.last_used_at)}</td><td>${dollars(key.spent_month_cents)}</td></tr>`)}</tbody>
+<thead><tr><th scope="col">Name</th><th scope="col">Begins with</th><th scope="col">Tier</th><th scope="col">Last used</th><th scope="col">This month</th><th scope="col">Change</th></tr></thead>
+<tbody>${keys.map((key) => html`<tr><td>${key.name}</td><td><code>${key.prefix}</code></td><td>${key.tier}</td><td>${day(key.last_used_at)}</td><td>${dollars(key.spent_month_cents)}</td><td><a href="/home/keys/${key.id}" aria-label="Rotate or revoke ${key.name}">Rotate or revoke</a></td></tr>`)}</tbody>
 </table></div>`
 }
 <form method="post" action="/home/keys" class="row">
@@ -115,6 +121,23 @@ ${
 <button type="submit">Make a key</button>
 </form>`
 }
+
+/** One key, and what can be done about it; this page is the question before it is done. */
+export const keyPage = ({ id, name, prefix, tier, last_used_at }: ApiKey): string =>
+  page(
+    name,
+    html`<div class="top"><h1>${name}</h1><p><a href="/home">Back</a></p></div>
+<p class="faint">Begins with <code>${prefix}</code>, tier ${tier}, last used ${day(last_used_at)}.</p>
+<h2>Rotate</h2>
+<p>Makes a new secret. Limits, scopes and whatever else the key has stay.</p>
+<form method="post" action="/home/keys/${id}/rotate" class="row">
+<div><label for="grace">The old secret works</label><select id="grace" name="grace"><option value="86400">for a day</option><option value="3600">for an hour</option><option value="0">no more</option></select></div>
+<button type="submit">Rotate</button>
+</form>
+<h2>Revoke</h2>
+<p>Whatever uses this key is refused from then on. This cannot be undone.</p>
+<form method="post" action="/home/keys/${id}/revoke"><button type="submit">Revoke</button></form>`,
+  )
 
 /** One widget as visitors see it, whatever pages it allows. */
 export const previewPage = ({ name, id }: OwnWidget, token: string): string =>

@@ -4,18 +4,18 @@ import type { Guard } from '../http/guard'
 import type { Call } from '../kernel/caller'
 import { AppError, notFound } from '../kernel/errors'
 import { pageHeaders } from '../kernel/html'
-import type { ApiKeyWithSecret } from '../keys/schema'
-import { type HomeDeps, homePage, type Outcome, previewPage } from './home'
+import { type HomeDeps, homePage, keyPage, type Outcome, previewPage } from './home'
 import { FORM_PAGE, goTo } from './routes-accounts'
 import type { Context, Entering } from './routes-entering'
 
-type Deps = HomeDeps & {
-  entering: Entering
-  makeKey(call: Call, name: string): Promise<ApiKeyWithSecret>
-}
+type Deps = HomeDeps & { entering: Entering }
 type Page = Context & {
   set: { headers: Record<string, string | number | string[] | undefined>; status?: number | string }
 }
+
+const ONCE = 'It is shown this once; store it now.'
+/** How long an old secret may go on, as the page of a key offers: not at all, an hour, a day. */
+const GRACES = [0, 3_600, 86_400]
 
 const FRAMING = { ...pageHeaders({ frames: true }), 'referrer-policy': 'same-origin' }
 
@@ -56,9 +56,38 @@ export function homeRoutes(deps: Deps, guard: Guard) {
     .post(
       '/keys',
       ({ set, exchange, request, route, body }) =>
-        changed({ set, exchange, request, route }, async (call) => ({
-          made: await deps.makeKey(call, String((body as Record<string, string>).name ?? '').slice(0, 128) || 'My key'),
-        })),
+        changed({ set, exchange, request, route }, async (call) => {
+          const { name: wanted = '' } = body as Record<string, string>
+          const { name, key } = await deps.keys.make(call, wanted.slice(0, 128) || 'My key')
+          return { note: `The key “${name}” is made. ${ONCE}`, secret: key }
+        }),
+      { open: true, form: true },
+    )
+    .get(
+      '/keys/:id',
+      ({ set, exchange, request, route, params }) =>
+        signedIn({ set, exchange, request, route }, async (call) => keyPage(await deps.keys.get(call, params.id))),
+      { open: true },
+    )
+    .post(
+      '/keys/:id/rotate',
+      ({ set, exchange, request, route, params, body }) =>
+        changed({ set, exchange, request, route }, async (call) => {
+          const grace = Number((body as Record<string, string>).grace)
+          const order = GRACES.includes(grace) ? { grace_period_seconds: grace } : {}
+          const { name, key } = await deps.keys.rotate(call, params.id, order)
+          return { note: `The key “${name}” has a new secret. ${ONCE}`, secret: key }
+        }),
+      { open: true, form: true },
+    )
+    .post(
+      '/keys/:id/revoke',
+      ({ set, exchange, request, route, params }) =>
+        changed({ set, exchange, request, route }, async (call) => {
+          const { name } = await deps.keys.get(call, params.id)
+          await deps.keys.revoke(call, params.id)
+          return { note: `The key “${name}” is revoked.` }
+        }),
       { open: true, form: true },
     )
     .post(

@@ -81,7 +81,7 @@ describe('accounts in a browser, without a script', () => {
   test('a form of another site does nothing', async () => {
     const { email, cookie } = await signedUp()
     for (const site of ['cross-site', 'same-site', 'none']) {
-      for (const path of ['/sign-out', '/home/keys', '/home/widgets'])
+      for (const path of ['/sign-out', '/home/keys', '/home/keys/x/rotate', '/home/keys/x/revoke', '/home/widgets'])
         expect((await open(path, { fields: { name: 'x' }, cookie, site })).status).toBe(403)
       expect((await open('/sign-in', { fields: { email, password: PASSWORD }, site })).status).toBe(403)
     }
@@ -103,6 +103,29 @@ describe('accounts in a browser, without a script', () => {
     expect(made.text).toContain('Lamps &lt;b&gt;')
     expect((await world.send('GET', 'usage', undefined, { authorization: `Bearer ${key}` })).status).toBe(200)
     expect((await open('/home', { cookie })).text).not.toContain(key!)
+  })
+
+  test('a key is rotated and revoked by its page, and by nobody else', async () => {
+    const [{ cookie }, stranger] = [await signedUp(), await signedUp()]
+    const keyIn = (text: string) => /svc_sk_[\w]{20,}/.exec(text)?.[0]
+    const works = async (key = '') =>
+      (await world.send('GET', 'usage', undefined, { authorization: `Bearer ${key}` })).status === 200
+    const first = keyIn((await open('/home/keys', { fields: { name: 'Lamps' }, cookie })).text)
+    const path = /href="(\/home\/keys\/[\w-]+)"/.exec((await open('/home', { cookie })).text)![1]!
+    expect((await open(path, { cookie })).text).toContain('This cannot be undone.')
+    for (const [verb, fields] of [
+      ['', undefined],
+      ['/rotate', { grace: '0' }],
+      ['/revoke', { sure: 'yes' }],
+    ] as const)
+      expect((await open(path + verb, { cookie: stranger.cookie, ...(fields && { fields }) })).status).toBe(404)
+    const rotated = await open(`${path}/rotate`, { fields: { grace: '0' }, cookie })
+    const second = keyIn(rotated.text)
+    expect([await works(first), await works(second)]).toEqual([false, true])
+    expect((await open('/home', { cookie })).text).not.toContain(second!)
+    expect((await open(`${path}/revoke`, { fields: { sure: 'yes' }, cookie })).text).toContain('is revoked.')
+    expect(await works(second)).toBe(false)
+    expect((await open(`${path}/rotate`, { fields: { grace: '0' }, cookie })).status).toBe(409)
   })
 
   test('whoever opens a sign-in link is led home', async () => {
