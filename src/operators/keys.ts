@@ -1,4 +1,3 @@
-import type { Billing } from '../billing'
 import type { Call, OperatorCaller } from '../kernel/caller'
 import { randomHex } from '../kernel/crypto'
 import type { OrgId, UserId } from '../kernel/ids'
@@ -10,16 +9,10 @@ import { actingUserOf, findOwner, type OrgService } from '../orgs'
 import type { LimitIncreases } from '../rate-limits'
 import type { NewOperatorKey, OperatorKeyPatch, OperatorKeyQuery } from './schema'
 
-type Deps = {
-  store: Store
-  orgs: OrgService
-  billing: Pick<Billing, 'openAccount'>
-  keys: KeyService
-  increases: LimitIncreases
-}
+type Deps = { store: Store; orgs: OrgService; keys: KeyService; increases: LimitIncreases }
 
 /** What operators do with keys of any owner (dx 2.9). */
-export function createKeyVerbs({ store, orgs, billing, keys, increases }: Deps) {
+export function createKeyVerbs({ store, orgs, keys, increases }: Deps) {
   return {
     list,
     create,
@@ -82,8 +75,6 @@ export function createKeyVerbs({ store, orgs, billing, keys, increases }: Deps) 
     const user = await orgs.createUser(tx, { email: `owner-${randomHex(4)}@svc.invalid`, name: 'Owner' })
     const org = await orgs.createOrg(tx, call, user.id, { name: 'Main' })
     await orgs.makeActive(tx, user.id, org.id)
-    await billing.openAccount(tx, `user:${user.id}`)
-    await billing.openAccount(tx, `org:${org.id}`)
     return { userId: user.id, orgId: org.id }
   }
 }

@@ -87,7 +87,7 @@ describe('the README, typed into a fresh copy', () => {
   test(
     'makes the first key of a production server, and the credit that its calls need',
     async () => {
-      const elsewhere = 'export SVC_DATA_DIR=production NODE_ENV=production\n'
+      const elsewhere = 'export SVC_DATA_DIR=production\n'
       const { exitCode, stdout } = await clone.type(elsewhere + blockOf('first-key'))
       expect({ exitCode, key: /^svc_sk_live_\w+$/m.test(stdout) }).toEqual({ exitCode: 0, key: true })
       const balance = await clone.type(`${elsewhere}./svc-admin credits balance main --json`)

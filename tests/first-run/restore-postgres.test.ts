@@ -24,7 +24,7 @@ test.if(isHere)(
     const [from, to] = [await createPostgresDatabase(postgresUrl!), await createPostgresDatabase(postgresUrl!)]
     clone = await cloneRepository()
     const typed = async (url: string, dataDir: string, text: string) => {
-      const env = `export SVC_DATABASE_URL='${url}' SVC_DATA_DIR=${dataDir} NODE_ENV=production PATH="${tools}:$PATH"\n`
+      const env = `export SVC_DATABASE_URL='${url}' SVC_DATA_DIR=${dataDir} PATH="${tools}:$PATH"\n`
       const { exitCode, stdout, stderr } = await clone!.type(env + text)
       expect({ exitCode, stderr: exitCode ? stderr : '' }).toEqual({ exitCode: 0, stderr: '' })
       return stdout
