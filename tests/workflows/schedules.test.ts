@@ -55,7 +55,9 @@ test(
 )
 
 test('a schedule that cannot start holds up no other, and is tried again', async () => {
-  const { store } = world.app.container
+  const clock = fakeClock('2026-03-01T00:00:30.000Z')
+  const world = await createWorld({ clock })
+  const { store, jobs } = world.app.container
   const ada = await world.person()
   const flow = {
     triggerType: 'schedule',
