@@ -14,7 +14,8 @@ type Paging = { limit: number | undefined; cursor: string | undefined; all: bool
 /** Paging parameters of a request. */
 export type PageOrder = { limit: number; cursor?: string }
 
-const MOST = 100
+/** What every list allows. */
+const MOST = 50
 
 /** Every entry of a paged list, read as they are asked for. */
 export async function* eachEntry<T>(

@@ -98,7 +98,10 @@ describe('a refused command line', () => {
       'AMOUNT is "90000000.01"; it must be above zero and at most 90000000.00.',
     ],
     [['credits', 'grant', 'acme', '-5.00'], 'AMOUNT is "-5.00"; write 50.00 for currency or 5000c for cents.'],
-    [['status', '-o', 'xml'], '--output is "xml"; it must be one of table, wide, json, jsonl, yaml, csv, id, none.'],
+    [
+      ['status', '-o', 'xml'],
+      '--output is "xml"; it must be one of table, wide, json, jsonl, yaml, csv, id, none, nagios, prometheus.',
+    ],
     [['status', '--timeout', 'soon'], '--timeout is "soon"; write a number and a unit: 30s, 5m, 24h, 90d.'],
   ]
 
