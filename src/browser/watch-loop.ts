@@ -37,8 +37,9 @@ const BATCH = 50
 const placeOf = ({ owner, holder }: SessionRow): string => `${owner} ${holder}`
 
 /**
- * Looks after the sessions of this process, and after those that nobody has any more: cap, idle time, credit and the
- * end of their holder's access end them, and a session whose process died is charged until that was last seen (I34, N16, N17). Returns how many ended.
+ * Looks after the sessions of this process, and after those that nobody has any more (I34, N16, N17): cap, idle time,
+ * credit and the end of their holder's access end them. A session whose process died is charged until that was last
+ * seen. Returns how many ended.
  */
 export function createWatch({ store, clock, node, billing, unattended, host, end, idleMs, answerCalls }: WatchDeps) {
   let lastLooked = 0

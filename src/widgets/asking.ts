@@ -39,7 +39,10 @@ type Call = {
 
 export type Asking = ReturnType<typeof createAsking>
 
-/** A visitor asks for a person: the chat waits for one, and the owner's own server is told if it has an address (contract 15.1). */
+/**
+ * A visitor asks for a person: the chat waits for one, and the owner's own server is told if it has an address
+ * (contract 15.1).
+ */
 export function createAsking({ store, clock, desk, jobs, audit, webhooks, secretOf }: Deps) {
   const kind = defineJob<Call, null>({
     name: 'widgets.call',
