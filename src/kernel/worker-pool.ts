@@ -17,9 +17,15 @@ export class WorkerFailure extends Error {
   }
 }
 
+/** What a pool needs of a thread. The DOM type of `Worker` does not know `unref`. */
+export type WorkerThread = Pick<Worker, 'postMessage' | 'terminate' | 'onmessage' | 'onerror'> & { unref?(): void }
+
 type Options = {
-  /** Starts a thread with the script; called when a task arrives and no thread is idle. */
-  open(): Worker
+  /**
+   * Starts a thread with the script, or a process (`openProcess`); called when a task arrives and none is idle. Code
+   * of users that may never end needs a process: a thread does not end inside WebAssembly.
+   */
+  open(): WorkerThread
   /** The largest number of threads; further tasks wait. */
   most: number
   /** Threads that one owner may use at the same time. Default: `most`. */
@@ -62,7 +68,7 @@ export function createWorkerPool<Task, Answer>({
   idleMs,
   growthBytes,
 }: Options): WorkerPool<Task, Answer> {
-  const free: Worker[] = []
+  const free: WorkerThread[] = []
   const semaphore = createSemaphore(most, each)
 
   return {
@@ -76,7 +82,7 @@ export function createWorkerPool<Task, Answer>({
     },
   }
 
-  async function ask(worker: Worker, task: Task, { timeoutMs, loadingMs, signal }: Wait): Promise<Answer> {
+  async function ask(worker: WorkerThread, task: Task, { timeoutMs, loadingMs, signal }: Wait): Promise<Answer> {
     const { promise, resolve, reject } = Promise.withResolvers<WorkerReply<Answer>>()
     const endAfter = (ms: number) => setTimeout(() => reject(new WorkerFailure('timeout', `no answer in ${ms} ms`)), ms)
     let timer = endAfter(loadingMs + timeoutMs)
@@ -105,9 +111,9 @@ export function createWorkerPool<Task, Answer>({
     }
   }
 
-  function keep(worker: Worker): void {
-    // An idle thread must not keep the process alive. The DOM type of `Worker` does not know `unref`.
-    ;(worker as Worker & { unref(): void }).unref()
+  function keep(worker: WorkerThread): void {
+    // An idle thread must not keep the process alive.
+    worker.unref?.()
     free.push(worker)
     const leave = () => {
       const at = free.indexOf(worker)

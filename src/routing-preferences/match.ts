@@ -4,14 +4,14 @@ import type { Effective, ReadyRule } from './guidance'
 
 /** Most matching steps per prompt on the event loop: 20 ms in the worst case, usually far below 1 ms. */
 const MOST_STEPS = 300_000
-/** Pause for rules that ran out of time, because every such try costs a thread. Much shorter prompts are tried. */
+/** Pause for rules that ran out of time, because every such try may cost a process. Much shorter prompts are tried. */
 const REST_MS = 10_000
 /** Until when a rule rests (monotonic), and the length of the prompt it ran out of time on. */
 type Rest = { until: number; chars: number }
 
 /**
  * Lets rules be matched without blocking the event loop: small patterns run there, all others are matched beforehand
- * on a thread. Rules read the whole prompt; those without an answer in 50 ms are skipped, with a warning to the caller
+ * in a process. Rules read the whole prompt; those without an answer in 50 ms are skipped, with a warning to the caller
  * (contract 13).
  */
 export function createRuleMatcher({ worker, clock }: { worker: Pick<PatternWorker, 'match'>; clock: Clock }) {

@@ -3,7 +3,7 @@ import type { PatternCheck } from '../text'
 import { readContent } from './rules'
 import { NewPreference } from './schema'
 
-/** Only the server tries them: it has a thread that may be held up. */
+/** Only the server tries them: it has a process that may be held up. */
 const leaveToServer: PatternCheck = async () => ({ is: 'fine' })
 
 /**

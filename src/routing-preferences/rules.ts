@@ -92,7 +92,7 @@ export async function readRules(rules: readonly NewRule[], check: PatternCheck):
   return read
 }
 
-/** Tries a backtracking pattern on a thread: on the event loop it could block all other requests (I28). */
+/** Tries a backtracking pattern in a process: on the event loop it could block all other requests (I28). */
 async function assertQuick(pattern: string, path: string, check: PatternCheck): Promise<void> {
   const checked = await check(pattern)
   assertNoVendors(checked.is === 'vendors', path)

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createWorkerPool } from '../../src/kernel/worker-pool'
+import { openProcess } from '../../src/kernel/worker-process'
+import { eventually } from '../support/eventually'
 
 const signal = new AbortController().signal
 const open = (most = 1, idleMs = 60_000, each = most) => {
@@ -104,3 +106,42 @@ describe('a worker pool', () => {
     expect(opened()).toBe(2)
   })
 })
+
+describe('a pool of processes', () => {
+  const script = new URL('./worker-pool.worker.ts', import.meta.url)
+  const pool = createWorkerPool<string, unknown>({ open: () => openProcess(script), most: 1, idleMs: 60_000 })
+  const ask = (order: string, timeoutMs = 20_000) => pool.run(order, { timeoutMs, signal })
+
+  test('keeps one for the next order', async () => {
+    expect([await ask('count'), await ask('count')]).toEqual([1, 2])
+    expect(await ask('pid')).not.toBe(process.pid)
+  })
+
+  test.each([
+    ['takes too long', 'hang', 300, 'timeout'],
+    ['breaks', 'break', 20_000, 'failed'],
+  ])('ends one that %s, and the next order gets a new one', async (_, order, timeoutMs, kind) => {
+    const pid = (await ask('pid')) as number
+    await expect(ask(order, timeoutMs)).rejects.toMatchObject({ kind })
+    await eventually(() => !isThere(pid))
+    expect(await ask('count')).toBe(1)
+  })
+
+  test('notices one that ended while it was idle', async () => {
+    const pid = (await ask('pid')) as number
+    process.kill(pid, 'SIGKILL')
+    await eventually(() => !isThere(pid))
+    await eventually(
+      () => ask('count').catch(() => 0),
+      (count) => count === 1,
+    )
+  })
+})
+
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}

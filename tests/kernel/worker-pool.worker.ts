@@ -4,13 +4,14 @@ declare const self: Worker
 
 let orders = 0
 
-/** Does what the order says; `count` answers how many orders this thread has had. */
+/** Does what the order says; `count` answers how many orders this thread has had, `pid` its process. */
 self.onmessage = ({ data }: MessageEvent<string>) => {
   orders++
   if (data === 'hang') for (;;) orders++
   if (data === 'grow') grow()
   if (data === 'break') throw new Error('broken')
-  if (data === 'refuse') self.postMessage({ ok: false, problem: 'refused' })
+  if (data === 'pid') self.postMessage({ ok: true, answer: process.pid })
+  else if (data === 'refuse') self.postMessage({ ok: false, problem: 'refused' })
   else self.postMessage({ ok: true, answer: data === 'count' ? orders : data })
 }
 

@@ -33,6 +33,11 @@ describe('code_execute', () => {
       /time limit was reached|never settled|no memory left/,
     ],
     ['a pattern that explodes', '/^(a+)+$/.test("a".repeat(60) + "!")', /time limit was reached|longer than it may/],
+    [
+      'a pattern that no interpreter stops',
+      `/(?=(a+))${'(?=\\1)'.repeat(70)}b/.test("a".repeat(1e5))`,
+      /time limit was reached|longer than it may/,
+    ],
     ['what was written before', 'console.log("here"); null.x', /It had written:\nhere/],
   ])('tells the engine of %s', async (_, code, problem) => {
     const outcome = await run(code)
@@ -105,7 +110,7 @@ describe('code_execute', () => {
     expect(spentBy('thread-self').ranMs - before).toBeLessThan(200)
   }, 30_000)
 
-  test('ends with the run, thread and all', async () => {
+  test('ends with the run, process and all', async () => {
     const ending = new AbortController()
     const work = run('for (;;) {}', ending.signal)
     setTimeout(() => ending.abort(new Error('gone')), 20)

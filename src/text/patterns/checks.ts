@@ -2,24 +2,24 @@ import type { Clock } from '../../kernel/clock'
 import { defineError } from '../../kernel/errors'
 import { WorkerFailure } from '../../kernel/worker-pool'
 import type { CheckedPattern } from './check'
-import { GRACE_MS, openPatternPool, type Trial } from './worker'
+import { openPatternPool, type Trial } from './worker'
 
-/** Time on the thread for all patterns of one body; 50 quick ones take an eighth of it. */
-export const CHECK_BUDGET_MS = 4_000
+/** Time of the process for all patterns of one body; 50 quick ones take a quarter of it. */
+export const CHECK_BUDGET_MS = 500
+/** Most that one pattern may take by the clock, on a busy machine and with the start of its engine. */
+const MOST_MS = 1_500
 /** The same with waiting for other owners; half of a route's time limit. */
 const PATIENCE_MS = 15_000
-/** Limit for starting the thread and its engine. */
-const MOST_START_MS = 3_000
 const IDLE_MS = 30_000
 
 type Tried = { checked: CheckedPattern; ms: number }
 
-/** Tries a backtracking pattern before it is saved. Throws 503 when other owners occupy the thread for too long. */
+/** Tries a backtracking pattern before it is saved. Throws 503 when other owners occupy the process for too long. */
 export type PatternCheck = (pattern: string) => Promise<CheckedPattern>
 
 /**
- * Tries patterns on a separate thread, so that no prompt waits for rules that are being saved. One body has
- * {@link CHECK_BUDGET_MS} for all its patterns, and owners take turns on the thread.
+ * Tries patterns in a separate process, so that no prompt waits for rules that are being saved. One body has
+ * {@link CHECK_BUDGET_MS} for all its patterns, and owners take turns.
  */
 export function createPatternChecks({ clock, budgetMs = CHECK_BUDGET_MS }: { clock: Clock; budgetMs?: number }) {
   const pool = openPatternPool<Tried>(IDLE_MS)
@@ -52,7 +52,7 @@ export function createPatternChecks({ clock, budgetMs = CHECK_BUDGET_MS }: { clo
 
   async function tried(pattern: string, budgetMs: number, trial: Trial): Promise<Tried> {
     try {
-      return await pool.run({ check: pattern, budgetMs }, { timeoutMs: budgetMs + MOST_START_MS + GRACE_MS, ...trial })
+      return await pool.run({ check: pattern, budgetMs }, { timeoutMs: MOST_MS, ...trial })
     } catch (error) {
       if (!(error instanceof WorkerFailure)) throw error
       return { checked: { is: 'late' }, ms: budgetMs }

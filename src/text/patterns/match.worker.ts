@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache'
 import { LOADED, type WorkerReply } from '../../kernel/worker-pool'
 import { type Backtracker, openBacktracker, UnknownSyntax } from './backtracking'
-import { type CheckedPattern, checkPattern } from './check'
+import { type CheckedPattern, checkPattern, ownMs } from './check'
 import { backtrackingExpression, compilePattern, type RulePattern } from './rule-pattern'
 
 /**
  * Patterns to match with `text`, or only to compile when it is null; or one pattern to check before it is saved.
- * Backtracking patterns stop by themselves after `budgetMs`; linear ones that take too long end with the thread.
+ * Backtracking patterns stop by themselves after `budgetMs`; others that take too long end with the process.
  */
 export type PatternTask = { patterns: readonly string[]; text: string | null; budgetMs: number } | CheckTask
 type CheckTask = { check: string; budgetMs: number }
@@ -64,8 +64,8 @@ function engineOpen(): Promise<Backtracker> {
 async function checked({ check: source, budgetMs }: CheckTask): Promise<{ checked: CheckedPattern; ms: number }> {
   const engine = await engineOpen()
   const expression = backtrackingExpression(source)
-  const from = performance.now()
-  const done = (outcome: CheckedPattern) => ({ checked: outcome, ms: performance.now() - from })
+  const from = ownMs()
+  const done = (outcome: CheckedPattern) => ({ checked: outcome, ms: ownMs() - from })
   try {
     return done(checkPattern(source, (text, isOver) => engine.test(expression, text, isOver), budgetMs))
   } catch (error) {

@@ -13,7 +13,7 @@ export class PatternRefused extends Error {
 }
 
 export type RulePattern = {
-  /** Throws for a backtracking pattern, which must run on a thread as {@link backtrackingExpression}. */
+  /** Throws for a backtracking pattern, which must run in a process as {@link backtrackingExpression}. */
   test(text: string): boolean
   /** Most steps of one test per character of a text; infinite for a pattern that has to backtrack. */
   steps: number
@@ -25,7 +25,7 @@ export type RulePattern = {
 
 /**
  * Compiles the pattern of a rule: ECMAScript source, case-insensitive (contract 13). Uses RE2 when RE2 accepts the
- * pattern; any other has infinite steps and may only run on a thread (design 1.9).
+ * pattern; any other has infinite steps and may only run in a process (design 1.9).
  * @throws PatternRefused
  */
 export function compilePattern(source: string): RulePattern {

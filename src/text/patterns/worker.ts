@@ -1,24 +1,28 @@
 import type { Clock } from '../../kernel/clock'
 import { createWorkerPool, WorkerFailure } from '../../kernel/worker-pool'
+import { openProcess } from '../../kernel/worker-process'
 import type { PatternTask } from './match.worker'
 
 /** Most milliseconds that rules may take on one prompt (contract 13). */
 export const BUDGET_MS = 50
-/** Limit for starting the thread and compiling new patterns on it; no pattern is matched in that time. */
+/** Limit for starting the process and compiling new patterns in it; no pattern is matched in that time. */
 const MOST_START_MS = 5_000
 const IDLE_MS = 600_000
 const MOST_PREPARED = 1_000
 
-/** A thread that tries patterns; it is ended after `idleMs` without an order. */
+/** A process that tries patterns; it is ended after `idleMs` without an order. */
 export const openPatternPool = <Answer>(idleMs: number) =>
   createWorkerPool<PatternTask, Answer>({
-    open: () => new Worker(new URL('./match.worker.ts', import.meta.url).href),
+    open: () => openProcess(new URL('./match.worker.ts', import.meta.url)),
     most: 1,
     idleMs,
   })
 
-/** How late the backtracking engine, which stops by itself, may be before its thread is ended. */
-export const GRACE_MS = 500
+/**
+ * How late the backtracking engine may be before its process is ended. It mostly stops by itself, but a comparison
+ * with a long group is one step to it.
+ */
+const GRACE_MS = 100
 
 export type PatternWorker = ReturnType<typeof createPatternWorker>
 
@@ -32,13 +36,13 @@ export type Trial = { who: string; signal: AbortSignal }
 export type Tried = { answers: readonly (boolean | null)[] | null; ms: number }
 
 /**
- * Matches patterns that could block the event loop (I28) on a thread. Linear patterns that exceed the budget are ended
- * with the thread; backtracking ones (`stops`) run on an engine that stops by itself. There is one thread, so that
- * patterns are already compiled on it when their time is measured; owners take turns.
+ * Matches patterns that could block the event loop (I28) in a process. Linear patterns that exceed the budget are ended
+ * with the process; backtracking ones (`stops`) run on an engine that mostly stops by itself. There is one process, so
+ * that patterns are already compiled in it when their time is measured; owners take turns.
  */
 export function createPatternWorker({ clock }: { clock: Clock }) {
   const pool = openPatternPool<readonly (boolean | null)[]>(IDLE_MS)
-  /** Lists of patterns compiled on the thread, each with the time until which the thread surely still runs. */
+  /** Lists of patterns compiled in the process, each with the time until which it surely still runs. */
   const prepared = new Map<string, number>()
 
   return { match }
@@ -57,7 +61,7 @@ export function createPatternWorker({ clock }: { clock: Clock }) {
       return { answers: stops && answers.includes(null) ? null : answers, ms }
     } catch (error) {
       if (!(error instanceof WorkerFailure)) throw error
-      // The thread was ended, so the patterns compiled on it are gone.
+      // The process was ended, so the patterns compiled on it are gone.
       prepared.clear()
       return { answers: null, ms: budgetMs }
     }

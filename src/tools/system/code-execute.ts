@@ -1,20 +1,21 @@
 import { ownerOf } from '../../kernel/caller'
 import { storable } from '../../kernel/text'
 import { createWorkerPool, WorkerFailure } from '../../kernel/worker-pool'
+import { openProcess } from '../../kernel/worker-process'
 import { type Tool, ToolFailure } from '../tool'
 import type { CodeAnswer, CodeOrder } from './code-sandbox.worker'
 
 const CODE_MS = 5_000
-/** Added to the code's time limit: the thread is ended when the interpreter inside does not stop by itself. */
+/** Added to the code's time limit: the process is ended when the interpreter inside does not stop by itself. */
 const GRACE_MS = 3_000
 const MEMORY_BYTES = 64 * 1024 * 1024
 const MAX_CHARS = 64 * 1024
 
-/** JavaScript in QuickJS (WebAssembly) on its own thread: no network, files or timers; limits of 5 s and 64 MiB. */
+/** JavaScript in QuickJS (WebAssembly) in its own process: no network, files or timers; limits of 5 s and 64 MiB. */
 export function createCodeExecute({ codeMs = CODE_MS } = {}): Tool {
   const threadMs = codeMs + GRACE_MS
   const sandbox = createWorkerPool<CodeOrder, CodeAnswer>({
-    open: () => new Worker(new URL('./code-sandbox.worker.ts', import.meta.url).href),
+    open: () => openProcess(new URL('./code-sandbox.worker.ts', import.meta.url)),
     most: 2,
     idleMs: 30_000,
   })

@@ -1,0 +1,10 @@
+/** Runs a worker's script as a process of its own, for `openProcess`. */
+const script = import(process.argv[2]!)
+const self = globalThis as unknown as Worker
+self.postMessage = (message: unknown) => void process.send!(message)
+process.on('message', async (data) => {
+  await script
+  self.onmessage!.call(self, { data } as MessageEvent)
+})
+// The server is gone, and nobody reads an answer any more.
+process.on('disconnect', () => process.exit())
