@@ -5,7 +5,7 @@ import { EMPTY_GRAPH, storable } from './rules'
 import * as words from './schema'
 import { type CanvasRow, canvases } from './table'
 
-/** Canvases (contract 9): an organization's key has its organization's, everyone else their own. */
+/** Canvases (contract 9): an organization's key has its organization's, a person also their active one's. */
 export const canvas = defineResource({
   name: 'canvas',
   title: { one: 'canvas', many: 'canvases' },
@@ -29,6 +29,7 @@ export const canvas = defineResource({
   },
   listed: { by: 'updated_at', size: 'graph_bytes' },
   owned: 'account',
+  reach: 'active org',
   permission: 'manageSkills',
   wrap: 'canvas',
   most: canvasSettings.maxCanvases,

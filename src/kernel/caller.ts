@@ -42,7 +42,8 @@ export type SessionCaller = {
   userId: UserId
   /** Null for work without a request that a session has made. */
   sessionId: SessionId | null
-  orgId: null
+  /** Null but where a session acts on what is an organization's: what it makes of that is the organization's too. */
+  orgId: OrgId | null
   activeOrgId: OrgId | null
 }
 

@@ -35,6 +35,19 @@ describe("an org's canvases", () => {
     expect((await made.send('DELETE', path)).status).toBe(200)
   })
 
+  test('become the org’s skills, published by a key or in a session that has the org active', async () => {
+    const team = await createTeam(world)
+    const by = await team.orgKey(team.member)
+    const session = await world.signedIn(team.admin)
+    await session.send('POST', `orgs/${team.id}/activate`)
+    const { id } = (await by.send('POST', 'evi/canvases', { name: 'Shared', graph_json: simple() })).body.canvas
+    const publish = (version: string, send: typeof by.send) =>
+      send('POST', `evi/canvases/${id}/publish`, { slug: 'of-both', version, author: AUTHOR })
+    const [first, second] = [await publish('1.0.0', by.send), await publish('1.0.1', session.send)]
+    expect([first.status, second.status, second.body.skillId]).toEqual([200, 200, first.body.skillId])
+    expect((await by.send('GET', 'skills?filter=mine')).text).toContain(first.body.skillId)
+  })
+
   test('end with the org, their versions too, each on its record', async () => {
     const { store } = world.app.container
     const team = await createTeam(world)

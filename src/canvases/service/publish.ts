@@ -42,11 +42,12 @@ export const publish = ({ resources: { store, clock }, canvases, skills }: Canva
     const { visibility = 'private', target_org_id } = order
     const { manifest, steps, warnings } = built
     const examined = await skills.examine(manifest)
-    const skill_id = await standing(call, row.published_skill_id)
+    const whose = actingFor(call, row)
+    const skill_id = await standing(whose, row.published_skill_id)
     return async (tx: Tx): Promise<Outcome> => {
       const locked = await canvases.findToChange(tx, call.caller, row.id)
       if (locked.updated_at !== row.updated_at) throw changedMeanwhile()
-      const outcome = await skills.submitIn(tx, call, { manifest, skill_id, visibility, target_org_id }, examined)
+      const outcome = await skills.submitIn(tx, whose, { manifest, skill_id, visibility, target_org_id }, examined)
       if (!outcome.accepted) return refused(order, { review: outcome.review })
       const { skillId, ...submitted } = outcome.submission
       const is_public = visibility === 'public'
@@ -88,6 +89,10 @@ export const publish = ({ resources: { store, clock }, canvases, skills }: Canva
     })
   }
 }
+
+/** The skill of an organization's canvas is the organization's, whoever of it publishes it. */
+const actingFor = (call: Call, { org_id: orgId }: CanvasRow): Call =>
+  call.caller.type === 'session' ? { ...call, caller: { ...call.caller, orgId } } : call
 
 type VersionFacts = Pick<
   Parameters<typeof versions.insert>[1],
