@@ -36,6 +36,8 @@ export type Start = {
 
 const TICK_MS = 1_000
 const STILL_MS = 10_000
+/** How long the cursor rests on a row before its details are read. */
+const REST_MS = 400
 const MAX_FPS = 10
 
 /** Runs the dashboard in this terminal until it is left; returns the profile to go on with, null for none. @public Loaded by the command `dashboard` only. */
@@ -46,6 +48,7 @@ export async function startDashboard({ host, clock, ...start }: Start): Promise<
   let controls: Controls | null = null
   const over = new AbortController()
   let next: string | null = null
+  let cancelLook: () => void = () => undefined
   const store = createStore({ start: model, perform, after: clock.after, crashed: host.crashed })
   const connection = createConnection({
     host,
@@ -60,6 +63,7 @@ export async function startDashboard({ host, clock, ...start }: Start): Promise<
     await (start.options.screenReader ? speak(store, over) : shown())
   } finally {
     over.abort()
+    cancelLook()
     connection.stop()
     await Promise.all([supplied, ticking])
   }
@@ -109,6 +113,10 @@ export async function startDashboard({ host, clock, ...start }: Start): Promise<
         break
       case 'copy':
         stdout.write(`\u001b]52;c;${Buffer.from(effect.text).toString('base64')}\u0007`)
+        break
+      case 'look':
+        cancelLook()
+        cancelLook = clock.after(REST_MS, () => void work({ type: 'read', name: effect.path, path: effect.path }))
         break
       case 'bell':
         stdout.write('\u0007')

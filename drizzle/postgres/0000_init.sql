@@ -132,6 +132,7 @@ CREATE TABLE "browser_sessions" (
 	"url" text,
 	"title" text,
 	"favicon_url" text,
+	"viewers" bigint NOT NULL,
 	"proxy_bytes" bigint NOT NULL,
 	"hold" jsonb,
 	"caps" jsonb NOT NULL,
@@ -769,6 +770,9 @@ CREATE TABLE "webhook_deliveries" (
 	"attempt" bigint NOT NULL,
 	"next_retry_at" bigint,
 	"duration_ms" bigint NOT NULL,
+	"bytes" bigint,
+	"signature" text,
+	"secret_version" bigint,
 	"created_at" bigint NOT NULL
 );
 --> statement-breakpoint
@@ -795,6 +799,7 @@ CREATE TABLE "webhooks" (
 	"secret" text NOT NULL,
 	"previous_secret" text,
 	"previous_until" bigint,
+	"secret_version" bigint NOT NULL,
 	"enabled" boolean NOT NULL,
 	"ordered" boolean NOT NULL,
 	"lane" text NOT NULL,

@@ -139,6 +139,7 @@ CREATE TABLE `browser_sessions` (
 	`url` text,
 	`title` text,
 	`favicon_url` text,
+	`viewers` integer NOT NULL,
 	`proxy_bytes` integer NOT NULL,
 	`hold` text,
 	`caps` text NOT NULL,
@@ -878,6 +879,9 @@ CREATE TABLE `webhook_deliveries` (
 	`attempt` integer NOT NULL,
 	`next_retry_at` integer,
 	`duration_ms` integer NOT NULL,
+	`bytes` integer,
+	`signature` text,
+	`secret_version` integer,
 	`created_at` integer NOT NULL
 );
 --> statement-breakpoint
@@ -909,6 +913,7 @@ CREATE TABLE `webhooks` (
 	`secret` text NOT NULL,
 	`previous_secret` text,
 	`previous_until` integer,
+	`secret_version` integer NOT NULL,
 	`enabled` integer NOT NULL,
 	`ordered` integer NOT NULL,
 	`lane` text NOT NULL,

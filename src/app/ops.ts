@@ -54,6 +54,8 @@ const roomsOf = (container: Container) => ({
   log: container.log,
   orgs: container.orgs,
   keys: container.keys,
+  guardrails: container.guardrails,
+  preferences: container.preferences,
   increases: container.increases,
   limiter: container.limiter,
   tiers: container.tiers,

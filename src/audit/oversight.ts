@@ -32,7 +32,7 @@ export type AuditOversight = ReturnType<typeof createAuditOversight>
 /** Operations on a chain for callers whose permission has already been checked. */
 export function createAuditOversight({ store, clock, audit, checkpoints, book, key }: Deps) {
   const signatures = createExportSignatures({ clock, key })
-  return { exportEvents, signedExport, signatureOf: signatures.of, head, actions, check }
+  return { exportEvents, signedExport, signatureOf: signatures.of, head, signedAt, actions, check }
 
   /**
    * Streams the export, newest event first. The `audit.exported` event is recorded first, so the file contains it.
@@ -57,6 +57,11 @@ export function createAuditOversight({ store, clock, audit, checkpoints, book, k
     const [end] = await headOf(store.read, { scope })
     const checkpoint = { ...(await checkpoints.newest(scope)) }
     return { object: 'audit_head', scope, seq: end?.seq ?? 0, hash: end?.hash ?? GENESIS, checkpoint }
+  }
+
+  /** When a chain was last signed, which is done only where it still has what was signed before; null for never. */
+  async function signedAt(scope: ChainScope): Promise<string | null> {
+    return (await book.newest(scope))?.signed_at ?? null
   }
 
   /** How many events a chain has of each action, most frequent first. */

@@ -1,6 +1,7 @@
 import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import { command, counted, query, type Reader } from '../kernel/store'
+import { costOfDay } from '../usage'
 import { billingLimits, type LimitsRow, wallets } from './table'
 
 export const limitsOf = query<{ owner: OwnerScope }>()((db, p) => {
@@ -8,14 +9,17 @@ export const limitsOf = query<{ owner: OwnerScope }>()((db, p) => {
   return db.select().from(t).where(eq(t.owner, p.owner))
 })
 
-/** Every owner's cap of a day, in cents; for operators. */
-export async function dailyCaps(reader: Reader): Promise<ReadonlyMap<OwnerScope, number>> {
+/** All caps of a day together, and how much of them is used; null where nobody has one. Cents; for operators. */
+export async function capsOfDay(reader: Reader, now: number) {
   const t = reader.of(billingLimits)
-  const found = await reader
-    .select({ owner: t.owner, cap: t.daily_cap_cents })
+  const isCapped = isNotNull(t.daily_cap_cents)
+  const [sum] = await reader
+    .select({ cap: sql<number | null>`sum(${t.daily_cap_cents})` })
     .from(t)
-    .where(isNotNull(t.daily_cap_cents))
-  return new Map(found.map(({ owner, cap }) => [owner, cap!]))
+    .where(isCapped)
+  if (!sum?.cap) return { cap_cents: null, capped_cents: 0 }
+  const capped = await costOfDay(reader, now, reader.select({ owner: t.owner }).from(t).where(isCapped))
+  return { cap_cents: Number(sum.cap), capped_cents: capped }
 }
 
 export const saveLimits = command<LimitsRow>()((tx, p) => {

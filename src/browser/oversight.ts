@@ -74,7 +74,7 @@ export function createOversight({ store, clock, audit, host, present, ownerNamed
       user_id: row.user_id,
       api_key_id: row.key_id,
       node: row.node,
-      viewers: host.find(row.id)?.viewers ?? 0,
+      viewers: host.find(row.id)?.viewers ?? row.viewers,
     }
   }
 }

@@ -8,7 +8,7 @@ export const OverseenSession = t.Object({
   user_id: t.String(),
   api_key_id: nullable(t.String()),
   node: t.String({ description: 'The process that has its browser' }),
-  viewers: t.Integer({ minimum: 0, description: 'How many people look at it, where this process has its browser' }),
+  viewers: t.Integer({ minimum: 0, description: 'How many people look at it' }),
 })
 export type OverseenSession = Static<typeof OverseenSession>
 

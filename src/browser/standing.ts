@@ -37,6 +37,7 @@ export async function openSessions(reader: Reader) {
     url: row.url,
     title: row.title,
     view_version: row.view_version,
+    viewers: row.viewers,
     started_at: iso(row.started_at),
     expires_at: iso(row.expires_at),
     last_active_at: iso(row.last_active_at),

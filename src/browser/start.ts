@@ -139,6 +139,7 @@ function rowOf(
     expires_at: now + settings.browserSessionMaxSeconds * 1_000,
     last_active_at: now,
     seen_at: now,
+    viewers: 0,
     ended_at: null,
     view_version: 1,
     url: null,

@@ -37,6 +37,8 @@ export const browserSessions = defineTable((k) =>
       url: k.text('url'),
       title: k.text('title'),
       favicon_url: k.text('favicon_url'),
+      /** How many people look at it, as its process said last. */
+      viewers: k.int('viewers').notNull(),
       proxy_bytes: k.int('proxy_bytes').notNull(),
       hold: k.json<Hold>('hold'),
       caps: k.json<Caps>('caps').notNull(),

@@ -97,8 +97,12 @@ export function createWatch({ store, clock, node, billing, unattended, host, end
       const last_active_at = Math.max(row.last_active_at, session?.lastActive ?? 0)
       const due = dueReason({ ...row, last_active_at }, now, idleMs) ?? (over.has(placeOf(row)) ? 'access' : null)
       const reason = due ?? ((await covered(row, now)) ? null : 'credits')
-      if (!reason) continue
-      if (session && session.lastActive > row.last_active_at) await note(row, session.lastActive)
+      if (!reason) {
+        const viewers = session?.viewers ?? row.viewers
+        if (viewers !== row.viewers) await note(row, { viewers })
+        continue
+      }
+      if (session && session.lastActive > row.last_active_at) await note(row, { last_active_at: session.lastActive })
       await finish(row, reason)
       ended += 1
     }
@@ -122,8 +126,8 @@ export function createWatch({ store, clock, node, billing, unattended, host, end
     return ended
   }
 
-  function note(row: SessionRow, last_active_at: number): Promise<boolean> {
-    return store.write((tx) => rows.change(tx, row.id, { last_active_at }))
+  function note(row: SessionRow, news: Partial<SessionRow>): Promise<boolean> {
+    return store.write((tx) => rows.change(tx, row.id, news))
   }
 }
 

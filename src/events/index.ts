@@ -11,5 +11,5 @@ export {
   type EventKind,
 } from './schema'
 export { createEvents } from './service'
-export { subscribe } from './subscriptions'
+export { subscribe, webhooksFor } from './subscriptions'
 export type { BusEventRow } from './table'

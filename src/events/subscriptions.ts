@@ -1,5 +1,5 @@
 import type { OwnerScope } from '../kernel/caller'
-import type { Tx } from '../kernel/store'
+import type { Reader, Tx } from '../kernel/store'
 import { matchesPattern, stemOf, stemsOf } from './patterns'
 import { subscriptionRepository as rows } from './repository'
 
@@ -56,6 +56,16 @@ async function askFor(
 ): Promise<Reached> {
   const interested = await rows.interested(tx, { owner, ...stemsOf(type) })
   if (silence && !interested.length) keepOnceCommitted(tx, silence, place)
+  return reachedBy(interested, type)
+}
+
+/** How many webhooks of an owner an event of this type would reach now. */
+export async function webhooksFor(reader: Reader, owner: OwnerScope, type: string): Promise<number> {
+  const interested = await rows.interested(reader, { owner, ...stemsOf(type) })
+  return reachedBy(interested, type).get('webhook')?.length ?? 0
+}
+
+function reachedBy(interested: Awaited<ReturnType<typeof rows.interested>>, type: string): Reached {
   const found = new Map<Subscriber, Set<string>>()
   for (const { subscriber, targets, pattern } of interested) {
     if (!matchesPattern(pattern, type, { prefix: subscriber !== 'webhook' })) continue

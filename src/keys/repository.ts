@@ -167,6 +167,11 @@ export const keyRepository = {
     )
   },
 
+  /** For operators: how many keys there are, of all owners and in every state. */
+  async count(db: Reader): Promise<number> {
+    return (await db.select({ total: count() }).from(db.of(apiKeys)))[0]?.total ?? 0
+  },
+
   /** For operators: a key by id, of any owner. */
   async any(db: Reader, id: KeyId): Promise<KeyRow | undefined> {
     const table = db.of(apiKeys)

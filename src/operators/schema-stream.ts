@@ -23,7 +23,7 @@ export const StreamQuery = t.Object({
     t.Integer({
       minimum: 200,
       maximum: 2_000,
-      description: 'Rows of jobs, deliveries, audit and logs: 200 unless told',
+      description: 'Rows of jobs, deliveries, keys, audit and logs: 200 unless told',
     }),
   ),
 })

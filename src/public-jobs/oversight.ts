@@ -1,10 +1,14 @@
 import type { AuditLog } from '../audit'
+import { webhooksFor } from '../events'
 import { type Jobs, statusOf } from '../jobs'
 import { JobId, type JobType } from '../jobs/schema'
 import type { Call, OperatorCaller, OwnerScope } from '../kernel/caller'
 import { iso, isoOrNull } from '../kernel/clock'
 import { notFound } from '../kernel/errors'
+import { microToCents } from '../kernel/money'
 import type { Reader, Store, Tx } from '../kernel/store'
+import { jobCompleted } from './events'
+import type { Ended } from './kind'
 import type { JobLog, JobPurge, JobQueues, JobsPurged } from './schema'
 
 type Deps = {
@@ -31,6 +35,9 @@ export function createJobOversight({ store, jobs, audit, ownerNamed }: Deps) {
     }))
     const queued = { at: iso(row.created_at), what: 'queued' as const, attempt: 0, detail: null }
     const status = statusOf(row)
+    const isOver = row.completed_at !== null
+    const cost = (row.result as Ended | null)?.cost ?? 0
+    const webhooks = isOver || row.owner === null ? 0 : await webhooksFor(store.read, row.owner, jobCompleted.type)
     const end =
       row.completed_at === null
         ? []
@@ -42,7 +49,8 @@ export function createJobOversight({ store, jobs, audit, ownerNamed }: Deps) {
               detail: row.error,
             },
           ]
-    return { object: 'job_log', job_id: row.id, status, steps: [queued, ...steps, ...end] }
+    const cost_cents = isOver ? microToCents(cost) : null
+    return { object: 'job_log', job_id: row.id, status, cost_cents, webhooks, steps: [queued, ...steps, ...end] }
   }
 
   async function queues(): Promise<JobQueues> {

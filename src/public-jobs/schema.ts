@@ -43,6 +43,8 @@ export const JobLog = t.Object(
     object: t.Literal('job_log'),
     job_id: JobId.schema,
     status: oneOf(JOB_STATES),
+    cost_cents: nullable(t.Number({ description: 'What was charged; null before its end' })),
+    webhooks: t.Integer({ description: 'Webhooks that are told of its end' }),
     steps: t.Array(
       t.Object({
         at: Timestamp,

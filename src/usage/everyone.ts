@@ -1,4 +1,4 @@
-import { and, eq, gte, lt, sql } from 'drizzle-orm'
+import { and, desc, eq, gte, inArray, lt, type SQLWrapper, sql } from 'drizzle-orm'
 import { microToCents } from '../kernel/money'
 import type { Reader } from '../kernel/store'
 import { WIDTHS } from './buckets'
@@ -8,17 +8,26 @@ import { usageRollups } from './table'
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
 const SLOT_MS = WIDTHS.slot
+const MOST_OWNERS = 3
+
+const sumOf = (column: typeof usageRollups.sqlite.requests) => sql<number>`coalesce(sum(${column}), 0)`.mapWith(Number)
 
 /** What everyone's calls of this UTC day cost, by owner, the last hour by mode, and beside it a day ago; for operators. */
 export async function usageOfEveryone(reader: Reader, now: number) {
   const t = reader.of(usageRollups)
   const whole = and(eq(t.api_key, ''), eq(t.skill, ''))
-  const sum = (column: typeof t.requests) => sql<number>`sum(${column})`.mapWith(Number)
-  const owners = await reader
-    .select({ owner: t.owner, cost: sum(t.cost_micro), requests: sum(t.requests), cached: sum(t.cached) })
+  const ofToday = and(whole, eq(t.grain, 'day'), eq(t.at, now - (now % DAY_MS)))
+  const [day] = await reader
+    .select({ cost: sumOf(t.cost_micro), total: sumOf(t.requests), cached: sumOf(t.cached) })
     .from(t)
-    .where(and(whole, eq(t.grain, 'day'), eq(t.at, now - (now % DAY_MS))))
+    .where(ofToday)
+  const owners = await reader
+    .select({ owner: t.owner, cost: sumOf(t.cost_micro) })
+    .from(t)
+    .where(ofToday)
     .groupBy(t.owner)
+    .orderBy(desc(sumOf(t.cost_micro)))
+    .limit(MOST_OWNERS)
   const slotsFrom = (from: number, to: number) =>
     reader
       .select()
@@ -28,9 +37,7 @@ export async function usageOfEveryone(reader: Reader, now: number) {
   // The last slot that is whole, beside the same one of yesterday.
   const to = now - (now % SLOT_MS)
   const before = await slotsFrom(to - SLOT_MS - DAY_MS, to - DAY_MS)
-  const total = owners.reduce((all, one) => all + one.requests, 0)
-  const cached = owners.reduce((all, one) => all + one.cached, 0)
-  const cost = owners.reduce((all, one) => all + one.cost, 0)
+  const { cost, total, cached } = day!
   return {
     cost_cents: microToCents(cost),
     cache_rate: total ? cached / total : 0,
@@ -40,12 +47,22 @@ export async function usageOfEveryone(reader: Reader, now: number) {
     cached: Array.from({ length: HOUR_MS / SLOT_MS }, (_, at) =>
       shareOf(slots.filter((slot) => slot.at === to - HOUR_MS + (at + 1) * SLOT_MS)),
     ),
-    owners: owners
-      .sort((a, b) => b.cost - a.cost)
-      .map(({ owner, cost }) => ({ owner, cost_cents: microToCents(cost) })),
+    /** Who spent most. */
+    owners: owners.map(({ owner, cost }) => ({ owner, cost_cents: microToCents(cost) })),
     modes: byMode(slots),
     slot: { now: sumsOf(slots.filter(({ at }) => at === to - SLOT_MS)), day_ago: sumsOf(before) },
   }
+}
+
+/** What the calls of the owners that a query finds cost on this UTC day, in cents; for operators. */
+export async function costOfDay(reader: Reader, now: number, owners: SQLWrapper): Promise<number> {
+  const t = reader.of(usageRollups)
+  const ofToday = and(eq(t.api_key, ''), eq(t.skill, ''), eq(t.grain, 'day'), eq(t.at, now - (now % DAY_MS)))
+  const [sum] = await reader
+    .select({ cost: sumOf(t.cost_micro) })
+    .from(t)
+    .where(and(ofToday, inArray(t.owner, owners)))
+  return microToCents(sum!.cost)
 }
 
 type Slot = typeof usageRollups.sqlite.$inferSelect

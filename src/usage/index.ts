@@ -2,7 +2,7 @@
 
 export { createBenchmarks } from './benchmarks'
 export { callsWithSkills } from './by-skill'
-export { usageOfEveryone } from './everyone'
+export { costOfDay, usageOfEveryone } from './everyone'
 export { EXPORT_HEADERS } from './export'
 export { spendOfOwner, startOwnerSpend } from './owner-spend'
 export { peakOf } from './peak'

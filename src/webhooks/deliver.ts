@@ -201,10 +201,11 @@ export function createDeliveries(deps: DeliverDeps) {
     // An event older than events are kept has no text any more.
     if (body === undefined) {
       const verdict = { ok: false, message: 'event expired', next: null, gone: false }
-      return { row, httpStatus: null, verdict, at: startedAt, durationMs: 0 }
+      return { row, httpStatus: null, verdict, at: startedAt, durationMs: 0, sent: null }
     }
     const message = { id: row.event_id, body, ...secrets.of(hook, startedAt) }
-    const tried = await send({ url: hook.url, message, attempt: row.attempt })
-    return { row, ...tried, at: clock.now(), durationMs: Math.round(clock.monotonic() - began) }
+    const { signature, ...tried } = await send({ url: hook.url, message, attempt: row.attempt })
+    const sent = { bytes: Buffer.byteLength(body), signature, secret_version: hook.secret_version }
+    return { row, ...tried, at: clock.now(), durationMs: Math.round(clock.monotonic() - began), sent }
   }
 }

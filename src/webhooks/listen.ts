@@ -60,7 +60,7 @@ export function createListening({ store, clock, secrets, settle, findToChange }:
       const { http_status: httpStatus = null, duration_ms: durationMs = 0 } = told.get(row.event_id)!
       const ok = httpStatus === null || (httpStatus >= 200 && httpStatus < 300)
       const message = ok ? null : `http_${Math.floor(httpStatus / 100)}xx`
-      return { row, httpStatus, verdict: { ok, message, next: null, gone: false }, at: now, durationMs }
+      return { row, httpStatus, verdict: { ok, message, next: null, gone: false }, at: now, durationMs, sent: null }
     })
   }
 

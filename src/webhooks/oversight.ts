@@ -15,6 +15,9 @@ export async function newestDeliveries(reader: Reader, limit: number) {
     .limit(limit)
   return found.map(({ attempt, hook }) => ({
     ...presentDelivery(attempt),
+    bytes: attempt.bytes,
+    signature: attempt.signature,
+    secret_version: attempt.secret_version,
     webhook: {
       url: hook.url,
       description: hook.description,
@@ -47,11 +50,16 @@ export async function deliverySums(reader: Reader, since: number) {
     .where(and(eq(hook.enabled, false), isNotNull(hook.disabled_reason)))
     .orderBy(hook.updated_at)
     .limit(100)
+  // The logs that have been cleared count too: it is what all webhooks have done.
+  const [every] = await reader
+    .select({ total: sql<number>`coalesce(sum(${hook.successes} + ${hook.failures}), 0)`.mapWith(Number) })
+    .from(hook)
   const of = (status: string) => sums.find((one) => one.status === status)?.total ?? 0
   return {
     ok: of('success'),
     failed: of('failed'),
     retrying: retrying!.total,
+    total: every!.total,
     slowest_ms: Math.max(0, ...sums.map(({ slowest }) => slowest)),
     off: off.map(({ at, ...one }) => ({ ...one, at: isoOrNull(at) })),
   }

@@ -38,6 +38,9 @@ const logged = command<DeliveryRow>()((tx, p) =>
     attempt: p.attempt,
     next_retry_at: p.next_retry_at,
     duration_ms: p.duration_ms,
+    bytes: p.bytes,
+    signature: p.signature,
+    secret_version: p.secret_version,
     created_at: p.created_at,
   }),
 )

@@ -37,6 +37,7 @@ export const webhook = defineResource({
     description: null,
     secret: '',
     previous_secret: null,
+    secret_version: 1,
     previous_until: null,
     enabled: true,
     ordered: false,

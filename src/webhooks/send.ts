@@ -16,6 +16,9 @@ export type SendDeps = {
 }
 type Order = { url: string; message: Omit<Signed, 'timestampS'>; attempt: number }
 
+/** `signature` is shortened to its ends. */
+export type Sent = { httpStatus: number | null; verdict: Verdict; signature: string }
+
 const TIMEOUT_MS = 15_000
 /** As much of an answer is read as lets the receiver end it in order; nobody looks at it. */
 const MAX_ANSWER_BYTES = 64 * 1024
@@ -24,24 +27,28 @@ export type Send = ReturnType<typeof createSend>
 
 /** Makes one attempt, signed anew, and judges what it came to (contract 14.3). */
 export function createSend({ outbound, clock, schedule, random }: SendDeps) {
-  return async ({ url, message, attempt }: Order): Promise<{ httpStatus: number | null; verdict: Verdict }> => {
-    const answer = await post(outbound, url, { ...message, timestampS: Math.floor(clock.now() / 1_000) })
+  return async ({ url, message, attempt }: Order): Promise<Sent> => {
+    const signed = signatureHeaders({ ...message, timestampS: Math.floor(clock.now() / 1_000) })
+    const answer = await post(outbound, url, { body: message.body, signed })
     const verdict = judge(answer, { attempt, schedule, now: clock.now(), random: random() })
-    return { httpStatus: answer.status, verdict }
+    const signature = signed['svc-webhook-signature'] ?? ''
+    return { httpStatus: answer.status, verdict, signature: `${signature.slice(0, 7)}…${signature.slice(-4)}` }
   }
 }
 
+type Message = { body: string; signed: Record<string, string> }
+
 /** The same bytes each time, never redirected. */
-async function post(outbound: Outbound, url: string, message: Signed): Promise<Answer> {
+async function post(outbound: Outbound, url: string, { body, signed }: Message): Promise<Answer> {
   try {
     const { status, headers } = await outbound.fetchPublic(url, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
         'user-agent': 'svc-webhooks/1',
-        ...signatureHeaders(message),
+        ...signed,
       },
-      body: message.body,
+      body,
       statusOnly: true,
       // A receiver may get a delivery twice anyway.
       repeatable: true,

@@ -205,7 +205,8 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...room
       const previous = grace
         ? { previous_secret: row.secret, previous_until: clock.now() + grace * 1_000 }
         : NO_PREVIOUS
-      await rows.change(tx, row, { secret: secrets.seal(row.id, signing_secret), ...previous })
+      const secret_version = row.secret_version + 1
+      await rows.change(tx, row, { secret: secrets.seal(row.id, signing_secret), secret_version, ...previous })
       const about = { entityType: 'webhook', entityId: row.id, scope: row.owner }
       await resources.audit.record(tx, call, { action: 'webhook.secret_rotated', ...about })
       return { id: row.id, signing_secret, _note: NOTE }

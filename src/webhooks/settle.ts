@@ -8,7 +8,7 @@ import { outboxRepository as outbox } from './outbox'
 import { type Counts, deliveryRepository as log, webhookRepository as rows } from './repository'
 import { hasFailedTooLong, streakAfter, type Verdict } from './rules'
 import { DeliveryId, type WebhookId } from './schema'
-import type { OutboxRow, WebhookRow } from './table'
+import type { DeliveryRow, OutboxRow, WebhookRow } from './table'
 
 export type Ended = {
   row: OutboxRow
@@ -17,6 +17,8 @@ export type Ended = {
   /** When the attempt ended, and how long it took. */
   at: number
   durationMs: number
+  /** Null where nothing was sent. */
+  sent: Pick<DeliveryRow, 'bytes' | 'signature' | 'secret_version'> | null
 }
 
 type Deps = { audit: Pick<AuditLog, 'recordUnattended'>; events: Pick<EventBus, 'emit'> }
@@ -85,7 +87,8 @@ function reasonToEnd(hook: WebhookRow, ended: readonly Ended[]): 'gone' | 'auto'
   return hasFailedTooLong(hook, ended.at(-1)!.at) ? 'auto' : null
 }
 
-const logRowOf = (hook: WebhookRow, { row, httpStatus, verdict, at, durationMs }: Ended) => ({
+const logRowOf = (hook: WebhookRow, { row, httpStatus, verdict, at, durationMs, sent }: Ended) => ({
+  ...(sent ?? { bytes: null, signature: null, secret_version: null }),
   id: DeliveryId.create(),
   webhook_id: hook.id,
   owner: hook.owner,

@@ -19,6 +19,8 @@ export const webhooks = defineTable((k) =>
       secret: k.text('secret').notNull(),
       previous_secret: k.text('previous_secret'),
       previous_until: k.ms('previous_until'),
+      /** From 1; each rotation makes the next. */
+      secret_version: k.int('secret_version').notNull(),
       enabled: k.bool('enabled').notNull(),
       ordered: k.bool('ordered').notNull(),
       /** Where its job is. Changed only by that job, with nothing under way: so nothing is sent from both. */
@@ -78,6 +80,11 @@ export const webhookDeliveries = defineTable((k) =>
       attempt: k.int('attempt').notNull(),
       next_retry_at: k.ms('next_retry_at'),
       duration_ms: k.int('duration_ms').notNull(),
+      /** Of the body; null where nothing was sent. So are the two below. */
+      bytes: k.int('bytes'),
+      /** Ends of the signature, by which operators compare it with what a receiver saw. */
+      signature: k.text('signature'),
+      secret_version: k.int('secret_version'),
       created_at: k.ms('created_at').notNull(),
     },
     (t) => [

@@ -78,6 +78,8 @@ describe('jobs that operators look after (dx 2.12)', () => {
     expect(followed.exitCode).toBe(0)
     expect(followed.stdout.trim().split('\n')).toHaveLength(5)
     expect(followed.stdout).not.toContain('broken')
+    const log = await (await world.app.ops.handle(new Request(`http://localhost/ops/v1/jobs/${id}/log`))).json()
+    expect(log).toMatchObject({ cost_cents: 0, webhooks: 0, status: 'failed' })
     expect((await run(['jobs', 'logs', 'job_nobody'])).exitCode).toBe(3)
   })
 

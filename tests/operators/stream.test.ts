@@ -62,12 +62,16 @@ describe('GET /ops/v1/snapshot', () => {
     )
     const order = { requested_tier: 'enterprise', use_case: 'launch on Monday', expected_volume: '500 a minute' }
     expect((await ada.send('POST', 'rate-limits/request-increase', order)).status).toBe(201)
+    const policy = (await ada.send('POST', 'guardrail-policies', { name: 'support-safe' })).body.id
+    await ada.send('PUT', `keys/${ada.keyId}/guardrails`, { guardrail_policy_id: policy })
     const { keys, audit } = await eventually(
       () => snapshot('keys,audit'),
       (found) => found.keys!.rows.some(({ id, asked }) => id === ada.keyId && asked !== null),
     )
     const key = keys!.rows.find(({ id }) => id === ada.keyId)!
     expect(key.asked).toMatchObject({ tier: 'enterprise', why: 'launch on Monday' })
+    expect(key).toMatchObject({ policy: 'support-safe', preference: null })
+    expect(keys!.facts.total).toBe(keys!.rows.length)
     expect(key).toMatchObject({ name: 'test', rpm: { used: expect.any(Number) }, spent_today_cents: 0 })
     expect(JSON.stringify([keys, logs, audit])).not.toContain(ada.key)
     const line = logs!.rows.find(({ path }) => path === '/api/v1/models')

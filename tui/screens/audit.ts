@@ -4,6 +4,8 @@ import type { Model, Row } from '../state/model'
 import { dialog, listView } from './list-view'
 
 type Operator = { name?: string; reason?: string | null; role?: string; transport?: string }
+/** `signed_at`: when it was last found to have what was signed before, and signed. */
+type Chain = { scope: string; seq: number; hash: string; signed_at: string | null }
 type Event = Row & {
   seq: number
   scope: string
@@ -40,6 +42,13 @@ function linkOf({ scope, seq, prevHash }: Event, { topics }: Model): Span {
   return fits ? say(`   ✓ links to ${name}`, 'good') : say(`   ✗ does not link to ${name}: press V`, 'bad')
 }
 
+function signedOf({ scope, seq }: Event, { topics, now }: Model): string {
+  const chain = ((topics.audit?.facts.chains ?? []) as Chain[]).find((one) => one.scope === scope)
+  return chain?.signed_at
+    ? `   of ${spellCount(Math.max(seq, chain.seq))}, signed ${momentOf(chain.signed_at, now)}`
+    : ''
+}
+
 const QUIET = new Set(['operator', 'endpoint', 'method', 'api_key_id'])
 const summaryOf = (summary: Record<string, unknown>): string =>
   Object.entries(summary)
@@ -50,15 +59,16 @@ const summaryOf = (summary: Record<string, unknown>): string =>
 export const audit = listView<Event>({
   margin: 4,
   order: 'sort newest',
-  above: (_model, facts) => {
-    const chains = (facts.chains ?? []) as { scope: string; seq: number; hash: string }[]
+  above: ({ now }, facts) => {
+    const chains = (facts.chains ?? []) as Chain[]
     const [newest] = chains
     const total = chains.reduce((sum, { seq }) => sum + seq, 0)
     return [
       line(
         ' chains  ',
-        newest ? `${chains.length} written to last, ${spellCount(total)} events` : 'none yet',
-        newest ? `   newest head ${shortHash(newest.hash)} at #${spellCount(newest.seq)}` : '',
+        newest ? `${chains.length}, ${spellCount(total)} events` : 'none yet',
+        newest ? `   head ${shortHash(newest.hash)} at #${spellCount(newest.seq)}` : '',
+        newest?.signed_at ? say(`   ✓ signed ${momentOf(newest.signed_at, now)}`, 'good') : '',
       ),
     ]
   },
@@ -98,7 +108,7 @@ export const audit = listView<Event>({
       `prev ${shortHash(event.prevHash)}   this ${shortHash(event.hash)}`,
       linkOf(event, model),
     ),
-    line(say(' chain    ', 'dim'), `${event.owner ?? event.scope}   #${spellCount(event.seq)}`),
+    line(say(' chain    ', 'dim'), `${event.owner ?? event.scope}   #${spellCount(event.seq)}`, signedOf(event, model)),
     ...(event.inputSummary.operator
       ? [
           line(

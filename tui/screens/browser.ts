@@ -1,4 +1,4 @@
-import { line, type Span, say } from '../draw/line'
+import { fit, type Line, line, type Span, say } from '../draw/line'
 import { clockOf, spellAge, spellDollars } from '../draw/spell'
 import type { Row } from '../state/model'
 import { dialog, listView } from './list-view'
@@ -12,6 +12,7 @@ type Session = Row & {
   url: string | null
   title: string | null
   view_version: number
+  viewers: number
   started_at: string
   expires_at: string
   last_active_at: string
@@ -28,6 +29,15 @@ function stateOf({ last_active_at, steps, waits }: Session, now: number): Span {
   if (waits) return say('! wait', 'warn')
   if (now - Date.parse(last_active_at) > IDLE_MS) return say('◐ idle', 'dim')
   return steps.at(-1)?.actor === 'person' ? say('● person', 'warn') : say('● agent', 'good')
+}
+
+/** What was done last, and by whom. */
+function lastLine({ steps, last_active_at }: Session, now: number, width: number): Line {
+  const last = steps.at(-1)
+  const age = `${spellAge(now - Date.parse(last_active_at))} ago`
+  if (!last) return line(say(' last    ', 'dim'), `opened ${age}`)
+  const what = `${last.tool} "${last.input.replaceAll(/\s+/g, ' ')}"`
+  return line(say(` ${last.actor.padEnd(7)} `, 'dim'), fit(what, Math.max(10, width - 30)), ` ${age}`)
 }
 
 const pageOf = ({ url, title }: Session): string => {
@@ -91,9 +101,10 @@ export const browser = listView<Session>({
     ),
     line(
       say(' open    ', 'dim'),
-      `since ${clockOf(Date.parse(one.started_at))}, ${spellAge(now - Date.parse(one.started_at))}`.padEnd(28),
-      `last action ${spellAge(now - Date.parse(one.last_active_at))} ago   ${one.view_version} view versions`,
+      `since ${clockOf(Date.parse(one.started_at))}, ${spellAge(now - Date.parse(one.started_at))}`.padEnd(36),
+      `${one.view_version} view versions   viewers ${one.viewers}`,
     ),
+    lastLine(one, now, width),
     line(
       say(' keep    ', 'dim'),
       `${one.keep_alive ? 'keeps alive' : 'no keep-alive'}     proxy ${one.proxies ? 'on' : 'off'}     owner ${one.owner ?? '–'}`,

@@ -14,6 +14,9 @@ type Delivery = Row & {
   next_retry_at: string | null
   duration_ms: number
   created_at: string
+  bytes: number | null
+  signature: string | null
+  secret_version: number | null
   webhook: {
     url: string
     description: string | null
@@ -28,6 +31,13 @@ type Delivery = Row & {
 function resultOf({ status, next_retry_at }: Delivery): Span {
   if (status === 'success') return say('✓ ok', 'good')
   return next_retry_at ? say('↻ retry', 'retry') : say('✗ failed', 'bad')
+}
+
+function sentOf({ bytes, signature, secret_version, webhook }: Delivery): string {
+  const owner = `owner ${webhook.owner ?? '–'}   `
+  return bytes === null
+    ? `nothing was sent   ${owner}`
+    : `${signature}   secret v${secret_version}   ${owner}body ${bytes} B `
 }
 
 const placeOf = ({ webhook }: Delivery): string => webhook.url.replace(/^https?:\/\//, '')
@@ -55,7 +65,7 @@ function why({ status, next_retry_at, attempt, webhook }: Delivery): string[] {
   }
   if (next_retry_at) return [`Try ${attempt + 1} goes at ${clockOf(Date.parse(next_retry_at))}. Nothing is to be done.`]
   return [
-    `All ${attempt} tries are used. ${webhook.failure_count} attempts in a row have failed on this endpoint.`,
+    `All ${attempt} tries are used; ${webhook.failure_count} in a row have failed on this endpoint.`,
     'Fix the endpoint, then press R.',
   ]
 }
@@ -106,6 +116,7 @@ export const deliveries = listView<Delivery>({
     error: ({ error_message }) => error_message,
     id: ({ id }) => id,
   },
+  total: ({ topics }) => Number((topics.overview?.facts.delivery as { total?: number } | undefined)?.total ?? 0),
   title: ({ id, event_id }) => `${id.slice(0, 8)}  ${event_id.slice(0, 12)}`,
   drawerRows: 8,
   drawer: (one, model, width) => [
@@ -114,7 +125,7 @@ export const deliveries = listView<Delivery>({
       `POST ${one.webhook.url}`.slice(0, width - 34).padEnd(width - 34),
       ` webhook ${one.webhook.description ? `"${one.webhook.description}"` : one.webhook_id.slice(0, 8)}`,
     ),
-    line(say('   signed   body hidden: press b', 'dim'), `   owner ${one.webhook.owner ?? '–'}`),
+    line(say('   signature ', 'dim'), sentOf(one), say('hidden: press b', 'dim')),
     line(
       say(' RESPONSE ', 'strong'),
       `${one.http_status ?? 'none'} after ${spellMs(one.duration_ms)}`,

@@ -1,5 +1,5 @@
 import { bar } from '../draw/charts'
-import { fit, line, type Span, say } from '../draw/line'
+import { fit, type Line, line, type Span, say } from '../draw/line'
 import { clockOf, spellAge, spellCount, spellMoney } from '../draw/spell'
 import type { Model, Row } from '../state/model'
 import { dialog, listView, namesOf } from './list-view'
@@ -97,16 +97,13 @@ export const jobs = listView<Job>({
       say(' prompt   ', 'dim'),
       `"${job.text.replaceAll(/\s+/g, ' ').slice(0, width - 30)}" ${spellCount(job.chars)} chars`,
     ),
-    line(say(' step     ', 'dim'), job.stage ?? (job.status === 'queued' ? 'not begun' : '–')),
-    line(
-      say(' cost     ', 'dim'),
-      `reserve ${spellMoney(job.hold_micro === null ? null : job.hold_micro / 1_000_000)}`.padEnd(34),
-      `attempt ${Math.max(1, job.attempts)}`,
-    ),
+    line(say(' step     ', 'dim'), ...stepsOf(job, model, width)),
+    line(say(' cost     ', 'dim'), costOf(job, model).padEnd(34), `attempt ${Math.max(1, job.attempts)}`),
     line(
       say(' times    ', 'dim'),
       `created ${timeOf(job.created_at)}   begun ${timeOf(job.started_at)}   ended ${timeOf(job.completed_at)}`,
     ),
+    ...toldLine(job, model),
     ...(job.error ? [line(say(' error    ', 'dim'), say(job.error, 'bad'))] : []),
     ...(model.canWrite ? [] : [line(say(' read-only: c and R are off (:write turns them on)', 'dim'))]),
   ],
@@ -136,7 +133,49 @@ export const jobs = listView<Job>({
       )
     },
   },
+  reads: logPath,
   requestOf: ({ request_id }) => request_id,
 })
+
+type Log = {
+  cost_cents: number | null
+  webhooks: number
+  steps: readonly { at: string; what: string; attempt: number; detail: string | null }[]
+}
+
+function logPath({ id }: Pick<Job, 'id'>): string {
+  return `jobs/${id}/log`
+}
+
+const logOf = (job: Job, { details }: Model): Log | null => (details[logPath(job)]?.value as Log | undefined) ?? null
+
+/** The stages of the last try, each with how long it took: `✓ searching 9s  ◐ reading 51s`. */
+function stepsOf(job: Job, model: Model, width: number): Span[] {
+  const steps = logOf(job, model)?.steps ?? []
+  const stages = steps.filter(({ what, attempt }) => what === 'stage' && attempt === job.attempts)
+  if (!stages.length) return [say(job.stage ?? (job.status === 'queued' ? 'not begun' : '–'))]
+  const isActive = job.status === 'active'
+  const end = job.completed_at === null ? model.now : Date.parse(job.completed_at)
+  const shown = stages.map(({ at, detail }, place) => {
+    const next = stages[place + 1]
+    const took = spellAge((next ? Date.parse(next.at) : end) - Date.parse(at))
+    if (next || job.status === 'completed') return say(`✓ ${detail} ${took}  `)
+    return isActive ? say(`◐ ${detail} ${took}`, 'strong') : say(`✗ ${detail} ${took}`, 'bad')
+  })
+  const most = Math.max(1, Math.floor((width - 12) / 18))
+  return shown.length > most ? [say(`${shown.length} steps … `, 'dim'), ...shown.slice(1 - most)] : shown
+}
+
+function costOf(job: Job, model: Model): string {
+  const reserve = `reserve ${spellMoney(job.hold_micro === null ? null : job.hold_micro / 1_000_000)}`
+  const cost = logOf(job, model)?.cost_cents ?? null
+  return cost === null ? reserve : `${spellMoney(cost)} charged, ${reserve}`
+}
+
+function toldLine(job: Job, model: Model): Line[] {
+  const count = logOf(job, model)?.webhooks ?? 0
+  if (job.completed_at !== null || !count) return []
+  return [line(say(' on done  ', 'dim'), `${count} webhook${count > 1 ? 's' : ''} will get job.completed`)]
+}
 
 const timeOf = (iso: string | null): string => (iso ? clockOf(Date.parse(iso)) : '–')

@@ -21,6 +21,9 @@ type Key = Row & {
   allowed_origins: readonly string[]
   routing_preference_id: string | null
   guardrail_policy_id: string | null
+  /** Their names. */
+  policy?: string | null
+  preference?: string | null
   last_used_at: string | null
   expires_at: string | null
   /** A request for a higher tier that waits. */
@@ -43,6 +46,8 @@ function spendOf(key: Key): Span {
 }
 
 const share = ({ used, limit }: Use): number => (limit ? used / limit : 0)
+
+const named = (name: string | null | undefined): string => (name ? `"${name}"` : 'none')
 
 /** The costly modes, each with its requests a minute. */
 const modesOf = ({ modes }: Key): string =>
@@ -101,6 +106,7 @@ export const keys = listView<Key>({
     scope: ({ scopes }) => scopes.join(' '),
     id: ({ id }) => id,
   },
+  total: ({ topics }) => Number(topics.keys?.facts.total ?? 0),
   title: ({ name }) => name,
   drawerRows: 9,
   drawer: (key, { now }, width) => [
@@ -114,10 +120,7 @@ export const keys = listView<Key>({
       say(' now       ', 'dim'),
       `rpm ${bar(share(key.rpm), 20)} ${spellShare(share(key.rpm))}     tpm ${bar(share(key.tpm), 20)} ${spellShare(share(key.tpm))}`,
     ),
-    line(
-      say(' bound     ', 'dim'),
-      `guardrails ${key.guardrail_policy_id?.slice(0, 8) ?? 'none'}      routing ${key.routing_preference_id?.slice(0, 8) ?? 'none'}`,
-    ),
+    line(say(' bound     ', 'dim'), `guardrails ${named(key.policy)}      routing ${named(key.preference)}`),
     line(say(' origins   ', 'dim'), key.allowed_origins.join(' ') || 'any'),
     key.asked
       ? line(

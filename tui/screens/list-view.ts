@@ -44,7 +44,8 @@ export type ListView<R extends Row = Row> = {
   hints: string
   /** By what the key does. */
   actions: Readonly<Record<string, (rows: readonly R[], model: Model) => Asked>>
-  copied?(row: R): string
+  /** What is read besides for the details of the chosen row: a path below `/ops/v1/`. */
+  reads?(row: R): string
   /** The request that made the row, for the record. */
   requestOf?(row: R): string | null
 }

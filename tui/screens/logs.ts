@@ -1,6 +1,6 @@
-import { line, type Span, say, wrapped } from '../draw/line'
+import { fitLine, type Line, line, type Span, say, wrapped } from '../draw/line'
 import { clockOf, spellCount, spellMoney, spellMs } from '../draw/spell'
-import type { Row } from '../state/model'
+import type { Model, Row } from '../state/model'
 import { listView } from './list-view'
 
 type Entry = Row & {
@@ -30,6 +30,24 @@ const FIXES: Readonly<Record<string, string>> = {
   missing_scope: 'keys update KEY --scopes … adds the scope',
   engine_unavailable: 'engines test says what the upstream does',
   storage_unavailable: 'doctor database disk',
+}
+
+function tracePath({ id }: Pick<Entry, 'id'>): string {
+  return `requests/${id}`
+}
+
+type Step = { kind: string; name: string; ms: number; facts: Record<string, unknown> }
+
+/** The stages that the request went through, with their times: `auth 1ms  limits 0ms  reserve ✗`. */
+function pipeline(entry: Entry, { details }: Model, width: number): Line[] {
+  const { steps = [] } = (details[tracePath(entry)]?.value ?? {}) as { steps?: Step[] }
+  const stages = steps
+    .filter(({ kind }) => kind !== 'settled')
+    .map(({ name, ms, facts }) => {
+      const isBad = Boolean(facts.failed || facts.error)
+      return say(`${name} ${isBad ? '✗' : spellMs(ms)}  `, isBad ? 'bad' : undefined)
+    })
+  return stages.length ? [fitLine([say(' pipeline ', 'dim'), ...stages], width)] : []
 }
 
 export const logs = listView<Entry>({
@@ -69,7 +87,7 @@ export const logs = listView<Entry>({
   },
   title: ({ id }) => id,
   drawerRows: 8,
-  drawer: (entry, { wrap }, width) => [
+  drawer: (entry, model, width) => [
     line(
       ` ${entry.status}${entry.code ? ` ${entry.code}` : ''}   ${entry.method} ${entry.path}`,
       `   key ${entry.key ?? '–'}`,
@@ -79,8 +97,9 @@ export const logs = listView<Entry>({
       `${spellMs(entry.ms)}   at ${clockOf(Date.parse(entry.at))}   ${entry.cost_cents === null ? 'nothing was charged' : `charged ${spellMoney(entry.cost_cents)}`}`,
     ),
     line(say(' who      ', 'dim'), entry.user ? `user ${entry.user}` : 'nobody signed in'),
+    ...pipeline(entry, model, width),
     ...(entry.code && FIXES[entry.code]
-      ? (wrap ? wrapped(`svc-admin ${FIXES[entry.code]}`, width - 11, 3) : [`svc-admin ${FIXES[entry.code]}`]).map(
+      ? (model.wrap ? wrapped(`svc-admin ${FIXES[entry.code]}`, width - 11, 3) : [`svc-admin ${FIXES[entry.code]}`]).map(
           (text, at) => line(say(at ? '          ' : ' fix      ', 'dim'), text),
         )
       : []),
@@ -93,5 +112,6 @@ export const logs = listView<Entry>({
   ],
   hints: 'space pause  / filter  ⏎ trace  y copy request id  F5 clear  w wrap  ? help',
   actions: {},
+  reads: tracePath,
   requestOf: ({ id }) => id,
 })

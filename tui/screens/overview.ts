@@ -10,10 +10,10 @@ const factsOf = ({ topics }: Model): Facts | null => (topics.overview?.facts as 
 
 function probeSpan(name: string, { status, latencyMs }: Probe): Span {
   const took = latencyMs === null ? '' : ` ${spellMs(latencyMs)}`
-  if (status === 'healthy') return say(`✓ ${name}${took}  `, 'good')
-  if (status === 'degraded') return say(`! ${name}${took} degraded  `, 'warn')
-  if (status === 'down') return say(`✗ ${name} down  `, 'bad')
-  return say(`– ${name} not set  `, 'dim')
+  if (status === 'healthy') return say(`  ✓ ${name}${took}`, 'good')
+  if (status === 'degraded') return say(`  ! ${name}${took} degraded`, 'warn')
+  if (status === 'down') return say(`  ✗ ${name} down`, 'bad')
+  return say(`  – ${name} not set`, 'dim')
 }
 
 const healthSpan = (health: string): Span =>
@@ -34,7 +34,7 @@ function health({ status, infrastructure, browser, queue }: Facts, now: number, 
 }
 
 const engines = ({ providers }: Facts): Line =>
-  line(' ENGINES  ', ...Object.entries(providers).map(([name, probe]) => probeSpan(name.replace('svc-', ''), probe)))
+  line(' ENGINES', ...Object.entries(providers).map(([name, probe]) => probeSpan(name.replace('svc-', ''), probe)))
 
 function requests({ traffic, spend }: Facts, width: number): Line[] {
   const { recent } = traffic

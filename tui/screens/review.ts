@@ -1,5 +1,5 @@
-import { fit, fitLine, type Line, line, placed, say, wrapped } from '../draw/line'
-import { spellAge } from '../draw/spell'
+import { between, fit, fitLine, type Line, line, placed, say, wrapped } from '../draw/line'
+import { spellAge, spellShare } from '../draw/spell'
 import type { Model, Row } from '../state/model'
 
 export type Part = 'checks' | 'diff' | 'manifest' | 'tools' | 'permissions'
@@ -46,6 +46,9 @@ export function review(model: Model, width: number, height: number): Line[] {
   const room = height - 3
   const from = Math.min(top, Math.max(0, body.length - room))
   const shown = body.slice(from, from + room)
+  // As in a pager: how much of it is above the end of the window.
+  const isLong = body.length > room
+  if (isLong) shown[room - 1] = between(shown[room - 1]!, line(` ${spellShare((from + room) / body.length)} `), width)
   return [head(model, found, width), tabs(model, found, part, width), line(say('─'.repeat(width), 'dim')), ...shown]
 }
 

@@ -27,6 +27,8 @@ export type Effect =
   | { type: 'copy'; text: string }
   | { type: 'bell' }
   | { type: 'read'; name: string; path: string }
+  /** As `read`, for the row on which the cursor comes to rest. */
+  | { type: 'look'; path: string }
   | { type: 'run'; argv: readonly string[]; as: RunAs; write: boolean }
   | { type: 'save'; text: string }
   | { type: 'profile'; name: string }

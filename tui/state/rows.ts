@@ -47,6 +47,13 @@ export const chosenRow = (model: Model): Row | null => {
   return rows[chosenAt(model, rows)] ?? null
 }
 
+/** What is read for the details of the chosen row; null where the row itself says all. */
+export function lookedAt(model: Model): { row: Row; path: string } | null {
+  const reads = LISTS[model.screen]?.reads
+  const row = reads ? chosenRow(model) : null
+  return row && { row, path: reads!(row) }
+}
+
 /** What an action is about: the marked rows, or the chosen one. */
 export function pickedRows(model: Model): readonly Row[] {
   const { marked } = listOf(model)

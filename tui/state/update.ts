@@ -3,11 +3,22 @@ import { chatPath, chosenChat, suggestionOf } from '../screens/chats'
 import type { Effect, Event } from './events'
 import { keyed, pasted } from './keys'
 import { type Model, type Row, topicsOf } from './model'
+import { lookedAt } from './rows'
 import { type Step, told } from './step'
 import { streamed } from './stream'
 
+/** What was read for rows that were looked at before. */
+const MOST_DETAILS = 100
+
 /** The whole program as a function: what happened, and what is to be done. Nothing here looks at a terminal or a clock. */
 export function update(model: Model, event: Event): Step {
+  const step = stepOf(model, event)
+  const look = lookedAt(step.model)
+  if (!look || step.model.link.state === 'offline' || lookedAt(model)?.row === look.row) return step
+  return { model: step.model, effects: [...step.effects, { type: 'look', path: look.path }] }
+}
+
+function stepOf(model: Model, event: Event): Step {
   switch (event.type) {
     case 'key':
       return keyed(model, event.key, event.text)
@@ -38,10 +49,10 @@ export function update(model: Model, event: Event): Step {
     case 'read': {
       const { name, value, problem } = event
       const kept = problem ? (model.details[name]?.value ?? null) : value
-      return {
-        model: { ...model, details: { ...model.details, [name]: { value: kept, problem, at: model.now } } },
-        effects: [],
-      }
+      const { [name]: _before, ...others } = model.details
+      const newest = Object.entries(others).slice(-MOST_DETAILS)
+      const details = { ...Object.fromEntries(newest), [name]: { value: kept, problem, at: model.now } }
+      return { model: { ...model, details }, effects: [] }
     }
     case 'ran':
       return ran(model, event)

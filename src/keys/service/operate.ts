@@ -41,6 +41,19 @@ export function operateKeys(deps: KeyDeps) {
       return presentPage(deps, await rows.search(store.read, filter, query))
     },
 
+    /** The newest keys of everyone, each with the caller that requests with it would have, for looking at its limits. */
+    async standing(_call: Call<OperatorCaller>, limit: number): Promise<{ key: ApiKey; caller: KeyCaller }[]> {
+      const { items } = await rows.search(store.read, {}, { limit })
+      return Promise.all(
+        items.map(async (row) => ({
+          key: await presentSpent(deps, store.read, row),
+          caller: toCaller(row, row.org_id, null),
+        })),
+      )
+    },
+
+    count: (_call: Call<OperatorCaller>): Promise<number> => rows.count(store.read),
+
     /** By id, prefix or exact name. Throws 404, or 409 `conflict` when several match. */
     get: async (_call: Call<OperatorCaller>, ref: string): Promise<ApiKey> =>
       presentSpent(deps, store.read, await resolve(store.read, ref)),

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { newestEvents } from '../../audit'
+import { type AuditOversight, newestEvents } from '../../audit'
 import { openSessions, sessionSums } from '../../browser'
 import { newestJobs, payloadsOf } from '../../jobs'
 import type { JobId } from '../../jobs/schema'
@@ -26,12 +26,13 @@ type Deps = {
   keys: Pick<KeyService, 'operator'>
   limiter: RateLimiter
   increases: LimitIncreases
+  oversight: Pick<AuditOversight, 'signedAt'>
   settings: { browserSessions: number; browserSessionMaxSeconds: number; browserSessionIdleSeconds: number }
 }
 type By = Call<OperatorCaller>
 
 const MOST = 200
-const MOST_KEYS = 100
+const MOST_ASKED = 100
 const MOST_LINES = 500
 const DAY_MS = 86_400_000
 const BEGINNING = 200
@@ -167,15 +168,15 @@ export function browserTopic({ store, clock, names, settings }: Deps, call: By):
   }
 }
 
-export function keysTopic({ names, keys, limiter, increases }: Deps, call: By): ReadTopic {
-  return async () => {
-    const [page, asked] = await Promise.all([
-      keys.operator.list(call, { limit: MOST_KEYS }),
-      increases.operator.list(call, { limit: MOST_KEYS, status: 'pending' }),
+export function keysTopic({ clock, names, keys, limiter, increases }: Deps, call: By): ReadTopic {
+  const total = seldom(clock, 15_000, () => keys.operator.count(call))
+  return async (most = MOST) => {
+    const [found, asked] = await Promise.all([
+      keys.operator.standing(call, most),
+      increases.operator.list(call, { limit: MOST_ASKED, status: 'pending' }),
     ])
     const askedOf = new Map(asked.items.map((one) => [one.key_id, one]))
-    const rows = page.items.map(async (key) => {
-      const caller = await keys.operator.callerOf(call, key.id)
+    const rows = found.map(async ({ key, caller }) => {
       const { usage, limits, mode_limits } = limiter.status(caller)
       const used = (now: { limit: number; remaining: number }) => now.limit - now.remaining
       return {
@@ -186,10 +187,12 @@ export function keysTopic({ names, keys, limiter, increases }: Deps, call: By): 
         rpm: { used: used(usage.requests), limit: limits.rpm },
         tpm: { used: used(usage.tokens), limit: limits.tpm },
         modes: mode_limits,
+        policy: await names.policy(call, key.guardrail_policy_id),
+        preference: await names.preference(call, key.routing_preference_id),
         asked: askedFor(askedOf.get(key.id)),
       }
     })
-    return { facts: { more: page.next !== null }, rows: await Promise.all(rows) }
+    return { facts: { total: await total() }, rows: await Promise.all(rows) }
   }
 }
 
@@ -197,7 +200,7 @@ export function keysTopic({ names, keys, limiter, increases }: Deps, call: By): 
 const askedFor = (one: Increase | undefined) =>
   one ? { id: one.id, tier: one.requested_tier, why: one.use_case.slice(0, BEGINNING), at: one.created } : null
 
-export function auditTopic({ store, names }: Deps, call: By): ReadTopic {
+export function auditTopic({ store, names, oversight }: Deps, call: By): ReadTopic {
   return async (most = MOST) => {
     const { events, chains } = await newestEvents(store.read, most)
     const rows = events.map(async (event) => ({
@@ -205,7 +208,8 @@ export function auditTopic({ store, names }: Deps, call: By): ReadTopic {
       key: await names.key(call, event.apiKeyId),
       owner: await names.owner(event.scope),
     }))
-    return { facts: { chains }, rows: await Promise.all(rows) }
+    const signed = chains.map(async (one) => ({ ...one, signed_at: await oversight.signedAt(one.scope) }))
+    return { facts: { chains: await Promise.all(signed) }, rows: await Promise.all(rows) }
   }
 }
 

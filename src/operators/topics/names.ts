@@ -4,15 +4,23 @@ import type { Store } from '../../kernel/store'
 import type { KeyService } from '../../keys'
 import { findOwner, type OrgService } from '../../orgs'
 
-type Deps = { store: Store; orgs: OrgService; keys: Pick<KeyService, 'operator'> }
+type By = Call<OperatorCaller>
+type Nouns = { get(call: By, id: string): Promise<{ name: string }> }
+type Deps = {
+  store: Store
+  orgs: OrgService
+  keys: Pick<KeyService, 'operator'>
+  guardrails: { policies: Nouns }
+  preferences: { preferences: Nouns }
+}
 type Named = { name: string; prefix?: string }
 export type Names = ReturnType<typeof createNames>
 
-const MOST = 2_000
+const MOST = 8_000
 const FRESH_MS = 60_000
 
 /** What keys and owners are called, by id; remembered for a minute. */
-export function createNames({ store, orgs, keys }: Deps) {
+export function createNames({ store, orgs, keys, guardrails, preferences }: Deps) {
   const known = new LRUCache<string, Named>({ max: MOST, ttl: FRESH_MS })
 
   async function named(id: string, find: () => Promise<Named>): Promise<Named> {
@@ -24,11 +32,15 @@ export function createNames({ store, orgs, keys }: Deps) {
     return found
   }
 
+  async function ofNoun(noun: Nouns, call: By, id: string | null): Promise<string | null> {
+    if (!id) return null
+    return (await named(id, async () => ({ name: (await noun.get(call, id)).name }))).name
+  }
+
   return {
-    async key(call: Call<OperatorCaller>, id: string | null): Promise<string | null> {
-      if (!id) return null
-      return (await named(id, async () => ({ name: (await keys.operator.get(call, id)).name }))).name
-    },
+    key: (call: By, id: string | null) => ofNoun(keys.operator, call, id),
+    policy: (call: By, id: string | null) => ofNoun(guardrails.policies, call, id),
+    preference: (call: By, id: string | null) => ofNoun(preferences.preferences, call, id),
     async owner(scope: string | null): Promise<string | null> {
       if (!scope) return null
       if (scope === 'server') return 'server'

@@ -1,4 +1,4 @@
-import { dailyCaps } from '../../billing'
+import { capsOfDay } from '../../billing'
 import { sessionSums } from '../../browser'
 import { jobSums } from '../../jobs'
 import type { Call, OperatorCaller } from '../../kernel/caller'
@@ -39,18 +39,10 @@ export function overviewTopic(deps: Deps, call: Call<OperatorCaller>): ReadTopic
     delivery: seldom(clock, 5_000, () => deliverySums(read, clock.now() - HOUR_MS)),
     browser: seldom(clock, 5_000, () => sessionSums(read, clock.now() - DAY_MS, clock.now())),
     spend: seldom(clock, 15_000, async () => {
-      const [{ owners, ...rest }, caps] = await Promise.all([usageOfEveryone(read, clock.now()), dailyCaps(read)])
-      const named = owners
-        .slice(0, 3)
-        .map(async ({ owner, cost_cents }) => ({ owner: await names.owner(owner), cost_cents }))
-      const capped = owners.filter(({ owner }) => caps.has(owner))
-      return {
-        ...rest,
-        owners: await Promise.all(named),
-        /** Of the owners who have a cap of a day: all caps together, and how much of them is used. */
-        cap_cents: caps.size ? [...caps.values()].reduce((sum, cap) => sum + cap, 0) : null,
-        capped_cents: capped.reduce((sum, { cost_cents }) => sum + cost_cents, 0),
-      }
+      const now = clock.now()
+      const [{ owners, ...rest }, caps] = await Promise.all([usageOfEveryone(read, now), capsOfDay(read, now)])
+      const named = owners.map(async ({ owner, cost_cents }) => ({ owner: await names.owner(owner), cost_cents }))
+      return { ...rest, ...caps, owners: await Promise.all(named) }
     }),
     status: seldom(clock, 5_000, () => deps.status(call)),
     probes: seldom(clock, 5_000, deps.probes),

@@ -22,6 +22,7 @@ export const delivery = (id: string, given: Members, place = 'hooks.acme.dev/in'
   id,
   ...{ webhook_id: 'wh1', event_id: 'evt_8Kd0', event_type: 'job.completed', http_status: null, error_message: null },
   ...{ status: 'failed', attempt: 1, next_retry_at: null, duration_ms: 0 },
+  ...{ bytes: 612, signature: 'v1=5f0c…a91e', secret_version: 2 },
   webhook: {
     ...{ url: `https://${place}`, description: 'Acme prod', owner: 'Acme', enabled: true, disabled_reason: null },
     ...{ failure_count: 7, failing_since: null },
@@ -115,7 +116,7 @@ export const session = (
 ) => ({
   id,
   ...{ url, title, owner: 'Acme', key: 'Production', region: 'us-west-2', keep_alive: false, proxies: false },
-  ...{ view_version: version, expires_at: times.left, last_active_at: times.last },
+  ...{ view_version: version, viewers: 1, expires_at: times.left, last_active_at: times.last },
 })
 
 type KeyFacts = { asked?: object; tier?: string; rpm?: [number, number]; spent?: number; cap?: number; used: string }
@@ -140,8 +141,8 @@ export const key = (
   },
   ...{ daily_cap_cents: cap ?? null, spent_today_cents: spent, allowed_origins: ['https://shop.example'] },
   ...{
-    routing_preference_id: null,
-    guardrail_policy_id: null,
+    policy: 'support-safe',
+    preference: 'cheap-first',
     last_used_at: used,
     expires_at: null,
     asked: asked ?? null,

@@ -43,7 +43,7 @@ export function mockUp(now: number): MockUp {
           },
         },
         queue: { queued: 14, active: 6, failed: 2, total: 118, oldest: ago(2 * M + 20 * S) },
-        delivery: { ok: 1_204, failed: 9, retrying: 4, slowest_ms: 8_200, off: [] },
+        delivery: { ok: 1_204, failed: 9, retrying: 4, total: 1_213, slowest_ms: 8_200, off: [] },
         browser: { open: 3, slots: 12, longest_ms: 11 * M, cap_ms: 20 * M },
         spend: {
           cost_cents: 1_842,
@@ -213,7 +213,7 @@ export function mockUp(now: number): MockUp {
       })),
     },
     keys: {
-      facts: { more: false },
+      facts: { total: 6 },
       rows: [
         key('Production', 'a1b2', {
           ...{ tier: 'pro', rpm: [412, 1_000], spent: 910, cap: 2_000, used: ago(2 * M) },
@@ -227,7 +227,7 @@ export function mockUp(now: number): MockUp {
       ],
     },
     audit: {
-      facts: { chains: [{ scope: 'org:acme', seq: 184_219, hash: `9c41${'0'.repeat(56)}e07b` }] },
+      facts: { chains: [{ scope: 'org:acme', seq: 184_219, hash: `9c41${'0'.repeat(56)}e07b`, signed_at: ago(M) }] },
       rows: [
         event(184_219, 'key.created', 'api_key', 'Batch worker', {
           operator: { name: 'sam@ops-1', reason: 'nightly batch, ticket 4471', transport: 'socket' },

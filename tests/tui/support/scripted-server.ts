@@ -20,6 +20,8 @@ export function startScripted(change: (topics: MockUp) => MockUp = (topics) => t
       if (path === 'keys' && request.method === 'POST') return json(MADE)
       if (path === 'status') return json({ object: 'status' })
       if (path === 'stream') return stream((searchParams.get('topics') ?? '').split(','))
+      if (path.startsWith('jobs/')) return json(jobLog(Date.now()))
+      if (path.startsWith('requests/')) return json({ steps: STEPS })
       if (path === 'submissions/sub_1') return json(submission(new Date(Date.now() - 95_400_000).toISOString()))
       if (path === 'submissions/sub_1/diff') return json(DIFF)
       if (path.startsWith('iframes/')) return json({ messages: talk(), notes: NOTES, visitor: VISITOR })
@@ -70,6 +72,24 @@ export function startScripted(change: (topics: MockUp) => MockUp = (topics) => t
     },
   }
 }
+
+/** What a research did so far, and what became of a request without credit. */
+const jobLog = (now: number) => ({
+  ...{ cost_cents: null, webhooks: 2 },
+  steps: [
+    ['plan', 36],
+    ['search', 34],
+    ['read', 25],
+  ].map(([detail, ago]) => ({
+    ...{ what: 'stage', attempt: 1, detail },
+    at: new Date(now - Number(ago) * 1_000).toISOString(),
+  })),
+})
+const STEPS = [
+  { kind: 'stage', name: 'guard input', ms: 1, facts: {} },
+  { kind: 'stage', name: 'route', ms: 2, facts: {} },
+  { kind: 'stage', name: 'hold', ms: 1, facts: { failed: 'insufficient_credits' } },
+]
 
 const MADE = {
   ...{ id: 'k9', name: 'Batch worker', prefix: 'svc_sk_live_4Tq9', tier: 'free', scopes: ['completions'] },
