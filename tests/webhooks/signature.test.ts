@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import { signatureHeaders } from '../../src/kernel/webhook-signature'
-import { createWorld, type Person } from '../support/world'
 import { deliverySums, newestDeliveries } from '../../src/webhooks'
+import { createWorld, type Person } from '../support/world'
 import { createReceiver, LOCAL, webhooksIn } from './support'
 
 const world = await createWorld({ config: LOCAL })
@@ -66,13 +66,15 @@ describe('a delivery', () => {
     const own = await openssl(again.signing_secret, `${third.headers['svc-webhook-timestamp']}.${third.body}`)
     expect(third.headers['svc-webhook-signature']).toBe(`v1=${own}`)
     // What the dashboard shows of each attempt: which secret signed it, how it begins and ends, and how much was sent.
-    const shown = (await newestDeliveries(world.store.read, 10)).filter(({ webhook_id }) => webhook_id === id)
+    const shown = (await newestDeliveries(world.app.container.store.read, 10)).filter(
+      ({ webhook_id }) => webhook_id === id,
+    )
     expect(shown.map(({ secret_version }) => secret_version)).toEqual([3, 2, 1])
     expect(shown[0]).toMatchObject({
       signature: `v1=${own.slice(0, 4)}…${own.slice(-4)}`,
       bytes: Buffer.byteLength(third.body),
     })
-    expect(await deliverySums(world.store.read, 0)).toMatchObject({ total: 5, ok: 5 })
+    expect(await deliverySums(world.app.container.store.read, 0)).toMatchObject({ total: 5, ok: 5 })
   })
 })
 
