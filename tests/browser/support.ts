@@ -75,7 +75,16 @@ export async function rowOf(world: World, person: Person): Promise<string> {
       ended_at: null,
       view_version: 1,
     },
-    ...{ url: null, title: null, favicon_url: null, proxy_bytes: 0, viewers: 0, hold: null, cost_micro: 0, refused_at: null },
+    ...{
+      url: null,
+      title: null,
+      favicon_url: null,
+      proxy_bytes: 0,
+      viewers: 0,
+      hold: null,
+      cost_micro: 0,
+      refused_at: null,
+    },
     ...{ caps: { daily: null, monthly: null }, state: 'active' as const },
   }
   await world.app.container.store.write((tx) => sessionRepository.insert(tx, row))

@@ -99,9 +99,10 @@ export const logs = listView<Entry>({
     line(say(' who      ', 'dim'), entry.user ? `user ${entry.user}` : 'nobody signed in'),
     ...pipeline(entry, model, width),
     ...(entry.code && FIXES[entry.code]
-      ? (model.wrap ? wrapped(`svc-admin ${FIXES[entry.code]}`, width - 11, 3) : [`svc-admin ${FIXES[entry.code]}`]).map(
-          (text, at) => line(say(at ? '          ' : ' fix      ', 'dim'), text),
-        )
+      ? (model.wrap
+          ? wrapped(`svc-admin ${FIXES[entry.code]}`, width - 11, 3)
+          : [`svc-admin ${FIXES[entry.code]}`]
+        ).map((text, at) => line(say(at ? '          ' : ' fix      ', 'dim'), text))
       : []),
     ...(entry.status >= 400 ? [line(say(' help     ', 'dim'), `svc-admin help error ${entry.code ?? ''}`)] : []),
     line(say(' nothing of what was sent or answered is kept here', 'dim')),
