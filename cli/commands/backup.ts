@@ -1,13 +1,14 @@
 import type { CheckedBackup } from '../../src/app/backups'
 import type { ConfigOverrides } from '../../src/app/config'
+import { identitiesOf, recipientsOf } from '../age-files'
 import { defineCommand } from '../command'
 import { EXIT } from '../exit'
-import { CheckFailed, CommandFailed, expectData } from '../failure'
+import { CheckFailed, CommandFailed, expectData, usageFailure } from '../failure'
 import { column } from '../output/columns'
 import { overridesOf } from '../overrides'
 import type { Shell } from '../shell'
 import { fromHere } from '../transport'
-import { argument, choice, duration, flag, text } from '../words'
+import { argument, choice, duration, flag, repeated, text } from '../words'
 
 const columns = [
   column('path', 'FOLDER'),
@@ -15,6 +16,7 @@ const columns = [
   column('bytes', 'BYTES', { kind: 'number' }),
   column('sha256', 'SHA-256'),
   column('files.count', 'FILES', { kind: 'number' }),
+  column('encrypted.to', 'FOR', { kind: 'list' }),
   column('created', 'CREATED', { kind: 'time' }),
 ]
 
@@ -22,8 +24,12 @@ const createBackup = defineCommand({
   path: 'backup create',
   summary: 'Write a consistent copy of the database and the files while the server serves',
   about:
-    'Makes a folder with the copy, its SHA-256 and the version that made it. The files that svc made are in it, with a list that sha256sum -c reads; files in a bucket are left there. It has no secrets.json, on purpose: keep that file, which opens the stored secrets, somewhere else. Postgres is copied with pg_dump. A bucket is reached with SVC_FILES_S3_ENDPOINT, its region and its access key.',
-  examples: ['backup create', 'backup create --out /backups/monday --json', 'backup create --out s3://backups/monday'],
+    'Makes a folder with the copy, its SHA-256 and the version that made it. The files that svc made are in it, with a list that sha256sum -c reads; files in a bucket are left there. It has no secrets.json, on purpose: keep that file, which opens the stored secrets, somewhere else. Postgres is copied with pg_dump. With --encrypt-to all of it is one file that only the holder of an age identity can open, also without svc: age -d -i FILE backup.tar.age | tar x. A bucket is reached with SVC_FILES_S3_ENDPOINT, its region and its access key.',
+  examples: [
+    'backup create',
+    'backup create --out /backups/monday --json',
+    'backup create --out s3://backups/monday --encrypt-to recipients.txt',
+  ],
   apis: ['operator'],
   offline: true,
   needsData: true,
@@ -37,18 +43,23 @@ const createBackup = defineCommand({
       'a folder that does not exist yet, or s3://bucket/folder; backups/TIME in the data folder by default',
     ),
     noArtifacts: flag('the database alone, without the files that svc made'),
+    encryptTo: repeated('RECIPIENT', 'an age recipient, age1…, or a file of some; age-keygen makes them'),
   },
-  async run(shell, { out, noArtifacts }) {
+  async run(shell, { out, noArtifacts, encryptTo }) {
+    const encrypt_to = encryptTo && recipientsOf(shell, encryptTo)
     if (shell.planned(`write a backup to ${out ?? 'backups/ in the data folder'}`)) return
     const connection = await shell.connect()
     const body = {
       ...(out === undefined ? {} : { out: placeOf(shell, out) }),
       ...(noArtifacts ? { files: false } : {}),
+      ...(encrypt_to ? { encrypt_to } : {}),
     }
     shell.print.item(expectData(await connection.ops().backups.post(body)), columns)
     shell.note('secrets.json is not part of it; keep a copy of that file elsewhere.')
   },
 })
+
+const identity = text('FILE', 'the age identity that opens an encrypted one; - reads stdin')
 
 const checkColumns = [
   column('ok', 'WHOLE', { kind: 'flag' }),
@@ -63,8 +74,8 @@ const verifyBackup = defineCommand({
   path: 'backup verify',
   summary: 'Check that a backup is whole, without any server',
   about:
-    'Reads all of it and compares the SHA-256 of the database and of each file. A SQLite database is also looked through, and each artifact must have its bytes. Exits 9 when something is wrong.',
-  examples: ['backup verify /backups/monday', 'backup verify /backups/monday --json'],
+    'Reads all of it and compares the SHA-256 of the database and of each file. A SQLite database is also looked through, and each artifact must have its bytes. Of an encrypted one only the whole is compared, unless --identity opens it in the folder of temporary files. Exits 9 when something is wrong.',
+  examples: ['backup verify /backups/monday', 'backup verify s3://backups/monday --identity key.txt --json'],
   apis: ['host'],
   offline: true,
   impact: 'read',
@@ -72,12 +83,13 @@ const verifyBackup = defineCommand({
   exits: [9],
   columns: checkColumns,
   args: { folder: argument('the folder of the backup, or s3://bucket/folder') },
-  async run(shell, { folder }) {
-    await opened(shell, folder, async (_place, found) => {
+  flags: { identity },
+  run: (shell, input) =>
+    opened(shell, input, async (_place, found) => {
       shell.print.item(found, checkColumns)
       if (!found.ok) throw new CheckFailed()
-    })
-  },
+      if (found.manifest?.encrypted) shell.note('It is encrypted: --identity FILE looks into it, too.')
+    }),
 })
 
 const restoreBackup = defineCommand({
@@ -96,13 +108,16 @@ const restoreBackup = defineCommand({
   flags: {
     only: choice(['tables', 'files'], 'the database alone, or the files alone'),
     into: text('DIR', 'the data folder to put it into; as configured by default'),
+    identity,
   },
-  run: (shell, { folder, into, only }) =>
-    opened(shell, folder, async (place, found) => {
+  run: (shell, { into, only, ...which }) =>
+    opened(shell, which, async (place, found) => {
       if (!found.manifest || !found.ok) {
         shell.print.item(found, checkColumns)
         throw new CheckFailed()
       }
+      if (found.manifest.encrypted)
+        throw usageFailure('The backup is encrypted.', 'add --identity FILE, with the identity of a recipient')
       const where = `${only ? ` (${only} alone)` : ''}${into === undefined ? '' : ` into ${into}`}`
       if (shell.planned(`restore ${found.manifest.file} of ${found.manifest.created}${where}`)) return
       const data = into === undefined ? {} : { dataDir: fromHere(shell.cwd, into) }
@@ -118,11 +133,12 @@ const placeOf = ({ cwd }: Shell, word: string): string => (word.startsWith('s3:/
 /** Checks a backup, wherever it is, and works on its folder. */
 async function opened(
   shell: Shell,
-  word: string,
+  { folder, identity }: { folder: string; identity: string | undefined },
   work: (folder: string, found: CheckedBackup) => Promise<void>,
 ): Promise<void> {
-  const { checkBackup, inFolder } = await import('../../src/app/backups')
-  await inFolder(overridesOf(shell), placeOf(shell, word), async (folder) => work(folder, await checkBackup(folder)))
+  const { checked } = await import('../../src/app/backups')
+  const identities = identity === undefined ? null : await identitiesOf(shell, identity)
+  await checked(overridesOf(shell), { place: placeOf(shell, folder), identities }, work)
 }
 
 async function restored(
@@ -147,6 +163,7 @@ const rows = [
   column('file', 'FILE', { least: true }),
   column('bytes', 'BYTES', { kind: 'number', least: true }),
   column('files.count', 'FILES', { kind: 'number', least: true }),
+  column('encrypted.to', 'FOR', { kind: 'list', wide: true }),
   column('version', 'MADE-BY', { least: true }),
   column('sha256', 'SHA-256', { wide: true }),
 ]
@@ -167,10 +184,16 @@ const listBackups = defineCommand({
   watchable: true,
   async run(shell) {
     const connection = await shell.connect()
-    const { backups } = expectData(await connection.ops().backups.get())
+    const { backups, unreachable } = expectData(await connection.ops().backups.get())
     shell.print.list(backups, rows, 'There is no backup. Make one: svc-admin backup create')
+    sayLeftOut(shell, unreachable)
   },
 })
+
+/** What nobody sees is not taken for gone. */
+function sayLeftOut(shell: Shell, unreachable: readonly { path: string; why: string }[]): void {
+  for (const { path, why } of unreachable) shell.note(`left out: ${path}. ${why}`)
+}
 
 const KEPT_MS = 7 * 86_400_000
 
@@ -193,6 +216,7 @@ const pruneBackups = defineCommand({
     const prune = async (dry_run: boolean) =>
       expectData(await connection.ops().backups.prune.post({ older_than_ms: keep, dry_run }))
     const old = await prune(true)
+    sayLeftOut(shell, old.unreachable)
     const what = `${old.removed.length} of ${old.kept + old.removed.length} backups, ${old.bytes} bytes`
     if (old.removed.length && shell.planned(`remove ${what}`)) return shell.print.list(old.removed, rows, '')
     if (!old.removed.length) return shell.print.list([], rows, 'No backup is that old.')

@@ -133,11 +133,13 @@ export const backupsCheck: Check = {
   asksServer: true,
   needs: ['database'],
   async run(context) {
-    const { backups } = expectData(await (await context.connect()).ops().backups.get())
+    const { backups, unreachable } = expectData(await (await context.connect()).ops().backups.get())
     const [newest] = backups
     const mend = async () => {
       expectData(await (await context.connect()).ops().backups.post({}))
     }
+    const [silent] = unreachable
+    if (!newest && silent) return warn(`${silent.path} does not answer`, 'svc-admin backup list')
     if (!newest) return mendable(warn('none on this machine', 'svc-admin backup create'), mend)
     const age = context.shell.clock.now() - Date.parse(newest.created)
     const detail = `last one ${spellAgo(age)}, ${newest.path}`

@@ -3,17 +3,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
   type CheckedBackup,
+  checkBackup,
   createBucket,
   isInBucket,
   manifestIn,
   type RestoredPart,
   restoreBackup,
+  unseal,
 } from '../operators'
 import { type ConfigOverrides, loadConfig } from './config'
 import { lockDataDir } from './lock'
 import { databaseLocationOf } from './open'
 
-export { type CheckedBackup, checkBackup } from '../operators'
+export type { CheckedBackup } from '../operators'
 
 /** Puts a checked backup where the configured server will find it. Throws as `restoreBackup` does, or when one runs. */
 export async function restore(
@@ -33,22 +35,35 @@ export async function restore(
   }
 }
 
-/** Works on the folder of a backup; one at `s3://bucket/folder` is fetched into the folder of temporary files for it. */
-export async function inFolder<T>(
+/**
+ * Checks the backup at a place and works on its folder. One at `s3://bucket/folder` is fetched into the folder of
+ * temporary files for it, and an encrypted one is opened there, where there are identities for it.
+ */
+export async function checked<T>(
   overrides: ConfigOverrides,
-  place: string,
-  work: (folder: string) => Promise<T>,
+  { place, identities }: { place: string; identities: readonly string[] | null },
+  work: (folder: string, found: CheckedBackup) => Promise<T>,
 ): Promise<T> {
-  if (!isInBucket(place)) return work(place)
-  const bucket = createBucket(place, loadConfig(overrides))
-  const folder = mkdtempSync(join(tmpdir(), 'svc-backup-'))
+  const scratch = mkdtempSync(join(tmpdir(), 'svc-backup-'))
   try {
-    if (await bucket.exists()) {
-      const manifest = manifestIn(await bucket.manifest())
-      if (typeof manifest !== 'string') await bucket.bring(folder, manifest.file, Boolean(manifest.files))
-    }
-    return await work(folder)
+    const folder = isInBucket(place) ? await fetched(overrides, place, scratch) : place
+    const found = await checkBackup(folder)
+    if (!found.ok || !found.manifest?.encrypted || !identities) return await work(folder, found)
+    const plain = join(scratch, 'plain')
+    const problem = await unseal(folder, plain, identities)
+    return problem
+      ? await work(folder, { ...found, ok: false, problems: [problem] })
+      : await work(plain, await checkBackup(plain))
   } finally {
-    rmSync(folder, { recursive: true, force: true })
+    rmSync(scratch, { recursive: true, force: true })
   }
+}
+
+async function fetched(overrides: ConfigOverrides, place: string, scratch: string): Promise<string> {
+  const bucket = createBucket(place, loadConfig(overrides))
+  const folder = join(scratch, 'fetched')
+  if (!(await bucket.exists())) return folder
+  const manifest = manifestIn(await bucket.manifest())
+  if (typeof manifest !== 'string') await bucket.bring(folder, manifest)
+  return folder
 }

@@ -10,6 +10,7 @@ import { shuttingDown } from '../kernel/errors'
 import { armFailpoint } from '../kernel/failpoint'
 import { createLog, errorFields, type Log } from '../kernel/log'
 import { type DatabaseLocation, inTurn, openPostgres, openSqlite, type Store } from '../kernel/store'
+import { sweepUnfinished } from '../operators'
 import { isTrustedProxy } from './client-address'
 import { assertProductionReady, type Config, type ConfigOverrides, loadConfig } from './config'
 import { buildContainer } from './container'
@@ -88,6 +89,7 @@ async function openLocked(options: Options, lock: DataLock) {
   let url: string | null = null
   const apiUrl = () => url
   const rooms = await openRooms(options, lock.home, stopping.signal, apiUrl)
+  await sweepUnfinished(config.dataDir)
   const { location, store, metrics, redis, container, findings } = rooms
   const connections = createConnections({
     clock,

@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError, invalidInput } from '../kernel/errors'
 import { FOLDER, LIST, listedIn } from './backup-files'
+import type { Backup } from './schema'
 
 /** Where buckets are and who may use them; one account for files and backups. */
 export type BucketSettings = {
@@ -44,20 +45,19 @@ export function createBucket(at: string, settings: BucketSettings) {
     manifest: () => reached(at, () => client.file(keyOf(MANIFEST)).text()),
 
     /** Sends a finished backup. */
-    async put(from: string, file: string, hasFiles: boolean): Promise<void> {
-      const listed = hasFiles ? (await listedIn(from)).map(({ path }) => join(FOLDER, path)) : []
-      for (const name of [...listed, ...(hasFiles ? [LIST] : []), file, MANIFEST])
+    async put(from: string, made: Parts): Promise<void> {
+      for (const name of [...(await filesOf(from, made)), ...partsOf(made), MANIFEST])
         await reached(at, () => client.file(keyOf(name)).write(Bun.file(join(from, name))))
     },
 
     /** Fetches all of it into an empty folder, to be checked there like any other. */
-    async bring(into: string, file: string, hasFiles: boolean): Promise<void> {
+    async bring(into: string, made: Parts): Promise<void> {
       const one = async (name: string) => {
         await mkdir(dirname(join(into, name)), { recursive: true, mode: 0o700 })
         await reached(at, () => Bun.write(join(into, name), new Response(client.file(keyOf(name)).stream())))
       }
-      for (const name of [MANIFEST, file, ...(hasFiles ? [LIST] : [])]) await one(name)
-      for (const { path } of hasFiles ? await listedIn(into) : []) await one(join(FOLDER, path))
+      for (const name of [MANIFEST, ...partsOf(made)]) await one(name)
+      for (const name of await filesOf(into, made)) await one(name)
     },
 
     async remove(): Promise<void> {
@@ -70,6 +70,15 @@ export function createBucket(at: string, settings: BucketSettings) {
     },
   }
 }
+
+type Parts = Pick<Backup, 'file'> & Partial<Pick<Backup, 'files' | 'encrypted'>>
+
+/** What a backup consists of, besides its manifest and the files that its list names. */
+const partsOf = ({ file, files, encrypted }: Parts): string[] =>
+  encrypted ? [encrypted.file] : [file, ...(files ? [LIST] : [])]
+
+const filesOf = async (folder: string, { files, encrypted }: Parts): Promise<string[]> =>
+  files && !encrypted ? (await listedIn(folder)).map(({ path }) => join(FOLDER, path)) : []
 
 async function reached<T>(at: string, ask: () => Promise<T>): Promise<T> {
   try {

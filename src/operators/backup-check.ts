@@ -10,17 +10,15 @@ import { Backup } from './schema'
 export type CheckedBackup = { ok: boolean; manifest: Manifest | null; problems: string[] }
 
 const Manifest = t.Object({
-  ...t.Omit(Backup, ['path', 'files']).properties,
+  ...t.Omit(Backup, ['path', 'files', 'encrypted']).properties,
   file: t.Union([t.Literal('svc.db'), t.Literal('svc.dump')]),
   // Older backups have none.
   files: t.Optional(Backup.properties.files),
+  encrypted: t.Optional(Backup.properties.encrypted),
   version: t.String(),
 })
 export type Manifest = Static<typeof Manifest>
 const known = checker(Manifest)
-
-/** A backup that is still where it was written to. */
-export type KnownBackup = Omit<Manifest, 'files'> & { files: Backup['files']; path: string }
 
 const MOST_PROBLEMS = 20
 
@@ -31,15 +29,14 @@ const MOST_PROBLEMS = 20
 export async function checkBackup(folder: string): Promise<CheckedBackup> {
   const manifest = await readManifest(folder)
   if (typeof manifest === 'string') return { ok: false, manifest: null, problems: [manifest] }
+  const { file, sha256 } = manifest.encrypted ?? manifest
   const problems: string[] = []
-  const database = join(folder, manifest.file)
+  const database = join(folder, file)
   const found = await sha256Of(database).catch(() => null)
-  if (found !== manifest.sha256)
-    problems.push(
-      found === null
-        ? `${manifest.file} cannot be read.`
-        : `${manifest.file} is not what was written: its SHA-256 differs.`,
-    )
+  if (found !== sha256)
+    problems.push(found === null ? `${file} cannot be read.` : `${file} is not what was written: its SHA-256 differs.`)
+  // Without an identity nobody can say more of it.
+  if (manifest.encrypted) return { ok: problems.length === 0, manifest, problems }
   const paths = manifest.files ? await checkFiles(folder, manifest.files.sha256, problems) : new Set<string>()
   if (!problems.length && manifest.file === 'svc.db')
     problems.push(...checkDatabase(database, manifest.files ? paths : null))
@@ -55,10 +52,15 @@ export async function readManifest(folder: string): Promise<Manifest | string> {
   }
 }
 
-/** A manifest of its text, or a sentence on why it is none. Throws for what is no JSON. */
+/** A manifest of its text, or a sentence on why it is none. */
 export function manifestIn(text: string): Manifest | string {
-  const value: unknown = JSON.parse(text)
-  return known.is(value) ? value : 'manifest.json is none of a backup of this release.'
+  try {
+    const value: unknown = JSON.parse(text)
+    if (known.is(value)) return value
+  } catch {
+    // Said below, as of any other text.
+  }
+  return 'manifest.json is none of a backup of this release.'
 }
 
 /** Adds a sentence for each file that is not what was written. Returns their paths. */
@@ -73,7 +75,8 @@ async function checkFiles(folder: string, listed: string, problems: string[]): P
         problems.push(`${FOLDER}/${path} ${found === null ? 'is not there' : 'is not what was written'}.`)
     }
   } catch (error) {
-    problems.push((error as Error).message)
+    const isGone = (error as NodeJS.ErrnoException).code === 'ENOENT'
+    problems.push(isGone ? `${LIST} is not there; it lists the files of this backup.` : (error as Error).message)
   }
   return paths
 }

@@ -1,12 +1,14 @@
-import { chmod, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { isAbsolute, join, resolve } from 'node:path'
 import type { AuditLog } from '../audit'
 import type { Call, OperatorCaller } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
+import { randomBase62 } from '../kernel/crypto'
 import { defineError, invalidInput } from '../kernel/errors'
 import type { Store } from '../kernel/store'
 import { type Bucket, isInBucket } from './backup-bucket'
 import { type Contents, copyFiles, sha256Of } from './backup-files'
+import { assertRecipients, seal } from './backup-seal'
 import { BACKUP } from './backups'
 import type { Backup, NewBackup } from './schema'
 
@@ -31,23 +33,62 @@ const backupExists = defineError(
   (path: string) => `${path} already exists. Name a folder that does not exist yet.`,
 )
 
+/** What a backup is called until it is whole, so that an interrupted one is never mistaken for a backup. */
+const PARTIAL = '.partial'
+/** In the data folder: what is finished there before it is encrypted or sent to a bucket. */
+const OUTGOING = 'outgoing'
+
 /** Writes a consistent copy of the database, the files that svc made and a manifest with their hashes, while the server keeps serving (I44). */
 export function createBackup({ store, audit, clock, dataDir, version, bucketAt, dumpPostgres, contents }: Deps) {
-  return async function backup(call: Call<OperatorCaller>, { out, files = true }: NewBackup): Promise<Backup> {
+  const writing = new Set<string>()
+
+  return async function backup(call: Call<OperatorCaller>, { out, files = true, encrypt_to }: NewBackup) {
     const bucket = out !== undefined && isInBucket(out) ? bucketAt(out) : null
     if (out !== undefined && !bucket && !isAbsolute(out)) throw invalidInput('out', '"out" must be an absolute path.')
+    if (encrypt_to) await assertRecipients(encrypt_to)
     const created = iso(clock.now())
     const name = created.replace(/[-:]|\.\d+/g, '')
-    // One for a bucket is finished here, and sent whole.
-    const folder = bucket ? join(dataDir, 'outgoing', name) : resolve(out ?? join(dataDir, 'backups', name))
-    if (bucket ? await bucket.exists() : await exists(folder)) throw backupExists(out ?? folder)
+    const outgoing = join(dataDir, OUTGOING, `${name}-${randomBase62(6)}`)
+    const place = bucket ? out! : resolve(out ?? join(dataDir, 'backups', name))
+    if (writing.has(place) || (bucket ? await bucket.exists() : await exists(place))) throw backupExists(place)
+    writing.add(place)
+    // Where it is copied to, and where it is when it is whole; the one for a bucket or to be encrypted is nobody else's.
+    const whole = `${bucket ? outgoing : place}${PARTIAL}`
+    const plain = encrypt_to ? `${outgoing}.plain${PARTIAL}` : whole
+    try {
+      const copied = await copyInto(plain, files)
+      const made: Backup = { object: 'backup', path: place, ...copied, encrypted: null, created }
+      await describe(plain, made)
+      if (encrypt_to) {
+        await empty(whole)
+        made.encrypted = await seal(plain, whole, encrypt_to)
+        await describe(whole, made)
+      }
+      await (bucket ? bucket.put(whole, made) : rename(whole, place))
+      await store.write((tx) =>
+        audit.record(tx, call, {
+          action: 'operator.backup_created',
+          entityType: 'settings',
+          entityId: BACKUP,
+          input: { metadata: { path: place, bytes: made.bytes, sha256: made.sha256 } },
+        }),
+      )
+      return made
+    } finally {
+      writing.delete(place)
+      for (const folder of [plain, whole]) await rm(folder, { recursive: true, force: true })
+    }
+  }
+
+  /** Copies the database and the files into a new folder. */
+  async function copyInto(
+    folder: string,
+    files: boolean,
+  ): Promise<Pick<Backup, 'file' | 'bytes' | 'sha256' | 'files'>> {
     const file = store.dialect === 'sqlite' ? 'svc.db' : 'svc.dump'
-    // Written under another name until complete, so that an interrupted copy is never mistaken for a backup.
-    const partial = `${folder}.partial`
-    await rm(partial, { recursive: true, force: true })
-    await mkdir(partial, { recursive: true, mode: 0o700 })
-    const target = join(partial, file)
-    const copied = contents && files ? copyFiles(contents, partial) : null
+    await empty(folder)
+    const target = join(folder, file)
+    const copied = contents && files ? copyFiles(contents, folder) : null
     // Before the database too, because a file may be removed while that is copied.
     await copied?.copy()
     await (store.dialect === 'sqlite' ? store.backup(target) : dumpPostgres(target))
@@ -55,33 +96,26 @@ export function createBackup({ store, audit, clock, dataDir, version, bucketAt, 
     await chmod(target, 0o600)
     await copied?.copy()
     const { size } = await stat(target)
-    const made: Backup = {
-      ...{ object: 'backup', path: bucket ? out! : folder, file, bytes: size, sha256: await sha256Of(target) },
-      files: copied ? await copied.list() : null,
-      created,
-    }
-    await writeFile(
-      join(partial, 'manifest.json'),
-      `${JSON.stringify({ ...made, path: undefined, version }, null, 2)}\n`,
-      { mode: 0o600 },
-    )
-    if (bucket) {
-      try {
-        await bucket.put(partial, file, made.files !== null)
-      } finally {
-        await rm(partial, { recursive: true, force: true })
-      }
-    } else await rename(partial, folder)
-    await store.write((tx) =>
-      audit.record(tx, call, {
-        action: 'operator.backup_created',
-        entityType: 'settings',
-        entityId: BACKUP,
-        input: { metadata: { path: made.path, bytes: size, sha256: made.sha256 } },
-      }),
-    )
-    return made
+    return { file, bytes: size, sha256: await sha256Of(target), files: copied ? await copied.list() : null }
   }
+
+  async function describe(folder: string, made: Backup): Promise<void> {
+    const text = JSON.stringify({ ...made, path: undefined, version }, null, 2)
+    await writeFile(join(folder, 'manifest.json'), `${text}\n`, { mode: 0o600 })
+  }
+}
+
+/** Removes what backups that were killed left in the data folder; for its owner, before it makes one. */
+export async function sweepUnfinished(dataDir: string): Promise<void> {
+  await rm(join(dataDir, OUTGOING), { recursive: true, force: true })
+  const backups = join(dataDir, 'backups')
+  for (const name of await readdir(backups).catch(() => []))
+    if (name.endsWith(PARTIAL)) await rm(join(backups, name), { recursive: true, force: true })
+}
+
+async function empty(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true })
+  await mkdir(folder, { recursive: true, mode: 0o700 })
 }
 
 const exists = (path: string): Promise<boolean> =>

@@ -5,8 +5,8 @@ import type { Call, OperatorCaller } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import type { Store } from '../kernel/store'
 import { type Bucket, isInBucket } from './backup-bucket'
-import { type KnownBackup, type Manifest, manifestIn, readManifest } from './backup-check'
-import type { BackupPruning, PrunedBackups } from './schema'
+import { type Manifest, manifestIn, readManifest } from './backup-check'
+import type { BackupList, BackupPruning, PrunedBackups } from './schema'
 
 /** What a backup is about on the record, by which those that were made are found. */
 export const BACKUP = 'backup'
@@ -30,22 +30,29 @@ const MOST = 200
 export function createBackups({ store, audit, clock, dataDir, bucketAt }: Deps) {
   return { list, prune }
 
-  async function list(_call: Call<OperatorCaller>): Promise<KnownBackup[]> {
+  async function list(_call: Call<OperatorCaller>): Promise<BackupList> {
     const folders = new Set([...(await inDataFolder()), ...(await onRecord())])
-    const found: KnownBackup[] = []
+    const backups: BackupList['backups'] = []
+    const unreachable: BackupList['unreachable'] = []
     for (const path of folders) {
-      const manifest = await (isInBucket(path) ? manifestThere(path) : readManifest(path))
-      if (typeof manifest !== 'string') found.push({ ...manifest, files: manifest.files ?? null, path })
+      try {
+        const manifest = await (isInBucket(path) ? manifestThere(path) : readManifest(path))
+        if (typeof manifest === 'string') continue
+        const { files = null, encrypted = null } = manifest
+        backups.push({ ...manifest, files, encrypted, path })
+      } catch (error) {
+        unreachable.push({ path, why: (error as Error).message })
+      }
     }
-    return found.sort((a, b) => (a.created < b.created ? 1 : -1))
+    return { backups: backups.sort((a, b) => (a.created < b.created ? 1 : -1)), unreachable }
   }
 
   /** Removes those older than `older_than_ms`; the newest stays, whatever its age. */
   async function prune(call: Call<OperatorCaller>, { older_than_ms, dry_run }: BackupPruning): Promise<PrunedBackups> {
-    const all = await list(call)
+    const { backups: all, unreachable } = await list(call)
     const before = iso(clock.now() - older_than_ms)
     const old = all.slice(1).filter(({ created }) => created < before)
-    const bytes = old.reduce((sum, one) => sum + one.bytes + (one.files?.bytes ?? 0), 0)
+    const bytes = old.reduce((sum, one) => sum + bytesOf(one), 0)
     if (!dry_run && old.length) {
       for (const { path } of old) await (isInBucket(path) ? bucketAt(path).remove() : rm(path, { recursive: true }))
       const metadata = { paths: old.map(({ path }) => path), bytes }
@@ -54,16 +61,13 @@ export function createBackups({ store, audit, clock, dataDir, bucketAt }: Deps) 
         audit.record(tx, call, { action: 'operator.backups_pruned', ...about, input: { metadata } }),
       )
     }
-    return { object: 'pruned_backups', removed: old, kept: all.length - old.length, bytes }
+    return { object: 'pruned_backups', removed: old, kept: all.length - old.length, bytes, unreachable }
   }
 
-  /** A bucket that does not answer has no backup that anybody could use now. */
+  /** Throws when the bucket does not answer. */
   async function manifestThere(path: string): Promise<Manifest | string> {
-    try {
-      return manifestIn(await bucketAt(path).manifest())
-    } catch (error) {
-      return (error as Error).message
-    }
+    const bucket = bucketAt(path)
+    return (await bucket.exists()) ? manifestIn(await bucket.manifest()) : 'It is not there any more.'
   }
 
   async function inDataFolder(): Promise<string[]> {
@@ -80,3 +84,6 @@ export function createBackups({ store, audit, clock, dataDir, bucketAt }: Deps) 
     })
   }
 }
+
+const bytesOf = ({ bytes, files, encrypted }: BackupList['backups'][number]): number =>
+  encrypted?.bytes ?? bytes + (files?.bytes ?? 0)

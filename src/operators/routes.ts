@@ -203,7 +203,7 @@ const serverRoutes = (operators: OperatorService, edge: Edge) =>
       query: checkedQuery(TraceQuery),
       response: { 200: answer(RequestTrace), ...errors(400, 404) },
     })
-    .get('/backups', async (context) => ({ backups: await operators.backups.list(toOperatorCall(context)) }), {
+    .get('/backups', (context) => operators.backups.list(toOperatorCall(context)), {
       response: { 200: answer(words.BackupList) },
     })
     .post('/backups/prune', (context) => operators.backups.prune(toOperatorCall(context), context.body), {

@@ -1,8 +1,10 @@
 // SQLite only: a copy of Postgres needs pg_dump, and which backups there are is the same.
 import { afterAll, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { generateIdentity, identityToRecipient } from 'age-encryption'
+import { sweepUnfinished } from '../../src/operators'
 import { cliOver } from '../support/cli'
 import { fakeClock } from '../support/clock'
 import { startS3 } from '../support/s3'
@@ -103,11 +105,94 @@ test('a backup goes into a bucket whole, is checked and restored from there, and
     expect((await at('backup', 'verify', place)).exitCode).toBe(9)
     expect((await at('backup', 'verify', 's3://bucket/nightly/none')).exitCode).toBe(9)
     clock.advance(10 * DAY)
-    await at('backup', 'create', '--out', 's3://bucket/nightly/tuesday')
+    const [recipients, identity] = await ageKeys()
+    const sealed = 's3://bucket/nightly/tuesday'
+    await at('backup', 'create', '--out', sealed, '--encrypt-to', recipients)
+    const sent = [...s3.objects.keys()].filter((key) => key.includes('tuesday')).sort()
+    expect(sent).toEqual(['nightly/tuesday/backup.tar.age', 'nightly/tuesday/manifest.json'])
+    expect((await at('backup', 'verify', sealed, '--identity', identity)).exitCode).toBe(0)
+    expect(readdirSync(join(away.config.dataDir, 'outgoing'))).toEqual([])
     expect((await at('backup', 'prune', '--keep', '7d', '--yes')).exitCode).toBe(0)
     expect([...s3.objects.keys()].filter((key) => key.startsWith('nightly/monday'))).toEqual([])
     expect(JSON.parse((await at('backup', 'list')).stdout)).toHaveLength(1)
+    s3.stop()
+    const silent = await at('backup', 'list')
+    expect([silent.exitCode, JSON.parse(silent.stdout)]).toEqual([0, []])
+    expect(silent.stderr).toContain(`left out: ${sealed}. The bucket of ${sealed} did not do what was asked`)
+    expect((await at('backup', 'restore', sealed)).exitCode).toBe(7)
   } finally {
     s3.stop()
   }
+})
+
+/** A file of recipients and one of the identity, as age-keygen writes them. */
+async function ageKeys(): Promise<[string, string]> {
+  const secret = await generateIdentity()
+  const recipient = await identityToRecipient(secret)
+  const names = [join(folder, `${recipient}.txt`), join(folder, `${recipient}.key`)] as [string, string]
+  writeFileSync(names[0], `# for backups\n${recipient}\n`)
+  writeFileSync(names[1], `# public key: ${recipient}\n${secret}\n`)
+  return names
+}
+
+test('an encrypted backup opens for an identity of its recipients, and for nobody else', async () => {
+  const [recipients, identity] = await ageKeys()
+  const [, other] = await ageKeys()
+  const place = join(folder, 'sealed')
+  const { stdout } = await run(['backup', 'create', '--out', place, '--encrypt-to', recipients, '--json'])
+  expect(JSON.parse(stdout).encrypted.to).toEqual([expect.stringMatching(/^age1/)])
+  expect(readdirSync(place).sort()).toEqual(['backup.tar.age', 'manifest.json'])
+  expect((await paths())[0]).toBe(place)
+
+  expect((await run(['backup', 'verify', place])).stderr).toContain('--identity FILE looks into it')
+  expect((await run(['backup', 'verify', place, '--identity', identity, '--json'])).stdout).toContain('"ok": true')
+  const wrong = await run(['backup', 'verify', place, '--identity', other])
+  expect([wrong.exitCode, wrong.stdout]).toEqual([9, expect.stringContaining('does not open: no identity matched')])
+  const into = join(folder, 'from-sealed', 'data')
+  const locked = await run(['backup', 'restore', place, '--into', into])
+  expect([locked.exitCode, locked.stderr]).toEqual([2, expect.stringContaining('add --identity FILE')])
+  expect((await run(['backup', 'restore', place, '--into', into, '--identity', identity])).exitCode).toBe(0)
+  expect(existsSync(join(into, 'svc.db'))).toBe(true)
+
+  const sealed = join(place, 'backup.tar.age')
+  const bytes = readFileSync(sealed)
+  bytes[bytes.length - 20]! ^= 1
+  writeFileSync(sealed, bytes)
+  expect((await run(['backup', 'verify', place, '--identity', identity])).exitCode).toBe(9)
+})
+
+test('what is no recipient or no identity is refused, and no secret is repeated', async () => {
+  const [recipients, identity] = await ageKeys()
+  const secret = readFileSync(identity, 'utf8').split('\n')[1]!
+  const broken = join(folder, 'broken.key')
+  writeFileSync(broken, `${secret.slice(0, -1)}Q\n`)
+  const lines = [
+    ...[identity, secret, recipients.replace('.txt', '.none'), 'age1qqqq'].map((to) => ['create', '--encrypt-to', to]),
+    ...[recipients, broken].map((file) => ['verify', folder, '--identity', file]),
+  ]
+  for (const line of lines) {
+    const { exitCode, stdout, stderr } = await run(['backup', ...line])
+    expect([exitCode, stdout]).toEqual([2, ''])
+    expect(stderr).not.toContain(secret.slice(20, -1))
+  }
+})
+
+test.if(Bun.which('age') !== null)('another implementation of age opens it, too', async () => {
+  const [recipients, identity] = await ageKeys()
+  const path = await make('--out', join(folder, 'for-age'), '--encrypt-to', recipients)
+  const open = `age --decrypt --identity "${identity}" "${path}/backup.tar.age" | tar --extract --directory "${folder}" svc.db`
+  expect(Bun.spawnSync(['sh', '-c', open]).exitCode).toBe(0)
+  expect(readFileSync(join(folder, 'svc.db')).subarray(0, 15).toString()).toBe('SQLite format 3')
+})
+
+test('what a killed backup left is swept, and a backup without its list says so', async () => {
+  const { dataDir } = world.config
+  const left = [join(dataDir, 'outgoing', 'x.partial'), join(dataDir, 'backups', 'y.partial')]
+  for (const path of left) mkdirSync(path, { recursive: true })
+  const whole = await make()
+  await sweepUnfinished(dataDir)
+  expect([...left, whole].map((path) => existsSync(path))).toEqual([false, false, true])
+  rmSync(join(whole, 'files.sha256'))
+  const { exitCode, stdout } = await run(['backup', 'verify', whole])
+  expect([exitCode, stdout]).toEqual([9, expect.stringContaining('files.sha256 is not there')])
 })
