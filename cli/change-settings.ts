@@ -1,3 +1,4 @@
+import { usageFailure } from './failure'
 import { overridesOf } from './overrides'
 import type { Shell } from './shell'
 import { fromHere } from './transport'
@@ -6,11 +7,15 @@ import { fromHere } from './transport'
  * Writes settings to the configuration file, and takes out those that are undefined. The file as it would be is checked
  * before. @returns its path, or null with `--dry-run`
  */
-export async function changeSettings(shell: Shell, changes: Record<string, unknown>): Promise<string | null> {
+export async function changeSettings(
+  shell: Shell,
+  changes: Record<string, unknown>,
+  ofUser = false,
+): Promise<string | null> {
   const { resolveSettings } = await import('../src/kernel/config')
   const { RETIRED, SETTINGS } = await import('../src/app/config')
   const { assertRewritable, readConfigFile, writeConfigFile } = await import('../src/kernel/config-file')
-  const path = await configFileOf(shell)
+  const path = await configFileOf(shell, ofUser)
   const before = readConfigFile(path)
   const all = Object.entries({ ...before.config, ...changes }).filter(([, value]) => value !== undefined)
   const after = Object.fromEntries(all)
@@ -27,9 +32,14 @@ export async function changeSettings(shell: Shell, changes: Record<string, unkno
   return path
 }
 
-/** Where the configuration file is, or would be made. */
-export async function configFileOf(shell: Shell): Promise<string> {
-  const { configPath } = await import('../src/app/config')
+/** Where the configuration file is, or would be made; that of the user for all servers, when asked. */
+export async function configFileOf(shell: Shell, ofUser = false): Promise<string> {
+  const { configPath, userConfigPath } = await import('../src/app/config')
+  if (ofUser) {
+    const path = userConfigPath(shell.env)
+    if (path) return path
+    throw usageFailure('There is no home folder to keep settings in.', 'set XDG_CONFIG_HOME or HOME')
+  }
   const { configFile } = overridesOf(shell)
   return configPath(configFile && fromHere(shell.cwd, configFile))
 }

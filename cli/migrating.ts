@@ -16,10 +16,10 @@ async function alone<T>(dataDir: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Brings a database to the schema of this release, while no server uses its data folder. @throws ConfigError */
-export async function bringUp(location: DatabaseLocation, dataDir: string): Promise<void> {
+/** Brings a database to the schema of this release, or its first `to` migrations, while no server uses its data folder. @throws ConfigError */
+export async function bringUp(location: DatabaseLocation, dataDir: string, to?: number): Promise<void> {
   const { migrate } = await import('../src/kernel/store')
-  await alone(dataDir, () => migrate(location))
+  await alone(dataDir, () => migrate(location, to))
 }
 
 /** Copies a SQLite file that has data, so that a migration can be taken back. @returns the copy, if one was made */

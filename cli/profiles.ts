@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { userFolder } from '../src/kernel/user-folder'
 import type { Command } from './command'
 import { notFoundFailure, usageFailure } from './failure'
 import type { Environment, Globals } from './globals'
@@ -17,7 +18,7 @@ const NAME = /^[a-z0-9][a-z0-9-]{0,31}$/
 
 /** The user's profiles, in one file that only they can read. */
 export function createProfiles(env: Environment) {
-  const folder = folderOf(env)
+  const folder = userFolder(env)
   const file = folder && join(folder, 'config.json')
   const keyFileOf = (name: string): string => join(folder!, 'keys', name)
 
@@ -72,9 +73,6 @@ export function createProfiles(env: Environment) {
     },
   }
 }
-
-const folderOf = ({ XDG_CONFIG_HOME, HOME }: Environment): string | null =>
-  XDG_CONFIG_HOME ? join(XDG_CONFIG_HOME, 'svc-admin') : HOME ? join(HOME, '.config', 'svc-admin') : null
 
 /** Replaces the file atomically, readable by its owner only. */
 function writePrivately(path: string, text: string): void {

@@ -31,6 +31,8 @@ export type Start = {
   screen: Screen
   /** Seconds between repaints of what changed. */
   rate: number
+  /** A command line whose answer is shown first. */
+  first?: readonly string[]
   clock: Clock
 }
 
@@ -41,7 +43,7 @@ const REST_MS = 400
 const MAX_FPS = 10
 
 /** Runs the dashboard in this terminal until it is left; returns the profile to go on with, null for none. @public Loaded by the command `dashboard` only. */
-export async function startDashboard({ host, clock, ...start }: Start): Promise<string | null> {
+export async function startDashboard({ host, clock, first, ...start }: Start): Promise<string | null> {
   const { stdout } = process
   const size = { columns: stdout.columns ?? 80, rows: stdout.rows ?? 24 }
   const model: Model = startModel({ ...start, ...size, now: clock.now() })
@@ -59,6 +61,7 @@ export async function startDashboard({ host, clock, ...start }: Start): Promise<
   })
   const supplied = connection.run()
   const ticking = tick()
+  if (first) perform({ type: 'run', argv: first, as: 'shown', write: false })
   try {
     await (start.options.screenReader ? speak(store, over) : shown())
   } finally {

@@ -27,6 +27,8 @@ const columns = [
 /** A server may have been started by another shell, with other variables. */
 const WHOSE = 'As this shell has them; a running server keeps the settings that it was started with.'
 
+const user = flag('the settings of this user for every server, below those of svc.server.json')
+
 const WHICH = 'publicUrl, SVC_PUBLIC_URL, …'
 
 const common = { apis: ['host'], offline: true, impact: 'read', danger: 'none', exits: [], columns } as const
@@ -36,7 +38,7 @@ const listConfig = defineCommand({
   path: 'config list',
   summary: 'List every setting with its value and where it came from',
   about:
-    'A flag wins over the environment, the environment over svc.server.json, and that over the default. Secrets are never printed, only whether they are set.',
+    'A flag wins over the environment, the environment over svc.server.json, that over the file of --user, and that over the default. Secrets are never printed, only whether they are set.',
   examples: ['config list', 'config list --changed -o wide', 'config list --json'],
   flags: { changed: flag('only what differs from the default') },
   async run(shell, { changed }) {
@@ -79,10 +81,11 @@ const pathConfig = defineCommand({
   path: 'config path',
   summary: 'Print where the configuration file is, or would be made',
   about: '--config and SVC_CONFIG name it, otherwise it is svc.server.json in the current folder.',
-  examples: ['config path', 'config path --json'],
+  examples: ['config path', 'config path --user --json'],
+  flags: { user },
   columns: [column('path', 'FILE'), column('exists', 'THERE', { kind: 'flag' })],
-  async run(shell) {
-    const path = await configFileOf(shell)
+  async run(shell, { user: ofUser }) {
+    const path = await configFileOf(shell, ofUser)
     if (formatOf(shell.globals) === 'table') return shell.io.out(clean(path))
     shell.print.item({ path, exists: existsSync(path) }, pathConfig.columns!)
   },
@@ -118,8 +121,8 @@ const setConfig = defineCommand({
     'Makes the file where there is none. VALUE is a word, a number, true, false or JSON. A secret is read from --from-file or stdin. A server takes it at its next start.',
   examples: ['config set publicUrl https://svc.example', 'config set redisUrl --from-file redis.txt'],
   args: { name: argument(WHICH), value: optional('the new value') },
-  flags: { fromFile: text('FILE', 'the file that holds the value; - reads stdin') },
-  async run(shell, { name, value, fromFile }) {
+  flags: { fromFile: text('FILE', 'the file that holds the value; - reads stdin'), user },
+  async run(shell, { name, value, fromFile, user: ofUser }) {
     const { name: wanted, secret, schema } = await declared(name)
     if (secret && value !== undefined)
       throw usageFailure(`${wanted} is a secret. Leave the value out.`, `config set ${wanted} --from-file FILE`)
@@ -127,7 +130,7 @@ const setConfig = defineCommand({
     const instead = `config set ${wanted} --from-file FILE`
     const word = value ?? (await readSecretInput(shell, { label: `value of ${wanted}`, fromFile, instead }))
     const { readWord } = await import('../../src/kernel/config')
-    await rewrite(shell, wanted, readWord(schema, word))
+    await rewrite(shell, wanted, readWord(schema, word), ofUser)
   },
 })
 
@@ -138,16 +141,18 @@ const unsetConfig = defineCommand({
   about: 'The default applies again, unless the environment sets it. A server takes it at its next start.',
   examples: ['config unset publicUrl', 'config unset SVC_PORT --dry-run'],
   args: { name: argument(WHICH) },
-  run: async (shell, { name }) => rewrite(shell, (await declared(name)).name, undefined),
+  flags: { user },
+  run: async (shell, { name, user: ofUser }) => rewrite(shell, (await declared(name)).name, undefined, ofUser),
 })
 
 /** Writes a setting, or takes it out where `value` is undefined. */
-async function rewrite(shell: Shell, name: string, value: unknown): Promise<void> {
-  const path = await changeSettings(shell, { [name]: value })
+async function rewrite(shell: Shell, name: string, value: unknown, ofUser: boolean): Promise<void> {
+  const path = await changeSettings(shell, { [name]: value }, ofUser)
   if (path === null) return
   const { origin, env, ...rest } = await settingNamed(shell, name)
   shell.print.item({ ...rest, origin, env }, columns)
-  shell.note(origin === 'environment' ? `${env} is set here, and wins over ${path}.` : `Written to ${path}. ${WHOSE}`)
+  const above = origin === 'environment' ? env : ofUser && origin === 'file' ? await configFileOf(shell) : null
+  shell.note(above ? `${above} has it too, and wins over ${path}.` : `Written to ${path}. ${WHOSE}`)
 }
 
 async function problemsOf(shell: Shell, production: boolean): Promise<string[]> {

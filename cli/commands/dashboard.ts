@@ -53,38 +53,57 @@ export const dashboard = defineCommand({
     bell: flag('ring when a visitor asks for a person'),
     noMotion: flag('no clock that runs; the screen changes only when something happens'),
   },
-  async run(shell, { screen = 'overview', readOnly, write, screenReader, bell, noMotion, refresh = 1_000 }) {
-    const { io, globals, env } = shell
+  async run(shell, { readOnly, write, refresh = 1_000, ...rest }) {
     if (readOnly && write) throw usageFailure('--read-only and --write exclude each other.')
     if (refresh < 1_000 || refresh > 10_000) throw usageFailure('--refresh takes 1s to 10s.')
-    if (!screenReader && !(io.outIsTty && process.stdin.isTTY)) {
-      throw usageFailure('The dashboard needs a terminal.', 'svc-admin status --watch')
-    }
-    const keymap = await keymapOf(env)
-    const connection = await shell.connect()
-    // A first answer before the screen is taken: what is wrong with key or address is said as by every command.
-    await readFrom(connection, 'status')
-    const { startDashboard } = await load()
-    const next = await startDashboard({
-      host: hostOver(shell, connection),
-      where: whereOf(shell, connection),
-      options: {
-        color: usesColor(globals, io.outIsTty, env),
-        ascii: globals.ascii === true,
-        motion: !noMotion,
-        bell: bell === true,
-        screenReader: screenReader === true,
-      },
-      commands: await paletteOf(),
-      keymap,
-      canWrite: readOnly ? false : write === true || globals.inProfile?.production !== true,
-      screen,
-      rate: Math.round(refresh / 1_000),
-      clock: shell.clock,
-    })
-    if (next !== null) await goOnWith(shell, next)
+    const canWrite = readOnly ? false : write === true || shell.globals.inProfile?.production !== true
+    await showDashboard(shell, { ...rest, canWrite, rate: Math.round(refresh / 1_000) })
   },
 })
+
+type Show = {
+  screen?: Screen | undefined
+  canWrite: boolean
+  rate?: number
+  /** A command line whose answer is shown first. */
+  first?: readonly string[]
+  bell?: boolean
+  noMotion?: boolean
+  screenReader?: boolean
+}
+
+/** Takes the terminal until the dashboard is left. @throws CommandFailed 2 without a terminal, 4 and 7 as any command */
+export async function showDashboard(shell: Shell, { screen = 'overview', rate = 1, ...rest }: Show): Promise<void> {
+  const { io, globals, env } = shell
+  const { first, canWrite, bell, noMotion, screenReader } = rest
+  if (!screenReader && !(io.outIsTty && process.stdin.isTTY)) {
+    throw usageFailure('The dashboard needs a terminal.', 'svc-admin status --watch')
+  }
+  const keymap = await keymapOf(env)
+  const connection = await shell.connect()
+  // A first answer before the screen is taken: what is wrong with key or address is said as by every command.
+  await readFrom(connection, 'status')
+  const { startDashboard } = await load()
+  const next = await startDashboard({
+    host: hostOver(shell, connection),
+    where: whereOf(shell, connection),
+    options: {
+      color: usesColor(globals, io.outIsTty, env),
+      ascii: globals.ascii === true,
+      motion: !noMotion,
+      bell: bell === true,
+      screenReader: screenReader === true,
+    },
+    commands: await paletteOf(),
+    keymap,
+    canWrite,
+    screen,
+    rate,
+    clock: shell.clock,
+    ...(first ? { first } : {}),
+  })
+  if (next !== null) await goOnWith(shell, next)
+}
 
 /** The keys of this user: `tui.keys` in the file of the profiles. @throws CommandFailed 2 */
 async function keymapOf(env: Environment): Promise<Keymap> {

@@ -3,12 +3,12 @@ import { basename, join } from 'node:path'
 import type { DatabaseLocation } from '../../src/kernel/store'
 import { defineCommand } from '../command'
 import { EXIT } from '../exit'
-import { CheckFailed, CommandFailed, notFoundFailure } from '../failure'
+import { CheckFailed, CommandFailed, notFoundFailure, usageFailure } from '../failure'
 import { bringUp, copyBefore, newestCopy, putBack } from '../migrating'
 import { column } from '../output/columns'
 import { overridesOf } from '../overrides'
 import type { Shell } from '../shell'
-import { flag } from '../words'
+import { flag, whole } from '../words'
 
 const columns = [
   column('dialect', 'DATABASE'),
@@ -57,27 +57,44 @@ const migrateUp = defineCommand({
   summary: 'Bring the database to the schema of this release',
   about:
     'The server does this at its start, unless --migrate says otherwise. No server may run meanwhile: the data folder is locked first. A SQLite database with data is copied before, so that migrate down can put it back.',
-  examples: ['migrate up', 'migrate up --dry-run --exit-code'],
+  examples: ['migrate up', 'migrate up --dry-run --exit-code', 'migrate up --to 3'],
   impact: 'write',
-  exits: [1, 7, 10],
-  flags: { noBackup: flag('make no copy first') },
-  async run(shell, { noBackup }) {
+  exits: [1, 5, 7, 10],
+  flags: {
+    noBackup: flag('make no copy first'),
+    to: whole('N', 'how many migrations it shall have had, all by default', { min: 1, max: 10_000 }),
+  },
+  async run(shell, { noBackup, to }) {
     const { location, state, dataDir } = await look(shell)
     const { claimDatabase } = await import('../../src/app/open')
-    if (!state.pending.length) {
+    if (to !== undefined) assertAhead(to, state)
+    const wanted = state.pending.slice(0, (to ?? state.known) - state.applied)
+    if (!wanted.length) {
       shell.print.item(state, columns)
-      shell.note('The database is at this release.')
+      shell.note(to === undefined ? 'The database is at this release.' : 'The database has had them already.')
       return
     }
-    if (shell.planned(`apply ${state.pending.join(', ')}`)) return
+    if (shell.planned(`apply ${wanted.join(', ')}`)) return
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     claimDatabase(location)
     const copy = state.applied && !noBackup ? await copyBefore(location, dataDir, shell.clock.now()) : null
-    await bringUp(location, dataDir)
+    await bringUp(location, dataDir, to)
     shell.print.item((await look(shell)).state, columns)
     if (copy) shell.note(`The database as it was is at ${copy} (undo: svc-admin migrate down)`)
   },
 })
+
+/** @throws CommandFailed 2 for more than this release has, 5 for fewer than were applied */
+function assertAhead(to: number, { applied, known }: State): void {
+  if (to > known) throw usageFailure(`--to is ${to}; this release has ${known} migrations.`, 'svc-admin migrate status')
+  if (to >= applied) return
+  throw new CommandFailed({
+    exitCode: EXIT.conflict,
+    code: 'conflict',
+    message: `The database has had ${applied} migrations, and migrate up takes none back.`,
+    fix: 'svc-admin migrate down',
+  })
+}
 
 const restored = [column('restored', 'RESTORED'), column('kept', 'WHAT WAS THERE')]
 

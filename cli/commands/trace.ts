@@ -2,13 +2,14 @@ import { iso } from '../../src/kernel/clock'
 import { clean } from '../../src/kernel/text'
 import type { RequestTrace } from '../../src/operators/schema'
 import { defineCommand } from '../command'
-import { expectData } from '../failure'
+import type { Connection } from '../connection'
+import { expectData, unreachable } from '../failure'
 import { formatOf } from '../globals'
 import { column } from '../output/columns'
 import { safeJson } from '../output/json'
 import { record } from '../output/table'
 import type { Shell } from '../shell'
-import { argument, duration, optional } from '../words'
+import { argument, duration, flag, optional } from '../words'
 
 const columns = [
   column('id', 'REQUEST'),
@@ -36,9 +37,13 @@ export const trace = defineCommand({
     request: argument('the id that every answer and error names, req_…'),
     owner: optional('whose request it was, where no process remembers it: org or user'),
   },
-  flags: { since: duration('24h', 'how far back to look on the record') },
-  async run(shell, { request, owner = shell.globals.org, since }) {
+  flags: {
+    since: duration('24h', 'how far back to look on the record'),
+    open: flag('show it in the dashboard, above the requests around it'),
+  },
+  async run(shell, { request, owner = shell.globals.org, since, open }) {
     const connection = await shell.connect()
+    if (open) return await openIn(shell, connection, ['trace', request, ...(owner ? [owner] : [])])
     const query = {
       ...(owner === undefined ? {} : { owner }),
       ...(since === undefined ? {} : { since: iso(shell.clock.now() - since) }),
@@ -53,6 +58,12 @@ export const trace = defineCommand({
     else shell.print.item(found, columns)
   },
 })
+
+async function openIn(shell: Shell, { transport }: Connection, first: readonly string[]): Promise<void> {
+  if (transport.kind === 'local') throw unreachable('trace --open needs a running server.', 'svc-admin serve')
+  const { showDashboard } = await import('./dashboard')
+  await showDashboard(shell, { screen: 'logs', canWrite: shell.globals.inProfile?.production !== true, first })
+}
 
 /** A drawing and no table: what began when, under each other, with what came of it beside it. */
 function draw({ io, paint }: Shell, { id, owner, request, steps, ledger, audit }: RequestTrace): void {

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { audioSettings } from '../audio/config'
 import { authSettings } from '../auth/config'
 import { billingSettings } from '../billing/config'
@@ -18,6 +18,7 @@ import { ConfigError, type Origin, resolveSettings, setting, type Values } from 
 import { FAILPOINT_PATTERN } from '../kernel/failpoint'
 import { LOG_LEVELS } from '../kernel/log'
 import { oneOf, t } from '../kernel/schema'
+import { userFolder } from '../kernel/user-folder'
 import { keySettings } from '../keys/config'
 import { mailSettings } from '../mail/config'
 import { mediaSettings } from '../media/config'
@@ -185,19 +186,38 @@ export type Config = Values<typeof SETTINGS> & {
   readonly file: string | null
 }
 
-export type ConfigOverrides = Partial<Values<typeof SETTINGS>> & { production?: boolean; configFile?: string }
+export type ConfigOverrides = Partial<Values<typeof SETTINGS>> & {
+  production?: boolean
+  configFile?: string
+  /** Whose user settings count; those of this process unless said. */
+  userEnv?: Record<string, string | undefined>
+}
 
 /** Where the configuration file is, or would be. */
 export const configPath = (given?: string): string => resolve(given ?? (Bun.env.SVC_CONFIG || 'svc.server.json'))
 
-/** Loads the configuration. Overrides (command-line flags) win over the environment, which wins over the file. */
+/** The settings of one user for every server that they start; null without a home. */
+export function userConfigPath(env: Record<string, string | undefined>): string | null {
+  const folder = userFolder(env)
+  return folder && join(folder, 'svc.server.json')
+}
+
+/**
+ * Loads the configuration. Overrides (command-line flags) win over the environment, that over the file, and that over
+ * the user's own file.
+ */
 export function loadConfig(overrides: ConfigOverrides = {}): Config {
-  const { production, configFile, ...flags } = overrides
+  const { production, configFile, userEnv = Bun.env, ...flags } = overrides
   const path = configPath(configFile)
   const found = existsSync(path)
   if (configFile && !found)
     throw new ConfigError([`There is no configuration file ${path}. svc-admin config set NAME VALUE makes it.`])
-  const { values, origins } = resolveSettings(SETTINGS, Bun.env, { ...(found ? readFile(path) : {}) }, RETIRED)
+  const user = userConfigPath(userEnv)
+  const below = user && existsSync(user) ? readFile(user) : {}
+  const own = found ? readFile(path) : {}
+  const { values, origins } = resolveSettings(SETTINGS, Bun.env, { ...below, ...own }, RETIRED)
+  for (const name of Object.keys(below) as (keyof typeof SETTINGS)[])
+    if (origins[name] === 'file' && !(name in own)) origins[name] = 'user file'
   const config: Config = {
     ...values,
     ...flags,

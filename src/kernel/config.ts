@@ -19,7 +19,7 @@ export type Retired = { name: string; env: string; about: string }
 
 export type Settings = Record<string, Setting>
 export type Values<S extends Settings> = { readonly [K in keyof S]: Static<S[K]['schema']> }
-export type Origin = 'environment' | 'file' | 'default'
+export type Origin = 'environment' | 'file' | 'user file' | 'default'
 export type Resolved<S extends Settings> = { values: Values<S>; origins: { [K in keyof S]: Origin } }
 
 export class ConfigError extends Error {

@@ -78,3 +78,22 @@ describe('config check and path', () => {
     expect(refused.stdout).toMatch(/SVC_PUBLIC_URL is missing[\s\S]*built-in engine answers/)
   })
 })
+
+test('what --user keeps is below the file and above the default', async () => {
+  const [home, file] = [fresh('home'), fresh('own.json')]
+  writeFileSync(file, '{"host": "0.0.0.0"}')
+  const on = (...line: string[]) => cli(['config', ...line], { env: { SVC_CONFIG: file, XDG_CONFIG_HOME: home } })
+  const path = join(home, 'svc-admin', 'svc.server.json')
+  expect((await on('path', '--user')).stdout).toBe(`${path}\n`)
+  expect((await on('set', 'port', '3700', '--user')).stderr).toContain(`Written to ${path}.`)
+  expect((await on('set', 'host', '127.0.0.2', '--user')).stderr).toContain(`${file} has it too, and wins over`)
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+  const shown = JSON.parse((await on('list', '--changed', '--json')).stdout)
+  expect(shown).toMatchObject([
+    { name: 'port', value: '3700', origin: 'user file' },
+    { name: 'host', value: '0.0.0.0', origin: 'file' },
+  ])
+  expect((await on('unset', 'port', '--user')).exitCode).toBe(0)
+  expect((await on('get', 'port')).stdout).toBe('3400\n')
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ host: '0.0.0.0' })
+})

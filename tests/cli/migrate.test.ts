@@ -1,11 +1,12 @@
 // SQLite only but for verify, which tests/kernel tries on both: copies are of SQLite files.
 import { Database } from 'bun:sqlite'
 import { afterAll, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openConnection } from '../../cli/open'
 import { systemClock } from '../../src/kernel/clock'
+import { migrate } from '../../src/kernel/store'
 import { cli } from '../support/io'
 
 const root = mkdtempSync(join(tmpdir(), 'svc-migrate-'))
@@ -47,4 +48,36 @@ test('down puts back the copy that was made before, and keeps what is there', as
   const now = new Database(join(data, 'svc.db'), { readonly: true })
   expect(now.query("SELECT name FROM sqlite_schema WHERE name = 'older'").all()).toHaveLength(1)
   now.close()
+})
+
+test('up --to applies the first ones and no more than there are, and takes none back', async () => {
+  const fresh = join(root, 'steps')
+  const on = (...line: string[]) => cli([...line, '--data-dir', fresh], { clock: systemClock, open: openConnection })
+  const tooMany = await on('migrate', 'up', '--to', '9999')
+  expect([tooMany.exitCode, tooMany.stderr]).toEqual([2, expect.stringContaining('--to is 9999; this release has')])
+  expect((await on('migrate', 'up', '--to', '1')).exitCode).toBe(0)
+  expect((await on('migrate', 'up', '--to', '1')).stderr).toContain('has had them already')
+})
+
+test('a database that stopped at one migration goes on from there', async () => {
+  const folders = join(root, 'migrations')
+  mkdirSync(join(folders, 'sqlite', 'meta'), { recursive: true })
+  const entries = ['a', 'b', 'c'].map((name, idx) => {
+    const tag = `000${idx}_${name}`
+    writeFileSync(join(folders, 'sqlite', `${tag}.sql`), `CREATE TABLE ${name} (id TEXT);`)
+    return { idx, version: '6', when: 1_000 + idx, tag, breakpoints: true }
+  })
+  const journal = { version: '7', dialect: 'sqlite', entries }
+  writeFileSync(join(folders, 'sqlite', 'meta', '_journal.json'), JSON.stringify(journal))
+  const location = { dialect: 'sqlite', path: join(root, 'steps.db') } as const
+  const tables = () => {
+    const database = new Database(location.path, { readonly: true })
+    const rows = database.query("SELECT name FROM sqlite_schema WHERE name IN ('a', 'b', 'c') ORDER BY name").all()
+    database.close()
+    return (rows as { name: string }[]).map(({ name }) => name).join('')
+  }
+  await migrate(location, 2, folders)
+  expect(tables()).toBe('ab')
+  await migrate(location, undefined, folders)
+  expect(tables()).toBe('abc')
 })

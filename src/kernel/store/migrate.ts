@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { drizzle as drizzlePostgres } from 'drizzle-orm/bun-sql'
 import { migrate as migratePostgres } from 'drizzle-orm/bun-sql/migrator'
@@ -22,6 +23,7 @@ export type Schema = {
 export type DatabaseLocation = { dialect: 'sqlite'; path: string } | { dialect: 'postgres'; url: string }
 
 const FOLDERS = join(import.meta.dir, '../../../drizzle')
+const JOURNAL = 'meta/_journal.json'
 /** Puts a failpoint at every statement: a crash there must leave the database consistent. */
 const logger = { logQuery: () => failpoint('migration_step') }
 /** Postgres advisory lock: nodes that start together migrate one after the other. */
@@ -71,9 +73,30 @@ export async function schemaOf(location: DatabaseLocation): Promise<Schema> {
   }
 }
 
-/** Applies the missing migrations of this build; does nothing when there are none. */
-export async function migrate(location: DatabaseLocation): Promise<void> {
-  const migrationsFolder = join(FOLDERS, location.dialect)
+/** Applies the missing migrations of this build, the first `to` of them; does nothing when there are none. */
+export async function migrate(location: DatabaseLocation, to?: number, folders = FOLDERS): Promise<void> {
+  const whole = join(folders, location.dialect)
+  if (to === undefined) return await migrateWith(location, whole)
+  const first = firstOf(whole, to)
+  try {
+    await migrateWith(location, first)
+  } finally {
+    rmSync(first, { recursive: true })
+  }
+}
+
+/** A folder with the first migrations of another, because drizzle applies all that a folder names. */
+function firstOf(folder: string, count: number): string {
+  const { entries, ...rest } = journalOf(folder)
+  const made = mkdtempSync(join(tmpdir(), 'svc-migrations-'))
+  mkdirSync(join(made, 'meta'))
+  const kept = entries.slice(0, count)
+  writeFileSync(join(made, JOURNAL), JSON.stringify({ ...rest, entries: kept }))
+  for (const { tag } of kept) copyFileSync(join(folder, `${tag}.sql`), join(made, `${tag}.sql`))
+  return made
+}
+
+async function migrateWith(location: DatabaseLocation, migrationsFolder: string): Promise<void> {
   if (location.dialect === 'sqlite') {
     const database = openFile(location.path)
     database.run('PRAGMA journal_mode = WAL')
@@ -103,11 +126,13 @@ const compared = (known: readonly string[], applied: readonly Applied[]): Schema
 
 /** The hash under which each migration of this build is recorded: the SHA-256 of its text. */
 function hashesOf(dialect: Dialect): string[] {
-  const { entries } = JSON.parse(readFileSync(join(FOLDERS, dialect, 'meta/_journal.json'), 'utf8')) as {
-    entries: { tag: string }[]
-  }
-  return entries.map(({ tag }) => sha256Hex(readFileSync(join(FOLDERS, dialect, `${tag}.sql`))))
+  return journalOf(join(FOLDERS, dialect)).entries.map(({ tag }) =>
+    sha256Hex(readFileSync(join(FOLDERS, dialect, `${tag}.sql`))),
+  )
 }
+
+const journalOf = (folder: string) =>
+  JSON.parse(readFileSync(join(folder, JOURNAL), 'utf8')) as { entries: { tag: string }[] }
 
 function rowsOf(read: () => unknown): Applied[] {
   try {

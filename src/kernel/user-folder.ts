@@ -1,0 +1,5 @@
+import { join } from 'node:path'
+
+/** Where svc-admin keeps what is one user's, on this machine; null without a home. */
+export const userFolder = ({ XDG_CONFIG_HOME, HOME }: Record<string, string | undefined>): string | null =>
+  XDG_CONFIG_HOME ? join(XDG_CONFIG_HOME, 'svc-admin') : HOME ? join(HOME, '.config', 'svc-admin') : null
