@@ -24,7 +24,7 @@ const createBackup = defineCommand({
   path: 'backup create',
   summary: 'Write a consistent copy of the database and the files while the server serves',
   about:
-    'Makes a folder with the copy, its SHA-256 and the version that made it. The files that svc made are in it, with a list that sha256sum -c reads; files in a bucket are left there. It has no secrets.json, on purpose: keep that file, which opens the stored secrets, somewhere else. Postgres is copied with pg_dump. With --encrypt-to all of it is one file that only the holder of an age identity can open, also without svc: age -d -i FILE backup.tar.age | tar x. A bucket is reached with SVC_FILES_S3_ENDPOINT, its region and its access key.',
+    'Makes a folder with the copy, its SHA-256 and the version that made it. The files that svc made are in it, with a list that sha256sum -c reads; files in a bucket are left there. It has no secrets.json, on purpose: keep that file, which opens the stored secrets, somewhere else. Postgres is copied with pg_dump. With --encrypt-to all of it is one file, which only the holder of an age identity can open. age and tar open it, too. A bucket is reached with SVC_FILES_S3_ENDPOINT, its region and its access key.',
   examples: [
     'backup create',
     'backup create --out /backups/monday --json',

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError, invalidInput } from '../kernel/errors'
 import { FOLDER, LIST, listedIn } from './backup-files'
-import type { Backup } from './schema'
+import type { Backup } from './schema-backup'
 
 /** Where buckets are and who may use them; one account for files and backups. */
 export type BucketSettings = {

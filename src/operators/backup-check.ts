@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { checker, type Static, t } from '../kernel/schema'
 import { FOLDER, LIST, listedIn, sha256Of } from './backup-files'
 import { restorePostgres } from './dump'
-import { Backup } from './schema'
+import { Backup } from './schema-backup'
 
 /** What a backup says of itself, and what is wrong with it: sentences, none when it is whole. */
 export type CheckedBackup = { ok: boolean; manifest: Manifest | null; problems: string[] }

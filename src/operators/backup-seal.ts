@@ -4,10 +4,10 @@ import { invalidInput } from '../kernel/errors'
 import type { WorkerReply } from '../kernel/worker-pool'
 import { sha256Of } from './backup-files'
 import type { SealTask } from './backup-seal.worker'
-import type { Backup } from './schema'
+import type { Backup } from './schema-backup'
 
 /** All of a backup in one file: `age --decrypt --identity FILE backup.tar.age | tar x` opens it without svc. */
-export const SEALED = 'backup.tar.age'
+const SEALED = 'backup.tar.age'
 
 /** Packs a folder into an encrypted file in constant memory. */
 export async function seal(folder: string, into: string, to: string[]): Promise<NonNullable<Backup['encrypted']>> {

@@ -10,7 +10,7 @@ import { type Bucket, isInBucket } from './backup-bucket'
 import { type Contents, copyFiles, sha256Of } from './backup-files'
 import { assertRecipients, seal } from './backup-seal'
 import { BACKUP } from './backups'
-import type { Backup, NewBackup } from './schema'
+import type { Backup, NewBackup } from './schema-backup'
 
 type Deps = {
   store: Store

@@ -6,7 +6,7 @@ import { type Clock, iso } from '../kernel/clock'
 import type { Store } from '../kernel/store'
 import { type Bucket, isInBucket } from './backup-bucket'
 import { type Manifest, manifestIn, readManifest } from './backup-check'
-import type { BackupList, BackupPruning, PrunedBackups } from './schema'
+import type { BackupList, BackupPruning, PrunedBackups } from './schema-backup'
 
 /** What a backup is about on the record, by which those that were made are found. */
 export const BACKUP = 'backup'

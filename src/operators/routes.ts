@@ -18,6 +18,7 @@ import { streamRoutes } from './routes-stream'
 import { submissionRoutes } from './routes-submissions'
 import { usageRoutes } from './routes-usage'
 import * as words from './schema'
+import * as backups from './schema-backup'
 import { RequestTrace, TraceQuery } from './schema-trace'
 import type { OperatorService } from './service'
 
@@ -204,13 +205,13 @@ const serverRoutes = (operators: OperatorService, edge: Edge) =>
       response: { 200: answer(RequestTrace), ...errors(400, 404) },
     })
     .get('/backups', (context) => operators.backups.list(toOperatorCall(context)), {
-      response: { 200: answer(words.BackupList) },
+      response: { 200: answer(backups.BackupList) },
     })
     .post('/backups/prune', (context) => operators.backups.prune(toOperatorCall(context), context.body), {
-      body: checked(words.BackupPruning),
-      response: { 200: answer(words.PrunedBackups), ...errors(400) },
+      body: checked(backups.BackupPruning),
+      response: { 200: answer(backups.PrunedBackups), ...errors(400) },
     })
     .post('/backups', (context) => operators.backup(toOperatorCall(context), context.body), {
-      body: checked(words.NewBackup),
-      response: { 200: answer(words.Backup), ...errors(400, 409) },
+      body: checked(backups.NewBackup),
+      response: { 200: answer(backups.Backup), ...errors(400, 409) },
     })

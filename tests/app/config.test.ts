@@ -2,7 +2,8 @@ import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { assertProductionReady, loadConfig, SETTINGS } from '../../src/app/config'
+import { loadConfig, SETTINGS } from '../../src/app/config'
+import { assertProductionReady } from '../../src/app/production'
 import { ConfigError } from '../../src/kernel/config'
 
 const root = mkdtempSync(join(tmpdir(), 'svc-config-'))
