@@ -165,7 +165,7 @@ test('what is no recipient or no identity is refused, and no secret is repeated'
   const [recipients, identity] = await ageKeys()
   const secret = readFileSync(identity, 'utf8').split('\n')[1]!
   const broken = join(folder, 'broken.key')
-  writeFileSync(broken, `${secret.slice(0, -1)}Q\n`)
+  writeFileSync(broken, `${secret.slice(0, -1)}${secret.endsWith('Q') ? 'P' : 'Q'}\n`)
   const lines = [
     ...[identity, secret, recipients.replace('.txt', '.none'), 'age1qqqq'].map((to) => ['create', '--encrypt-to', to]),
     ...[recipients, broken].map((file) => ['verify', folder, '--identity', file]),
