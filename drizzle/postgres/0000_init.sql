@@ -327,6 +327,15 @@ CREATE TABLE "idempotency_keys" (
 	CONSTRAINT "idempotency_keys_answer" CHECK (("idempotency_keys"."status" IS NULL) = ("idempotency_keys"."body" IS NULL))
 );
 --> statement-breakpoint
+CREATE TABLE "job_asks" (
+	"seq" bigserial PRIMARY KEY NOT NULL,
+	"kind" text NOT NULL,
+	"unique_key" text NOT NULL,
+	"owner" text,
+	"payload" jsonb,
+	"run_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "job_memory" (
 	"job_id" text NOT NULL,
 	"name" text NOT NULL,
@@ -413,16 +422,16 @@ CREATE TABLE "key_secrets" (
 	"ends_at" bigint
 );
 --> statement-breakpoint
-CREATE TABLE "database_secrets" (
-	"id" bigint PRIMARY KEY NOT NULL,
-	"fingerprint" text NOT NULL
-);
---> statement-breakpoint
 CREATE TABLE "sign_in_places" (
 	"account" text NOT NULL,
 	"network" text NOT NULL,
 	"last_at" bigint NOT NULL,
 	CONSTRAINT "sign_in_places_account_network_pk" PRIMARY KEY("account","network")
+);
+--> statement-breakpoint
+CREATE TABLE "database_secrets" (
+	"id" bigint PRIMARY KEY NOT NULL,
+	"fingerprint" text NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "nodes" (
@@ -533,6 +542,11 @@ CREATE TABLE "routing_preferences" (
 	"is_default" boolean NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "used_links" (
+	"once" text PRIMARY KEY NOT NULL,
+	"until" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "user_settings" (
 	"user_id" text PRIMARY KEY NOT NULL,
 	"default_mode" text NOT NULL,
@@ -540,11 +554,6 @@ CREATE TABLE "user_settings" (
 	"timezone" text NOT NULL,
 	"svc_branding" boolean NOT NULL,
 	"updated_at" bigint NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "used_links" (
-	"once" text PRIMARY KEY NOT NULL,
-	"until" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "skill_runs" (
@@ -675,14 +684,6 @@ CREATE TABLE "skill_calls" (
 	CONSTRAINT "skill_calls_skill_at_pk" PRIMARY KEY("skill","at")
 );
 --> statement-breakpoint
-CREATE TABLE "spend_days" (
-	"subject" text NOT NULL,
-	"day" text NOT NULL,
-	"spent" bigint NOT NULL,
-	"held" bigint NOT NULL,
-	CONSTRAINT "spend_days_subject_day_pk" PRIMARY KEY("subject","day")
-);
---> statement-breakpoint
 CREATE TABLE "grant_codes" (
 	"hash" text PRIMARY KEY NOT NULL,
 	"amount_cents" bigint NOT NULL,
@@ -691,6 +692,14 @@ CREATE TABLE "grant_codes" (
 	"expires_at" bigint NOT NULL,
 	"used_at" bigint,
 	"used_for" text
+);
+--> statement-breakpoint
+CREATE TABLE "spend_days" (
+	"subject" text NOT NULL,
+	"day" text NOT NULL,
+	"spent" bigint NOT NULL,
+	"held" bigint NOT NULL,
+	CONSTRAINT "spend_days_subject_day_pk" PRIMARY KEY("subject","day")
 );
 --> statement-breakpoint
 CREATE TABLE "usage_cursors" (
@@ -827,6 +836,13 @@ CREATE TABLE "widget_messages" (
 	"created_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "payment_customers" (
+	"owner" text NOT NULL,
+	"provider" text NOT NULL,
+	"customer" text NOT NULL,
+	CONSTRAINT "payment_customers_owner_provider_pk" PRIMARY KEY("owner","provider")
+);
+--> statement-breakpoint
 CREATE TABLE "widget_notes" (
 	"id" text PRIMARY KEY NOT NULL,
 	"session_id" text NOT NULL,
@@ -835,13 +851,6 @@ CREATE TABLE "widget_notes" (
 	"author_name" text NOT NULL,
 	"content" text NOT NULL,
 	"created_at" bigint NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "payment_customers" (
-	"owner" text NOT NULL,
-	"provider" text NOT NULL,
-	"customer" text NOT NULL,
-	CONSTRAINT "payment_customers_owner_provider_pk" PRIMARY KEY("owner","provider")
 );
 --> statement-breakpoint
 CREATE TABLE "widget_sessions" (

@@ -364,6 +364,15 @@ CREATE TABLE `idempotency_keys` (
 );
 --> statement-breakpoint
 CREATE INDEX `idempotency_keys_by_end` ON `idempotency_keys` (`expires_at`);--> statement-breakpoint
+CREATE TABLE `job_asks` (
+	`seq` integer PRIMARY KEY NOT NULL,
+	`kind` text NOT NULL,
+	`unique_key` text NOT NULL,
+	`owner` text,
+	`payload` text,
+	`run_at` integer NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `job_memory` (
 	`job_id` text NOT NULL,
 	`name` text NOT NULL,
@@ -468,11 +477,6 @@ CREATE TABLE `key_secrets` (
 );
 --> statement-breakpoint
 CREATE INDEX `key_secrets_by_key` ON `key_secrets` (`key_id`);--> statement-breakpoint
-CREATE TABLE `database_secrets` (
-	`id` integer PRIMARY KEY NOT NULL,
-	`fingerprint` text NOT NULL
-);
---> statement-breakpoint
 CREATE TABLE `sign_in_places` (
 	`account` text NOT NULL,
 	`network` text NOT NULL,
@@ -481,6 +485,11 @@ CREATE TABLE `sign_in_places` (
 );
 --> statement-breakpoint
 CREATE INDEX `sign_in_places_by_age` ON `sign_in_places` (`last_at`);--> statement-breakpoint
+CREATE TABLE `database_secrets` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`fingerprint` text NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `nodes` (
 	`id` text PRIMARY KEY NOT NULL,
 	`home` text,
@@ -607,6 +616,12 @@ CREATE TABLE `routing_preferences` (
 CREATE INDEX `routing_preferences_by_owner` ON `routing_preferences` (`owner`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `routing_preferences_by_age` ON `routing_preferences` (`created_at`,`id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `routing_preferences_default` ON `routing_preferences` (`owner`) WHERE "routing_preferences"."is_default";--> statement-breakpoint
+CREATE TABLE `used_links` (
+	`once` text PRIMARY KEY NOT NULL,
+	`until` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `used_links_by_end` ON `used_links` (`until`);--> statement-breakpoint
 CREATE TABLE `user_settings` (
 	`user_id` text PRIMARY KEY NOT NULL,
 	`default_mode` text NOT NULL,
@@ -616,12 +631,6 @@ CREATE TABLE `user_settings` (
 	`updated_at` integer NOT NULL
 );
 --> statement-breakpoint
-CREATE TABLE `used_links` (
-	`once` text PRIMARY KEY NOT NULL,
-	`until` integer NOT NULL
-);
---> statement-breakpoint
-CREATE INDEX `used_links_by_end` ON `used_links` (`until`);--> statement-breakpoint
 CREATE TABLE `skill_runs` (
 	`id` text PRIMARY KEY NOT NULL,
 	`owner` text NOT NULL,
@@ -783,14 +792,6 @@ CREATE TABLE `skill_calls` (
 	PRIMARY KEY(`skill`, `at`)
 );
 --> statement-breakpoint
-CREATE TABLE `spend_days` (
-	`subject` text NOT NULL,
-	`day` text NOT NULL,
-	`spent` integer NOT NULL,
-	`held` integer NOT NULL,
-	PRIMARY KEY(`subject`, `day`)
-) WITHOUT ROWID;
---> statement-breakpoint
 CREATE TABLE `grant_codes` (
 	`hash` text PRIMARY KEY NOT NULL,
 	`amount_cents` integer NOT NULL,
@@ -800,6 +801,14 @@ CREATE TABLE `grant_codes` (
 	`used_at` integer,
 	`used_for` text
 );
+--> statement-breakpoint
+CREATE TABLE `spend_days` (
+	`subject` text NOT NULL,
+	`day` text NOT NULL,
+	`spent` integer NOT NULL,
+	`held` integer NOT NULL,
+	PRIMARY KEY(`subject`, `day`)
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `usage_cursors` (
 	`name` text PRIMARY KEY NOT NULL,
@@ -945,6 +954,13 @@ CREATE TABLE `widget_messages` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `widget_messages_by_session` ON `widget_messages` (`session_id`,`seq`);--> statement-breakpoint
 CREATE INDEX `widget_messages_by_address` ON `widget_messages` (`config_id`,`ip_hash`,`created_at`);--> statement-breakpoint
+CREATE TABLE `payment_customers` (
+	`owner` text NOT NULL,
+	`provider` text NOT NULL,
+	`customer` text NOT NULL,
+	PRIMARY KEY(`owner`, `provider`)
+);
+--> statement-breakpoint
 CREATE TABLE `widget_notes` (
 	`id` text PRIMARY KEY NOT NULL,
 	`session_id` text NOT NULL,
@@ -957,13 +973,6 @@ CREATE TABLE `widget_notes` (
 --> statement-breakpoint
 CREATE INDEX `widget_notes_by_session` ON `widget_notes` (`session_id`,`created_at`);--> statement-breakpoint
 CREATE INDEX `widget_notes_by_widget` ON `widget_notes` (`config_id`);--> statement-breakpoint
-CREATE TABLE `payment_customers` (
-	`owner` text NOT NULL,
-	`provider` text NOT NULL,
-	`customer` text NOT NULL,
-	PRIMARY KEY(`owner`, `provider`)
-);
---> statement-breakpoint
 CREATE TABLE `widget_sessions` (
 	`id` text PRIMARY KEY NOT NULL,
 	`config_id` text NOT NULL,

@@ -2,7 +2,7 @@ import { and, eq, inArray, isNotNull, lte, ne, notInArray, or, sql } from 'drizz
 import { counted, insertAll, query, type Reader, type Tx, unlocked } from '../kernel/store'
 import type { JobId } from './schema'
 import { claimed, inserted, lined, OUT_OF_LINE, removed, removedHeld, turns } from './statements'
-import { type JobRow, jobs } from './table'
+import { type JobRow, jobAsks, jobs } from './table'
 
 /** What identifies one run of a job. */
 export type Claim = Pick<JobRow, 'id' | 'fence'>
@@ -45,11 +45,14 @@ const soonest = query()((db) => {
     .from(t)
     .where(isNotNull(t.lease_until))
   const first = db.select({ id: t.id }).from(t).where(isNotNull(t.turn)).limit(1)
+  const a = db.of(jobAsks)
+  const ask = db.select({ seq: a.seq }).from(a).limit(1)
   return db
     .select({
       runAt: sql<number | null>`${waiting}`.as('run_at'),
       leaseUntil: sql<number | null>`${leased}`.as('lease_until'),
       inLine: sql<number>`case when exists ${first} then 1 else 0 end`.as('in_line'),
+      asked: sql<number>`case when exists ${ask} then 1 else 0 end`.as('asked'),
     })
     .from(sql`(select 1) as one`)
 })
@@ -65,8 +68,8 @@ export const jobRepository = {
   insertAll: (tx: Tx, rows: readonly JobRow[]): Promise<void> => insertAll(tx, tx.of(jobs), rows, inserted),
 
   /**
-   * Has the open job of this key run at `at` or before, and once more if it runs now. False when there is none. The row
-   * stays locked until the commit, so a run that ends meanwhile sees what this unit writes.
+   * Has the open job of this key run at `at` or before, and once more if it runs now. False when there is none. A run
+   * that ends meanwhile waits for this unit, and sees it.
    */
   hasten: async (tx: Tx, kind: string, key: string, at: number): Promise<boolean> =>
     (await hastened(tx, { kind, key, at })) === 1,
@@ -94,11 +97,13 @@ export const jobRepository = {
 
   nextTurn: async (tx: Tx, place: Place): Promise<number> => (await jobRepository.nextTurns(tx, [place]))[0]!,
 
-  /** When the next waiting job is due, when the next lease ends (null for none), and whether a job is in line. */
-  async soonest(db: Reader): Promise<{ runAt: number | null; leaseUntil: number | null; inLine: boolean }> {
+  /** When the next waiting job is due, when the next lease ends (null for none), whether a job is in line or asked for. */
+  async soonest(db: Reader) {
     const [found] = await soonest(db, {})
     const ms = (value: number | null) => (value === null ? null : Number(value))
-    return { runAt: ms(found!.runAt), leaseUntil: ms(found!.leaseUntil), inLine: Number(found!.inLine) === 1 }
+    const { runAt, leaseUntil, inLine, asked } = found!
+    const is = (value: number) => Number(value) === 1
+    return { runAt: ms(runAt), leaseUntil: ms(leaseUntil), inLine: is(inLine), asked: is(asked) }
   },
 
   /** Waiting jobs that are due, the longest overdue first. */

@@ -3,6 +3,7 @@ import type { Clock } from '../kernel/clock'
 import type { KeyId } from '../kernel/ids'
 import type { Loop } from '../kernel/loop'
 import type { Store, Tx } from '../kernel/store'
+import { type Ask, askRepository as asks } from './asks'
 import { countEnded, type Ended, removeEnded } from './ended'
 import { type JobKind, KEPT_MS, RECURRING, recurring, type Stored } from './kind'
 import { jobMemoryRepository as memory } from './memory'
@@ -41,18 +42,21 @@ export type NewJob<Payload extends Stored> = {
   runAt?: number
 }
 
+type Wanted<Payload extends Stored> = Pick<NewJob<Payload>, 'owner' | 'payload' | 'runAt'> & { uniqueKey: string }
+
 type Named = Pick<JobKind, 'name' | 'shown'>
 
 export type Jobs = ReturnType<typeof createJobs>
 
 const TIDY_EVERY_MS = 600_000
 const TIDY_BATCH = 500
+const ASKS_BATCH = 500
 
 /** The queue of this server: kinds of work are registered, jobs are put in line, workers run them. */
 export function createJobs(deps: JobsDeps) {
   const { store, clock } = deps
   const kinds = new Map<string, JobKind>()
-  const worker = createWorker(deps, kinds, addRecurring)
+  const worker = createWorker(deps, kinds, { addRecurring, heed })
   const timeOut = createQueueTimeout({ store, clock, fail: worker.fail })
   register(recurring('jobs.tidy', TIDY_EVERY_MS, tidy))
   register(recurring('jobs.queue-timeout', SERVING_STEP_MS, timeOut))
@@ -143,15 +147,28 @@ export function createJobs(deps: JobsDeps) {
   async function ensure<Payload extends Stored>(
     tx: Tx,
     kind: Pick<JobKind, 'name'>,
-    job: NewJob<Payload> & { uniqueKey: string },
+    { owner, payload, uniqueKey, runAt = clock.now() }: Wanted<Payload>,
   ): Promise<void> {
-    const at = job.runAt ?? clock.now()
-    for (;;) {
-      if (await rows.hasten(tx, kind.name, job.uniqueKey, at)) break
-      // Null: another process has added one since.
-      if (await enqueue(tx, kind, job)) return
-    }
+    const ask: Ask = { kind: kind.name, unique_key: uniqueKey, owner, payload, run_at: runAt }
+    // SQLite has one writer at a time. On Postgres nobody who asks may hold the job's row until the commit: where many
+    // ask, it would never be free for a worker.
+    await (tx.dialect === 'sqlite' ? heedOne(tx, ask) : asks.insert(tx, ask))
     tx.afterCommit(worker.wake)
+  }
+
+  /** Heeds asks that are committed, so a job that begins from now on sees what they were about. Returns how many. */
+  async function heed(tx: Tx): Promise<number> {
+    const some = await asks.take(tx, ASKS_BATCH)
+    for (const ask of some) await heedOne(tx, ask)
+    return some.length
+  }
+
+  async function heedOne(tx: Tx, { kind, unique_key: uniqueKey, owner, payload, run_at: runAt }: Ask): Promise<void> {
+    for (;;) {
+      if (await rows.hasten(tx, kind, uniqueKey, runAt)) return
+      // Null: another process has added one since.
+      if (await enqueue(tx, { name: kind }, { owner, payload, uniqueKey, runAt })) return
+    }
   }
 
   /** Ends a queued or active job as failed, with the error `cancelled` (contract 7). False when it had ended. */

@@ -62,6 +62,23 @@ export const jobs = defineTable((k) =>
     ],
   ),
 )
+
+/**
+ * Who asked for a job whose key is shared, on Postgres: units that ask for one job at the same time neither wait for each
+ * other nor keep workers from it. Workers heed these rows once they are committed.
+ */
+export const jobAsks = defineTable((k) =>
+  k.table('job_asks', {
+    seq: k.serial('seq'),
+    kind: k.text('kind').notNull(),
+    unique_key: k.text('unique_key').notNull(),
+    owner: k.text('owner').$type<OwnerScope>(),
+    payload: k.json<Stored>('payload'),
+    run_at: k.ms('run_at').notNull(),
+  }),
+)
+export type AskRow = Row<typeof jobAsks>
+
 /** What the tries of a job keep for one another. Gone with its end. */
 export const jobMemory = defineTable((k) =>
   k.table(

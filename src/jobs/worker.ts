@@ -20,11 +20,18 @@ const BATCH = 100
 /** Rows looked at for each that is wanted, where some keys have as many runs as they may. */
 const CANDIDATES = 4
 
+type Added = {
+  /** Adds the jobs that recur and are not there yet. */
+  addRecurring(tx: Tx): Promise<void>
+  /** Has jobs run that were asked for, and says how many. */
+  heed(tx: Tx): Promise<number>
+}
+
 /** Claims jobs and runs them, renews their leases, and gives lost ones to whoever is free (I15). */
 export function createWorker(
   deps: JobsDeps,
   kinds: ReadonlyMap<string, JobKind>,
-  addRecurring: (tx: Tx) => Promise<void>,
+  { addRecurring, heed }: Added,
 ) {
   const { store, clock, node, leaseMs, onError, takes = () => true } = deps
   const runs = createRuns(deps, { kinds, onEnd: wake })
@@ -81,13 +88,13 @@ export function createWorker(
   /** Puts due and lost jobs in line, and begins as many as there is room for. */
   async function look(only?: string): Promise<{ moved: number; begun: number }> {
     const now = clock.now()
-    const { runAt, leaseUntil, inLine } = await rows.soonest(store.read)
+    const { runAt, leaseUntil, inLine, asked } = await rows.soonest(store.read)
     const isDue = runAt !== null && runAt <= now
     const isNew = isFirstLook || (loop !== null && lacksRecurring)
     const isLost = isNew || (leaseUntil !== null && leaseUntil <= now)
-    lookMs = isDue || inLine ? LOOK_MS[store.dialect] : Math.min(lookMs * 2, CALM_MS[store.dialect])
+    lookMs = isDue || inLine || asked ? LOOK_MS[store.dialect] : Math.min(lookMs * 2, CALM_MS[store.dialect])
     napMs = Math.min(lookMs, ...[runAt, leaseUntil].map((at) => Math.max(1, (at ?? Infinity) - now)))
-    const moved = isDue || isLost ? await store.write((tx) => tidyLine(tx, now)) : 0
+    const moved = isDue || isLost || asked ? await store.write((tx) => tidyLine(tx, now, asked)) : 0
     isFirstLook = false
     return { moved, begun: inLine || moved ? await claimAll(await kindsInLine(only)) : 0 }
   }
@@ -100,7 +107,7 @@ export function createWorker(
     return found.filter((kind) => takes(kind.name) && (only === undefined || kind.name === only) && freeOf(kind) > 0)
   }
 
-  async function tidyLine(tx: Tx, now: number): Promise<number> {
+  async function tidyLine(tx: Tx, now: number, asked: boolean): Promise<number> {
     const added = loop && lacksRecurring ? 1 : 0
     if (added) {
       await addRecurring(tx)
@@ -108,11 +115,13 @@ export function createWorker(
         lacksRecurring = false
       })
     }
+    // First: it may wait for a row, and must hold none meanwhile that another process wants.
+    const heeded = asked ? await heed(tx) : 0
     const lost = await rows.lost(tx, { now, node, limit: BATCH })
     for (const row of lost) await recover(tx, row)
     const due = await rows.due(tx, now, BATCH)
     await rows.line(tx, due)
-    return lost.length + due.length + added
+    return heeded + lost.length + due.length + added
   }
 
   /** A job whose worker died is tried again while it has attempts left; of a job that kills its workers there is an end. */

@@ -13,7 +13,7 @@ function world(run: (job: Running<null>) => Promise<Outcome<null>>) {
     store.write((tx) =>
       jobs.ensure(tx, kind, { owner: 'user:ada', payload: null, uniqueKey: 'k', ...(runAt ? { runAt } : {}) }),
     )
-  return { jobs, clock, faults, ask, due: () => jobs.runDue(kind.name) }
+  return { jobs, kind, clock, faults, ask, due: () => jobs.runDue(kind.name) }
 }
 
 describe('a job that is asked for', () => {
@@ -60,6 +60,38 @@ describe('a job that is asked for', () => {
       await due()
       expect(runs).toBe(2)
     }
+  })
+
+  // Postgres only: SQLite has one writer at a time.
+  test.skipIf(store.dialect === 'sqlite')('waits for none of those who ask, and sees what each commits', async () => {
+    const seen: number[] = []
+    let committed = 0
+    const { ask, due, faults, jobs, kind } = world(async () => {
+      seen.push(committed)
+      return {}
+    })
+    await ask()
+    // Two that ask hold their units open, so that one always does.
+    const units = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const open = units.map(({ promise }) => {
+      const asked = Promise.withResolvers<void>()
+      const done = store.write(async (tx) => {
+        await jobs.ensure(tx, kind, { owner: 'user:ada', payload: null, uniqueKey: 'k' })
+        asked.resolve()
+        await promise
+      })
+      return { asked: asked.promise, done }
+    })
+    await Promise.all(open.map(({ asked }) => asked))
+    await due()
+    expect(seen).toEqual([0])
+    for (const [n, { resolve }] of units.entries()) {
+      resolve()
+      await open[n]!.done
+      committed += 1
+      await due()
+    }
+    expect([seen, faults]).toEqual([[0, 1, 2], []])
   })
 
   test('forgets that it was asked for once it runs again', async () => {

@@ -17,7 +17,8 @@ type Order = {
   patienceMs: number
 }
 
-const SOONEST = 'SELECT min(run_at) AS run_at, min(lease_until) AS lease_until FROM jobs'
+const SOONEST = `SELECT (SELECT min(run_at) FROM jobs) AS run_at, (SELECT min(lease_until) FROM jobs) AS lease_until,
+  (SELECT min(run_at) FROM job_asks) AS asked`
 const LOOK_MS = 200
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
@@ -82,8 +83,8 @@ export async function startNodes({ random, postgres, env, patienceMs }: Order) {
     )
 
   /**
-   * Looks at the jobs until it is told to stop, and says how long one that was due, or whose lease had ended, stood
-   * there at most, in milliseconds.
+   * Looks at the jobs until it is told to stop, and says how long one that was due or asked for, or whose lease had
+   * ended, stood there at most, in milliseconds.
    */
   function watchOverdue(): () => Promise<number> {
     let isOver = false
@@ -93,8 +94,8 @@ export async function startNodes({ random, postgres, env, patienceMs }: Order) {
       let longestMs = 0
       while (!isOver) {
         const [row] = shared ? await shared.unsafe(SOONEST) : file!.query(SOONEST).all()
-        const { run_at, lease_until } = row as Record<string, number | string | null>
-        const sinceMs = Date.now() - Math.min(Number(run_at ?? Infinity), Number(lease_until ?? Infinity))
+        const moments = Object.values(row as Record<string, number | string | null>)
+        const sinceMs = Date.now() - Math.min(...moments.map((at) => Number(at ?? Infinity)))
         longestMs = Math.max(longestMs, sinceMs)
         await Bun.sleep(LOOK_MS)
       }

@@ -115,6 +115,7 @@ export async function runDeliveryKills({ events, kills, seed, postgres }: Order)
     const overdueMs = await overdue()
 
     const problems: string[] = []
+    if ('everyMs' in kills && overdueMs > LEASE_S * 1_000) problems.push(`work stood for ${Math.round(overdueMs)} ms`)
     const holds = (condition: unknown, problem: string) => void (condition || problems.push(problem))
     holds(isThere, 'an event did not reach every receiver')
     holds(isDone, `${await open()} runs did not complete`)
