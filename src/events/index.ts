@@ -1,5 +1,6 @@
 /** Events: what happens is told to other rooms in its transaction, and to whoever is subscribed (contract 11). */
 export { createEventBus, type EventBus } from './bus'
+export { isReserved } from './catalogue'
 export { createFanOut, type FanOut } from './fan-out'
 export { assertPayload } from './payload'
 export { eventRepository } from './repository'

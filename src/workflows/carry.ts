@@ -6,7 +6,7 @@ import { AppError } from '../kernel/errors'
 import { failpoint } from '../kernel/failpoint'
 import { newRequestId } from '../kernel/ids'
 import type { Store, Tx } from '../kernel/store'
-import { ExpressionFault, fillIn, TooMuchText } from '../text'
+import { ExpressionFault, fillIn, TooMuchText, written } from '../text'
 import type { Approvals } from './approvals'
 import { type Outcomes, RunMoved } from './outcome'
 import { runRepository as rows } from './repository'
@@ -140,6 +140,7 @@ export function registerRuns({ store, clock, jobs, unattended, outcomes, approva
     const call: Call = { caller, requestId: newRequestId(), route: 'workflow', signal, depth: row.depth + 1 }
     const previous = previousText(done)
     const filled = filledConfig(row, { type, config }, values)
+    writeTexts(type, filled)
     assertFilled(type, filled)
     return {
       config: withPrevious(type, { config, filled }, previous) as never,
@@ -183,6 +184,18 @@ function withPrevious(
 ): object {
   const isOpen = type === 'ai_transform' && !String(config.prompt).includes('{{') && previous !== ''
   return isOpen ? { ...filled, prompt: `${config.prompt}\n\n${previous}` } : filled
+}
+
+/** Where a text is wanted and a placeholder gave something else, it is written out, as within a text. */
+function writeTexts(type: StepType, filled: Record<string, unknown>): void {
+  for (const { path, params } of CHECKS.get(type)!.issues(filled)) {
+    if (params.type !== 'string') continue
+    // The name of a header may hold dots.
+    const [member, ...inner] = path.split('.')
+    const holder = inner.length ? (filled[member!] as Record<string, unknown>) : filled
+    const name = inner.length ? inner.join('.') : member!
+    if (Object.hasOwn(holder, name)) holder[name] = written(holder[name])
+  }
 }
 
 function assertFilled(type: StepType, filled: object): void {

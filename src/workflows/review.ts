@@ -1,5 +1,6 @@
 import { formOfSchema } from '../chat'
 import { findEngine } from '../engines'
+import { isReserved } from '../events'
 import { isEventPattern } from '../events/schema'
 import { AppError, atField, invalidInput, said } from '../kernel/errors'
 import { createOutbound, type Outbound } from '../kernel/outbound'
@@ -121,6 +122,8 @@ function assertContent(step: Step, at: number, outbound: Reading): void {
       const eventType = fixed('eventType')
       if (eventType !== undefined && !isEventType(eventType))
         throw refuse('eventType', `"eventType" is ${said(eventType)}; it must be dotted words such as order.paid.`)
+      if (eventType !== undefined && isReserved(eventType))
+        throw refuse('eventType', `"${eventType}" is a name of the server's own events. Use another one.`)
       return
     }
   }
@@ -201,10 +204,8 @@ function assertSchedule({ cron, timezone }: Config): void {
 function assertEventTrigger({ eventPattern, filter }: Config): void {
   const path = 'triggerConfig.eventPattern'
   if (typeof eventPattern !== 'string' || !isEventPattern(eventPattern)) {
-    throw invalidInput(
-      path,
-      `"${path}" is ${said(eventPattern)}; it must be dotted words, with * for any, such as order.*.paid.`,
-    )
+    const found = eventPattern === undefined ? 'missing' : said(eventPattern)
+    throw invalidInput(path, `"${path}" is ${found}; it must be dotted words, with * for any, such as order.*.paid.`)
   }
   if (filter === undefined) return
   if (typeof filter !== 'string')

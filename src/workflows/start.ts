@@ -14,12 +14,14 @@ export type Started = {
   depth?: number
   once?: string | null
   stepwise?: boolean
+  /** Why it cannot begin: the run is there, and has failed. */
+  failed?: string
 }
 
 /** Idempotency-Keys are remembered for a day (contract 1.7). */
 const DAY_MS = 86_400_000
 
-type Deps = { clock: Clock; outcomes: Pick<Outcomes, 'goOn' | 'goOnAll'> }
+type Deps = { clock: Clock; outcomes: Pick<Outcomes, 'goOn' | 'goOnAll' | 'end'> }
 
 /** Begins a run, in the transaction of what causes it. Null when another try of the same request has begun it. */
 export const createStart =
@@ -30,6 +32,7 @@ export const createStart =
     const run = runOf(workflow, started, now)
     if (!(await rows.insert(tx, run))) return null
     await rows.ran(tx, [workflow.id], now)
+    if (started.failed !== undefined) return outcomes.end(tx, run, { status: 'failed', error: started.failed })
     await outcomes.goOn(tx, run)
     return run
   }

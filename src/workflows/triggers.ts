@@ -36,18 +36,21 @@ export function createTriggers({ fanOut, start, ...deps }: Deps) {
     if (!workflow?.enabled || workflow.trigger_type !== 'event') return
     const { data, created } = JSON.parse(event.envelope) as { data: unknown; created: string }
     const trigger = { eventId: event.id, eventType: event.type, payload: data, timestamp: created }
-    if (!passes(workflow.trigger_config.filter, trigger)) return
-    await start(tx, workflow, { trigger: 'event', data: trigger, behalf: behalfIn(workflow), depth: event.depth })
+    const verdict = verdictOf(workflow.trigger_config.filter, trigger)
+    if (verdict === false) return
+    const failed = verdict === true ? {} : { failed: `The trigger's filter cannot be decided: ${verdict.fault}.` }
+    const behalf = behalfIn(workflow)
+    await start(tx, workflow, { trigger: 'event', data: trigger, behalf, depth: event.depth, ...failed })
   }
 }
 
-/** A computed pattern that is none, or one for a text that is too long, matches nothing: there is no run to fail. */
-function passes(filter: unknown, trigger: object): boolean {
+/** Whether an event passes; the fault of a computed pattern that is none, and of one for a text that is too long. */
+function verdictOf(filter: unknown, trigger: object): boolean | { fault: string } {
   if (typeof filter !== 'string') return true
   try {
     return isTrue(evaluate(parseExpression(filter), { trigger }))
   } catch (error) {
-    if (error instanceof ExpressionFault) return false
+    if (error instanceof ExpressionFault) return { fault: error.message }
     throw error
   }
 }

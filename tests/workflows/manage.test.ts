@@ -105,6 +105,7 @@ describe('a workflow (contract 10)', () => {
     ['a wait of two ends', step('delay', { seconds: 5, until: '2030-01-01T00:00:00Z' }), 'steps[0].config.seconds'],
     ['a recipient that is none', step('notification', { channel: 'email', to: 'ada' }), 'steps[0].config.to'],
     ['an event that is none', step('event', { eventType: 'A B' }), 'steps[0].config.eventType'],
+    ['an event of the server', step('event', { eventType: 'job.completed' }), 'steps[0].config.eventType'],
     ['too many steps', flow({ steps: Array.from({ length: 51 }, () => TRANSFORM) }), 'steps'],
   ])('refuses %s', async (_, body, param) => {
     const ada = await world.person()

@@ -248,4 +248,17 @@ describe('a trigger', () => {
     await ada.send('PATCH', `workflows/${id}`, { enabled: false })
     expect((await publish(20)).body.matchedWorkflows).toBe(0)
   })
+
+  test('whose filter cannot be decided makes a run that failed, and says why', async () => {
+    const ada = await world.person({ ofOrg: true })
+    const triggerConfig = { eventPattern: 'note.*', filter: 'trigger.payload matches "end$"' }
+    const id = await made(ada, [SAY], { triggerType: 'event', triggerConfig })
+    await ada.send('POST', 'events', { orgId: ada.orgId, eventType: 'note.made', payload: `${'a'.repeat(50_000)}end` })
+    const { body } = await ada.send('GET', `workflows/${id}/runs`)
+    expect(body.runs).toHaveLength(1)
+    expect(body.runs[0]).toMatchObject({ status: 'failed', stepsCompleted: 0, triggerType: 'event' })
+    expect(body.runs[0].error).toBe(
+      `The trigger's filter cannot be decided: the text before "matches" has 50003 characters; patterns read at most 50,000.`,
+    )
+  })
 })

@@ -43,6 +43,18 @@ describe('a step (contract 10)', () => {
     expect(outputs(run)).toEqual([{ total: 3, say: 'is 3' }, ['is 3', 3], ['is 3', 3]])
   })
 
+  test('writes a value out where a text is wanted', async () => {
+    const steps = [{ type: 'approval', config: { message: '{{trigger.order}}' } }]
+    const { run } = await ran(await world.person(), steps, { order: { id: 7 } })
+    expect([run.status, run.error]).toEqual(['paused', null])
+  })
+
+  test('says nothing in the name of the server', async () => {
+    const steps = [{ type: 'event', config: { eventType: '{{trigger.type}}' } }]
+    const { run } = await ran(await world.person(), steps, { type: 'job.completed' })
+    expect(run.error).toContain(`"job.completed" is a name of the server's own events.`)
+  })
+
   test('says which placeholder had no value', async () => {
     const { run } = await ran(await world.person(), [{ type: 'transform', config: { template: 'a{{trigger.no}}b' } }])
     expect([run.output, run.warnings]).toEqual(['ab', ['Step 0: {{trigger.no}} has no value.']])

@@ -1,4 +1,4 @@
-import type { FanOut } from '../../events'
+import { type FanOut, isReserved } from '../../events'
 import { EventId } from '../../events/schema'
 import type { Clock } from '../../kernel/clock'
 import { isEventType } from '../review'
@@ -13,6 +13,7 @@ export const createEventStep =
     const { eventType: type, payload = null } = config
     if (!isEventType(type))
       throw new StepFailure(`"${type.slice(0, 128)}" is no event: use dotted words such as order.paid.`)
+    if (isReserved(type)) throw new StepFailure(`"${type}" is a name of the server's own events.`)
     if (Buffer.byteLength(JSON.stringify(payload)) > MOST_KB * 1024)
       throw new StepFailure(`An event takes ${MOST_KB} KB at most.`)
     const id = EventId.create()
