@@ -135,7 +135,8 @@ export function createRuns(
       if (at !== null) {
         // What callers see never falls (contract 7).
         const anew = kind.shown ? {} : { progress: 0 }
-        return rows.requeue(tx, row.id, { turn: null, run_at: at, attempts: 0, ...anew })
+        // Overdue from now on at most, so that it comes after those that wait already.
+        return rows.requeue(tx, row.id, { turn: null, run_at: Math.max(at, now), attempts: 0, ...anew })
       }
       if (kind.keepMs === 0) return rows.remove(tx, row.id)
       const { result = null } = outcome

@@ -147,9 +147,10 @@ export function createJobs(deps: JobsDeps) {
   async function ensure<Payload extends Stored>(
     tx: Tx,
     kind: Pick<JobKind, 'name'>,
-    { owner, payload, uniqueKey, runAt = clock.now() }: Wanted<Payload>,
+    { owner, payload, uniqueKey, runAt = 0 }: Wanted<Payload>,
   ): Promise<void> {
-    const ask: Ask = { kind: kind.name, unique_key: uniqueKey, owner, payload, run_at: runAt }
+    const run_at = Math.max(runAt, clock.now())
+    const ask: Ask = { kind: kind.name, unique_key: uniqueKey, owner, payload, run_at }
     // SQLite has one writer at a time. On Postgres nobody who asks may hold the job's row until the commit: where many
     // ask, it would never be free for a worker.
     await (tx.dialect === 'sqlite' ? heedOne(tx, ask) : asks.insert(tx, ask))

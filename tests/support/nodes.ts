@@ -29,6 +29,8 @@ export async function startNodes({ random, postgres, env, patienceMs }: Order) {
   const root = mkdtempSync(join(tmpdir(), 'svc-nodes-'))
   const database = postgres === undefined ? null : await createMigratedDatabase(postgres)
   const nodes = new Map<string, ServerProcess>()
+  /** Since when at least one of them is up; null while none is. */
+  let upSince: number | null = null
   const folderOf = (name: string) => join(root, name)
   const secretsOf = (name: string) => join(root, name, 'secrets.json')
   try {
@@ -49,6 +51,7 @@ export async function startNodes({ random, postgres, env, patienceMs }: Order) {
   async function boot(name: string): Promise<void> {
     const own = { ...env, ...(database ? { SVC_DATABASE_URL: database.url } : {}) }
     nodes.set(name, await startServerProcess({ dataDir: folderOf(name), env: own }))
+    upSince ??= Date.now()
   }
 
   async function close(): Promise<void> {
@@ -60,6 +63,7 @@ export async function startNodes({ random, postgres, env, patienceMs }: Order) {
   /** Kills one of them and starts it again, after a pause. */
   async function killOne(pauseMs = 0): Promise<void> {
     const victim = anyName()
+    if (nodes.size === 1) upSince = null
     await nodes.get(victim)!.kill()
     await Bun.sleep(pauseMs)
     await boot(victim)
@@ -84,7 +88,7 @@ export async function startNodes({ random, postgres, env, patienceMs }: Order) {
 
   /**
    * Looks at the jobs until it is told to stop, and says how long one that was due or asked for, or whose lease had
-   * ended, stood there at most, in milliseconds.
+   * ended, stood there at most while a node was up, in milliseconds.
    */
   function watchOverdue(): () => Promise<number> {
     let isOver = false
@@ -95,8 +99,8 @@ export async function startNodes({ random, postgres, env, patienceMs }: Order) {
       while (!isOver) {
         const [row] = shared ? await shared.unsafe(SOONEST) : file!.query(SOONEST).all()
         const moments = Object.values(row as Record<string, number | string | null>)
-        const sinceMs = Date.now() - Math.min(...moments.map((at) => Number(at ?? Infinity)))
-        longestMs = Math.max(longestMs, sinceMs)
+        const oldest = Math.min(...moments.map((at) => Number(at ?? Infinity)))
+        if (upSince !== null) longestMs = Math.max(longestMs, Date.now() - Math.max(oldest, upSince))
         await Bun.sleep(LOOK_MS)
       }
       await shared?.close()
