@@ -28,11 +28,7 @@ type Added = {
 }
 
 /** Claims jobs and runs them, renews their leases, and gives lost ones to whoever is free (I15). */
-export function createWorker(
-  deps: JobsDeps,
-  kinds: ReadonlyMap<string, JobKind>,
-  { addRecurring, heed }: Added,
-) {
+export function createWorker(deps: JobsDeps, kinds: ReadonlyMap<string, JobKind>, { addRecurring, heed }: Added) {
   const { store, clock, node, leaseMs, onError, takes = () => true } = deps
   const runs = createRuns(deps, { kinds, onEnd: wake })
   let loop: Loop | null = null
