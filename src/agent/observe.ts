@@ -52,12 +52,7 @@ export async function observe(
     const { place, outcome } = await Promise.race(running.values())
     running.delete(place)
     const { status } = outcome
-    trace?.(call.requestId, {
-      kind: 'tool',
-      name: guarded[place]!.name,
-      ms: clock.monotonic() - from,
-      facts: { status },
-    })
+    trace?.(call.requestId, 'tool', guarded[place]!.name, clock.monotonic() - from, { status })
     texts[place] = outcome.text
     const use = useOf(guarded[place]!, outcome)
     uses[place] = use

@@ -74,7 +74,7 @@ export function createStageTrace({ clock, trace }: { clock: Clock; trace: Trace 
   }
 
   function tell({ requestId }: Call, name: Stage, from: number, facts: Facts): void {
-    trace(requestId, { kind: 'stage', name, ms: clock.monotonic() - from, facts })
+    trace(requestId, 'stage', name, clock.monotonic() - from, facts)
   }
 }
 

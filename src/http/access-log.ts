@@ -17,30 +17,21 @@ type Deps = {
 /** Writes one log line per request and counts it in the metrics; never logs headers, bodies or query values (I25). */
 export function createAccessLog({ log, clock, metrics, rules, traffic }: Deps) {
   return (exchange: Exchange, status: number, route: string | undefined): void => {
-    const ms = clock.monotonic() - exchange.startedAt
-    metrics.observe(exchange.method, route ?? 'none', status, ms / 1000)
+    const { requestId: id, method, caller, errorCode: code, notes } = exchange
+    const took = clock.monotonic() - exchange.startedAt
+    metrics.observe(method, route ?? 'none', status, took / 1000)
     const path = rules.shown(exchange.path).slice(0, 200)
-    traffic.note({
-      id: exchange.requestId,
-      method: exchange.method,
-      path,
-      status,
-      ms: Math.round(ms * 10) / 10,
-      key: exchange.caller && keyIdOf(exchange.caller),
-      user: exchange.caller?.userId ?? null,
-      code: exchange.errorCode,
-    })
+    const ms = Math.round(took * 10) / 10
+    const [user, key] = caller ? [caller.userId, keyIdOf(caller)] : [null, null]
+    traffic.note({ id, method, path, status, ms, key, user, code })
     if (!log.isLevelEnabled(status >= 500 ? 'error' : 'info')) return
-    const line = {
-      request_id: exchange.requestId,
-      method: exchange.method,
-      path,
-      status,
-      ms: Math.round(ms * 10) / 10,
-      ...(exchange.caller ? { user: exchange.caller.userId, key: keyIdOf(exchange.caller) } : {}),
-      ...(exchange.errorCode ? { code: exchange.errorCode } : {}),
-      ...exchange.notes,
+    const line: Record<string, unknown> = { request_id: id, method, path, status, ms }
+    if (caller) {
+      line.user = user
+      line.key = key
     }
+    if (code) line.code = code
+    Object.assign(line, notes)
     if (status >= 500) log.error(line, 'request')
     else log.info(line, 'request')
   }

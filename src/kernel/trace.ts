@@ -1,4 +1,6 @@
-/** One step of a request that has just ended, for operators who ask how it went. */
+type Facts = Readonly<Record<string, string | number | boolean | null>>
+
+/** One step of a request that has ended, for operators who ask how it went. */
 export type TraceStep = {
   /** `stage` of a completion, one attempt at an `engine`, one call of a `tool`, or the `settled` call. */
   kind: 'stage' | 'engine' | 'tool' | 'settled'
@@ -6,8 +8,11 @@ export type TraceStep = {
   /** How long it took. */
   ms: number
   /** Short facts for operators: outcomes, errors, sums. Never what a caller sent or was told. */
-  facts?: Readonly<Record<string, string | number | boolean | null>>
+  facts?: Facts
 }
 
-/** Notes a step of the request with this id. Called on the way of every request, so it does little and never throws. */
-export type Trace = (requestId: string, step: TraceStep) => void
+/**
+ * Notes a step of the request with this id, which has just ended. Called on the way of every request, so it does little
+ * and never throws.
+ */
+export type Trace = (requestId: string, kind: TraceStep['kind'], name: string, ms: number, facts?: Facts) => void

@@ -59,7 +59,8 @@ export function createTraffic({ clock, live, node, costOf = () => null, told: te
     const now = clock.now()
     const minute = minuteIn(own, Math.floor(now / MINUTE_MS))
     countIn(minute, line.status, line.ms)
-    const whole = { ...line, at: iso(now), cost_cents: costOf(line.id) }
+    const { id, method, path, status, ms, key, user, code } = line
+    const whole = { id, at: iso(now), method, path, status, ms, key, user, code, cost_cents: costOf(id) }
     keep(whole)
     if (now < watchedUntil) tell(whole, minute, now)
     tellOn?.(whole)

@@ -7,8 +7,12 @@ type Deps = { clock: Clock; live: Live; node: string }
 /** A step and when it began. */
 export type TracedStep = TraceStep & { at: string }
 
-/** As it is kept: few requests are ever asked for, so what is shown is made then. Epoch milliseconds. */
-type Kept = { step: TraceStep; endedAt: number }
+/**
+ * The steps of a request as they are kept, one after the other: kind, name, ms, when it ended in epoch ms, facts. One
+ * list of plain values, because each request leaves one and few are ever asked for.
+ */
+type Kept = unknown[]
+const PLACES = 5
 
 export type Traces = ReturnType<typeof createTraces>
 
@@ -26,41 +30,52 @@ const PART = 1_500
  * answered gets it from there, if that still runs.
  */
 export function createTraces({ clock, live, node }: Deps) {
-  const kept = new Map<string, Kept[]>()
+  const kept = new Map<string, Kept>()
+  /** The requests that are kept, in a ring: the next one takes the place of the oldest. */
+  const ids: string[] = []
+  let next = 0
   live.hear(ASK, '*', (heard) => heard && heard.node !== node && answer(String(heard.id)))
   return { step, find, own, costOf }
 
-  function step(...[requestId, one]: Parameters<Trace>): void {
+  function step(...[requestId, kind, name, ms, facts]: Parameters<Trace>): void {
     let steps = kept.get(requestId)
     if (!steps) {
       steps = []
+      const oldest = ids[next]
+      if (oldest !== undefined) kept.delete(oldest)
+      ids[next] = requestId
+      next = (next + 1) % MOST_REQUESTS
       kept.set(requestId, steps)
-      if (kept.size > MOST_REQUESTS) kept.delete(kept.keys().next().value!)
     }
-    if (steps.length < MOST_STEPS) steps.push({ step: one, endedAt: clock.now() })
+    if (steps.length < MOST_STEPS * PLACES) steps.push(kind, name, ms, clock.now(), facts)
   }
 
   /** What a request that this process answered was charged, in cents; null for nothing. */
   function costOf(requestId: string): number | null {
-    const settled = kept.get(requestId)?.findLast(({ step }) => step.kind === 'settled')
-    return Number(settled?.step.facts?.cost_cents ?? 0) || null
+    const steps = kept.get(requestId) ?? []
+    for (let at = steps.length - PLACES; at >= 0; at -= PLACES) {
+      const facts = steps[at + PLACES - 1] as TraceStep['facts']
+      if (steps[at] === 'settled') return Number(facts?.cost_cents ?? 0) || null
+    }
+    return null
   }
 
   /** What this process remembers of a request, in the order in which it ended. */
   function own(requestId: string): readonly TracedStep[] {
-    return kept.get(requestId)?.map(shown) ?? []
+    return shown(kept.get(requestId) ?? [])
   }
 
   /** The steps of a request in the order in which they began; none when no process remembers it. */
   async function find(requestId: string): Promise<TracedStep[]> {
-    const steps = kept.get(requestId)?.map(shown) ?? (await fromOthers(requestId))
+    const here = kept.get(requestId)
+    const steps = here ? shown(here) : await fromOthers(requestId)
     return steps.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
   }
 
   function answer(requestId: string): void {
     const steps = kept.get(requestId)
     if (!steps) return
-    const text = JSON.stringify(steps.map(shown))
+    const text = JSON.stringify(shown(steps))
     const parts = Math.ceil(text.length / PART)
     for (let part = 0; part < parts; part++)
       live.tell(TOLD, requestId, { node, part, parts, text: text.slice(part * PART, (part + 1) * PART) })
@@ -85,10 +100,19 @@ export function createTraces({ clock, live, node }: Deps) {
   }
 }
 
-/** Rounded to a tenth of a millisecond. */
-function shown({ step, endedAt }: Kept): TracedStep {
-  const ms = Math.round(step.ms * 10) / 10
-  return { ...step, ms, at: iso(Math.floor(endedAt - ms)) }
+/** Times rounded to a tenth of a millisecond. */
+function shown(kept: Kept): TracedStep[] {
+  return Array.from({ length: kept.length / PLACES }, (_, index) => {
+    const [kind, name, took, endedAt, facts] = kept.slice(index * PLACES) as [
+      TraceStep['kind'],
+      string,
+      number,
+      number,
+      TraceStep['facts'],
+    ]
+    const ms = Math.round(took * 10) / 10
+    return { kind, name, ms, at: iso(Math.floor(endedAt - ms)), ...(facts && { facts }) }
+  })
 }
 
 function stepsIn(parts: readonly (Heard[string] & string)[]): TracedStep[] {

@@ -23,7 +23,7 @@ export function buildDecisions({ config, store, clock, log, observeEngine }: Dep
     observe: (engine, outcome, attempt) => {
       observeEngine(engine, outcome, attempt)
       const { requestId, target: name, ms, mode, error } = attempt
-      if (requestId) traces.step(requestId, { kind: 'engine', name, ms, facts: { engine, mode, outcome, error } })
+      if (requestId) traces.step(requestId, 'engine', name, ms, { engine, mode, outcome, error })
     },
   })
   const { bindings } = keys

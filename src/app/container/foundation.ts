@@ -133,21 +133,16 @@ export function buildFoundation({
 /** Tells of each charged call: the metrics, and whoever asks how its request went. */
 const witnessOf = (trace: Trace, observe: Deps['observeCall']) => (entry: UsageEntry) => {
   observe(entry)
-  trace(entry.requestId, {
-    kind: 'settled',
-    name: entry.endpoint,
-    ms: entry.latencyMs,
-    facts: {
-      owner: entry.owner,
-      status: entry.status,
-      mode: entry.resolvedMode,
-      engine: entry.model,
-      cached: entry.cached,
-      fallback: entry.fallbackUsed,
-      prompt_tokens: entry.promptTokens,
-      completion_tokens: entry.completionTokens,
-      first_token_ms: entry.ttftMs,
-      cost_cents: microToCents(entry.costMicro),
-    },
+  trace(entry.requestId, 'settled', entry.endpoint, entry.latencyMs, {
+    owner: entry.owner,
+    status: entry.status,
+    mode: entry.resolvedMode,
+    engine: entry.model,
+    cached: entry.cached,
+    fallback: entry.fallbackUsed,
+    prompt_tokens: entry.promptTokens,
+    completion_tokens: entry.completionTokens,
+    first_token_ms: entry.ttftMs,
+    cost_cents: microToCents(entry.costMicro),
   })
 }
