@@ -3,7 +3,6 @@ import {
   CallToolRequestSchema,
   ListResourcesRequestSchema,
   ListToolsRequestSchema,
-  McpError,
   ReadResourceRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js'
 import type { Backend } from './schema'
@@ -41,16 +40,13 @@ export function createMcpServer(backend: Backend, version: string): Server {
 
   server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }) => {
     const known = RESOURCES.find((one) => one.uri === uri)
-    if (!known) throw new McpError(RESOURCE_NOT_FOUND, 'There is no resource with this address.', { uri })
+    if (!known) return { contents: [{ uri, mimeType: 'text/plain', text: 'There is no resource with this address.' }] }
     const { body } = await backend.ask('GET', known.path)
     return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(body, null, 2) }] }
   })
 
   return server
 }
-
-/** The protocol's code for an address that is no resource; its library has no name for it. */
-const RESOURCE_NOT_FOUND = -32_002
 
 /** A sentence about the first member that is none of the words its tool lists; null when there is none. */
 function misfitOf({ name, inputSchema }: (typeof TOOLS)[number], input: Record<string, unknown>): string | null {
