@@ -18,11 +18,13 @@ const IDENTITY =
 const SMALL_TALK =
   /^(?:(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening|day)|hallo|hola|bonjour|ciao)\b[\s,]*(?:there|svc|all)?|ping|(?:thanks|thank you|thx|cheers)\b.{0,20})[.!?]*$/i
 
-/** Small talk gets one sentence, which says who is speaking. */
-export const greet: Skill = ({ prompt }) =>
-  SMALL_TALK.test(prompt)
-    ? 'Hello from the built-in engine, which is program code and no language model; "help" tells what it can do.'
-    : null
+/** Small talk gets one sentence, which says who is speaking; visitors of a page know of no engine. */
+export const greet: Skill = ({ prompt, forVisitors }) => {
+  if (!SMALL_TALK.test(prompt)) return null
+  return forVisitors
+    ? 'Hello, I am an automatic assistant: what would you like to know?'
+    : 'Hello from the built-in engine, which is program code and no language model; "help" tells what it can do.'
+}
 
 /** Answers questions about itself; the built-in engine is never presented as a language model (design 5). */
 export const identity: Skill = ({ prompt, forVisitors }) => {

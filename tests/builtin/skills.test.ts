@@ -71,11 +71,11 @@ describe('honesty', () => {
     expect(answer).toContain('svc-admin engines add')
   })
 
-  test.each(['What is the capital of France?', 'who are you?', 'help', 'Do you ship to France?'])(
+  test.each(['What is the capital of France?', 'who are you?', 'help', 'Do you ship to France?', 'hi', 'Thanks!'])(
     'visitors of a site get one polite line to %p, which names no setting',
     async (prompt) => {
       const answer = await ask(prompt, { forVisitors: true })
-      expect(answer).toMatch(/^(Sorry, I have no answer|I am an automatic assistant)[^\n]*$/)
+      expect(answer).toMatch(/^(Sorry, I have no answer|I am an automatic assistant|Hello, I am an automatic)[^\n]*$/)
       expect(answer).not.toMatch(/SVC_|svc-admin|operator|engine/)
     },
   )
