@@ -176,7 +176,7 @@ export function createServer({ config, container, metrics, connections }: Deps) 
     .use(
       mcpRoutes({ handle: (request) => self.handle(request), version: RELEASE, sleep: (ms) => clock.sleep(ms) }, guard),
     )
-    .use(referenceRoutes({ reference, publicOrigin: ownOrigin }, guard))
+    .use(referenceRoutes({ reference, assets: container.assets, publicOrigin: ownOrigin }, guard))
 
   self.handle = (request) => api.handle(request)
   rules.learn(api.routes as never)

@@ -24,6 +24,7 @@ const ENTRIES = {
   live: 'live/main.ts',
   liveStyle: 'live/main.css',
   player: 'player/main.ts',
+  reference: 'reference/main.ts',
 } as const
 type AssetName = keyof typeof ENTRIES
 

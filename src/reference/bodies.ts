@@ -4,6 +4,12 @@ import type { Operation, Resolve } from './operations'
 /** A JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
 
+/** An id that stands in the samples where a real one belongs. */
+const SOME_ID = '3f0c9a52-7b1e-4c57-9d7a-2f6f1b1c8e10'
+
+/** What every server has and anyone may read, by the path of its kind: samples that name it run as they are. */
+const SHIPPED: Readonly<Record<string, string>> = { '/models/{id}': 'svc-1-auto', '/skills/{id}': 'email-drafter' }
+
 /** What a person would send first, by operation; others are made from what their schema requires. */
 const BODIES: Readonly<Record<string, Json>> = {
   postCompletions: { prompt: 'Explain tides in two sentences.', mode: 'auto' },
@@ -28,6 +34,7 @@ const BODIES: Readonly<Record<string, Json>> = {
   postRoutingPreferences: { name: 'Code first', rules: [{ pattern: 'stack trace', target_mode: 'code' }] },
   patchRoutingPreferencesById: { name: 'Code first' },
   postRoutingPreferencesPreview: { prompt: 'Explain tides in two sentences.' },
+  postRoutingPreferencesSuggestRule: { expected_mode: 'code' },
   postRoutingCorrections: { prompt: 'Explain this stack trace', expected_mode: 'code' },
   putKeysByIdRoutingRules: { rules: [{ pattern: 'stack trace', target_mode: 'code' }] },
   postGuardrailPolicies: {
@@ -36,8 +43,8 @@ const BODIES: Readonly<Record<string, Json>> = {
   },
   patchGuardrailPoliciesById: { name: 'No personal data' },
   postGuardrailPoliciesByIdEvaluate: { text: 'Write to ada@example.com', phase: 'input' },
-  postSkills: { slug: 'tide-tables' },
-  deleteSkills: { slug: 'tide-tables' },
+  postSkills: { slug: 'email-drafter' },
+  deleteSkills: { slug: 'email-drafter' },
   postSkillsCreate: {
     name: 'Short answers',
     slug: 'short-answers',
@@ -55,10 +62,26 @@ const BODIES: Readonly<Record<string, Json>> = {
       systemPromptExtension: 'Answer questions about tides. Name the harbour and the day.',
     },
   },
+  postSkillsSandbox: {
+    prompt: 'When is high tide in Porto?',
+    manifest: {
+      name: 'Tide tables',
+      slug: 'tide-tables',
+      version: '1.0.0',
+      description: 'Answers questions about tides.',
+      category: 'domain',
+      author: { name: 'Mira' },
+      systemPromptExtension: 'Answer questions about tides.',
+    },
+  },
+  postSkillsByIdReviews: { rating: 5 },
   patchSkillsById: { description: 'Answers in one sentence.' },
   patchSkillsByIdInstallation: { enabled: true },
   postEviCanvases: { name: 'Help desk' },
   patchEviCanvasesById: { name: 'Help desk' },
+  postEviCanvasesByIdTest: { message: 'When is high tide?' },
+  postEviCanvasesByIdPublish: { slug: 'help-desk', version: '1.0.0', author: { name: 'Mira' } },
+  patchConversationsById: { title: 'Tides' },
   postWorkflows: {
     name: 'Greeting',
     triggerType: 'manual',
@@ -76,9 +99,17 @@ const BODIES: Readonly<Record<string, Json>> = {
   postVideo: { prompt: 'Waves on a beach', duration: '5s' },
   postWebhooks: { url: 'https://example.com/hook', event_types: ['job.completed'] },
   patchWebhooksById: { enabled: false },
+  postEvents: { orgId: SOME_ID, eventType: 'order.paid', payload: { total: 5 } },
+  putKeysByIdRoutingPreference: { routing_preference_id: SOME_ID },
+  putKeysByIdGuardrails: { guardrail_policy_id: SOME_ID },
+  postVoiceAction: { tool: 'web_search', arguments: { query: 'high tide Porto' } },
+  postBrowserSessionsByIdActions: { tool: 'browser_navigate', arguments: { url: 'https://example.com/' } },
   postBrowserSessions: { url: 'https://example.com/' },
   postHooks: { hook_preset_id: 'task.overdue.summary' },
   patchHooksById: { enabled: false },
+  postIframes: { name: 'Shop chat', api_key_id: SOME_ID },
+  postIframesByIdVerify: { domain: 'shop.example' },
+  postIframesByIdConversationsBySessionIdHandover: { to: SOME_ID },
   postIframesByIdSessions: { page_url: 'https://shop.example/prices' },
   patchIframesById: { name: 'Shop chat' },
   postIframesByIdDuplicate: { name: 'Shop chat 2' },
@@ -88,4 +119,23 @@ const BODIES: Readonly<Record<string, Json>> = {
 export function bodyOf({ id, body }: Operation, resolve: Resolve): Json | undefined {
   if (!body) return undefined
   return BODIES[id] ?? (exampleOf(body.schema, resolve, { whole: false }) as Json)
+}
+
+const idOf = ({ method, path }: Operation): string =>
+  (method === 'GET' && SHIPPED[path.split('/').slice(0, 3).join('/')]) || SOME_ID
+
+/** The path that a route's samples ask: with sample ids, and the query parameters that are required. */
+export function pathOf(operation: Operation, resolve: Resolve): string {
+  const { path, parameters } = operation
+  const ids = path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const schema = parameters.find((one) => one.in === 'path' && one.name === name)?.schema ?? {}
+    const value = exampleOf(schema, resolve, { whole: false })
+    return encodeURIComponent(value === 'example' ? idOf(operation) : String(value))
+  })
+  const query = parameters
+    .filter((one) => one.in === 'query' && one.required)
+    .map(
+      ({ name, schema }) => `${name}=${encodeURIComponent(String(exampleOf(schema, resolve, { whole: false }, name)))}`,
+    )
+  return query.length ? `${ids}?${query.join('&')}` : ids
 }

@@ -1,7 +1,8 @@
-/** Scalar's lighter greys are too faint to read on its own backgrounds (WCAG 1.4.3). */
+/** Scalar's lighter greys are too faint to read on its own backgrounds (WCAG 1.4.3); unseen words widen the page (1.4.10). */
 export const READABLE = `
 .light-mode{--scalar-color-2:#4d4d4d;--scalar-color-3:#595959;--scalar-color-ghost:#595959;--scalar-sidebar-color-2:#4d4d4d;
 --scalar-color-green:#04663b;--scalar-color-blue:#0a4f9e;--scalar-color-orange:#8a3b00;--scalar-color-red:#a3132a;--scalar-color-yellow:#6b5000;--scalar-color-purple:#5b2c98}
+.screenreader-only{left:0!important}@media(max-width:600px){body>*{overflow-x:clip}}
 .dark-mode{--scalar-color-2:#c9c9c9;--scalar-color-3:#b8b8b8;--scalar-color-ghost:#b8b8b8;--scalar-sidebar-color-2:#c9c9c9}`
 
 /**
@@ -15,6 +16,7 @@ each('button[aria-selected]:not([role])',(one)=>{if(one.getAttribute('aria-selec
 each('aside[role=navigation],button[role=search]',(one)=>one.removeAttribute('role'))
 each('[role=tablist] button:not([role=tab])',(one)=>one.setAttribute('role','tab'))
 each('button.show-more[aria-label]',(one)=>one.removeAttribute('aria-label'))
+each('button.client-libraries__select:not([aria-label])',(one)=>one.setAttribute('aria-label','More clients'))
 each('ul.endpoints:not([tabindex])',(one)=>{one.tabIndex=0})
 each('button [tabindex="0"]',(one)=>one.removeAttribute('tabindex'))
 }

@@ -1,3 +1,4 @@
+import { ANSWERING } from './errors-refused'
 import type { ErrorPage } from './schema'
 
 const WAIT = 'after Retry-After'
@@ -17,6 +18,7 @@ export const FAILED: Readonly<Record<string, ErrorPage>> = {
     cure: 'Wait as long as Retry-After says, or use another mode.',
     operator: 'Wait, or create the key with a higher --tier.',
     retry: WAIT,
+    groups: ANSWERING,
   },
   token_limit_exceeded: {
     status: 429,
@@ -24,6 +26,7 @@ export const FAILED: Readonly<Record<string, ErrorPage>> = {
     cure: 'Wait as long as Retry-After says, or send shorter prompts.',
     operator: 'Wait, send shorter prompts, or create the key with a higher --tier.',
     retry: WAIT,
+    groups: ANSWERING,
   },
   browser_session_limit: {
     status: 429,

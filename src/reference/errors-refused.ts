@@ -1,6 +1,7 @@
 import type { ErrorPage } from './schema'
 
-const ANSWERING = [
+/** Groups whose routes ask engines: tokens are counted, and modes have limits of their own. */
+export const ANSWERING = [
   'Completions',
   'Chat',
   'Code',

@@ -1,14 +1,11 @@
-import { bodyOf } from './bodies'
-import { exampleOf } from './example'
+import { bodyOf, pathOf } from './bodies'
+import { ANSWERING } from './errors-refused'
 import { aboutOf, type Member, membersOf, typeOf } from './members'
 import type { Group, Operation, Resolve } from './operations'
 import { answerExample } from './recorded'
 import { samplesOf } from './samples'
 import { ERROR_PAGES } from './schema'
 import { fenced, json, sections, table } from './write'
-
-/** An id that stands in the samples where a real one belongs. */
-const SOME_ID = '3f0c9a52-7b1e-4c57-9d7a-2f6f1b1c8e10'
 
 /** The page of one group: each route with what it takes, samples, an answer and its errors (dx 5.5). */
 export const groupPage = ({ name, description, operations }: Group, resolve: Resolve, base: string): string =>
@@ -21,7 +18,7 @@ export const groupPage = ({ name, description, operations }: Group, resolve: Res
 
 function operationOf(operation: Operation, resolve: Resolve, base: string): string {
   const { id, method, path, summary, description, parameters, body } = operation
-  const samples = samplesOf({ operation, base, path: filled(operation, resolve), body: bodyOf(operation, resolve) })
+  const samples = samplesOf({ operation, base, path: pathOf(operation, resolve), body: bodyOf(operation, resolve) })
   return sections(
     `## ${summary} {#${id}}`,
     `\`${method} /api/v1${path}\``,
@@ -54,13 +51,23 @@ function membersTable(head: string, members: readonly Member[]): string | null {
   )
 }
 
-function factsOf({ credential, idempotent, streams }: Operation): string {
+function factsOf({ credential, idempotent, streams, group, errors }: Operation): string {
   const facts = [
     credential ? `Needs a key${credential.scope ? ` with the scope \`${credential.scope}\`` : ''}.` : 'Needs no key.',
     idempotent && 'Takes an `Idempotency-Key`.',
     streams && 'Can answer as a stream of events (`text/event-stream`).',
+    errors.includes(429) && limitsOf(group, credential !== null),
   ]
   return facts.filter(Boolean).join(' ')
+}
+
+/** What a call counts towards (contract 18). */
+function limitsOf(group: string, isKeyed: boolean): string {
+  if (!isKeyed) return 'Counts towards the requests a minute of its sender.'
+  const counted = ANSWERING.includes(group)
+    ? 'requests and tokens a minute of the key, and those of the mode'
+    : 'requests a minute of the key'
+  return `Counts towards the ${counted} ([limits](/docs/rate-limits)).`
 }
 
 function answerOf(operation: Operation, resolve: Resolve): string {
@@ -71,7 +78,10 @@ function answerOf(operation: Operation, resolve: Resolve): string {
   return sections(`Answers ${status}:`, fenced('json', json(answerExample(operation, resolve))))
 }
 
-/** The codes that this route can answer with, each with a link to what it means. */
+/** The heads of the tables that are shown folded. */
+export const ERROR_HEADS = ['Status', 'Error', 'Means', 'What to do']
+
+/** The codes that this route can answer with: what each means, and the cure. */
 function errorsOf({ errors, group, credential }: Operation): string {
   const codes = Object.entries(ERROR_PAGES).filter(
     ([code, { status, groups }]) =>
@@ -79,20 +89,13 @@ function errorsOf({ errors, group, credential }: Operation): string {
       (!groups || groups.includes(group)) &&
       (credential !== null || !['invalid_api_key', 'invalid_session', 'origin_not_allowed'].includes(code)),
   )
-  return `Errors: ${codes.map(([code, { status }]) => `${status} [\`${code}\`](/docs/errors/${code})`).join(', ')}.`
-}
-
-/** The path with sample ids, and the query parameters that are required. */
-function filled({ path, parameters }: Operation, resolve: Resolve): string {
-  const ids = path.replace(/\{(\w+)\}/g, (_, name: string) => {
-    const schema = parameters.find((one) => one.in === 'path' && one.name === name)?.schema ?? {}
-    const value = exampleOf(schema, resolve, { whole: false })
-    return encodeURIComponent(value === 'example' ? SOME_ID : String(value))
-  })
-  const query = parameters
-    .filter((one) => one.in === 'query' && one.required)
-    .map(
-      ({ name, schema }) => `${name}=${encodeURIComponent(String(exampleOf(schema, resolve, { whole: false }, name)))}`,
-    )
-  return query.length ? `${ids}?${query.join('&')}` : ids
+  return table(
+    ERROR_HEADS,
+    codes.map(([code, { status, meaning, cure }]) => [
+      String(status),
+      `[\`${code}\`](/docs/errors/${code})`,
+      meaning,
+      cure,
+    ]),
+  )
 }

@@ -1,5 +1,6 @@
 import MarkdownIt from 'markdown-it'
-import { html } from '../kernel/html'
+import { dataOf, html } from '../kernel/html'
+import { ERROR_HEADS } from './group-page'
 import { STYLE } from './look'
 import type { Page } from './service'
 
@@ -33,11 +34,17 @@ markdown.renderer.rules.th_open = () => '<th scope="col">'
 /** Each operation is a section, which a browser lays out when it comes into view: pages have up to a hundred. */
 const inSections = (markup: string): string => {
   const [head = '', ...operations] = markup.split(/(?=<h2 id=")/)
-  return head + operations.map((operation) => `<section>${operation}</section>`).join('')
+  return head + operations.map((operation) => `<section>${operation.replace(ERRORS, FOLDED)}</section>`).join('')
 }
 
-/** A page of the reference as HTML that needs no script. */
-export const htmlOf = ({ title, markdown: text, links }: Page, path: string): string =>
+/** The table of a route's errors, which would be longer than the rest. */
+const ERRORS = new RegExp(
+  `<div class="scrolls"[^>]*><table>\\s*<thead>\\s*<tr>\\s*${ERROR_HEADS.map((head) => `<th scope="col">${head}</th>\\s*`).join('')}</tr>[\\s\\S]*?</table></div>`,
+)
+const FOLDED = '<details><summary>Errors</summary>$&</details>'
+
+/** A page of the reference as HTML. It reads without its script, which adds tabs, copying and "Try it". */
+export const htmlOf = ({ title, markdown: text, links, calls }: Page, path: string, script: string): string =>
   html`<!doctype html>
 <html lang="en" dir="ltr">
 <head>
@@ -46,6 +53,8 @@ export const htmlOf = ({ title, markdown: text, links }: Page, path: string): st
 <title>${title} – svc</title>
 <link rel="alternate" type="text/markdown" href="/docs${path && `/${path}`}.md">
 <style>${{ markup: STYLE }}</style>
+<script type="application/json" id="calls">${{ markup: dataOf(calls) }}</script>
+<script src="/assets/${script}" defer></script>
 </head>
 <body>
 <nav aria-label="Pages">

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Guard } from '../http/guard'
 import { notFound } from '../kernel/errors'
+import type { Assets } from '../pages'
 import { consolePage, consoleScript } from './console-page'
 import { htmlOf } from './html-page'
 import { LOOK_HEADERS } from './look'
@@ -8,6 +9,7 @@ import type { Reference } from './service'
 
 type Deps = {
   reference: Reference
+  assets: Assets
   /** The address that readers use; null where it follows from the request. */
   publicOrigin: string | null
 }
@@ -17,13 +19,14 @@ const JSON_TYPE = { 'content-type': 'application/json' }
 const TEXT = { 'content-type': 'text/plain; charset=utf-8' }
 
 /** `/docs`: the reference for people, and the same pages as Markdown for programs (dx 5.5). */
-export function referenceRoutes({ reference, publicOrigin }: Deps, guard: Guard) {
-  function show(name: string, request: Request): Response {
+export function referenceRoutes({ reference, assets, publicOrigin }: Deps, guard: Guard) {
+  async function show(name: string, request: Request): Promise<Response> {
     const asMarkdown = name.endsWith('.md')
     const path = asMarkdown ? name.slice(0, -'.md'.length) : name
     const page = reference.page(path, publicOrigin ?? originOf(request))
     if (!page) throw notFound('page')
-    return asMarkdown ? packed(page.markdown, MARKDOWN, request) : packed(htmlOf(page, path), LOOK_HEADERS, request)
+    if (asMarkdown) return packed(page.markdown, MARKDOWN, request)
+    return packed(htmlOf(page, path, (await assets()).nameOf.reference), LOOK_HEADERS, request)
   }
   return new Elysia({ detail: { hide: true } })
     .use(guard)

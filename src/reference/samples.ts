@@ -63,7 +63,7 @@ function plainTypeScript({ url, method, keyed, body, file }: Call): string {
 
 function plainPython({ url, method, keyed, body, file }: Call): string {
   const headers = [
-    ...(keyed ? ['        "Authorization": "Bearer " + os.environ["SVC_API_KEY"],'] : []),
+    ...(keyed ? [PYTHON_KEY] : []),
     ...(body === undefined ? [] : ['        "Content-Type": "application/json",']),
   ]
   return [
@@ -76,11 +76,14 @@ function plainPython({ url, method, keyed, body, file }: Call): string {
     ...(body === undefined ? [] : [`    data=json.dumps(${pythonOf(body)}).encode(),`]),
     ')',
     'with urllib.request.urlopen(request) as answer:',
-    file ? `    open("${file}", "wb").write(answer.read())` : '    print(answer.status, json.load(answer))',
+    file ? `    open("${file}", "wb").write(answer.read())` : PYTHON_SHOWS,
   ].join('\n')
 }
 
-/** A recording goes as a part of a form; Python's own library has no forms, so that sample uses `requests`. */
+const PYTHON_KEY = '        "Authorization": "Bearer " + os.environ["SVC_API_KEY"],'
+const PYTHON_SHOWS = '    print(answer.status, json.load(answer))'
+
+/** A recording goes as a part of a form, which Python's own library leaves to whoever sends it. */
 function uploads({ base, path }: Order): Samples {
   const url = `${base}${path}`
   return {
@@ -98,14 +101,20 @@ function uploads({ base, path }: Order): Samples {
       'console.log(answer.status, await answer.json())',
     ].join('\n'),
     python: [
-      'import os, requests',
+      'import json, os, urllib.request',
       '',
-      'answer = requests.post(',
+      `head = '--svc\\r\\nContent-Disposition: form-data; name="file"; filename="speech.mp3"\\r\\n\\r\\n'`,
+      'recording = open("speech.mp3", "rb").read()',
+      'request = urllib.request.Request(',
       `    ${JSON.stringify(url)},`,
-      '    headers={"Authorization": "Bearer " + os.environ["SVC_API_KEY"]},',
-      '    files={"file": open("speech.mp3", "rb")},',
+      '    headers={',
+      PYTHON_KEY,
+      '        "Content-Type": "multipart/form-data; boundary=svc",',
+      '    },',
+      '    data=head.encode() + recording + b"\\r\\n--svc--\\r\\n",',
       ')',
-      'print(answer.status_code, answer.json())',
+      'with urllib.request.urlopen(request) as answer:',
+      PYTHON_SHOWS,
     ].join('\n'),
   }
 }

@@ -1,3 +1,4 @@
+import { type Call, callsOf } from './calls'
 import { clientsPage } from './clients-page'
 import { lighter } from './console-page'
 import { groupPage } from './group-page'
@@ -7,8 +8,13 @@ import { ERROR_PAGES } from './schema'
 
 export type Reference = ReturnType<typeof createReference>
 
-/** A page as Markdown; `links` are the groups, for the list beside it. */
-export type Page = { title: string; markdown: string; links: readonly Pick<Group, 'name' | 'slug'>[] }
+/** A page as Markdown; `links` are the groups, for the list beside it, and `calls` can be tried on the page. */
+export type Page = {
+  title: string
+  markdown: string
+  links: readonly Pick<Group, 'name' | 'slug'>[]
+  calls: readonly Call[]
+}
 
 /** Pages that are kept: readers come by few addresses, and a page takes some milliseconds to make. */
 const MOST_KEPT = 500
@@ -49,7 +55,9 @@ export function createReference({ read }: { read(): unknown }) {
       const markdown = made(path, origin)
       if (markdown === null) return null
       const title = /^# (.+)/.exec(markdown)?.[1] ?? 'Reference'
-      const page = { title, markdown, links: source().groups }
+      const { document, groups } = source()
+      const group = groups.find(({ slug }) => slug === path)
+      const page = { title, markdown, links: groups, calls: group ? callsOf(group, resolver(document)) : [] }
       if (kept.size >= MOST_KEPT) kept.clear()
       kept.set(name, page)
       return page

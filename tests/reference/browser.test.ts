@@ -1,12 +1,14 @@
 // SQLite only: pages are made from the document, and no row is read.
 import { expect, test } from 'bun:test'
-import { axeProblems, inChromium, newPage } from '../pages/support/chromium'
+import type { Page } from 'puppeteer-core'
+import { axeProblems, inChromium, newPage, shows } from '../pages/support/chromium'
 import { eventually } from '../support/eventually'
 import { listen } from '../support/listening'
 import { createWorld } from '../support/world'
 
 const world = await createWorld()
 const { origin } = listen(world)
+const { key } = await world.person()
 
 /** What a page asked for, and what its policy refused. */
 async function opened(path: string, look: Parameters<typeof newPage>[0] = {}) {
@@ -28,9 +30,11 @@ inChromium('the reference in a browser (dx 5.5)', () => {
     ['/docs/skills', { width: 320 }],
     ['/docs/errors/not_found', { width: 1000 }],
     ['/docs/clients', { width: 320, dark: true }],
-  ])('%s loads nothing but itself, needs no script and has no problem that axe finds', async (path, look) => {
+  ])('%s loads nothing but its own script and has no problem that axe finds', async (path, look) => {
     const { page, asked, problems } = await opened(path, look)
-    expect(asked.filter((url) => !url.endsWith('/favicon.ico'))).toEqual([`${origin}${path}`])
+    const foreign = (url: string) =>
+      url !== `${origin}${path}` && !/\/(favicon\.ico|assets\/reference-\w+\.js)$/.test(url)
+    expect(asked.filter(foreign)).toEqual([])
     expect(problems.filter((text) => !text.includes('404'))).toEqual([])
     expect(await axeProblems(page)).toEqual([])
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
@@ -38,8 +42,90 @@ inChromium('the reference in a browser (dx 5.5)', () => {
     await page.close()
   })
 
+  test('without scripts each call has its samples, its answer and its errors', async () => {
+    const page = await newPage()
+    await page.setJavaScriptEnabled(false)
+    await page.goto(`${origin}/docs/completions`)
+    await page.setJavaScriptEnabled(true)
+    const text = await page.evaluate(() => document.querySelector('main')!.textContent)
+    for (const part of ['curl -sS', 'await fetch(', 'urllib.request', '"object": "completion"', 'Errors'])
+      expect(text).toContain(part)
+    expect(text).not.toContain('Try it')
+    await page.close()
+  })
+
+  test('samples are tabs, which keys work, and a copy is said', async () => {
+    const { page } = await opened('/docs/webhooks')
+    const shown = () =>
+      page.$$eval('pre[role=tabpanel]', (all) => all.filter((one) => !one.hidden).map(({ id }) => id.at(-1)))
+    const first = await shown()
+    expect(new Set(first)).toEqual(new Set(['0']))
+    await page.focus('[role=tab][aria-selected=true]')
+    await page.keyboard.press('ArrowRight')
+    // One choice holds for the whole page.
+    expect(await shown()).toEqual(first.map(() => '1'))
+    expect(await page.$eval(':focus', (tab) => tab.textContent)).toBe('TypeScript')
+    await page.evaluate(() => {
+      const writeText = async (text: string) => {
+        document.title = text
+      }
+      Object.defineProperty(navigator, 'clipboard', { value: { writeText } })
+    })
+    await page.click('button.copy')
+    await shows(page, 'p[role=status]', 'Copied')
+    expect(await page.title()).toStartWith('const answer = await fetch(')
+    await page.close()
+  })
+
+  test('a call is tried: whole, as a stream, refused, stopped, and with no server', async () => {
+    const { page, asked } = await opened('/docs/completions', { width: 360 })
+    const press = (type: 'submit' | 'button') => page.click(`.panel .row button[type=${type}]`)
+    await page.click('button.try')
+    await press('submit')
+    await shows(page, '.answer p', 'Paste a key')
+    await page.type('input.key', key)
+    await press('submit')
+    await shows(page, '.answer p', '200 done')
+    await shows(page, '.answer pre', '"object": "completion"')
+    await shows(page, '.answer .facts', 'requests left')
+    await page.select('.panel select', 'fast')
+    expect(await page.$eval('.panel textarea', ({ value }) => JSON.parse(value).mode)).toBe('fast')
+    await page.click('.panel input[type=checkbox]')
+    await press('submit')
+    await shows(page, '.answer pre', 'event: done')
+    await shows(page, '.answer p', '¢')
+    expect(await axeProblems(page)).toEqual([])
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0)
+    expect(await traces(page, key)).toEqual([])
+    expect(asked.filter((url) => url.includes(key))).toEqual([])
+
+    await setBody(page, '{"prompt":"x","mode":"turbo"}')
+    await press('submit')
+    await shows(page, '.answer p', '400 refused')
+    expect(await page.$eval('.answer a', (link) => link.getAttribute('href'))).toBe('/docs/errors/validation_error')
+    await setBody(page, '{')
+    await press('submit')
+    await shows(page, '.answer p', 'no JSON')
+    await setBody(page, '{"prompt":"x"}')
+    await page.setOfflineMode(true)
+    await press('submit')
+    await shows(page, '.answer p', 'cannot be reached')
+    await page.setOfflineMode(false)
+    await page.evaluate(() => {
+      const hangs = (_: unknown, init?: RequestInit) =>
+        new Promise<Response>((_done, fail) =>
+          init!.signal!.addEventListener('abort', () => fail(new Error('aborted'))),
+        )
+      window.fetch = hangs as typeof fetch
+    })
+    await press('submit')
+    await press('button')
+    await shows(page, '.answer p', 'Stopped.')
+    await page.close()
+  })
+
   test('the console shows our document with a script of ours, and asks nobody else', async () => {
-    const { page, asked } = await opened('/docs/console')
+    const { page, asked } = await opened('/docs/console', { width: 360 })
     await page.waitForFunction(() => document.body.textContent.includes('Answer a prompt'))
     expect(asked.filter((url) => !url.startsWith(origin) && !/^(data|blob):/.test(url))).toEqual([])
     expect(asked).toContain(`${origin}/docs/scalar.json`)
@@ -48,6 +134,28 @@ inChromium('the reference in a browser (dx 5.5)', () => {
     // What it draws late is mended a moment later.
     await eventually(found, (problems) => problems.length === 0)
     expect(await page.evaluate(() => localStorage.length + sessionStorage.length)).toBe(0)
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+    expect(overflow).toBeLessThanOrEqual(0)
     await page.close()
   })
 })
+
+const setBody = (page: Page, text: string) =>
+  page.$eval(
+    '.panel textarea',
+    (field, value) => {
+      field.value = value
+    },
+    text,
+  )
+
+/** Where a secret stands in a page besides the field it was typed into. */
+const traces = (page: Page, secret: string) =>
+  page.evaluate((word) => {
+    const kept = { ...localStorage, ...sessionStorage, cookie: document.cookie, url: location.href }
+    const written = document.documentElement.outerHTML.includes(word) ? ['markup'] : []
+    return [
+      ...written,
+      ...Object.entries(kept).flatMap(([name, value]) => (String(value).includes(word) ? [name] : [])),
+    ]
+  }, secret)
