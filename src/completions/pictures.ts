@@ -1,4 +1,4 @@
-import { imageSize } from '../files'
+import { imageSize, isWhole } from '../files'
 import { invalidInput } from '../kernel/errors'
 
 /** Pixels of one picture: those of the largest cameras, and far below what a header of a few bytes may claim. */
@@ -6,7 +6,7 @@ const MOST_PIXELS = 250_000_000
 
 /**
  * The media type that the bytes of a picture are, whatever they are called. Throws 400 `validation_error` for what is no
- * PNG, JPEG, WebP or GIF, has no pixels or too many, or is a PNG that was cut off (catalogue O5). It draws nothing.
+ * PNG, JPEG, WebP or GIF, has no pixels or too many, or was cut off (catalogue O5). It draws nothing.
  */
 export function typeOfPicture(bytes: Buffer, path: string): string {
   const size = imageSize(bytes)
@@ -16,17 +16,6 @@ export function typeOfPicture(bytes: Buffer, path: string): string {
   if (width * height === 0) throw refused(`is a picture of ${width} × ${height} pixels. Send one that shows something`)
   if (width * height > MOST_PIXELS)
     throw refused(`says that it has ${width} × ${height} pixels. Send a smaller picture`)
-  if (format === 'PNG' && !endsAsPng(bytes)) throw refused('is only the beginning of a PNG. Send all of its bytes')
+  if (!isWhole(format, bytes)) throw refused(`is only the beginning of a ${format}. Send all of its bytes`)
   return `image/${format.toLowerCase()}`
-}
-
-const PNG_START = 8
-const PNG_FRAME = 12
-
-/** Whether the parts of a PNG go on to its last one, `IEND`. */
-function endsAsPng(bytes: Buffer): boolean {
-  for (let at = PNG_START; at + PNG_FRAME <= bytes.length; at += PNG_FRAME + bytes.readUInt32BE(at)) {
-    if (bytes.toString('latin1', at + 4, at + 8) === 'IEND') return true
-  }
-  return false
 }

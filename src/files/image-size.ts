@@ -1,4 +1,5 @@
-type Size = { format: string; width: number; height: number }
+export type PictureFormat = 'PNG' | 'JPEG' | 'GIF' | 'WebP'
+type Size = { format: PictureFormat; width: number; height: number }
 
 /** Format and pixels of a PNG, GIF, WebP or JPEG from its header; null for an unknown format. */
 export function imageSize(bytes: Uint8Array): Size | null {

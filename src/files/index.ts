@@ -2,6 +2,7 @@
 export type { Draft, Source } from './drafts'
 export { imageSize } from './image-size'
 export { createFileOversight } from './oversight'
+export { isWhole } from './picture-end'
 export { createFilePlace } from './places'
 export { createFiles, type Files } from './service'
 export { expiredFiles, sweptFiles } from './sweep'

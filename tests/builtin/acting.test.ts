@@ -75,6 +75,10 @@ const CALLED: [string, ...Called[]][] = [
   ['Book a flight from Oslo to Rome tomorrow', ['book_flight', { from: 'Oslo', to: 'Rome', date: '2026-03-05' }]],
   ['What is the temperature in Berlin?', ['temp', { city: 'Berlin' }]],
   ['use temp for Madrid', ['temp', { city: 'Madrid' }]],
+  ['use temp for the city Paris', ['temp', { city: 'Paris' }]],
+  ['use temp with city Paris', ['temp', { city: 'Paris' }]],
+  ['What is the temperature in the city of rome?', ['temp', { city: 'rome' }]],
+  ['Look up the topic tides', ['look_up', { topic: 'tides' }]],
   ['Create an urgent reminder: pay the rent', ['create_reminder', { text: 'pay the rent', urgent: true }]],
   ['add items: milk, eggs and bread', ['add_items', { items: ['milk', 'eggs', 'bread'] }]],
 ]

@@ -28,6 +28,7 @@ const ada = await world.person()
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64')
 /** The pixel as a file of so many bytes. */
 const padded = (bytes: number) => Buffer.concat([Buffer.from(PIXEL, 'base64'), Buffer.alloc(bytes)]).subarray(0, bytes)
+const JPEG = Buffer.from(await new Bun.Image(Buffer.from(PIXEL, 'base64')).jpeg().bytes())
 /** The pixel whose header claims another size. */
 const sized = (width: number, height: number) => {
   const bytes = Buffer.from(PIXEL, 'base64')
@@ -99,6 +100,7 @@ describe('pictures', () => {
     ['a ZIP', Buffer.from('PK\u0003\u0004'.padEnd(64, '\0')), 'is no picture'],
     ['an SVG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script/></svg>'), 'is no picture'],
     ['the beginning of a PNG', Buffer.from(PIXEL, 'base64').subarray(0, 50), 'only the beginning of a PNG'],
+    ['the beginning of a JPEG', JPEG.subarray(0, -9), 'only the beginning of a JPEG'],
     ['no pixels', sized(0, 0), '0 × 0 pixels'],
     ['more pixels than any picture has', sized(2_147_483_647, 2_147_483_647), 'Send a smaller picture'],
   ])('that are %s are refused in every mode, whatever they are called (O5)', async (_, bytes, said) => {

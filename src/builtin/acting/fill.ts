@@ -37,7 +37,7 @@ export function fillArguments(tool: EngineTool, clause: Clause, found?: string):
   const filled = fillObject(root, root, clause, claims, 0)
   const left = leftOver(root, filled)
   if (left) {
-    const said = [...wordsOfName(tool.name), ...tellingWords(wordsOfName(tool.name))]
+    const said = [...wordsOfName(tool.name), ...tellingWords(wordsOfName(tool.name)), ...wordsOfName(left)]
     const property = resolve(properties(root)[left]!, root)
     const rest = found?.slice(0, mostOf(property)) ?? restOf(clause, said, claims.taken)
     if (rest && fitsLength(rest, property)) {

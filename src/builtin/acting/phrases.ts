@@ -16,14 +16,25 @@ const END =
   '(?=\\s+(?:in|at|on|for|from|to|into|with|by|today|tomorrow|tonight|now|please|this|next|right|using|as|is|are|and|or|of)\\b|[,;:?!"\\n]|\\.(?:\\s|$)|$)'
 const NAME = "\\p{Lu}[\\p{L}\\p{N}.'’-]*(?:\\s+(?:(?:de|del|la|of|the|am|sur)\\s+)?\\p{Lu}[\\p{L}\\p{N}.'’-]*)*"
 
-/** `in Paris`, `from Rome`, `called Ada`: a capitalised name, else the words up to the end of the phrase. */
+/** What a place may be said to be before its name: `the city Paris`, `the town of Rye`. */
+const SORT = '(?:city|town|place|location|country|region|state)'
+
+/** `in Paris`, `from the city of Rome`, `called Ada`: a capitalised name, else the words up to the end of the phrase. */
 export function phraseFor(last: string, { text }: Pick<Clause, 'text'>): string | null {
   const before = BEFORE.find(([names]) => names.test(last))?.[1]
   if (!before) return null
-  const named = new RegExp(`\\b(?:${before})\\s+(?:the\\s+)?(${NAME})`, 'u').exec(text)?.[1]
+  const named = new RegExp(`\\b(?:${before})\\s+(?:the\\s+)?(?:${SORT}\\s+(?:of\\s+)?)?(${NAME})`, 'u').exec(text)?.[1]
   if (named) return tidy(named)
-  const worded = new RegExp(`\\b(?:${before})\\s+(?:the\\s+)?([\\p{L}\\p{N}][^\\n]{0,80}?)${END}`, 'iu').exec(text)?.[1]
-  return worded ? tidy(worded) : null
+  const start = `\\b(?:${before})\\s+(?:the\\s+)?(?:${SORT}\\s+of\\s+)?`
+  const worded = new RegExp(`${start}([\\p{L}\\p{N}][^\\n]{0,80}?)${END}`, 'iu').exec(text)?.[1]
+  return worded ? tidy(worded).replace(new RegExp(`^${SORT}\\s+`, 'i'), '') : null
+}
+
+/** `with city Paris`, `the city set to Paris`: a capitalised name right behind the name of its property. */
+export const nameBehind = (words: readonly string[], { text }: Pick<Clause, 'text'>): string | null => {
+  const own = words.map((word) => RegExp.escape(word)).join('[ _-]')
+  const said = new RegExp(`\\b${own}\\s+(?:(?:set\\s+)?to\\s+|of\\s+|is\\s+|as\\s+)?(${NAME})`, 'u').exec(text)?.[1]
+  return said ? tidy(said) : null
 }
 
 /** `in Paris and Rome`, `in Oslo, Bergen and Tromsø`: two or more places; empty for a single one. */
@@ -63,7 +74,7 @@ const MARKED = [/^[^\n:]{1,80}:\s+([\s\S]+)$/, /^\p{L}+ that\s+([\s\S]+)$/u, /\b
 export function restOf({ text, first }: Clause, said: readonly string[], found: readonly string[]): string | null {
   const marked = MARKED.map((mark) => mark.exec(text)?.[1]).find(Boolean)
   if (!marked && !isVerb(first) && !said.includes(first)) return null
-  let rest = marked ?? text.replace(/^\p{L}+\s*/u, '')
+  let rest = marked ?? text.replace(/^\p{L}[\p{L}\p{N}_-]*\s*/u, '')
   for (const piece of found) rest = rest.replace(piece, ' ')
   if (marked) return tidy(rest) || null
   rest = rest.replace(LEAD, '')

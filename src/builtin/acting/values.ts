@@ -5,7 +5,7 @@ import { factFor } from '../labels'
 import { kindOf } from '../schema-fill'
 import { readNumber } from '../words'
 import type { Clause } from './clause'
-import { codeIn, idFor, phraseFor } from './phrases'
+import { codeIn, idFor, nameBehind, phraseFor } from './phrases'
 import { wordsOfName } from './vocabulary'
 
 /** A value, and the words of the request that it was read from. */
@@ -27,7 +27,8 @@ export function findString(name: string, schema: JsonSchema, clause: Clause, cla
   const kind = kindOf(name, schema)
   if (kind === 'dates') return findDate(schema, clause)
   if (kind) return asFound(next(clause.entities(kind), claims))
-  const found = next(clause.quoted, claims) ?? idFor(words, clause) ?? phraseFor(last, clause)
+  const found =
+    next(clause.quoted, claims) ?? idFor(words, clause) ?? nameBehind(words, clause) ?? phraseFor(last, clause)
   return asFound(found ?? (ASKS.test(last) && clause.isQuestion ? clause.text : null))
 }
 

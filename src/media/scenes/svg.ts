@@ -1,3 +1,4 @@
+import { xmlText } from '../../kernel/text'
 import type { Color, Gradient, Group, Look, Paint, Scene, Shape } from './model'
 import { outlineOf, widthOf } from './typeface'
 
@@ -14,11 +15,7 @@ export function toSvg({ width, height, background, shapes, title }: Scene): stri
 }
 
 /** What callers write has no meaning to a reader of the file. */
-const escaped = (text: string): string =>
-  text
-    .toWellFormed()
-    .replace(/[\p{Cc}\p{Noncharacter_Code_Point}]/gu, ' ')
-    .replace(/[<>&"]/g, (mark) => `&#${mark.charCodeAt(0)};`)
+const escaped = (text: string): string => xmlText(text).replace(/[<>&"]/g, (mark) => `&#${mark.charCodeAt(0)};`)
 
 function drawn(shape: Shape, defs: string[]): string {
   switch (shape.type) {

@@ -1,0 +1,31 @@
+import { expect, test } from 'bun:test'
+import { imageSize, isWhole } from '../../src/files'
+import { PIXEL } from '../support/pixel'
+
+// SQLite only: nothing here is stored.
+const png = Buffer.from(PIXEL, 'base64')
+const noise = Buffer.from(Array.from({ length: 256 }, (_, at) => (at * 37) % 251))
+const drawn = () => new Bun.Image(png).resize(24, 24)
+const jpeg = Buffer.from(await drawn().jpeg().bytes())
+/** The head of a photograph with a small picture in it, which has an end of its own. */
+const thumbnail = Buffer.concat([Buffer.from([0xff, 0xe1, (jpeg.length + 2) >> 8, (jpeg.length + 2) & 255]), jpeg])
+const GIF = Buffer.concat([
+  Buffer.from('GIF89a\u0001\u0000\u0001\u0000', 'latin1'),
+  Buffer.from([0x80, 0, 0, 1, 2, 3, 4, 5, 6]),
+  Buffer.from([0x21, 0xf9, 4, 0, 0, 0, 0, 0]),
+  Buffer.from([0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 3, 0x00 + 0x44, 0x3b, 0x3b, 0, 0x3b]),
+])
+
+test.each<[string, Buffer]>([
+  ['PNG', png],
+  ['JPEG', jpeg],
+  ['JPEG', Buffer.concat([jpeg.subarray(0, 2), thumbnail, jpeg.subarray(2)])],
+  ['WebP', Buffer.from(await drawn().webp().bytes())],
+  ['GIF', GIF],
+])('a %s is whole with whatever behind it, and none of its beginnings is', (named, bytes) => {
+  const { format } = imageSize(bytes)!
+  expect<string>(format).toBe(named)
+  expect([isWhole(format, bytes), isWhole(format, Buffer.concat([bytes, noise]))]).toEqual([true, true])
+  const beginnings = Array.from({ length: bytes.length - 8 }, (_, at) => bytes.subarray(0, at + 8))
+  expect(beginnings.filter((part) => isWhole(format, part)).map(({ length }) => length)).toEqual([])
+})
