@@ -32,6 +32,8 @@ type Deps = {
   handRecordOf(session: OpenSession): HandRecord
   liveOf(row: SessionRow, fresh: boolean): Promise<LiveView>
   recordingBy(row: SessionRow): Promise<Recording>
+  /** Whether who began a session may still use this server. */
+  hasAccess(row: SessionRow): Promise<boolean>
 }
 
 export type Guest = { row: SessionRow; rights: Rights; until: number }
@@ -43,7 +45,7 @@ const REFUSED_MS = 60_000
 
 /** Pages and streams of live views, for whoever has a link (contract 16.3, I35). */
 export function createEmbed({ store, clock, audit, host, tokens, wheel, isConfigured, ...rest }: Deps) {
-  const { handRecordOf, liveOf, recordingBy, addressOf } = rest
+  const { handRecordOf, liveOf, recordingBy, addressOf, hasAccess } = rest
   const shows = new Map<OpenSession, Show>()
   return { admit, live, connect, recording }
 
@@ -77,7 +79,7 @@ export function createEmbed({ store, clock, audit, host, tokens, wheel, isConfig
   /** The recording of a session, also of one that is over, for whoever has the link of its player. */
   async function recording(id: string, token: string): Promise<Recording> {
     const row = BrowserSessionId.is(id) ? await rows.byLink(store.read, id) : undefined
-    const bound = row && { session: row.id, user: playerOf(row) }
+    const bound = row && { session: row.id, user: playerOf(row, await hasAccess(row)) }
     if (!row || !tokens.read(token, bound!, clock.now())) return refuse(row)
     return recordingBy(row)
   }

@@ -22,8 +22,8 @@ export function createPresenter({ clock, tokens, origin }: Deps) {
   }
 
   /** The link of the page that plays what was done, also after the end of the session. */
-  function playerUrl(row: SessionRow): string {
-    const token = tokens.sign({ session: row.id, user: playerOf(row) }, clock.now() + EMBED_MS, 'view')
+  function playerUrl(row: SessionRow, hasAccess: boolean): string {
+    const token = tokens.sign({ session: row.id, user: playerOf(row, hasAccess) }, clock.now() + EMBED_MS, 'view')
     return `${origin()}/embed/browser/${row.id}/recording?token=${token}`
   }
 

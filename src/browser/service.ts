@@ -10,7 +10,7 @@ import type { Clock } from '../kernel/clock'
 import type { Values } from '../kernel/config'
 import { errorFields, type Log } from '../kernel/log'
 import type { Outbound } from '../kernel/outbound'
-import type { Store } from '../kernel/store'
+import type { Reader, Store } from '../kernel/store'
 import type { Live } from '../live'
 import type { MakingService } from '../making'
 import { findOwner, type OrgService } from '../orgs'
@@ -29,7 +29,7 @@ import { createHost, type OpenSession } from './host'
 import { createOversight } from './oversight'
 import { createPresenter } from './present'
 import { createRecorder } from './recorder'
-import { recordingOf } from './recording'
+import { accessOf, recordingOf } from './recording'
 import { sessionRepository as rows } from './repository'
 import {
   type ActionOrder,
@@ -89,13 +89,10 @@ export function createBrowser(deps: Deps) {
   const onFault = (error: unknown) => log.warn(errorFields(error), 'what a person did was not recorded')
   const handRecordOf = createHandRecord({ store, clock, files, recorder, onFault })
   const start = createStart({ ...deps, host, present })
-  const recordingBy = (row: SessionRow) => recordingOf({ files }, store.read, row, present.playerUrl(row))
-  const oversight = createOversight({
-    ...deps,
-    host,
-    present,
-    ownerNamed: async (reader, word) => (await findOwner(deps.orgs, reader, word)).scope,
-  })
+  const hasAccess = accessOf(deps)
+  const recordingBy = recordingOf({ store, files, hasAccess, present })
+  const ownerNamed = async (reader: Reader, word: string) => (await findOwner(deps.orgs, reader, word)).scope
+  const oversight = createOversight({ ...deps, host, present, ownerNamed })
   const calls = createCalls({ ...deps, serve })
   const unavailable = () => (isConfigured(settings) ? null : 'This server has no browser.')
 
@@ -111,9 +108,10 @@ export function createBrowser(deps: Deps) {
     host,
     embed: createEmbed({
       ...{ store, clock, audit: deps.audit, host, tokens, wheel, handRecordOf, liveOf, recordingBy, addressOf },
+      hasAccess,
       isConfigured: () => isConfigured(settings),
     }),
-    watch: createWatch({ ...deps, host, end, idleMs, answerCalls: calls.answerAll }),
+    watch: createWatch({ ...deps, hasAccess, host, end, idleMs, answerCalls: calls.answerAll }),
     close,
     ...createAgentTools({ log, start, action, stop, own, unavailable }),
   }

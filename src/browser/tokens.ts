@@ -10,8 +10,12 @@ const SHAPE = /^(\d{10})\.(view|control)\.([0-9a-f]{64})$/
 
 type Bound = { session: BrowserSessionId; user: string }
 
-/** Whom the link of a player is signed for: it opens no live view, and a live view's link no player. */
-export const playerOf = ({ user_id }: { user_id: string }): string => `player ${user_id}`
+/**
+ * Whom the link of a player is signed for: it opens no live view, and a live view's link no player. One from before the
+ * session's key was revoked is another's afterwards, so it dies with the key.
+ */
+export const playerOf = ({ user_id }: { user_id: string }, hasAccess: boolean): string =>
+  `player ${user_id}${hasAccess ? '' : ' without access'}`
 
 /** Tokens of live-view links: a signature over session, user, rights and expiry, stored nowhere (contract 16.3, I35). */
 export function createEmbedTokens({ masterKey, secret }: { masterKey: Uint8Array; secret: string }) {

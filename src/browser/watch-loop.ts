@@ -1,4 +1,3 @@
-import type { Unattended } from '../auth'
 import type { Billing } from '../billing'
 import type { Clock } from '../kernel/clock'
 import { AppError } from '../kernel/errors'
@@ -17,7 +16,8 @@ export type WatchDeps = {
   node: string
   billing: Billing
   /** Who its holder is now; null when that may no longer use this server. */
-  unattended: Unattended
+  /** Whether who began a session may still use this server. */
+  hasAccess(row: SessionRow): Promise<boolean>
   host: Host
   end: EndSession
   idleMs: number
@@ -41,7 +41,7 @@ const placeOf = ({ owner, holder }: SessionRow): string => `${owner} ${holder}`
  * credit and the end of their holder's access end them. A session whose process died is charged until that was last
  * seen. Returns how many ended.
  */
-export function createWatch({ store, clock, node, billing, unattended, host, end, idleMs, answerCalls }: WatchDeps) {
+export function createWatch({ store, clock, node, billing, hasAccess, host, end, idleMs, answerCalls }: WatchDeps) {
   let lastLooked = 0
   let lastSeen = 0
   let pauseMs = TICK_MS
@@ -77,9 +77,7 @@ export function createWatch({ store, clock, node, billing, unattended, host, end
     if (now - lastLooked < ACCESS_MS) return found
     lastLooked = now
     for (const row of new Map(own.map((one) => [placeOf(one), one])).values()) {
-      const { user_id, key_id: api_key_id } = row
-      // One of no key is the person's own, whatever organization is active.
-      if (!(await unattended({ user_id, api_key_id, active_org_id: null }))) found.add(placeOf(row))
+      if (!(await hasAccess(row))) found.add(placeOf(row))
     }
     return found
   }

@@ -41,12 +41,17 @@ describe.skipIf(!hasChromium)('the recording of a session (contract 28.3)', asyn
     // The link of the player opens no live view.
     expect((await open(player_url.replace('/recording', ''))).status).toBe(401)
     expect((await open(player_url.replace(/.$/, '!'))).status).toBe(401)
+    // It dies with the key.
+    const dashboard = await world.signedIn(person)
+    expect((await dashboard.send('DELETE', `keys/${person.keyId}`)).status).toBe(200)
+    expect((await open(player_url)).status).toBe(401)
   }, 180_000)
 
   test('is empty for a session that keeps none', async () => {
-    const session = await startSession(person, { url: site.url(), record: false })
+    const other = await world.person()
+    const session = await startSession(other, { url: site.url(), record: false })
     await session.act('type ada in User')
-    expect((await read(session.id)).actions).toEqual([])
+    expect((await other.send('GET', `browser/sessions/${session.id}/recording`)).body.actions).toEqual([])
     await session.end()
   })
 })

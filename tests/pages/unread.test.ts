@@ -27,10 +27,14 @@ inChromium('what a visitor has read', () => {
     // Drawn by the same answer as what would be counted.
     await second.waitForSelector('.message.assistant:nth-of-type(3)')
     expect(await second.$eval('#launcher', (button) => button.getAttribute('aria-label'))).toBe('Open chat')
+    // An open chat stays open, and a closed one closed.
+    await second.waitForSelector('#panel', { visible: true })
+    await second.click('[aria-label="Close chat"]')
     write('operator', 'Are you still there?')
     await page.goto(site.hostUrl())
     const third = await frameOf(page)
     await third.waitForSelector('[aria-label="Open chat, 1 new message"]')
+    expect(await third.$eval('#panel', (panel) => (panel as HTMLElement).hidden)).toBe(true)
     await third.click('#launcher')
     await third.click('[aria-label="Close chat"]')
     await page.goto(site.hostUrl('data-next'))

@@ -1,4 +1,4 @@
-import { createPlacing } from './placing'
+import { createPlacing, NARROW } from './placing'
 
 type Options = {
   id: string
@@ -31,6 +31,7 @@ export function createFrame({ id, base, options, emit }: Options) {
   if (lang) told.set('lang', lang)
   if (colorScheme) told.set('scheme', colorScheme)
   if (container) told.set('inline', '1')
+  if (matchMedia(NARROW).matches) told.set('narrow', '1')
   address.hash = told.toString()
   iframe.src = address.href
   iframe.title = 'Chat'

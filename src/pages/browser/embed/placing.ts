@@ -1,4 +1,4 @@
-const NARROW = '(max-width: 479px)'
+export const NARROW = '(max-width: 479px)'
 const EDGE = 'max(16px, env(safe-area-inset-bottom))'
 const PANEL = { width: 400, height: 640 }
 const MOST = { width: 1_000, height: 2_000 }

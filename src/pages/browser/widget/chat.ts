@@ -102,6 +102,7 @@ export function startChat(): void {
   bridge.tell('ready', { position: config.appearance.position ?? 'bottom-right', title: panel.title })
   if (bridge.isInline) shell.begin()
   else if (panel.wasPressed()) shell.open()
+  else if (shell.wasOpen()) shell.begin()
   document.documentElement.dataset.ready = 'true'
   performance.mark('ready')
   transcript.format()

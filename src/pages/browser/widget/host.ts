@@ -13,6 +13,8 @@ export function hostOf() {
     /** Drawn inside an element of the host, without a launcher. */
     isInline: told.get('inline') === '1' || !isFramed,
     pageUrl: told.get('page') ?? null,
+    /** On a narrow page an open chat covers all of it. */
+    isNarrow: told.get('narrow') === '1',
     scheme: told.get('scheme'),
     lang: told.get('lang'),
     /** Goes to the host's origin alone, and never has a token or a text of the chat in it. */

@@ -5,7 +5,7 @@ const FOCUSABLE = 'button:not([hidden]), [href], input:not([tabindex="-1"]), tex
 
 type Options = {
   panel: Panel
-  bridge: Pick<Bridge, 'isFramed' | 'isInline' | 'tell'>
+  bridge: Pick<Bridge, 'isFramed' | 'isInline' | 'isNarrow' | 'tell'>
   field(): HTMLElement
   opened(): void
 }
@@ -15,6 +15,7 @@ export function createShell({ panel, bridge, field, opened }: Options) {
   let isOpen = false
   let isModal = false
   const { launcher } = panel
+  const place = `svc-widget-open:${location.pathname}`
 
   function measure(): void {
     const { width, height } = launcher.getBoundingClientRect()
@@ -33,10 +34,29 @@ export function createShell({ panel, bridge, field, opened }: Options) {
 
   function show(): void {
     isOpen = true
+    keepOpen(true)
     draw()
     bridge.tell('open')
     panel.setUnread(0)
     opened()
+  }
+
+  /** In this tab alone: the next page of the host shows the chat as it was. */
+  function keepOpen(open: boolean): void {
+    try {
+      if (open) sessionStorage.setItem(place, '1')
+      else sessionStorage.removeItem(place)
+    } catch {
+      // Without storage each page begins closed.
+    }
+  }
+
+  function wasOpen(): boolean {
+    try {
+      return !bridge.isNarrow && sessionStorage.getItem(place) !== null
+    } catch {
+      return false
+    }
   }
 
   /** What is open from the start neither moves nor takes the focus from the page that it stands in. */
@@ -61,6 +81,7 @@ export function createShell({ panel, bridge, field, opened }: Options) {
   function close(): void {
     if (!isOpen || bridge.isInline) return
     isOpen = false
+    keepOpen(false)
     draw()
     launcher.focus()
     bridge.tell('close')
@@ -84,6 +105,8 @@ export function createShell({ panel, bridge, field, opened }: Options) {
   draw()
   return {
     isOpen: () => isOpen,
+    /** Whether it was open on the page before this one, and may be without covering this one. */
+    wasOpen,
     begin,
     open,
     close,
