@@ -13,7 +13,7 @@ export const isNothingToRead = (error: unknown): error is AppError => error inst
 /** Nothing could be read. The sentence is the job's error, or why an answer was not researched. */
 export const noSources = nothingToRead((searches: boolean, problems: readonly string[]) =>
   problems.length
-    ? `No source could be read. ${problems.slice(0, 3).join(' ')}`
+    ? `No source could be read: ${listed(problems)}.`
     : searches
       ? 'The search found no source for this. Ask in other words, or put addresses into the prompt.'
       : 'There is no source to read: this server has no search server, which its operator sets with SVC_SEARCH_DRIVER. Put addresses (https://…) or ids of your files (art_…) into the prompt, or install a skill with knowledge.',
@@ -22,10 +22,17 @@ export const noSources = nothingToRead((searches: boolean, problems: readonly st
 /** What was read is named, since it may be the caller's own files where no page could be reached. */
 export const nothingFound = nothingToRead(
   (titles: readonly string[], problems: readonly string[]) =>
-    `${[...problems.slice(0, 3), `Of what could be read (${named(titles)}) none speaks of this.`].join(' ')} Ask in other words, or name other sources.`,
+    `What could be read (${named(titles)}) does not speak of this${problems.length ? `, and other sources could not be read: ${listed(problems)}` : ''}. Ask in other words, or name other sources.`,
 )
 
 const SHOWN = 3
+/** Sentences as parts of one. */
+const listed = (problems: readonly string[]): string =>
+  [
+    ...problems.slice(0, SHOWN).map((one) => one.replace(/^The /, 'the ').replace(/\.$/, '')),
+    ...(problems.length > SHOWN ? [`${problems.length - SHOWN} more`] : []),
+  ].join('; ')
+
 const named = (titles: readonly string[]): string =>
   [
     ...titles.slice(0, SHOWN).map((title) => `“${title}”`),

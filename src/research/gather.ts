@@ -152,7 +152,7 @@ export function createGather({ web, own, copiesOf }: Deps) {
   async function screened(source: Source, guard: NonNullable<Gathering['guard']>, signal: AbortSignal): Promise<Read> {
     const { title, text } = source
     const { value, blocked } = await guard.checkToolData('tool_result', 'deep_research', { title, text }, signal)
-    if (blocked) return { problem: `${source.url}: the guardrail ${blocked.guardrailId} withheld it.` }
+    if (blocked) return { problem: `${source.url} was withheld by the guardrail ${blocked.guardrailId}.` }
     return { source: kept({ ...source, ...(value as { title: string; text: string }) }) }
   }
 
@@ -166,14 +166,22 @@ export function createGather({ web, own, copiesOf }: Deps) {
       }
     } catch (error) {
       by.signal.throwIfAborted()
-      if (error instanceof WebFailure) return { problem: `${url}: ${error.message}` }
-      if (isRefusal(error)) return { problem: `${url}: ${error.message}` }
+      if (error instanceof WebFailure || isRefusal(error)) return { problem: problemOf(url, error.message) }
       throw error
     }
   }
 }
 
 /** An address that this server calls for nobody. */
+const SUBJECT = /^The (?:address|page|document)(?: (https?:\S+))? /
+
+/** What was wrong, as one sentence that begins with the address; what else one could do is left to whoever shows it. */
+function problemOf(url: string, message: string): string {
+  const sentence = message.split('. ')[0]!.replace(/\.$/, '')
+  const subject = SUBJECT.exec(sentence)
+  return subject ? `${subject[1] ?? url} ${sentence.slice(subject[0].length)}.` : `${url}: ${sentence}.`
+}
+
 const isRefusal = (error: unknown): error is Error => (error as { code?: unknown }).code === 'url_blocked'
 
 function kept({ kind, title, url, text: whole, publishedAt }: OwnText): Source {

@@ -76,16 +76,24 @@ describe('a research that fails', () => {
     const ada = await world.person()
     const prompt = `How tall is it? ${site.origin}/none http://10.0.0.1/secret http://169.254.169.254/latest`
     const { error } = await researched(ada, { prompt })
-    expect(error).toContain('No source could be read.')
-    expect(error).toContain('status 404')
-    expect(error).toContain('cannot be called')
+    const refused = (url: string) => `${url} cannot be called: it is not a public address`
+    const problems = [
+      `${site.origin}/none answered with status 404`,
+      refused('http://10.0.0.1/secret'),
+      refused('http://169.254.169.254/latest'),
+    ]
+    const said = 'No source could be read: '
+    expect(error).toStartWith(said)
+    expect(error.slice(said.length, -1).split('; ').sort()).toEqual(problems.sort())
   })
 
   test('says so when what was read speaks of something else', async () => {
     const ada = await world.person()
     const prompt = `What is the boiling point of tungsten? ${site.urls[24]} ${site.origin}/none`
     const { error } = await researched(ada, { prompt })
-    expect(error).toMatch(/status 404.* Of what could be read \(“.+”\) none speaks of this\./)
+    expect(error).toMatch(
+      /^What could be read \(“.+”\) does not speak of this, and .*: http\S+\/none answered with status 404\. Ask/,
+    )
   })
 })
 
@@ -152,7 +160,7 @@ describe('a policy', () => {
       prompt: `Who lit the lighthouse of Port Ellis? ${site.urls[19]}`,
     })
     expect(status).toBe('failed')
-    expect(error).toContain('withheld it')
+    expect(error).toContain('was withheld by the guardrail')
   })
 })
 
