@@ -1,14 +1,14 @@
 import { randomBase62 } from '../../src/kernel/crypto'
-import type { StepResult, WorkflowRun } from '../../src/workflows/schema'
+import type { StepResult, Workflow, WorkflowRun } from '../../src/workflows/schema'
 import { apiOf } from '../api'
 import { defineCommand } from '../command'
 import { EXIT } from '../exit'
-import { CheckFailed, expectData } from '../failure'
+import { CheckFailed, expectData, notFoundFailure } from '../failure'
 import { column, idColumn } from '../output/columns'
 import { pageFlags, printPages } from '../pages'
 import { readValueFile } from '../preference-file'
 import { resourceOver } from '../resource'
-import { resolveRuleSet } from '../rule-set'
+import { everyOf, resolveRuleSet } from '../rule-set'
 import type { Shell } from '../shell'
 import { argument, choice, duration, flag, optional, text } from '../words'
 
@@ -107,15 +107,18 @@ const watchRun = defineCommand({
   path: 'workflows watch',
   summary: 'Follow a run, step by step, until it ends',
   about:
-    'Draws each step with its state and time, on stderr. Exits 0 when the run is completed, 9 when it failed, and 8 when it has not ended in time.',
-  examples: [`workflows watch ${ID} ${RUN_ID}`, `workflows watch ${ID} ${RUN_ID} --within 1h --json`],
+    'Draws each step with its state and time, on stderr. Exits 0 when the run is completed, 9 when it failed, and 8 when it has not ended in time. With the id of the run alone its workflow is looked for.',
+  examples: [`workflows watch ${RUN_ID}`, `workflows watch "Daily report" ${RUN_ID} --within 1h --json`],
   impact: 'read',
   exits: [3, 4, 7, 8, 9],
-  args: { workflow: WORKFLOW, run: RUN },
+  args: {
+    workflow: argument('id or name of the workflow, or the id of the run alone'),
+    run: optional('id of the run'),
+  },
   flags: { within: duration('TIME', 'how long at most; 10m by default') },
   async run(shell, { workflow, run: runId, within = PATIENCE_MS }) {
-    const { one } = await workflowOver(shell, workflow)
-    await follow(shell, one, runId, within)
+    const found = runId === undefined ? await workflowOfRun(shell, workflow) : await workflowOver(shell, workflow)
+    await follow(shell, found.one, runId ?? workflow, within)
   },
 })
 
@@ -203,6 +206,20 @@ async function workflowOver(shell: Shell, word: string) {
   const { api } = await apiOf(shell)
   const id = await resolveRuleSet(await resourceOver(shell, 'workflows'), word, 'workflow')
   return { id, one: api.workflows({ id: encodeURIComponent(id) }) }
+}
+
+/** The workflow that this is a run of: that which ran last is asked first. @throws CommandFailed 3 for none */
+async function workflowOfRun(shell: Shell, runId: string) {
+  const { api } = await apiOf(shell)
+  const all = (await everyOf(await resourceOver(shell, 'workflows'))) as Workflow[]
+  for (const { id } of all.sort((a, b) => (b.lastRunAt ?? '').localeCompare(a.lastRunAt ?? ''))) {
+    const one = api.workflows({ id })
+    const reply = await one.runs({ runId: encodeURIComponent(runId) }).get()
+    if (reply.status === 404) continue
+    expectData(reply)
+    return { id, one }
+  }
+  throw notFoundFailure(`No run has the id "${runId}".`, 'svc-admin workflows runs WORKFLOW lists those of one')
 }
 
 export const workflowRunCommands = [

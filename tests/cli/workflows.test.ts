@@ -39,8 +39,9 @@ test('operators decide for anyone; a rejected run exits 9', async () => {
   const begun = await run(['workflows', 'run', 'Daily', '--json'], as)
   const { id } = JSON.parse(begun.stdout)
   expect((await run(['workflows', 'reject', 'Daily', id, '--yes'])).exitCode).toBe(0)
-  const watched = await run(['workflows', 'watch', 'Daily', id])
+  const watched = await run(['workflows', 'watch', id])
   expect([watched.exitCode, watched.stderr]).toEqual([9, expect.stringContaining('fail 1 Ask (approval)')])
+  expect((await run(['workflows', 'watch', crypto.randomUUID()], as)).exitCode).toBe(3)
 })
 
 test('validate says what is wrong, or where each step leads and when it runs next', async () => {
