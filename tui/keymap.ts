@@ -39,6 +39,7 @@ export const SCREEN_KEYS: Readonly<Record<string, readonly Binding[]>> = {
     { keys: ['R'], does: 'deliveries.replay', about: 'send again' },
     { keys: ['A'], does: 'deliveries.replay-all', about: 'send all shown again' },
     { keys: ['b'], does: 'deliveries.body', about: 'what was sent; recorded' },
+    { keys: ['n'], does: 'deliveries.create', about: 'a new webhook' },
     { keys: ['e'], does: 'deliveries.enable', about: 'switch the webhook on' },
   ],
   takeovers: [

@@ -7,6 +7,7 @@ import { widgetMessages, widgetSessions, widgets } from './table'
 /** Chats with the AI that are listed; of the others all are. */
 const MOST = 60
 const BEGINNING = 160
+const [MOST_WIDGETS, MOST_WORDS] = [12, 8]
 
 /** The open chats of all widgets: those with or for a person first, each with what its visitor said last; for operators. */
 export async function openChats(reader: Reader) {
@@ -68,6 +69,21 @@ export async function chatSums(reader: Reader, since: number) {
     .where(gte(t.changed_at, since))
   const { answered_ms: answered, ...counts } = sums!
   return { ...counts, answered_ms: answered === null ? null : Math.round(Number(answered)) }
+}
+
+/** By which words visitors ask for a person, of the newest widgets that look for them; for operators. */
+export async function wordsOfWidgets(reader: Reader) {
+  const t = reader.of(widgets)
+  const found = await reader
+    .select({ widget: t.name, intents: t.intents })
+    .from(t)
+    .where(eq(t.status, 'active'))
+    .orderBy(desc(t.created_at))
+    .limit(MOST)
+  return found
+    .filter(({ intents }) => intents.enabled)
+    .slice(0, MOST_WIDGETS)
+    .map(({ widget, intents }) => ({ widget, words: intents.keywords.slice(0, MOST_WORDS) }))
 }
 
 type ChatId = (typeof widgetSessions.sqlite.$inferSelect)['id']

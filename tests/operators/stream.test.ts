@@ -122,6 +122,18 @@ describe('GET /ops/v1/snapshot', () => {
     expect((await ask('snapshot?topics=logs&most=9999')).status).toBe(400)
   })
 
+  test('names a source that does not answer, and shows the others with what it said last', async () => {
+    expect((await snapshot('overview')).overview!.facts.failing).toEqual([])
+    const { health } = world.app.container
+    const { check } = health
+    Object.assign(health, { check: () => Promise.reject(new Error('away')) })
+    const { overview } = await eventually(
+      () => snapshot('overview'),
+      ({ overview }) => String(overview!.facts.failing) === 'engines,status',
+    ).finally(() => Object.assign(health, { check }))
+    expect(overview!.facts).toMatchObject({ status: { health: 'healthy' }, queue: { queued: 0 } })
+  }, 60_000)
+
   test('refuses a topic that there is not', async () => {
     const response = await ask('snapshot?topics=jobs,secrets')
     expect(response.status).toBe(400)

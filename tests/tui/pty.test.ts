@@ -16,12 +16,15 @@ const masked = (text: string): string =>
     .map((line) => line.replace(/\s+\[live [^\]]*\]/, ' [live]').replaceAll(/\d/g, '#'))
     .join('\n')
 
-async function expectFrame(name: string, pty: Pty): Promise<void> {
+/** Where lengths of time change their width while one looks, blanks and digits stand for themselves once. */
+const squeezed = (text: string): string => masked(text).replaceAll(/#+/g, '#').replaceAll(/ {2,}/g, ' ')
+
+async function expectFrame(name: string, pty: Pty, asSeen = masked): Promise<void> {
   const file = join(FRAMES, `${name}.txt`)
-  if (WRITES) await Bun.write(file, `${masked(pty.text())}\n`)
+  if (WRITES) await Bun.write(file, `${asSeen(pty.text())}\n`)
   const wanted = (await Bun.file(file).text()).trimEnd()
   // What is on its way to the screen is waited for.
-  const seen = () => masked(pty.text()).trimEnd()
+  const seen = () => asSeen(pty.text()).trimEnd()
   await eventually(seen, (text) => text === wanted, PATIENCE_MS).catch(() => undefined)
   expect(seen()).toBe(wanted)
 }
@@ -136,16 +139,9 @@ describe('in a real terminal', () => {
     )
     open.push(pty)
     await pty.shows('job_7QkX0a')
-    other.goDown()
-    await pty.shows('The server stopped answering')
-    expect(pty.text()).toContain('job_7Qm2Zs')
-    expect(pty.text()).toContain('○ offline')
-    // Which of the tries it is, and what failed last, depends on the moment.
-    expect(pty.text()).toMatch(/What {4}.+ at http.+ ago\)/)
-    expect(pty.text()).toMatch(/Next {4}try \d+ in \d+s/)
-    expect(pty.text()).toMatch(/8 rows, as they were at \d\d:\d\d:\d\d/)
-    for (const words of ['4 Take·? 5 Subm·?', 'p switch profile', 'r retry  d doctor  p profile'])
-      expect(pty.text()).toContain(words)
+    await other.stop()
+    await pty.shows('What    connection refused')
+    await expectFrame('offline', pty, squeezed)
     pty.type('p')
     await pty.shows('│ ▸ calm')
     pty.type('\r')

@@ -1,8 +1,11 @@
 import { TITLES } from '../screens'
 import type { Dialog, Model } from '../state/model'
 import { found } from '../state/palette'
+import { VIEWER } from '../state/step'
 import { chosen, fit, fitLine, type Line, line, say, wrapped } from './line'
 import { clockOf } from './spell'
+
+const READ_ONLY = 'read-only: keys that change something are off'
 
 const BOX = 68
 
@@ -149,7 +152,7 @@ export function helpLines(model: Model): Line[] {
   return [
     line(
       say(` ${TITLES[model.screen][0]}`, 'strong'),
-      model.canWrite ? '' : say('   read-only: keys that change something are off', 'warn'),
+      model.canWrite ? '' : say(`   ${model.role === 'viewer' ? VIEWER : READ_ONLY}`, 'warn'),
     ),
     ...Array.from({ length: half }, (_, at) => line(` ${cell(rows[at])} ${cell(rows[at + half])}`)),
     line(say(' filter: word  field:value  a,b  >=400  *glob*  !not  age:>5m  "two words"', 'dim')),

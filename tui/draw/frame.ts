@@ -4,7 +4,7 @@ import { needsOf } from '../screens/needs'
 import { isLocked, submissionPath } from '../screens/review'
 import type { Model } from '../state/model'
 import { SCREENS } from '../state/model'
-import { between, fit, type Line, line, type Span, say } from './line'
+import { between, fit, type Line, line, type Span, say, widthOf } from './line'
 import { clockOf, spellAge } from './spell'
 
 const QUIET_MS = 15_000
@@ -79,7 +79,10 @@ export function messageRow(model: Model, width: number): Line {
   const { arrived } = model.lists[model.screen]
   const above = arrived ? `${arrived} new above  ` : ''
   const more = model.messages.length > 1 && model.screen === 'overview' ? `[${model.messages.length} messages]` : ''
-  return between(left, line(`${above}${more || freshness(model)} `), width)
+  const right = line(`${above}${more || freshness(model)} `)
+  // What is new is read whole before how fresh the rows are.
+  const isTight = model.link.state !== 'offline' && widthOf(left) + widthOf(right) > width
+  return between(left, isTight ? [] : right, width)
 }
 
 function freshness({ link, now, topics, screen }: Model): string {

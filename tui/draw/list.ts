@@ -73,7 +73,7 @@ function aboveLines(view: ListView, model: Model, rows: readonly Row[], width: n
   const about = filterLine(view, model, rows, width)
   const isFiltered = model.mode.type === 'filter' || listOf(model).filter !== ''
   const own = view.above?.(model, model.topics[model.screen]?.facts ?? {})
-  return [own && !isFiltered ? own[0]! : about]
+  return [isFiltered ? about : (own?.[0] ?? about)]
 }
 
 function filterLine(view: ListView, model: Model, rows: readonly Row[], width: number): Line {

@@ -134,11 +134,12 @@ export const deliveries = listView<Delivery>({
     line(say(' HISTORY  ', 'strong'), triesOf(one, model)),
     ...why(one).map((text, at) => line(say(at ? '          ' : ' WHY      ', 'strong'), text)),
   ],
-  empty: ['Nothing was delivered yet.', 'Add a webhook: svc-admin webhooks create --url …'],
+  empty: ['Nothing was delivered yet.', 'Add a webhook: press n, or svc-admin webhooks create --url …'],
   hints: '⏎ open  R replay  A replay all shown  b body  e webhook on  f follow  ?',
   actions: {
     'deliveries.replay': (rows) => replay(rows.filter(({ status }) => status === 'failed')),
     'deliveries.replay-all': (rows) => replay(rows.filter(({ status }) => status === 'failed')),
+    'deliveries.create': () => ({ begin: 'webhooks create --url ' }),
     // It holds data of the tenant, so that whoever reads it is on the record.
     'deliveries.body': ([row]) =>
       row

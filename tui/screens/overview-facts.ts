@@ -38,6 +38,8 @@ export type Facts = {
     slot: { now: Slot; day_ago: Slot }
   }
   needs: Need[]
+  /** Sources that do not answer now. */
+  failing?: string[]
 }
 /** How much of the caps that owners have for a day is used, as a bar and in words; empty without caps. */
 export function capOf({ cap_cents: cap, capped_cents: used }: Facts['spend'], width: number): string {

@@ -6,7 +6,15 @@ import { needRows } from './needs'
 import { capOf, type Facts, type Mode, type Probe } from './overview-facts'
 import { sidePane } from './overview-side'
 
-const factsOf = ({ topics }: Model): Facts | null => (topics.overview?.facts as unknown as Facts) ?? null
+/** Null before the first answer. */
+const factsOf = ({ topics }: Model): Facts | null => {
+  const facts = topics.overview?.facts as Facts | undefined
+  return facts?.status ? facts : null
+}
+
+/** Of a source that does not answer the rest is shown as it was. */
+const failingLine = ({ failing = [] }: Facts): Line =>
+  failing.length ? line(say(` ! ${failing.join(', ')}: no answer, shown as last known`, 'warn')) : []
 
 function probeSpan(name: string, { status, latencyMs }: Probe): Span {
   const took = latencyMs === null ? '' : ` ${spellMs(latencyMs)}`
@@ -83,12 +91,13 @@ function sums({ queue, delivery, spend, browser }: Facts, now: number): Line[] {
 /** The body in one pane. */
 export function overview(model: Model, width: number, height: number): Line[] {
   const facts = factsOf(model)
-  if (!facts) return [line(' · · ·')]
+  const trouble = model.topics.overview?.trouble
+  if (!facts) return [line(trouble ? say(` ! ${trouble}`, 'warn') : ' · · ·')]
   if (width >= 120) return wide(model, facts, width, height)
   return [
     health(facts, model.now, width),
     engines(facts),
-    [],
+    failingLine(facts),
     ...requests(facts, width),
     [],
     placed(width, [0, ' NEEDS A PERSON'], [width - 16, 'OLDEST'], [width - 7, 'OPEN']),
@@ -117,7 +126,7 @@ function mainPane(model: Model, facts: Facts, width: number): Line[] {
   return [
     health(facts, model.now, width),
     engines(facts),
-    [],
+    failingLine(facts),
     placed(width, [0, ` REQUESTS ${spellCount(traffic.per_minute)}/min`], [47, 'last 60 min, one column a minute']),
     ...chart(traffic.requests, 4, Math.min(66, width)).map((row) => line(` ${row}`)),
     [],

@@ -32,6 +32,13 @@ const found = ({ review }: Submission): string => {
 export const submissions = listView<Submission>({
   margin: 4,
   order: 'waiting first',
+  above: ({ topics, now }) => {
+    const rows = (topics.submissions?.rows ?? []) as unknown as readonly Submission[]
+    const [last] = rows.toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt))
+    if (!last || rows.some(({ status }) => status === 'pending_review')) return []
+    const age = spellAge(now - Date.parse(last.updatedAt))
+    return [line(` Nothing to review. Last decision ${age} ago: ${last.slug} ${last.status}.`)]
+  },
   columns: [
     { header: 'STATUS', width: 13, cell: stateOf, value: ({ status }) => status },
     { header: 'SKILL', width: 18, cell: ({ slug }) => say(slug), value: ({ slug }) => slug },

@@ -95,7 +95,14 @@ function headOf(model: Model, chat: Chat, isWide: boolean): string {
 function chatPane(model: Model, chat: Chat | null, width: number, height: number): Line[] {
   if (!chat) {
     const withAi = Number(model.topics.takeovers?.facts.with_ai ?? 0)
-    return [line(` Nobody is waiting. ${withAi} visitors are with the AI.`)]
+    const asks = (model.topics.takeovers?.facts.asks ?? []) as { widget: string; words: string[] }[]
+    return [
+      line(` Nobody is waiting. ${withAi} visitors are with the AI.`),
+      ...(asks.length ? [[], line(say(' They ask for a person with these words:', 'dim'))] : []),
+      ...asks.map(({ widget, words }) =>
+        line(` ${fit(flat(widget), 14)} ${flat(words.join(', ') || 'the usual ones')}`),
+      ),
+    ]
   }
   const rule = line(say('─'.repeat(width), 'dim'))
   const draft = model.drafts[chat.id] ?? ''

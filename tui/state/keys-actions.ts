@@ -4,7 +4,7 @@ import type { Asked } from '../screens/list-view'
 import { hunksOf, type Part } from '../screens/review'
 import type { Model } from './model'
 import { chosenRow, pickedRows, shownRows } from './rows'
-import { type Step, stay, told, withList, writing } from './step'
+import { refusal, type Step, stay, told, withList, writing } from './step'
 
 /** What became of the request of a row. */
 export function trace(model: Model): Step {
@@ -67,5 +67,6 @@ function ask(model: Model, asked: Asked): Step {
     const run = { type: 'run', argv: asked.run, as: 'shown', write: asked.write } as const
     return asked.write ? writing(model, run) : stay(model, run)
   }
-  return stay({ ...model, mode: { type: 'dialog', dialog: asked } })
+  const refused = asked.verb === 'Verify' ? null : refusal(model, asked.argv[0] ?? [])
+  return refused ? stay(told(model, refused)) : stay({ ...model, mode: { type: 'dialog', dialog: asked } })
 }

@@ -4,7 +4,7 @@ import type { Effect } from './events'
 import type { Dialog, Model } from './model'
 import { found, wordsOf } from './palette'
 import { listOf } from './rows'
-import { refiltered, type Step, stay, told, withList, writing } from './step'
+import { refiltered, type Step, stay, told, VIEWER, withList, writing } from './step'
 
 const MOST_CHARS = 4_000
 const MOST_FILTERS = 20
@@ -80,6 +80,7 @@ function palette(model: Model, mode: ModeOf<'palette'>, key: string, text: strin
 function runPalette(model: Model, draft: string, picked: Model['commands'][number] | undefined): Step {
   if (draft === 'write' || draft === 'read-only') {
     const canWrite = draft === 'write'
+    if (canWrite && model.role === 'viewer') return stay(told(browse(model), VIEWER))
     return stay({ ...told(browse(model), canWrite ? 'changes are on' : 'changes are off'), canWrite })
   }
   if (draft === 'q' || draft === 'quit') return stay(model, { type: 'quit' })

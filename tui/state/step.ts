@@ -4,6 +4,7 @@ import { type ListState, type Model, wantedOf } from './model'
 export type Step = { model: Model; effects: readonly Effect[] }
 
 const MOST_MESSAGES = 200
+export const VIEWER = 'Your operator role viewer may look, and change nothing.'
 
 export const stay = (model: Model, ...effects: Effect[]): Step => ({ model, effects })
 
@@ -21,8 +22,27 @@ export const withList = (model: Model, change: Partial<ListState>, screen = mode
 export const refiltered = (before: Model, after: Model): Step =>
   wantedOf(before).most === wantedOf(after).most ? stay(after) : stay(after, { type: 'reconnect' })
 
-/** Does it, unless the dashboard is read-only or the server is away. */
+/** Who may change things of a kind besides the admin, by the first word of the command (dx 2.2). */
+const ROLES: Readonly<Record<string, string>> = {
+  takeovers: 'support',
+  browser: 'support',
+  submissions: 'reviewer',
+  skills: 'reviewer',
+  credits: 'billing',
+  limits: 'billing',
+}
+
+/** Why the role of this operator cannot do it; null where it can, or is not known. The server decides. */
+export function refusal({ role }: Model, [noun = '', verb = '']: readonly string[]): string | null {
+  const wanted = ROLES[noun] ?? 'admin'
+  if (role === '' || role === 'admin' || role === wanted) return null
+  return `Your operator role ${role} cannot ${verb || 'change this'}. Ask someone with ${wanted}.`
+}
+
+/** Does it, unless this role may not, the dashboard is read-only or the server is away. */
 export function writing(model: Model, effect: Effect & { type: 'run' }): Step {
+  const refused = refusal(model, effect.argv)
+  if (refused) return stay(told(model, refused))
   if (!model.canWrite) return stay(told(model, 'This is read-only. :write turns changes on.'))
   if (model.link.state === 'offline') return stay(told(model, 'Actions are off until the server answers again.'))
   return stay(model, effect)

@@ -4,7 +4,7 @@ import type { Effect, Event } from './events'
 import { keyed, pasted } from './keys'
 import { type Model, type Row, topicsOf } from './model'
 import { lookedAt } from './rows'
-import { type Step, told } from './step'
+import { type Step, told, VIEWER } from './step'
 import { streamed } from './stream'
 
 /** What was read for rows that were looked at before. */
@@ -96,12 +96,12 @@ function hear(model: Model, { events }: Event & { type: 'streamed' }): Step {
 function greeted(model: Model, { operator, role, holder, version }: Extract<StreamEvent, { type: 'hello' }>): Model {
   const known = { ...model, where: { ...model.where, operator }, role, holder }
   const own = model.where.version
-  if (lineOf(version) !== lineOf(own) && model.role === '') {
+  if (lineOf(version) !== lineOf(own) && (model.canWrite || model.role === '')) {
     const words = `Server ${version}, this tool ${own}. Reading works; writing is off. Install svc ${version} here.`
     return told({ ...known, canWrite: false }, words)
   }
   if (role !== 'viewer' || !model.canWrite) return known
-  return told({ ...known, canWrite: false }, 'Your operator role viewer may look, and change nothing.')
+  return told({ ...known, canWrite: false }, VIEWER)
 }
 
 /** Releases of one line understand each other: the number before the second dot. */

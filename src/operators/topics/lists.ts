@@ -13,7 +13,7 @@ import type { Increase } from '../../rate-limits/schema'
 import type { SkillService } from '../../skills'
 import type { Traffic } from '../../traffic'
 import { newestDeliveries } from '../../webhooks'
-import { chatSums, openChats } from '../../widgets'
+import { chatSums, openChats, wordsOfWidgets } from '../../widgets'
 import type { Names } from './names'
 import { type ReadTopic, seldom } from './topic'
 
@@ -112,8 +112,9 @@ export function deliveriesTopic({ store, names }: Deps): ReadTopic {
 
 export function takeoversTopic({ store, clock, names }: Deps, call: By): ReadTopic {
   const sums = seldom(clock, 15_000, () => chatSums(store.read, clock.now() - (clock.now() % DAY_MS)))
+  const asking = seldom(clock, 15_000, () => wordsOfWidgets(store.read))
   return async () => {
-    const [{ chats, with_ai }, today] = await Promise.all([openChats(store.read), sums()])
+    const [{ chats, with_ai }, today, asks] = await Promise.all([openChats(store.read), sums(), asking()])
     const rows = chats.map(
       async ({ cost_micro, created_at, changed_at, last_message_at, back_at, key_id, ...chat }) => ({
         ...chat,
@@ -125,7 +126,7 @@ export function takeoversTopic({ store, clock, names }: Deps, call: By): ReadTop
         last_message_at: iso(last_message_at),
       }),
     )
-    return { facts: { with_ai, today }, rows: await Promise.all(rows) }
+    return { facts: { with_ai, today, asks }, rows: await Promise.all(rows) }
   }
 }
 

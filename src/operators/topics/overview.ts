@@ -35,33 +35,37 @@ export function overviewTopic(deps: Deps, call: Call<OperatorCaller>): ReadTopic
   const { store, clock, traffic, settings, names } = deps
   const { read } = store
   const sums = {
-    queue: seldom(clock, 2_000, () => jobSums(read, clock.now() - HOUR_MS)),
-    delivery: seldom(clock, 5_000, () => deliverySums(read, clock.now() - HOUR_MS)),
-    browser: seldom(clock, 5_000, () => sessionSums(read, clock.now() - DAY_MS, clock.now())),
-    spend: seldom(clock, 15_000, async () => {
+    queue: source('queue', 2_000, () => jobSums(read, clock.now() - HOUR_MS)),
+    delivery: source('deliveries', 5_000, () => deliverySums(read, clock.now() - HOUR_MS)),
+    browser: source('browser', 5_000, () => sessionSums(read, clock.now() - DAY_MS, clock.now())),
+    spend: source('spend', 15_000, async () => {
       const now = clock.now()
       const [{ owners, ...rest }, caps] = await Promise.all([usageOfEveryone(read, now), capsOfDay(read, now)])
       const named = owners.map(async ({ owner, cost_cents }) => ({ owner: await names.owner(owner), cost_cents }))
       return { ...rest, ...caps, owners: await Promise.all(named) }
     }),
-    status: seldom(clock, 5_000, () => deps.status(call)),
-    probes: seldom(clock, 5_000, deps.probes),
-    reviews: seldom(clock, 2_000, () => deps.skills.operator.stats(call)),
-    increases: seldom(clock, 5_000, () => deps.increases.operator.list(call, { limit: 100, status: 'pending' })),
-    chats: seldom(clock, 500, () => openChats(read)),
+    status: source('status', 5_000, () => deps.status(call)),
+    probes: source('engines', 5_000, deps.probes),
+    reviews: source('submissions', 2_000, () => deps.skills.operator.stats(call)),
+    increases: source('tier requests', 5_000, () =>
+      deps.increases.operator.list(call, { limit: 100, status: 'pending' }),
+    ),
+    chats: source('visitors', 500, () => openChats(read)),
   }
 
   return async () => {
+    const failing = new Set<string>()
     traffic.watch()
     const [queue, delivery, browser, spend, status, probes] = await Promise.all([
-      sums.queue(),
-      sums.delivery(),
-      sums.browser(),
-      sums.spend(),
-      sums.status(),
-      sums.probes(),
+      sums.queue(failing),
+      sums.delivery(failing),
+      sums.browser(failing),
+      sums.spend(failing),
+      sums.status(failing),
+      sums.probes(failing),
     ])
     const { now: _now, ...standing } = status
+    const waiting = await needs(failing)
     return {
       facts: {
         status: standing,
@@ -78,19 +82,35 @@ export function overviewTopic(deps: Deps, call: Call<OperatorCaller>): ReadTopic
           ms: undefined,
         },
         spend,
-        needs: await needs(),
+        needs: waiting,
+        failing: [...failing].sort(),
       },
       rows: [],
     }
   }
 
+  /** Read at most once in this time. One that fails is as it was last, and its name is told. */
+  function source<T>(name: string, everyMs: number, find: () => Promise<T>) {
+    const fresh = seldom(clock, everyMs, find)
+    let last: { value: T } | null = null
+    return async (failing: Set<string>): Promise<T> => {
+      try {
+        last = { value: await fresh() }
+      } catch (error) {
+        if (!last) throw error
+        failing.add(name)
+      }
+      return last.value
+    }
+  }
+
   /** The most urgent kind first: a visitor who waits before a review that waits. */
-  async function needs() {
+  async function needs(failing: Set<string>) {
     const [{ chats }, reviews, increases, { off }] = await Promise.all([
-      sums.chats(),
-      sums.reviews(),
-      sums.increases(),
-      sums.delivery(),
+      sums.chats(failing),
+      sums.reviews(failing),
+      sums.increases(failing),
+      sums.delivery(failing),
     ])
     const waiting = chats.filter(({ takeover_status }) => takeover_status === 'requested')
     const tiers = reviews.tiers.filter(({ waiting }) => waiting > 0)

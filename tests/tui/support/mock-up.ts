@@ -140,7 +140,10 @@ export function mockUp(now: number): MockUp {
       ].map((row, at) => ({ ...row, created_at: ago(at * M) })),
     },
     takeovers: {
-      facts: { with_ai: 37, today: { chats: 41, taken: 38, answered_ms: 900 } },
+      facts: {
+        ...{ with_ai: 37, today: { chats: 41, taken: 38, answered_ms: 900 } },
+        asks: [{ widget: 'shop-help', words: ['real person', 'agent'] }],
+      },
       rows: [
         chat('s1', {
           takeover_status: 'requested',

@@ -5,8 +5,21 @@ export type ScriptedServer = ReturnType<typeof startScripted>
 
 const json = (body: object) => Response.json(body, { headers: { 'x-request-id': 'req_test' } })
 
-/** A server of operators that shows the mock-ups; `change` replaces what it tells from then on. */
-export function startScripted(change: (topics: MockUp) => MockUp = (topics) => topics) {
+type Event = Record<string, unknown> & { type: string }
+/** How the server behaves to whoever connects from then on. */
+export type Manner = {
+  change?(topics: MockUp): MockUp
+  hello?: Partial<{ role: string; version: string }>
+  /** Topics that are told as failed. */
+  failed?: readonly string[]
+  /** Nothing follows the greeting. */
+  slow?: boolean
+  /** As behind a proxy that collects the stream. */
+  mute?: boolean
+}
+
+/** A server of operators that shows the mock-ups. */
+export function startScripted(manner: Manner = {}) {
   const open = new Set<ReadableStreamDefaultController<string>>()
   let isDown = false
   const server = Bun.serve({
@@ -19,7 +32,9 @@ export function startScripted(change: (topics: MockUp) => MockUp = (topics) => t
       if (isDown) return new Response('', { status: 503 })
       if (path === 'keys' && request.method === 'POST') return json(MADE)
       if (path === 'status') return json({ object: 'status' })
-      if (path === 'stream') return stream((searchParams.get('topics') ?? '').split(','))
+      const topics = (searchParams.get('topics') ?? '').split(',') as (keyof MockUp)[]
+      if (path === 'snapshot') return json({ topics: snapshots(topics) })
+      if (path === 'stream') return stream(topics)
       if (path.startsWith('jobs/')) return json(jobLog(Date.now()))
       if (path.startsWith('requests/')) return json({ steps: STEPS })
       if (path === 'submissions/sub_1') return json(submission(new Date(Date.now() - 95_400_000).toISOString()))
@@ -29,21 +44,34 @@ export function startScripted(change: (topics: MockUp) => MockUp = (topics) => t
     },
   })
 
-  function stream(topics: string[]): Response {
+  function snapshots(topics: readonly (keyof MockUp)[]) {
     const now = Date.now()
-    const all = change(mockUp(now))
-    const at = new Date(now).toISOString()
+    const all = (manner.change ?? ((same) => same))(mockUp(now))
+    return topics.map((topic) => ({ topic, ...all[topic], at: new Date(now).toISOString() }))
+  }
+
+  function stream(topics: readonly (keyof MockUp)[]): Response {
+    const { hello, failed = [], slow, mute } = manner
+    const greeting = {
+      type: 'hello',
+      operator: 'sam',
+      role: 'admin',
+      version: '0.1.0',
+      holder: 'operator:sam',
+      ...hello,
+    }
+    const told: Event[] = snapshots(topics).map((one) =>
+      failed.includes(one.topic)
+        ? { type: 'failed', seq: 1, topic: one.topic, message: 'It could not be read.', at: one.at }
+        : { type: 'snapshot', seq: 1, ...one },
+    )
     let mine: ReadableStreamDefaultController<string>
     const body = new ReadableStream<string>({
       start(controller) {
         mine = controller
         open.add(controller)
-        controller.enqueue(
-          frame({ type: 'hello', operator: 'sam', role: 'admin', version: '0.1.0', holder: 'operator:sam' }),
-        )
-        for (const topic of topics as (keyof MockUp)[]) {
-          controller.enqueue(frame({ type: 'snapshot', seq: 1, topic, ...all[topic], at }))
-        }
+        if (mute) return
+        for (const event of [greeting, ...(slow ? [] : told)]) controller.enqueue(frame(event))
       },
       cancel: () => void open.delete(mine),
     })
@@ -53,10 +81,13 @@ export function startScripted(change: (topics: MockUp) => MockUp = (topics) => t
 
   // As the real one, so that silence means a fault.
   const beating = setInterval(() => {
-    for (const controller of open) controller.enqueue(': keep-alive\n\n')
+    if (!manner.mute) for (const controller of open) controller.enqueue(': keep-alive\n\n')
   }, 2_000)
   return {
     url: `http://127.0.0.1:${server.port}`,
+    become: (next: Manner) => {
+      manner = next
+    },
     /** Ends the streams, and answers nothing more. */
     goDown() {
       isDown = true
