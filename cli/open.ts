@@ -1,7 +1,7 @@
 import { hostname, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { connect, connectOps, send, type Target } from '../src/app/client'
-import { loadConfig } from '../src/app/config'
+import { type Config, loadConfig } from '../src/app/config'
 import type { OpenApp } from '../src/app/open'
 import { clean } from '../src/kernel/text'
 import type { Command } from './command'
@@ -31,7 +31,7 @@ export async function openConnection(shell: Shell, command: Command): Promise<Co
     transport,
     config,
     command,
-    reached: await reach(transport, () => openHere(shell, command, config.dataDir)),
+    reached: await reach(transport, () => openHere(shell, command, config, transport.why)),
   })
 }
 
@@ -135,7 +135,7 @@ async function reach(transport: Transport, openHere: () => Promise<OpenApp>): Pr
 }
 
 /** Opens the app inside this command, with exclusive use of the data folder (dx 2.2). */
-async function openHere(shell: Shell, command: Command, dataDir: string): Promise<OpenApp> {
+async function openHere(shell: Shell, command: Command, { dataDir }: Config, why: string): Promise<OpenApp> {
   assertDataFolder(shell, command, dataDir)
   const { open } = await import('../src/app/open')
   try {
@@ -143,13 +143,11 @@ async function openHere(shell: Shell, command: Command, dataDir: string): Promis
   } catch (error) {
     const { name, message } = error as Error
     if (name !== 'ConfigError' || !message.includes('is using')) throw error
+    const [holder = ''] = message.split('. ')
+    if (why !== '--local')
+      throw unreachable(`${holder}; it starts or stops, and does not answer yet.`, 'the same command in a moment')
     const fix = 'leave out --local to go through the server, or stop it first'
-    throw new CommandFailed({
-      exitCode: EXIT.conflict,
-      code: 'conflict',
-      message: message.split('. ')[0]!.concat('.'),
-      fix,
-    })
+    throw new CommandFailed({ exitCode: EXIT.conflict, code: 'conflict', message: `${holder}.`, fix })
   }
 }
 

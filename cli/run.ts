@@ -83,6 +83,7 @@ async function carryOut(order: Order, commands: readonly Command[], world: World
   const query = globals.query === undefined ? null : await readQuery(globals.query, formatOf(globals))
   const shell = createShell(world, withProfile(globals, world.env, command), command, commands, query)
   try {
+    if (mayBeRefused(shell.globals, command)) await (await import('./roles')).assertRole(shell, command)
     const once = () => command.run(shell, input)
     await (globals.watch && command.watchable ? repeat(shell, once) : once())
     return shell.exitCode
@@ -90,6 +91,10 @@ async function carryOut(order: Order, commands: readonly Command[], world: World
     await shell.disconnect()
   }
 }
+
+/** A dry run elsewhere asks what this operator may, because it makes no change that would be refused. */
+const mayBeRefused = ({ dryRun, url }: Globals, { impact, apis }: Command): boolean =>
+  dryRun === true && url !== undefined && impact === 'write' && apis.includes('operator')
 
 function assertOffered({ path, formats = [] }: Command, format: Format): void {
   if ((FORMATS as readonly Format[]).includes(format) || (formats as readonly Format[]).includes(format)) return

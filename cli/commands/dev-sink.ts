@@ -1,3 +1,4 @@
+import { inUse } from '../../src/app/port-holder'
 import { defineCommand } from '../command'
 import { EXIT } from '../exit'
 import { usageFailure } from '../failure'
@@ -76,7 +77,7 @@ function listen(port: number, fetch: (request: Request) => Promise<Response>) {
     return Bun.serve({ port, hostname: '127.0.0.1', maxRequestBodySize: MOST_BYTES, development: false, fetch })
   } catch (error) {
     if ((error as { code?: string }).code !== 'EADDRINUSE') throw error
-    throw usageFailure(`Port ${port} is used by another program.`, `svc-admin dev sink --port ${port + 1}`)
+    throw usageFailure(`Port ${port} ${inUse(port)}.`, `svc-admin dev sink --port ${port + 1}`)
   }
 }
 

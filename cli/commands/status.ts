@@ -31,6 +31,7 @@ const columns = [
       return `${connected} connected, ${builtin} built-in${failing ? `, ${failing} failing` : ''}`
     },
   }),
+  column('operator.role', 'ROLE'),
   column('pid', 'PID', { kind: 'number' }),
   column('started_at', 'STARTED', { kind: 'time' }),
 ]

@@ -1,6 +1,7 @@
 import { accessSync, chmodSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join, relative } from 'node:path'
+import { inUse } from '../../src/app/port-holder'
 import { expectData } from '../failure'
 import { misspelt } from '../misspelt'
 import { spellAgo } from '../output/time'
@@ -106,7 +107,7 @@ export const portCheck: Check = {
     if (serving) return ok(`${serving}, the server of this data folder`)
     if (port === 0) return ok('any free one')
     if (await canListen(host, port)) return ok(`${host}:${port} is free`)
-    return fail(`${host}:${port} is used by another program`, `svc-admin serve --port ${port + 1}`)
+    return fail(`${host}:${port} ${inUse(port)}`, `svc-admin serve --port ${port + 1}`)
   },
 }
 

@@ -1,4 +1,4 @@
-import { type Fields, readFilter } from '../../src/kernel/filter'
+import { brokenFilter, type Fields, readFilter } from '../../src/kernel/filter'
 import { usageFailure } from '../failure'
 import { type Column, isNumeric, valueAt } from './columns'
 import type { JsonObject } from './json'
@@ -15,6 +15,8 @@ export function keeperOf(expression: string, columns: readonly Column[], now: nu
   const born = BORN.find((name) => own[name])
   const age = (row: JsonObject) => now - Date.parse(String(valueAt(row, born!)))
   const fields = born ? { ...own, age } : own
+  const broken = brokenFilter(expression)
+  if (broken) throw usageFailure(`--filter: ${broken}. Quotes hold what is looked for as it is: '"("'.`)
   const { wrong, matches } = readFilter(expression, fields)
   const [first] = wrong
   if (!first) return matches

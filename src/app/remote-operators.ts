@@ -3,6 +3,7 @@ import type { Server } from 'bun'
 import { ConfigError } from '../kernel/config'
 import type { Config } from './config'
 import type { OpenApp } from './open'
+import { inUse } from './port-holder'
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/
 
@@ -33,7 +34,7 @@ export function listenForRemoteOperators({ remoteOps, config }: OpenApp): Server
     })
   } catch (error) {
     const { code, message } = error as { code?: string; message: string }
-    const why = code === 'EADDRINUSE' ? 'is used by another program' : `cannot be listened on (${message})`
+    const why = code === 'EADDRINUSE' ? inUse(port) : `cannot be listened on (${message})`
     throw new ConfigError([`SVC_OPS_LISTEN: ${config.opsListen} ${why}.`])
   }
 }

@@ -9,6 +9,7 @@ import { inTurn } from '../kernel/store'
 import type { Config } from './config'
 import { namedIfFull } from './full-disk'
 import { databaseLocationOf, type OpenApp, type OpenOptions, openApp } from './open'
+import { inUse } from './port-holder'
 import { listenForRemoteOperators, urlOf } from './remote-operators'
 import { servesApi } from './roles'
 import { hasKeys, type Seed, seedFirstRun } from './seed'
@@ -101,7 +102,7 @@ function listen({ api, config }: OpenApp): Server<unknown> {
   } catch (error) {
     if ((error as { code?: string }).code === 'EADDRINUSE') {
       throw new ConfigError([
-        `Port ${config.port} on ${config.host} is used by another program. Choose one with SVC_PORT or --port.`,
+        `Port ${config.port} on ${config.host} ${inUse(config.port)}. Choose another: --port ${config.port + 1}, or SVC_PORT.`,
       ])
     }
     throw new ConfigError([

@@ -30,6 +30,20 @@ export function readFilter<Row>(text: string, fields: Fields<Row>): Filter<Row> 
   }
 }
 
+/** Why a text is no filter: a quote or a parenthesis without its other half. Null where nothing is wrong. */
+export function brokenFilter(text: string): string | null {
+  const open: { char: string; at: number }[] = []
+  for (const [at, char] of [...text].entries()) {
+    const last = open.at(-1)
+    if (char === '"') last?.char === '"' ? open.pop() : open.push({ char, at })
+    else if (last?.char === '"') continue
+    else if (char === '(') open.push({ char, at })
+    else if (char === ')' && !open.pop()) return `the ")" at position ${at + 1} closes nothing`
+  }
+  const left = open.at(-1)
+  return left ? `the ${left.char === '"' ? 'quote' : '"("'} at position ${left.at + 1} is not closed` : null
+}
+
 /** Split at blanks outside quotes; a quote that is not closed goes to the end. */
 function wordsOf(text: string): string[] {
   const words: string[] = []

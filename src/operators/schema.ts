@@ -114,6 +114,7 @@ export const Status = t.Object({
     migrations_known: t.Integer(),
   }),
   engines: t.Object({ connected: t.Integer(), builtin: t.Integer(), failing: t.Integer() }),
+  operator: t.Object({ name: t.String(), role: oneOf(OPERATOR_ROLES) }, { description: 'Who asks, and what they may' }),
 })
 export type Status = Static<typeof Status>
 

@@ -31,7 +31,7 @@ type Deps = {
 
 /** The status page: what runs, where, and how well (dx 2.8). */
 export function createStatus({ clock, facts, health, schema, mapping }: Deps) {
-  return async function status(_call: Call<OperatorCaller>): Promise<Status> {
+  return async function status({ caller }: Call<OperatorCaller>): Promise<Status> {
     const { version, production, apiUrl, publicUrl, dataDir, pid, startedAt, database } = facts()
     const [{ status: state, infrastructure }, { applied, known }] = await Promise.all([health(), schema()])
     return {
@@ -53,6 +53,7 @@ export function createStatus({ clock, facts, health, schema, mapping }: Deps) {
         migrations_known: known,
       },
       engines: countEngines(mapping()),
+      operator: { name: caller.name, role: caller.role },
     }
   }
 }

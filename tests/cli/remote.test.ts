@@ -1,9 +1,10 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openConnection } from '../../cli/open'
 import { loadConfig } from '../../src/app/config'
+import { lockDataDir } from '../../src/app/lock'
 import { start } from '../../src/app/start'
 import { systemClock } from '../../src/kernel/clock'
 import { createLog } from '../../src/kernel/log'
@@ -23,6 +24,8 @@ afterAll(async () => {
 const env = { XDG_CONFIG_HOME: join(root, 'home') }
 const run = (line: string[], options: CliOptions = {}) =>
   cli(line, { clock: systemClock, open: openConnection, env, ...options })
+/** Without a profile. */
+const here = { env: { XDG_CONFIG_HOME: join(root, 'here') } }
 const opKey = join(root, 'op.key')
 const { stdout } = await run([
   'operators',
@@ -77,11 +80,42 @@ describe('from another machine', () => {
     expect(added.stderr).toBe('')
     expect((await run(['keys', 'list', '--profile', 'far', '--json'])).exitCode).toBe(0)
   })
+
+  test('a dry run is refused where the change would be, and says what it would do to who may', async () => {
+    const grant = ['credits', 'grant', 'acme', '5.00', '--reason', 'a test', '--dry-run']
+    const viewer = await away(server.opsUrl!, ...grant)
+    expect([viewer.exitCode, viewer.stderr]).toEqual([
+      4,
+      expect.stringContaining('The role viewer may not credits grant'),
+    ])
+    const rolesOf = { billing: grant, reviewer: ['skills', 'disable', 'x', '--reason', 'a test', '--dry-run'] }
+    for (const [role, line] of Object.entries(rolesOf)) {
+      const file = join(root, `${role}.key`)
+      await run(['operators', 'add', role, '--role', role, '-q', '--secret-to', file, '--data-dir', dataDir], here)
+      const asked = async (words: string[]) =>
+        (await run([...words, '--url', server.opsUrl!, '--key-file', file, '--yes'])).exitCode
+      expect([await asked(line), await asked(['keys', 'revoke', 'x', '--reason', 'a test', '--dry-run'])]).toEqual([
+        0, 4,
+      ])
+    }
+    expect((await away(server.opsUrl!, 'status')).stdout).toMatch(/^role +viewer$/m)
+  })
 })
 
 test('on its own machine doctor says where the running server listens, not where this shell would', async () => {
-  const { stdout } = await run(['doctor', 'port', '--data-dir', dataDir], {
-    env: { XDG_CONFIG_HOME: join(root, 'here') },
-  })
+  const { stdout } = await run(['doctor', 'port', '--data-dir', dataDir], here)
   expect(stdout).toContain(`${server.url}, the server of this data folder`)
+})
+
+test('while a server starts, a command says so', async () => {
+  const starting = join(root, 'starting')
+  mkdirSync(starting)
+  const lock = lockDataDir(starting)
+  try {
+    const { exitCode, stderr } = await run(['keys', 'list', '--data-dir', starting], here)
+    expect([exitCode, stderr]).toEqual([7, expect.stringMatching(/\(pid \d+\) is using .*; it starts or stops/)])
+    expect(stderr).not.toContain('--local')
+  } finally {
+    lock.release()
+  }
 })

@@ -31,6 +31,16 @@ describe('--filter', () => {
     expect(await names('--filter', 'name:web*', '--limit', '2')).toEqual(['web', 'web old'])
   })
 
+  test.each([
+    ['(', 'the "(" at position 1 is not closed'],
+    ['name:web)', 'the ")" at position 9 closes nothing'],
+    ['name:"web', 'the quote at position 6 is not closed'],
+  ])('refuses %s, which is not whole', async (filter, words) => {
+    const { exitCode, stdout, stderr } = await run('keys', 'list', '--filter', filter)
+    expect([exitCode, stdout, stderr]).toEqual([2, '', expect.stringContaining(`--filter: ${words}`)])
+    expect((await run('keys', 'list', '--filter', '"("')).exitCode).toBe(0)
+  })
+
   test('says that none matches, and names a field that there is not', async () => {
     const none = await run('keys', 'list', '--filter', 'name:nobody')
     expect([none.exitCode, none.stdout, none.stderr]).toEqual([0, '', 'None of them matches the filter.\n'])

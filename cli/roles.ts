@@ -1,0 +1,26 @@
+import type { OperatorRole } from '../src/kernel/caller'
+import type { Command } from './command'
+import { EXIT } from './exit'
+import { CommandFailed, expectData } from './failure'
+import type { Shell } from './shell'
+
+/** Whose changes are besides the admin's (dx 2.2); the server decides, and a test compares. */
+const ROLES: readonly (readonly [RegExp, OperatorRole])[] = [
+  [/^(credits .+|tiers set|limits (approve|reject))$/, 'billing'],
+  [/^(submissions .+|skills (import|disable|enable))$/, 'reviewer'],
+  [/^(takeovers (?!link).+|browser (live|open))$/, 'support'],
+]
+
+/** Refuses a `--dry-run` where the change itself would be refused. @throws CommandFailed 4 */
+export async function assertRole(shell: Shell, { path }: Command): Promise<void> {
+  const { transport, api, ops } = await shell.connect()
+  if (transport.kind !== 'remote' || api !== 'operator') return
+  const { role } = expectData(await ops().status.get()).operator
+  if (role === 'admin' || ROLES.some(([paths, known]) => known === role && paths.test(path))) return
+  throw new CommandFailed({
+    exitCode: EXIT.refused,
+    code: 'forbidden',
+    message: `The role ${role} may not ${path}. An operator with another role can.`,
+    help: 'error forbidden',
+  })
+}

@@ -1,0 +1,42 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+
+/**
+ * Says that a port is in use, and by whom where Linux lets this user know: ` (pid 812, node)` (dx 4.3). Other systems,
+ * and programs of other users, are not named.
+ */
+export function inUse(port: number): string {
+  const holder = holderOf(port)
+  return `is used by another program${holder ? ` (pid ${holder.pid}, ${holder.name})` : ''}`
+}
+
+function holderOf(port: number): { pid: string; name: string } | null {
+  const sockets = new Set(['/proc/net/tcp', '/proc/net/tcp6'].flatMap((table) => listenersIn(table, port)))
+  if (!sockets.size) return null
+  const pid = listed('/proc').find((name) => /^\d+$/.test(name) && holds(name, sockets))
+  return pid ? { pid, name: readText(`/proc/${pid}/comm`).trim() || 'unknown' } : null
+}
+
+const LISTENS = '0A'
+
+/** The sockets that a table of Linux has as listening on a port; the port is written in hexadecimal digits. */
+const listenersIn = (table: string, port: number): string[] =>
+  readText(table)
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, at = '', , state]) => state === LISTENS && Number.parseInt(at.split(':')[1] ?? '', 16) === port)
+    .map((columns) => `socket:[${columns[9]}]`)
+
+const holds = (pid: string, sockets: ReadonlySet<string>): boolean =>
+  listed(`/proc/${pid}/fd`).some((descriptor) => sockets.has(linkOf(`/proc/${pid}/fd/${descriptor}`)))
+
+/** What belongs to others, or has ended meanwhile, cannot be read. */
+function attempt<T>(read: () => T, otherwise: T): T {
+  try {
+    return read()
+  } catch {
+    return otherwise
+  }
+}
+const listed = (folder: string): string[] => attempt(() => readdirSync(folder), [])
+const readText = (path: string): string => attempt(() => readFileSync(path, 'utf8'), '')
+const linkOf = (path: string): string => attempt(() => readlinkSync(path), '')
