@@ -1,4 +1,4 @@
-import { inUse } from '../../src/app/port-holder'
+import { inUse } from '../../src/kernel/port-holder'
 import { defineCommand } from '../command'
 import { EXIT } from '../exit'
 import { usageFailure } from '../failure'

@@ -1,7 +1,7 @@
 import { accessSync, chmodSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join, relative } from 'node:path'
-import { inUse } from '../../src/app/port-holder'
+import { inUse } from '../../src/kernel/port-holder'
 import { expectData } from '../failure'
 import { misspelt } from '../misspelt'
 import { spellAgo } from '../output/time'

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import type { Server } from 'bun'
 import { ConfigError } from '../kernel/config'
+import { inUse } from '../kernel/port-holder'
 import type { Config } from './config'
 import type { OpenApp } from './open'
-import { inUse } from './port-holder'
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/
 
