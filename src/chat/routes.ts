@@ -11,6 +11,7 @@ import type { ChatService } from './service'
 export const NOT_SERVED: Readonly<Record<string, string>> = {
   '/responses':
     'Call POST /api/v1/chat/completions: chat.completions.create() of a client, or provider.chat(model) where models default to responses.',
+  '/messages': 'This server speaks chat completions: POST /api/v1/chat/completions takes the same key.',
   '/embeddings': 'It makes no embeddings.',
 }
 

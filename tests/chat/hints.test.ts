@@ -44,6 +44,15 @@ describe('what a chat client is told to do', () => {
   })
 })
 
+test.each(['messages', 'responses'])(
+  'POST /%s, which other clients call, names the format that is served',
+  async (path) => {
+    const { status, body } = await ada.send('POST', path, {})
+    expect([status, body.error.code]).toEqual([404, 'not_found'])
+    expect(body.error.message).toContain('POST /api/v1/chat/completions')
+  },
+)
+
 test('an answer in JSON that was cut says so, with the reason that clients look at first', async () => {
   const messages = [{ role: 'user' as const, content: freshPrompt('[[say:{"a":]][[finish:length]]') }]
   const order = { model: 'svc-1-auto', messages, response_format: { type: 'json_object' as const } }
