@@ -7,7 +7,8 @@ export const clientsPage = (origin: string): string =>
     '## Any client of chat completions',
     `Set its base URL to \`${origin}/api/v1\` and its key to a key of this server. Streams, tools, images and structured answers work.`,
     '## TypeScript',
-    'The package exports `svc/client`. Its types are those of the server.',
+    'Made for Bun, from the folder of this server. Its types are those of the server.',
+    fenced('sh', 'bun add svc@link:/path/to/svc'),
     fenced(
       'ts',
       [

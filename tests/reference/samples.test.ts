@@ -120,11 +120,36 @@ const isKnown = (id: string, { path, outcome }: Seen): boolean =>
 /** Ids that nothing has. */
 const MADE_UP = /3f0c9a52-7b1e|0123456789abcdef/
 
+test('the page of the clients is enough for the TypeScript client in a folder of its own (contract 23.1)', async () => {
+  const page = await (await fetch(`${origin}/docs/clients.md`)).text()
+  const [add, use] = [...page.matchAll(/^```(?:sh|ts)\n([\s\S]*?)\n```$/gm)].map(([, code]) => code!)
+  const user = mkdtempSync(join(tmpdir(), 'svc-user-'))
+  const typed = async (command: string[]) => {
+    const env = { ...process.env, SVC_API_KEY: key }
+    const child = Bun.spawn(command, { cwd: user, env, stdout: 'pipe', stderr: 'pipe' })
+    const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+    expect([await child.exited, err]).toEqual([0, expect.any(String)])
+    return out
+  }
+  try {
+    await Bun.write(join(user, 'package.json'), '{"name":"user","type":"module"}')
+    await typed(add!.replace('/path/to/svc', process.cwd()).split(' ').with(0, process.execPath))
+    await Bun.write(join(user, 'use.ts'), `${use}\nconsole.log(content, SvcError.name)`)
+    expect(await typed([process.execPath, 'use.ts'])).toMatch(/No language model[\s\S]+SvcError/)
+  } finally {
+    rmSync(user, { recursive: true, force: true })
+  }
+})
+
 describe('the samples of the reference run as they are pasted (dx 5.5)', () => {
-  const inTypeScript = run('ts', samples)
+  let first: ReturnType<typeof run> | null = null
+  const inTypeScript = () => {
+    first ??= run('ts', samples)
+    return first
+  }
 
   test('TypeScript: each is a success, or names an id that is not there', async () => {
-    const found = await inTypeScript
+    const found = await inTypeScript()
     expect([...found.keys()]).toEqual(ids)
     expect([...found].filter(([id, one]) => !isKnown(id, one))).toEqual([])
     expect([...found.values()].filter(({ outcome }) => outcome === 'done').length).toBeGreaterThan(65)
@@ -134,11 +159,11 @@ describe('the samples of the reference run as they are pasted (dx 5.5)', () => {
     test.skipIf(!Bun.which(RUNNERS[language]![0]!))(
       `${language}: each sends what the one in TypeScript sends`,
       async () => {
-        const first = await inTypeScript
+        const typed = await inTypeScript()
         const found = await run(language, isLong ? samples : samples.filter(({ hasBody }) => hasBody))
         expect(found.size).toBeGreaterThan(60)
         const sent = ({ method, path, body }: Seen) => ({ method, path, body })
-        for (const [id, one] of found) expect([id, sent(one)]).toEqual([id, sent(first.get(id)!)])
+        for (const [id, one] of found) expect([id, sent(one)]).toEqual([id, sent(typed.get(id)!)])
       },
     )
 })
