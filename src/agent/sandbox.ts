@@ -45,7 +45,7 @@ export const createSandbox =
   ({ store, audit, agent, engines, tools, skills, guardrails, limiter }: Deps) =>
   async (call: Call, order: SandboxOrder): Promise<Tried> => {
     const skill = await skills.trial(call, order)
-    limiter.admitMode(call.caller, MODE)
+    await limiter.admitMode(call.caller, MODE)
     await skills.claimTrial(call)
     const guard = await guardrails.guardOf(call.caller)
     const isGuarded = guard?.hasRules('input')
@@ -78,7 +78,7 @@ export const createSandbox =
     async function answerWithin({ caller }: Call, task: Task): Promise<Thought> {
       const turns = [...task.history, { role: 'user' as const, content: task.prompt }]
       const claimed = engines.countTokens(task.system ?? '') + engines.countPrompt(turns) + task.maxOutputTokens
-      const ticket = limiter.reserveTokens(caller, claimed)
+      const ticket = await limiter.reserveTokens(caller, claimed)
       let took = 0
       try {
         const thought = await agent.answer(task)

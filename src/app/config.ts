@@ -73,7 +73,7 @@ const serverSettings = {
     schema: t.String({ pattern: '^$|^rediss?://' }),
     default: '',
     secret: true,
-    about: 'redis:// URL that several nodes share.',
+    about: 'redis:// URL by which several nodes count rate limits together and tell each other what happens.',
   }),
   publicUrl: setting({
     env: 'SVC_PUBLIC_URL',

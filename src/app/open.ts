@@ -154,7 +154,13 @@ async function openRooms(
   const metrics = createMetrics()
   const store = openStore(location, log, metrics)
   const secrets = await secretsFor(store, { dataDir: config.dataDir, home, newSecrets, serving }).catch(closing(store))
-  const redis = connectRedis(config.redisUrl)
+  const redis = connectRedis(config.redisUrl, {
+    clock,
+    onChange: (error) =>
+      error === null
+        ? log.info('Redis is back')
+        : log.warn(errorFields(error), 'Redis is away: the rate limits are shared out'),
+  })
   const telemetry = serving ? await openTelemetry(config, log) : null
   const container = buildContainer({
     config,

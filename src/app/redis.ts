@@ -1,25 +1,68 @@
 import { RedisClient } from 'bun'
+import type { Clock } from '../kernel/clock'
 import type { Wire } from '../kernel/store'
 
-export type Redis = { ping(): Promise<void>; wire: Wire; close(): void }
+export type Redis = {
+  ping(): Promise<void>
+  wire: Wire
+  /** Runs a Lua script on keys as one step. Rejects where Redis is away or does not answer in a quarter of a second. */
+  run(script: string, keys: readonly string[], values: readonly (string | number)[]): Promise<unknown>
+  close(): void
+}
+
+type Options = {
+  clock: Clock
+  /** Told once when Redis is lost, with the error, and once when it is back, with null. */
+  onChange(error: unknown): void
+}
 
 const CHANNEL = 'svc:live'
+const PATIENCE_MS = 250
 
-/** Connects to the configured Redis; null if there is none. While it is down calls fail at once; `ping` reconnects. */
-export function connectRedis(url: string): Redis | null {
+/** Connects to the configured Redis; null if there is none. While it is down calls fail at once; the next reconnects. */
+export function connectRedis(url: string, { clock, onChange }: Options): Redis | null {
   if (!url) return null
   const client = opened(url)
-  const { wire, close } = createWire(url, client)
+  const connected = connecting(client)
+  const { wire, close } = createWire(url, client, connected)
+  const run = createScripts(client, connected)
+  let isLost = false
   return {
-    ping: async () => {
-      await connected(client)
-      await client.send('PING', [])
+    ping: () =>
+      watched(async () => {
+        await connected()
+        await client.send('PING', [])
+      }),
+    wire: {
+      ...wire,
+      send: (text) => watched(() => wire.send(text)),
+      hear: (text, again) => watched(() => wire.hear(text, again)),
     },
-    wire,
+    run: (...order) => watched(() => soon(run(...order))),
     close: () => {
       close()
       client.close()
     },
+  }
+
+  async function watched<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      const done = await work()
+      if (isLost) onChange(null)
+      isLost = false
+      return done
+    } catch (error) {
+      if (!isLost) onChange(error)
+      isLost = true
+      throw error
+    }
+  }
+
+  function soon<T>(answer: Promise<T>): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>()
+    const stop = clock.after(PATIENCE_MS, () => reject(new Error(`no answer within ${PATIENCE_MS} ms`)))
+    answer.then(resolve, reject).finally(stop)
+    return promise
   }
 }
 
@@ -30,16 +73,45 @@ const opened = (url: string) =>
     maxRetries: 0,
   })
 
-async function connected(client: RedisClient): Promise<void> {
-  if (!client.connected) await client.connect()
+/** Connects where it is not, once for all who wait for it. */
+function connecting(client: RedisClient): () => Promise<void> {
+  let under: Promise<void> | null = null
+  return async () => {
+    if (client.connected) return
+    under ??= client.connect().finally(() => {
+      under = null
+    })
+    await under
+  }
+}
+
+/** A script is sent once and named by its hash from then on; a server that was started anew is sent it again. */
+function createScripts(client: RedisClient, connected: () => Promise<void>): Redis['run'] {
+  const hashes = new Map<string, Promise<string>>()
+  const load = (script: string) => {
+    const hash = client.send('SCRIPT', ['LOAD', script]) as Promise<string>
+    hashes.set(script, hash)
+    hash.catch(() => hashes.delete(script))
+    return hash
+  }
+  return async (script, keys, values) => {
+    await connected()
+    const call = (hash: string) => client.send('EVALSHA', [hash, String(keys.length), ...keys, ...values.map(String)])
+    try {
+      return await call(await (hashes.get(script) ?? load(script)))
+    } catch (error) {
+      if (!String(error).includes('NOSCRIPT')) throw error
+      return call(await load(script))
+    }
+  }
 }
 
 /** A connection that listens takes no other commands, and one that broke does not listen again: each try has its own. */
-function createWire(url: string, client: RedisClient): { wire: Wire; close(): void } {
+function createWire(url: string, client: RedisClient, connected: () => Promise<void>): { wire: Wire; close(): void } {
   let ear: RedisClient | null = null
   const wire: Wire = {
     async send(text) {
-      await connected(client)
+      await connected()
       await client.publish(CHANNEL, text)
     },
     async hear(text, again) {

@@ -35,10 +35,10 @@ export function createUnbilledAdmission({ store, limiter, billing, guardrails, e
   }
 
   async function admit(call: Call, texts: readonly string[], { place, messagesOf }: About): Promise<readonly string[]> {
-    limiter.admitMode(call.caller, MODE)
+    await limiter.admitMode(call.caller, MODE)
     await billing.assertFunds(store.read, call)
     const guarded = await guardedTexts(call, texts, place)
-    limiter.reserveTokens(call.caller, engines.countPrompt(messagesOf(guarded)))
+    await limiter.reserveTokens(call.caller, engines.countPrompt(messagesOf(guarded)))
     return guarded
   }
 

@@ -9,7 +9,7 @@ export type Stages = {
   /** Loads the conversation, memories, skills and policies that the request uses. 404 */
   open(call: Call, request: CompletionRequest, write: Write | null): Promise<Run>
   /** Counts the run towards the rate of its mode, once, when the mode is known. 429 */
-  countMode(run: Run): void
+  countMode(run: Run): void | Promise<void>
   /** Checks that there is credit, before the cache is read. 402 */
   assertCredit(run: Run): Promise<void>
   /** Applies the caller's guardrail policy to the request. 400 */
@@ -64,7 +64,7 @@ export function createPipeline(stages: Stages, cache: AnswerCache, told: StageTr
 
   async function answered(run: Run): Promise<StoredAnswer> {
     try {
-      stages.countMode(run)
+      await stages.countMode(run)
       await stages.assertCredit(run)
       if (run.guard) await guardedInput(run)
       const known = readCache(run)
@@ -99,7 +99,7 @@ export function createPipeline(stages: Stages, cache: AnswerCache, told: StageTr
     run.isCached = true
     run.resolvedMode = cached.resolvedMode
     told.begin(run, 'replay')
-    stages.countMode(run)
+    await stages.countMode(run)
     const answer = await stages.replay(run, cached)
     await run.write?.({ type: 'began', run, id: answer.id })
     await run.write?.({ type: 'text', text: answer.content })
@@ -125,7 +125,7 @@ export function createPipeline(stages: Stages, cache: AnswerCache, told: StageTr
     told.begin(run, 'decide')
     await stages.decide(run)
     told.begin(run, 'admit')
-    stages.countMode(run)
+    await stages.countMode(run)
     await stages.admit(run)
     let shown: Thought
     try {

@@ -28,7 +28,7 @@ export type EdgeDeps = {
   /** Throws 403 when the browser's origin is not one that the key allows. */
   assertOrigin(caller: TenantCaller, request: Request): void
   /** Counts the request; throws 429 `rate_limit_exceeded`. */
-  admit(caller: TenantCaller): void
+  admit(caller: TenantCaller): void | Promise<void>
   /** Counts a 4xx answer to an authenticated caller (contract 18.1). */
   refused(caller: TenantCaller, error: Error | null): void
   /** The six rate limit headers of contract 1.3, for the caller or else for the client's address. */
@@ -205,8 +205,8 @@ function gate(
     leave(exchange)
     failpoint('after_auth')
     deps.assertOrigin(caller, request)
-    deps.admit(caller)
-    assertBody()
+    const admitted = deps.admit(caller)
+    return admitted instanceof Promise ? admitted.then(assertBody) : assertBody()
   }
   if (exchange.rule.open) return assertBody()
   const caller = deps.authenticate(request)

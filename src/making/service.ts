@@ -57,7 +57,7 @@ export function createMaking(deps: Deps) {
    */
   async function admit(call: Call, wanted: Wanted): Promise<Admitted> {
     const startedAt = clock.monotonic()
-    limiter.admitMode(call.caller, wanted.mode)
+    await limiter.admitMode(call.caller, wanted.mode)
     await billing.assertFunds(store.read, call)
     const making = { call, wanted, guard: await guardrails.guardOf(call.caller), startedAt }
     const texts = await guarded(making)
@@ -102,7 +102,7 @@ export function createMaking(deps: Deps) {
    */
   async function run<M extends Made, Answer>(call: Call, order: Order<M, Answer>): Promise<Answer> {
     const { making, texts, hold: amount } = await admit(call, order)
-    const ticket = tokensOf(call, order)
+    const ticket = await tokensOf(call, order)
     const hold = await holds.place(call.caller, order.id, amount, store.failing()).catch((error: unknown) => {
       ticket?.correct(0)
       throw error

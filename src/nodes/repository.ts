@@ -21,16 +21,17 @@ const renewed = command<{ id: string; home: string | null }>()((tx, p) => {
     .returning({
       until: t.lease_until,
       lapsed: sql<boolean>`exists (select 1 from ${t} as each where each.lease_until <= ${databaseNow})`,
+      others: sql<number>`(select count(*)::int from ${t} as each where each.id <> ${p.id} and each.lease_until > ${databaseNow})`,
     })
 })
 
 /**
- * Renews the lease of a node, or begins one. Returns when it ends, by the database's clock, and whether there was one
- * that had ended. Postgres only.
+ * Renews the lease of a node, or begins one. Returns when it ends, by the database's clock, whether there was one that
+ * had ended, and how many other nodes have one. Postgres only.
  */
 export async function renewLease(tx: Tx, id: string, home: string | null = null) {
   const [lease] = await renewed(tx, { id, home })
-  return lease as { until: number; lapsed: boolean }
+  return lease as { until: number; lapsed: boolean; others: number }
 }
 
 /** Removes nodes whose lease has ended. */

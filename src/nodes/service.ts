@@ -21,15 +21,16 @@ export function createNodes({ store, node, home }: Deps) {
   const isCluster = store.dialect === 'postgres'
   let steadySince = 0
   let renewedAt = Number.NEGATIVE_INFINITY
+  let others = 0
 
-  return { isCluster, join, renew, leave }
+  return { isCluster, join, renew, leave, count: () => 1 + others }
 
   /** Before the first request. Ends the process that used this data folder before. */
   async function join(): Promise<void> {
     if (!isCluster) return
-    await store.write(async (tx) => {
+    others = await store.write(async (tx) => {
       await removeEarlier(tx, { id: node, home })
-      await renewLease(tx, node, home)
+      return (await renewLease(tx, node, home)).others
     })
   }
 
@@ -37,12 +38,13 @@ export function createNodes({ store, node, home }: Deps) {
   async function renew(): Promise<void> {
     if (!isCluster) return
     const at = await store.write(async (tx) => {
-      const { until, lapsed } = await renewLease(tx, node, home)
+      const { until, lapsed, others } = await renewLease(tx, node, home)
       const now = until - LEASE_MS
       const since = now - renewedAt > LEASE_MS ? now : steadySince
       if (lapsed && now - since > LEASE_MS) await removeLapsed(tx, {})
-      return { now, since }
+      return { now, since, others }
     })
+    others = at.others
     renewedAt = at.now
     steadySince = at.since
   }

@@ -38,11 +38,11 @@ export function createLimitVerbs({ store, clock, keys, increases, limiter, tiers
     return keys.operator.get(call, id)
   }
 
-  /** A key's current rate-limit windows in this process. */
+  /** A key's current rate-limit windows. */
   async function windowsOf(call: Call<OperatorCaller>, ref: string): Promise<Omit<RateLimits, 'request_id'>> {
     const caller = await keys.operator.callerOf(call, ref)
     const pending_request = await increases.pendingOf({ ...call, caller })
-    return { ...limiter.status(caller), pending_request }
+    return { ...(await limiter.status(caller)), pending_request }
   }
 
   /** Newest first, each with the current usage. */

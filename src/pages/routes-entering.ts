@@ -8,7 +8,7 @@ type Deps = {
   /** Throws 403 for a change that another site asks for. */
   assertOwnPage(headers: BrowserHeaders): void
   /** Counts the request; throws 429. */
-  admit(caller: TenantCaller): void
+  admit(caller: TenantCaller): void | Promise<void>
 }
 
 export type Context = { exchange: Exchange; request: Request; route: string }
@@ -24,7 +24,7 @@ export function createEntering({ authenticate, assertOwnPage, admit }: Deps) {
     const found = await callerOf(request.headers)
     if (!found) return null
     exchange.caller = found
-    admit(found)
+    await admit(found)
     return callOf(exchange, route, request.signal)
   }
 

@@ -4,8 +4,10 @@ import { modeRateLimitExceeded, rateLimitExceeded, tokenLimitExceeded, tokensNev
 import { createMemoryWindows } from './memory-windows'
 import { anonymousLimits, type CallerLimits, limitsOf, subjectOf } from './rules'
 import type { LimitStatus, RateLimits } from './schema'
+import { createSharedStore, type Scripts } from './shared-store'
 import { groupOf, type ModeGroup, type Tiers } from './tiers'
-import { add, correct, createWindow, resetMs, used, WINDOW_MS, type Window, waitFor } from './window'
+import { WINDOW_MS } from './window'
+import { createLocalStore, type Entry, type Taken, type View, type WindowName, type WindowStore } from './window-store'
 
 export type RateLimiter = ReturnType<typeof createRateLimiter>
 
@@ -14,13 +16,26 @@ export type TokenTicket = { correct(tokens: number): void }
 
 const MAX_ANONYMOUS = 10_000
 
+/** What several nodes count with, together. */
+export type Shared = {
+  scripts: Scripts
+  node: string
+  nodes(): number
+}
+
+type Deps = { clock: Clock; tiers: Tiers; shared?: Shared | null }
+
+const STATUS: readonly WindowName[] = ['requests', 'tokens', 'text', 'stealth', 'image', 'research', 'video']
+
 /**
  * The limits of contract 1.6, exact in every half-open minute (I12). A rejected request does not count in the window
- * that rejected it; a request rejected by a mode or token limit still counts as a request.
+ * that rejected it; a request rejected by a mode or token limit still counts as a request. With `shared` all nodes
+ * count together, and what is admitted comes as a promise; one process alone decides at once.
  */
-export function createRateLimiter({ clock, tiers }: { clock: Clock; tiers: Tiers }) {
-  const subjects = createMemoryWindows(clock)
-  const addresses = createMemoryWindows(clock, MAX_ANONYMOUS)
+export function createRateLimiter({ clock, tiers, shared = null }: Deps) {
+  const mine = createLocalStore({ clock, windows: createMemoryWindows(clock) })
+  const subjects: WindowStore = shared ? createSharedStore({ clock, mine, ...shared }) : mine
+  const addresses = createLocalStore({ clock, windows: createMemoryWindows(clock, MAX_ANONYMOUS) })
   /** A caller is a new object whenever its key or session changes, and the tiers of a process never do. */
   const known = new WeakMap<TenantCaller, CallerLimits>()
 
@@ -35,77 +50,64 @@ export function createRateLimiter({ clock, tiers }: { clock: Clock; tiers: Tiers
   }
 
   /** Counts one request. Throws 429 `rate_limit_exceeded`. */
-  function admitRequest(caller: TenantCaller): void {
-    const now = clock.monotonic()
-    const { requests } = subjects.of(subjectOf(caller), now)
+  function admitRequest(caller: TenantCaller): void | Promise<void> {
     const { rpm, rpmSource } = allowed(caller)
-    const count = used(requests, now)
-    if (count >= rpm) {
-      const retryAfterS = seconds(waitFor(requests, now, rpm, 1))
+    return afterwards(subjects.take(subjectOf(caller), 'requests', rpm, 1), ({ entry, limit, used, waitMs }) => {
+      if (entry) return
+      const retryAfterS = seconds(waitMs)
       const who = caller.type === 'key' ? 'This key' : 'A dashboard session'
-      throw rateLimitExceeded.with({ retryAfterS }, who, rpm, rpmSource, count + 1, retryAfterS)
-    }
-    add(requests, now, 1)
+      throw rateLimitExceeded.with({ retryAfterS }, who, limit, rpmSource, used + 1, retryAfterS)
+    })
   }
 
   /** Counts one request of a mode (for `auto` the resolved one). Throws 429 `mode_rate_limit_exceeded`. */
-  function admitMode(caller: TenantCaller, mode: string): void {
+  function admitMode(caller: TenantCaller, mode: string): void | Promise<void> {
     const group = groupOf(mode)
-    const now = clock.monotonic()
-    const windows = subjects.of(subjectOf(caller), now)
-    windows.modes[group] ??= createWindow()
-    const window = windows.modes[group]
     const { modes, tierSource } = allowed(caller)
-    const count = used(window, now)
-    if (count >= modes[group]) {
-      const retryAfterS = seconds(waitFor(window, now, modes[group], 1))
-      throw modeRateLimitExceeded.with({ retryAfterS }, group, modes[group], tierSource, count + 1, retryAfterS)
-    }
-    add(window, now, 1)
+    return afterwards(subjects.take(subjectOf(caller), group, modes[group], 1), ({ entry, limit, used, waitMs }) => {
+      if (entry) return
+      const retryAfterS = seconds(waitMs)
+      throw modeRateLimitExceeded.with({ retryAfterS }, group, limit, tierSource, used + 1, retryAfterS)
+    })
   }
 
   /**
    * Reserves the tokens a call may use before it starts, so that parallel calls cannot exceed the limit together (I14).
    * Throws 429 `token_limit_exceeded`.
    */
-  function reserveTokens(caller: TenantCaller, tokens: number): TokenTicket {
-    const now = clock.monotonic()
-    const window = subjects.of(subjectOf(caller), now).tokens
+  function reserveTokens(caller: TenantCaller, tokens: number): TokenTicket | Promise<TokenTicket> {
     const { tpm, tpmSource } = allowed(caller)
-    const waitMs = waitFor(window, now, tpm, tokens)
-    if (waitMs === Number.POSITIVE_INFINITY) {
-      throw tokensNeverFit.with({ retryAfterS: WINDOW_MS / 1000 }, tpm, tpmSource, tokens)
-    }
-    if (waitMs > 0) {
+    return afterwards(subjects.take(subjectOf(caller), 'tokens', tpm, tokens), (taken) =>
+      taken.entry ? ticketOf(taken.entry, tokens) : refuse(taken),
+    )
+
+    function refuse({ limit, used, waitMs }: Taken): never {
+      if (waitMs === Number.POSITIVE_INFINITY) {
+        throw tokensNeverFit.with({ retryAfterS: WINDOW_MS / 1000 }, limit, tpmSource, tokens)
+      }
       const retryAfterS = seconds(waitMs)
-      const left = Math.max(tpm - used(window, now), 0)
-      throw tokenLimitExceeded.with({ retryAfterS }, tpm, tpmSource, left, tokens, retryAfterS)
+      const left = Math.max(limit - used, 0)
+      throw tokenLimitExceeded.with({ retryAfterS }, limit, tpmSource, left, tokens, retryAfterS)
     }
-    const entry = add(window, now, tokens)
-    return { correct: (actual) => correct(window, entry, actual >= 0 ? actual : tokens) }
   }
 
   /**
    * The same for work that goes on as a job, and counts what it used as it ends; what is more than the whole limit is
    * cut to it.
    */
-  function reserveForJob(caller: TenantCaller, tokens: number): TokenTicket {
+  function reserveForJob(caller: TenantCaller, tokens: number): TokenTicket | Promise<TokenTicket> {
     return reserveTokens(caller, Math.min(tokens, allowed(caller).tpm))
   }
 
   /** Counts tokens that were used already, so it refuses nothing. */
   function countTokens(caller: TenantCaller, tokens: number): void {
-    if (tokens <= 0) return
-    const now = clock.monotonic()
-    add(subjects.of(subjectOf(caller), now).tokens, now, tokens)
+    if (tokens > 0) subjects.add(subjectOf(caller), 'tokens', tokens)
   }
 
-  /** The six headers of contract 1.3 with their current values. */
+  /** The six headers of contract 1.3 with their current values, as far as this process knows them. */
   function headers(caller: TenantCaller): Record<string, string> {
-    const now = clock.monotonic()
-    const { requests, tokens } = subjects.of(subjectOf(caller), now)
-    const { rpm, tpm } = allowed(caller)
-    return headersFrom(rpm, requests, tpm, tokens, now)
+    const subject = subjectOf(caller)
+    return headersFrom(allowed(caller), subjects.view(subject, 'requests'), subjects.view(subject, 'tokens'))
   }
 
   /**
@@ -113,19 +115,17 @@ export function createRateLimiter({ clock, tiers }: { clock: Clock; tiers: Tiers
    * 1.3). Pass `counts` false for a CORS preflight, which is not a call.
    */
   function anonymousHeaders(address: string, counts = true): Record<string, string> {
-    const now = clock.monotonic()
-    const { requests, tokens } = addresses.of(address, now)
-    const { rpm, tpm } = anonymousLimits(tiers)
-    if (counts && used(requests, now) < rpm) add(requests, now, 1)
-    return headersFrom(rpm, requests, tpm, tokens, now)
+    const limits = anonymousLimits(tiers)
+    if (counts) addresses.take(address, 'requests', limits.rpm, 1)
+    return headersFrom(limits, addresses.view(address, 'requests'), addresses.view(address, 'tokens'))
   }
 
   /** The body of `GET /rate-limits` (contract 21) without the pending request. */
-  function status(caller: TenantCaller): Omit<RateLimits, 'request_id' | 'pending_request'> {
-    const now = clock.monotonic()
-    const { requests, tokens, modes: counted } = subjects.of(subjectOf(caller), now)
+  async function status(caller: TenantCaller): Promise<Omit<RateLimits, 'request_id' | 'pending_request'>> {
     const { tier, rpm, tpm, modes } = allowed(caller)
-    const ofMode = (group: ModeGroup) => statusOf(counted[group] ?? createWindow(), modes[group], now)
+    const views = await subjects.read(subjectOf(caller), STATUS)
+    const of = (name: WindowName, limit: number) => statusOf(views[STATUS.indexOf(name)]!, limit)
+    const ofMode = (group: ModeGroup) => of(group, modes[group])
     const overrides = caller.type === 'key' ? caller : { rpmLimit: null, tpmLimit: null }
     return {
       tier,
@@ -133,8 +133,8 @@ export function createRateLimiter({ clock, tiers }: { clock: Clock; tiers: Tiers
       limits: { rpm, tpm },
       mode_limits: { ...modes },
       usage: {
-        requests: statusOf(requests, rpm, now),
-        tokens: statusOf(tokens, tpm, now),
+        requests: of('requests', rpm),
+        tokens: of('tokens', tpm),
         modes: {
           text: ofMode('text'),
           stealth: ofMode('stealth'),
@@ -148,25 +148,33 @@ export function createRateLimiter({ clock, tiers }: { clock: Clock; tiers: Tiers
   }
 }
 
-const statusOf = (window: Window, limit: number, now: number): LimitStatus => ({
-  limit,
-  remaining: remaining(window, limit, now),
-  reset: reset(window, now),
+/** At once where the answer is there: admission waits for nothing in one process alone. */
+const afterwards = <A, B>(answer: A | Promise<A>, then: (answer: A) => B): B | Promise<B> =>
+  answer instanceof Promise ? answer.then(then) : then(answer)
+
+const ticketOf = (entry: Entry, tokens: number): TokenTicket => ({
+  correct: (actual) => entry.correct(actual >= 0 ? actual : tokens),
 })
 
-const headersFrom = (rpm: number, requests: Window, tpm: number, tokens: Window, now: number) => ({
+const statusOf = (view: View, limit: number): LimitStatus => ({
+  limit,
+  remaining: remaining(view, limit),
+  reset: reset(view),
+})
+
+const headersFrom = ({ rpm, tpm }: { rpm: number; tpm: number }, requests: View, tokens: View) => ({
   'x-ratelimit-limit-requests': String(rpm),
-  'x-ratelimit-remaining-requests': String(remaining(requests, rpm, now)),
-  'x-ratelimit-reset-requests': reset(requests, now),
+  'x-ratelimit-remaining-requests': String(remaining(requests, rpm)),
+  'x-ratelimit-reset-requests': reset(requests),
   'x-ratelimit-limit-tokens': String(tpm),
-  'x-ratelimit-remaining-tokens': String(remaining(tokens, tpm, now)),
-  'x-ratelimit-reset-tokens': reset(tokens, now),
+  'x-ratelimit-remaining-tokens': String(remaining(tokens, tpm)),
+  'x-ratelimit-reset-tokens': reset(tokens),
 })
 
 /** Never below zero: the limit may have been lowered, or a call may have used more than it reserved. */
-const remaining = (window: Window, limit: number, now: number): number => Math.max(limit - used(window, now), 0)
+const remaining = ({ used }: View, limit: number): number => Math.max(limit - used, 0)
 
-const reset = (window: Window, now: number): string => `${Math.ceil(resetMs(window, now) / 1000)}s`
+const reset = ({ resetMs }: View): string => `${Math.ceil(resetMs / 1000)}s`
 
 /** Whole seconds until the wait is over, rounded up for `Retry-After`. */
 const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1000))

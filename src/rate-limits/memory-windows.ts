@@ -5,15 +5,14 @@ import { createWindow, WINDOW_MS, type Window } from './window'
 /** The windows of one subject; each is created on first use. */
 type SubjectWindows = { requests: Window; tokens: Window; modes: Partial<Record<ModeGroup, Window>> }
 
-/** The interface to the windows, so that a store shared by several nodes could replace this process's memory. */
-export type WindowStore = { of(subject: string, now: number): SubjectWindows; readonly size: number }
+export type MemoryWindows = { of(subject: string, now: number): SubjectWindows; readonly size: number }
 
 /**
  * Windows in memory, in two generations. A subject not seen for a whole generation (a minute or more) has only empty
  * windows and is dropped with the older generation: no sweep and no timer. `maxSubjects` drops them sooner; use it
  * only for counts that are not enforced.
  */
-export function createMemoryWindows(clock: Clock, maxSubjects = Number.POSITIVE_INFINITY): WindowStore {
+export function createMemoryWindows(clock: Clock, maxSubjects = Number.POSITIVE_INFINITY): MemoryWindows {
   let current = new Map<string, SubjectWindows>()
   let previous = new Map<string, SubjectWindows>()
   let rotateAt = clock.monotonic() + WINDOW_MS

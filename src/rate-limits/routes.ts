@@ -17,7 +17,7 @@ export const rateLimitRoutes = ({ limiter, increases }: Rooms, guard: Guard) =>
       async (context) => {
         const call = toCall(context)
         const pending_request = await increases.pendingOf(call)
-        return { ...limiter.status(call.caller), pending_request }
+        return { ...(await limiter.status(call.caller)), pending_request }
       },
       {
         signedIn: true,

@@ -79,7 +79,7 @@ export function createResearch(deps: Deps) {
     }
     const admitted = await making.admit(call, wanted)
     const { requestId, route, caller } = call
-    const ticket = making.reserveForJob(call, wanted)
+    const ticket = await making.reserveForJob(call, wanted)
     if (ticket) reservations.keep(id, ticket)
     const accepted = publicJobs.accept(call, kind, {
       input: { ...behalfOf(caller), id, prompt: admitted.texts.prompt!, depth, maxSources, requestId, route },

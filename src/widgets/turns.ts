@@ -100,7 +100,7 @@ export function createTurns(deps: Deps) {
       reply = written.message
     }
     try {
-      limiter.admitRequest(turn.caller)
+      await limiter.admitRequest(turn.caller)
       const signal = AbortSignal.any([stop.signal, stopping])
       const call: Call = { caller: turn.caller, requestId: turn.requestId, route: turn.route, signal }
       const request = await requestOf(call, turn, alongside)
@@ -123,7 +123,7 @@ export function createTurns(deps: Deps) {
     if (!message) throw nothingAsked()
     const caller = await keyOf(widget.api_key_id)
     if (!caller) throw cannotAnswer.with({ retryAfterS: 300 })
-    limiter.admitRequest(caller)
+    await limiter.admitRequest(caller)
     const call: Call = { ...by, caller, once: undefined, signal: AbortSignal.any([by.signal, stopping]) }
     let drafted: Drafted | null = null
     const alongside: Alongside = async (tx, run, { content }) => {

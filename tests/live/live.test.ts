@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import { systemClock } from '../../src/kernel/clock'
 import { openPostgres, type Wire } from '../../src/kernel/store'
-import { createLive, type Heard } from '../../src/live'
+import { createLive, eitherWire, type Heard } from '../../src/live'
 import { eventually } from '../support/eventually'
 import { createPostgresDatabase, postgresUrl } from '../support/store'
 
@@ -44,6 +44,55 @@ test('a listener that fails disturbs nobody', () => {
   })
   live.tell('room', 'a')
   expect({ failed, heard }).toEqual({ failed: ['live'], heard: 1 })
+})
+
+/** A wire of this process that can be cut. */
+function scriptedWire() {
+  const ears = new Set<(text: string) => void>()
+  let isCut = false
+  const wire: Wire = {
+    send: async (text) => {
+      if (isCut) throw new Error('cut')
+      for (const ear of ears) ear(text)
+    },
+    hear: async (text, again) => {
+      if (isCut) throw new Error('cut')
+      ears.add(text)
+      again()
+      return async () => {
+        ears.delete(text)
+      }
+    },
+    hearing: () => !isCut && ears.size > 0,
+  }
+  const cut = (now: boolean) => {
+    isCut = now
+    ears.clear()
+  }
+  return { wire, cut, ears }
+}
+
+test('two wires are one: while the first is away all goes over the second, and nothing comes twice', async () => {
+  const [first, second] = [scriptedWire(), scriptedWire()]
+  const heard: string[] = []
+  const wire = eitherWire(first.wire, second.wire)
+  const hear = () =>
+    wire.hear(
+      (text) => heard.push(text),
+      () => heard.push('again'),
+    )
+  await hear()
+  await wire.send('a')
+  first.cut(true)
+  for (let tries = 0; tries < 3; tries++) await hear()
+  await wire.send('b')
+  expect(wire.hearing()).toBe(false)
+  first.cut(false)
+  const leave = await hear()
+  await wire.send('c')
+  expect(heard).toEqual(['again', 'again', 'a', 'b', 'again', 'c'])
+  await leave()
+  expect(first.ears.size + second.ears.size).toBe(0)
 })
 
 describe.skipIf(!postgresUrl)('two processes of one database', () => {

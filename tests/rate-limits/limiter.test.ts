@@ -95,12 +95,12 @@ describe('requests a minute', () => {
 })
 
 describe('what a refusal says', () => {
-  test('Retry-After is the first whole second that helps', () => {
+  test('Retry-After is the first whole second that helps', async () => {
     const { clock, limiter } = setUp()
     for (let round = 0; round < 200; round++) {
       const caller = keyCaller()
       for (let sent = 0; sent < 60; sent++) {
-        limiter.admitRequest(caller)
+        await limiter.admitRequest(caller)
         clock.advance((round * 37 + sent * 13) % 1_000)
       }
       const refused = refusal(() => limiter.admitRequest(caller))

@@ -27,28 +27,29 @@ describe('tokens a minute', () => {
     expect(let_in.filter(Boolean).length).toBe(33)
   })
 
-  test('a correction downward gives room at once, upward takes it', () => {
+  test('a correction downward gives room at once, upward takes it', async () => {
     const { limiter, caller } = setUp()
-    const first = limiter.reserveTokens(caller, 100_000)
+    const first = await limiter.reserveTokens(caller, 100_000)
     expect(tries(() => limiter.reserveTokens(caller, 1))).toBe(false)
     first.correct(40_000)
-    const second = limiter.reserveTokens(caller, 60_000)
+    const second = await limiter.reserveTokens(caller, 60_000)
     second.correct(90_000)
     expect(limiter.headers(caller)['x-ratelimit-remaining-tokens']).toBe('0')
   })
 
-  test('a correction that comes after the minute changes nothing', () => {
+  test('a correction that comes after the minute changes nothing', async () => {
     const { clock, limiter, caller } = setUp()
-    const ticket = limiter.reserveTokens(caller, 100_000)
+    const ticket = await limiter.reserveTokens(caller, 100_000)
     clock.advance(60_000)
-    limiter.reserveTokens(caller, 100_000)
+    await limiter.reserveTokens(caller, 100_000)
     ticket.correct(0)
     expect(tries(() => limiter.reserveTokens(caller, 1))).toBe(false)
   })
 
-  test('nonsense from an engine leaves the claim as it was', () => {
+  test('nonsense from an engine leaves the claim as it was', async () => {
     const { limiter, caller } = setUp()
-    limiter.reserveTokens(caller, 100_000).correct(Number.NaN)
+    const ticket = await limiter.reserveTokens(caller, 100_000)
+    ticket.correct(Number.NaN)
     expect(limiter.headers(caller)['x-ratelimit-remaining-tokens']).toBe('0')
   })
 
@@ -75,7 +76,7 @@ describe('tokens a minute', () => {
 })
 
 describe('the six headers', () => {
-  test('tell the truth while requests and tokens are spent and come back', () => {
+  test('tell the truth while requests and tokens are spent and come back', async () => {
     const { clock, limiter, caller } = setUp()
     expect(limiter.headers(caller)).toEqual({
       'x-ratelimit-limit-requests': '60',
@@ -86,11 +87,11 @@ describe('the six headers', () => {
       'x-ratelimit-reset-tokens': '0s',
     })
     for (let sent = 1; sent <= 60; sent++) {
-      limiter.admitRequest(caller)
+      await limiter.admitRequest(caller)
       expect(limiter.headers(caller)['x-ratelimit-remaining-requests']).toBe(String(60 - sent))
     }
     expect(tries(() => limiter.admitRequest(caller))).toBe(false)
-    limiter.reserveTokens(caller, 1_200)
+    await limiter.reserveTokens(caller, 1_200)
     clock.advance(2_500)
     expect(limiter.headers(caller)).toMatchObject({
       'x-ratelimit-remaining-requests': '0',
@@ -112,13 +113,13 @@ describe('the six headers', () => {
 })
 
 describe('GET /rate-limits', () => {
-  test('shows tier, limits, what is left and the own limits of the key', () => {
+  test('shows tier, limits, what is left and the own limits of the key', async () => {
     const { limiter } = setUp()
     const caller = keyCaller({ tier: 'pro', rpmLimit: 500 })
-    limiter.admitRequest(caller)
-    limiter.admitMode(caller, 'research')
-    limiter.reserveTokens(caller, 10)
-    expect(limiter.status(caller)).toEqual({
+    await limiter.admitRequest(caller)
+    await limiter.admitMode(caller, 'research')
+    await limiter.reserveTokens(caller, 10)
+    expect(await limiter.status(caller)).toEqual({
       tier: 'pro',
       window_seconds: 60,
       limits: { rpm: 500, tpm: 2_000_000 },
@@ -138,9 +139,9 @@ describe('GET /rate-limits', () => {
     })
   })
 
-  test('shows a session its 120', () => {
+  test('shows a session its 120', async () => {
     const { limiter } = setUp()
-    expect(limiter.status(sessionCaller())).toMatchObject({ tier: 'free', limits: { rpm: 120, tpm: 100_000 } })
+    expect(await limiter.status(sessionCaller())).toMatchObject({ tier: 'free', limits: { rpm: 120, tpm: 100_000 } })
   })
 })
 
@@ -184,7 +185,7 @@ describe('memory', () => {
   test('a rejection costs less than 0.2 ms, with a full window of 5,000', async () => {
     const { limiter } = setUp()
     const caller = keyCaller({ tier: 'enterprise' })
-    for (let sent = 0; sent < 5_000; sent++) limiter.admitRequest(caller)
+    for (let sent = 0; sent < 5_000; sent++) await limiter.admitRequest(caller)
     const effort = await effortOf(() => {
       for (let flood = 0; flood < 2_000; flood++) tries(() => limiter.admitRequest(caller))
     })

@@ -67,7 +67,7 @@ export function buildAccounts(deps: Deps, foundation: Foundation) {
   }
 }
 
-function buildCallers({ config, store, clock }: Deps, { audit, events, orgs, usage }: Foundation) {
+function buildCallers({ config, store, clock, node, redis }: Deps, { audit, events, orgs, usage, nodes }: Foundation) {
   const tiers = createTiers(config.tiers)
   const keyUses = createSightings<KeyId>({ everyMs: USES_EVERY_MS, clock })
   const lookup = createKeyLookup({ store, orgs, clock, lastUsed: keyUses })
@@ -75,7 +75,8 @@ function buildCallers({ config, store, clock }: Deps, { audit, events, orgs, usa
   const keys = createKeys({ store, audit, events, orgs, lookup, clock, ...rooms })
   const sessionUses = createSightings<SessionId>({ everyMs: USES_EVERY_MS, clock })
   const sessions = createSessions({ store, orgs, events, clock, lastSeen: sessionUses })
-  const limiter = createRateLimiter({ clock, tiers })
+  const shared = redis && nodes.isCluster ? { scripts: redis, node, nodes: nodes.count } : null
+  const limiter = createRateLimiter({ clock, tiers, shared })
   const increases = createIncreases({ store, audit, events, clock, tiers, keys, orgs })
   return { tiers, keys, keyUses, lookup, sessions, sessionUses, limiter, increases }
 }

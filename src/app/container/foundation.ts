@@ -15,7 +15,7 @@ import { microToCents } from '../../kernel/money'
 import { createOutbound } from '../../kernel/outbound'
 import type { Reader } from '../../kernel/store'
 import type { Trace } from '../../kernel/trace'
-import { createLive } from '../../live'
+import { createLive, eitherWire } from '../../live'
 import { createNodes } from '../../nodes'
 import { createOrgs, findOwner } from '../../orgs'
 import { createSettings } from '../../settings'
@@ -57,7 +57,8 @@ export function buildFoundation({
     takes: takesJobs(config),
   })
   const nodes = createNodes({ store, node, home })
-  const live = createLive({ wire: store.wire && (redis?.wire ?? store.wire), node, clock, onError })
+  const wire = store.wire && redis ? eitherWire(redis.wire, store.wire) : store.wire
+  const live = createLive({ wire, node, clock, onError })
   const traces = createTraces({ clock, live, node })
   const told = telemetry && ((line: RequestLine) => telemetry.request(line, traces.own(line.id)))
   const traffic = createTraffic({ clock, live, node, costOf: traces.costOf, ...(told && { told }) })

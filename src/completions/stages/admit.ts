@@ -15,16 +15,16 @@ export function createAdmit({ limiter, money }: Deps) {
      * named before anything else (contract 1.5), of `auto` when it is decided or the cached answer found (contract 1.6).
      * Throws 429.
      */
-    countMode(run: Run): void {
+    countMode(run: Run): void | Promise<void> {
       if (run.isCounted || run.resolvedMode === 'auto') return
       run.isCounted = true
-      limiter.admitMode(run.call.caller, run.resolvedMode)
+      return limiter.admitMode(run.call.caller, run.resolvedMode)
     },
 
     /** Reserves tokens and then money. Throws 429, 503, 402. */
     async admit(run: Run): Promise<void> {
       const expected = Math.min(EXPECTED_OUTPUT_TOKENS, run.maxOutputTokens)
-      run.ticket = limiter.reserveTokens(run.call.caller, run.promptTokens + expected)
+      run.ticket = await limiter.reserveTokens(run.call.caller, run.promptTokens + expected)
       try {
         await money.reserve(run)
       } catch (error) {

@@ -178,7 +178,7 @@ export function keysTopic({ clock, names, keys, limiter, increases }: Deps, call
     ])
     const askedOf = new Map(asked.items.map((one) => [one.key_id, one]))
     const rows = found.map(async ({ key, caller }) => {
-      const { usage, limits, mode_limits } = limiter.status(caller)
+      const { usage, limits, mode_limits } = await limiter.status(caller)
       const used = (now: { limit: number; remaining: number }) => now.limit - now.remaining
       return {
         ...key,
