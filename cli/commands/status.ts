@@ -22,7 +22,7 @@ const columns = [
   column('database.migrations_applied', 'MIGRATIONS', {
     show: ({ database }) => {
       const { migrations_applied, migrations_known } = database as Record<string, unknown>
-      return `${migrations_applied} of ${migrations_known}`
+      return migrations_applied === null ? 'not known' : `${migrations_applied} of ${migrations_known}`
     },
   }),
   column('engines.connected', 'ENGINES', {

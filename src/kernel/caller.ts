@@ -54,6 +54,8 @@ export type OperatorCaller = {
   name: string
   transport: 'socket' | 'local' | 'remote'
   reason: string | null
+  /** SHA-256 of the operator key of the request; absent where no key is needed. */
+  secretHash?: string
 }
 
 /** The authenticated caller. Every verb takes one, so HTTP, CLI, dashboard and loops obey the same rules. */

@@ -12,6 +12,8 @@ export function problemOfCron(text: string): string | null {
   let last: Date | null = null
   try {
     next = Bun.cron.parse(text, EPOCH)
+    // Runs are reckoned by this one, which knows time zones: what either refuses is no schedule.
+    cronOf(text, 'UTC')
   } catch {
     return 'is no schedule of five fields such as "0 9 * * 1-5": minute, hour, day, month, weekday'
   }
@@ -39,5 +41,9 @@ export function isTimeZone(name: string): boolean {
 
 /** The first moment after `after` (epoch ms) at which a valid schedule runs in a time zone; null when there is none. */
 export function nextRunOf(text: string, timezone: string, after: number): number | null {
-  return new Cron(text, { timezone, paused: true, mode: '5-part' }).nextRun(new Date(after))?.getTime() ?? null
+  return cronOf(text, timezone).nextRun(new Date(after))?.getTime() ?? null
 }
+
+/** With `sloppyRanges`, `5/10` is each tenth from 5 on, as in most crons. */
+const cronOf = (text: string, timezone: string) =>
+  new Cron(text, { timezone, paused: true, mode: '5-part', sloppyRanges: true })

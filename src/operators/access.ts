@@ -16,7 +16,7 @@ const USES_EVERY_MS = 60_000
 
 /** Operator keys: who may operate this server from another machine, and with which role (dx 2.2). */
 export function createOperatorAccess({ store, audit, clock }: Deps) {
-  return { list, add, rotate, revoke, identify }
+  return { list, add, rotate, revoke, identify, isStill }
 
   /** Newest first, including revoked and expired ones. */
   async function list(_call: Call<OperatorCaller>): Promise<Operator[]> {
@@ -76,7 +76,14 @@ export function createOperatorAccess({ store, audit, clock }: Deps) {
     const row = hash === null ? undefined : await rows.byHash(store.read, hash)
     if (!row || stateOf(row) !== 'active') throw notAnOperator()
     await noteUse(row)
-    return { type: 'operator', role: row.role, name: row.name, transport: 'remote', reason }
+    return { type: 'operator', role: row.role, name: row.name, transport: 'remote', reason, secretHash: row.hash }
+  }
+
+  /** Whether an operator may go on: its key was neither revoked nor replaced, and has not expired. */
+  async function isStill({ secretHash }: OperatorCaller): Promise<boolean> {
+    if (secretHash === undefined) return true
+    const row = await rows.byHash(store.read, secretHash)
+    return row !== undefined && stateOf(row) === 'active'
   }
 
   async function noteUse({ id, last_used_at }: OperatorKeyRow): Promise<void> {

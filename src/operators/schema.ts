@@ -110,8 +110,9 @@ export const Status = t.Object({
     place: t.String(),
     ok: t.Boolean(),
     latency_ms: nullable(t.Number()),
-    migrations_applied: t.Integer(),
-    migrations_known: t.Integer(),
+    /** Null while the database does not answer. */
+    migrations_applied: nullable(t.Integer()),
+    migrations_known: nullable(t.Integer()),
   }),
   engines: t.Object({ connected: t.Integer(), builtin: t.Integer(), failing: t.Integer() }),
   operator: t.Object({ name: t.String(), role: oneOf(OPERATOR_ROLES) }, { description: 'Who asks, and what they may' }),

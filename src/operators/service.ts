@@ -36,7 +36,7 @@ type Deps = Parameters<typeof createKeyVerbs>[0] &
   Parameters<typeof createUserVerbs>[0] &
   Parameters<typeof createSkillVerbs>[0] &
   Parameters<typeof createVerify>[0] &
-  Omit<Parameters<typeof createStream>[0], 'status'> & {
+  Omit<Parameters<typeof createStream>[0], 'status' | 'isStill'> & {
     backup: ReturnType<typeof createBackup>
   }
 
@@ -45,10 +45,11 @@ export type OperatorService = ReturnType<typeof createOperators>
 /** All operations of the operator API; each uses the service of the room that owns the rule. */
 export function createOperators(deps: Deps) {
   const status = createStatus(deps)
+  const access = createOperatorAccess(deps)
   return {
     keys: createKeyVerbs(deps),
     limits: createLimitVerbs(deps),
-    access: createOperatorAccess(deps),
+    access,
     credits: createCreditVerbs(deps),
     books: createBookVerbs(deps),
     reconciliation: createReconcileVerbs(deps),
@@ -60,7 +61,7 @@ export function createOperators(deps: Deps) {
     usage: createUsageVerbs(deps),
     users: createUserVerbs(deps),
     status,
-    stream: createStream({ ...deps, status }),
+    stream: createStream({ ...deps, status, isStill: access.isStill }),
     verify: createVerify(deps),
     /** Submissions of skills (dx 2.11), decided in the skills room. */
     submissions: deps.skills.operator,

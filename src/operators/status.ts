@@ -25,6 +25,7 @@ type Deps = {
   clock: Clock
   facts(): ServerFacts
   health(): Promise<Health>
+  /** Throws when the database cannot be asked. */
   schema(): Promise<{ applied: number; known: number }>
   mapping(): Mapping
 }
@@ -33,7 +34,10 @@ type Deps = {
 export function createStatus({ clock, facts, health, schema, mapping }: Deps) {
   return async function status({ caller }: Call<OperatorCaller>): Promise<Status> {
     const { version, production, apiUrl, publicUrl, dataDir, pid, startedAt, database } = facts()
-    const [{ status: state, infrastructure }, { applied, known }] = await Promise.all([health(), schema()])
+    const [{ status: state, infrastructure }, { applied, known }] = await Promise.all([
+      health(),
+      schema().catch(() => ({ applied: null, known: null })),
+    ])
     return {
       object: 'status',
       version,

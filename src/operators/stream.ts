@@ -8,7 +8,14 @@ import type { Snapshots, StreamEvent, StreamQuery, TopicName } from './schema-st
 import { createTopics, type TopicDeps } from './topics'
 import type { TopicState } from './topics/topic'
 
-type Deps = TopicDeps & { clock: Clock; log: Log; stopping: AbortSignal; facts(): { version: string } }
+type Deps = TopicDeps & {
+  clock: Clock
+  log: Log
+  stopping: AbortSignal
+  facts(): { version: string }
+  /** Whether the key of a reader still works. */
+  isStill(caller: OperatorCaller): Promise<boolean>
+}
 type By = Call<OperatorCaller>
 
 /** How often a topic is read while someone looks at it. */
@@ -35,7 +42,10 @@ export function createStream(deps: Deps) {
     return { topics: names.map((topic, at) => ({ topic, ...plain(states[at]!), at: iso(clock.now()) })) }
   }
 
-  /** Server-sent events: a snapshot of each topic, then what changes, until the reader leaves or the server stops. */
+  /**
+   * Server-sent events: a snapshot of each topic, then what changes, until the reader leaves, may read no
+   * longer, or the server stops.
+   */
   function open({ signal, caller }: By, query: StreamQuery): Response {
     const pipe = createPipe()
     const hello: StreamEvent = {
@@ -47,7 +57,7 @@ export function createStream(deps: Deps) {
     }
     void pipe.write(sseFrame({ event: 'hello', data: hello }))
     const over = AbortSignal.any([signal, stopping])
-    const ended = follow(query, pipe.write, over)
+    const ended = follow(query, pipe.write, { over, caller })
     signal.addEventListener('abort', pipe.leave, { once: true })
     ended
       .catch((error: unknown) => {
@@ -59,11 +69,13 @@ export function createStream(deps: Deps) {
 
   type Write = (text: string) => void | Promise<void>
 
-  async function follow(query: StreamQuery, write: Write, over: AbortSignal): Promise<void> {
+  type Reading = { over: AbortSignal; caller: OperatorCaller }
+
+  async function follow(query: StreamQuery, write: Write, { over, caller }: Reading): Promise<void> {
     const names = namesOf(query)
     const told = new Map(names.map((name) => [name, createTold(name)]))
     let writtenAt = clock.monotonic()
-    while (!over.aborted) {
+    while (!over.aborted && (await mayRead(caller))) {
       for (const name of names) {
         const event = await next(name, told.get(name)!, query.most)
         if (!event || over.aborted) continue
@@ -76,6 +88,11 @@ export function createStream(deps: Deps) {
       }
       await clock.sleep(LOOK_MS, over)
     }
+  }
+
+  /** A database that cannot be asked is no reason to end it: then nothing can be read either. */
+  function mayRead(caller: OperatorCaller): Promise<boolean> {
+    return deps.isStill(caller).catch(() => true)
   }
 
   async function next(topic: TopicName, told: Told, most: number | undefined): Promise<TopicEvent | null> {

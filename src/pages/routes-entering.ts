@@ -1,6 +1,7 @@
 import type { BrowserHeaders } from '../auth'
 import { callOf, type Exchange } from '../http/context'
 import type { Call, TenantCaller } from '../kernel/caller'
+import { AppError } from '../kernel/errors'
 
 type Deps = {
   /** Throws 401. */
@@ -18,7 +19,7 @@ export type Entering = ReturnType<typeof createEntering>
 export function createEntering({ authenticate, assertOwnPage, admit }: Deps) {
   return { person, isStill, fromHere }
 
-  /** The call of the person who is signed in, counted as one of their requests; null for nobody. */
+  /** The call of the person who is signed in, counted as one of their requests; null for nobody. Throws 503, 429. */
   async function person({ exchange, request, route }: Context): Promise<Call | null> {
     fromHere(request)
     const found = await callerOf(request.headers)
@@ -28,9 +29,12 @@ export function createEntering({ authenticate, assertOwnPage, admit }: Deps) {
     return callOf(exchange, route, request.signal)
   }
 
-  /** Whether the session of a page that stays open is still good. */
+  /** Whether the session of a page that stays open is still good, as far as anybody can say now. */
   async function isStill(headers: Headers): Promise<boolean> {
-    return (await callerOf(headers)) !== null
+    return callerOf(headers).then(
+      (caller) => caller !== null,
+      () => true,
+    )
   }
 
   async function callerOf(headers: Headers): Promise<TenantCaller | null> {
@@ -38,7 +42,11 @@ export function createEntering({ authenticate, assertOwnPage, admit }: Deps) {
     if (!cookie) return null
     const found = await Promise.resolve(cookie)
       .then((value) => authenticate({ authorization: null, cookie: value }))
-      .catch(() => null)
+      .catch((error: unknown) => {
+        // That nobody can be asked is no sign of having been signed out.
+        if (error instanceof AppError && error.kind === 'unavailable') throw error
+        return null
+      })
     return found?.type === 'session' ? found : null
   }
 

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { routesOf, withId } from '../contract/matrix'
+import { operatorSender } from '../operators/support'
 import { ownPostgres } from '../run/postgres'
 import { eventually } from '../support/eventually'
 import { createWorld, type Person, type Reply, type World } from '../support/world'
@@ -29,6 +30,7 @@ describe.skipIf('missing' in postgres)('a Postgres that goes away', () => {
   test('under load: 503 on every route, never 500; health says so; all recovers by itself', async () => {
     world = await createWorld({ config: { databaseUrl: postgres.url } })
     ada = await world.person({ cents: 1_000_000 })
+    const session = await world.signedIn(ada)
     expect((await ada.send('GET', 'health')).body.infrastructure.database.status).toBe('healthy')
     const replies: Reply[] = []
     let crashed = false
@@ -69,6 +71,14 @@ describe.skipIf('missing' in postgres)('a Postgres that goes away', () => {
       refused.add(name)
     }
     expect(refused.size).toBeGreaterThan(30)
+    // Nobody is sent to the sign-in page as if they had been signed out.
+    const cookie = { cookie: `svc_session=${session.key}` }
+    for (const page of ['/home', '/operator']) {
+      const { status, headers } = await world.send('GET', page, undefined, cookie)
+      expect([page, status, headers.get('retry-after')]).toEqual([page, 503, '2'])
+    }
+    const { status, body } = await operatorSender(world)('GET', 'status')
+    expect([status, body.health, body.database]).toMatchObject([200, 'down', { ok: false, migrations_applied: null }])
 
     await postgres.start()
     await eventually(async () => (await ada.send('GET', 'health')).status === 200)

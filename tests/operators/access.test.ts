@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { OPERATOR_ROLES, type OperatorRole } from '../../src/kernel/caller'
 import { iso } from '../../src/kernel/clock'
 import { fakeClock } from '../support/clock'
+import { eventually } from '../support/eventually'
 import { createWorld } from '../support/world'
 import { operatorSender, remoteSender } from './support'
 
@@ -54,6 +55,26 @@ describe('an operator key', () => {
     clock.advance(1_000)
     await remote(made.key)('GET', 'status')
     expect(await lastUsed()).toBe(iso(clock.now()))
+  })
+
+  test.each([
+    ['revoked', (id: string) => here('DELETE', `operators/${id}`)],
+    ['replaced', (id: string) => here('POST', `operators/${id}/rotate`)],
+  ])('that is %s ends what it still reads', async (_, stop) => {
+    const made = await add('viewer')
+    const headers = { authorization: `Bearer ${made.key}` }
+    const request = new Request('http://localhost/ops/v1/stream?topics=keys', { headers })
+    const response = await world.app.remoteOps!.handle(request)
+    let isOver = false
+    const reading = response.text().then(() => {
+      isOver = true
+    })
+    expect([200, 201]).toContain((await stop(made.id)).status)
+    await eventually(() => {
+      clock.advance(1_000)
+      return isOver
+    })
+    await reading
   })
 
   test('is over at once when it is revoked, and its name is free again', async () => {
