@@ -90,6 +90,18 @@ test('a kept connection that the other side has ended is not an answer: the requ
   expect(rude.sockets).toHaveLength(1)
 })
 
+test('behind a half-open proxy a request ends in time, and the next one has a new connection', async () => {
+  const silent = await listen((socket, nth) => void (nth > 1 || socket.write(NO_CONTENT)))
+  const url = `http://a.example:${silent.port}/`
+  const outbound = lab()
+  expect(await status(outbound.fetchPublic(url, again))).toBe(204)
+  const unheard = outbound.fetchPublic(url, { ...again, timeoutMs: 300 })
+  await expect(unheard).rejects.toMatchObject({ kind: 'timeout' })
+  expect(silent.sockets).toHaveLength(1)
+  expect(await status(outbound.fetchPublic(url, again))).toBe(204)
+  expect(silent.sockets).toHaveLength(2)
+})
+
 test('an answer that nobody asked for ends its connection, and answers nothing', async () => {
   const { sockets, port } = await listen((socket, nth) => {
     socket.write(nth === 1 ? NO_CONTENT : 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
