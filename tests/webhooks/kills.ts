@@ -18,6 +18,8 @@ const FAILING = 3
 export const LEASE_S = 5
 /** Every so many events start a run of a workflow. */
 const FLOWS = 10
+/** Calls that the five steps of a run make. */
+const CALLS = 2
 /** Requests under way at once. */
 const PUBLISHERS = 8
 const PATIENCE_MS = 120_000
@@ -53,9 +55,12 @@ export async function runDeliveryKills({ events, kills, seed, postgres }: Order)
     for (const [n, { signing_secret }] of made.entries()) receivers[n]!.verifyWith(signing_secret)
     const trigger = { triggerType: 'event', triggerConfig: { eventPattern: 'tide.came' } }
     const turned = { eventType: 'tide.turned', payload: { run: '{{run.id}}' } }
+    const call = { type: 'http', name: 'call', config: { url: stepped.url, method: 'POST' } }
     const steps = [
-      { type: 'http', name: 'call', config: { url: stepped.url, method: 'POST' } },
+      call,
       { type: 'event', name: 'tell', config: turned },
+      { type: 'transform', name: 'shape', config: { template: '{{steps.0.output.status}}' } },
+      call,
       { type: 'output', name: 'end', config: { format: 'text', template: 'done' } },
     ]
     const { workflow } = await surely('workflows', { name: 'Tide', ...trigger, steps }, 'workflow')
@@ -144,13 +149,13 @@ export async function runDeliveryKills({ events, kills, seed, postgres }: Order)
     }
     holds(told.length === flows && new Set(told).size === flows, `${told.length} events of steps for ${flows} runs`)
     const keys = new Set(stepped.got.map(({ headers }) => headers['idempotency-key']))
-    holds(keys.size === flows, `${keys.size} keys of calls for ${flows} runs`)
+    holds(keys.size === flows * CALLS, `${keys.size} keys of calls for ${flows} runs of ${CALLS}`)
     const attempts = receivers.reduce((sum, { got }) => sum + got.length, 0)
     return {
       events,
       attempts,
       flows,
-      repeated: stepped.got.length - flows,
+      repeated: stepped.got.length - flows * CALLS,
       kills: killed,
       afterMs,
       overdueMs,
