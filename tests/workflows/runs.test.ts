@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { expectData, subscribeTo } from '../support/event-data'
 import { eventually } from '../support/eventually'
 import { operatorCall, type Person } from '../support/world'
 import { createWorkflowWorld } from './world'
@@ -214,14 +215,17 @@ describe('a run (contract 10)', () => {
 
   test('tells of its end, and is on the record', async () => {
     const ada = await world.person()
-    const told: unknown[] = []
-    const { events } = world.app.container
-    events.afterCommit('*', (event) => void (event.type.startsWith('workflow.') && told.push([event.type, event.data])))
+    await subscribeTo(ada, 'workflow.*')
     const { id, run } = await ran(ada, [SAY])
-    expect(told).toContainEqual([
-      'workflow.completed',
-      expect.objectContaining({ workflow_id: id, run_id: run.id, steps_completed: 1 }),
-    ])
+    const bad = await ran(ada, [SAY, { type: 'tool', config: { name: 'none' } }])
+    await expectData(ada, ['workflow.completed', 'workflow.failed'])
+    const told = async (type: string, runId: string) => {
+      const { events } = (await ada.send('GET', `events?eventType=workflow.${type}`)).body
+      return events.find(({ payload }: { payload: { run_id: string } }) => payload.run_id === runId)?.payload
+    }
+    expect(await told('completed', run.id)).toMatchObject({ workflow_id: id, steps_completed: 1, error: null })
+    const failed = { workflow_id: bad.id, status: 'failed', steps_completed: 1, error: bad.run.error }
+    expect(await told('failed', bad.run.id)).toMatchObject(failed)
     const actions = (await ada.send('GET', `audit?entity_id=${id}`)).body.map((one: { action: string }) => one.action)
     expect(actions).toContain('workflow.run')
   })
