@@ -110,7 +110,8 @@ function sentence({ keyword, params, message }: Finding, value: unknown, shown: 
         ? `is ${shown}; the smallest value is ${limit}`
         : `is ${shown}; the largest value is ${limit}`
     case 'minLength':
-      return limit === 1 ? 'is empty' : `has ${lengthOf(value)} characters; at least ${limit} are needed`
+      if (limit === 1) return 'is empty'
+      return `has ${lengthOf(value)} ${lengthOf(value) === 1 ? 'character' : 'characters'}; at least ${limit} are needed`
     case 'maxLength':
       return `has ${lengthOf(value)} characters; at most ${limit} are allowed`
     case 'minItems':

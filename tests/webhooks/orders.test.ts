@@ -83,6 +83,8 @@ describe('POST /webhooks', () => {
     for (const shown of [text, list.text]) expect(shown).not.toContain(secret)
     expect((await ada.send('POST', 'webhooks', { ...order, secret: 'x'.repeat(15) })).status).toBe(400)
     expect((await ada.send('POST', 'webhooks', { ...order, secret: 'x'.repeat(257) })).status).toBe(400)
+    const one = await ada.send('POST', 'webhooks', { ...order, secret: 'x' })
+    expect(one.body.error.message).toBe('"secret" has 1 character; at least 16 are needed.')
   })
 
   test('counts enabled ones against one bound and all against another (J34)', async () => {
