@@ -143,7 +143,7 @@ async function openHere(shell: Shell, command: Command, { dataDir }: Config, why
   } catch (error) {
     const { name, message } = error as Error
     if (name !== 'ConfigError' || !message.includes('is using')) throw error
-    const [holder = ''] = message.split('. ')
+    const holder = message.split('. ')[0]!.replace('Another server', 'The server')
     if (why !== '--local')
       throw unreachable(`${holder}; it starts or stops, and does not answer yet.`, 'the same command in a moment')
     const fix = 'leave out --local to go through the server, or stop it first'

@@ -74,7 +74,8 @@ function draw({ io, paint }: Shell, { id, owner, request, steps, ledger, audit }
   const [first] = steps
   if (first) io.out(`\n${paint('strong', 'steps')}`)
   for (const { kind, name, at, ms, facts } of steps) {
-    const after = `+${Date.parse(at) - Date.parse(first!.at)}`
+    const moment = Date.parse(at) + (kind === 'settled' ? Math.round(ms) : 0)
+    const after = `+${moment - Date.parse(first!.at)}`
     const bad = facts.failed || facts.error
     const line = `${after.padStart(7)} ms  ${kind.padEnd(7)} ${name.padEnd(18)} ${`${ms} ms`.padStart(11)}  ${spelled(facts)}`
     io.out(bad ? paint('bad', clean(line)) : clean(line))

@@ -1,5 +1,6 @@
 import { ConfigError } from '../kernel/config'
 import type { Config } from './config'
+import { remoteProblems } from './remote-operators'
 
 /** Throws ConfigError with everything that forbids a production start, in one message (dx 4.5). */
 export function assertProductionReady(config: Config, unmappedModes: readonly string[]): void {
@@ -13,6 +14,7 @@ export function assertProductionReady(config: Config, unmappedModes: readonly st
       `The built-in engine answers ${unmappedModes.join(', ')}. Connect one with svc-admin engines add, or set SVC_ENGINE_BUILTIN=0 so that they answer 503.`,
     )
   }
+  problems.push(...remoteProblems(config))
   if (config.failpoint) problems.push('SVC_FAILPOINT is set; it aborts the process on purpose. Unset it.')
   if (problems.length) throw new ConfigError(problems)
 }

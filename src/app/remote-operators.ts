@@ -46,6 +46,17 @@ const asHttp = (request: Request): Request => new Request(request.url.replace(/^
 export const urlOf = ({ hostname, port, url }: Server<unknown>): string =>
   `${url.protocol}//${hostname?.includes(':') ? `[${hostname}]` : hostname}:${port}`
 
+/** Why operators elsewhere could not be served as configured; nothing where that is in order, or not wanted. */
+export function remoteProblems(config: Config): readonly string[] {
+  try {
+    if (config.opsListen) listenAddressOf(config)
+    return []
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+}
+
 function listenAddressOf({ opsListen, opsTlsCert, opsTlsKey }: Config): ListenAddress {
   const at = opsListen.lastIndexOf(':')
   const hostname = opsListen.slice(0, at).replace(/^\[|\]$/g, '')

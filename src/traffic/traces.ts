@@ -65,11 +65,11 @@ export function createTraces({ clock, live, node }: Deps) {
     return shown(kept.get(requestId) ?? [])
   }
 
-  /** The steps of a request in the order in which they began; none when no process remembers it. */
+  /** The steps of a request in the order in which they began, or were settled; none when no process remembers it. */
   async function find(requestId: string): Promise<TracedStep[]> {
     const here = kept.get(requestId)
     const steps = here ? shown(here) : await fromOthers(requestId)
-    return steps.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
+    return steps.toSorted((a, b) => momentOf(a) - momentOf(b))
   }
 
   function answer(requestId: string): void {
@@ -122,3 +122,6 @@ function stepsIn(parts: readonly (Heard[string] & string)[]): TracedStep[] {
     return []
   }
 }
+
+/** What a call came to is known at its end. */
+const momentOf = ({ kind, at, ms }: TracedStep): number => Date.parse(at) + (kind === 'settled' ? ms : 0)

@@ -89,12 +89,13 @@ describe('a production start', () => {
   const production = (overrides: Parameters<typeof loadConfig>[0]) => loadConfig({ production: true, ...overrides })
 
   test('is refused with every reason in one message', () => {
-    const config = production({ failpoint: 'after_auth' })
+    const config = production({ failpoint: 'after_auth', opsListen: '0.0.0.0:3401' })
     const problems = problemsOf(() => assertProductionReady(config, ['fast', 'think']))
-    expect(problems).toHaveLength(3)
+    expect(problems).toHaveLength(4)
     expect(problems[0]).toContain('SVC_PUBLIC_URL')
     expect(problems[1]).toContain('fast, think')
-    expect(problems[2]).toContain('SVC_FAILPOINT')
+    expect(problems[2]).toContain('SVC_OPS_LISTEN: 0.0.0.0:3401 is not on loopback')
+    expect(problems[3]).toContain('SVC_FAILPOINT')
   })
 
   test('goes ahead with an https address and a real engine behind every mode', () => {

@@ -77,7 +77,7 @@ describe('with a server', () => {
   test('refuses to open the data beside it', () => {
     const { exitCode, stderr } = run('status', '--local')
     expect(exitCode).toBe(5)
-    expect(stderr).toMatch(/^error: Another server \(pid \d+\) is using .*\nfix: {3}leave out --local/)
+    expect(stderr).toMatch(/^error: The server \(pid \d+\) is using .*\nfix: {3}leave out --local/)
     const live = run('limits', 'show', 'Dev laptop', '--local')
     expect(live.exitCode).toBe(7)
     expect(live.stderr).toStartWith('error: limits show needs a running server, and --local leaves it out.')
