@@ -144,6 +144,41 @@ describe('every method of the client, against a server (contract 23.1)', () => {
   })
 })
 
+/** What clients of the public service read from an answer, by the route that they call for it (contract 23.1). */
+const READ: Record<string, [method: string, path: string]> = {
+  models: ['get', '/models'],
+  skills: ['get', '/skills'],
+  skill: ['post', '/skills/create'],
+  submission: ['post', '/skills/submit'],
+  submissions: ['get', '/skills/submissions'],
+  versions: ['get', '/skills/{id}/versions'],
+  workflow: ['get', '/workflows/{id}'],
+  workflows: ['get', '/workflows'],
+  run: ['post', '/workflows/{id}/run'],
+  job: ['get', '/jobs/{id}'],
+  tools: ['get', '/tools'],
+  sessions: ['get', '/browser/sessions'],
+  conversations: ['get', '/conversations'],
+  conversation: ['get', '/conversations/{id}'],
+  webhooks: ['get', '/webhooks'],
+  deliveries: ['get', '/webhooks/{id}/deliveries'],
+  hooks: ['get', '/hooks'],
+  executions: ['get', '/hooks/{id}/executions'],
+  canvases: ['get', '/evi/canvases'],
+  canvas: ['post', '/evi/canvases'],
+}
+
+test('what clients of the public service read has its name in each answer', async () => {
+  const { paths, components } = (await world.send('GET', '/openapi.json')).body
+  const missing = Object.entries(READ).filter(([name, [method, path]]) => {
+    const { responses } = paths[path][method]
+    const { schema } = (responses['200'] ?? responses['201']).content['application/json']
+    const found = schema.$ref ? components.schemas[schema.$ref.split('/').at(-1)] : schema
+    return !found.required.includes(name)
+  })
+  expect(missing).toEqual([])
+})
+
 describe('tries', () => {
   type Sent = { key: string | null; method: string }
   /** A client whose server answers as listed, and what it sent. */
