@@ -122,15 +122,15 @@ export const REFUSED: Readonly<Record<string, ErrorPage>> = {
   invalid_session: { status: 401, meaning: 'The session has ended.', cure: 'Sign in again.', retry: 'no' },
   invalid_token: {
     status: 401,
-    meaning: 'The token is wrong or has expired.',
-    cure: 'Get a new one.',
+    meaning: 'The token is wrong, used or has expired.',
+    cure: 'Get a new one: open the chat, the live view or the session again, or ask for another link.',
     retry: 'no',
     groups: ['Widget visitors', 'Browser', 'Audio', 'Accounts', 'Organizations'],
   },
   invalid_credentials: {
     status: 401,
-    meaning: 'Email or password is wrong.',
-    cure: 'Try again.',
+    meaning: 'The e-mail address or the password is wrong.',
+    cure: 'Check both, and try again.',
     retry: 'no',
     groups: ['Accounts'],
   },
@@ -171,7 +171,7 @@ export const REFUSED: Readonly<Record<string, ErrorPage>> = {
   not_found: {
     status: 404,
     meaning: 'Nothing with this id is visible to the caller: it never was, it is gone, or it belongs to someone else.',
-    cure: 'List what there is.',
+    cure: 'List what there is with the same key.',
     retry: 'no',
   },
   session_not_found: {
@@ -196,8 +196,9 @@ export const REFUSED: Readonly<Record<string, ErrorPage>> = {
   },
   conflict: {
     status: 409,
-    meaning: 'The state does not allow it.',
-    cure: 'Read the current state first.',
+    meaning:
+      'What is there does not allow it: it is over, in use, already there, or changed meanwhile. The message says which.',
+    cure: 'Read the current state, and send what fits it.',
     retry: 'no',
   },
   idempotency_conflict: {
@@ -209,11 +210,17 @@ export const REFUSED: Readonly<Record<string, ErrorPage>> = {
   team_billing_setup_required: {
     status: 409,
     meaning: 'The organization has no way to pay yet.',
-    cure: 'An owner sets it up once with POST /billing/portal.',
+    cure: 'An owner buys credit once with POST /billing/checkout and "scope":"org"; the portal opens after that.',
+    operator: 'svc-admin credits grant ORG 10.00 --reason "…" needs no payment method.',
     retry: 'no',
     groups: ['Billing'],
   },
-  payload_too_large: { status: 413, meaning: 'The body is too large.', cure: 'Send less.', retry: 'no' },
+  payload_too_large: {
+    status: 413,
+    meaning: 'The body is larger than the route takes. The message names the limit.',
+    cure: 'Send less at once, or a link in place of the content.',
+    retry: 'no',
+  },
   unsupported_media_type: {
     status: 415,
     meaning: 'The body is not JSON, or not said to be.',
