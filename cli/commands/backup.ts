@@ -96,8 +96,12 @@ const restoreBackup = defineCommand({
   path: 'backup restore',
   summary: 'Put a backup into an empty data folder or an empty database',
   about:
-    'Checks the backup first, and needs the server stopped. Nothing is overwritten: SVC_DATA_DIR may have no svc.db and no files, and SVC_DATABASE_URL must name an empty database. Put secrets.json (mode 600) there too, then start, and run verify.',
-  examples: ['backup restore /backups/monday', 'backup restore /backups/monday --into /srv/svc/data --dry-run'],
+    'Checks the backup first, and needs the server stopped. Nothing is overwritten: SVC_DATA_DIR may have no svc.db and no files, and SVC_DATABASE_URL must name an empty database. With --confirm and the name of the data folder, its svc.db and files are moved aside first. Put secrets.json (mode 600) there too, then start, and run verify.',
+  examples: [
+    'backup restore /backups/monday',
+    'backup restore /backups/monday --into /srv/svc/data --dry-run',
+    'backup restore /backups/monday --confirm data',
+  ],
   apis: ['host'],
   offline: true,
   impact: 'write',
@@ -121,8 +125,9 @@ const restoreBackup = defineCommand({
       const where = `${only ? ` (${only} alone)` : ''}${into === undefined ? '' : ` into ${into}`}`
       if (shell.planned(`restore ${found.manifest.file} of ${found.manifest.created}${where}`)) return
       const data = into === undefined ? {} : { dataDir: fromHere(shell.cwd, into) }
-      await restored({ ...overridesOf(shell), ...data }, place, found.manifest, only)
+      const kept = await restored(shell, { ...overridesOf(shell), ...data }, place, found.manifest, only)
       shell.print.item(found, checkColumns)
+      for (const path of kept) shell.note(`What was there is at ${path}.`)
       shell.note('Put its secrets.json (mode 600) into the data folder, start the server, and run svc-admin verify.')
     }),
 })
@@ -142,16 +147,18 @@ async function opened(
 }
 
 async function restored(
+  { globals, clock }: Shell,
   overrides: ConfigOverrides,
   folder: string,
   manifest: Manifest,
   only: 'tables' | 'files' | undefined,
-): Promise<void> {
+): Promise<string[]> {
   const { restore } = await import('../../src/app/backups')
   try {
-    await restore(overrides, folder, manifest, only)
+    return await restore(overrides, folder, manifest, { only, confirmed: globals.confirm, now: clock.now() })
   } catch (error) {
-    throw new CommandFailed({ exitCode: EXIT.conflict, code: 'conflict', message: (error as Error).message })
+    const { message } = error as Error
+    throw new CommandFailed({ exitCode: EXIT.conflict, code: 'conflict', message })
   }
 }
 

@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import {
   type CheckedBackup,
   checkBackup,
@@ -17,19 +17,22 @@ import { databaseLocationOf } from './open'
 
 export type { CheckedBackup } from '../operators'
 
-/** Puts a checked backup where the configured server will find it. Throws as `restoreBackup` does, or when one runs. */
+/** Puts a checked backup where the configured server will find it; what is there is moved aside by whoever names the data folder. Throws as `restoreBackup` does, or when one runs. */
 export async function restore(
   overrides: ConfigOverrides,
   folder: string,
   manifest: NonNullable<CheckedBackup['manifest']>,
-  only?: RestoredPart,
-): Promise<void> {
+  { only, confirmed, now }: { only?: RestoredPart | undefined; confirmed?: string | undefined; now: number },
+): Promise<string[]> {
   const config = loadConfig(overrides)
+  const name = basename(config.dataDir)
+  if (confirmed !== undefined && confirmed !== name) throw new Error(`--confirm is not ${name}. Nothing was changed.`)
+  const aside = confirmed === undefined ? null : `.was-${now}`
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
   const lock = lockDataDir(config.dataDir)
   try {
     const filesDir = config.filesDir || join(config.dataDir, 'files')
-    await restoreBackup(folder, manifest, { database: databaseLocationOf(config), filesDir, only })
+    return await restoreBackup(folder, manifest, { database: databaseLocationOf(config), filesDir, only, aside })
   } finally {
     lock.release()
   }

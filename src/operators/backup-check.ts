@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { chmod, copyFile, mkdir, readdir, readFile, stat } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, readdir, readFile, rename, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { checker, type Static, t } from '../kernel/schema'
 import { FOLDER, LIST, listedIn, sha256Of } from './backup-files'
@@ -103,22 +103,37 @@ type Where = { dialect: 'sqlite'; path: string } | { dialect: 'postgres'; url: s
 /** What of a backup is put back, where not all of it is. */
 export type RestoredPart = 'tables' | 'files'
 
+type RestorePlace = {
+  database: Where
+  filesDir: string
+  only?: RestoredPart | undefined
+  /** The end of the name under which what is there is kept beside it; null: it is in the way. */
+  aside: string | null
+}
+
 /**
  * Puts a checked backup where a server will find it: nothing that is there is ever overwritten. Throws with a sentence
- * when something is there, or the backup is of the other kind of database.
+ * when something is in the way, or the backup is of the other kind of database.
+ * @returns where what was there is kept
  */
 export async function restoreBackup(
   folder: string,
   manifest: Manifest,
-  { database, filesDir, only }: { database: Where; filesDir: string; only?: RestoredPart | undefined },
-): Promise<void> {
+  { database, filesDir, only, aside }: RestorePlace,
+): Promise<string[]> {
   const [tables, files] = [only !== 'files', only !== 'tables' && manifest.files !== null]
   const isDump = manifest.file === 'svc.dump'
   if (tables && isDump !== (database.dialect === 'postgres'))
     throw new Error(`It is a backup of ${isDump ? 'Postgres' : 'SQLite'}, and this server is set up for the other one.`)
   const kept = await readdir(filesDir).catch(() => [])
-  if (files && manifest.files?.count && kept.some((name) => /^[0-9a-f]{2}$/.test(name))) throw taken(filesDir)
-  if (tables && database.dialect === 'sqlite' && (await isThere(database.path))) throw taken(database.path)
+  const inTheWay = [
+    ...(files && manifest.files?.count && kept.some((name) => /^[0-9a-f]{2}$/.test(name)) ? [filesDir] : []),
+    ...(tables && database.dialect === 'sqlite' && (await isThere(database.path)) ? [database.path] : []),
+  ]
+  if (inTheWay[0] && aside === null) throw taken(inTheWay[0])
+  for (const path of inTheWay)
+    for (const end of ['', '-wal', '-shm'])
+      if (await isThere(`${path}${end}`)) await rename(`${path}${end}`, `${path}${aside}${end}`)
   // First: one that is not empty is refused whole, before any file is there.
   if (tables && database.dialect === 'postgres') await restorePostgres(database.url, join(folder, manifest.file))
   if (files && manifest.files) {
@@ -126,6 +141,7 @@ export async function restoreBackup(
   }
   // Last: with the database in its place, it is restored.
   if (tables && database.dialect === 'sqlite') await copied(join(folder, manifest.file), database.path)
+  return inTheWay.map((path) => `${path}${aside}`)
 }
 
 async function copied(from: string, to: string): Promise<void> {
@@ -135,7 +151,9 @@ async function copied(from: string, to: string): Promise<void> {
 }
 
 const taken = (path: string) =>
-  new Error(`${path} is there already, and nothing is overwritten. Move it away, or name an empty SVC_DATA_DIR.`)
+  new Error(
+    `${path} is there already, and nothing is overwritten. Move it away, add --confirm with the name of the data folder, or name an empty SVC_DATA_DIR.`,
+  )
 
 const isThere = (path: string): Promise<boolean> =>
   stat(path).then(

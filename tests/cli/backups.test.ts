@@ -55,6 +55,13 @@ test('a backup is restored into the folder that --into names, once', async () =>
   expect((await run(line)).exitCode).toBe(0)
   expect(existsSync(join(into, 'svc.db'))).toBe(true)
   expect((await run(line)).exitCode).toBe(5)
+  expect((await run([...line, '--confirm', 'date'])).exitCode).toBe(5)
+  const again = await run([...line, '--confirm', 'data'])
+  expect([again.exitCode, again.stderr]).toEqual([
+    0,
+    expect.stringMatching(/What was there is at .*svc\.db\.was-\d+\./),
+  ])
+  expect(readdirSync(into).filter((name) => name.startsWith('svc.db'))).toHaveLength(2)
 })
 
 test('a backup without artifacts is the database alone, and whole', async () => {
