@@ -878,6 +878,8 @@ CREATE TABLE "widget_sessions" (
 	"first_response_ms" bigint,
 	"cost_micro" bigint NOT NULL,
 	"conversation_id" text,
+	"waited_ms" bigint,
+	"left_at" bigint,
 	"rating" bigint,
 	"comment" text,
 	"created_at" bigint NOT NULL,
@@ -1118,6 +1120,7 @@ CREATE INDEX "widget_sessions_by_age" ON "widget_sessions" USING btree ("config_
 CREATE INDEX "widget_sessions_by_standing" ON "widget_sessions" USING btree ("takeover_status","last_message_at","id");--> statement-breakpoint
 CREATE INDEX "widget_sessions_by_address" ON "widget_sessions" USING btree ("config_id","ip_hash","created_at");--> statement-breakpoint
 CREATE INDEX "widget_sessions_changed" ON "widget_sessions" USING btree ("changed_at");--> statement-breakpoint
+CREATE INDEX "widget_sessions_waits" ON "widget_sessions" USING btree ("config_id","changed_at") WHERE "widget_sessions"."waited_ms" is not null;--> statement-breakpoint
 CREATE INDEX "widgets_by_owner" ON "widgets" USING btree ("owner","created_at","id");--> statement-breakpoint
 CREATE INDEX "widgets_by_age" ON "widgets" USING btree ("created_at","id");--> statement-breakpoint
 CREATE INDEX "workflow_runs_by_workflow" ON "workflow_runs" USING btree ("workflow_id","created_at","id");--> statement-breakpoint

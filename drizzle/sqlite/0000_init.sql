@@ -998,6 +998,8 @@ CREATE TABLE `widget_sessions` (
 	`first_response_ms` integer,
 	`cost_micro` integer NOT NULL,
 	`conversation_id` text,
+	`waited_ms` integer,
+	`left_at` integer,
 	`rating` integer,
 	`comment` text,
 	`created_at` integer NOT NULL,
@@ -1011,6 +1013,7 @@ CREATE INDEX `widget_sessions_by_age` ON `widget_sessions` (`config_id`,`created
 CREATE INDEX `widget_sessions_by_standing` ON `widget_sessions` (`takeover_status`,`last_message_at`,`id`);--> statement-breakpoint
 CREATE INDEX `widget_sessions_by_address` ON `widget_sessions` (`config_id`,`ip_hash`,`created_at`);--> statement-breakpoint
 CREATE INDEX `widget_sessions_changed` ON `widget_sessions` (`changed_at`);--> statement-breakpoint
+CREATE INDEX `widget_sessions_waits` ON `widget_sessions` (`config_id`,`changed_at`) WHERE "widget_sessions"."waited_ms" is not null;--> statement-breakpoint
 CREATE TABLE `widgets` (
 	`id` text PRIMARY KEY NOT NULL,
 	`owner` text NOT NULL,

@@ -27,7 +27,7 @@ type Written = Pick<MessageRow, 'role' | 'content'> & Partial<Pick<MessageRow, '
 
 type Place = Pick<SessionRow, 'id' | 'config_id'>
 
-/** The topic of what listeners of a chat are told: `begun`, `message`, `takeover`, `typing` and `closed`. */
+/** The topic of what listeners of a chat are told: `begun`, `message`, `takeover`, `typing`, `closed`, `left` and `back`. */
 export const CHAT = 'widget.session'
 /** Chats as a kind of takeover. */
 export const CHAT_KIND = 'widget_session'
@@ -97,11 +97,13 @@ export function createDesk({ clock, audit, events, live, takeovers, recent }: De
 
   /** Part of each change of who answers: the chat's own columns, the record, the event, and who is told. */
   async function changed(tx: Tx, { subject, now, before, cause, call }: Change): Promise<void> {
+    const isPickedUp = cause === 'taken' && before.status === 'requested' && before.since !== null
     const session = await mark(tx, subject.id as WidgetSessionId, {
       takeover_status: now.status,
       operator_id: now.holder?.id ?? null,
       operator_name: now.holder?.name ?? null,
       reason: now.reason,
+      ...(isPickedUp ? { waited_ms: Math.max(0, now.since! - before.since!) } : {}),
     })
     tell(tx, session, { what: 'takeover', status: now.status })
     if (cause === 'taken' || cause === 'stolen' || cause === 'handed')

@@ -16,9 +16,14 @@ type Deps = { store: Store; clock: Clock; live: Live; recent: Recent; onError(na
 /** What a visitor's page is told (contract 15.3). */
 export type ChatEvent =
   | { event: 'message'; id: number; data: WidgetMessage }
-  | { event: 'takeover'; data: { takeover_status: string; operator: { name: string } | null } }
+  | { event: 'takeover'; data: { takeover_status: string; operator: { name: string } | null; usual_wait_s?: number } }
   | { event: 'typing'; data: { role: string } }
   | { event: 'closed'; data: object }
+
+/** The one in the middle; null without any. */
+export function median(values: readonly number[]): number | null {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? null
+}
 
 export const chatFrame = (told: ChatEvent): string => sseFrame(told)
 
@@ -33,10 +38,16 @@ const RETRY_S = 10
 const NOBODY_MS = 60_000
 /** Reaches further back than one look, for commits that took their time and clocks that differ. */
 const BACK_MS = 15_000
+/** Without a listener for so long the visitor has left. */
+const [LEFT_MS, MOST_LEAVING] = [5_000, 500]
+/** The usual wait is the one in the middle of the last ones. */
+const WAITS = 20
 
 /** Who listens to which chat in this process. What live notices miss is found by looking at what has changed. */
 export function createHub({ store, clock, live, recent, onError }: Deps) {
   const watched = new Map<string, Set<Watcher>>()
+  /** Chats that nobody here listens to any more, and since when. */
+  const leaving = new Map<WidgetSessionId, number>()
   let loop: Loop | null = null
   return { follow, assertMayFollow, start, open: () => watched.size }
 
@@ -64,6 +75,7 @@ export function createHub({ store, clock, live, recent, onError }: Deps) {
     const watcher: Watcher = { seen: session.changed_at, look }
     const unhear = live.hear(CHAT, session.id, heard)
     add(session.id, watcher)
+    if (session.left_at !== null) comeBack()
     signal.addEventListener('abort', leave, { once: true })
     if (signal.aborted) leave()
     look()
@@ -77,7 +89,17 @@ export function createHub({ store, clock, live, recent, onError }: Deps) {
       over.resolve()
     }
 
+    /** The visitor is here, whatever another process, or this one a moment ago, took for leaving. */
+    function comeBack(): void {
+      const write = store.write(async (tx) => {
+        await rows.change(tx, session.id, { left_at: null, changed_at: clock.now() })
+        tx.afterCommit(() => live.tell(CHAT, session.id, { what: 'back', widget: session.config_id }))
+      })
+      write.catch((error: unknown) => onError('widget.presence', error))
+    }
+
     function heard(word: Heard | null): void {
+      if (word?.what === 'left') comeBack()
       if (word?.what === 'typing') tellTyping(String(word.role))
       else {
         last = Math.max(last, Number(word?.seq ?? 0))
@@ -128,7 +150,10 @@ export function createHub({ store, clock, live, recent, onError }: Deps) {
       if (now === standing) return
       standing = now
       const operator = takeover_status === 'human' ? { name: operator_name ?? '' } : null
-      await write({ event: 'takeover', data: { takeover_status, operator } })
+      const waits = takeover_status === 'requested' ? await rows.waits(store.read, session.config_id, WAITS) : []
+      const usual = median(waits)
+      const wait = usual === null ? {} : { usual_wait_s: Math.round(usual / 1_000) }
+      await write({ event: 'takeover', data: { takeover_status, operator, ...wait } })
     }
 
     async function tellMessages(): Promise<void> {
@@ -155,6 +180,7 @@ export function createHub({ store, clock, live, recent, onError }: Deps) {
   }
 
   function add(id: WidgetSessionId, watcher: Watcher): void {
+    leaving.delete(id)
     const ofChat = watched.get(id) ?? new Set()
     watched.set(id, ofChat.add(watcher))
     if (watched.size === 1) loop?.wake()
@@ -163,17 +189,35 @@ export function createHub({ store, clock, live, recent, onError }: Deps) {
   function remove(id: WidgetSessionId, watcher: Watcher): void {
     const ofChat = watched.get(id)
     ofChat?.delete(watcher)
-    if (!ofChat?.size) watched.delete(id)
+    if (ofChat?.size) return
+    watched.delete(id)
+    leaving.set(id, clock.now())
+    loop?.wake()
+  }
+
+  /** Those who have not come back for a while: a page that is loaded anew is back in a moment. */
+  async function tellLeft(): Promise<void> {
+    const now = clock.now()
+    const gone = [...leaving].filter(([, at]) => now - at >= LEFT_MS).map(([id]) => id)
+    for (const id of gone) leaving.delete(id)
+    if (!gone.length) return
+    await store.write(async (tx) => {
+      const found = await rows.left(tx, gone.slice(0, MOST_LEAVING), now)
+      tx.afterCommit(() => {
+        for (const { id, config_id: widget } of found) live.tell(CHAT, id, { what: 'left', widget })
+      })
+    })
   }
 
   /** One look for all listeners of this process. */
   function start(): Loop {
     loop = startLoop({
       name: 'widget.events',
-      idleMs: () => (watched.size ? LOOK_EVERY_MS : NOBODY_MS),
+      idleMs: () => (watched.size || leaving.size ? LOOK_EVERY_MS : NOBODY_MS),
       clock,
       onError,
       tick: async () => {
+        await tellLeft()
         if (!watched.size) return 0
         for (const { id, changed_at } of await rows.changedSince(store.read, clock.now() - BACK_MS)) {
           for (const watcher of watched.get(id) ?? []) if (watcher.seen < changed_at) watcher.look()

@@ -1,12 +1,16 @@
-import { and, desc, eq, gte, inArray, ne, sql } from 'drizzle-orm'
+import { and, desc, eq, gte, inArray, isNotNull, ne, type SQL, sql } from 'drizzle-orm'
 import type { Reader } from '../kernel/store'
 import { endsOf } from '../takeovers'
 import { CHAT_KIND } from './desk'
+import { median } from './hub'
 import { widgetMessages, widgetSessions, widgets } from './table'
 
 /** Chats with the AI that are listed; of the others all are. */
 const MOST = 60
 const BEGINNING = 160
+const MOST_WAITS = 1_000
+
+const counted = (is: SQL) => sql<number>`coalesce(sum(case when ${is} then 1 else 0 end), 0)`.mapWith(Number)
 const [MOST_WIDGETS, MOST_WORDS] = [12, 8]
 
 /** The open chats of all widgets: those with or for a person first, each with what its visitor said last; for operators. */
@@ -48,6 +52,7 @@ export async function openChats(reader: Reader) {
       user_agent: chat.user_agent,
       message_count: chat.message_count,
       cost_micro: chat.cost_micro,
+      left_at: chat.left_at,
       said: last.get(chat.id) ?? null,
       created_at: chat.created_at,
       changed_at: chat.changed_at,
@@ -62,13 +67,18 @@ export async function chatSums(reader: Reader, since: number) {
   const [sums] = await reader
     .select({
       chats: sql<number>`count(*)`.mapWith(Number),
-      taken: sql<number>`coalesce(sum(${t.takeovers}), 0)`.mapWith(Number),
-      answered_ms: sql<number | null>`avg(${t.first_response_ms})`,
+      picked_up: sql<number>`count(${t.waited_ms})`.mapWith(Number),
+      waiting: counted(sql`${t.takeover_status} = 'requested'`),
+      left: counted(sql`${t.takeover_status} = 'requested' and ${t.left_at} is not null`),
     })
     .from(t)
     .where(gte(t.changed_at, since))
-  const { answered_ms: answered, ...counts } = sums!
-  return { ...counts, answered_ms: answered === null ? null : Math.round(Number(answered)) }
+  const waits = await reader
+    .select({ waited: t.waited_ms })
+    .from(t)
+    .where(and(gte(t.changed_at, since), isNotNull(t.waited_ms)))
+    .limit(MOST_WAITS)
+  return { ...sums!, wait_ms: median(waits.map(({ waited }) => waited!)) }
 }
 
 /** By which words visitors ask for a person, of the newest widgets that look for them; for operators. */

@@ -1,4 +1,4 @@
-import { iso } from '../kernel/clock'
+import { iso, isoOrNull } from '../kernel/clock'
 import type { WidgetMessage, WidgetSession } from './schema-sessions'
 import type { MessageRow, SessionRow } from './table'
 
@@ -34,4 +34,5 @@ export const presentSession = (row: SessionRow): WidgetSession => ({
   conversation_id: row.conversation_id,
   reason: row.reason,
   rating: row.rating,
+  visitor_left_at: isoOrNull(row.left_at),
 })

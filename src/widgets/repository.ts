@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, gt, gte, inArray, lte, type SQL, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, gt, gte, inArray, isNotNull, isNull, lte, ne, type SQL, sql } from 'drizzle-orm'
 import { pagesBy, type Wanted } from '../kernel/keyset'
 import type { Page } from '../kernel/page'
 import { command, query, type Reader, type Tx } from '../kernel/store'
@@ -102,6 +102,25 @@ export const sessionRepository = {
   async change(tx: Tx, id: WidgetSessionId, columns: Partial<SessionRow>): Promise<SessionRow> {
     const t = tx.of(widgetSessions)
     return (await tx.update(t).set(columns).where(eq(t.id, id)).returning())[0]!
+  },
+
+  /** Of these chats, those that a person is in or asked to: their visitors have left. */
+  async left(tx: Tx, ids: readonly WidgetSessionId[], now: number): Promise<Pick<SessionRow, 'id' | 'config_id'>[]> {
+    const t = tx.of(widgetSessions)
+    const are = and(inArray(t.id, [...ids]), eq(t.status, 'open'), ne(t.takeover_status, 'ai'), isNull(t.left_at))
+    return tx.update(t).set({ left_at: now, changed_at: now }).where(are).returning({ id: t.id, config_id: t.config_id })
+  },
+
+  /** How long the newest visitors of a widget who got a person had waited, in ms. */
+  async waits(db: Reader, config: WidgetId, most: number): Promise<number[]> {
+    const t = db.of(widgetSessions)
+    const found = await db
+      .select({ waited: t.waited_ms })
+      .from(t)
+      .where(and(eq(t.config_id, config), isNotNull(t.waited_ms)))
+      .orderBy(desc(t.changed_at))
+      .limit(most)
+    return found.map(({ waited }) => waited!)
   },
 
   insertMessage: (tx: Tx, row: MessageRow) => insertMessage(tx, row),

@@ -73,6 +73,9 @@ const session = {
   conversation_id: nullable(t.String({ description: 'Of the answers by the AI; null before the first' })),
   reason: nullable(t.String({ description: 'Why a person was asked for' })),
   rating: nullable(t.Integer()),
+  visitor_left_at: nullable(
+    t.String({ format: 'date-time', description: 'When their page closed while a person was asked for; null: they are there' }),
+  ),
 }
 export const WidgetSession = t.Object(session, { $id: 'WidgetSession' })
 export type WidgetSession = Static<typeof WidgetSession>

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import type { MessageId } from '../conversations/schema'
 import type { OwnerScope } from '../kernel/caller'
 import type { KeyId } from '../kernel/ids'
@@ -61,6 +62,10 @@ export const widgetSessions = defineTable((k) =>
       first_response_ms: k.int('first_response_ms'),
       cost_micro: k.int('cost_micro').notNull(),
       conversation_id: k.text('conversation_id'),
+      /** From asking for a person to having one. */
+      waited_ms: k.int('waited_ms'),
+      /** When the visitor's page closed its stream while a person was wanted or there; null while it is open. */
+      left_at: k.ms('left_at'),
       rating: k.int('rating'),
       comment: k.text('comment'),
       created_at: k.ms('created_at').notNull(),
@@ -76,6 +81,7 @@ export const widgetSessions = defineTable((k) =>
       k.index('widget_sessions_by_standing').on(t.takeover_status, t.last_message_at, t.id),
       k.index('widget_sessions_by_address').on(t.config_id, t.ip_hash, t.created_at),
       k.index('widget_sessions_changed').on(t.changed_at),
+      k.index('widget_sessions_waits').on(t.config_id, t.changed_at).where(sql`${t.waited_ms} is not null`),
     ],
   ),
 )

@@ -121,6 +121,8 @@ export function createVisitorSide(deps: Deps) {
       first_asked_at: null,
       first_response_ms: null,
       cost_micro: 0,
+      waited_ms: null,
+      left_at: null,
       conversation_id: null,
       rating: null,
       comment: null,

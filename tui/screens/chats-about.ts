@@ -1,5 +1,5 @@
 import { fit, type Line, line, say, wrapped } from '../draw/line'
-import { clockOf, spellAge, spellMoney, spellMs } from '../draw/spell'
+import { clockOf, spellAge, spellMoney } from '../draw/spell'
 import type { Model } from '../state/model'
 import { type Chat, flat, pathOf, readOf, suggestionOf } from './chats'
 
@@ -35,15 +35,17 @@ export function aboutPane(model: Model, chat: Chat): Line[] {
 
 /** Below the chats: the day in figures and, where no pane beside shows them, the notes of the open one. */
 export function belowQueue({ topics, ...model }: Model, chat: Chat | null, width: number): Line[] {
-  const { chats = 0, taken = 0, answered_ms = null } = (topics.takeovers?.facts.today ?? {}) as Record<string, number>
+  const { chats = 0, picked_up = 0, waiting = 0, left = 0, wait_ms = null } = (topics.takeovers?.facts.today ??
+    {}) as Record<string, number>
   const notes = chat ? noteLines({ topics, ...model }, chat, width) : []
   if (notes.length) return notes
   if (!chats) return []
   return [
     [],
     line(say(' TODAY', 'strong')),
-    line(` ${chats} chats  ${taken} taken over`),
-    line(` first answer ${answered_ms === null ? '–' : spellMs(answered_ms)}`),
+    line(` asked ${picked_up + waiting}  picked up ${picked_up}`),
+    line(` median wait ${wait_ms === null ? '–' : spellAge(wait_ms)}`),
+    line(` left before pickup ${left}`),
   ]
 }
 

@@ -12,6 +12,8 @@ export type Chat = Row & {
   key: string | null
   /** When the AI goes on unless the one who has it does something. */
   back_at: string | null
+  /** When the visitor closed the page; null while they are there. */
+  left_at?: string | null
   page_url: string | null
   user_agent: string | null
   message_count: number

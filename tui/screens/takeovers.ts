@@ -153,7 +153,9 @@ function transcript(model: Model, chat: Chat, width: number): Line[] {
   if (!detail) return [line(' · · ·')]
   if (detail.problem) return [line(say(` ! ${detail.problem}`, 'warn'))]
   const { messages = [] } = readOf(model, chat) ?? {}
-  return messages.flatMap(({ role, content, created_at }) => {
+  const left = chat.left_at && chat.takeover_status !== 'ai' ? Date.parse(chat.left_at) : null
+  const gone = left === null ? [] : [line(say(` ${clockOf(left).slice(0, 5)} ─ the visitor left ─`, 'warn'))]
+  const said = messages.flatMap(({ role, content, created_at }) => {
     const time = clockOf(Date.parse(created_at)).slice(0, 5)
     if (role === 'system')
       return wrapped(`${time} ─ ${flat(content)} ─`, width - 2, 3).map((text) => line(say(` ${text}`, 'dim')))
@@ -163,6 +165,7 @@ function transcript(model: Model, chat: Chat, width: number): Line[] {
       line(at ? ' '.repeat(16) : say(` ${time} ${name.padEnd(9)}`, role === 'user' ? 'strong' : 'dim'), text),
     )
   })
+  return [...said, ...gone]
 }
 
 const INPUT_ROWS = 2

@@ -116,10 +116,11 @@ export function takeoversTopic({ store, clock, names }: Deps, call: By): ReadTop
   return async () => {
     const [{ chats, with_ai }, today, asks] = await Promise.all([openChats(store.read), sums(), asking()])
     const rows = chats.map(
-      async ({ cost_micro, created_at, changed_at, last_message_at, back_at, key_id, ...chat }) => ({
+      async ({ cost_micro, created_at, changed_at, last_message_at, back_at, left_at, key_id, ...chat }) => ({
         ...chat,
         key: await names.key(call, key_id),
         back_at: isoOrNull(back_at),
+        left_at: isoOrNull(left_at),
         cost_cents: microToCents(cost_micro),
         created_at: iso(created_at),
         changed_at: iso(changed_at),

@@ -141,7 +141,7 @@ export function mockUp(now: number): MockUp {
     },
     takeovers: {
       facts: {
-        ...{ with_ai: 37, today: { chats: 41, taken: 38, answered_ms: 900 } },
+        ...{ with_ai: 37, today: { chats: 50, picked_up: 38, waiting: 3, left: 3, wait_ms: 52_000 } },
         asks: [{ widget: 'shop-help', words: ['real person', 'agent'] }],
       },
       rows: [

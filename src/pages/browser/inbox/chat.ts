@@ -29,11 +29,13 @@ export function createChat(me: Me, actions: Actions) {
     about,
     notes.element,
   )
+  const left = h('p', { class: 'banner', role: 'status', hidden: true })
   const back = h('button', { type: 'button', class: 'back', click: actions.back }, WORDS.back)
   const element = h(
     'section',
     { 'aria-label': 'Conversation', class: 'chat' },
     h('header', {}, back, heading, buttons),
+    left,
     scroller,
   )
   let shown: string | null = null
@@ -147,6 +149,9 @@ export function createChat(me: Me, actions: Actions) {
         buttons.replaceChildren(...labels)
         if (had) (labels[0] ?? heading).focus()
       }
+      const leftAt = chat.status === 'open' ? (chat.visitor_left_at ?? null) : null
+      left.hidden = leftAt === null
+      setText(left, leftAt === null ? '' : WORDS.left(timeOf(leftAt)))
       const atEnd = isNew || isAtEnd()
       for (const message of chat.messages) {
         if (known.has(message.id)) continue
@@ -164,6 +169,7 @@ export function createChat(me: Me, actions: Actions) {
       setText(heading, WORDS.choose)
       buttons.replaceChildren()
       log.replaceChildren()
+      left.hidden = true
       aside.hidden = true
     },
   }

@@ -17,6 +17,7 @@ export type Chat = {
   created_at: string
   last_message_at: string | null
   reason?: string | null
+  visitor_left_at?: string | null
 }
 export type Message = {
   id: string

@@ -49,5 +49,6 @@ export const WORDS = {
   signedOut: 'You are signed out.',
   signIn: 'Sign in',
   taken: (name: string) => `${name} has this chat now.`,
+  left: (time: string) => `The visitor left at ${time}. What you write waits for them.`,
   gone: 'This chat is not there any more.',
 } as const

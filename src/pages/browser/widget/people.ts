@@ -16,11 +16,13 @@ const TYPING_MS = 5_000
 export function createPeople({ panel, transcript, tell }: Options) {
   let status: Status = 'ai'
   let changes = 0
+  /** Minutes; null where nobody knows. */
+  let wait: number | null = null
   let name: string = WORDS.somebody
   let typingEnds: ReturnType<typeof setTimeout> | undefined
 
   function draw(): void {
-    panel.setStatus(status === 'requested' ? WORDS.asked : status === 'human' ? WORDS.joined(name) : '')
+    panel.setStatus(status === 'requested' ? WORDS.asked(wait) : status === 'human' ? WORDS.joined(name) : '')
   }
 
   return {
@@ -33,6 +35,7 @@ export function createPeople({ panel, transcript, tell }: Options) {
       changes += 1
       const before = status
       status = takeover.takeover_status
+      if (takeover.usual_wait_s !== undefined) wait = Math.max(1, Math.round(takeover.usual_wait_s / 60))
       if (takeover.operator?.name) name = takeover.operator.name
       if (before === status) {
         draw()

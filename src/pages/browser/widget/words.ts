@@ -38,7 +38,8 @@ export const WORDS = {
   closed: 'This chat is closed.',
   begin: 'Start a new chat',
   askPerson: 'Ask for a person',
-  asked: 'A person has been asked. Meanwhile you can keep chatting with the assistant.',
+  asked: (minutes: number | null) =>
+    `A person has been asked.${minutes ? ` Usual wait ${minutes} min.` : ''} Meanwhile you can keep chatting with the assistant.`,
   joined: (name: string) => `${name} is here. You are talking with a person.`,
   left: (name: string) => `${name} left. You are back with the assistant.`,
   clear: 'Clear this chat',
