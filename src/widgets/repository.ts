@@ -108,7 +108,11 @@ export const sessionRepository = {
   async left(tx: Tx, ids: readonly WidgetSessionId[], now: number): Promise<Pick<SessionRow, 'id' | 'config_id'>[]> {
     const t = tx.of(widgetSessions)
     const are = and(inArray(t.id, [...ids]), eq(t.status, 'open'), ne(t.takeover_status, 'ai'), isNull(t.left_at))
-    return tx.update(t).set({ left_at: now, changed_at: now }).where(are).returning({ id: t.id, config_id: t.config_id })
+    return tx
+      .update(t)
+      .set({ left_at: now, changed_at: now })
+      .where(are)
+      .returning({ id: t.id, config_id: t.config_id })
   },
 
   /** How long the newest visitors of a widget who got a person had waited, in ms. */

@@ -74,7 +74,10 @@ const session = {
   reason: nullable(t.String({ description: 'Why a person was asked for' })),
   rating: nullable(t.Integer()),
   visitor_left_at: nullable(
-    t.String({ format: 'date-time', description: 'When their page closed while a person was asked for; null: they are there' }),
+    t.String({
+      format: 'date-time',
+      description: 'When their page closed while a person was asked for; null: they are there',
+    }),
   ),
 }
 export const WidgetSession = t.Object(session, { $id: 'WidgetSession' })

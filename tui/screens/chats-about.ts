@@ -35,8 +35,13 @@ export function aboutPane(model: Model, chat: Chat): Line[] {
 
 /** Below the chats: the day in figures and, where no pane beside shows them, the notes of the open one. */
 export function belowQueue({ topics, ...model }: Model, chat: Chat | null, width: number): Line[] {
-  const { chats = 0, picked_up = 0, waiting = 0, left = 0, wait_ms = null } = (topics.takeovers?.facts.today ??
-    {}) as Record<string, number>
+  const {
+    chats = 0,
+    picked_up = 0,
+    waiting = 0,
+    left = 0,
+    wait_ms = null,
+  } = (topics.takeovers?.facts.today ?? {}) as Record<string, number>
   const notes = chat ? noteLines({ topics, ...model }, chat, width) : []
   if (notes.length) return notes
   if (!chats) return []

@@ -39,7 +39,11 @@ export type Message = {
 
 export type Attachment = { type: 'image_base64'; data: string; mime_type: string }
 
-export type Takeover = { takeover_status: Status; operator?: { id: string; name: string | null } | null; usual_wait_s?: number }
+export type Takeover = {
+  takeover_status: Status
+  operator?: { id: string; name: string | null } | null
+  usual_wait_s?: number
+}
 
 export type Current = {
   session_id: string
