@@ -1,6 +1,7 @@
 import type { EngineService, Message } from '../engines'
 import { originOf } from '../engines'
 import type { Call } from '../kernel/caller'
+import { storable } from '../kernel/text'
 import type { Format } from './schema'
 
 /** Most tokens of a document's text; some ten pages. */
@@ -47,7 +48,7 @@ export async function writeDocument(
     origin: originOf(call),
     signal,
   })
-  return { markdown: unfenced(text), ...usage, engineId: source.engineId, free: source.free }
+  return { markdown: unfenced(storable(text)), ...usage, engineId: source.engineId, free: source.free }
 }
 
 /** Without the fence that some engines put around a whole answer. */

@@ -17,6 +17,21 @@ export const beginningOf = (text: string, count: number): string =>
 export const storable = (text: string): string =>
   text.includes('\0') || !text.isWellFormed() ? text.replaceAll('\0', '').toWellFormed() : text
 
+/** The same for every text in a JSON value, names included; a value that holds nothing of the kind is returned as it is. */
+export function storableJson(value: unknown): unknown {
+  if (typeof value === 'string') return storable(value)
+  if (Array.isArray(value)) {
+    const cleaned = value.map(storableJson)
+    return cleaned.some((entry, at) => entry !== value[at]) ? cleaned : value
+  }
+  if (typeof value !== 'object' || value === null) return value
+  const cleaned = Object.entries(value).map(([name, member]) => [storable(name), storableJson(member)] as const)
+  const isSame = Object.entries(value).every(
+    ([name, member], at) => cleaned[at]![0] === name && cleaned[at]![1] === member,
+  )
+  return isSame ? value : Object.fromEntries(cleaned)
+}
+
 /** Removes what XML has no place for, in any spelling: control characters, U+FFFE, U+FFFF, unpaired surrogates. */
 export const xmlText = (text: string): string =>
   text.replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '')

@@ -83,12 +83,14 @@ function sumsOf(rows: readonly Slot[]) {
   for (const row of rows) addEncoded(latency, row.latency)
   const requests = rows.reduce((sum, row) => sum + row.requests, 0)
   const errors = rows.reduce((sum, row) => sum + row.client_errors + row.server_errors, 0)
+  // What was refused before it was counted is an error and no request.
+  const asked = rows.reduce((sum, row) => sum + row.refused, requests)
   const [p50, p95] = percentiles(latency, [0.5, 0.95])
   return {
     requests,
     p50: p50 || null,
     p95: p95 || null,
-    error_rate: requests ? errors / requests : 0,
+    error_rate: asked ? errors / asked : 0,
     cost_cents: microToCents(rows.reduce((sum, row) => sum + row.cost_micro, 0)),
   }
 }

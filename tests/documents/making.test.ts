@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { parse } from 'csv-parse/sync'
+import { writeDocument } from '../../src/documents/writing'
 import { centsToMicro } from '../../src/kernel/money'
 import { createUpstreamWorld } from '../completions/upstream-world'
 import { PIXEL, pathOf, saveFor } from '../files/support'
 import { onTerms, under } from '../guardrails/support'
+import { keyCaller } from '../support/callers'
 import { createWorld } from '../support/world'
 import { download, hasPdftotext, pdfText } from './support'
 
@@ -149,6 +151,19 @@ describe('written by an engine', () => {
     const person = await connected.person({ cents: 0 })
     expect((await person.send('POST', 'documents', { prompt: 'A report' })).status).toBe(402)
     expect(upstream.calls).toHaveLength(calls)
+  })
+
+  test('what an engine writes that no database can store is left out', async () => {
+    const usage = { promptTokens: 1, completionTokens: 1 }
+    const answer = async () => ({ text: '# a\0b\ud800', usage, engineId: 'e', free: false, fallbackUsed: false })
+    const call = {
+      caller: keyCaller(),
+      requestId: 'req_1',
+      route: 'POST /documents',
+      signal: new AbortController().signal,
+    }
+    const order = { prompt: 'p', format: 'pdf' as const, call, signal: call.signal }
+    expect((await writeDocument({ answer } as never, 'e', order)).markdown).toBe('# ab\ufffd')
   })
 
   test('what the policy forbids is refused, or redacted in the file too', async () => {

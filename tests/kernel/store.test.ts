@@ -30,6 +30,18 @@ describe('a unit of work', () => {
     expect(await byId(store.read, { id })).toMatchObject([{ done: null, at: null, data: null }])
   })
 
+  test('keeps JSON with what no database can store, without it', async () => {
+    const id = newId()
+    const data = { 'a\0': ['b\0c', { deep: '\ud800' }], fine: 'é', n: 1 }
+    const whole = command<{ id: string; data: unknown }>()((tx, p) =>
+      tx.insert(tx.of(things)).values({ id: p.id, amount: 1, data: p.data as never }),
+    )
+    await store.write((tx) => whole(tx, { id, data }))
+    const kept = (await byId(store.read, { id }))[0]?.data
+    const expected = { a: ['bc', { deep: '\ufffd' }], fine: 'é', n: 1 }
+    expect(kept as unknown).toEqual(store.dialect === 'postgres' ? expected : data)
+  })
+
   test('sees its own writes before anyone else does', async () => {
     const id = newId()
     await store.write(async (tx) => {

@@ -13,6 +13,7 @@ const receiver = Bun.serve({
   async fetch(request) {
     heard.push({ method: request.method, headers: request.headers, text: await request.text() })
     const { pathname } = new URL(request.url)
+    if (pathname === '/raw') return new Response(new Uint8Array([97, 0, 255, 98]))
     if (pathname === '/json') return Response.json({ total: 12 })
     return pathname === '/bad' ? new Response('no', { status: 500 }) : new Response('fine')
   },
@@ -129,6 +130,13 @@ describe('a step (contract 10)', () => {
       'application/json',
     ])
     expect(headers.get('idempotency-key')).toBe(`${run.id}-0`)
+  })
+
+  test('calls once whoever answers what no database can store, and keeps the rest of it', async () => {
+    const before = heard.length
+    const { run } = await ran(await world.person(), [{ type: 'http', config: { url: at('/raw'), method: 'POST' } }])
+    expect([run.status, run.stepResults[0].output.body]).toEqual(['completed', 'a\ufffdb'])
+    expect(heard).toHaveLength(before + 1)
   })
 
   test('goes where a failure leads, and ends the run where it leads nowhere', async () => {

@@ -1,10 +1,14 @@
 import * as pg from 'drizzle-orm/pg-core'
 import * as sqlite from 'drizzle-orm/sqlite-core'
+import { storableJson } from '../text'
 
-/** Bun's Postgres client encodes jsonb itself; drizzle's own column would encode it twice. */
+/**
+ * Bun's Postgres client encodes jsonb itself; drizzle's own column would encode it twice. Postgres refuses NUL and half
+ * pairs in it, and a job whose result cannot be stored would be done again for ever.
+ */
 const pgJson = pg.customType<{ data: unknown; driverData: unknown }>({
   dataType: () => 'jsonb',
-  toDriver: (value) => value,
+  toDriver: storableJson,
   fromDriver: (value) => value,
 })
 

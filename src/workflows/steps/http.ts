@@ -1,5 +1,6 @@
 import { parseUntrustedJson } from '../../kernel/json'
 import { type Outbound, OutboundFailure } from '../../kernel/outbound'
+import { storable } from '../../kernel/text'
 import { StepFailure, type StepRunner } from './step'
 
 const TIMEOUT_S = 30
@@ -39,8 +40,9 @@ export const createHttpStep =
 const lowered = (headers: Record<string, string>) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
+/** Whoever answers may send what no database can store. */
 function bodyOf({ headers, body }: { headers: Record<string, string>; body: Uint8Array }): unknown {
-  const text = new TextDecoder().decode(body)
+  const text = storable(new TextDecoder().decode(body))
   if (!/\bjson\b/i.test(headers['content-type'] ?? '')) return text
   try {
     return parseUntrustedJson(body)
