@@ -38,7 +38,16 @@ async function leastOf(work: () => unknown, tries: number): Promise<number> {
 }
 
 /** Milliseconds on a clock that stands still while this thread is ready and another process has the core. */
-export const ownTime = (): number => performance.now() - spentBy('thread-self').queuedMs
+export function ownTime(): number {
+  let queued = spentBy('thread-self').queuedMs
+  for (;;) {
+    const now = performance.now()
+    const before = queued
+    queued = spentBy('thread-self').queuedMs
+    // A wait between the two readings would count for one of them only, and an hour could end before it began.
+    if (queued === before) return now - queued
+  }
+}
 
 /** A workload like the product's: text, lists, JSON. */
 function yardstick(): number {
