@@ -1,14 +1,13 @@
 import { join } from 'node:path'
-import { type Model, readModel, type Shape, scoresOf, softmax } from '../text'
+import { type Model, PROMPT_SLOTS, promptFeaturesOf, readModel, type Shape, scoresOf, softmax } from '../text'
 import calibration from './calibration.json'
-import { featuresOf, SLOTS } from './features'
 import { TEXT_MODES, type TextMode } from './modes'
 
 /** The most likely mode of a text, and the share of such guesses that are right. */
 export type Guess = { mode: TextMode; confidence: number }
 
 export const MODEL_FILE = join(import.meta.dir, 'model.bin')
-export const SHAPE: Shape = { slots: SLOTS, classes: TEXT_MODES.length }
+export const SHAPE: Shape = { slots: PROMPT_SLOTS, classes: TEXT_MODES.length }
 
 /** Upper limit of the model's confidence; equal to the highest floor (contract 13). */
 const SUREST = 0.99
@@ -34,7 +33,7 @@ export function guess(model: ModeModel, text: string): Guess {
 
 /** The likeliest mode, and its chance as the model itself sees it. */
 export function likeliest(model: Model, text: string): { mode: TextMode; chance: number } {
-  const chances = softmax(scoresOf(model, featuresOf(text)).map((score) => score * model.sharpness))
+  const chances = softmax(scoresOf(model, promptFeaturesOf(text)).map((score) => score * model.sharpness))
   let best = 0
   for (let mode = 1; mode < chances.length; mode++) if (chances[mode]! > chances[best]!) best = mode
   return { mode: TEXT_MODES[best]!, chance: chances[best]! }

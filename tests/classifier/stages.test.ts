@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import { createClassifier, type EngineClassifier, type Guidance, type Rule } from '../../src/classifier'
-import { SLOTS } from '../../src/classifier/features'
 import { TEXT_MODES } from '../../src/classifier/modes'
+import { PROMPT_SLOTS } from '../../src/text'
 import type { Model } from '../../src/text/model/model'
 
 /** A model that takes everything for one mode, as sure as told. */
 function modelOf(mode: (typeof TEXT_MODES)[number], confidence: number): Model {
   const others = Math.log((1 - confidence) / (TEXT_MODES.length - 1))
   const bias = Float64Array.from(TEXT_MODES, (one) => (one === mode ? Math.log(confidence) : others))
-  return { rows: new Int8Array(SLOTS * TEXT_MODES.length), bias, scale: 1, sharpness: 1 }
+  return { rows: new Int8Array(PROMPT_SLOTS * TEXT_MODES.length), bias, scale: 1, sharpness: 1 }
 }
 
 const guidance = (some: Partial<Guidance> = {}): Guidance => ({

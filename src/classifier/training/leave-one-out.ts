@@ -4,12 +4,12 @@ import {
   type Labelled,
   learn,
   type Model,
+  promptFeaturesOf,
   readCorpus,
   readWriters,
   rounded,
   type Written,
 } from '../../text'
-import { featuresOf } from '../features'
 import { type Calibration, likeliest, oddsOf, SHAPE } from '../model'
 import { TEXT_MODES, type TextMode } from '../modes'
 
@@ -26,7 +26,7 @@ export const unnamedPrompts = (): Labelled<TextMode>[] =>
 export const writersPrompts = (): Prompt[] => readWriters(join(import.meta.dir, 'writers'), TEXT_MODES)
 
 const exampleOf = ({ text, label }: Labelled<TextMode>): Example => ({
-  features: featuresOf(text),
+  features: promptFeaturesOf(text),
   target: TEXT_MODES.indexOf(label),
 })
 

@@ -9,6 +9,9 @@ const BY_HIDDEN = 0.6
 /** Below this score a text counts as ordinary and raises no doubt. */
 const LEAST_DOUBT = 0.3
 
+/** What {@link attackIn} reads with. */
+const MODELS = ['attacks', 'texts', 'ends'] as const
+
 const config = t.Object(
   { threshold: t.Optional(t.Number({ minimum: 0, maximum: 1, default: USUAL_THRESHOLD })) },
   { additionalProperties: false },
@@ -22,7 +25,7 @@ export const promptInjection = defineGuardrail({
   verdicts: ['block', 'flag'],
   config,
   prepare({ threshold = USUAL_THRESHOLD }) {
-    loadModel('attacks')
+    for (const name of MODELS) loadModel(name)
     return (text, { unsure }) => {
       const { rule, injection, jailbreak, either, likeliest: part } = attackIn(text)
       const byRule = rule ? (rule.severity === 'block' ? BY_RULE : BY_HIDDEN) : 0
@@ -43,7 +46,7 @@ export const jailbreak = defineGuardrail({
   verdicts: ['block', 'flag'],
   config,
   prepare({ threshold = USUAL_THRESHOLD }) {
-    loadModel('attacks')
+    for (const name of MODELS) loadModel(name)
     return (text, { unsure }) => {
       const { jailbreakRule: rule, injection, jailbreak, either, likeliest: part } = attackIn(text)
       const found = findingOf(rule ? BY_RULE : 0, chanceOf(jailbreak, injection, either), threshold, rule?.about)

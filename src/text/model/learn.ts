@@ -19,15 +19,16 @@ export function learn(examples: readonly Example[], shape: Shape): Weights {
   const bias = new Float64Array(classes)
   const seen = new Float64Array(shape.slots * classes).fill(1e-2)
   const scores = new Float64Array(classes)
+  const mask = shape.slots - 1
   for (let round = 0; round < ROUNDS; round++) {
     for (const number of shuffled(examples.length, round)) {
       const { features, target } = examples[number]!
-      const chances = softmax(score(features, slots, bias, scores))
+      const chances = softmax(score(features, slots, bias, scores, mask))
       for (let index = 0; index < classes; index++) {
         const error = chances[index]! - (index === target ? 1 : 0)
         bias[index] = bias[index]! - 0.02 * error
         for (let at = 0; at < features.slots.length; at++) {
-          const cell = features.slots[at]! * classes + index
+          const cell = (features.slots[at]! & mask) * classes + index
           const slope = error * features.weights[at]! + DECAY * slots[cell]!
           seen[cell] = seen[cell]! + slope * slope
           slots[cell] = slots[cell]! - (RATE * slope) / Math.sqrt(seen[cell]!)
@@ -39,16 +40,28 @@ export function learn(examples: readonly Example[], shape: Shape): Weights {
 }
 
 /** Scores of a text by class, written into `into`. */
-function score({ slots, weights }: Features, rows: Float64Array, bias: Float64Array, into: Float64Array): Float64Array {
+function score(
+  { slots, weights }: Features,
+  rows: Float64Array,
+  bias: Float64Array,
+  into: Float64Array,
+  mask: number,
+): Float64Array {
   const classes = bias.length
   into.set(bias)
   for (let at = 0; at < slots.length; at++) {
-    const row = slots[at]! * classes
+    const row = (slots[at]! & mask) * classes
     const weight = weights[at]!
     for (let index = 0; index < classes; index++) into[index] = into[index]! + weight * rows[row + index]!
   }
   return into
 }
+
+/** The weights halfway between two. */
+export const between = (one: Weights, other: Weights): Weights => ({
+  slots: one.slots.map((weight, cell) => (weight + other.slots[cell]!) / 2),
+  bias: one.bias.map((weight, cell) => (weight + other.bias[cell]!) / 2),
+})
 
 /** Rounds the weights to whole numbers from -127 to 127, which makes the model file smaller and no less accurate. */
 export function rounded({ slots, bias }: Weights): Model {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 /** The features of a text: `weights[i]` belongs to feature number `slots[i]`. */
 export type Features = { slots: Uint32Array; weights: Float64Array }
 
-/** How many features and how many classes a model has. */
+/** How many features, a power of two, and how many classes a model has. A feature's number is taken modulo the first. */
 export type Shape = { slots: number; classes: number }
 
 /** A linear model: a weight for each feature and class. */
@@ -37,12 +37,16 @@ export function packModel({ rows, bias, scale, sharpness }: Model): Buffer {
   return Buffer.concat([head, new Uint8Array(rows.buffer, rows.byteOffset, rows.length)])
 }
 
+/** What is left of a feature's number in a model of fewer slots. */
+export const maskOf = ({ rows, bias }: Pick<Model, 'rows' | 'bias'>): number => rows.length / bias.length - 1
+
 /** Scores by class, not yet multiplied by `sharpness`. */
 export function scoresOf({ rows, bias, scale }: Model, { slots, weights }: Features): Float64Array {
   const classes = bias.length
   const scores = new Float64Array(classes)
+  const mask = maskOf({ rows, bias })
   for (let at = 0; at < slots.length; at++) {
-    const row = slots[at]! * classes
+    const row = (slots[at]! & mask) * classes
     const weight = weights[at]!
     for (let index = 0; index < classes; index++) scores[index] = scores[index]! + weight * rows[row + index]!
   }

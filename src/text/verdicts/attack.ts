@@ -3,7 +3,7 @@ import { remember } from '../remember'
 import { sentenceFeaturesOf } from './features'
 import { type Likely, likeliest } from './likeliest'
 import { modelOf } from './models'
-import { logitOf, weigh, wholeOf } from './weigh'
+import { endsOf, LEAST_BELIEVED, logitOf, weigh, wholeOf } from './weigh'
 
 /** Rules of the scan that find jailbreaks (dropping limits) rather than injections (changing orders). */
 const OF_JAILBREAKS: ReadonlySet<string> = new Set(['unrestricted', 'disable-safety', 'mode'])
@@ -42,8 +42,8 @@ export type Attack = {
 export const attackIn = remember((text: string): Attack => {
   const suspects: Likely[] = []
   const chances = chancesIn(text, suspects)
-  // The rules are slower than the model: for plain words they only read the stretches it suspects.
-  const found = scanForInjection(text, joined(suspects))
+  // The rules are slower than the models: for plain words they only read what these suspect, in texts that they believe.
+  const found = scanForInjection(text, chances.either < LEAST_BELIEVED ? [] : joined(suspects))
   return {
     rule: found.find(({ rule }) => !OF_JAILBREAKS.has(rule)) ?? found[0],
     jailbreakRule: found.find(({ rule, severity }) => severity === 'block' && OF_JAILBREAKS.has(rule)),
@@ -57,7 +57,8 @@ function chancesIn(text: string, suspects: Likely[]): Chances {
   const sentences = sentenceFeaturesOf(text)
   const [either, injection, jailbreak] = likeliest(modelOf('attacks'), sentences, suspects)
   const whole = wholeOf(modelOf('texts'), sentences)
-  const weighed = ({ chance }: Likely) => weigh({ stretch: logitOf(chance), whole, sentences: sentences.count })
+  const ends = endsOf(modelOf('ends'), text)
+  const weighed = ({ chance }: Likely) => weigh({ stretch: logitOf(chance), whole, ends, sentences: sentences.count })
   return {
     injection: weighed(injection!),
     jailbreak: weighed(jailbreak!),

@@ -7,8 +7,8 @@ import { remember } from '../remember'
  * models are trained on these numbers, so a change here needs `bun run train`.
  */
 
-const SLOT_BITS = 16
-/** Slots of the hash table. With half as many, words of manuals collided with those of attacks. */
+const SLOT_BITS = 18
+/** Slots of the hash table. With a quarter as many, unseen writers' words collide with those of attacks. */
 export const SLOTS = 1 << SLOT_BITS
 
 /** Longer sentences are read in pieces of this many words. */
@@ -32,11 +32,13 @@ export type Sentences = {
 
 /** Hash set of a sentence's features. Cells hold the sentence's number too, so none are cleared for the next. */
 const seen = new Int32Array(1 << 11)
+/** What is left of 32 bits beside a slot. */
+const MOST_SENTENCE = 2 ** (32 - SLOT_BITS) - 1
 let sentence = 0
 
 /** A sentence number that no cell of `seen` holds; when the numbers run out, `seen` is cleared. */
 function nextSentence(): number {
-  if (sentence === 0xffff) {
+  if (sentence === MOST_SENTENCE) {
     seen.fill(0)
     sentence = 0
   }

@@ -1,4 +1,4 @@
-import type { Model } from '../model/model'
+import { type Model, maskOf } from '../model/model'
 import { type Sentences, weightOf } from './features'
 
 /** A stretch of a text, and the probability that it is of a class. */
@@ -18,7 +18,7 @@ export function likeliest(model: Model, sentences: Sentences, suspects: Likely[]
   const classes = model.bias.length
   const columns = packedOf(model)
   const width = columns.length * PACKED_CLASSES
-  const all = sumsOf(columns, sentences)
+  const all = sumsOf(columns, sentences, maskOf(model))
   const best = Array.from({ length: classes }, (): Likely => ({ chance: 0, start: 0, end: 0 }))
   const chances = new Float64Array(classes)
   const sums = new Float64Array(classes)
@@ -77,7 +77,7 @@ let room = new Float64Array(1 << 10)
  * For each sentence the sum of its features' weights, by class. In a loop of its own, because sums that leave the
  * processor's registers take three times as long.
  */
-function sumsOf(columns: readonly Int32Array[], { slots, slotsEnd, count }: Sentences): Float64Array {
+function sumsOf(columns: readonly Int32Array[], { slots, slotsEnd, count }: Sentences, mask: number): Float64Array {
   const width = columns.length * PACKED_CLASSES
   if (count * width > room.length) room = new Float64Array(count * width)
   const sums = room
@@ -89,7 +89,7 @@ function sumsOf(columns: readonly Int32Array[], { slots, slotsEnd, count }: Sent
       let even = 0
       let odd = 0
       for (; at < slotsEnd[sentence]!; at++) {
-        const cell = cells[slots[at]!]!
+        const cell = cells[slots[at]! & mask]!
         even = (even + (cell & EVEN_BYTES)) | 0
         odd = (odd + ((cell >>> 8) & EVEN_BYTES)) | 0
       }

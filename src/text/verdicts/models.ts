@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { type Model, readModel } from '../model/model'
+import { type Model, readModel, type Shape } from '../model/model'
+import { PROMPT_SLOTS } from '../model/prompt-features'
 import { SLOTS } from './features'
 
 /** The classes of each local model, in the order of its file; the first is for ordinary texts. */
@@ -7,12 +8,26 @@ export const LABELS = {
   attacks: ['clean', 'injection', 'jailbreak'],
   /** Texts as a whole; learned from those of writers only. */
   texts: ['honest', 'attack'],
+  /** The same by the ends of a text and the pieces of their words, as modes are found; lines teach it too. */
+  ends: ['honest', 'attack'],
   /** What a prompt wants of an assistant that is against whoever it serves. */
   wishes: ['clean', 'wish'],
   safety: ['clean', 'hate', 'harassment', 'violence', 'sexual', 'self_harm', 'illicit'],
 } as const
 
 export type ModelName = keyof typeof LABELS
+
+/** Fewer slots are enough for what few lines teach; the features of a text fall together in them. */
+const FEW_SLOTS = 1 << 16
+const SLOTS_OF: Readonly<Record<ModelName, number>> = {
+  attacks: SLOTS,
+  texts: SLOTS,
+  ends: PROMPT_SLOTS,
+  wishes: FEW_SLOTS,
+  safety: FEW_SLOTS,
+}
+
+export const shapeOf = (name: ModelName): Shape => ({ slots: SLOTS_OF[name], classes: LABELS[name].length })
 
 export const modelFile = (name: ModelName): string => join(import.meta.dir, 'training', `${name}.bin`)
 
@@ -22,7 +37,7 @@ const read = new Map<ModelName, Model>()
 export function modelOf(name: ModelName): Model {
   const known = read.get(name)
   if (known) return known
-  const model = readModel(modelFile(name), { slots: SLOTS, classes: LABELS[name].length })
+  const model = readModel(modelFile(name), shapeOf(name))
   read.set(name, model)
   return model
 }

@@ -1,14 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { scanForInjection } from '../../injection'
 import type { Labelled } from '../../model/corpus'
-import { type Example, learn, rounded } from '../../model/learn'
+import { between, type Example, learn, rounded } from '../../model/learn'
 import { type Features, type Model, scoresOf } from '../../model/model'
+import { promptFeaturesOf } from '../../model/prompt-features'
 import { softmax } from '../../model/softmax'
 import { reading } from '../../reading'
-import { featuresOf, SLOTS, sentenceFeaturesOf, weightOf } from '../features'
+import { featuresOf, sentenceFeaturesOf, weightOf } from '../features'
 import { LEAST_TOKENS } from '../likeliest'
-import { LABELS } from '../models'
-import { wholeOf } from '../weigh'
+import { LABELS, shapeOf } from '../models'
+import { endsOf, wholeOf } from '../weigh'
 import { exampleOf } from './lines'
 
 /**
@@ -17,11 +19,11 @@ import { exampleOf } from './lines'
  */
 export type Written = { text: string; label: 'attack' | 'honest'; kind: string; writer: string }
 
-/** A model of stretches and a model of whole texts. */
-export type Learned = { stretches: Model; texts: Model }
+/** A model of stretches, one of whole texts and one of their ends. */
+export type Learned = { stretches: Model; texts: Model; ends: Model }
 
-/** What models that saw neither a text nor its writer say of it: scores of its worst stretch, and of the whole. */
-export type Judged = Written & { scores: Float64Array; whole: number; sentences: number }
+/** What rules, and models that saw neither a text nor its writer, say of it: of its worst stretch, its whole, its ends. */
+export type Judged = Written & { scores: Float64Array; whole: number; ends: number; sentences: number; rule: boolean }
 
 /** How many of the stretches of an honest text that look worst are learned as ordinary. */
 const WORST = 3
@@ -45,25 +47,41 @@ export const writersOf = (written: readonly Written[]): string[] => [...new Set(
  */
 export function learnWith(lines: readonly Labelled<string>[], written: readonly Written[]): Learned {
   const examples = lines.map((one) => exampleOf('attacks', one))
-  const shape = { slots: SLOTS, classes: LABELS.attacks.length }
+  const shape = shapeOf('attacks')
   const first = rounded(learn(examples, shape))
   const chosen = written.flatMap((one) => {
     const ranked = rankedBy(first, stretchesOf(one.text))
     return one.label === 'attack' ? ofAttack(one, ranked) : ofHonest(one, ranked)
   })
-  const wholes = written.map(({ text, label }) => ({ features: wholeText(text), target: label === 'attack' ? 1 : 0 }))
+  const targetOf = ({ label }: Written): number => (label === 'attack' ? 1 : 0)
+  const wholes = written.map((one) => ({ features: wholeText(one.text), target: targetOf(one) }))
+  // Lines know honest requests for roles and tones; alone, writers know how long documents are. Halfway is better than either.
+  const endsOfTexts = written.map((one) => ({ features: promptFeaturesOf(one.text), target: targetOf(one) }))
+  const endsOfLines = lines.map(({ text, label }) => ({
+    features: promptFeaturesOf(text),
+    target: label === LABELS.attacks[0] ? 0 : 1,
+  }))
+  const learnEnds = (some: readonly Example[]) => learn(some, shapeOf('ends'))
   return {
     stretches: rounded(learn([...examples, ...chosen], shape)),
-    texts: rounded(learn(wholes, { slots: SLOTS, classes: 2 })),
+    texts: rounded(learn(wholes, shapeOf('texts'))),
+    ends: rounded(between(learnEnds(endsOfTexts), learnEnds([...endsOfLines, ...endsOfTexts]))),
   }
 }
 
 /** What the models say of a text that they do not know. */
-export function judgedBy({ stretches, texts }: Learned, one: Written): Judged {
+export function judgedBy({ stretches, texts, ends }: Learned, one: Written): Judged {
   const [worst] = rankedBy(stretches, stretchesOf(one.text))
   const scores = scoresOf(stretches, worst?.features ?? NOTHING)
   const sentences = sentenceFeaturesOf(one.text)
-  return { ...one, scores, whole: wholeOf(texts, sentences), sentences: sentences.count }
+  return {
+    ...one,
+    scores,
+    whole: wholeOf(texts, sentences),
+    sentences: sentences.count,
+    ends: endsOf(ends, one.text),
+    rule: scanForInjection(one.text).some(({ severity }) => severity === 'block'),
+  }
 }
 
 const NOTHING: Features = { slots: new Uint32Array(), weights: new Float64Array() }

@@ -7,8 +7,7 @@ import { join } from 'node:path'
 import type { Scored } from '../../model/calibrate'
 import { learn, rounded } from '../../model/learn'
 import { type Model, packModel, scoresOf } from '../../model/model'
-import { SLOTS } from '../features'
-import { LABELS, type ModelName, modelFile } from '../models'
+import { type ModelName, modelFile, shapeOf } from '../models'
 import { calibrated } from './calibrate'
 import { factsOf, fittedWeights } from './fit-weights'
 import { type Judged, judgedBy, learnWith, writersOf, writtenTexts } from './learn-attacks'
@@ -33,13 +32,12 @@ for (const [file, bytes] of made) {
 }
 
 function byLines(name: (typeof BY_LINES)[number]): [string, Buffer] {
-  const shape = { slots: SLOTS, classes: LABELS[name].length }
   const lines = linesOf(name)
   const learnt = (some: typeof lines): Model =>
     rounded(
       learn(
         some.map((one) => exampleOf(name, one)),
-        shape,
+        shapeOf(name),
       ),
     )
   const held = folds((fold) => {
@@ -50,7 +48,7 @@ function byLines(name: (typeof BY_LINES)[number]): [string, Buffer] {
   return [modelFile(name), packModel(calibrated(learnt(lines), held, MOST_ALARMS[name]))]
 }
 
-/** Two models and how their findings weigh; what is held out are lines, and a third of the writers. */
+/** Three models and how their findings weigh; what is held out are lines, and a third of the writers. */
 function attacks(): [string, Buffer][] {
   const lines = linesOf('attacks')
   const written = writtenTexts()
@@ -64,7 +62,7 @@ function attacks(): [string, Buffer][] {
     const texts = written.filter(isHeld).map((one) => judgedBy(trial, one))
     return [{ lines: scoredBy('attacks', trial.stretches, fold), texts }]
   })
-  const { stretches, texts } = learnWith(lines, written)
+  const { stretches, texts, ends } = learnWith(lines, written)
   const model = calibrated(
     stretches,
     held.flatMap((one) => one.lines),
@@ -79,6 +77,7 @@ function attacks(): [string, Buffer][] {
   return [
     [modelFile('attacks'), packModel(model)],
     [modelFile('texts'), packModel(texts)],
+    [modelFile('ends'), packModel(ends)],
     [join(import.meta.dir, '..', 'weights.json'), Buffer.from(weights)],
   ]
 }

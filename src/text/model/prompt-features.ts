@@ -1,12 +1,13 @@
-import type { Features } from '../text'
+import { remember } from '../remember'
+import type { Features } from './model'
 
 /**
- * A text as hashed features: words, pairs of words and pieces of words. The model file is trained on these
- * numbers, so run `bun run train` after a change here.
+ * The ends of a text as hashed features: words, pairs of words and pieces of words. Models of modes and of attacks are
+ * trained on these numbers, so run `bun run train` after a change here.
  */
 
-/** Slots of the hash table; a power of two. */
-export const SLOTS = 1 << 16
+/** Slots of the hash table; a power of two. A quarter as many cost two of a hundred prompts of unseen writers. */
+export const PROMPT_SLOTS = 1 << 18
 
 /** Only the ends of a long text are read: the instruction is at the beginning or, after a quoted text, at the end. */
 const HEAD_CHARS = 700
@@ -29,10 +30,12 @@ const WORD = /^[\p{L}\p{M}]/u
 const SPACELESS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u
 
 /** Where in a text's list a slot stands, from one on; all zero between two texts. A map takes half of the time. */
-const places = new Int32Array(SLOTS)
+const places = new Int32Array(PROMPT_SLOTS)
 
-/** The slots of a text and their weights, which form a vector of length 1. */
-export function featuresOf(text: string): Features {
+/** The slots of a text and their weights, which form a vector of length 1. Cached for the last text: several models read it. */
+export const promptFeaturesOf = remember(read)
+
+function read(text: string): Features {
   const tokens = tokensOf(text)
   const slots: number[] = []
   const counts: number[] = []
@@ -146,5 +149,5 @@ function mixed(sum: number, text: string, from = 0, to = text.length): number {
 /** Finished so that low bits depend on all. */
 function slotOf(sum: number): number {
   const on = Math.imul(sum ^ (sum >>> 15), 0x2c1b3c6d)
-  return (on ^ (on >>> 13)) & (SLOTS - 1)
+  return (on ^ (on >>> 13)) & (PROMPT_SLOTS - 1)
 }
