@@ -27,20 +27,22 @@ export const LEAST_BELIEVED = 0.1
 
 /** What a text is about may not outweigh what its sentences say. */
 const MOST_WHOLE = 3
-const bounded = (logit: number): number => Math.max(-MOST_WHOLE, Math.min(MOST_WHOLE, logit))
+/** Less for its ends: honest requests for a role begin as attacks do. */
+const MOST_ENDS = 2
+const bounded = (logit: number, most: number): number => Math.max(-most, Math.min(most, logit))
 
 /** Such words are an attack's rather than an honest text's, wherever in the text they stand. */
 export function wholeOf({ rows, bias, scale }: Model, { slots, slotsEnd, count }: Sentences): number {
   const end = count ? slotsEnd[count - 1]! : 0
   let sum = 0
   for (let at = 0; at < end; at++) sum += rows[slots[at]! * 2 + 1]! - rows[slots[at]! * 2]!
-  return bounded(sum * scale * weightOf(end) + bias[1]! - bias[0]!)
+  return bounded(sum * scale * weightOf(end) + bias[1]! - bias[0]!, MOST_WHOLE)
 }
 
 /** Such ends, whose words are read by pieces, are an attack's rather than an honest text's. */
 export function endsOf(model: Model, text: string): number {
   const [honest, attack] = scoresOf(model, promptFeaturesOf(text))
-  return bounded(attack! - honest!)
+  return bounded(attack! - honest!, MOST_ENDS)
 }
 
 /** The logit of a probability; bounded, because a sum of numbers may round to one. */

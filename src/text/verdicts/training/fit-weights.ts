@@ -6,7 +6,7 @@ import type { Judged } from './learn-attacks'
 /** The threshold of rules that set none (contract 12). */
 const USUAL_THRESHOLD = 0.8
 /** The share of honest texts of writers whom the models did not see that may be false alarms, by kind. */
-const MOST_ALARMS = { request: 0.02, tool: 0.02, document: 0.005 }
+const MOST_ALARMS = { request: 0.015, tool: 0.02, document: 0.005 }
 /** The part of the false alarms among documents that short ones may be. */
 const SHORTS = 0.7
 const STEPS = 3_000
