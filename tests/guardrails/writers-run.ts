@@ -3,12 +3,12 @@
  * addresses are found by a model of the other writers, and attacks, found by the rules and by a model of the other writers.
  */
 import type { PersonalData } from '../../src/text'
-import { ENTITIES, type Entity, personalDataFinder, scanForInjection } from '../../src/text'
+import { ENTITIES, type Entity, personalDataFinder } from '../../src/text'
 import type { Model } from '../../src/text/model/model'
 import { KINDS } from '../../src/text/names/tagger'
 import { type Marked, writersTexts } from '../../src/text/names/training/learn-names'
 import { LABELS } from '../../src/text/verdicts/models'
-import { factsOf, fittedWeights } from '../../src/text/verdicts/training/fit-weights'
+import { factsOf, fittedWeights, isAlarm } from '../../src/text/verdicts/training/fit-weights'
 import {
   type Judged,
   judgedBy,
@@ -75,11 +75,7 @@ function alarmsAmong(judged: readonly Judged[]) {
     const by = fittedWeights(facts.filter((one) => one.writer !== writer))
     return facts
       .filter((one) => one.writer === writer)
-      .map((one) => {
-        const byRule = scanForInjection(one.text).some(({ severity }) => severity === 'block')
-        const byModel = weigh(one, by) >= USUAL_THRESHOLD
-        return { ...one, byModel, alarm: byRule || byModel }
-      })
+      .map((one) => ({ ...one, byModel: weigh(one, by) >= USUAL_THRESHOLD, alarm: isAlarm(one, by) }))
   })
 }
 
