@@ -17,7 +17,7 @@ export type TokenTicket = { correct(tokens: number): void }
 const MAX_ANONYMOUS = 10_000
 
 /** What several nodes count with, together. */
-export type Shared = {
+type Shared = {
   scripts: Scripts
   node: string
   nodes(): number
