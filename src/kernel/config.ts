@@ -1,3 +1,4 @@
+import { wordsOf } from './form'
 import { checker, type Static, type TSchema } from './schema'
 
 /** One setting, declared together with its documentation in the room that uses it (design 10). */
@@ -50,9 +51,10 @@ export function resolveSettings<S extends Settings>(
     const value = fromEnv ? readWord(declared.schema, given) : name in file ? file[name] : declared.default
     const [issue] = value === declared.default ? [] : checker(declared.schema).issues(value)
     if (issue) {
+      const words = wordsOf(String((declared.schema as { pattern?: unknown }).pattern))
       const shown = declared.secret ? 'its value' : JSON.stringify(value)
       const where = fromEnv ? declared.env : `"${name}" in svc.server.json`
-      problems.push(`${where}: ${shown} ${issue.message}. ${declared.about}`)
+      problems.push(`${where}: ${shown} ${words ? `is not ${words}` : issue.message}. ${declared.about}`)
     }
     values[name] = value
   }

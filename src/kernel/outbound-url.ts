@@ -8,8 +8,7 @@ const MAX_URL_CHARS = 2048
 export const urlBlocked = defineError(
   'invalid',
   'url_blocked',
-  (url: string, why: string) =>
-    `The address ${quoted(url)} cannot be called: ${why}. Use a public http or https address.`,
+  (url: string, why: string) => `The address ${quoted(url)} cannot be called: ${why}. Use a public https address.`,
 )
 
 export type UrlRules = {

@@ -145,7 +145,9 @@ const listed = (words: unknown[]): string => either(words.map(String))
 const either = (words: string[]): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
 
-const lengthOf = (value: unknown): number => (value as { length?: number } | null)?.length ?? 0
+/** Entries, or characters as limits count them: a pair of surrogates is one. */
+const lengthOf = (value: unknown): number =>
+  typeof value === 'string' ? [...value].length : ((value as { length?: number } | null)?.length ?? 0)
 
 /** Writes a path as in code: `messages[2].content`. */
 function join(path: string[]): string {

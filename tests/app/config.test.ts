@@ -70,6 +70,24 @@ describe('settings', () => {
     expect(problem).not.toContain('hunter2')
   })
 
+  test('of an address that clients see are an origin, and nothing more', () => {
+    const refused = [
+      'https://ada:pw@x.example',
+      'https://x.example?q',
+      'https://x.example#a',
+      'https://x.example:99999',
+    ]
+    for (const url of [...refused, 'https://x.example/path', 'https://x y.example', 'x.example']) {
+      env('SVC_PUBLIC_URL', url)
+      const [problem] = problemsOf(() => loadConfig())
+      expect(problem).toMatch(/^SVC_PUBLIC_URL.* is not https:\/\/ or http:\/\/, a host/)
+    }
+    for (const url of ['https://x.example', 'https://x.example:8443/', 'http://[::1]:3400', 'http://127.0.0.1:65535']) {
+      env('SVC_PUBLIC_URL', url)
+      expect(loadConfig().publicUrl).toBe(url)
+    }
+  })
+
   test('in a file that is not JSON, or not there, are not guessed', () => {
     expect(problemsOf(() => loadConfig({ configFile: file('{ "port": ') }))[0]).toContain('is not valid JSON')
     const missing = join(root, 'nowhere.json')

@@ -23,6 +23,12 @@ const REFUSED: [string, Record<string, unknown>, string, string][] = [
     'prompt',
     'has 1000001 characters; at most 1000000 are allowed',
   ],
+  [
+    'a prompt of as many, of which each is two code units',
+    { prompt: '\u{1d54f}'.repeat(1_000_001) },
+    'prompt',
+    'has 1000001 characters; at most 1000000 are allowed',
+  ],
   ['an unknown mode', { mode: 'turbo' }, 'mode', `"mode" is "turbo". Use ${MODES}.`],
   ['a mode in capitals', { mode: 'FAST' }, 'mode', '"mode" is "FAST".'],
   ['null as mode', { mode: null }, 'mode', '"mode" is null'],
