@@ -16,7 +16,6 @@ import { httpSettings } from '../http/config'
 import { jobSettings } from '../jobs/config'
 import { ConfigError, type Origin, resolveSettings, setting, type Values } from '../kernel/config'
 import { FAILPOINT_PATTERN } from '../kernel/failpoint'
-import { form } from '../kernel/form'
 import { LOG_LEVELS } from '../kernel/log'
 import { oneOf, t } from '../kernel/schema'
 import { userFolder } from '../kernel/user-folder'
@@ -34,15 +33,8 @@ import { webSettings } from '../web/config'
 import { webhookSettings } from '../webhooks/config'
 import { widgetSettings } from '../widgets/config'
 import { workflowSettings } from '../workflows/config'
+import { PUBLIC_URL } from './canonical'
 import { assertRoles, ROLES, ROLES_PATTERN, servesBrowser } from './roles'
-
-const HOST = '(?:\\[[0-9a-fA-F:.]+\\]|[^/?#@:\\s\\[\\]]+)'
-const PORT = '(?::(?:[1-5]?\\d{1,4}|6[0-4]\\d{3}|65[0-4]\\d{2}|655[0-2]\\d|6553[0-5]))?'
-/** Links are written as this and a path, and strangers see them: no name, password, query or fragment. */
-const PUBLIC_URL = form(
-  `^$|^https?://${HOST}${PORT}/?$`,
-  'https:// or http://, a host and perhaps a port, such as https://svc.example.com',
-)
 
 const serverSettings = {
   port: setting({
