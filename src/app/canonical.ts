@@ -7,6 +7,7 @@ export const PUBLIC_URL = form(
   `^$|^https?://${HOST}${PORT}/?$`,
   'https:// or http://, a host and perhaps a port, such as https://svc.example.com',
 )
+
 /**
  * Returns the URL to redirect a request to, or null. Only requests to the apex of the public URL (its host without
  * `www.`) are redirected (contract 1.1); other hosts are served, as health checks and tests use bare addresses.
