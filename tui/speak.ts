@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline'
 import type { Store } from './data/store'
 import { LISTS, TITLES } from './screens'
+import { needsOf, spokenNeed } from './screens/needs'
 import { type Model, SCREENS } from './state/model'
 import { shownRows } from './state/rows'
 
@@ -10,7 +11,7 @@ export async function speak(store: Store, over: AbortController): Promise<void> 
   const say = (text: string) => void process.stdout.write(`${text}\n`)
   let told = store.model()
   say(
-    'svc-admin dashboard. Type a screen (overview, jobs, …), list, write, read-only, quit, or a command of svc-admin.',
+    `svc-admin dashboard. Type a screen: ${SCREENS.join(', ')}. list reads its rows. help lists the commands, such as keys list. write turns changes on, read-only off, and quit leaves.`,
   )
   const stop = store.subscribe(() => {
     const now = store.model()
@@ -34,6 +35,8 @@ function answer(store: Store, text: string, say: (text: string) => void): void {
   } else if (text === 'list') {
     for (const row of rowsOf(store.model())) say(row)
   } else if (text !== '') {
+    // What the command before has left open would take these words for keys.
+    if (['output', 'palette'].includes(store.model().mode.type)) store.dispatch({ type: 'key', key: 'esc', text: '' })
     store.dispatch({ type: 'key', key: ':', text: ':' })
     store.dispatch({ type: 'pasted', text })
     store.dispatch({ type: 'key', key: 'enter', text: '' })
@@ -65,20 +68,12 @@ export function changes(before: Model, now: Model): string[] {
   }
   for (const { at, text } of now.messages)
     if (!before.messages.some((one) => one.at === at && one.text === text)) said.push(text)
-  const needs = (model: Model) =>
-    new Map(
-      ((model.topics.overview?.facts.needs ?? []) as { kind: string; count: number; about: string }[]).map((need) => [
-        need.kind,
-        need,
-      ]),
-    )
-  const old = needs(before)
-  for (const [kind, { count, about }] of needs(now)) {
-    if (count > (old.get(kind)?.count ?? 0)) said.push(`New: ${count} ${kind} waiting${about ? ` in ${about}` : ''}.`)
-  }
+  const old = new Map(needsOf(before).map(({ kind, count }) => [kind, count]))
+  for (const need of needsOf(now)) if (need.count > (old.get(need.kind) ?? 0)) said.push(`New: ${spokenNeed(need)}.`)
   const known = new Set((before.topics[before.screen]?.rows ?? []).map(({ id }) => id))
   const fresh = (now.topics[now.screen]?.rows ?? []).filter(({ id }) => !known.has(id)).length
   if (fresh && known.size && before.screen === now.screen) said.push(`${fresh} new in ${TITLES[now.screen][0]}.`)
-  if (now.mode.type === 'output' && before.mode.type !== 'output') said.push(...now.mode.lines)
+  const spoken = before.mode.type === 'output' ? before.mode.lines : null
+  if (now.mode.type === 'output' && now.mode.lines !== spoken) said.push(...now.mode.lines)
   return said
 }

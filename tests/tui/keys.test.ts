@@ -148,6 +148,13 @@ describe('the palette', () => {
     expect(model.mode).toMatchObject({ type: 'output', lines: ['error: no such job', 'exit 3'] })
     expect(lastWord(model)).toBe('not done: error: no such job')
   })
+  test('what a check found is shown also where it ends with a failure', () => {
+    const given = { out: 'engines  fail  away\n         fix: mend it\n', err: '\n1 failed, 0 warnings\n', exitCode: 9 }
+    const { model } = update(modelOf(), { type: 'ran', argv: ['doctor'], as: 'shown', ...given })
+    const lines = ['engines  fail  away', '         fix: mend it', '1 failed, 0 warnings', 'exit 9']
+    expect(model.mode).toMatchObject({ type: 'output', lines })
+    expect(lastWord(model)).toBe('not done: 1 failed, 0 warnings')
+  })
 })
 
 describe('a secret', () => {

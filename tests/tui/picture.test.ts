@@ -49,6 +49,14 @@ describe.each(SIZES)('at %d x %d', (columns, rows) => {
   })
 })
 
+test.each([120, 121, 122, 123, 124, 125, 132])('at %d columns no screen is cut from the tabs', (columns) => {
+  for (const screen of SCREENS) {
+    const tabs = textsOf(modelOf({ screen, columns, rows: 34 }))[1]!
+    expect(tabs).toMatch(/9 Logs\]? {2}.*\? help $/)
+    expect(tabs).not.toContain('…')
+  }
+})
+
 /** Set to make the pictures of the documents anew, to be looked at. */
 const WRITES = process.env.SVC_FRAMES === 'write'
 
@@ -155,7 +163,7 @@ describe('for a screen reader', () => {
         { type: 'delta', seq: 2, topic: 'jobs', changed: [job], order, at: '' },
       ],
     })
-    expect(changes(before, model)).toEqual(['New: 3 visitors waiting in shop-help.', '1 new in Jobs.'])
+    expect(changes(before, model)).toEqual(['New: 3 visitors waiting for a human (shop-help).', '1 new in Jobs.'])
     const lost = update(model, { type: 'lost', problem: 'connection refused', tries: 1, nextTryAt: NOW }).model
     expect(changes(model, lost)).toEqual(['The server stopped answering: connection refused.'])
   })

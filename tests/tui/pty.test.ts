@@ -224,6 +224,13 @@ describe('in a real terminal', () => {
     await pty.shows('Jobs.')
     pty.type('list\n')
     await pty.shows('id job_7QkX0a')
+    for (const [topic, says] of [
+      ['exit-codes', 'conflict, or refused by state'],
+      ['error not_found', 'means'],
+    ] as const) {
+      pty.type(`help ${topic}\n`)
+      await pty.shows(says)
+    }
     pty.type('quit\n')
     expect(await pty.exited).toBe(0)
   }, 60_000)

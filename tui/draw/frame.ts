@@ -37,6 +37,9 @@ export function headRow(model: Model, width: number): Line {
   return between(left, right, width)
 }
 
+/** Each keeps its distance from the screens. */
+const HELP = ['  : command  / filter  ? help ', '  / filter  ? help ', '  ? help ']
+
 /** The second row: the screens, with what waits for a person on each. */
 export function tabsRow(model: Model, width: number): Line {
   const counts = countsOf(model)
@@ -61,8 +64,11 @@ export function tabsRow(model: Model, width: number): Line {
     const gap = isWide ? (isOpen || at === 0 ? ' ' : '  ') : isOpen && at === 0 ? '' : ' '
     return [{ text: isOpen && at === 0 ? '' : gap }, shown]
   })
-  const help = isWide ? ': command  / filter  ? help ' : '  ? help'
-  return isWide ? between(spans, line(help), width) : line(...spans, help)
+  if (!isWide) return line(...spans, '  ? help')
+  const room = width - widthOf(spans)
+  // The open screen is never cut for the keys.
+  const help = HELP.find((keys) => keys.length <= room) ?? ''
+  return between(spans, line(help), width)
 }
 
 function countsOf(model: Model): Partial<Record<string, number>> {

@@ -22,6 +22,10 @@ export const needsOf = (model: Model): Need[] => (model.topics.overview?.facts.n
 /** The rows that may be chosen. */
 export const overviewRows = (model: Model): Row[] => needsOf(model).map((need) => ({ ...need, id: need.kind }))
 
+/** What waits, for who hears it: "2 visitors waiting for a human (shop-help)". */
+export const spokenNeed = (need: Need): string =>
+  `${NEEDS[need.kind]?.says(need.count, need) ?? need.kind}${need.about ? ` (${need.about})` : ''}`
+
 export const screenOfNeed = (kind: string): Screen => NEEDS[kind]?.screen ?? 'overview'
 
 /** What waits for a person, as rows of the overview. */

@@ -128,8 +128,9 @@ function bell(before: Model, next: Model): Effect[] {
 /** What a command said; a failure is never silent. */
 function ran(model: Model, { argv, exitCode, out, err, as }: Event & { type: 'ran' }): Step {
   const line = `svc-admin ${argv.join(' ')}`
-  const words = (exitCode ? err || out : out || err).trim()
-  const first = words.split('\n')[0] ?? ''
+  const said = (exitCode ? [out, err] : [out || err]).map((text) => text.trim())
+  const words = said.filter(Boolean).join('\n')
+  const first = (said.at(-1) || words).split('\n')[0]!
   if (as === 'draft' && exitCode === 0) return { model: drafted(model, argv, words), effects: [] }
   if (as === 'reply') return { model: replied(model, exitCode, first), effects: [] }
   if (as === 'secret' && exitCode === 0) return { model: withSecret(model, out), effects: [] }
