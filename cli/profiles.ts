@@ -14,6 +14,9 @@ type Kept = {
   tui?: { keys?: Record<string, string | string[]> }
 }
 
+/** What only tells something, and is the same on every machine: it may be asked within a dashboard of another server. */
+const TEXTS = ['help', 'cheat', 'commands']
+
 const NAME = /^[a-z0-9][a-z0-9-]{0,31}$/
 
 /** The user's profiles, in one file that only they can read. */
@@ -99,7 +102,7 @@ export function withProfile(
   const isHere = apis.every((api) => api === 'host')
   const elsewhere = named ? '--profile' : url && url !== env.SVC_URL && '--url'
   // What a profile keeps is an address.
-  const keepsIt = path.startsWith('profiles ')
+  const keepsIt = path.startsWith('profiles ') || TEXTS.includes(path)
   if (isHere && elsewhere && !keepsIt) throw usageFailure(`${path} works on this machine.`, `leave out ${elsewhere}`)
   if (chosen.length || isHere) return globals
   const profiles = createProfiles(env)
