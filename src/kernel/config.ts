@@ -1,5 +1,6 @@
 import { wordsOf } from './form'
 import { checker, type Static, type TSchema } from './schema'
+import { withoutUserInfo } from './text'
 
 /** One setting, declared together with its documentation in the room that uses it (design 10). */
 export type Setting<T extends TSchema = TSchema> = {
@@ -52,7 +53,7 @@ export function resolveSettings<S extends Settings>(
     const [issue] = value === declared.default ? [] : checker(declared.schema).issues(value)
     if (issue) {
       const words = wordsOf(String((declared.schema as { pattern?: unknown }).pattern))
-      const shown = declared.secret ? 'its value' : JSON.stringify(value)
+      const shown = declared.secret ? 'its value' : withoutUserInfo(JSON.stringify(value))
       const where = fromEnv ? declared.env : `"${name}" in svc.server.json`
       problems.push(`${where}: ${shown} ${words ? `is not ${words}` : issue.message}. ${declared.about}`)
     }

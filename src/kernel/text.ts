@@ -13,6 +13,9 @@ export function shorten(text: string, max: number): string {
 export const beginningOf = (text: string, count: number): string =>
   [...text.slice(0, 2 * count)].slice(0, count).join('')
 
+/** Hides name and password of every address in a text: they are secrets wherever an address is shown (dx 6.1). */
+export const withoutUserInfo = (text: string): string => text.replace(/:\/\/[^/?#\s"]*@/g, '://…@')
+
 /** Removes what a database or client cannot store: NUL is dropped, unpaired surrogates become U+FFFD. */
 export const storable = (text: string): string =>
   text.includes('\0') || !text.isWellFormed() ? text.replaceAll('\0', '').toWellFormed() : text

@@ -32,6 +32,17 @@ describe('config', () => {
     expect(settings.find(({ name }) => name === 'redisUrl')!.value).toBe('not set')
   })
 
+  test('prints an address without its name and password, also where it is refused', async () => {
+    const addresses = join(folder, 'addresses.json')
+    writeFileSync(addresses, JSON.stringify({ engineBaseUrl: 'https://ida:canary-pw@llm.example/v1' }))
+    const { stdout } = await cli(['config', 'get', 'engineBaseUrl', '--config', addresses])
+    expect(stdout).toBe('https://…@llm.example/v1\n')
+    writeFileSync(addresses, JSON.stringify({ publicUrl: 'https://ida:canary-pw@svc.example' }))
+    const refused = await cli(['config', 'list', '--config', addresses])
+    expect(refused.stderr).toContain('"https://…@svc.example"')
+    expect(refused.stderr).not.toContain('canary-pw')
+  })
+
   test.each(['publicUrl', 'SVC_PUBLIC_URL'])('explains a setting by the name %s', async (name) => {
     const { exitCode, stdout, stderr } = await cli(['config', 'explain', name, '--config', file])
     expect(exitCode).toBe(0)
