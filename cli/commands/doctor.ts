@@ -1,7 +1,8 @@
+import { basename, dirname, resolve } from 'node:path'
 import { clean } from '../../src/kernel/text'
 import { defineCommand } from '../command'
 import type { Context, Result } from '../doctor'
-import { CheckFailed, usageFailure } from '../failure'
+import { CheckFailed, expectData, usageFailure } from '../failure'
 import { formatOf } from '../globals'
 import { column } from '../output/columns'
 import { overridesOf } from '../overrides'
@@ -97,13 +98,27 @@ async function mended(shell: Shell, { mends }: Context, shown: readonly Result[]
 
 async function contextOf(shell: Shell): Promise<Context> {
   const { loadConfig } = await import('../../src/app/config')
+  const { globals } = shell
+  const socket = globals.socket && resolve(globals.socket)
+  // Whether it answers is for the checks that need it to say.
+  const named = socket ? await statusOver(shell).catch(() => null) : null
+  const dataDir = named?.data_dir ?? (socket && basename(socket) === 'ops.sock' ? dirname(socket) : null)
+  if (socket && formatOf(globals) === 'table')
+    shell.io.out(
+      clean(
+        `The server at ${socket}${dataDir ? `, data folder ${dataDir}` : ''}. Settings are as this shell has them.\n`,
+      ),
+    )
   return {
     shell,
-    config: () => loadConfig(overridesOf(shell)),
+    config: () => ({ ...loadConfig(overridesOf(shell)), ...(dataDir ? { dataDir } : {}) }),
     connect: () => shell.connect(),
+    named,
     mends: new Map(),
   }
 }
+
+const statusOver = async (shell: Shell) => expectData(await (await shell.connect()).ops().status.get())
 
 const TONES = { ok: 'good', warn: 'warn', fail: 'bad', skip: 'dim' } as const
 

@@ -1,4 +1,6 @@
 import type { Config } from '../../src/app/config'
+import { withoutUserInfo } from '../../src/kernel/text'
+import type { Status } from '../../src/operators/schema'
 import type { Connection } from '../connection'
 import type { Shell } from '../shell'
 
@@ -27,6 +29,8 @@ export type Context = {
   shell: Shell
   config(): Config
   connect(): Promise<Connection>
+  /** What the server of `--socket` says of itself; null where none is named, or none answers. */
+  named?: Status | null
   /** What `--fix` may do, by the check that found the need. */
   mends?: Map<string, NonNullable<Finding['mend']>>
 }
@@ -55,7 +59,13 @@ async function runOne(check: Check, context: Context, running: ReadonlyMap<strin
   const began = clock.monotonic()
   const { status, detail, fix, mend } = broken ? skip(`needs ${broken.check}`) : await attempt(check, context)
   if (mend) context.mends?.set(check.name, mend)
-  return { check: check.name, status, detail, fix: fix ?? null, ms: Math.round(clock.monotonic() - began) }
+  return {
+    check: check.name,
+    status,
+    detail: withoutUserInfo(detail),
+    fix: fix ?? null,
+    ms: Math.round(clock.monotonic() - began),
+  }
 }
 
 async function attempt(check: Check, context: Context): Promise<Finding> {

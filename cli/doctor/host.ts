@@ -6,7 +6,7 @@ import { expectData } from '../failure'
 import { misspelt } from '../misspelt'
 import { spellAgo } from '../output/time'
 import { type Check, type Context, type Finding, fail, mendable, ok, skip, warn } from './check'
-import { statusOf } from './server'
+import { runningOf } from './server'
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8).padStart(4, '0')
 const isPrivate = (path: string): boolean => (statSync(path).mode & 0o077) === 0
@@ -103,20 +103,12 @@ export const portCheck: Check = {
   needs: ['config'],
   async run(context) {
     const { host, port } = context.config()
-    const serving = await addressOf(context)
+    const serving = (await runningOf(context))?.api_url
     if (serving) return ok(`${serving}, the server of this data folder`)
     if (port === 0) return ok('any free one')
     if (await canListen(host, port)) return ok(`${host}:${port} is free`)
     return fail(`${host}:${port} ${inUse(port)}`, `svc-admin serve --port ${port + 1}`)
   },
-}
-
-/** Where the running server listens: it may have been started with other settings than this shell has. */
-async function addressOf(context: Context): Promise<string | null> {
-  if (!existsSync(join(context.config().dataDir, 'ops.sock'))) return null
-  // Why it cannot be reached is for the checks that need it to say.
-  const connection = await context.connect().catch(() => null)
-  return connection?.transport.kind === 'socket' ? (await statusOf(context)).api_url : null
 }
 
 function canListen(host: string, port: number): Promise<boolean> {

@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { send } from '../../src/app/client'
 import type { DatabaseLocation } from '../../src/kernel/store'
+import type { Status } from '../../src/operators/schema'
 import { expectData } from '../failure'
 import { bringUp } from '../migrating'
-import { type Check, type Context, fail, mendable, ok, skip, warn } from './check'
+import { type Check, type Context, type Finding, fail, mendable, ok, skip, warn } from './check'
 
 /** Where the database is; null when there is none yet, since opening it would create it. */
 async function databaseOf(context: Context): Promise<DatabaseLocation | null> {
@@ -16,6 +18,8 @@ export const migrationsCheck: Check = {
   name: 'migrations',
   needs: ['config', 'files'],
   async run(context) {
+    // This shell may know another database than that server.
+    if (context.named) return migratedBy(context.named)
     const location = await databaseOf(context)
     if (!location) return skip('no database yet; the first start makes it')
     const { schemaOf } = await import('../../src/kernel/store')
@@ -27,6 +31,14 @@ export const migrationsCheck: Check = {
     const mend = () => bringUp(location, context.config().dataDir)
     return mendable(fail(`${applied} of ${known}`, 'svc-admin migrate up'), mend)
   },
+}
+
+function migratedBy({ database }: Status): Finding {
+  const { migrations_applied: applied, migrations_known: known } = database
+  if (applied === null || known === null) return ok('the server cannot ask its database now')
+  return applied === known
+    ? ok(`${applied} of ${known}`)
+    : fail(`the database has ${applied}, the server knows ${known}`, 'run the release that the database is of')
 }
 
 export const databaseCheck: Check = {
@@ -58,7 +70,10 @@ export const publicUrlCheck: Check = {
   name: 'public url',
   needs: ['config'],
   async run(context) {
-    const { publicUrl, production } = context.config()
+    const own = context.config()
+    const running = await runningOf(context).catch(() => null)
+    const publicUrl = running ? running.public_url : own.publicUrl
+    const production = running ? running.mode === 'production' : own.production
     if (!publicUrl) return production ? fail('not set', 'export SVC_PUBLIC_URL=https://…') : skip('not set')
     const url = publicUrl.replace(/\/$/, '')
     const signal = AbortSignal.timeout(5_000)
@@ -132,4 +147,12 @@ const once = <T>(ask: (context: Context) => Promise<T>) => {
 }
 
 export const statusOf = once(async (context) => expectData(await (await context.connect()).ops().status.get()))
+/** The server of this data folder, which may have been started with other settings than this shell has; null without. */
+export async function runningOf(context: Context): Promise<Status | null> {
+  if (!existsSync(join(context.config().dataDir, 'ops.sock'))) return null
+  // Why it cannot be reached is for the checks that need it to say.
+  const connection = await context.connect().catch(() => null)
+  return connection?.transport.kind === 'socket' ? await statusOf(context) : null
+}
+
 const verificationOf = once(async (context) => expectData(await (await context.connect()).ops().verify.post()))

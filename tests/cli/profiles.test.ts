@@ -114,6 +114,7 @@ describe('a profile', () => {
       expect(stderr).toContain(`${line[0]} ${line[1]} works on this machine.\nfix:   leave out ${flag}\n`)
     }
     expect((await ada.run(['version'])).exitCode).toBe(0)
+    expect((await ada.run(['help', 'exit-codes', '--url', server.url])).exitCode).toBe(0)
   })
 
   test('that matters is named in red', async () => {
@@ -167,4 +168,16 @@ describe('a profile', () => {
     const { exitCode, stderr } = await cli(add('mine'), { env: {} })
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('There is no home folder')])
   })
+})
+
+test('doctor looks into the folder of the server that --socket names, and says so', async () => {
+  const ada = person()
+  const names = ['secrets', 'migrations', 'database', 'operator socket']
+  const asked = ['doctor', ...names, '--socket', server.socket]
+  const found: { check: string; status: string; detail: string }[] = await ada.json(asked)
+  expect(found.map(({ check, status }) => [check, status])).toEqual(names.map((name) => [name, 'ok']))
+  expect(found[0]!.detail).toContain(join(root, 'data', 'secrets.json'))
+  expect((await ada.run(asked)).stdout).toStartWith(
+    `The server at ${server.socket}, data folder ${join(root, 'data')}.`,
+  )
 })
