@@ -146,7 +146,7 @@ const once = <T>(ask: (context: Context) => Promise<T>) => {
   }
 }
 
-export const statusOf = once(async (context) => expectData(await (await context.connect()).ops().status.get()))
+const statusOf = once(async (context) => expectData(await (await context.connect()).ops().status.get()))
 /** The server of this data folder, which may have been started with other settings than this shell has; null without. */
 export async function runningOf(context: Context): Promise<Status | null> {
   if (!existsSync(join(context.config().dataDir, 'ops.sock'))) return null

@@ -13,7 +13,12 @@ const WRITES = process.env.SVC_FRAMES === 'write'
 const masked = (text: string): string =>
   text
     .split('\n')
-    .map((line) => line.replace(/\s+\[live [^\]]*\]/, ' [live]').replaceAll(/\d/g, '#'))
+    .map((line) =>
+      line
+        .replace(/\s+\[live [^\]]*\]/, ' [live]')
+        .replace(/ +forecast \$\d+/, '')
+        .replaceAll(/\d/g, '#'),
+    )
     .join('\n')
 
 /** Where lengths of time change their width while one looks, blanks and digits stand for themselves once. */
