@@ -10,6 +10,7 @@ const PATIENCE_MS = 15_000
 /** Set to write the pictures anew, to be looked at. */
 const WRITES = process.env.SVC_FRAMES === 'write'
 
+/** Without what the hour of the day changes: the forecast is there after the first one, and is longer in the next ones. */
 const masked = (text: string): string =>
   text
     .split('\n')
@@ -24,14 +25,10 @@ const masked = (text: string): string =>
 /** Where lengths of time change their width while one looks, blanks and digits stand for themselves once. */
 const squeezed = (text: string): string => masked(text).replaceAll(/#+/g, '#').replaceAll(/ {2,}/g, ' ')
 
-/** Nothing is forecast in the first hour of a UTC day, whenever it is that this runs. */
-const inFirstHour = (frame: string): string =>
-  new Date().getUTCHours() === 0 ? frame.replace(/ {2}forecast \$#+$/m, '') : frame
-
 async function expectFrame(name: string, pty: Pty, asSeen = masked): Promise<void> {
   const file = join(FRAMES, `${name}.txt`)
   if (WRITES) await Bun.write(file, `${asSeen(pty.text())}\n`)
-  const wanted = inFirstHour((await Bun.file(file).text()).trimEnd())
+  const wanted = (await Bun.file(file).text()).trimEnd()
   // What is on its way to the screen is waited for.
   const seen = () => asSeen(pty.text()).trimEnd()
   await eventually(seen, (text) => text === wanted, PATIENCE_MS).catch(() => undefined)
