@@ -116,6 +116,26 @@ export const enginesCheck: Check = {
   },
 }
 
+/** Whether some process does each thing that orders need, and whether they can read each other's files. */
+export const jobsCheck: Check = {
+  name: 'jobs',
+  asksServer: true,
+  needs: ['database'],
+  async run(context) {
+    const { nodes, pid } = await statusOf(context)
+    const { count, unserved, scattered_files } = nodes
+    if (unserved.length) return fail(`no process does ${unserved.join(', ')}`, `svc-admin serve --roles ${unserved}`)
+    if (scattered_files)
+      return warn(
+        'several nodes serve, and one keeps files in its own folder',
+        'set SVC_FILES_DIR to one folder on all nodes, or SVC_FILES_S3_BUCKET',
+      )
+    return pid === process.pid
+      ? skip('no server runs')
+      : ok(count > 1 ? `${count} nodes do them` : 'one process does them')
+  },
+}
+
 export const ledgerCheck: Check = {
   name: 'ledger',
   asksServer: true,

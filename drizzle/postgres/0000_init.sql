@@ -437,6 +437,8 @@ CREATE TABLE "database_secrets" (
 CREATE TABLE "nodes" (
 	"id" text PRIMARY KEY NOT NULL,
 	"home" text,
+	"roles" text,
+	"own_files" boolean,
 	"lease_until" bigint NOT NULL
 );
 --> statement-breakpoint

@@ -493,6 +493,8 @@ CREATE TABLE `database_secrets` (
 CREATE TABLE `nodes` (
 	`id` text PRIMARY KEY NOT NULL,
 	`home` text,
+	`roles` text,
+	`own_files` integer,
 	`lease_until` integer NOT NULL
 );
 --> statement-breakpoint

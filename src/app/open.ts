@@ -172,6 +172,7 @@ async function openRooms(
     origin: () => config.publicUrl.replace(/\/$/, '') || apiUrl() || `http://${config.host}:${config.port}`,
     node: randomBase62(12),
     home,
+    serving,
     redis,
     stopping,
     observeEngine: (engine, outcome) => metrics.engineCalls.inc({ engine, outcome }),
@@ -182,6 +183,8 @@ async function openRooms(
     telemetry,
   })
   await container.nodes.join()
+  if (serving && container.nodes.hasScatteredFiles())
+    log.warn({}, 'nodes keep files in folders of their own: set SVC_FILES_DIR to one that all share, or use a bucket')
   const released = await container.billing.releaseAbandoned()
   while (await container.billing.expiringGrants.expireDue());
   const findings: Findings = {

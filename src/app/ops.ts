@@ -24,6 +24,7 @@ import { workflowOperatorRoutes } from '../workflows/routes'
 import { canvasWorkflowOperatorRoutes } from '../workflows/routes-canvases'
 import { type Config, configPath } from './config'
 import type { Container } from './container'
+import { NEEDED } from './roles'
 import { RELEASE } from './version'
 
 export type OperatorApi = ReturnType<typeof operatorApi>
@@ -111,6 +112,8 @@ export function createOps({ config, container, metrics, location, stopping, apiU
     stopping,
     schema: () => schemaOf(location),
     mapping: engines.mapping,
+    nodes: container.nodes,
+    needed: NEEDED,
     invariants: [
       { check: 'ledger and holds', violations: billing.verify },
       { check: 'audit chain', violations: audit.verify },

@@ -39,7 +39,7 @@ export function pageRoutes({ config, container, guard, streams, ownOrigin }: Dep
           me: auth.me,
           usage: (call) => usageReading.report(call, {}),
           keys: {
-            list: async (call) => (await keys.list(call, { limit: MOST })).items,
+            list: (call, cursor) => keys.list(call, { limit: MOST, ...(cursor === undefined ? {} : { cursor }) }),
             get: keys.get,
             make: (call, name) => keys.create(call, { name }),
             rotate: keys.rotate,

@@ -22,9 +22,12 @@ export const takesJobs =
   (kind: string): boolean =>
     has(config, DELIVERS.test(kind) ? 'deliveries' : 'jobs')
 
-/** On SQLite a data folder has one process, so what that leaves out nobody would do. A server may be without a browser. */
+/** What some process must do, or orders wait; a server may be without a browser. */
+export const NEEDED = ['api', 'jobs', 'deliveries'] as const satisfies Role[]
+
+/** On SQLite a data folder has one process, so what that leaves out nobody would do. */
 export function assertRoles(config: Shared): void {
-  const left = ROLES.filter((role) => role !== 'browser' && !has(config, role))
+  const left = NEEDED.filter((role) => !has(config, role))
   if (!left.length || config.databaseUrl) return
   throw new ConfigError([
     `SVC_ROLES leaves out ${left.join(' and ')}, which other processes do only where they share a Postgres. Set SVC_DATABASE_URL, or name all of ${ROLES.join(', ')}.`,

@@ -24,8 +24,12 @@ export const noSuchLink = defineError(
 export const bytesAway = defineError(
   'unavailable',
   'storage_unavailable',
-  () => 'The file cannot be read right now. Try again shortly.',
+  () => 'This server cannot read the file now. Whoever runs it finds the reason in its log.',
 )
+
+/** For the log of the operator. */
+export const notHere = (id: string) =>
+  new Error(`the bytes of ${id} are not where this node keeps files: nodes share one SVC_FILES_DIR or a bucket`)
 
 export const notStored = (cause: unknown): AppError =>
   new AppError(

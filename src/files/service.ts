@@ -5,7 +5,7 @@ import { notFound } from '../kernel/errors'
 import { newRequestId } from '../kernel/ids'
 import type { Reader, Store, Tx } from '../kernel/store'
 import { createDrafts, type Draft, type Source } from './drafts'
-import { bytesAway, noSuchLink, tooManyBytes, tooManyFiles } from './errors'
+import { bytesAway, noSuchLink, notHere, tooManyBytes, tooManyFiles } from './errors'
 import { safeFilename } from './filename'
 import { createLinks, LINK_MS } from './links'
 import type { Place, Span } from './places/place'
@@ -199,10 +199,16 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
   }
 
   /** Bytes of an artifact. Throws 503 `storage_unavailable` when they cannot be read. */
-  async function read({ sha256, size_bytes }: ArtifactRow, span?: Span): Promise<Blob | ReadableStream<Uint8Array>> {
+  async function read(
+    { id, sha256, size_bytes }: ArtifactRow,
+    span?: Span,
+  ): Promise<Blob | ReadableStream<Uint8Array>> {
     const name = await rows.placeOf(store.read, sha256)
     const found = name === null ? null : await place.open(name, span ?? { from: 0, to: size_bytes })
-    if (found === null) throw bytesAway()
+    if (found === null) {
+      onError('files', notHere(id))
+      throw bytesAway()
+    }
     return found
   }
 

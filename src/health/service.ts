@@ -10,6 +10,8 @@ type Deps = {
   confirmWrites(): Promise<void>
   /** Whether the last write that was tried was lost. */
   isFailing(): boolean
+  /** Whether some process does each thing that orders need. */
+  isServed(): boolean
   /** Null where no Redis is configured. */
   pingRedis: (() => Promise<void>) | null
   /** Probes each subsystem of engines with a real request. */
@@ -33,7 +35,8 @@ const UNCONFIGURED: Probe = { status: 'unconfigured', latencyMs: null }
 
 /** Reports whether everything answers, by probing it. */
 export function createHealth(deps: Deps) {
-  const { clock, version, pingDatabase, confirmWrites, isFailing, pingRedis, probeEngines, engineChanges } = deps
+  const { clock, version, pingDatabase, confirmWrites, isFailing, isServed, pingRedis, probeEngines, engineChanges } =
+    deps
   let last: (Omit<Finding, 'cached'> & { at: number; changes: number }) | null = null
   let pinged: { database: Probe; at: number } | null = null
   let finding: Promise<Finding> | null = null
@@ -76,7 +79,7 @@ export function createHealth(deps: Deps) {
     // Engines may be slow to answer: news of the database does not wait for theirs.
     const providers = isDown(database) && last ? last.health.providers : await engines
     const health: Health = {
-      status: overall(database, redis, providers),
+      status: overall(database, redis, providers, isServed()),
       timestamp: iso(clock.now()),
       version,
       providers,
@@ -123,9 +126,10 @@ type Finding = { health: Health; keeps: boolean; cached: boolean }
 
 const isDown = ({ status }: Probe): boolean => status === 'down'
 
-/** `down` without a database; `degraded` when anything else that is configured is slow or does not answer. */
-function overall(database: Probe, redis: Probe, providers: Record<string, Probe>): Health['status'] {
+/** `down` without a database; `degraded` when anything else that is configured is slow or does not answer, or nobody runs jobs or deliveries. */
+function overall(database: Probe, redis: Probe, providers: Record<string, Probe>, served: boolean): Health['status'] {
   if (database.status === 'down') return 'down'
+  if (!served) return 'degraded'
   const others = [database, redis, ...Object.values(providers)]
   return others.some(({ status }) => status === 'down' || status === 'degraded') ? 'degraded' : 'healthy'
 }

@@ -8,30 +8,49 @@ export const LEASE_MS = 5_000
 /** Epoch milliseconds by the clock of Postgres. */
 const databaseNow = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`
 
-const renewed = command<{ id: string; home: string | null }>()((tx, p) => {
+/** What a process says of itself: its data folder, its roles, and whether it keeps files there. */
+export type About = { home: string; roles: string; ownFiles: boolean }
+
+type Renewal = { id: string; home: string | null; roles: string | null; own_files: boolean | null }
+
+/** `others` have a lease, too; of these `serving` do more than one command, with `roles`, comma-separated. */
+type Lease = { until: number; lapsed: boolean; others: number; serving: number; roles: string; own_folders: number }
+
+const renewed = command<Renewal>()((tx, p) => {
   const t = tx.of(nodes)
   const until = sql`${databaseNow} + ${LEASE_MS}::bigint`
+  const ofOthers = (what: SQL) =>
+    sql`(select ${what} from ${t} as each where each.id <> ${p.id} and each.lease_until > ${databaseNow})`
   return tx
     .insert(t)
-    .values({ id: p.id, home: p.home, lease_until: until } as never)
+    .values({ id: p.id, home: p.home, roles: p.roles, own_files: p.own_files, lease_until: until } as never)
     .onConflictDoUpdate({
       target: t.id,
-      set: { lease_until: until, home: sql`coalesce(excluded.home, ${t.home})` } as never,
+      set: {
+        lease_until: until,
+        home: sql`coalesce(excluded.home, ${t.home})`,
+        roles: sql`coalesce(excluded.roles, ${t.roles})`,
+        own_files: sql`coalesce(excluded.own_files, ${t.own_files})`,
+      } as never,
     })
     .returning({
       until: t.lease_until,
       lapsed: sql<boolean>`exists (select 1 from ${t} as each where each.lease_until <= ${databaseNow})`,
-      others: sql<number>`(select count(*)::int from ${t} as each where each.id <> ${p.id} and each.lease_until > ${databaseNow})`,
+      others: sql<number>`${ofOthers(sql`count(*)::int`)}`,
+      serving: sql<number>`${ofOthers(sql`(count(*) filter (where each.roles <> ''))::int`)}`,
+      roles: sql<string>`${ofOthers(sql`coalesce(string_agg(each.roles, ',') filter (where each.roles <> ''), '')`)}`,
+      own_folders: sql<number>`${ofOthers(sql`(count(*) filter (where each.own_files and each.roles <> ''))::int`)}`,
     })
 })
 
 /**
  * Renews the lease of a node, or begins one. Returns when it ends, by the database's clock, whether there was one that
- * had ended, and how many other nodes have one. Postgres only.
+ * had ended, and what the other nodes with one do. Without `about` what it said before stays. Postgres only.
  */
-export async function renewLease(tx: Tx, id: string, home: string | null = null) {
-  const [lease] = await renewed(tx, { id, home })
-  return lease as { until: number; lapsed: boolean; others: number }
+export async function renewLease(tx: Tx, id: string, about: About | null = null) {
+  const { home = null, roles = null, ownFiles: own_files = null } = about ?? {}
+  const [lease] = await renewed(tx, { id, home, roles, own_files })
+  return lease as Lease
 }
 
 /** Removes nodes whose lease has ended. */

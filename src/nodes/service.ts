@@ -1,13 +1,14 @@
 import type { Store } from '../kernel/store'
-import { LEASE_MS, remove, removeEarlier, removeLapsed, renewLease } from './repository'
+import { type About, LEASE_MS, remove, removeEarlier, removeLapsed, renewLease } from './repository'
 
-type Deps = {
+type Deps = About & {
   store: Store
   /** Id of this process, new at each start. */
   node: string
-  /** Id of the data folder. */
-  home: string
 }
+
+/** For this long a role may be without a process, as while the only one that has it is restarted. */
+const RESTART_MS = 30_000
 
 export type Nodes = ReturnType<typeof createNodes>
 
@@ -17,34 +18,61 @@ export type Nodes = ReturnType<typeof createNodes>
  * A node ends others only after it has renewed its own lease without a gap for as long as a lease lasts: when the
  * database or the whole machine was away, every lease has lapsed and none of it tells that a process is dead.
  */
-export function createNodes({ store, node, home }: Deps) {
+export function createNodes({ store, node, home, roles, ownFiles }: Deps) {
+  const about = { home, roles, ownFiles }
   const isCluster = store.dialect === 'postgres'
   let steadySince = 0
   let renewedAt = Number.NEGATIVE_INFINITY
   let others = 0
+  let isScattered = false
+  /** When a living process last had a role, by the database's clock. */
+  const seen = new Map<string, number>()
 
-  return { isCluster, join, renew, leave, count: () => 1 + others }
+  return {
+    isCluster,
+    join,
+    renew,
+    leave,
+    count: () => 1 + others,
+    isServed,
+    /** Whether one of several nodes keeps files where the others cannot read them. */
+    hasScatteredFiles: () => isScattered,
+  }
+
+  /** Whether a process does this, or did a moment ago. On SQLite this one does all (app/roles). */
+  function isServed(role: string): boolean {
+    return !isCluster || renewedAt - Math.max(seen.get(role) ?? 0, steadySince) <= RESTART_MS
+  }
+
+  function heard(lease: Awaited<ReturnType<typeof renewLease>>): void {
+    others = lease.others
+    const own = roles === '' ? { serving: 0, folders: 0 } : { serving: 1, folders: Number(ownFiles) }
+    isScattered = lease.serving + own.serving > 1 && lease.own_folders + own.folders > 0
+    for (const role of `${roles},${lease.roles}`.split(',')) seen.set(role, lease.until - LEASE_MS)
+  }
 
   /** Before the first request. Ends the process that used this data folder before. */
   async function join(): Promise<void> {
     if (!isCluster) return
-    others = await store.write(async (tx) => {
+    const lease = await store.write(async (tx) => {
       await removeEarlier(tx, { id: node, home })
-      return (await renewLease(tx, node, home)).others
+      return renewLease(tx, node, about)
     })
+    heard(lease)
   }
 
   /** Renews the lease and ends those of nodes that no longer do. */
   async function renew(): Promise<void> {
     if (!isCluster) return
     const at = await store.write(async (tx) => {
-      const { until, lapsed, others } = await renewLease(tx, node, home)
+      const lease = await renewLease(tx, node, about)
+      const { until, lapsed } = lease
       const now = until - LEASE_MS
       const since = now - renewedAt > LEASE_MS ? now : steadySince
       if (lapsed && now - since > LEASE_MS) await removeLapsed(tx, {})
-      return { now, since, others }
+      return { now, since, lease }
     })
-    others = at.others
+    heard(at.lease)
     renewedAt = at.now
     steadySince = at.since
   }

@@ -10,6 +10,10 @@ export const nodes = defineTable((k) =>
     id: k.text('id').primaryKey(),
     /** The data folder, which one process at a time can use; null until the process has joined. */
     home: k.text('home'),
+    /** What it does, comma-separated; empty for a command, null until the process has joined. */
+    roles: k.text('roles'),
+    /** Whether it keeps files in its own data folder, where no other node can read them. */
+    own_files: k.bool('own_files'),
     lease_until: k.ms('lease_until').notNull(),
   }),
 )

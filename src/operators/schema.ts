@@ -114,6 +114,11 @@ export const Status = t.Object({
     migrations_applied: nullable(t.Integer()),
     migrations_known: nullable(t.Integer()),
   }),
+  nodes: t.Object({
+    count: t.Integer(),
+    unserved: t.Array(t.String(), { description: 'Roles that no process has' }),
+    scattered_files: t.Boolean({ description: 'Nodes keep files where the others cannot read them' }),
+  }),
   engines: t.Object({ connected: t.Integer(), builtin: t.Integer(), failing: t.Integer() }),
   operator: t.Object({ name: t.String(), role: oneOf(OPERATOR_ROLES) }, { description: 'Who asks, and what they may' }),
 })

@@ -28,10 +28,13 @@ type Deps = {
   /** Throws when the database cannot be asked. */
   schema(): Promise<{ applied: number; known: number }>
   mapping(): Mapping
+  nodes: { count(): number; isServed(role: string): boolean; hasScatteredFiles(): boolean }
+  /** Roles that some process must have. */
+  needed: readonly string[]
 }
 
 /** The status page: what runs, where, and how well (dx 2.8). */
-export function createStatus({ clock, facts, health, schema, mapping }: Deps) {
+export function createStatus({ clock, facts, health, schema, mapping, nodes, needed }: Deps) {
   return async function status({ caller }: Call<OperatorCaller>): Promise<Status> {
     const { version, production, apiUrl, publicUrl, dataDir, pid, startedAt, database } = facts()
     const [{ status: state, infrastructure }, { applied, known }] = await Promise.all([
@@ -55,6 +58,11 @@ export function createStatus({ clock, facts, health, schema, mapping }: Deps) {
         latency_ms: infrastructure.database.latencyMs,
         migrations_applied: applied,
         migrations_known: known,
+      },
+      nodes: {
+        count: nodes.count(),
+        unserved: needed.filter((role) => !nodes.isServed(role)),
+        scattered_files: nodes.hasScatteredFiles(),
       },
       engines: countEngines(mapping()),
       operator: { name: caller.name, role: caller.role },

@@ -1,5 +1,6 @@
 import type { Call } from '../kernel/caller'
 import { html, type Markup, page } from '../kernel/html'
+import type { Page } from '../kernel/page'
 import type { ApiKey, ApiKeyWithSecret, KeyRotation, RotatedKey } from '../keys/schema'
 import type { UsageReport } from '../usage/schema'
 
@@ -17,7 +18,8 @@ export type HomeDeps = {
   usage(call: Call): Promise<UsageReport>
   /** The last three throw 404 for a key that is not the caller's. */
   keys: {
-    list(call: Call): Promise<ApiKey[]>
+    /** A page of them, newest first. */
+    list(call: Call, cursor?: string): Promise<Page<ApiKey>>
     make(call: Call, name: string): Promise<ApiKeyWithSecret>
     get(call: Call, id: string): Promise<ApiKey>
     rotate(call: Call, id: string, order: KeyRotation): Promise<RotatedKey>
@@ -39,15 +41,19 @@ const dollars = (cents: number): string => `${(cents / 100).toFixed(2)} USD`
 const day = (at: string | null): string => at?.slice(0, 10) ?? 'never'
 const whole = new Intl.NumberFormat('en')
 
-/** The page of a person who is signed in: widgets, usage and keys in one place, without a script (dx 5.1). */
-export async function homePage(deps: HomeDeps, call: Call, { note, secret, problem }: Outcome = {}): Promise<string> {
+/**
+ * The page of a person who is signed in: widgets, usage and keys in one place, without a script (dx 5.1). `older` is the
+ * cursor of a further page of keys; throws 400 for one that no page led to.
+ */
+export async function homePage(deps: HomeDeps, call: Call, outcome: Outcome = {}, older?: string): Promise<string> {
+  const { note, secret, problem } = outcome
   const [me, usage, keys, widgets] = await Promise.all([
     deps.me(call),
     deps.usage(call),
-    deps.keys.list(call),
+    deps.keys.list(call, older),
     deps.widgets?.list(call),
   ])
-  const active = keys.filter(({ status }) => status !== 'revoked')
+  const active = keys.items.filter(({ status }) => status !== 'revoked')
   const team = me.orgs.find(({ id }) => id === me.active_org_id)
   return page(
     'Home',
@@ -58,7 +64,7 @@ ${problem && html`<p class="problem" role="alert">${problem}</p>`}
 ${note && html`<div class="notice" role="status"><p>${note}</p>${secret && html`<p><code>${secret}</code></p>`}</div>`}
 ${usageOf(usage)}
 ${widgets && widgetsOf(widgets, active)}
-${keysOf(active)}`,
+${keysOf(active, keys.next, older !== undefined)}`,
     { wide: true },
   )
 }
@@ -107,7 +113,7 @@ ${
 }`
 }
 
-function keysOf(keys: ApiKey[]): Markup {
+function keysOf(keys: ApiKey[], next: string | null, isOlder: boolean): Markup {
   return html`<h2>API keys</h2>
 ${
   keys.length > 0 &&
@@ -116,6 +122,7 @@ ${
 <tbody>${keys.map((key) => html`<tr><td>${key.name}</td><td><code>${key.prefix}</code></td><td>${key.tier}</td><td>${day(key.last_used_at)}</td><td>${dollars(key.spent_month_cents)}</td><td><a href="/home/keys/${key.id}" aria-label="Rotate or revoke ${key.name}">Rotate or revoke</a></td></tr>`)}</tbody>
 </table></div>`
 }
+${(next !== null || isOlder) && html`<p>${isOlder && html`<a href="/home">Newest keys</a> `}${next !== null && html`<a href="/home?older=${next}">Older keys</a>`}</p>`}
 <form method="post" action="/home/keys" class="row">
 <div><label for="key-name">Name of a new key</label><input id="key-name" name="name" maxlength="128" required></div>
 <button type="submit">Make a key</button>

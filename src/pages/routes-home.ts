@@ -4,6 +4,7 @@ import type { Guard } from '../http/guard'
 import type { Call } from '../kernel/caller'
 import { AppError, notFound } from '../kernel/errors'
 import { pageHeaders } from '../kernel/html'
+import { checkedQuery, t } from '../kernel/schema'
 import { type HomeDeps, homePage, keyPage, type Outcome, previewPage } from './home'
 import { FORM_PAGE, goTo } from './routes-accounts'
 import type { Context, Entering } from './routes-entering'
@@ -16,6 +17,8 @@ type Page = Context & {
 const ONCE = 'It is shown this once; store it now.'
 /** How long an old secret may go on, as the page of a key offers: not at all, an hour, a day. */
 const GRACES = [0, 3_600, 86_400]
+
+const Older = checkedQuery(t.Object({ older: t.Optional(t.String({ maxLength: 512 })) }))
 
 const FRAMING = { ...pageHeaders({ frames: true }), 'referrer-policy': 'same-origin' }
 
@@ -47,11 +50,9 @@ export function homeRoutes(deps: Deps, guard: Guard) {
     .use(guard)
     .get(
       '',
-      ({ set, exchange, request, route }) =>
-        signedIn({ set, exchange, request, route }, (call) => homePage(deps, call)),
-      {
-        open: true,
-      },
+      ({ query, set, exchange, request, route }) =>
+        signedIn({ set, exchange, request, route }, (call) => homePage(deps, call, {}, query.older)),
+      { open: true, query: Older },
     )
     .post(
       '/keys',

@@ -1,6 +1,6 @@
 import { defineError } from '../kernel/errors'
 
-/** The job was not stored (I16). */
+/** The job was not stored (I16), or no process would run it. */
 export const queueUnavailable = defineError(
   'unavailable',
   'queue_unavailable',

@@ -21,6 +21,8 @@ type Deps = Omit<DefineDeps, 'billing'> & {
   clock: Clock
   orgs: OrgService
   billing: Pick<Billing, 'reserve' | 'settle' | 'release'>
+  /** Whether a process runs jobs; without one they would hold credit and wait. */
+  isServed(): boolean
 }
 
 type Order<Input extends object, Answer> = {
@@ -47,14 +49,14 @@ export const pollUrlOf = (id: JobId): string => `/api/v1/jobs/${id}`
 
 /** Jobs that callers start, follow, cancel and pay for (contract 7). */
 export function createPublicJobs(deps: Deps) {
-  const { store, clock, jobs, audit, files, billing, orgs } = deps
+  const { store, clock, jobs, audit, files, billing, orgs, isServed } = deps
   const ownerNamed = async (reader: Reader, word: string) => (await findOwner(orgs, reader, word)).scope
   const oversight = createJobOversight({ store, jobs, audit, ownerNamed })
   return { define: createDefine(deps), accept, later, list, get, cancel, retry, verify, oversight }
 
   /**
    * Puts a job in line and holds its price, in one commit. Throws 402 `insufficient_credits`, and 503
-   * `queue_unavailable` when the job could not be stored (I16).
+   * `queue_unavailable` when the job could not be stored (I16) or no process runs jobs.
    */
   async function accept<Input extends object, Answer extends object>(
     call: Call,
@@ -77,7 +79,7 @@ export function createPublicJobs(deps: Deps) {
 
   /**
    * A job that goes on with what a request began: its id is known before, and it is put in line in the unit that ends
-   * the request. `begin` throws 402.
+   * the request. `begin` throws 402 and 503 `queue_unavailable`.
    */
   function later<Input extends object>(
     { caller, requestId }: Pick<Call, 'caller' | 'requestId'>,
@@ -102,6 +104,7 @@ export function createPublicJobs(deps: Deps) {
     amount: number,
     id = JobId.create(),
   ): Promise<JobId> {
+    if (!isServed()) throw queueUnavailable.with({ retryAfterS: RETRY_AFTER_S })
     const hold = await billing.reserve(tx, { ...order.payer, ref: refOf(id, clock.now()), amount, forJob: true })
     const payload: Ordered = { ...order, hold }
     await jobs.enqueue(tx, kind, { id, owner: order.payer.owner, keyId: order.payer.keyId, payload })
@@ -130,7 +133,7 @@ export function createPublicJobs(deps: Deps) {
 
   /**
    * Puts the work of a job that failed in line again, as a new job: an ended one never changes (contract 7). Its owner
-   * pays as for the first. Throws 404, 409 `conflict`, 402 `insufficient_credits`.
+   * pays as for the first. Throws 404, 409 `conflict`, 402 `insufficient_credits`, 503 `queue_unavailable`.
    */
   function retry(call: Call<OperatorCaller>, id: string): Promise<JobReply> {
     return store.write(async (tx) => {

@@ -92,9 +92,9 @@ export const FAILED: Readonly<Record<string, ErrorPage>> = {
   },
   queue_unavailable: {
     status: 503,
-    meaning: 'The job could not be put into the queue. Nothing was started or charged.',
+    meaning: 'The job could not be put into the queue, or no process runs jobs. Nothing was started or charged.',
     cure: 'Send the same request again, with the same Idempotency-Key.',
-    operator: 'svc-admin doctor',
+    operator: 'svc-admin doctor jobs',
     retry: WAIT,
     groups: ['Research', 'Videos', 'Jobs'],
   },

@@ -62,6 +62,8 @@ describe('roles of a process', () => {
       const worker = await startIn(second, { databaseUrl, roles: 'jobs,deliveries' })
       try {
         expect(worker.url).toBe('')
+        // Each has files in its own data folder.
+        expect(worker.app.container.nodes.hasScatteredFiles()).toBe(true)
         await eventually(async () => (await ask(`/jobs/${job_id}`)).status !== 'queued')
       } finally {
         await worker.stop()

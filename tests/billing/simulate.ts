@@ -84,7 +84,7 @@ async function play(store: Store, steps: readonly Step[]): Promise<void> {
     },
     async crash() {
       // What its lease does after a few seconds on Postgres.
-      await createNodes({ store, node: `${name}-${life}`, home: name }).leave()
+      await createNodes({ store, node: `${name}-${life}`, home: name, roles: 'api', ownFiles: false }).leave()
       billing = world.start(`${name}-${++life}`)
       await recover()
       model.recover(true)

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Result } from '../../cli/doctor'
 import { type Check, type Context, fail, ok, runChecks, warn } from '../../cli/doctor/check'
 import { nagiosOf, prometheusOf } from '../../cli/doctor/monitors'
+import { jobsCheck } from '../../cli/doctor/server'
 import { speechCheck, transcriptionCheck, videoMarkCheck } from '../../cli/doctor/sound'
 import { cliOver } from '../support/cli'
 import { fakeClock } from '../support/clock'
@@ -200,6 +201,23 @@ describe('doctor', () => {
   test('refuses a check that is none, and says what was meant', async () => {
     expect(await run(['doctor', 'databse'])).toMatchObject({ exitCode: 2, stdout: '' })
   })
+})
+
+test('doctor fails where nobody does jobs, and warns of files that nodes do not share', async () => {
+  const found = (nodes: { count?: number; unserved?: string[]; scattered_files?: boolean }) => {
+    const data = { pid: 0, nodes: { count: 2, unserved: [], scattered_files: false, ...nodes } }
+    const connect = async () => ({ ops: () => ({ status: { get: async () => ({ data }) } }) })
+    return jobsCheck.run({ connect } as never)
+  }
+  const lonely = { detail: 'no process does jobs, deliveries', fix: 'svc-admin serve --roles jobs,deliveries' }
+  expect(await found({ unserved: ['jobs', 'deliveries'] })).toEqual({ status: 'fail', ...lonely })
+  expect(await found({ scattered_files: true })).toMatchObject({
+    status: 'warn',
+    fix: expect.stringContaining('SVC_FILES_DIR'),
+  })
+  expect(await found({})).toMatchObject({ status: 'ok', detail: '2 nodes do them' })
+  expect(await found({ count: 1 })).toMatchObject({ status: 'ok' })
+  expect((await results('jobs')).get('jobs')).toMatchObject({ status: 'skip', detail: 'no server runs' })
 })
 
 describe('sound', () => {

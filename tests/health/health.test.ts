@@ -11,15 +11,16 @@ const AWAY = { status: 'unconfigured', latencyMs: null } as const
 type Options = {
   database?: () => Promise<void>
   redis?: (() => Promise<void>) | null
+  served?: boolean
   engines?: Record<string, typeof UP | typeof DOWN | typeof AWAY | { status: 'degraded'; latencyMs: number }>
 }
 const broken = () => Promise.reject(new Error('away'))
 const fine = () => Promise.resolve()
 
-function health({ database = fine, redis = null, engines = { 'svc-core': UP } }: Options = {}) {
+function health({ database = fine, redis = null, served = true, engines = { 'svc-core': UP } }: Options = {}) {
   const clock = fakeClock()
   const probing: Promise<never> | null = null
-  const changing = { changes: 0, failing: false, write: fine, probing: probing as Promise<never> | null }
+  const changing = { changes: 0, failing: false, served, write: fine, probing: probing as Promise<never> | null }
   const state = { database, engines, asked: 0, ...changing }
   const service = createHealth({
     clock,
@@ -30,6 +31,7 @@ function health({ database = fine, redis = null, engines = { 'svc-core': UP } }:
     },
     confirmWrites: () => state.write(),
     isFailing: () => state.failing,
+    isServed: () => state.served,
     pingRedis: redis,
     probeEngines: async () => state.probing ?? state.engines,
     engineChanges: () => state.changes,
@@ -44,6 +46,7 @@ describe('the state of the server (contract 21)', () => {
     ['an engine is away', { engines: { 'svc-core': UP, 'svc-vision': DOWN } }, 'degraded'],
     ['an engine is half away', { engines: { 'svc-core': { status: 'degraded', latencyMs: 1 } } }, 'degraded'],
     ['Redis is away', { redis: broken }, 'degraded'],
+    ['no process runs jobs', { served: false }, 'degraded'],
     ['Redis answers', { redis: fine }, 'healthy'],
     ['the database is away', { database: broken }, 'down'],
     ['everything is away', { database: broken, redis: broken, engines: { 'svc-core': DOWN } }, 'down'],

@@ -38,10 +38,10 @@ async function cluster() {
   const world = createWorld(store)
   const { clock, audit, start } = world
   /** A process; its money is that of `node-a` where a test spends as it does. */
-  const node = (id = `node-${++started}`, home = `folder of ${id}`) => {
+  const node = (id = `node-${++started}`, home = `folder of ${id}`, { roles = 'api', ownFiles = false } = {}) => {
     const billing = start(id)
     const recover = () => releaseAbandonedBatch({ store, clock, audit, node: id, release: billing.release })
-    return { ...createNodes({ store, node: id, home }), billing, recover }
+    return { ...createNodes({ store, node: id, home, roles, ownFiles }), billing, recover }
   }
   type Node = ReturnType<typeof node>
   /** Time passes while these nodes, and no others, renew their leases. */
@@ -120,6 +120,49 @@ describe.skipIf(!postgresUrl)('the lease of a node (I8)', () => {
     expect(await other.recover()).toBe(0)
     await live(LEASE_MS * 2, other)
     expect(await other.recover()).toBe(1)
+  })
+})
+
+describe.skipIf(!postgresUrl)('what nodes know of each other', () => {
+  test('a role is served while a node with it lives, and for 30 s after', async () => {
+    const { node, live } = await cluster()
+    const [api, worker] = [node('api'), node('worker', 'there', { roles: 'jobs,deliveries' })]
+    const served = () => ['api', 'jobs', 'deliveries', 'browser'].filter(api.isServed)
+    await api.join()
+    await live(30_000, api)
+    expect(served()).toEqual(['api', 'jobs', 'deliveries', 'browser'])
+    await live(3_000, api)
+    expect(served()).toEqual(['api'])
+    await worker.join()
+    await live(RENEW_MS, api, worker)
+    expect(served()).toEqual(['api', 'jobs', 'deliveries'])
+    await worker.leave()
+    await live(27_000, api)
+    expect(served()).toEqual(['api', 'jobs', 'deliveries'])
+    await live(6_000, api)
+    expect(served()).toEqual(['api'])
+  })
+
+  test('a command does nothing for others', async () => {
+    const { node, live } = await cluster()
+    const [api, command] = [node('api'), node('command', 'there', { roles: '', ownFiles: true })]
+    for (const one of [api, command]) await one.join()
+    await live(33_000, api, command)
+    expect([api.count(), api.isServed('jobs'), api.hasScatteredFiles()]).toEqual([2, false, false])
+  })
+
+  test('files are scattered when several serve and one keeps them in its own folder', async () => {
+    const { node, live } = await cluster()
+    const [shares, alone] = [node('one'), node('two', 'there', { roles: 'jobs', ownFiles: true })]
+    await alone.join()
+    expect(alone.hasScatteredFiles()).toBe(false)
+    await shares.join()
+    expect(shares.hasScatteredFiles()).toBe(true)
+    await live(RENEW_MS, alone)
+    expect(alone.hasScatteredFiles()).toBe(true)
+    await shares.leave()
+    await live(RENEW_MS, alone)
+    expect(alone.hasScatteredFiles()).toBe(false)
   })
 })
 

@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { apiKeys } from '../../src/keys/table'
+import { users } from '../../src/orgs/table'
 import { createWorld } from '../support/world'
 
 const world = await createWorld({ config: { signup: 'open', publicUrl: 'http://localhost' } })
@@ -103,6 +106,34 @@ describe('accounts in a browser, without a script', () => {
     expect(made.text).toContain('Lamps &lt;b&gt;')
     expect((await world.send('GET', 'usage', undefined, { authorization: `Bearer ${key}` })).status).toBe(200)
     expect((await open('/home', { cookie })).text).not.toContain(key!)
+  })
+
+  test('the home page leads to keys past the newest hundred', async () => {
+    const { cookie, email } = await signedUp()
+    const { store } = world.app
+    await open('/home/keys', { fields: { name: 'Oldest' }, cookie })
+    await store.write(async (tx) => {
+      const t = tx.of(apiKeys)
+      const [{ id: userId } = { id: '' }] = await tx
+        .select({ id: tx.of(users).id })
+        .from(tx.of(users))
+        .where(eq(tx.of(users).email, email))
+      const [oldest] = await tx
+        .select()
+        .from(t)
+        .where(eq(t.user_id, userId as never))
+      const more = Array.from({ length: 100 }, (_, n) => {
+        const created_at = oldest!.created_at + 1_000 + n
+        return { ...oldest!, id: crypto.randomUUID() as never, name: `Key ${n}`, created_at }
+      })
+      await tx.insert(t).values(more)
+    })
+    const newest = await open('/home', { cookie })
+    expect([newest.text.includes('Key 99'), newest.text.includes('>Oldest<')]).toEqual([true, false])
+    const older = await open(/href="(\/home\?older=[\w-]+)"/.exec(newest.text)![1]!, { cookie })
+    expect(older.text.match(/<option value="[^"]+">Oldest/g)).toHaveLength(1)
+    expect([older.text.includes('Key 99'), older.text.includes('>Newest keys</a>')]).toEqual([false, true])
+    expect((await open('/home?older=nonsense', { cookie })).status).toBe(400)
   })
 
   test('a key is rotated and revoked by its page, and by nobody else', async () => {

@@ -14,7 +14,7 @@ const world = await createWorld({ clock })
 const { accept, define, get, run, verify, walletOf } = jobsIn(world)
 
 /** Another process on the same store, with a clock of its own. */
-function processOn({ app, clock: shared }: World, node: string) {
+function processOn({ app, clock: shared }: World, node: string, served = true) {
   const { store, container } = app
   const own = fakeClock(new Date(shared.now()).toISOString())
   const { audit, events, files, orgs } = container
@@ -25,7 +25,17 @@ function processOn({ app, clock: shared }: World, node: string) {
   return {
     clock: own,
     jobs,
-    publicJobs: createPublicJobs({ store, clock: own, jobs, audit, events, files, orgs, billing }),
+    publicJobs: createPublicJobs({
+      store,
+      clock: own,
+      jobs,
+      audit,
+      events,
+      files,
+      orgs,
+      billing,
+      isServed: () => served,
+    }),
   }
 }
 
@@ -149,6 +159,16 @@ describe('what a job holds (I8, I9)', () => {
 })
 
 describe('a queue that keeps nothing (I16)', () => {
+  test('as where no process runs jobs: refused with 503 and Retry-After, and nothing is held', async () => {
+    const ada = await world.person({ cents: 100 })
+    const { publicJobs } = processOn(world, 'alone', false)
+    const order = { input: { n: 1 }, hold: CENT, answer: () => ({}) }
+    const refused = await publicJobs.accept(world.callAs(ada), kindOf(report), order).catch((error) => error)
+    expect(refused).toMatchObject({ kind: 'unavailable', code: 'queue_unavailable', retryAfterS: 5 })
+    expect(await walletOf(ada)).toEqual({ cents: 100, held: 0 })
+    expect((await ada.send('GET', 'jobs')).body.jobs).toEqual([])
+  })
+
   test('refuses with 503 and Retry-After; what was accepted is there, and nothing else is held', async () => {
     const lone = await createWorld({ clock: fakeClock() })
     const here = jobsIn(lone)

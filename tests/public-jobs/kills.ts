@@ -56,7 +56,17 @@ export function processOf(store: Store, node: string, folder: string) {
     rules: { ownerMb: 1, ownerCount: 1, retentionDays: 0 },
     onError,
   })
-  const publicJobs = createPublicJobs({ store, clock, jobs, audit, events, files, billing, orgs: null as never })
+  const publicJobs = createPublicJobs({
+    store,
+    clock,
+    jobs,
+    audit,
+    events,
+    files,
+    billing,
+    orgs: null as never,
+    isServed: () => true,
+  })
   publicJobs.define(kind)
   return { jobs, billing, publicJobs, kind }
 }

@@ -118,7 +118,7 @@ function buildEvents(
 }
 
 function buildMoney({ config, store, clock, node, masterKey, origin }: Deps, foundation: Foundation) {
-  const { audit, events, files, jobs, orgs, usage } = foundation
+  const { audit, events, files, jobs, nodes, orgs, usage } = foundation
   const isDev = !config.production && config.origins.creditsInitialCents === 'default'
   const initialCredit = centsToMicro(isDev ? DEV_CREDIT_CENTS : config.creditsInitialCents)
   const limits = createAccountLimits({ dialect: store.dialect, clock })
@@ -136,7 +136,8 @@ function buildMoney({ config, store, clock, node, masterKey, origin }: Deps, fou
     capsOf: async (reader, owner) => (await limits.of(reader, owner)).caps,
     assertMayView: (reader, caller, orgId) => orgs.assertPermission(reader, caller, 'viewUsage', orgId),
   })
-  const publicJobs = createPublicJobs({ store, clock, jobs, audit, events, files, orgs, billing })
+  const isServed = () => nodes.isServed('jobs')
+  const publicJobs = createPublicJobs({ store, clock, jobs, audit, events, files, orgs, billing, isServed })
   return {
     billing,
     accountBilling,

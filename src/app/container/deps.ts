@@ -24,6 +24,8 @@ export type Deps = {
   node: string
   /** Id of the data folder. */
   home: string
+  /** False for one command, which does nothing for others. */
+  serving: boolean
   /** Null when no Redis is configured. */
   redis: Redis | null
   /** Counts engine calls by engine and outcome. */

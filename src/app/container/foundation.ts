@@ -37,6 +37,7 @@ export function buildFoundation({
   masterKey,
   node,
   home,
+  serving,
   redis,
   origin,
   observeCall,
@@ -56,7 +57,13 @@ export function buildFoundation({
     onError,
     takes: takesJobs(config),
   })
-  const nodes = createNodes({ store, node, home })
+  const nodes = createNodes({
+    store,
+    node,
+    home,
+    roles: serving ? config.roles : '',
+    ownFiles: !config.filesDir && !config.filesS3Bucket,
+  })
   const wire = store.wire && redis ? eitherWire(redis.wire, store.wire) : store.wire
   const live = createLive({ wire, node, clock, onError })
   const traces = createTraces({ clock, live, node })

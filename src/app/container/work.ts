@@ -24,6 +24,7 @@ import { createVoice } from '../../voice'
 import { createWeb } from '../../web'
 import { createWidgets } from '../../widgets'
 import { createWorkflows } from '../../workflows'
+import { NEEDED } from '../roles'
 import { API_VERSION } from '../version'
 import type { Accounts } from './accounts'
 import type { Decisions } from './decisions'
@@ -37,7 +38,7 @@ type Rooms = Foundation & Accounts & Decisions
 /** Builds the rooms that produce answers: tools, skills, the agent, completions and what is built on them. */
 export function buildWork(deps: Deps, rooms: Rooms) {
   const { config, store, clock, redis, stopping } = deps
-  const { outbound, audit, settings, usage, events, keys, access, limiter, billing, prices } = rooms
+  const { outbound, audit, settings, usage, events, keys, access, limiter, billing, prices, nodes } = rooms
   const { engines, classifier, guardrails, effective, resources, traces } = rooms
   const reach = buildReach(deps, rooms)
   const { tools, skills } = reach
@@ -127,6 +128,7 @@ export function buildWork(deps: Deps, rooms: Rooms) {
     pingDatabase: store.ping,
     confirmWrites: store.confirm,
     isFailing: store.failing,
+    isServed: () => NEEDED.every(nodes.isServed),
     pingRedis: redis?.ping ?? null,
     probeEngines: engines.probeAll,
     engineChanges: engines.changes,
