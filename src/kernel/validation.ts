@@ -145,9 +145,13 @@ const listed = (words: unknown[]): string => either(words.map(String))
 const either = (words: string[]): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
 
-/** Entries, or characters as limits count them: a pair of surrogates is one. */
-const lengthOf = (value: unknown): number =>
-  typeof value === 'string' ? [...value].length : ((value as { length?: number } | null)?.length ?? 0)
+const MOST_COUNTED = 100_000
+
+/** Entries, or characters as limits count them: a pair of surrogates is one. Of a text as long as a body, its units. */
+function lengthOf(value: unknown): number {
+  const length = (value as { length?: number } | null)?.length ?? 0
+  return typeof value === 'string' && length <= MOST_COUNTED ? [...value].length : length
+}
 
 /** Writes a path as in code: `messages[2].content`. */
 function join(path: string[]): string {

@@ -62,7 +62,7 @@ test.skipIf(!can)(
     await eventually(async () => (await asked(await newKey())).every(({ ok, refused }) => ok === 10 && refused === 15))
 
     await redis.start()
-    await eventually(async () => (await of(one, await newKey())).ok === 20)
+    for (const node of nodes) await eventually(async () => (await of(node, await newKey())).ok === 20)
     for (const node of nodes) {
       await node.stop()
       const told = (await node.output()).split('\n')
