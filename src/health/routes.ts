@@ -10,10 +10,9 @@ export const healthRoutes = (health: HealthService, guard: Guard) =>
   new Elysia({ tags: ['Health'] }).use(guard).get(
     '/health',
     async ({ set }) => {
-      const { health: found, keeps, cached } = await health.check()
+      const { health: found, cached } = await health.check()
       set.headers['x-cache'] = cached ? 'HIT' : 'MISS'
-      // A server that can write nothing is of no more use to a load balancer than one without a database.
-      if (found.status === 'down' || !keeps) {
+      if (found.status === 'down') {
         set.status = 503
         set.headers['retry-after'] = DOWN_RETRY_AFTER_S
       }

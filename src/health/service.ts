@@ -79,7 +79,8 @@ export function createHealth(deps: Deps) {
     // Engines may be slow to answer: news of the database does not wait for theirs.
     const providers = isDown(database) && last ? last.health.providers : await engines
     const health: Health = {
-      status: overall(database, redis, providers, isServed()),
+      // A server that can write nothing is of no more use to a load balancer than one without a database.
+      status: keeps ? overall(database, redis, providers, isServed()) : 'down',
       timestamp: iso(clock.now()),
       version,
       providers,

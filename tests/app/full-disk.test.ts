@@ -48,14 +48,14 @@ describe.if(disk !== null)('on a full disk', () => {
     await server.stop()
   }, 120_000)
 
-  test('/health is 503 and degraded while nothing is kept, and healthy again with the next write', async () => {
+  test('/health is 503 and down while nothing is kept, and healthy again with the next write', async () => {
     const server = await startServerProcess(serving('health'))
     const send = clientOf(server, 'health')
     expect(await send('health')).toMatchObject({ status: 200, state: 'healthy' })
     disk!.fill()
     await send('completions', { prompt: 'What is 2+2?', stream: true })
     const { body, ...rest } = await send('health')
-    expect(rest).toMatchObject({ status: 503, state: 'degraded', retryAfter: '30' })
+    expect(rest).toMatchObject({ status: 503, state: 'down', retryAfter: '30' })
     expect(body.infrastructure.database).toEqual({ status: 'degraded', latencyMs: expect.any(Number) })
     disk!.makeRoom()
     await send('completions', { prompt: 'What is 2+2?', mode: 'fast' })

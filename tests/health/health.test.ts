@@ -108,7 +108,7 @@ describe('the state of the server (contract 21)', () => {
     expect([found.status, cached]).toEqual(['degraded', false])
   })
 
-  test('is degraded while nothing is kept, and asked for anew once that changes', async () => {
+  test('is down while nothing is kept, and asked for anew once that changes', async () => {
     const { state, check } = health()
     const seen = async () => {
       const { health: found, keeps, cached } = await check()
@@ -116,8 +116,8 @@ describe('the state of the server (contract 21)', () => {
     }
     expect(await seen()).toEqual(['healthy', 'healthy', true, false])
     Object.assign(state, { failing: true, write: broken })
-    expect(await seen()).toEqual(['degraded', 'degraded', false, false])
-    expect(await seen()).toEqual(['degraded', 'degraded', false, true])
+    expect(await seen()).toEqual(['down', 'degraded', false, false])
+    expect(await seen()).toEqual(['down', 'degraded', false, true])
     Object.assign(state, { failing: false, write: fine })
     expect(await seen()).toEqual(['healthy', 'healthy', true, false])
   })
@@ -128,7 +128,7 @@ describe('the state of the server (contract 21)', () => {
       state.failing = true
       throw new Error('full')
     }
-    expect(await check()).toMatchObject({ health: { status: 'degraded' }, keeps: false })
+    expect(await check()).toMatchObject({ health: { status: 'down' }, keeps: false })
   })
 
   test('does not wait for a write that waits for another program', async () => {
