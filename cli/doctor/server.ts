@@ -5,6 +5,7 @@ import type { DatabaseLocation } from '../../src/kernel/store'
 import type { Status } from '../../src/operators/schema'
 import { expectData } from '../failure'
 import { bringUp } from '../migrating'
+import { everyKey } from '../resolve'
 import { type Check, type Context, type Finding, fail, mendable, ok, skip, warn } from './check'
 
 /** Where the database is; null when there is none yet, since opening it would create it. */
@@ -105,7 +106,8 @@ export const enginesCheck: Check = {
     const failing = engines.filter(({ state }) => state === 'failing')
     if (failing.length)
       return fail(`${failing.map(({ target }) => target).join(', ')} keeps failing`, 'svc-admin engines test')
-    const builtin = engines.filter(({ kind }) => kind === 'builtin').map(({ mode }) => mode)
+    // Pictures need no model: the server draws them itself.
+    const builtin = engines.filter(({ kind, mode }) => kind === 'builtin' && mode !== 'image').map(({ mode }) => mode)
     if (builtin.length) {
       const say = (await statusOf(context)).mode === 'production' ? fail : warn
       const fix = 'svc-admin engines add NAME --base-url URL --models MODEL'
@@ -136,24 +138,52 @@ export const jobsCheck: Check = {
   },
 }
 
+const OF_AUDIT: ReadonlySet<string> = new Set(['audit chain', 'audit checkpoints'])
+
 export const ledgerCheck: Check = {
   name: 'ledger',
   asksServer: true,
   needs: ['database'],
-  run: (context) => verified(context, (check) => check !== 'audit chain'),
+  run: (context) => verified(context, (check) => !OF_AUDIT.has(check)),
 }
 
 export const auditCheck: Check = {
   name: 'audit chain',
   asksServer: true,
   needs: ['database'],
-  run: (context) => verified(context, (check) => check === 'audit chain'),
+  run: (context) => verified(context, (check) => OF_AUDIT.has(check)),
 }
 
 async function verified(context: Context, wanted: (check: string) => boolean) {
   const { checks } = await verificationOf(context)
-  const broken = checks.filter(({ check }) => wanted(check)).flatMap(({ violations }) => violations)
+  const broken = checks
+    .filter(({ check }) => wanted(check))
+    .flatMap(({ check, violations }) => violations.map((one) => `${check}: ${one}`))
   return broken.length ? fail(`${broken.length} broken: ${broken[0]}`, 'svc-admin verify') : ok('holds')
+}
+
+/** Whether production still takes the key that dev mode made, and left in a file of the data folder. */
+export const devKeyCheck: Check = {
+  name: 'dev key',
+  asksServer: true,
+  needs: ['database'],
+  async run(context) {
+    if ((await statusOf(context)).mode !== 'production') return skip('for production')
+    const { DEV_KEY, DEV_OWNER } = await import('../../src/app/seed')
+    const keys = await everyKey((await context.connect()).ops(), { live: true, user: DEV_OWNER }).catch(noneOf)
+    const key = keys.find(({ name }) => name === DEV_KEY)
+    if (!key) return ok('none of a first run in dev mode works')
+    return warn(
+      `the key "${DEV_KEY}" of a first run in dev mode works`,
+      `svc-admin keys revoke ${key.id} --reason production`,
+    )
+  },
+}
+
+/** No such owner: no first run in dev mode. */
+function noneOf(error: { code?: string }): [] {
+  if (error.code === 'not_found') return []
+  throw error
 }
 
 /** Asks once per run and shares the answer between checks. */

@@ -1,6 +1,7 @@
 import { relative } from 'node:path'
 import type { EngineService, UpstreamState } from '../engines'
 import { clean, wrap } from '../kernel/text'
+import { DEV_KEY } from './seed'
 import type { RunningApp } from './start'
 import { RELEASE } from './version'
 
@@ -27,7 +28,7 @@ export function banner(running: RunningApp, { isTty, columns, startedMs, upstrea
         ['secrets', `${here(config.dataDir)}/secrets.json${findings.newSecrets ? ' (new, only you can read it)' : ''}`],
         ['database', databaseLine(running, here)],
         ...enginesLines(container.engines, upstreams).map((line, at) => [at ? '' : 'engines', ...line] as Fact),
-        ...(seed ? [['seed', `org "${seed.org}", key "Dev laptop", credit to try everything`] as Fact] : []),
+        ...(seed ? [['seed', `org "${seed.org}", key "${DEV_KEY}", credit to try everything`] as Fact] : []),
       ],
       isTty ? columns : Number.POSITIVE_INFINITY,
     ),
@@ -81,7 +82,9 @@ const BUILTIN = 'free, instant, not a language model'
 
 /** What answers: each upstream with its address and models, and whether it did when the server asked just now. */
 function enginesLines(engines: EngineService, upstreams: readonly UpstreamState[]): Line[] {
-  const builtin = engines.mapping().some(({ targets }) => targets.some(({ kind }) => kind === 'builtin'))
+  // Pictures are drawn here as well; that says nothing of text.
+  const texts = engines.mapping().filter(({ mode }) => mode !== 'image')
+  const builtin = texts.some(({ targets }) => targets.some(({ kind }) => kind === 'builtin'))
   if (!engines.hasModel()) {
     if (!builtin) return [['nothing answers (connect an engine with SVC_ENGINE_BASE_URL)', 'wrong']]
     return [[`built-in engine for all text modes: ${BUILTIN} (connect one with SVC_ENGINE_BASE_URL)`]]
@@ -100,8 +103,12 @@ function spellUpstream({ address, models, latencyMs, problem, unlisted }: Upstre
   return [`${where}: answers, ${latencyMs} ms`]
 }
 
-function keyLines({ seed, keyless }: RunningApp, isTty: boolean, here: (path: string) => string): string[] {
+function keyLines({ seed, keyless, devKey }: RunningApp, isTty: boolean, here: (path: string) => string): string[] {
   if (keyless) return ['No keys exist. Create one: svc-admin keys create --name NAME', '']
+  if (devKey) {
+    const revoke = `svc-admin keys revoke "${DEV_KEY}" --reason production`
+    return [`The key "${DEV_KEY}" of a first run in dev mode works here. Revoke it: ${revoke}`, '']
+  }
   if (!seed) return []
   if (!isTty) return [`First key written to ${here(seed.keyFile)} (mode 0600)`, '']
   return [

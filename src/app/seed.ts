@@ -4,6 +4,10 @@ import { newRequestId } from '../kernel/ids'
 import type { Container } from './container'
 import { writePrivate } from './private-file'
 
+/** The owner and the key that the first run makes. */
+export const DEV_OWNER = 'owner@localhost'
+export const DEV_KEY = 'Dev laptop'
+
 export type Seed = { key: string; keyFile: string; org: string }
 
 /**
@@ -18,12 +22,12 @@ export async function seedFirstRun(container: Container, dataDir: string): Promi
   const call = startUpCall()
   if (await hasKeys(container)) return null
   const made = await store.write(async (tx) => {
-    const user = await orgs.createUser(tx, { email: 'owner@localhost', name: 'Owner' })
+    const user = await orgs.createUser(tx, { email: DEV_OWNER, name: 'Owner' })
     const org = await orgs.createOrg(tx, call, user.id, { name: 'Dev' })
     await billing.openAccount(tx, `user:${user.id}`)
     await billing.openAccount(tx, `org:${org.id}`)
     // A personal key may do everything; an org key could not create an org or change settings.
-    const order = { name: 'Dev laptop', userId: user.id, orgId: null, tier: 'enterprise' } as const
+    const order = { name: DEV_KEY, userId: user.id, orgId: null, tier: 'enterprise' } as const
     const made = await keys.operator.createIn(tx, call, order)
     writePrivate(keyFile, `${made.key}\n`)
     return made
@@ -34,6 +38,14 @@ export async function seedFirstRun(container: Container, dataDir: string): Promi
 /** Whether any API key exists; without one nobody can call the API. */
 export const hasKeys = async ({ keys }: Container): Promise<boolean> =>
   (await keys.operator.list(startUpCall(), { limit: 1 })).items.length > 0
+
+/** Whether the key that a first run in dev mode made still works. */
+export async function hasDevKey({ store, orgs, keys }: Container): Promise<boolean> {
+  const owner = await orgs.userByEmail(store.read, DEV_OWNER)
+  if (!owner) return false
+  const { items } = await keys.operator.list(startUpCall(), { userId: owner.id, live: true, limit: 100 })
+  return items.some(({ name }) => name === DEV_KEY)
+}
 
 /** The caller of what the server does by itself at start; the audit record names it `first run`. */
 function startUpCall(): Call<OperatorCaller> {

@@ -12,7 +12,7 @@ import { namedIfFull } from './full-disk'
 import { databaseLocationOf, type OpenApp, type OpenOptions, openApp } from './open'
 import { listenForRemoteOperators, urlOf } from './remote-operators'
 import { servesApi } from './roles'
-import { hasKeys, type Seed, seedFirstRun } from './seed'
+import { hasDevKey, hasKeys, type Seed, seedFirstRun } from './seed'
 
 export type RunningApp = {
   /** Where the API listens; empty where this process has another role. */
@@ -25,6 +25,8 @@ export type RunningApp = {
   readonly seed: Seed | null
   /** True in production when no API key exists yet; production creates none by itself. */
   readonly keyless: boolean
+  /** True in production while the key of a first run in dev mode works. */
+  readonly devKey: boolean
   /** Graceful stop: accepts no new connections, lets requests finish for GRACE_MS at most, then closes everything. */
   stop(): Promise<void>
 }
@@ -50,6 +52,7 @@ export async function start(options: OpenOptions): Promise<RunningApp> {
       ? null
       : await inTurn(databaseLocationOf(config), () => seedFirstRun(app.container, config.dataDir))
     const keyless = config.production && !(await hasKeys(app.container))
+    const devKey = config.production && (await hasDevKey(app.container))
     remote = listenForRemoteOperators(app)
     const server = servesApi(config) ? listen(app) : null
     const socket = join(config.dataDir, 'ops.sock')
@@ -77,6 +80,7 @@ export async function start(options: OpenOptions): Promise<RunningApp> {
       app,
       seed,
       keyless,
+      devKey,
       stop: () => {
         stopping ??= stop()
         return stopping

@@ -2,6 +2,8 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { banner } from '../../src/app/banner'
+import type { RunningApp } from '../../src/app/start'
 import { eventually } from '../support/eventually'
 import { cleanEnv, startServerProcess } from '../support/server-process'
 import { startUpstream } from '../support/upstream'
@@ -36,6 +38,20 @@ describe('the engines line of the start', () => {
     const line = await said({ SVC_ENGINE_BASE_URL: upstream.url, SVC_ENGINE_MODEL: 'mine' })
     expect(line).toBe(`  !!  engines    ${upstream.url}, model mine: answers, and lists no mine`)
   })
+})
+
+test('pictures that are drawn here are no text mode, and the key of a first run is named', () => {
+  const model = { mode: 'auto', targets: [{ kind: 'compat' }] }
+  const saying = (mode: string, devKey: boolean) => {
+    const engines = { hasModel: () => true, mapping: () => [model, { mode, targets: [{ kind: 'builtin' }] }] }
+    const config = { production: true, dataDir: '/data', file: null, databaseUrl: 'postgres://h/d', roles: 'api' }
+    const findings = { newSecrets: false, newDatabase: false, migrations: 1, databaseMs: 1 }
+    const running = { app: { config, findings, container: { engines } }, socket: '/data/ops.sock', url: '', devKey }
+    return banner(running as unknown as RunningApp, { isTty: false, columns: 80, startedMs: 1, upstreams: [] })
+  }
+  expect(saying('fast', false)).toContain('built-in engine for the other text modes')
+  expect(saying('image', false)).not.toMatch(/built-in|Dev laptop/)
+  expect(saying('image', true)).toContain('svc-admin keys revoke "Dev laptop" --reason production')
 })
 
 test('on a terminal the lines break between words', async () => {

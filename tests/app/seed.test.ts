@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { seedFirstRun } from '../../src/app/seed'
+import { hasDevKey, seedFirstRun } from '../../src/app/seed'
 import { cliOver } from '../support/cli'
 import { createWorld, type World } from '../support/world'
 
@@ -51,6 +51,19 @@ describe('the first run', () => {
     expect(await seed(world)).toBeNull()
     rmSync(keyFileOf(world))
     expect(await seed(world)).toBeNull()
+  })
+
+  test('makes a key that is known as such for as long as it works', async () => {
+    const world = await createWorld()
+    expect(await hasDevKey(world.app.container)).toBe(false)
+    const seeded = await seed(world)
+    expect(await hasDevKey(world.app.container)).toBe(true)
+    const run = cliOver(world)
+    const dev = (await run(['keys', 'list', '--json'])).stdout
+    const [{ id }] = JSON.parse(dev)
+    expect((await run(['keys', 'revoke', id, '--reason', 'production', '--yes'])).exitCode).toBe(0)
+    expect(await hasDevKey(world.app.container)).toBe(false)
+    expect(dev).not.toContain(seeded!.key)
   })
 
   test('does not happen where a key exists already', async () => {
