@@ -1,28 +1,39 @@
 import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs'
-import { copyFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { copyFile, cp } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import type { DatabaseLocation } from '../src/kernel/store'
 
 const BEFORE = 'before-migrate-'
+/** The folder of the checkpoints, which say what the database had on record when they were signed. */
+const AUDIT = 'audit'
 
 /** Works on a database while no server uses its data folder. @throws ConfigError */
-async function alone<T>(dataDir: string, work: () => Promise<T>): Promise<T> {
+async function alone<T>(dataDir: string, work: (home: string) => Promise<T>): Promise<T> {
   const { lockDataDir } = await import('../src/app/lock')
   const lock = lockDataDir(dataDir)
   try {
-    return await work()
+    return await work(lock.home)
   } finally {
     lock.release()
   }
 }
 
-/** Brings a database to the schema of this release, or its first `to` migrations, while no server uses its data folder. @throws ConfigError */
+/** Brings a database to the schema of this release, or its first `to` migrations, while no server uses its data folder and no node the database. @throws ConfigError */
 export async function bringUp(location: DatabaseLocation, dataDir: string, to?: number): Promise<void> {
-  const { migrate } = await import('../src/kernel/store')
-  await alone(dataDir, () => migrate(location, to))
+  const [{ inTurn, migrate }, { assertAlone }] = await Promise.all([
+    import('../src/kernel/store'),
+    import('../src/app/reset'),
+  ])
+  await alone(dataDir, (home) =>
+    // No node begins between the look and the work.
+    inTurn(location, async () => {
+      await assertAlone(location, home)
+      await migrate(location, to)
+    }),
+  )
 }
 
-/** Copies a SQLite file that has data, so that a migration can be taken back. @returns the copy, if one was made */
+/** Copies a SQLite file that has data, and its checkpoints, so that a migration can be taken back. @returns the copy, if one was made */
 export async function copyBefore(location: DatabaseLocation, dataDir: string, now: number): Promise<string | null> {
   if (location.dialect !== 'sqlite') return null
   const { openSqlite } = await import('../src/kernel/store')
@@ -41,6 +52,8 @@ export async function copyBefore(location: DatabaseLocation, dataDir: string, no
     } finally {
       await store.close()
     }
+    const audit = join(dataDir, AUDIT)
+    if (existsSync(audit)) await cp(audit, join(folder, AUDIT), { recursive: true })
   })
   return copy
 }
@@ -53,13 +66,20 @@ export function newestCopy(dataDir: string): string | null {
   return copies.findLast(existsSync) ?? null
 }
 
-/** Puts a copy in the place of the database, which is kept beside it. @returns where it is kept */
+/**
+ * Puts a copy in the place of the database, which is kept beside it. So are the checkpoints made since: they sign events
+ * that the copy does not have.
+ * @returns where it is kept
+ */
 export async function putBack(path: string, copy: string, dataDir: string, now: number): Promise<string> {
   const kept = `${path}.was-${now}`
   await alone(dataDir, async () => {
     for (const end of ['', '-wal', '-shm'])
       if (existsSync(`${path}${end}`)) renameSync(`${path}${end}`, `${kept}${end}`)
     await copyFile(copy, path)
+    const [audit, copied] = [join(dataDir, AUDIT), join(dirname(copy), AUDIT)]
+    if (existsSync(audit)) renameSync(audit, `${audit}.was-${now}`)
+    if (existsSync(copied)) await cp(copied, audit, { recursive: true })
   })
   return kept
 }

@@ -24,15 +24,16 @@ const migrateStatus = defineCommand({
   path: 'migrate status',
   summary: 'Show which migrations the database has had',
   about:
-    'Reads the database that the configuration names, whether or not a server runs. With --check it exits 9 when some are missing.',
+    'Reads the database that the configuration names, whether or not a server runs. With --check it exits 9 when some are missing. Exits 1 when a server of this release would refuse the database.',
   examples: ['migrate status', 'migrate status --check -q'],
   impact: 'read',
-  exits: [7, 9],
+  exits: [1, 7, 9],
   flags: { check: flag('exit 9 when the database is not at this release') },
   async run(shell, { check }) {
-    const { state } = await look(shell)
+    const { state, strange, assertOurs } = await look(shell)
     if (!shell.globals.quiet) shell.print.item(state, columns)
-    if (check && state.applied !== state.known) throw new CheckFailed()
+    if (check && (strange || state.applied !== state.known)) throw new CheckFailed()
+    assertOurs()
   },
 })
 
@@ -43,9 +44,10 @@ const migratePlan = defineCommand({
   about: 'Nothing is changed. Prints nothing when the database is at this release.',
   examples: ['migrate plan', 'migrate plan > pending.sql'],
   impact: 'read',
-  exits: [7],
+  exits: [1, 7],
   async run(shell) {
-    const { location, state } = await look(shell)
+    const { location, state, assertOurs } = await look(shell)
+    assertOurs()
     for (const tag of state.pending) shell.io.raw(`-- ${tag}\n${sqlOf(location, tag)}\n`)
     if (!state.pending.length) shell.note('The database is at this release.')
   },
@@ -56,7 +58,7 @@ const migrateUp = defineCommand({
   path: 'migrate up',
   summary: 'Bring the database to the schema of this release',
   about:
-    'The server does this at its start, unless --migrate says otherwise. No server may run meanwhile: the data folder is locked first. A SQLite database with data is copied before, so that migrate down can put it back.',
+    'The server does this at its start, unless --migrate says otherwise. No server may run meanwhile: the data folder is locked first, and on Postgres no other node may serve. A SQLite database with data is copied before, so that migrate down can put it back.',
   examples: ['migrate up', 'migrate up --dry-run --exit-code', 'migrate up --to 3'],
   impact: 'write',
   exits: [1, 5, 7, 10],
@@ -65,7 +67,8 @@ const migrateUp = defineCommand({
     to: whole('N', 'how many migrations it shall have had, all by default', { min: 1, max: 10_000 }),
   },
   async run(shell, { noBackup, to }) {
-    const { location, state, dataDir } = await look(shell)
+    const { location, state, dataDir, assertOurs } = await look(shell)
+    assertOurs()
     const { claimDatabase } = await import('../../src/app/open')
     if (to !== undefined) assertAhead(to, state)
     const wanted = state.pending.slice(0, (to ?? state.known) - state.applied)
@@ -104,7 +107,7 @@ const migrateDown = defineCommand({
   path: 'migrate down',
   summary: 'Put back the SQLite database that migrate up copied before it began',
   about:
-    'What was written since then is not in it; the database that is there now is kept beside it. No server may run, and the older release must be installed to use it. On Postgres restore the dump that you made before: backup restore.',
+    'What was written since then is not in it; the database and the checkpoints that are there now are kept beside it. No server may run, and the older release must be installed to use it. On Postgres restore the dump that you made before: backup restore.',
   examples: ['migrate down --dry-run', 'migrate down --confirm data'],
   impact: 'write',
   danger: 'severe',
@@ -160,7 +163,7 @@ type State = { applied: number; known: number; dialect: DatabaseLocation['dialec
 
 /** Reads only: whoever looks into an empty folder may still restore a backup there. */
 async function look(shell: Shell) {
-  const [{ loadConfig }, { databaseLocationOf }, { schemaOf }] = await Promise.all([
+  const [{ loadConfig }, { assertOurs, databaseLocationOf }, { schemaOf }] = await Promise.all([
     import('../../src/app/config'),
     import('../../src/app/open'),
     import('../../src/kernel/store'),
@@ -169,11 +172,17 @@ async function look(shell: Shell) {
   const location = databaseLocationOf({ dataDir, ...config })
   const tags = tagsOf(location)
   const isThere = location.dialect !== 'sqlite' || existsSync(location.path)
-  const { applied, known, strange } = isThere
-    ? await schemaOf(location)
-    : { applied: 0, known: tags.length, strange: false }
+  const schema = isThere ? await schemaOf(location) : { applied: 0, known: tags.length, strange: false }
+  const { applied, known, strange } = schema
   const state: State = { dialect: location.dialect, applied, known, pending: tags.slice(applied) }
-  return { location, state, dataDir, strange }
+  return {
+    location,
+    state,
+    dataDir,
+    strange,
+    /** @throws ConfigError with what a start would say */
+    assertOurs: () => assertOurs(schema, { dataDir, ...config }),
+  }
 }
 
 const FOLDER = join(import.meta.dir, '../../drizzle')

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { send } from '../../src/app/client'
+import { DEV_KEY, DEV_OWNER } from '../../src/kernel/first-run'
 import type { DatabaseLocation } from '../../src/kernel/store'
 import type { Status } from '../../src/operators/schema'
 import { expectData } from '../failure'
@@ -169,7 +170,6 @@ export const devKeyCheck: Check = {
   needs: ['database'],
   async run(context) {
     if ((await statusOf(context)).mode !== 'production') return skip('for production')
-    const { DEV_KEY, DEV_OWNER } = await import('../../src/app/seed')
     const keys = await everyKey((await context.connect()).ops(), { live: true, user: DEV_OWNER }).catch(noneOf)
     const key = keys.find(({ name }) => name === DEV_KEY)
     if (!key) return ok('none of a first run in dev mode works')

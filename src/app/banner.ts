@@ -1,7 +1,7 @@
 import { relative } from 'node:path'
 import type { EngineService, UpstreamState } from '../engines'
+import { DEV_KEY } from '../kernel/first-run'
 import { clean, wrap } from '../kernel/text'
-import { DEV_KEY } from './seed'
 import type { RunningApp } from './start'
 import { RELEASE } from './version'
 

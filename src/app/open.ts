@@ -25,6 +25,7 @@ import { prepareSchema } from './schema-at-start'
 import { createServer } from './server'
 import { openTelemetry } from './telemetry'
 
+export { assertOurs } from './schema-at-start'
 export { loadSecrets } from './secrets'
 
 export type OpenOptions = {
@@ -150,7 +151,7 @@ async function openRooms(
   const location = databaseLocationOf(config)
   const startedAt = clock.monotonic()
   claimDatabase(location)
-  const schema = await prepareSchema(location, config)
+  const schema = await prepareSchema(location, config, home)
   const metrics = createMetrics()
   const store = openStore(location, log, metrics)
   const secrets = await secretsFor(store, { dataDir: config.dataDir, home, newSecrets, serving }).catch(closing(store))

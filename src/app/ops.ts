@@ -130,6 +130,7 @@ export function createOps({ config, container, metrics, location, stopping, apiU
       clock,
       dataDir,
       version: RELEASE,
+      migrations: async () => (await schemaOf(location)).applied,
       bucketAt,
       dumpPostgres: (path) => dumpPostgres(target, path),
       contents: config.filesS3Bucket ? null : container.files.contents,

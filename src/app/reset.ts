@@ -1,11 +1,13 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError } from '../kernel/config'
-import { openPostgres, schemaOf, wipe } from '../kernel/store'
-import { hasOtherNodes } from '../nodes'
+import { wipe } from '../kernel/store'
+import { assertAlone } from './alone'
 import type { Config } from './config'
 import { lockDataDir } from './lock'
 import { databaseLocationOf } from './open'
+
+export { assertAlone }
 
 /** What a reset takes away besides the database; secrets, engine keys and backups stay. */
 const NAMES = ['dev-key', 'audit', 'ops.sock'] as const
@@ -21,7 +23,7 @@ export async function resetData(config: Config): Promise<void> {
   const lock = lockDataDir(config.dataDir)
   try {
     const location = databaseLocationOf(config)
-    if (location.dialect === 'postgres') await assertAlone(location, lock.home)
+    await assertAlone(location, lock.home)
     await wipe(location)
     const filesDir = config.filesDir || join(config.dataDir, 'files')
     const places = existsSync(filesDir) ? readdirSync(filesDir).filter((name) => OF_FILES.test(name)) : []
@@ -29,17 +31,5 @@ export async function resetData(config: Config): Promise<void> {
     for (const name of NAMES) rmSync(join(config.dataDir, name), { recursive: true, force: true })
   } finally {
     lock.release()
-  }
-}
-
-/** @throws ConfigError while another node serves the same database */
-async function assertAlone(location: { dialect: 'postgres'; url: string }, home: string): Promise<void> {
-  if ((await schemaOf(location)).applied === 0) return
-  const store = openPostgres({ url: location.url })
-  try {
-    if (await hasOtherNodes(store, home))
-      throw new ConfigError(['Other nodes are using this database. Stop them first.'])
-  } finally {
-    await store.close()
   }
 }

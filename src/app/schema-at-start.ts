@@ -1,25 +1,38 @@
 import { join } from 'node:path'
 import { ConfigError } from '../kernel/config'
-import { type DatabaseLocation, migrate, schemaOf } from '../kernel/store'
+import { type DatabaseLocation, migrate, type Schema, schemaOf } from '../kernel/store'
+import { assertAlone } from './alone'
 import type { Config } from './config'
 
-/** Brings the schema up to date, unless the settings leave that to someone. Throws ConfigError for one of another release. */
-export async function prepareSchema(location: DatabaseLocation, config: Config) {
+/**
+ * Brings the schema up to date, unless the settings leave that to someone. Nodes that serve would go on writing to
+ * tables that they do not know, so a migration waits until they are stopped.
+ * @throws ConfigError for a database of another release, or that others use
+ */
+export async function prepareSchema(location: DatabaseLocation, config: Config, home: string): Promise<Schema> {
   const schema = await schemaOf(location)
-  if (schema.applied > schema.known) {
-    throw new ConfigError([
-      `The database has ${schema.applied} migrations and this release knows ${schema.known}. Start the newer release; nothing was changed.`,
-    ])
-  }
-  if (schema.strange) {
-    throw new ConfigError([
-      `The database (${config.databaseUrl ? 'SVC_DATABASE_URL' : join(config.dataDir, 'svc.db')}) was made by another development version of svc, and its tables are not this one's. Start the version that made it, or begin anew with another ${config.databaseUrl ? 'database' : 'SVC_DATA_DIR'}; nothing was changed.`,
-    ])
-  }
+  assertOurs(schema, config)
   if (schema.applied === schema.known || config.migrate === 'off') return schema
   if (config.migrate === 'check') {
     throw new ConfigError([`The database lacks ${schema.known - schema.applied} migrations. Run: svc-admin migrate up`])
   }
+  await assertAlone(location, home)
   await migrate(location)
   return schema
+}
+
+type Places = Pick<Config, 'databaseUrl' | 'dataDir'>
+
+/** @throws ConfigError for a database of a newer release or of another development version */
+export function assertOurs({ applied, known, strange }: Schema, { databaseUrl, dataDir }: Places): void {
+  if (applied > known) {
+    throw new ConfigError([
+      `The database has ${applied} migrations and this release knows ${known}. Start the newer release; nothing was changed.`,
+    ])
+  }
+  if (strange) {
+    throw new ConfigError([
+      `The database (${databaseUrl ? 'SVC_DATABASE_URL' : join(dataDir, 'svc.db')}) was made by another development version of svc, and its tables are not this one's. Start the version that made it, or begin anew with another ${databaseUrl ? 'database' : 'SVC_DATA_DIR'}; nothing was changed.`,
+    ])
+  }
 }

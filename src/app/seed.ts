@@ -1,12 +1,9 @@
 import { join } from 'node:path'
 import type { Call, OperatorCaller } from '../kernel/caller'
+import { DEV_KEY, DEV_OWNER } from '../kernel/first-run'
 import { newRequestId } from '../kernel/ids'
 import type { Container } from './container'
 import { writePrivate } from './private-file'
-
-/** The owner and the key that the first run makes. */
-export const DEV_OWNER = 'owner@localhost'
-export const DEV_KEY = 'Dev laptop'
 
 export type Seed = { key: string; keyFile: string; org: string }
 

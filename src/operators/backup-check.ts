@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite'
 import { chmod, copyFile, mkdir, readdir, readFile, rename, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { checker, type Static, t } from '../kernel/schema'
+import { knownMigrations, schemaOf } from '../kernel/store'
 import { FOLDER, LIST, listedIn, sha256Of } from './backup-files'
 import { restorePostgres } from './dump'
 import { Backup } from './schema-backup'
@@ -16,6 +17,7 @@ const Manifest = t.Object({
   files: t.Optional(Backup.properties.files),
   encrypted: t.Optional(Backup.properties.encrypted),
   version: t.String(),
+  migrations: t.Optional(t.Integer()),
 })
 export type Manifest = Static<typeof Manifest>
 const known = checker(Manifest)
@@ -125,6 +127,7 @@ export async function restoreBackup(
   const isDump = manifest.file === 'svc.dump'
   if (tables && isDump !== (database.dialect === 'postgres'))
     throw new Error(`It is a backup of ${isDump ? 'Postgres' : 'SQLite'}, and this server is set up for the other one.`)
+  if (tables) await assertFits(manifest, database)
   const kept = await readdir(filesDir).catch(() => [])
   const inTheWay = [
     ...(files && manifest.files?.count && kept.some((name) => /^[0-9a-f]{2}$/.test(name)) ? [filesDir] : []),
@@ -134,7 +137,7 @@ export async function restoreBackup(
   for (const path of inTheWay)
     for (const end of ['', '-wal', '-shm'])
       if (await isThere(`${path}${end}`)) await rename(`${path}${end}`, `${path}${aside}${end}`)
-  // First: one that is not empty is refused whole, before any file is there.
+  // First: what fails here is refused whole, before any file is there.
   if (tables && database.dialect === 'postgres') await restorePostgres(database.url, join(folder, manifest.file))
   if (files && manifest.files) {
     for (const { path } of await listedIn(folder)) await copied(join(folder, FOLDER, path), join(filesDir, path))
@@ -142,6 +145,17 @@ export async function restoreBackup(
   // Last: with the database in its place, it is restored.
   if (tables && database.dialect === 'sqlite') await copied(join(folder, manifest.file), database.path)
   return inTheWay.map((path) => `${path}${aside}`)
+}
+
+/** Throws with a sentence when this release cannot serve the backup, or the database on Postgres is in use. */
+async function assertFits({ migrations = 0, version }: Manifest, database: Where): Promise<void> {
+  const known = knownMigrations(database.dialect)
+  if (migrations > known)
+    throw new Error(
+      `The backup has ${migrations} migrations and this release knows ${known}. Restore it with the release that made it, ${version}, or a newer one.`,
+    )
+  if (database.dialect === 'postgres' && (await schemaOf(database)).applied)
+    throw new Error('The database is not empty, and nothing is overwritten. Let SVC_DATABASE_URL name an empty one.')
 }
 
 async function copied(from: string, to: string): Promise<void> {

@@ -19,6 +19,8 @@ type Deps = {
   /** Backups without an `out` path go to `<dataDir>/backups`. */
   dataDir: string
   version: string
+  /** How many migrations the database has had. */
+  migrations(): Promise<number>
   /** The backup at `s3://bucket/folder`. Throws 400. */
   bucketAt(path: string): Bucket
   /** Dumps Postgres with its own tool; SQLite is copied by the store. */
@@ -39,7 +41,8 @@ const PARTIAL = '.partial'
 const OUTGOING = 'outgoing'
 
 /** Writes a consistent copy of the database, the files that svc made and a manifest with their hashes, while the server keeps serving (I44). */
-export function createBackup({ store, audit, clock, dataDir, version, bucketAt, dumpPostgres, contents }: Deps) {
+export function createBackup(deps: Deps) {
+  const { store, audit, clock, dataDir, version, migrations, bucketAt, dumpPostgres, contents } = deps
   const writing = new Set<string>()
 
   return async function backup(call: Call<OperatorCaller>, { out, files = true, encrypt_to }: NewBackup) {
@@ -100,7 +103,7 @@ export function createBackup({ store, audit, clock, dataDir, version, bucketAt, 
   }
 
   async function describe(folder: string, made: Backup): Promise<void> {
-    const text = JSON.stringify({ ...made, path: undefined, version }, null, 2)
+    const text = JSON.stringify({ ...made, path: undefined, version, migrations: await migrations() }, null, 2)
     await writeFile(join(folder, 'manifest.json'), `${text}\n`, { mode: 0o600 })
   }
 }

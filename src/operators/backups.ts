@@ -38,8 +38,8 @@ export function createBackups({ store, audit, clock, dataDir, bucketAt }: Deps) 
       try {
         const manifest = await (isInBucket(path) ? manifestThere(path) : readManifest(path))
         if (typeof manifest === 'string') continue
-        const { files = null, encrypted = null } = manifest
-        backups.push({ ...manifest, files, encrypted, path })
+        const { files = null, encrypted = null, migrations: _, ...rest } = manifest
+        backups.push({ ...rest, files, encrypted, path })
       } catch (error) {
         unreachable.push({ path, why: (error as Error).message })
       }

@@ -64,6 +64,17 @@ test('a backup is restored into the folder that --into names, once', async () =>
   expect(readdirSync(into).filter((name) => name.startsWith('svc.db'))).toHaveLength(2)
 })
 
+test('a backup of a newer release is refused before anything is there', async () => {
+  const path = await make('--out', join(folder, 'newer'))
+  const manifest = JSON.parse(readFileSync(join(path, 'manifest.json'), 'utf8'))
+  expect(manifest.migrations).toBe(1)
+  writeFileSync(join(path, 'manifest.json'), JSON.stringify({ ...manifest, migrations: 99 }))
+  const into = join(folder, 'newer-data')
+  const { exitCode, stderr } = await run(['backup', 'restore', path, '--into', into])
+  expect([exitCode, stderr]).toEqual([5, expect.stringContaining('has 99 migrations and this release knows 1.')])
+  expect(existsSync(join(into, 'svc.db'))).toBe(false)
+})
+
 test('a backup without artifacts is the database alone, and whole', async () => {
   const { stdout } = await run(['backup', 'create', '--no-artifacts', '--out', join(folder, 'thursday'), '--json'])
   expect(JSON.parse(stdout).files).toBeNull()

@@ -1,9 +1,10 @@
 // SQLite only but for verify, which tests/kernel tries on both: copies are of SQLite files.
 import { Database } from 'bun:sqlite'
 import { afterAll, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { copyBefore, putBack } from '../../cli/migrating'
 import { openConnection } from '../../cli/open'
 import { systemClock } from '../../src/kernel/clock'
 import { migrate } from '../../src/kernel/store'
@@ -48,6 +49,37 @@ test('down puts back the copy that was made before, and keeps what is there', as
   const now = new Database(join(data, 'svc.db'), { readonly: true })
   expect(now.query("SELECT name FROM sqlite_schema WHERE name = 'older'").all()).toHaveLength(1)
   now.close()
+})
+
+test('down sets aside the checkpoints that were signed since, and puts back those of the copy', async () => {
+  const folder = join(root, 'signed')
+  const path = join(folder, 'svc.db')
+  const book = join(folder, 'audit', 'checkpoints.jsonl')
+  mkdirSync(dirname(book), { recursive: true })
+  await migrate({ dialect: 'sqlite', path })
+  writeFileSync(book, 'before\n')
+  const copy = await copyBefore({ dialect: 'sqlite', path }, folder, 1_000)
+  writeFileSync(book, 'before\nsince\n')
+  await putBack(path, copy!, folder, 2_000)
+  expect(readFileSync(book, 'utf8')).toBe('before\n')
+  expect(readFileSync(join(folder, 'audit.was-2000', 'checkpoints.jsonl'), 'utf8')).toBe('before\nsince\n')
+})
+
+test('status, plan and up say of a database that is not ours what a start says', async () => {
+  const fresh = join(root, 'strange')
+  const path = join(fresh, 'svc.db')
+  const on = (...line: string[]) => cli([...line, '--data-dir', fresh], { clock: systemClock, open: openConnection })
+  mkdirSync(fresh)
+  await migrate({ dialect: 'sqlite', path })
+  const database = new Database(path)
+  database.run("UPDATE __drizzle_migrations SET hash = 'another'")
+  database.close()
+  for (const word of ['status', 'plan', 'up']) {
+    const { exitCode, stderr } = await on('migrate', word)
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('was made by another development version of svc')])
+  }
+  expect((await on('migrate', 'status')).stdout).toMatch(/^applied +1$/m)
+  expect((await on('migrate', 'status', '--check', '-q')).exitCode).toBe(9)
 })
 
 test('up --to applies the first ones and no more than there are, and takes none back', async () => {

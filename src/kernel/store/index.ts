@@ -2,7 +2,7 @@
 export { isBusy, isDiskFull, isUniqueViolation } from './errors'
 export { defineClusteredTable, defineTable, type Kit, type Row, type Table } from './kit'
 export { insertAll, rowsIn, unlocked } from './many'
-export { type DatabaseLocation, inTurn, migrate, schemaOf } from './migrate'
+export { type DatabaseLocation, inTurn, knownMigrations, migrate, type Schema, schemaOf } from './migrate'
 export { openPostgres } from './postgres'
 export { lackingIn, wipe } from './shape'
 export { openSqlite } from './sqlite'

@@ -48,6 +48,9 @@ export async function inTurn<T>(location: DatabaseLocation, work: () => Promise<
   }
 }
 
+/** How many migrations this build knows for a kind of database. */
+export const knownMigrations = (dialect: Dialect): number => hashesOf(dialect).length
+
 /** How many migrations this build knows, and how many were applied to the database. */
 export async function schemaOf(location: DatabaseLocation): Promise<Schema> {
   const hashes = hashesOf(location.dialect)

@@ -1,0 +1,18 @@
+import { ConfigError } from '../kernel/config'
+import { type DatabaseLocation, openPostgres, schemaOf } from '../kernel/store'
+import { hasOtherNodes } from '../nodes'
+
+/**
+ * On SQLite the lock of the data folder has seen to it already.
+ * @throws ConfigError while a node of another data folder serves the same database
+ */
+export async function assertAlone(location: DatabaseLocation, home: string): Promise<void> {
+  if (location.dialect === 'sqlite' || (await schemaOf(location)).applied === 0) return
+  const store = openPostgres({ url: location.url })
+  try {
+    if (await hasOtherNodes(store, home))
+      throw new ConfigError(['Other nodes are using this database. Stop them first; nothing was changed.'])
+  } finally {
+    await store.close()
+  }
+}
