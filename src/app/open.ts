@@ -151,7 +151,7 @@ async function openRooms(
   const location = databaseLocationOf(config)
   const startedAt = clock.monotonic()
   claimDatabase(location)
-  const schema = await prepareSchema(location, config, home)
+  const schema = await prepareSchema(location, config)
   const metrics = createMetrics()
   const store = openStore(location, log, metrics)
   const secrets = await secretsFor(store, { dataDir: config.dataDir, home, newSecrets, serving }).catch(closing(store))

@@ -1,22 +1,20 @@
 import { join } from 'node:path'
 import { ConfigError } from '../kernel/config'
 import { type DatabaseLocation, migrate, type Schema, schemaOf } from '../kernel/store'
-import { assertAlone } from './alone'
 import type { Config } from './config'
 
 /**
- * Brings the schema up to date, unless the settings leave that to someone. Nodes that serve would go on writing to
- * tables that they do not know, so a migration waits until they are stopped.
- * @throws ConfigError for a database of another release, or that others use
+ * Brings the schema up to date, unless the settings leave that to someone; also while nodes of the release before serve,
+ * so that nodes can be replaced one by one.
+ * @throws ConfigError for a database of another release
  */
-export async function prepareSchema(location: DatabaseLocation, config: Config, home: string): Promise<Schema> {
+export async function prepareSchema(location: DatabaseLocation, config: Config): Promise<Schema> {
   const schema = await schemaOf(location)
   assertOurs(schema, config)
   if (schema.applied === schema.known || config.migrate === 'off') return schema
   if (config.migrate === 'check') {
     throw new ConfigError([`The database lacks ${schema.known - schema.applied} migrations. Run: svc-admin migrate up`])
   }
-  await assertAlone(location, home)
   await migrate(location)
   return schema
 }
