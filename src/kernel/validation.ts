@@ -145,12 +145,16 @@ const listed = (words: unknown[]): string => either(words.map(String))
 const either = (words: string[]): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
 
-const MOST_COUNTED = 100_000
+/** Twice the longest limit of a text, and a few milliseconds. */
+const MOST_COUNTED = 2_100_000
 
 /** Entries, or characters as limits count them: a pair of surrogates is one. Of a text as long as a body, its units. */
 function lengthOf(value: unknown): number {
   const length = (value as { length?: number } | null)?.length ?? 0
-  return typeof value === 'string' && length <= MOST_COUNTED ? [...value].length : length
+  if (typeof value !== 'string' || length > MOST_COUNTED) return length
+  let pairs = 0
+  for (let at = 0; at < length; at++) if (value.codePointAt(at)! > 0xffff) pairs += 1
+  return length - pairs
 }
 
 /** Writes a path as in code: `messages[2].content`. */
