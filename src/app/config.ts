@@ -25,6 +25,7 @@ import { mediaSettings } from '../media/config'
 import { operatorSettings } from '../operators/config'
 import { orgSettings } from '../orgs/config'
 import { rateLimitSettings } from '../rate-limits/config'
+import { referenceSettings } from '../reference/config'
 import { preferenceSettings } from '../routing-preferences/config'
 import { skillSettings } from '../skills/config'
 import { toolSettings } from '../tools/config'
@@ -34,6 +35,7 @@ import { webhookSettings } from '../webhooks/config'
 import { widgetSettings } from '../widgets/config'
 import { workflowSettings } from '../workflows/config'
 import { PUBLIC_URL } from './canonical'
+import { otelSettings } from './otel-config'
 import { assertRoles, ROLES, ROLES_PATTERN, servesBrowser } from './roles'
 
 const serverSettings = {
@@ -106,31 +108,7 @@ const serverSettings = {
     default: 'auto',
     about: 'pretty on a terminal, JSON lines elsewhere, unless set.',
   }),
-  otelEndpoint: setting({
-    env: 'SVC_OTEL_ENDPOINT',
-    schema: t.String({ pattern: '^$|^https?://[^\\s]+$' }),
-    default: '',
-    about: 'OTLP/HTTP base URL of an OpenTelemetry collector that traces and metrics go to; nothing goes unless set.',
-  }),
-  otelHeaders: setting({
-    env: 'SVC_OTEL_HEADERS',
-    schema: t.String(),
-    default: '',
-    secret: true,
-    about: 'Headers for the collector, name=value with commas between them.',
-  }),
-  otelServiceName: setting({
-    env: 'SVC_OTEL_SERVICE_NAME',
-    schema: t.String({ minLength: 1 }),
-    default: 'svc',
-    about: 'The name of this server there.',
-  }),
-  otelSeconds: setting({
-    env: 'SVC_OTEL_SECONDS',
-    schema: t.Integer({ minimum: 1, maximum: 300 }),
-    default: 15,
-    about: 'How often traces and metrics are sent.',
-  }),
+  ...otelSettings,
   migrate: setting({
     env: 'SVC_MIGRATE',
     schema: oneOf(['auto', 'check', 'off']),
@@ -176,6 +154,7 @@ export const SETTINGS = {
   ...mailSettings,
   ...completionSettings,
   ...operatorSettings,
+  ...referenceSettings,
 }
 
 /** Settings of earlier versions: a start with one of them is refused, because what it asked for is gone. */

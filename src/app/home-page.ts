@@ -2,29 +2,37 @@ import { Elysia } from 'elysia'
 import type { Guard } from '../http/guard'
 import { html, PAGE_HEADERS, page } from '../kernel/html'
 
-const HOME = page(
-  'svc',
-  html`<h1>svc, an AI orchestration server</h1>
+const home = (playground: boolean): string =>
+  page(
+    'svc',
+    html`<h1>svc, an AI orchestration server</h1>
 <p>It answers prompts through an API. A key is needed for nearly all of it; whoever runs this server makes keys.</p>
 <dl>
 <dt>Base address of the API</dt>
 <dd><code>/api/v1</code> on this host; chat-completions clients take it as their base URL</dd>
 <dt>Reference of every call</dt>
 <dd><a href="/docs">/docs</a> for people; <a href="/openapi.json">/openapi.json</a>, an OpenAPI 3.1 document, for tools</dd>
+${
+  playground &&
+  html`<dt>To try prompts in the browser</dt>
+<dd><a href="/docs/playground">the playground</a>, with a key</dd>`
+}
 <dt>How the server does</dt>
 <dd><a href="/api/v1/health">/api/v1/health</a></dd>
 <dt>To sign in</dt>
 <dd><a href="/sign-in">sign in</a>, or open the link that you were sent; programs send a key as <code>Authorization: Bearer</code></dd>
 </dl>`,
-)
+  )
 
 /** `GET /`: tells a person who opens the address in a browser what this is, and where to go on (dx 5.1). */
-export const homePageRoutes = (guard: Guard) =>
-  new Elysia({ detail: { hide: true } }).use(guard).get(
+export function homePageRoutes(guard: Guard, playground: boolean) {
+  const shown = home(playground)
+  return new Elysia({ detail: { hide: true } }).use(guard).get(
     '/',
     ({ set }) => {
       Object.assign(set.headers, PAGE_HEADERS)
-      return HOME
+      return shown
     },
     { open: true },
   )
+}

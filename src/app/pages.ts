@@ -9,6 +9,7 @@ import { accountPageRoutes } from '../pages/routes-accounts'
 import { createEntering } from '../pages/routes-entering'
 import { homeRoutes } from '../pages/routes-home'
 import { inboxRoutes } from '../pages/routes-inbox'
+import { hasPlayground } from '../reference/config'
 import type { Config } from './config'
 import type { Container } from './container'
 
@@ -37,6 +38,7 @@ export function pageRoutes({ config, container, guard, streams, ownOrigin }: Dep
         {
           entering,
           me: auth.me,
+          playground: hasPlayground(config),
           usage: (call) => usageReading.report(call, {}),
           keys: {
             list: (call, cursor) => keys.list(call, { limit: MOST, ...(cursor === undefined ? {} : { cursor }) }),

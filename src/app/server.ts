@@ -43,6 +43,7 @@ import { orgRoutes } from '../orgs/routes'
 import { jobRoutes } from '../public-jobs/routes'
 import { rateLimitRoutes } from '../rate-limits/routes'
 import { createReference } from '../reference'
+import { hasPlayground } from '../reference/config'
 import { referenceRoutes } from '../reference/routes'
 import { researchJobRoutes, researchRoutes } from '../research/routes'
 import { preferenceRoutes } from '../routing-preferences/routes'
@@ -88,7 +89,7 @@ export function createServer({ config, container, metrics, connections }: Deps) 
   const document: OpenApiSource = { get: () => ({}) }
   // What a route asks of this app itself; the app is not there before its routes.
   const self = { handle: (_: Request): Response | Promise<Response> => new Response(null, { status: 503 }) }
-  const reference = createReference({ read: () => document.get() })
+  const reference = createReference({ read: () => document.get(), playground: hasPlayground(config) })
 
   const api = new Elysia({
     normalize: false,
@@ -172,7 +173,7 @@ export function createServer({ config, container, metrics, connections }: Deps) 
     .use(browserEmbedRoutes(container.browser, container.assets, guard))
     .use(documentRoutes(document, guard))
     .use(pageRoutes({ config, container, guard, streams, ownOrigin }))
-    .use(homePageRoutes(guard))
+    .use(homePageRoutes(guard, hasPlayground(config)))
     .use(
       mcpRoutes({ handle: (request) => self.handle(request), version: RELEASE, sleep: (ms) => clock.sleep(ms) }, guard),
     )

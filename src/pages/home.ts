@@ -10,6 +10,8 @@ export type OwnWidget = { id: string; name: string; status: string; api_key_id: 
 type NewOwnWidget = { name: string; api_key_id: string; security: { allowedOrigins: string[] } }
 
 export type HomeDeps = {
+  /** Prompts can be tried in the browser. */
+  playground: boolean
   me(call: Call): Promise<{
     user: { email: string; name: string | null }
     orgs: { id: string; name: string }[]
@@ -64,7 +66,8 @@ ${problem && html`<p class="problem" role="alert">${problem}</p>`}
 ${note && html`<div class="notice" role="status"><p>${note}</p>${secret && html`<p><code>${secret}</code></p>`}</div>`}
 ${usageOf(usage)}
 ${widgets && widgetsOf(widgets, active)}
-${keysOf(active, keys.next, older !== undefined)}`,
+${keysOf(active, keys.next, older !== undefined)}
+<p>${deps.playground && html`Try a key in <a href="/docs/playground">the playground</a>. `}<a href="/docs">The reference</a> has every call.</p>`,
     { wide: true },
   )
 }

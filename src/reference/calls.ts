@@ -11,6 +11,10 @@ export type Call = {
   streams: boolean
   uploads: boolean
   modes: readonly string[]
+  /** The body may name skills of the caller. */
+  skills: boolean
+  /** Its form is there from the start. */
+  opened?: true
 }
 
 /** The calls of one page, in its order. */
@@ -18,6 +22,7 @@ export const callsOf = ({ operations }: Group, resolve: Resolve): Call[] =>
   operations.map((operation) => {
     const { id, method, credential, streams } = operation
     const body = bodyOf(operation, resolve)
+    const modes = modesOf(operation, resolve)
     return {
       id,
       method,
@@ -26,7 +31,8 @@ export const callsOf = ({ operations }: Group, resolve: Resolve): Call[] =>
       keyed: credential !== null,
       streams: streams && method === 'POST',
       uploads: operation.body?.type === 'multipart/form-data',
-      modes: modesOf(operation, resolve),
+      modes,
+      skills: streams && modes.length > 0,
     }
   })
 

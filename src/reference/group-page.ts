@@ -18,7 +18,6 @@ export const groupPage = ({ name, description, operations }: Group, resolve: Res
 
 function operationOf(operation: Operation, resolve: Resolve, base: string): string {
   const { id, method, path, summary, description, parameters, body } = operation
-  const samples = samplesOf({ operation, base, path: pathOf(operation, resolve), body: bodyOf(operation, resolve) })
   return sections(
     `## ${summary} {#${id}}`,
     `\`${method} /api/v1${path}\``,
@@ -35,12 +34,16 @@ function operationOf(operation: Operation, resolve: Resolve, base: string): stri
         ]),
       ),
     body && membersTable('Member of the body', membersOf(body.schema, resolve)),
-    fenced('sh', samples.curl),
-    fenced('ts', samples.typescript),
-    fenced('python', samples.python),
+    samplesText(operation, resolve, base),
     answerOf(operation, resolve),
     errorsOf(operation),
   )
+}
+
+/** The samples of one route, which the script of the page turns into tabs. */
+export function samplesText(operation: Operation, resolve: Resolve, base: string): string {
+  const samples = samplesOf({ operation, base, path: pathOf(operation, resolve), body: bodyOf(operation, resolve) })
+  return sections(fenced('sh', samples.curl), fenced('ts', samples.typescript), fenced('python', samples.python))
 }
 
 function membersTable(head: string, members: readonly Member[]): string | null {

@@ -60,12 +60,11 @@ export const htmlOf = ({ title, markdown: text, links, calls }: Page, path: stri
 <nav aria-label="Pages">
 <a class="skip" href="#main">To the text</a>
 <ul>
-${[{ name: 'Start', slug: '' }, ...links, { name: 'Clients', slug: 'clients' }, { name: 'Errors', slug: 'errors' }].map(
+${links.map(
   ({ name, slug }) =>
     html`<li><a href="/docs${slug && `/${slug}`}"${slug === path && { markup: ' aria-current="page"' }}>${name}</a></li>
 `,
 )}
-<li><a href="/docs/console">Console</a></li>
 </ul>
 </nav>
 <main id="main">

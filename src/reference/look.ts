@@ -28,16 +28,9 @@ button { cursor: pointer } button[aria-selected=true] { background: var(--accent
 .panel { border: 1px solid var(--soft-line); border-radius: .5rem; padding: .25rem 1rem 1rem; margin: .75rem 0 } .field { margin: .75rem 0 } .field label { display: block } .field:has([type=checkbox]) { display: flex; flex-direction: row-reverse; justify-content: flex-end; gap: .5rem; align-items: center }
 .field input:not([type=checkbox]), .field textarea { box-sizing: border-box; width: 100% } textarea { font-family: ui-monospace, monospace }
 .facts { color: var(--faint); font-size: .875rem } [hidden] { display: none } .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); margin: 0 }
+.events { padding-left: 1.5rem } .events li { margin: .25rem 0; white-space: pre-wrap } .switches { display: flex; flex-wrap: wrap; gap: .25rem 1rem; border: 0; padding: 0; margin: .75rem 0; min-width: 0 } .switches label { display: flex; gap: .5rem; align-items: center }
 section { content-visibility: auto; contain-intrinsic-size: auto 70rem }
-@media print { details { margin: 1rem 0 } summary { cursor: pointer; padding: .25rem 0; min-height: 1.5rem }
-.row { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; margin: 1rem 0 .25rem } .tabs { display: flex; gap: .25rem; margin-right: auto }
-button, input, select, textarea { font: inherit; color: inherit; background: var(--ground); border: 1px solid var(--line); border-radius: .5rem; padding: .3rem .75rem; min-height: 2rem }
-button { cursor: pointer } button[aria-selected=true] { background: var(--accent); color: var(--ground); border-color: transparent }
-.try { border-color: var(--accent); color: var(--accent); margin-top: 1rem } .copy { font-size: .8125rem } .answer pre { white-space: pre-wrap }
-.panel { border: 1px solid var(--soft-line); border-radius: .5rem; padding: .25rem 1rem 1rem; margin: .75rem 0 } .field { margin: .75rem 0 } .field label { display: block } .field:has([type=checkbox]) { display: flex; flex-direction: row-reverse; justify-content: flex-end; gap: .5rem; align-items: center }
-.field input:not([type=checkbox]), .field textarea { box-sizing: border-box; width: 100% } textarea { font-family: ui-monospace, monospace }
-.facts { color: var(--faint); font-size: .875rem } [hidden] { display: none } .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); margin: 0 }
-section { content-visibility: visible } nav, .skip { display: none } body { display: block } pre { max-height: none; white-space: pre-wrap } .row, .try, .copy, .panel { display: none } [role=tabpanel][hidden] { display: block } }
+@media print { section { content-visibility: visible } nav, .skip { display: none } body { display: block } pre { max-height: none; white-space: pre-wrap } .row, .try, .copy, .panel { display: none } [role=tabpanel][hidden] { display: block } }
 `
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')

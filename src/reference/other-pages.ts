@@ -3,7 +3,11 @@ import { ERROR_PAGES, type ErrorPage } from './schema'
 import { fenced, sections, table } from './write'
 
 /** The first page: how a call looks, and where everything is. */
-export const startPage = ({ info }: Document, groups: readonly Group[], base: string): string =>
+export const startPage = (
+  { info }: Document,
+  groups: readonly Group[],
+  { base, playground }: { base: string; playground: boolean },
+): string =>
   sections(
     '# Reference',
     info.description,
@@ -19,6 +23,7 @@ export const startPage = ({ info }: Document, groups: readonly Group[], base: st
         `  -d '{"prompt":"Explain tides in two sentences."}'`,
       ].join('\n'),
     ),
+    playground && 'Or try prompts in [the playground](/docs/playground).',
     '## Calls',
     table(
       ['Group', 'What for', 'Routes'],

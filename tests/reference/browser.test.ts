@@ -28,6 +28,7 @@ inChromium('the reference in a browser (dx 5.5)', () => {
     ['/docs', { width: 1000 }],
     ['/docs/completions', { width: 1000, dark: true }],
     ['/docs/skills', { width: 320 }],
+    ['/docs/playground', { width: 320, dark: true }],
     ['/docs/errors/not_found', { width: 1000 }],
     ['/docs/clients', { width: 320, dark: true }],
   ])('%s loads nothing but its own script and has no problem that axe finds', async (path, look) => {
@@ -92,7 +93,7 @@ inChromium('the reference in a browser (dx 5.5)', () => {
     expect(await page.$eval('.panel textarea', ({ value }) => JSON.parse(value).mode)).toBe('fast')
     await page.click('.panel input[type=checkbox]')
     await press('submit')
-    await shows(page, '.answer pre', 'event: done')
+    await shows(page, '.answer .events', 'done {')
     await shows(page, '.answer p', '¢')
     expect(await axeProblems(page)).toEqual([])
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0)
@@ -121,6 +122,36 @@ inChromium('the reference in a browser (dx 5.5)', () => {
     await press('submit')
     await press('button')
     await shows(page, '.answer p', 'Stopped.')
+    await page.close()
+  })
+
+  test('the playground is a form from the start, with the skills of a key, and shows what a stream costs', async () => {
+    const person = await world.person()
+    expect(await person.send('POST', 'skills', { slug: 'email-drafter' })).toMatchObject({ status: 201 })
+    const { page, asked } = await opened('/docs/playground', { width: 360 })
+    expect(await page.$$eval('.try', (all) => all.length)).toBe(0)
+    await page.type('input.key', person.key)
+    await page.type('textarea.prompt', ' Briefly.')
+    await shows(page, '.switches', 'E-mail drafter')
+    await page.click('.switches input')
+    await page.select('.panel select', 'fast')
+    await page.click('.panel .field input[type=checkbox]')
+    await page.click('.panel .row button[type=submit]')
+    await shows(page, '.answer p', '200 done')
+    expect(await page.$eval('.answer p', ({ textContent }) => textContent)).toMatch(/^200 done, [\d.]+ ¢, \d+ ms$/)
+    const events = await page.$$eval('.answer .events code', (all) => all.map((one) => one.textContent))
+    expect([events[0], events.at(-1), new Set(events).size]).toEqual(['meta', 'done', events.length])
+    expect(events).toContain('token')
+    const body = await page.$eval('.panel textarea:not(.prompt)', ({ value }) => JSON.parse(value))
+    expect(body).toEqual({
+      prompt: 'Explain tides in two sentences. Briefly.',
+      mode: 'fast',
+      skills: ['email-drafter'],
+    })
+    expect(await axeProblems(page)).toEqual([])
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0)
+    expect(await traces(page, person.key)).toEqual([])
+    expect(asked.filter((url) => url.includes(person.key))).toEqual([])
     await page.close()
   })
 

@@ -4,6 +4,7 @@ import Ajv2020 from 'ajv/dist/2020'
 import addFormats from 'ajv-formats'
 import { createReference } from '../../src/reference'
 import { bodyOf } from '../../src/reference/bodies'
+import { hasPlayground } from '../../src/reference/config'
 import { exampleOf } from '../../src/reference/example'
 import { type Document, groupsOf, resolver } from '../../src/reference/operations'
 import { answerExample } from '../../src/reference/recorded'
@@ -14,7 +15,7 @@ const world = await createWorld()
 const document = (await world.send('GET', '/openapi.json')).body as Document
 const resolve = resolver(document)
 const operations = groupsOf(document).flatMap((group) => group.operations)
-const reference = createReference({ read: () => document })
+const reference = createReference({ read: () => document, playground: true })
 const paths = reference.paths().map((path) => [path === '' ? '/docs' : `/docs/${path}`])
 
 const MOST_BYTES = 60 * 1024
@@ -53,7 +54,21 @@ describe('the reference (dx 5.5)', () => {
       for (const [, target] of text.matchAll(/\]\((\/[^)#]*)/g)) links.add(target!)
     }
     expect(links.size).toBeGreaterThan(80)
-    for (const link of links) expect([link, (await open(link)).status]).toEqual([link, 200])
+    // The page of a person asks others to sign in.
+    for (const link of links) expect([link, (await open(link)).status]).toEqual([link, link === '/home' ? 303 : 200])
+  })
+
+  test('has a playground that others lead to, and none in production unless it is set', async () => {
+    const leads = async (server: typeof world, path: string) =>
+      (await (await server.app.api.handle(new Request(`http://localhost${path}`))).text()).includes('/docs/playground')
+    expect([await leads(world, '/'), await leads(world, '/docs')]).toEqual([true, true])
+    expect(
+      [true, false, 'auto' as const].map((set) => hasPlayground({ pagesPlayground: set, production: true })),
+    ).toEqual([true, false, false])
+    const without = await createWorld({ config: { pagesPlayground: false } })
+    expect([await leads(without, '/'), await leads(without, '/docs')]).toEqual([false, false])
+    const answer = await without.app.api.handle(new Request('http://localhost/docs/playground'))
+    expect(answer.status).toBe(404)
   })
 
   test('answers an address without a page like any other', async () => {

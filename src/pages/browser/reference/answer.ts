@@ -1,5 +1,5 @@
-import { createParser } from 'eventsource-parser'
 import { h, setText } from '../shared/dom'
+import { eventList, readEvents } from './events'
 
 export type Answer = ReturnType<typeof answerView>
 
@@ -13,19 +13,16 @@ export function answerView() {
   const line = h('p', { role: 'status' })
   const facts = h('p', { class: 'facts' })
   const text = h('pre', { tabindex: '0', 'aria-label': 'Answer' })
-  const element = h('div', { class: 'answer', hidden: true }, line, facts, text)
+  const events = eventList()
+  const element = h('div', { class: 'answer', hidden: true }, line, facts, text, events.element)
 
   function begin(): void {
     element.hidden = false
     text.hidden = true
     facts.replaceChildren()
     text.textContent = ''
+    events.clear()
     setText(line, 'Sending…')
-  }
-
-  function write(more: string): void {
-    text.hidden = false
-    text.append(more.slice(0, Math.max(0, MOST_CHARS - (text.textContent?.length ?? 0))))
   }
 
   function say(words: string): void {
@@ -40,7 +37,11 @@ export function answerView() {
     facts.textContent = factsOf(headers)
     if (type.startsWith('text/event-stream')) {
       state('streaming')
-      const last = await events(answer, write)
+      let last: Told | null = null
+      await readEvents(answer, (event, data) => {
+        last = read(data) ?? last
+        events.add(event, data)
+      })
       state(`done${costOf(last)}`)
       return
     }
@@ -51,30 +52,14 @@ export function answerView() {
     }
     const whole = await answer.text()
     const told = read(whole)
-    write(told ? JSON.stringify(told, null, 2) : whole)
+    text.hidden = false
+    text.textContent = (told ? JSON.stringify(told, null, 2) : whole).slice(0, MOST_CHARS)
     state(answer.ok ? `done${costOf(told)}` : 'refused')
     const code = told?.error?.code
     if (code) facts.append(' ', h('a', { href: `/docs/errors/${encodeURIComponent(code)}` }, `What ${code} means`))
   }
 
   return { element, begin, say, show }
-}
-
-/** Writes each event as it comes; gives the data of the last one that is JSON. */
-async function events(answer: Response, write: (text: string) => void): Promise<Told | null> {
-  let last: Told | null = null
-  const parser = createParser({
-    onEvent({ event, data }) {
-      last = read(data) ?? last
-      write(`${event ? `event: ${event}\n` : ''}data: ${data}\n\n`)
-    },
-  })
-  const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader()
-  for (;;) {
-    const { value, done } = await reader.read()
-    if (done) return last
-    parser.feed(value)
-  }
 }
 
 const costOf = (told: Told | null): string => {

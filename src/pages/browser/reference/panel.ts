@@ -1,5 +1,6 @@
 import { h } from '../shared/dom'
 import { type Answer, answerView } from './answer'
+import { skillSwitches } from './skills'
 
 /** One call that the page describes, as the server wrote it into the page. */
 export type Call = {
@@ -14,6 +15,10 @@ export type Call = {
   uploads: boolean
   /** The modes that the body may name. */
   modes: readonly string[]
+  /** The body may name skills of the caller. */
+  skills: boolean
+  /** The form is there from the start. */
+  opened?: true
 }
 
 /** The key, for all panels of the page: it is here and in the fields, and nowhere else. */
@@ -23,6 +28,10 @@ let number = 0
 /** Puts "Try it" under the samples of a call; the form is made when somebody wants it. */
 export function tryIt(section: HTMLElement, title: string, call: Call): void {
   const place = section.querySelector('.row') ?? section.querySelector('pre')
+  if (call.opened) {
+    place?.before(form(call, title))
+    return
+  }
   let panel: HTMLElement | null = null
   const button = h('button', { type: 'button', class: 'try', 'aria-expanded': 'false' }, 'Try it')
   button.setAttribute('aria-label', `Try it: ${title}`)
@@ -62,6 +71,14 @@ function form(call: Call, title: string): HTMLElement {
     const written = parsed(body.value)
     if (written) body.value = JSON.stringify({ ...written, [name]: value }, null, 2)
   }
+  const prompt = call.opened && h('textarea', { rows: '3', class: 'prompt' })
+  if (prompt) {
+    prompt.value = String(parsed(body.value)?.prompt ?? '')
+    prompt.addEventListener('input', () => change('prompt', prompt.value))
+  }
+  const skills = call.skills ? skillSwitches((slugs) => change('skills', slugs.length ? slugs : undefined)) : null
+  keyField.addEventListener('change', () => void skills?.ask(key))
+  void skills?.ask(key)
   const view = answerView()
   const send = h('button', { type: 'submit' }, 'Send')
   const stop = h('button', { type: 'button', hidden: true }, 'Stop')
@@ -93,6 +110,7 @@ function form(call: Call, title: string): HTMLElement {
     { class: 'panel', 'aria-label': `Try it: ${title}`, submit },
     call.keyed && field('Key (stays in this page)', keyField),
     field(`${call.method} /api/v1`, path),
+    prompt && field('Prompt', prompt),
     call.modes.length > 0 &&
       field(
         'Mode',
@@ -102,9 +120,10 @@ function form(call: Call, title: string): HTMLElement {
           ...call.modes.map((mode) => h('option', {}, mode)),
         ),
       ),
+    hasBody && call.streams && field('As a stream', stream),
+    skills?.element,
     hasBody && field('Body', body),
     call.uploads && field('File', file),
-    hasBody && call.streams && field('As a stream', stream),
     h('div', { class: 'row' }, send, stop),
     view.element,
   )

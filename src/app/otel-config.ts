@@ -1,0 +1,31 @@
+import { setting } from '../kernel/config'
+import { t } from '../kernel/schema'
+
+/** Where traces and metrics go. */
+export const otelSettings = {
+  otelEndpoint: setting({
+    env: 'SVC_OTEL_ENDPOINT',
+    schema: t.String({ pattern: '^$|^https?://[^\\s]+$' }),
+    default: '',
+    about: 'OTLP/HTTP base URL of an OpenTelemetry collector that traces and metrics go to; nothing goes unless set.',
+  }),
+  otelHeaders: setting({
+    env: 'SVC_OTEL_HEADERS',
+    schema: t.String(),
+    default: '',
+    secret: true,
+    about: 'Headers for the collector, name=value with commas between them.',
+  }),
+  otelServiceName: setting({
+    env: 'SVC_OTEL_SERVICE_NAME',
+    schema: t.String({ minLength: 1 }),
+    default: 'svc',
+    about: 'The name of this server there.',
+  }),
+  otelSeconds: setting({
+    env: 'SVC_OTEL_SECONDS',
+    schema: t.Integer({ minimum: 1, maximum: 300 }),
+    default: 15,
+    about: 'How often traces and metrics are sent.',
+  }),
+} as const
