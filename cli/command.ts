@@ -1,3 +1,4 @@
+import { EXIT } from './exit'
 import type { Column } from './output/columns'
 import type { MONITOR_FORMATS } from './output/print'
 import type { Shell } from './shell'
@@ -48,14 +49,15 @@ export type CommandWords = {
   /** At least two, as typed, without `svc-admin`. */
   examples: readonly string[]
   apis: readonly Api[]
-  /** Works without a running server, by opening the app inside the command (dx 2.2). */
+  /** Works without a running server, by opening the app inside the command (dx 2.2); true unless said. */
   offline: boolean
   /** There is nothing it could do on a server that was never started, so a mistyped place is refused. */
   needsData?: boolean
   /** Whether it changes anything. */
   impact: 'read' | 'write'
+  /** `none` unless said. */
   danger: Danger
-  /** Exit codes besides 0, 1, 2 and 130. */
+  /** Exit codes besides 0, 1, 2 and 130; those of whatever reaches a server, or changes something, need no saying. */
   exits: readonly number[]
   /** The members of the answer, for tables and `--fields`; absent when the answer is not a record. */
   columns?: readonly Column[]
@@ -71,18 +73,26 @@ export type Command = CommandWords & {
   run(shell: Shell, input: Record<string, unknown>): Promise<void>
 }
 
-type Typed<A extends Args, F extends Flags> = CommandWords & {
-  args?: A
-  flags?: F
-  run(shell: Shell, input: Input<A, F>): Promise<void>
-}
+type Unsaid = 'offline' | 'danger' | 'exits'
+
+type Typed<A extends Args, F extends Flags> = Omit<CommandWords, Unsaid> &
+  Partial<Pick<CommandWords, Unsaid>> & {
+    args?: A
+    flags?: F
+    run(shell: Shell, input: Input<A, F>): Promise<void>
+  }
 
 /** Declares a command; help, parsing, completion and the machine-readable list are derived from it. */
 export function defineCommand<A extends Args = Record<never, never>, F extends Flags = Record<never, never>>(
   typed: Typed<A, F>,
 ): Command {
-  const { args, flags, run, ...words } = typed
-  return { ...words, args: args ?? {}, flags: flags ?? {}, run: (shell, input) => run(shell, input as Input<A, F>) }
+  const { args = {}, flags = {}, offline = true, danger = 'none', exits = [], run, ...words } = typed
+  const usual = [
+    ...(words.apis.some((api) => api !== 'host') ? [EXIT.refused, EXIT.unreachable] : []),
+    ...(words.impact === 'write' ? [EXIT.wouldChange] : []),
+  ]
+  const all = [...exits, ...usual].sort((a, b) => a - b)
+  return { ...words, args, flags, offline, danger, exits: all, run: (shell, input) => run(shell, input as Input<A, F>) }
 }
 
 export const nounOf = ({ path }: CommandWords): string | null => (path.includes(' ') ? path.split(' ')[0]! : null)

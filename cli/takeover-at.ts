@@ -5,7 +5,7 @@ import { eachEntry, type PageOrder } from './pages'
 import type { Shell } from './shell'
 import { argument, text } from './words'
 
-export const takeoverWords = { apis: ['tenant', 'operator'], offline: false, danger: 'none' } as const
+export const takeoverWords = { apis: ['tenant', 'operator'], offline: false } as const
 export const sessionArgs = { session: argument('id of the conversation') }
 export const ofWidget = { widget: text('ID', 'id of the widget') }
 /** For examples. */

@@ -31,7 +31,7 @@ const ageColumns = [
   column('bytes', 'BYTES', { kind: 'number' }),
 ]
 
-const common = { apis: ['operator'], offline: true } as const
+const common = { apis: ['operator'] } as const
 const TYPES = ['image', 'video', 'audio', 'code', 'document', 'file'] as const
 const whose = ({ globals: { org } }: Shell): { owner?: string } => (org ? { owner: org } : {})
 
@@ -49,8 +49,7 @@ const listArtifacts = defineCommand({
     'artifacts list --by age',
   ],
   impact: 'read',
-  danger: 'none',
-  exits: [3, 4, 7],
+  exits: [3],
   flags: {
     type: choice(TYPES, 'only of this type'),
     by: choice(['org', 'age'], 'sums instead of files'),
@@ -84,8 +83,7 @@ const getArtifact = defineCommand({
   about: 'Its owner reads it with GET /artifacts/{id}, which has a link to it.',
   examples: ['artifacts get art_…', 'artifacts get art_… --json'],
   impact: 'read',
-  danger: 'none',
-  exits: [3, 4, 7],
+  exits: [3],
   args: { id: argument('id of the file') },
   async run(shell, { id }) {
     const connection = await shell.connect()
@@ -106,7 +104,7 @@ const pruneArtifacts = defineCommand({
   examples: ['artifacts prune --before 90d --dry-run', 'artifacts prune --before 30d --org acme --yes'],
   impact: 'write',
   danger: 'moderate',
-  exits: [2, 3, 4, 7, 10],
+  exits: [3],
   flags: { before: duration('TIME', 'only those made at least so long ago; 90d by default') },
   async run(shell, { before = 90 * 86_400_000 }) {
     const order = { before: new Date(shell.clock.now() - before).toISOString(), ...whose(shell) }

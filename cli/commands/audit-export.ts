@@ -20,7 +20,7 @@ export const exportAudit = defineCommand({
     'audit export -o jsonl --out audit.jsonl --sign',
     'audit export acme --from 2026-01-01 --to 2026-01-31 > january.csv',
   ],
-  exits: [3, 4, 7],
+  exits: [3],
   args,
   flags: {
     ...filters,

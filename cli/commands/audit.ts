@@ -55,10 +55,8 @@ export type Filters = Input<Record<never, never>, typeof filters>
 
 export const common = {
   apis: ['operator', 'tenant'],
-  offline: true,
   impact: 'read',
-  danger: 'none',
-  exits: [3, 4, 7],
+  exits: [3],
 } as const
 
 type Listing = AuditWords & { limit: number; cursor?: string }

@@ -12,9 +12,7 @@ export const browserDoctor = defineCommand({
     'Finds Chromium as the server would, starts it, draws a page and measures it. Says whether the sandbox works and which letters have no font. Needs no server. Exits 9 when a check fails.',
   examples: ['browser doctor', 'browser doctor --json'],
   apis: ['host'],
-  offline: true,
   impact: 'read',
-  danger: 'none',
   exits: [9],
   columns,
   async run(shell) {

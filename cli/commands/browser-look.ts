@@ -18,7 +18,6 @@ const common = {
   apis: ['tenant', 'operator'],
   offline: false,
   impact: 'write',
-  danger: 'none',
   args,
 } as const
 const rights = {
@@ -65,7 +64,7 @@ const liveLink = defineCommand({
   about:
     'Whoever has the link sees the browser and can take the wheel; with --read-only it is to look. It works for 60 minutes, or as --ttl says. An operator who makes one is recorded as browser.link_created.',
   examples: [`browser live ${ID} --read-only --ttl 10m`, `browser live ${ID} --open`],
-  exits: [3, 4, 7, 9, 10],
+  exits: [3, 9],
   flags: { ...rights, open: flag('open it in the web browser of this machine') },
   async run(shell, { id, readOnly, ttl, open }) {
     const url = await printLink(shell, { id, readOnly, ttl })
@@ -80,7 +79,7 @@ const openLink = defineCommand({
   summary: 'Open the live view in the web browser of this machine',
   about: 'The same as browser live --open, to look; with --control you can take the wheel. The link is printed too.',
   examples: [`browser open ${ID}`, `browser open ${ID} --control --json`],
-  exits: [3, 4, 7, 9, 10],
+  exits: [3, 9],
   flags: { control: flag('the link can also take the wheel'), ttl: rights.ttl },
   async run(shell, { id, control, ttl }) {
     const url = await printLink(shell, { id, readOnly: !control, ttl })
@@ -102,7 +101,7 @@ const screenshot = defineCommand({
   summary: 'Save a picture of the page of a session',
   about: 'A PNG of what is in view, or with --full-page of all of the page. It is also an artifact of the session.',
   examples: [`browser screenshot ${ID} --out page.png`, `browser screenshot ${ID} --out page.png --full-page`],
-  exits: [3, 4, 6, 7, 9, 10],
+  exits: [3, 6, 9],
   flags: { out: text('FILE', 'where to save it'), fullPage: flag('also what is below the fold') },
   async run(shell, { id, out, fullPage }) {
     if (!out)

@@ -23,8 +23,7 @@ const common = {
   apis: ['tenant', 'operator'],
   offline: false,
   impact: 'read',
-  danger: 'none',
-  exits: [3, 4, 7],
+  exits: [3],
 } as const
 const WATCH_MS = 1_000
 

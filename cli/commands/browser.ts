@@ -38,8 +38,7 @@ const listSessions = defineCommand({
     "On the server's machine it lists everyone's, or with --org those of one organization or user. Over --url it lists those of your key.",
   examples: ['browser list', 'browser list --watch', 'browser list --org acme --json'],
   impact: 'read',
-  danger: 'none',
-  exits: [3, 4, 7],
+  exits: [3],
   watchable: true,
   async run(shell) {
     const { api, whose } = await apiOf(shell)
@@ -55,8 +54,7 @@ const getSession = defineCommand({
   about: 'Also one that has ended, with the reason. With --watch it is read again every two seconds.',
   examples: [`browser get ${ID}`, `browser get ${ID} --watch`],
   impact: 'read',
-  danger: 'none',
-  exits: [3, 4, 7],
+  exits: [3],
   watchable: true,
   args,
   async run(shell, { id }) {
@@ -75,8 +73,7 @@ const createSession = defineCommand({
     'It belongs to the key in use, and its minutes are charged to that. Whoever has the link can look and take the wheel, for an hour.',
   examples: ['browser create --page https://example.com', 'browser create --keep-alive --json'],
   impact: 'write',
-  danger: 'none',
-  exits: [3, 4, 6, 7, 10],
+  exits: [3, 6],
   flags: {
     page: text('URL', 'public address to open at once'),
     keepAlive: flag('does not end by idle time'),
@@ -130,8 +127,7 @@ const actInSession = defineCommand({
     `browser act ${ID} "every price" --tool extract --json`,
   ],
   impact: 'write',
-  danger: 'none',
-  exits: [3, 4, 6, 7, 9, 10],
+  exits: [3, 6, 9],
   args: { ...args, said: words('what to do, or the address') },
   flags: { tool: choice(TOOLS, 'which tool; act by default') },
   async run(shell, { id, said, tool = 'act' }) {
@@ -160,7 +156,7 @@ const endSessions = defineCommand({
   examples: [`browser end ${ID}`, 'browser end --all --org acme --yes'],
   impact: 'write',
   danger: 'moderate',
-  exits: [3, 4, 7, 10],
+  exits: [3],
   args: { ids: words('ids of the sessions') },
   flags: { all: flag('all that are open') },
   async run(shell, { ids = [], all }) {

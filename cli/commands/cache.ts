@@ -39,8 +39,6 @@ const cacheStats = defineCommand({
     'Counts since the server that is asked started: each node remembers its own. usage show has what an org saved over any time.',
   examples: ['cache stats', 'cache stats --watch'],
   impact: 'read',
-  danger: 'none',
-  exits: [4, 7],
   columns: ENTRIES,
   watchable: true,
   async run(shell) {
@@ -60,8 +58,7 @@ const inspectCache = defineCommand({
     'cache inspect --prompt "hello" --org acme --mode fast --json',
   ],
   impact: 'read',
-  danger: 'none',
-  exits: [3, 4, 5, 7],
+  exits: [3, 5],
   columns: ANSWERS,
   args: { words: optional('the prompt, to the letter') },
   flags: {
@@ -89,7 +86,7 @@ const purgeCache = defineCommand({
   examples: ['cache purge acme --scope org', 'cache purge think --scope mode --yes', 'cache purge --scope all'],
   impact: 'write',
   danger: 'moderate',
-  exits: [3, 4, 5, 7, 10],
+  exits: [3, 5],
   columns: [column('purged', 'FORGOTTEN', { kind: 'number' })],
   args: { name: optional('the org or user, the key, or the mode') },
   flags: { scope: choice(['org', 'key', 'mode', 'all'], 'what NAME is; all needs none') },

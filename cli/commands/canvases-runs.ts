@@ -26,7 +26,6 @@ const workflowColumns = [
 
 const compileToWorkflow = defineCommand({
   apis: ['tenant'],
-  offline: true,
   columns: workflowColumns,
   path: 'canvases workflow',
   summary: 'Compile a canvas into its workflow',
@@ -34,8 +33,7 @@ const compileToWorkflow = defineCommand({
     'The first time it makes the workflow, then it brings that up to date; runs that have begun keep their steps. Exits 5 when the canvas does not compile, and names the nodes.',
   examples: [`canvases workflow ${ID}`, 'canvases workflow "Order desk" --enabled no --json'],
   impact: 'write',
-  danger: 'none',
-  exits: [3, 4, 5, 7, 10],
+  exits: [3, 5],
   args: { canvas: CANVAS },
   flags: {
     name: text('NAME', 'what the workflow is called; at first as the canvas'),
@@ -95,7 +93,6 @@ const nodeColumns = [
 
 const canvasRuns = defineCommand({
   apis: ['tenant', 'operator'],
-  offline: true,
   columns: runColumns,
   path: 'canvases runs',
   summary: 'List the runs of a canvas, or what one run did at each node',
@@ -103,8 +100,7 @@ const canvasRuns = defineCommand({
     'With the id of a run it lists the nodes in the order of the steps. With --watch it is read every two seconds.',
   examples: [`canvases runs ${ID}`, `canvases runs "Order desk" ${RUN_ID} --watch`],
   impact: 'read',
-  danger: 'none',
-  exits: [3, 4, 7],
+  exits: [3],
   watchable: true,
   args: { canvas: CANVAS, run: optional('id of the run') },
   flags: pageFlags,

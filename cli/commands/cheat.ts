@@ -9,10 +9,7 @@ export const cheat = defineCommand({
   about: 'Two or more for each command of a noun, with what it does. Without a noun it has one for each command.',
   examples: ['cheat keys', 'cheat | less'],
   apis: ['host'],
-  offline: true,
   impact: 'read',
-  danger: 'none',
-  exits: [],
   args: { noun: optional('a noun, such as keys') },
   async run({ io, commands }, { noun }) {
     const words = [...new Set(commands.map(({ path }) => path.split(' ')[0]!))]

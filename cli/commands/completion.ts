@@ -12,10 +12,7 @@ export const completion = defineCommand({
   about: `Shells: ${SHELLS.join(', ')}. Commands, flags and their words are completed, and the ids that a running server has. --install writes the script where the shell looks for it.`,
   examples: ['completion bash --install', 'completion zsh > ~/.zfunc/_svc-admin'],
   apis: ['host'],
-  offline: true,
   impact: 'write',
-  danger: 'none',
-  exits: [],
   args: { shell: argument(`one of ${SHELLS.join(', ')}`) },
   flags: { install: flag('write it to where the shell looks, and say where') },
   async run(shell, { shell: name, install }) {

@@ -31,7 +31,7 @@ const user = flag('the settings of this user for every server, below those of sv
 
 const WHICH = 'publicUrl, SVC_PUBLIC_URL, …'
 
-const common = { apis: ['host'], offline: true, impact: 'read', danger: 'none', exits: [], columns } as const
+const common = { apis: ['host'], impact: 'read', columns } as const
 
 const listConfig = defineCommand({
   ...common,

@@ -24,7 +24,7 @@ const messageColumns = [
   column('content', 'TEXT'),
 ]
 
-const common = { apis: ['tenant', 'operator'], offline: true } as const
+const common = { apis: ['tenant', 'operator'] } as const
 const ID = 'id of the conversation'
 const filters = {
   key: text('KEY', 'those of the organization or person that this key acts for; operators only'),
@@ -40,8 +40,7 @@ const listConversations = defineCommand({
     "On the server's machine it lists everyone's, without titles, or with --org those of one organization or user. Over --url it lists your own. Conversations belong to a person or an organization, not to a key.",
   examples: ['conversations list', 'conversations list --org acme --since 24h', 'conversations list --key 31aa07c2'],
   impact: 'read',
-  danger: 'none',
-  exits: [2, 3, 4, 7],
+  exits: [3],
   flags: { ...filters, ...pageFlags },
   async run(shell, { key, since, ...paging }) {
     const at = await conversationsAt(shell, { key, since })
@@ -58,8 +57,7 @@ const getConversation = defineCommand({
     'With --show-content also what was said. As operator that read is recorded in the chain of its owner, as conversation.read.',
   examples: ['conversations get 31aa07c2-…', 'conversations get 31aa07c2-… --show-content --reason "ticket 4711"'],
   impact: 'read',
-  danger: 'none',
-  exits: [3, 4, 7],
+  exits: [3],
   args: { id: argument(ID) },
   flags: { showContent: flag('also what was said; recorded for operators') },
   async run(shell, { id, showContent }) {
@@ -84,8 +82,7 @@ const exportConversations = defineCommand({
     'conversations export --org acme --since 30d --out acme.jsonl --reason "request of Acme"',
   ],
   impact: 'read',
-  danger: 'none',
-  exits: [2, 3, 4, 7],
+  exits: [3],
   flags: { ...filters, out: text('FILE', 'where to, instead of stdout; readable by you only') },
   async run(shell, { key, since, out }) {
     const at = await conversationsAt(shell, { key, since })
@@ -110,7 +107,7 @@ const deleteConversation = defineCommand({
   examples: ['conversations delete 31aa07c2-…', 'conversations delete 31aa07c2-… --yes'],
   impact: 'write',
   danger: 'moderate',
-  exits: [3, 4, 7, 10],
+  exits: [3],
   args: { id: argument(ID) },
   async run(shell, { id }) {
     const at = await conversationsAt(shell, {})
@@ -125,7 +122,6 @@ const purgeColumns = [column('conversations', 'DELETED', { kind: 'number' })]
 
 const purgeConversations = defineCommand({
   apis: ['operator'],
-  offline: true,
   columns: purgeColumns,
   path: 'conversations purge',
   summary: 'Delete the old conversations of an organization or user, for good',
@@ -137,7 +133,7 @@ const purgeConversations = defineCommand({
   ],
   impact: 'write',
   danger: 'severe',
-  exits: [2, 3, 4, 7, 10],
+  exits: [3],
   flags: { before: duration('TIME', 'only those without a message for so long') },
   async run(shell, { before }) {
     const { org } = shell.globals

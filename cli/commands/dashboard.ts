@@ -42,8 +42,6 @@ export const dashboard = defineCommand({
   apis: ['operator'],
   offline: false,
   impact: 'write',
-  danger: 'none',
-  exits: [4, 7],
   flags: {
     screen: choice(SCREENS, 'the screen to begin with'),
     readOnly: flag('change nothing'),
@@ -56,6 +54,7 @@ export const dashboard = defineCommand({
   async run(shell, { readOnly, write, refresh = 1_000, ...rest }) {
     if (readOnly && write) throw usageFailure('--read-only and --write exclude each other.')
     if (refresh < 1_000 || refresh > 10_000) throw usageFailure('--refresh takes 1s to 10s.')
+    if (shell.planned('show the dashboard')) return
     const canWrite = readOnly ? false : write === true || shell.globals.inProfile?.production !== true
     await showDashboard(shell, { ...rest, canWrite, rate: Math.round(refresh / 1_000) })
   },

@@ -14,7 +14,7 @@ import { choice, flag, text, whole, words } from '../words'
 import { findAttempt } from './deliveries'
 import { deliveryColumns } from './webhooks-columns'
 
-const common = { apis: ['tenant', 'operator'], offline: true } as const
+const common = { apis: ['tenant', 'operator'] } as const
 const replayed = [column('delivery_id', 'DELIVERY'), column('retried', 'RETRIED', { kind: 'flag' })]
 /** Gentle with a receiver that has just come back. */
 const RATE = 5
@@ -31,7 +31,7 @@ const replayDeliveries = defineCommand({
   examples: ['deliveries replay 9c1f…', 'deliveries replay --all --webhook 31aa07c2-… --since 24h --yes'],
   impact: 'write',
   danger: 'moderate',
-  exits: [3, 4, 5, 7, 8, 9, 10],
+  exits: [3, 5, 8, 9],
   args: { ids: words('ids of the attempts, or their beginnings') },
   flags: {
     ...filters,
@@ -119,8 +119,7 @@ const exportDeliveries = defineCommand({
     'The log is kept as long as events are, 30 days by default. The file is CSV; with -o jsonl one attempt a line.',
   examples: ['deliveries export --out deliveries.csv', 'deliveries export --status failed --since 24h -o jsonl'],
   impact: 'read',
-  danger: 'none',
-  exits: [3, 4, 7],
+  exits: [3],
   flags: {
     ...filters,
     status: choice(['success', 'failed'], 'only those that ended so'),

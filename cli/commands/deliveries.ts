@@ -9,7 +9,7 @@ import { webhookAt } from '../webhook-at'
 import { argument, choice, flag, LAST } from '../words'
 import { deliveryColumns as columns } from './webhooks-columns'
 
-const common = { apis: ['tenant', 'operator'], offline: true } as const
+const common = { apis: ['tenant', 'operator'] } as const
 const read = [
   ...columns,
   column('ended', 'ENDED', { least: true }),
@@ -27,8 +27,7 @@ const listDeliveries = defineCommand({
   about: 'Fifty of each webhook. With --watch the list is read again every two seconds.',
   examples: ['deliveries list --status failed --http 5xx', 'deliveries list --webhook 31aa07c2-… --watch'],
   impact: 'read',
-  danger: 'none',
-  exits: [3, 4, 7],
+  exits: [3],
   watchable: true,
   flags: { ...filters, status: choice(['success', 'failed'], 'only those that ended so') },
   async run(shell, wanted) {
@@ -44,8 +43,7 @@ const tailDeliveries = defineCommand({
   about: 'Goes on until Ctrl-C. In a pipe, and with -o json, each attempt is one line of JSON.',
   examples: ['deliveries tail --failed', 'deliveries tail --webhook 31aa07c2-… -o jsonl'],
   impact: 'read',
-  danger: 'none',
-  exits: [3, 4, 7],
+  exits: [3],
   offline: false,
   flags: { webhook: WEBHOOK_FLAG, failed: flag('only those that failed'), last: LAST },
   async run(shell, { webhook, failed, last = 10 }) {
@@ -62,8 +60,7 @@ const getDelivery = defineCommand({
   about: 'It is one of the fifty newest of its webhook. With --body the body that was sent is read too, on the record.',
   examples: ['deliveries get 9c1f…', 'deliveries get 9c1f… --webhook 31aa07c2-… --body --json'],
   impact: 'read',
-  danger: 'none',
-  exits: [3, 4, 7],
+  exits: [3],
   args: { id: argument('id of the attempt, or its beginning') },
   flags: { webhook: WEBHOOK_FLAG, body: flag('read what was sent: headers and body; recorded') },
   async run(shell, { id, webhook, body }) {

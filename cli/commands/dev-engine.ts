@@ -29,10 +29,8 @@ export const devEngine = defineCommand({
     'Writes them to svc.server.json; a running server has them after a restart. Without a flag it shows what is set there. --calm takes all of them back. A call that fails is tried once more before its caller hears of it.',
   examples: ['dev engine --latency 2s --fail-rate 0.3', 'dev engine --chunk 5', 'dev engine --calm'],
   apis: ['host'],
-  offline: true,
   impact: 'write',
-  danger: 'none',
-  exits: [5, 10],
+  exits: [5],
   columns,
   flags: {
     latency: duration('2s', 'how long it waits before it answers'),

@@ -27,8 +27,7 @@ export const devLoad = defineCommand({
   apis: ['operator'],
   offline: false,
   impact: 'write',
-  danger: 'none',
-  exits: [4, 5, 7, 9, 10],
+  exits: [5, 9],
   columns,
   flags: {
     rps: whole('N', 'calls a second; 5 by default', { min: 1, max: 500 }),

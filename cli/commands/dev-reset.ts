@@ -18,10 +18,9 @@ export const devReset = defineCommand({
     'Cannot be undone. Secrets, keys of engines, the configuration and backups stay. It asks for the name of the data folder, needs the server stopped, and is refused in production mode.',
   examples: ['dev reset --confirm data', 'dev reset --data-dir ./try --dry-run'],
   apis: ['host'],
-  offline: true,
   impact: 'write',
   danger: 'severe',
-  exits: [1, 5, 10],
+  exits: [1, 5],
   columns,
   async run(shell) {
     const config = loadConfig(overridesOf(shell))

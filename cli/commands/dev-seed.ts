@@ -48,10 +48,9 @@ export const devSeed = defineCommand({
     'Makes people, keys, credit, calls, skills and submissions, a widget with chats, webhooks, events, a workflow and jobs. All by the requests that clients send. Where no server runs and no database is yet, a month of calls comes first. Jobs end once a server works them off. Refused in production mode. With --reset the data goes first; that asks for the name of the folder.',
   examples: ['dev seed', 'dev seed --size small --json', 'dev seed --reset --confirm data'],
   apis: ['operator'],
-  offline: true,
   impact: 'write',
   danger: 'severe',
-  exits: [4, 5, 7, 10],
+  exits: [5],
   columns,
   flags: {
     size: choice(['small', 'demo', 'large'], 'how much; demo by default'),

@@ -28,10 +28,7 @@ export const devSink = defineCommand({
     'Listens on 127.0.0.1 until Ctrl-C, prints a line for each request, and answers 204. Another --status or a --delay shows how a sender tries again. Pair it with webhooks listen --forward-to, or with SVC_EGRESS_ALLOW=127.0.0.0/8 in dev mode.',
   examples: ['dev sink', 'dev sink --port 3000 --status 503 --delay 2s --print-body'],
   apis: ['host'],
-  offline: true,
   impact: 'read',
-  danger: 'none',
-  exits: [],
   columns,
   flags: {
     port: whole('N', `port to listen on; ${PORT} by default, and 0 takes a free one`, { min: 0, max: 65_535 }),

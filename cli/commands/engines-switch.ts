@@ -7,10 +7,8 @@ import { argument, flag, text } from '../words'
 
 const common = {
   apis: ['operator'],
-  offline: true,
   impact: 'write',
-  danger: 'none',
-  exits: [3, 5, 7, 9, 10],
+  exits: [3, 5, 9],
   columns: savedColumns,
   args: { name: argument('the name it was added under') },
 } as const
@@ -70,10 +68,7 @@ const showPrices = defineCommand({
     'Prices are micro-cents: a million are one cent. SET BY says where one comes from: SVC_PRICES or prices in svc.server.json, the upstream that answers first, or svc itself.',
   examples: ['engines prices', 'engines prices -o csv > prices.csv'],
   apis: ['operator'],
-  offline: true,
   impact: 'read',
-  danger: 'none',
-  exits: [4, 7],
   columns: priceColumns,
   async run(shell) {
     const connection = await shell.connect()
@@ -89,10 +84,8 @@ const setPrices = defineCommand({
     'The file has micro-cents by engine: {"svc-1-flash": {"promptPer1k": 20000}}. What it leaves out stays; null gives an engine its own price back. It is written to svc.server.json, and a running server uses it after a restart.',
   examples: ['engines set-prices -f prices.json --dry-run', 'engines set-prices -f prices.yaml --json'],
   apis: ['operator'],
-  offline: true,
   impact: 'write',
-  danger: 'none',
-  exits: [4, 5, 7, 10],
+  exits: [5],
   columns: changedColumns,
   flags: { file: { ...text('FILE', 'the prices, as JSON, JSONC, YAML or TOML; - is stdin'), short: 'f' } },
   async run(shell, { file }) {

@@ -23,7 +23,7 @@ const columns = [
   column('payload', 'PAYLOAD', { wide: true, show: ({ payload }) => JSON.stringify(payload ?? null) }),
 ]
 const listed = columns.filter(({ field }) => !field.startsWith('matched'))
-const common = { apis: ['tenant', 'operator'], offline: true } as const
+const common = { apis: ['tenant', 'operator'] } as const
 
 const listEvents = defineCommand({
   ...common,
@@ -34,8 +34,7 @@ const listEvents = defineCommand({
     "Events that were published, and those of the server that something was subscribed to. On the server's machine it lists everyone's, or with --org those of one.",
   examples: ['events list --type order.created', 'events list --watch --json'],
   impact: 'read',
-  danger: 'none',
-  exits: [3, 4, 7],
+  exits: [3],
   watchable: true,
   flags: {
     type: text('TYPE', "only of this name, or of a family: 'order.*'"),
@@ -66,8 +65,7 @@ const tailEvents = defineCommand({
     'Goes on until Ctrl-C. In a pipe, and with -o json, each event is one line of JSON. The hundred newest are read each second.',
   examples: ['events tail', "events tail --type 'order.*' -o jsonl | head -n 3"],
   impact: 'read',
-  danger: 'none',
-  exits: [3, 4, 7],
+  exits: [3],
   offline: false,
   flags: { type: text('TYPE', "only of this name, or of a family: 'order.*'"), last: LAST },
   async run(shell, { type, last = 10 }) {
@@ -87,8 +85,7 @@ const publishEvent = defineCommand({
     'The payload is JSON or YAML in a file, or on stdin with -. Without --org it goes to the organization that is active, or to you. Your own hooks and workflows hear it in either case.',
   examples: ['events publish order.created -f order.json', 'events publish order.created --source shop --json'],
   impact: 'write',
-  danger: 'none',
-  exits: [3, 4, 5, 7, 10],
+  exits: [3, 5],
   args: { type: argument('name of the event, dotted words') },
   flags: {
     file: { ...text('FILE', 'the payload'), short: 'f' },
@@ -119,15 +116,12 @@ const types = [column('type', 'EVENT', { keep: true }), column('about', 'WHEN')]
 
 const listTypes = defineCommand({
   apis: ['host'],
-  offline: true,
   columns: types,
   path: 'events types',
   summary: "List the names of the server's own events",
   about: 'All other names are yours to publish. Example data of each: webhooks events --sample TYPE.',
   examples: ['events types', 'events types --json'],
   impact: 'read',
-  danger: 'none',
-  exits: [],
   async run(shell) {
     const all = Object.entries(SAMPLES).map(([type, { about }]) => ({ type, about }))
     shell.print.list(all, types, 'None.')
@@ -147,7 +141,7 @@ const replayEvent = defineCommand({
   examples: ['events replay evt_01J8… --yes', 'events replay evt_01J8… --yes --json'],
   impact: 'write',
   danger: 'moderate',
-  exits: [3, 4, 5, 7, 10],
+  exits: [3, 5],
   args: { id: argument('id of the event, or its beginning') },
   async run(shell, { id }) {
     const { api, whose } = await apiOf(shell)

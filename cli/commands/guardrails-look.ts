@@ -10,7 +10,7 @@ import { optional } from '../words'
 import { POLICY_ID, policyArgument, policyFile } from './guardrails-columns'
 import { evaluatorOf, resultColumns, textFlags } from './guardrails-test'
 
-const shared = { apis: ['tenant', 'operator'], offline: true, impact: 'read', danger: 'none' } as const
+const shared = { apis: ['tenant', 'operator'], impact: 'read' } as const
 
 const builtinColumns = [
   column('guardrail_id', 'GUARDRAIL'),
@@ -26,7 +26,6 @@ export const listBuiltins = defineCommand({
   summary: 'List every check that rules may name',
   about: 'Shows the phases and verdicts of each check. -o wide and --json add the JSON Schema of its config.',
   examples: ['guardrails builtins', 'guardrails builtins --json'],
-  exits: [4, 7],
   columns: builtinColumns,
   async run(shell) {
     const { api } = await apiOf(shell)
@@ -44,7 +43,7 @@ export const evaluateText = defineCommand({
     `guardrails evaluate ${POLICY_ID} "Write to ada@example.com"`,
     `guardrails evaluate ${POLICY_ID} -f prompt.txt --phase input --json`,
   ],
-  exits: [3, 4, 7],
+  exits: [3],
   columns: resultColumns,
   args: { ...policyArgument, text: optional('the text') },
   flags: textFlags,
@@ -71,7 +70,7 @@ export const diffPolicy = defineCommand({
   summary: 'Show rule by rule what a file would change',
   about: 'Shows only the rules that differ, by their number in the list.',
   examples: [`guardrails diff ${POLICY_ID} -f policy.yaml`, `guardrails diff ${POLICY_ID} -f - --json`],
-  exits: [3, 4, 7],
+  exits: [3],
   columns: diffColumns,
   args: policyArgument,
   flags: policyFile,

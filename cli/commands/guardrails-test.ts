@@ -38,9 +38,7 @@ export const textFlags = {
 
 export const testPolicy = defineCommand({
   apis: ['tenant', 'operator'],
-  offline: true,
   impact: 'read',
-  danger: 'none',
   path: 'guardrails test',
   summary: 'Try a policy on a text, or on a file of texts and what should come of them',
   about:
@@ -50,7 +48,7 @@ export const testPolicy = defineCommand({
     `guardrails test ${POLICY_ID} --corpus corpus.jsonl`,
     `guardrails test ${POLICY_ID} --corpus - --every --json`,
   ],
-  exits: [3, 4, 7, 9],
+  exits: [3, 9],
   columns: [...resultColumns, ...caseColumns.filter(({ field }) => !['phase', 'text'].includes(field))],
   args: policyArgument,
   flags: {

@@ -20,10 +20,7 @@ export const help = defineCommand({
   about: `Topics: ${TOPICS.join(', ')}. The error topic takes a code; manifest is a skill to begin from.`,
   examples: ['help exit-codes', 'help error insufficient_credits', 'help keys create'],
   apis: ['host'],
-  offline: true,
   impact: 'read',
-  danger: 'none',
-  exits: [],
   args: { topic: optional('a topic, a noun or a command'), word: optional('its verb, or an error code') },
   async run(shell, { topic, word }) {
     if (topic === 'exit-codes') return exitCodes(shell)

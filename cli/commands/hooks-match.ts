@@ -19,7 +19,6 @@ const MINUTE_MS = 60_000
 
 const matchHooks = defineCommand({
   apis: ['tenant', 'operator'],
-  offline: true,
   columns,
   path: 'hooks match',
   summary: 'List what an event of this name would reach, without publishing it',
@@ -27,8 +26,7 @@ const matchHooks = defineCommand({
     'Hooks, workflows and webhooks whose pattern fits, also those that are off. A hook that has just fired rests; a workflow with a filter also looks at the data.',
   examples: ['hooks match order.created', 'hooks match order.eu.paid --json'],
   impact: 'read',
-  danger: 'none',
-  exits: [2, 3, 4, 7],
+  exits: [3],
   args: { type: argument('name of the event, dotted words') },
   async run(shell, { type }) {
     if (!isEventPattern(type) || type.includes('*')) {

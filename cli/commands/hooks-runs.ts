@@ -18,15 +18,13 @@ const runs = [
 
 const listRuns = defineCommand({
   apis: ['tenant', 'operator'],
-  offline: true,
   columns: runs,
   path: 'hooks runs',
   summary: 'List what came of the events of a hook, newest first',
   about: 'An event that did not run the skill says why: the cooldown, the credit or the limit of the day.',
   examples: ['hooks runs 5b1f0c7e-…', 'hooks runs 5b1f0c7e-… --watch --json'],
   impact: 'read',
-  danger: 'none',
-  exits: [3, 4, 7],
+  exits: [3],
   watchable: true,
   args: { id: argument('id of the hook') },
   flags: pageFlags,

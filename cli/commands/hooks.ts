@@ -25,7 +25,7 @@ const columns = [
   column('created_at', 'CREATED', { kind: 'time', wide: true }),
 ]
 
-const common = { apis: ['tenant', 'operator'], offline: true, columns } as const
+const common = { apis: ['tenant', 'operator'], columns } as const
 const ID = '5b1f0c7e-…'
 const args = { id: argument('id of the hook') }
 const MINUTE_MS = 60_000
@@ -47,8 +47,7 @@ const listPresets = defineCommand({
   about: 'Install one with hooks install --preset.',
   examples: ['hooks presets', 'hooks presets --json'],
   impact: 'read',
-  danger: 'none',
-  exits: [3, 4, 7],
+  exits: [3],
   async run(shell) {
     const { api, whose } = await apiOf(shell)
     shell.print.list(expectData(await api.hooks.get({ query: { limit: 1, ...whose } })).presets, presets, 'No presets.')
@@ -66,8 +65,7 @@ const installHook = defineCommand({
     'hooks install --pattern "order.*.paid" --skill email-drafter --cooldown 5m -f config.json',
   ],
   impact: 'write',
-  danger: 'none',
-  exits: [3, 4, 5, 7, 10],
+  exits: [3, 5],
   flags: {
     preset: text('ID', 'a hook of hooks presets'),
     pattern: text('PATTERN', 'dotted words; * for any word, or for all that follow'),
@@ -105,8 +103,7 @@ const updateHook = defineCommand({
   about: 'What is left out stays. Another pattern or skill is another hook.',
   examples: [`hooks update ${ID} --cooldown 1h`, `hooks update ${ID} -f config.json --json`],
   impact: 'write',
-  danger: 'none',
-  exits: [3, 4, 5, 7, 10],
+  exits: [3, 5],
   args,
   flags: { cooldown: COOLDOWN, name: text('NAME', 'what you call it'), file: FILE },
   async run(shell, { id, ...rest }) {

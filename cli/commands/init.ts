@@ -29,10 +29,8 @@ export const init = defineCommand({
     'Writes svc.server.json and data/secrets.json, both for their owner only. What is there stays, unless --force says otherwise; secrets are never replaced. With --production it lists what is left to do, each step with its check of doctor.',
   examples: ['init', 'init /srv/svc --production --public-url https://svc.example', 'init --print'],
   apis: ['host'],
-  offline: true,
   impact: 'write',
-  danger: 'none',
-  exits: [5, 10],
+  exits: [5],
   columns,
   args: { folder: optional('where to; the current folder by default') },
   flags: {

@@ -17,10 +17,9 @@ const cancelJobs = defineCommand({
   about:
     'They become failed, with the error cancelled, and what was held for them is released. Recorded as job.cancelled.',
   examples: ['jobs cancel job_…', 'jobs cancel job_… job_… --yes'],
-  offline: true,
   impact: 'write',
   danger: 'moderate',
-  exits: [3, 4, 5, 7, 10],
+  exits: [3, 5],
   args: { ids: words(IDS) },
   async run(shell, { ids }) {
     await each(shell, ids, 'cancel')
@@ -39,10 +38,9 @@ const retryJobs = defineCommand({
     'jobs retry job_… job_… --yes --json',
     'jobs retry --all --type video --since 2h --dry-run',
   ],
-  offline: true,
   impact: 'write',
   danger: 'moderate',
-  exits: [3, 4, 5, 6, 7, 10],
+  exits: [3, 5, 6],
   args: { ids: words(IDS) },
   flags: {
     all: flag('every failed job that the filters leave, instead of ids'),
@@ -87,10 +85,8 @@ const verifyJob = defineCommand({
   about:
     'Works from the snapshots that were kept with the report: no source is read again, and no engine is asked. Prints what does not hold, and exits 9 then.',
   examples: ['jobs verify job_…', 'jobs verify job_… --json'],
-  offline: true,
   impact: 'read',
-  danger: 'none',
-  exits: [3, 4, 5, 7, 9],
+  exits: [3, 5, 9],
   args: { id: argument(ID) },
   async run(shell, { id }) {
     const { api } = await apiOf(shell)

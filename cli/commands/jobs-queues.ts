@@ -15,7 +15,7 @@ const queueColumns = [
   column('paused_at', 'PAUSED', { kind: 'time' }),
 ]
 
-const common = { apis: ['operator'], offline: true } as const
+const common = { apis: ['operator'] } as const
 const TYPES = ['research', 'video'] as const
 
 const TYPE: Arg<(typeof TYPES)[number]> = {
@@ -37,8 +37,6 @@ const jobQueues = defineCommand({
     'WORKERS is how many each process runs at once, NODES how many processes run one now. PUT OFF are those that wait for another try. With --watch it is read again every two seconds.',
   examples: ['jobs queues', 'jobs queues --watch'],
   impact: 'read',
-  danger: 'none',
-  exits: [4, 7],
   watchable: true,
   async run(shell) {
     const connection = await shell.connect()
@@ -56,7 +54,6 @@ const pauseJobs = defineCommand({
   examples: ['jobs pause video', 'jobs pause research --yes --reason "search server down"'],
   impact: 'write',
   danger: 'moderate',
-  exits: [4, 7, 10],
   args: { type: TYPE },
   async run(shell, { type }) {
     if (shell.planned(`begin no more ${type} jobs`)) return
@@ -76,8 +73,6 @@ const resumeJobs = defineCommand({
   about: 'Those that waited meanwhile begin in the order of their turns. Recorded as job.resumed.',
   examples: ['jobs resume video', 'jobs resume research --json'],
   impact: 'write',
-  danger: 'none',
-  exits: [4, 7, 10],
   args: { type: TYPE },
   async run(shell, { type }) {
     if (shell.planned(`begin ${type} jobs again`)) return
@@ -104,7 +99,7 @@ const purgeJobs = defineCommand({
   examples: ['jobs purge --before 7d --dry-run', 'jobs purge --before 7d --org acme --yes'],
   impact: 'write',
   danger: 'moderate',
-  exits: [3, 4, 7, 10],
+  exits: [3],
   flags: { before: duration('TIME', `only those that ended at least so long ago; ${KEPT_DAYS}d by default`) },
   async run(shell, { before = KEPT_DAYS * DAY_MS }) {
     const { org } = shell.globals

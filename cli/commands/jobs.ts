@@ -27,10 +27,8 @@ const listJobs = defineCommand({
     'jobs list --type video --org acme --json',
     'jobs list --key 31aa07c2 --status failed',
   ],
-  offline: true,
   impact: 'read',
-  danger: 'none',
-  exits: [3, 4, 7],
+  exits: [3],
   watchable: true,
   flags: {
     type: jobFilters.type,
@@ -61,10 +59,8 @@ const getJob = defineCommand({
   about:
     'With --result it prints only the result: the report as it is, or the address of the file, which works for an hour. With --out the file itself, or the report, is saved; only you can read it. With --watch it is read again every two seconds.',
   examples: ['jobs get job_… --watch', 'jobs get job_… --result > report.md', 'jobs get job_… --out clip.mp4'],
-  offline: true,
   impact: 'read',
-  danger: 'none',
-  exits: [3, 4, 7],
+  exits: [3],
   watchable: true,
   args: { id: argument(ID) },
   flags: {
@@ -104,8 +100,7 @@ const waitForJob = defineCommand({
   examples: ['jobs wait job_…', 'jobs wait job_… --within 5m --json'],
   offline: false,
   impact: 'read',
-  danger: 'none',
-  exits: [3, 4, 7, 8, 9],
+  exits: [3, 8, 9],
   args: { id: argument(ID) },
   flags: { within: duration('TIME', 'how long at most; 10m by default') },
   async run(shell, { id, within = PATIENCE_MS }) {

@@ -21,7 +21,7 @@ const columns = [
   column('answers.unreadable', 'ANSWERS IT CANNOT OPEN', { kind: 'number' }),
 ]
 
-const common = { apis: ['host'], offline: true, needsData: true } as const
+const common = { apis: ['host'], needsData: true } as const
 
 const keyringStatus = defineCommand({
   ...common,
@@ -31,7 +31,6 @@ const keyringStatus = defineCommand({
     'Tries secrets.json on what is encrypted with it: signing secrets of webhooks, and answers kept under Idempotency-Keys. No secret is printed. Exits 9 when something cannot be opened.',
   examples: ['keyring status', 'keyring status --json'],
   impact: 'read',
-  danger: 'none',
   exits: [5, 9],
   columns,
   async run(shell) {
@@ -53,7 +52,7 @@ const keyringRotate = defineCommand({
   examples: ['keyring rotate --dry-run', 'keyring rotate --confirm rotate', 'keyring rotate --from-file key.txt'],
   impact: 'write',
   danger: 'severe',
-  exits: [1, 5, 10],
+  exits: [1, 5],
   columns: [...columns, column('old', 'OLD KEY')],
   flags: { fromFile: text('FILE', 'file with the new key, 32 bytes in base64; - is stdin') },
   async run(shell, { fromFile }) {

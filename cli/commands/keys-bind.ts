@@ -24,10 +24,8 @@ export const bindKey = defineCommand({
     'Acts as the owner of the key in use, and takes effect at once. What you do not name stays as it is; none takes it off.',
   examples: [`keys bind ${ID} --routing none`, 'keys bind ci --rules rules.json --guardrails none --json'],
   apis: ['tenant'],
-  offline: true,
   impact: 'write',
-  danger: 'none',
-  exits: [3, 4, 7, 10],
+  exits: [3],
   columns: bound,
   args: keyArgument,
   flags: {

@@ -12,10 +12,7 @@ export const listCommands = defineCommand({
     'In JSON each entry has its arguments, flags, exit codes, impact (ro or rw) and danger. From these a program can decide what it may run.',
   examples: ['commands', 'commands -o json'],
   apis: ['host'],
-  offline: true,
   impact: 'read',
-  danger: 'none',
-  exits: [],
   columns: [column('command', 'COMMAND'), column('impact', 'IMPACT'), column('summary', 'SUMMARY')],
   async run(shell) {
     shell.print.list(shell.commands.map(describe), listCommands.columns!, 'No commands.')

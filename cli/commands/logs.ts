@@ -45,8 +45,6 @@ const common = {
   apis: ['operator'],
   offline: false,
   impact: 'read',
-  danger: 'none',
-  exits: [4, 7],
   columns,
 } as const
 

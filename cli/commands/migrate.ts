@@ -17,7 +17,7 @@ const columns = [
   column('pending', 'PENDING', { kind: 'list' }),
 ]
 
-const common = { apis: ['host'], offline: true, danger: 'none', columns } as const
+const common = { apis: ['host'], columns } as const
 
 const migrateStatus = defineCommand({
   ...common,
@@ -61,7 +61,7 @@ const migrateUp = defineCommand({
     'The server does this at its start, unless --migrate says otherwise. No server may run meanwhile: the data folder is locked first, and on Postgres no other node may serve. A SQLite database with data is copied before, so that migrate down can put it back.',
   examples: ['migrate up', 'migrate up --dry-run --exit-code', 'migrate up --to 3'],
   impact: 'write',
-  exits: [1, 5, 7, 10],
+  exits: [1, 5, 7],
   flags: {
     noBackup: flag('make no copy first'),
     to: whole('N', 'how many migrations it shall have had, all by default', { min: 1, max: 10_000 }),
@@ -111,7 +111,7 @@ const migrateDown = defineCommand({
   examples: ['migrate down --dry-run', 'migrate down --confirm data'],
   impact: 'write',
   danger: 'severe',
-  exits: [1, 3, 5, 7, 10],
+  exits: [1, 3, 5, 7],
   async run(shell) {
     const { location, dataDir } = await look(shell)
     if (location.dialect !== 'sqlite') throw notOnPostgres()

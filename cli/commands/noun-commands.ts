@@ -34,7 +34,7 @@ export type Noun<Patch> = {
   stays?: string
 }
 
-const common = { apis: ['tenant', 'operator'], offline: true, danger: 'none' } as const
+const common = { apis: ['tenant', 'operator'] } as const
 const deleted = [column('deleted', 'DELETED', { kind: 'flag' })]
 
 /** The list, get, enable, disable and delete commands of a noun (dx 2.10 to 2.14). */
@@ -51,7 +51,7 @@ export function nounCommands<Patch>(kind: Noun<Patch>) {
       "On the server's machine it lists everyone's, or with --org those of one organization or user. Over --url it lists your own.",
     examples: [`${noun} list`, `${noun} list --org acme --json`],
     impact: 'read',
-    exits: [3, 4, 7],
+    exits: [3],
     watchable: true,
     flags: pageFlags,
     async run(shell, paging) {
@@ -69,7 +69,7 @@ export function nounCommands<Patch>(kind: Noun<Patch>) {
     about: kind.shown,
     examples: [`${noun} get ${sample}`, `${noun} get ${sample} --json`],
     impact: 'read',
-    exits: [3, 4, 7],
+    exits: [3],
     watchable: true,
     args,
     async run(shell, { id }) {
@@ -86,7 +86,7 @@ export function nounCommands<Patch>(kind: Noun<Patch>) {
       about: kind[verb][1],
       examples: [`${noun} ${verb} ${sample}`, `${noun} ${verb} ${sample} --json`],
       impact: 'write',
-      exits: [3, 4, 5, 7, 10],
+      exits: [3, 5],
       args,
       async run(shell, { id }) {
         if (shell.planned(`${verb} ${what} ${id}`)) return
@@ -106,7 +106,7 @@ export function nounCommands<Patch>(kind: Noun<Patch>) {
     about: `Cannot be undone. ${kind.stays ? `${kind.stays} ` : ''}The gentler way is ${noun} disable.`,
     examples: [`${noun} delete ${sample}`, `${noun} delete ${sample} --yes --json`],
     impact: 'write',
-    exits: [3, 4, 7, 10],
+    exits: [3],
     args,
     async run(shell, { id }) {
       const deed = `elete ${what} ${id}${kind.along}`

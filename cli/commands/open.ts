@@ -35,8 +35,6 @@ export const openPage = defineCommand({
   apis: ['operator', 'tenant'],
   offline: false,
   impact: 'read',
-  danger: 'none',
-  exits: [7],
   columns,
   args: { page },
   flags: { print: flag('print the address and open nothing') },

@@ -17,10 +17,8 @@ export const openapi = defineCommand({
     'Needs no key of a tenant. With --check it prints which operations a file lacks, has too many of or describes otherwise, and exits 10 then.',
   examples: ['openapi --out openapi.json', 'openapi --check openapi.json'],
   apis: ['operator', 'tenant'],
-  offline: true,
   impact: 'read',
-  danger: 'none',
-  exits: [4, 7, 10],
+  exits: [10],
   flags: {
     out: text('FILE', 'write it there'),
     check: text('FILE', 'compare this file with it; exits 10 on a difference'),

@@ -27,10 +27,9 @@ export const applyPolicies = defineCommand({
     "Takes a folder, a file or stdin, as policies export writes them. Each item is found by its kind, scope and name, and what its file leaves out is emptied. What no file has stays as it is, unless --prune deletes it; but each scope has one default. All files are read first, with --dry-run too: with a wrong rule, or two defaults of one scope, nothing is applied. Then they are applied one by one; what the server still refuses stops the rest, and what was done is printed. They are for the key in use, or on the server's machine for --org.",
   examples: ['policies apply -f policies/ --dry-run --exit-code', 'policies apply -f policies/ --prune --yes'],
   apis: ['tenant', 'operator'],
-  offline: true,
   impact: 'write',
   danger: 'moderate',
-  exits: [3, 4, 5, 7, 10],
+  exits: [3, 5],
   columns,
   flags: {
     file: { ...text('DIR', 'the folder, or one file; - is stdin'), short: 'f' },

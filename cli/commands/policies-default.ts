@@ -23,7 +23,7 @@ const columns = [
   column('is_default', 'DEFAULT', { kind: 'flag' }),
   column('before', 'BEFORE'),
 ]
-const shared = { apis: ['tenant', 'operator'], offline: true, impact: 'write', danger: 'none', columns } as const
+const shared = { apis: ['tenant', 'operator'], impact: 'write', columns } as const
 
 /** A policy or preference that may be the default of its scope. */
 export type Standing = {
@@ -47,7 +47,7 @@ export function defaultVerbs(noun: Noun, id: string) {
     about:
       'Every key of the scope that has none bound uses it, from the next request on. The output names the default before it.',
     examples: [`${noun} set-default ${id}`, `${noun} set-default ${id} --json`],
-    exits: [3, 4, 5, 7, 10],
+    exits: [3, 5],
     args: { policy: argument(`id or name of a ${what}`) },
     async run(shell, { policy }) {
       const all = await standingsOf(shell, noun)
@@ -71,7 +71,7 @@ export function defaultVerbs(noun: Noun, id: string) {
     about:
       'Keys that have none bound use none, from the next request on. Without an id it is the only default there is.',
     examples: [`${noun} unset-default`, `${noun} unset-default ${id} --json`],
-    exits: [3, 4, 7, 10],
+    exits: [3],
     args: { policy: optional(`id or name of a ${what}; may be left out when there is one default only`) },
     flags: { only: choice(['personal', 'team'], 'only the default of this scope') },
     async run(shell, { policy, only }) {

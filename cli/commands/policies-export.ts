@@ -22,10 +22,8 @@ export const exportPolicies = defineCommand({
     "Writes one YAML file each into the folder of --out, as policies apply takes them. Without --out they go to stdout, one after the other. It writes those of the key in use, or on the server's machine those of --org.",
   examples: ['policies export --out policies/', 'policies export --org acme > policies.yaml'],
   apis: ['tenant', 'operator'],
-  offline: true,
   impact: 'read',
-  danger: 'none',
-  exits: [3, 4, 7],
+  exits: [3],
   columns,
   flags: { out: text('DIR', 'a folder for the files; made when it is missing') },
   async run(shell, { out }) {

@@ -14,7 +14,7 @@ const columns = [
   column('org', 'ORG'),
 ]
 
-const common = { apis: ['host'], offline: true, danger: 'none', columns } as const
+const common = { apis: ['host'], columns } as const
 
 const shown = (profile: Profile, active: string | null) => ({ ...profile, active: profile.name === active })
 const kept = ({ env }: Shell) => createProfiles(env)
@@ -27,7 +27,6 @@ const listProfiles = defineCommand({
     'A profile keeps the address of a server and the key to it, so that you need not give them again. Profiles are kept in $XDG_CONFIG_HOME/svc-admin, or ~/.config/svc-admin, for you only.',
   examples: ['profiles list', 'profiles list --json'],
   impact: 'read',
-  exits: [],
   async run(shell) {
     const profiles = kept(shell)
     const rows = profiles.list().map((profile) => shown(profile, profiles.active()))
@@ -63,7 +62,6 @@ const addProfile = defineCommand({
     'profiles add mine https://svc.example --key-from-file -',
   ],
   impact: 'write',
-  exits: [10],
   args: { name: argument('what to call it'), address: argument('its URL') },
   flags: {
     keyFromFile: text('FILE', 'a file that holds the key; - is stdin'),
@@ -90,7 +88,7 @@ const useProfile = defineCommand({
   about: 'Every later command goes there, unless it says otherwise. "none" goes back to this machine.',
   examples: ['profiles use prod', 'profiles use none'],
   impact: 'write',
-  exits: [3, 10],
+  exits: [3],
   args: { name: argument('the name of a profile, or none') },
   async run(shell, { name }) {
     if (shell.planned(`use ${name}`)) return
@@ -111,7 +109,7 @@ const removeProfile = defineCommand({
   examples: ['profiles remove prod --yes', 'profiles remove old --dry-run'],
   impact: 'write',
   danger: 'moderate',
-  exits: [3, 10],
+  exits: [3],
   args: { name: argument('the name of a profile') },
   async run(shell, { name }) {
     const profiles = kept(shell)

@@ -32,10 +32,8 @@ export const quickstart = defineCommand({
     'Starts a development server unless one runs here, and goes through its first steps with real calls, each with the command that does the same. The server that it started goes on until Ctrl-C; --end stops it after the last step. Refused in production mode.',
   examples: ['quickstart', 'quickstart --end --json'],
   apis: ['operator'],
-  offline: true,
   impact: 'write',
-  danger: 'none',
-  exits: [1, 4, 5, 6, 7, 10],
+  exits: [1, 5, 6],
   columns,
   flags: { end: flag('stop the server that it started once all is shown') },
   async run(shell, { end }) {

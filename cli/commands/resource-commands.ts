@@ -54,7 +54,7 @@ export function resourceCommands(kind: Kind) {
     about: `On the server's machine it lists everyone's, or with --org those of one organization or user. Over --url it lists ${bound ? "your own and those of your organization; with an organization's key, only those of the organization" : 'those of whoever owns the key in use'}.`,
     examples: [`${noun} list`, `${noun} list --org acme`, `${noun} list ${bound ? '--only team' : '--all'} --json`],
     impact: 'read',
-    exits: [3, 4, 7],
+    exits: [3],
     watchable: true,
     flags: bound ? ruleSetListFlags : pageFlags,
     async run(shell, input) {
@@ -73,7 +73,7 @@ export function resourceCommands(kind: Kind) {
     about: bound ? 'With --json it prints what create and update take.' : 'With --json it prints everything about it.',
     examples: [`${noun} get ${id}`, `${noun} get ${id} --json`],
     impact: 'read',
-    exits: [3, 4, 7],
+    exits: [3],
     args,
     async run(shell, input) {
       const sets = await over(shell)
@@ -88,7 +88,7 @@ export function resourceCommands(kind: Kind) {
     about: `${bound ? 'It is bound to no key yet; the output says how to bind it. ' : ''}On the server's machine --org says whose it is; by default it belongs to the account that the first run made. ${ABOUT_FILES}`,
     examples: [`${noun} create -f ${file}`, `${noun} create -f - --org acme --json`],
     impact: 'write',
-    exits: [3, 4, 5, 7, 10],
+    exits: [3, 5],
     flags,
     async run(shell, { file: from = '-' }) {
       const order = (await readValueFile(shell, from)) as object
@@ -108,7 +108,7 @@ export function resourceCommands(kind: Kind) {
     about: `${bound ? 'Takes effect with the next request. ' : ''}What the file leaves out stays; a list replaces the whole list. With --dry-run it names the fields that would change. ${ABOUT_FILES}`,
     examples: [`${noun} update ${id} -f ${file}`, `${noun} update ${id} -f - --json`],
     impact: 'write',
-    exits: [3, 4, 5, 7, 10],
+    exits: [3, 5],
     args,
     flags,
     async run(shell, input) {
@@ -137,7 +137,7 @@ export function resourceCommands(kind: Kind) {
     about: `Cannot be undone. ${stays}`,
     examples: [`${noun} delete ${id} --yes`, `${noun} delete ${id} --yes --json`],
     impact: 'write',
-    exits: [3, 4, 7, 10],
+    exits: [3],
     columns: deleted,
     args,
     async run(shell, input) {

@@ -22,7 +22,7 @@ const suggested = [
   column('suggested_rule.description', 'WHY'),
   column('source_correction_ids', 'FROM', { kind: 'list' }),
 ]
-const shared = { apis: ['tenant', 'operator'], offline: true, danger: 'none' } as const
+const shared = { apis: ['tenant', 'operator'] } as const
 
 export const suggestRule = defineCommand({
   ...shared,
@@ -32,7 +32,7 @@ export const suggestRule = defineCommand({
     "Needs at least three corrections of the last 30 days. With --apply the rule is added to a preference, after its others. On the server's machine --org says whose corrections.",
   examples: ['routing suggest data_extraction', `routing suggest code --apply ${PREFERENCE_ID} --json`],
   impact: 'write',
-  exits: [3, 4, 7, 10],
+  exits: [3],
   columns: suggested,
   args: { mode: argument('the mode to get a rule for') },
   flags: { apply: text('PREF', 'add it to this preference') },
@@ -79,7 +79,7 @@ export const listCorrections = defineCommand({
     'Counts by mode the corrections of the last 30 days, and says how many a suggestion needs. With --mode it lists the corrections of that mode, of any age, newest first.',
   examples: ['routing corrections', 'routing corrections --mode code --all --json'],
   impact: 'read',
-  exits: [3, 4, 7],
+  exits: [3],
   columns: [...clusterColumns, ...correctionColumns],
   watchable: true,
   flags: {

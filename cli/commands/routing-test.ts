@@ -48,7 +48,7 @@ const under = {
   engine: flag('ask the engine classifier too, where it would be asked; over --url only'),
 }
 type Under = { [Name in 'pref' | 'key' | 'rules']: string | undefined } & { engine: boolean | undefined }
-const shared = { apis: ['tenant', 'operator'], offline: true, impact: 'read', danger: 'none' } as const
+const shared = { apis: ['tenant', 'operator'], impact: 'read' } as const
 const WHOSE =
   "It is decided as for the key in use. On the server's machine it is decided for nobody in particular, unless --org, --key or --pref say otherwise. Nothing is billed or stored, and without --engine nothing is sent to an engine."
 
@@ -58,7 +58,7 @@ export const previewRouting = defineCommand({
   summary: 'Show which mode and engine a prompt would get, and why',
   about: `Shows each stage, with the floor it has to reach. ${WHOSE}`,
   examples: ['routing preview "Draft a contract"', `routing preview "Draft a contract" --pref ${PREFERENCE_ID} --json`],
-  exits: [3, 4, 6, 7],
+  exits: [3, 6],
   columns: chosen,
   args: { prompt: optional('the prompt') },
   flags: { file: { ...text('FILE', 'a file that holds the prompt; - is stdin'), short: 'f' }, ...under },
@@ -79,7 +79,7 @@ export const testRouting = defineCommand({
     'routing test -f cases.jsonl',
     `routing test -f cases.jsonl --pref ${PREFERENCE_ID} --every --json`,
   ],
-  exits: [3, 4, 6, 7, 9],
+  exits: [3, 6, 9],
   columns: [...chosen, ...caseColumns.filter(({ field }) => !chosen.some((one) => one.field === field))],
   flags: {
     prompt: text('TEXT', 'one prompt; @FILE reads it'),

@@ -3,7 +3,7 @@ import { pageFlags } from '../pages'
 import { choice, text } from '../words'
 
 /** Properties common to the commands of guardrail policies and routing preferences: both are named sets of rules. */
-export const ruleSetCommand = { apis: ['tenant', 'operator'], offline: true, danger: 'none' } as const
+export const ruleSetCommand = { apis: ['tenant', 'operator'] } as const
 
 /** The common columns, with a kind's own ones after the rules. */
 export const ruleSetColumns = (...own: ReturnType<typeof column>[]) => [

@@ -17,10 +17,7 @@ export const serve = defineCommand({
     'serve --roles jobs,deliveries',
   ],
   apis: ['host'],
-  offline: true,
   impact: 'write',
-  danger: 'none',
-  exits: [],
   flags: {
     dev: flag('development mode, even when NODE_ENV says production'),
     production: flag('production mode, with its checks'),
@@ -39,6 +36,7 @@ export const serve = defineCommand({
   },
   async run(shell, { dev, production, newSecrets, roles, noBrowser, ...settings }) {
     if (dev && production) throw usageFailure('--dev and --production are opposites. Leave one out.')
+    if (shell.planned('run the server until it is stopped')) return
     const mode = dev || production ? { production: production === true } : {}
     const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
     const shared = {

@@ -9,7 +9,7 @@ import { KEY_IN_USE, skillArgument, skillColumns } from './skills-columns'
 
 const done = [column('slug', 'SLUG'), column('installed', 'INSTALLED', { kind: 'flag' })]
 const forKey = { key: text('KEY', 'for the owner of this key: id, prefix or name; operators must give it') }
-const changing = { apis: ['operator', 'tenant'], offline: true, impact: 'write', args: skillArgument } as const
+const changing = { apis: ['operator', 'tenant'], impact: 'write', args: skillArgument } as const
 
 const installSkill = defineCommand({
   ...changing,
@@ -17,8 +17,7 @@ const installSkill = defineCommand({
   summary: 'Install a skill for whoever owns a key',
   about: 'All keys of one owner share what is installed. A skill whose manifest has an onInstall prompt runs it once.',
   examples: ['skills install email-drafter --key ci', 'skills install email-drafter --url https://svc.example --json'],
-  danger: 'none',
-  exits: [3, 4, 5, 7, 10],
+  exits: [3, 5],
   columns: done,
   flags: forKey,
   async run(shell, { skill, key }) {
@@ -36,7 +35,7 @@ const uninstallSkill = defineCommand({
   about: 'From the next request on it takes part in none of their runs. Its settings are gone.',
   examples: ['skills uninstall email-drafter --key ci --yes', 'skills uninstall email-drafter --key ci --yes --json'],
   danger: 'moderate',
-  exits: [3, 4, 5, 7, 10],
+  exits: [3, 5],
   columns: done,
   flags: forKey,
   async run(shell, { skill, key }) {
@@ -73,10 +72,9 @@ async function installsOf(shell: Shell, slug: string, key: string | undefined) {
 
 const operating = {
   apis: ['operator'],
-  offline: true,
   impact: 'write',
   danger: 'moderate',
-  exits: [3, 4, 5, 7, 10],
+  exits: [3, 5],
   columns: skillColumns,
   args: skillArgument,
 } as const

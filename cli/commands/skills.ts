@@ -10,9 +10,7 @@ import { KEY_IN_USE, skillArgument, skillColumns } from './skills-columns'
 
 const reading = {
   apis: ['operator', 'tenant'],
-  offline: true,
   impact: 'read',
-  danger: 'none',
 } as const
 
 const CATEGORIES = ['productivity', 'domain', 'integration', 'automation', 'creative'] as const
@@ -29,7 +27,7 @@ const listSkills = defineCommand({
     'skills list --installed --key ci',
     'skills list --org acme --installed',
   ],
-  exits: [3, 4, 7],
+  exits: [3],
   columns: skillColumns,
   watchable: true,
   flags: {
@@ -77,7 +75,7 @@ const getSkill = defineCommand({
   summary: 'Show one skill',
   about: "--json prints everything about it, on the server's machine its manifest too.",
   examples: ['skills get email-drafter', 'skills get email-drafter --json'],
-  exits: [3, 4, 7],
+  exits: [3],
   columns: skillColumns,
   args: skillArgument,
   async run(shell, { skill }) {
@@ -99,7 +97,7 @@ const listVersions = defineCommand({
   summary: 'List the versions of a skill, newest first',
   about: 'Lists those that are or were in force. Withdrawn ones are listed only for the author and for operators.',
   examples: ['skills versions email-drafter', 'skills versions email-drafter --json'],
-  exits: [3, 4, 7],
+  exits: [3],
   columns: versionColumns,
   args: skillArgument,
   async run(shell, { skill }) {
@@ -122,7 +120,7 @@ const listReviews = defineCommand({
   summary: 'List what people think of a skill, newest first',
   about: 'Each person has one review, from one star to five.',
   examples: ['skills reviews email-drafter', 'skills reviews email-drafter --all --json'],
-  exits: [3, 4, 7],
+  exits: [3],
   columns: reviewColumns,
   args: skillArgument,
   flags: pageFlags,

@@ -22,10 +22,8 @@ export const diffSubmission = defineCommand({
     'submissions diff 2f0f6c4e-8a35-4c1b-9d52-0a4f1f1f7c11 --json',
   ],
   apis: ['operator'],
-  offline: true,
   impact: 'read',
-  danger: 'none',
-  exits: [3, 4, 7],
+  exits: [3],
   columns,
   args: { submission: argument('id of the submission') },
   flags: {

@@ -6,7 +6,7 @@ import { checkColumns, checkRows } from './skills-columns'
 
 const ID = '2f0f6c4e-8a35-4c1b-9d52-0a4f1f1f7c11'
 const args = { submission: argument('id of the submission') }
-const common = { apis: ['operator'], offline: true, danger: 'none', args } as const
+const common = { apis: ['operator'], args } as const
 
 const checkSubmission = defineCommand({
   ...common,
@@ -16,7 +16,7 @@ const checkSubmission = defineCommand({
     'Shows the results of the day it was submitted. With --rerun it shows what the checks of this server say today.',
   examples: [`submissions checks ${ID}`, `submissions checks ${ID} --rerun --json`],
   impact: 'read',
-  exits: [3, 4, 7],
+  exits: [3],
   columns: checkColumns,
   flags: { rerun: flag('ask the checks again') },
   async run(shell, { submission, rerun }) {
@@ -82,10 +82,7 @@ const submissionStats = defineCommand({
   about: 'Shows how long the oldest has waited, and how long people took to decide on average, both in seconds.',
   examples: ['submissions stats', 'submissions stats --json'],
   apis: ['operator'],
-  offline: true,
   impact: 'read',
-  danger: 'none',
-  exits: [4, 7],
   columns: counted,
   watchable: true,
   async run(shell) {

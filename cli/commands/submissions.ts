@@ -40,10 +40,7 @@ const listSubmissions = defineCommand({
   about: 'Shows those that wait for a person. --status names another state, and --all-states shows every one.',
   examples: ['submissions list', 'submissions list --tier security --json'],
   apis: ['operator'],
-  offline: true,
   impact: 'read',
-  danger: 'none',
-  exits: [4, 7],
   columns,
   watchable: true,
   flags: {
@@ -76,10 +73,8 @@ const getSubmission = defineCommand({
   about: 'Shows the result of every check. --json adds each finding with its line, and the manifest.',
   examples: [`submissions get ${ID}`, `submissions get ${ID} --json`],
   apis: ['operator'],
-  offline: true,
   impact: 'read',
-  danger: 'none',
-  exits: [3, 4, 7],
+  exits: [3],
   columns: wholeColumns,
   args: submissionArgument,
   async run(shell, { submission }) {
@@ -91,10 +86,9 @@ const getSubmission = defineCommand({
 
 const deciding = {
   apis: ['operator'] as const,
-  offline: true,
   impact: 'write' as const,
   danger: 'moderate' as const,
-  exits: [3, 4, 5, 7, 10],
+  exits: [3, 5],
   columns,
   args: submissionArgument,
 }

@@ -2,6 +2,7 @@ import { clean } from '../../src/kernel/text'
 import { defineCommand } from '../command'
 import { CommandFailed, expectData, usageFailure } from '../failure'
 import { column } from '../output/columns'
+import { requireReason } from '../reason'
 import { prepareSecret, SECRET_FLAGS } from '../secret'
 import type { Shell } from '../shell'
 import { type ChatRoutes, chatAt, ofWidget, SESSION, sessionArgs, standing, takeoverWords } from '../takeover-at'
@@ -18,9 +19,9 @@ const attach = defineCommand({
   summary: 'Answer a visitor in this terminal',
   about:
     'Takes the conversation over, shows what is said as it comes, and sends each line that you write. /release gives it back and /close ends it. /note TEXT is for colleagues, and /draft asks the AI. /leave or the end of input goes without giving it back.',
-  examples: [`takeovers attach ${SESSION}`, `takeovers attach ${SESSION} --as Ann --steal`],
+  examples: [`takeovers attach ${SESSION}`, `takeovers attach ${SESSION} --as Ann --steal --reason "end of shift"`],
   impact: 'write',
-  exits: [3, 4, 5, 7, 10],
+  exits: [3, 5],
   args: sessionArgs,
   flags: {
     ...ofWidget,
@@ -28,6 +29,7 @@ const attach = defineCommand({
     steal: flag('also from somebody else'),
   },
   async run(shell, { session, widget, as: operator_name, steal }) {
+    if (steal) requireReason(shell, 'takeovers attach --steal')
     if (shell.planned(`take over conversation ${session}`)) return
     const { chat } = await chatAt(shell, session, widget)
     const { operator } = steal ? expectData(await chat.get({ query: {} })) : { operator: null }
@@ -104,7 +106,7 @@ const note = defineCommand({
   about: 'The visitor never sees it. The text is the argument, else what is piped in, else what $EDITOR leaves.',
   examples: [`takeovers note ${SESSION} "Wants a refund."`, `takeovers note ${SESSION} "Called back" --json`],
   impact: 'write',
-  exits: [3, 4, 5, 7, 10],
+  exits: [3, 5],
   args: { ...sessionArgs, words: optional('what colleagues should know') },
   flags: ofWidget,
   async run(shell, { session, words, widget }) {
@@ -127,7 +129,7 @@ const handover = defineCommand({
     `takeovers handover ${SESSION} --to priya@example.com --note "Knows the order." --json`,
   ],
   impact: 'write',
-  exits: [3, 4, 5, 7, 10],
+  exits: [3, 5],
   args: sessionArgs,
   flags: {
     ...ofWidget,
@@ -154,7 +156,6 @@ const INBOX_FATE = {
 }
 const link = defineCommand({
   apis: ['operator'],
-  offline: true,
   danger: 'secret once',
   columns: linkColumns,
   path: 'takeovers link',
@@ -162,7 +163,7 @@ const link = defineCommand({
   about: 'It works once, for 8 hours unless --ttl says otherwise. The person needs an account: svc-admin users create.',
   examples: ['takeovers link --for priya@example.com', 'takeovers link --for priya@example.com --ttl 30m --json'],
   impact: 'write',
-  exits: [3, 5, 7, 10],
+  exits: [3, 5],
   flags: {
     for: text('PERSON', 'e-mail address or id'),
     ttl: duration('DURATION', 'how long it waits to be opened, 8h by default'),

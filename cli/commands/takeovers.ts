@@ -6,6 +6,7 @@ import { formatOf } from '../globals'
 import { column } from '../output/columns'
 import { isStructured } from '../output/print'
 import { pageFlags, printPages } from '../pages'
+import { requireReason } from '../reason'
 import type { Shell } from '../shell'
 import {
   type ChatRoutes,
@@ -45,7 +46,7 @@ const listTakeovers = defineCommand({
     "With --status requested those that wait for a person. On the server's machine of all widgets; over --url name one.",
   examples: ['takeovers list --status requested', `takeovers list --widget ${SESSION} --json`],
   impact: 'read',
-  exits: [3, 4, 7],
+  exits: [3],
   watchable: true,
   flags: { ...ofWidget, status: choice(['requested', 'human', 'ai'], 'only those that stand so'), ...pageFlags },
   async run(shell, { widget, status, ...paging }) {
@@ -69,7 +70,7 @@ const watchTakeovers = defineCommand({
     'Runs until it is interrupted. With --bell the terminal rings when somebody asks for a person. --exec runs a command of your shell for each change, with SVC_SESSION, SVC_WIDGET, SVC_STATUS, SVC_OPERATOR and SVC_REASON set.',
   examples: ['takeovers watch --bell', `takeovers watch --widget ${SESSION} --exec './page-me'`],
   impact: 'read',
-  exits: [3, 4, 7],
+  exits: [3],
   flags: {
     ...ofWidget,
     bell: flag('ring when somebody asks for a person'),
@@ -117,7 +118,7 @@ const showTranscript = defineCommand({
   about: 'What visitors wrote is shown without control characters. --markdown prints it to keep or pass on.',
   examples: [`takeovers transcript ${SESSION} --markdown`, `takeovers transcript ${SESSION} --json`],
   impact: 'read',
-  exits: [3, 4, 7],
+  exits: [3],
   args: sessionArgs,
   flags: { ...ofWidget, markdown: flag('as Markdown') },
   async run(shell, { session, widget, markdown }) {
@@ -147,7 +148,7 @@ const takeOver = defineCommand({
     'Prints what was said. Exits 5 when somebody else has it; --steal asks, and takes it from them. Thirty minutes without a word give it back.',
   examples: [`takeovers take ${SESSION}`, `takeovers take ${SESSION} --as Ann --say "Ann here." --json`],
   impact: 'write',
-  exits: [3, 4, 5, 7, 10],
+  exits: [3, 5],
   args: sessionArgs,
   flags: {
     ...ofWidget,
@@ -156,6 +157,7 @@ const takeOver = defineCommand({
     steal: flag('also from somebody else'),
   },
   async run(shell, { session, widget, as: operator_name, say: message, steal }) {
+    if (steal) requireReason(shell, 'takeovers take --steal')
     if (shell.planned(`take over conversation ${session}`)) return
     const { chat } = await chatAt(shell, session, widget)
     const order = {
@@ -184,7 +186,7 @@ const reply = defineCommand({
     'The text is the argument, else what is piped in, else what $EDITOR leaves. Exits 5 when you have not taken it over. --draft prints what the AI would say, at the cost of the widget, and sends nothing.',
   examples: [`takeovers reply ${SESSION} "It is on its way."`, `takeovers reply ${SESSION} --draft`],
   impact: 'write',
-  exits: [3, 4, 5, 7, 10],
+  exits: [3, 5],
   args: { ...sessionArgs, words: optional('what you say') },
   flags: { ...ofWidget, draft: flag('print a draft by the AI, and send nothing') },
   async run(shell, { session, words, widget, draft }) {
@@ -210,7 +212,7 @@ const release = defineCommand({
   about: 'Works from any state, and prints what the next answer of the AI sees.',
   examples: [`takeovers release ${SESSION}`, `takeovers release ${SESSION} --json`],
   impact: 'write',
-  exits: [3, 4, 7, 10],
+  exits: [3],
   args: sessionArgs,
   flags: ofWidget,
   async run(shell, { session, widget }) {

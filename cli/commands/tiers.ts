@@ -23,10 +23,7 @@ const listTiers = defineCommand({
     'Shows requests, tokens, and the requests of each group of modes. NOT-THE-DEFAULT names what SVC_TIERS sets otherwise.',
   examples: ['tiers list', 'tiers list --json'],
   apis: ['operator'],
-  offline: true,
   impact: 'read',
-  danger: 'none',
-  exits: [4, 7],
   columns: tierColumns,
   async run(shell) {
     const connection = await shell.connect()
@@ -41,10 +38,8 @@ const setTier = defineCommand({
   about: "Takes effect with the key's next request. On a move up the key's owner is told (rate_limit.upgraded).",
   examples: ['tiers set ci pro --reason "contract signed"', 'tiers set 3f9a01 free --reason "trial is over" --json'],
   apis: ['operator'],
-  offline: true,
   impact: 'write',
-  danger: 'none',
-  exits: [3, 4, 5, 7, 10],
+  exits: [3, 5],
   columns: keyColumns,
   args: { ...keyArgument, tier: argument(`one of ${TIERS.join(', ')}`) },
   async run(shell, { key, tier: word }) {

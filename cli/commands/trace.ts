@@ -27,11 +27,9 @@ export const trace = defineCommand({
     'Prints the stages with their times, each attempt at an engine with its true error, tools, guardrails, money and record. Steps are remembered by the process that answered, for its newest 2,000 requests. For an older one name its OWNER, and --since when to look: money and record are stored. Nothing that was asked or answered is shown.',
   examples: ['trace req_1f4xEU9WTdZBc4YIr2VvP0Ba', 'trace req_1f4xEU9WTdZBc4YIr2VvP0Ba acme --since 7d --json'],
   apis: ['operator'],
-  offline: true,
   needsData: true,
   impact: 'read',
-  danger: 'none',
-  exits: [3, 4, 7],
+  exits: [3],
   columns,
   args: {
     request: argument('the id that every answer and error names, req_…'),

@@ -17,10 +17,8 @@ export const tryPrompt = defineCommand({
     'Sends the request that a client would send. The key comes from --key-file or SVC_API_KEY, otherwise from data/dev-key, where the first run left it. The answer goes to stdout, everything about it to stderr. Without a running server it opens the data folder, runs the same request there, and says so.',
   examples: ['try "Count to five slowly"', 'try "Count to five" --stream', 'try -f question.txt --mode think --json'],
   apis: ['operator', 'tenant'],
-  offline: true,
   impact: 'write',
-  danger: 'none',
-  exits: [3, 4, 6, 7],
+  exits: [3, 6],
   columns: [
     column('id', 'ID'),
     column('content', 'ANSWER'),
@@ -41,6 +39,7 @@ export const tryPrompt = defineCommand({
       ...(skills ? { skills } : {}),
       ...(stream ? { stream } : {}),
     }
+    if (shell.planned('send this prompt, which costs what its answer costs')) return
     const connection = await shell.connect()
     const tenant = await connection.tenant()
     const began = shell.clock.monotonic()

@@ -27,10 +27,8 @@ type Filters = { [K in Exclude<keyof typeof filters, 'scope' | 'since'>]: string
 
 const common = {
   apis: ['operator', 'tenant'],
-  offline: true,
   impact: 'read',
-  danger: 'none',
-  exits: [3, 4, 7],
+  exits: [3],
 } as const
 
 const totals = [

@@ -21,10 +21,9 @@ export const userSessions = defineCommand({
     'users sessions list USER shows them, last used first. users sessions end USER SESSION signs one out, and end USER all signs out every one. API keys go on working; users disable stops those too.',
   examples: ['users sessions list ada@example.com', 'users sessions end ada@example.com all --yes'],
   apis: ['operator'],
-  offline: true,
   impact: 'write',
   danger: 'moderate',
-  exits: [3, 7, 10],
+  exits: [3],
   columns,
   args: {
     verb: argument('list or end'),

@@ -23,10 +23,8 @@ export const verify = defineCommand({
     'Prints each claim with whatever breaks it, and exits 9 when one is broken. Nothing is changed. Works on a running server, on a stopped one, and with --data-dir on a copy of a data folder.',
   examples: ['verify', 'verify --data-dir ./copy --json', 'verify -q && echo sound'],
   apis: ['operator'],
-  offline: true,
   impact: 'read',
-  danger: 'none',
-  exits: [7, 9],
+  exits: [9],
   columns,
   watchable: true,
   async run(shell) {

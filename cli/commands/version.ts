@@ -8,10 +8,7 @@ export const version = defineCommand({
   about: 'Needs neither a server nor a configuration. `svc-admin --version` prints the same.',
   examples: ['version', 'version --json'],
   apis: ['host'],
-  offline: true,
   impact: 'read',
-  danger: 'none',
-  exits: [],
   columns: [column('version', 'SVC'), column('bun', 'BUN'), column('platform', 'PLATFORM')],
   async run(shell) {
     const facts = { version: manifest.version, bun: Bun.version, platform: `${process.platform}-${process.arch}` }

@@ -44,8 +44,7 @@ const listen = defineCommand({
     'webhooks listen --forward-to http://127.0.0.1:3000/hook --print-secret',
   ],
   impact: 'write',
-  danger: 'none',
-  exits: [3, 4, 5, 7],
+  exits: [3, 5],
   flags: {
     events: list('A,B', 'names, families such as job.*, or *; everything by default'),
     forwardTo: text('URL', 'an address of this machine that gets each delivery'),

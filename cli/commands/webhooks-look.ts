@@ -8,7 +8,7 @@ import { webhookAt, webhookIds } from '../webhook-at'
 import { argument, duration, flag, optional } from '../words'
 import { deliveryColumns, WEBHOOK } from './webhooks-columns'
 
-const common = { apis: ['tenant', 'operator'], offline: true } as const
+const common = { apis: ['tenant', 'operator'] } as const
 const args = { id: argument(WEBHOOK) }
 const POLL_MS = 250
 const PATIENCE_MS = 20_000
@@ -22,8 +22,7 @@ const testWebhook = defineCommand({
   about: 'Exits 9 when the delivery fails, and 8 when nothing has come of it in time. With --no-wait it only sends.',
   examples: ['webhooks test 31aa07c2-…', 'webhooks test 31aa07c2-… --within 5s --json'],
   impact: 'write',
-  danger: 'none',
-  exits: [3, 4, 5, 6, 7, 8, 9, 10],
+  exits: [3, 5, 6, 8, 9],
   args,
   flags: { within: duration('TIME', 'how long to wait at most; 20s by default'), noWait: flag('do not wait') },
   async run(shell, { id, within = PATIENCE_MS, noWait }) {
@@ -61,7 +60,7 @@ const rotateSecret = defineCommand({
   examples: ['webhooks rotate-secret 31aa07c2-…', 'webhooks rotate-secret 31aa07c2-… --grace 1h --yes'],
   impact: 'write',
   danger: 'secret once',
-  exits: [3, 4, 5, 7, 10],
+  exits: [3, 5],
   args,
   flags: { grace: duration('TIME', 'how long the old secret is used too, up to 24h'), ...SECRET_FLAGS },
   async run(shell, { id, grace, ...ways }) {
@@ -101,8 +100,7 @@ const webhookStats = defineCommand({
     'Counts attempts since the webhook was created, and what waits; of all webhooks without an id. P95 is of the fifty newest attempts. A webhook is disabled after 120 hours without a success and twenty failures in a row.',
   examples: ['webhooks stats', 'webhooks stats 31aa07c2-… --watch'],
   impact: 'read',
-  danger: 'none',
-  exits: [3, 4, 7],
+  exits: [3],
   watchable: true,
   args: { id: optional(`${WEBHOOK}; all of yours by default`) },
   async run(shell, { id }) {

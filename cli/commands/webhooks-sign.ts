@@ -18,7 +18,7 @@ const headerColumns = [
 const MOST_SKEW_S = 300
 const args = { body: argument('file with the body as it was sent, byte for byte; - is stdin') }
 const secretFile = text('FILE', 'a file with the signing secret')
-const common = { apis: ['host'], offline: true, impact: 'read', danger: 'none', args } as const
+const common = { apis: ['host'], impact: 'read', args } as const
 
 const secretOf = (shell: Parameters<typeof readSecretInput>[0], fromFile: string | undefined) =>
   readSecretInput(shell, { label: 'signing secret', fromFile, instead: '--secret-file FILE' })
@@ -29,7 +29,6 @@ const signBody = defineCommand({
   summary: 'Sign a body as a delivery is signed, to try a receiver',
   about: 'Prints the headers. The id is that of the body, unless --id says another. Nothing is sent.',
   examples: ['webhooks sign body.json --secret-file hook.secret', 'webhooks sign - --secret-file hook.secret --json'],
-  exits: [],
   flags: {
     secretFile,
     id: text('ID', 'id of the event; by default that of the body'),

@@ -20,7 +20,6 @@ const triggered = [
 
 const trigger = defineCommand({
   apis: ['tenant', 'operator'],
-  offline: true,
   columns: triggered,
   path: 'webhooks trigger',
   summary: 'Send an event with example data to one webhook',
@@ -31,8 +30,7 @@ const trigger = defineCommand({
     'webhooks trigger order.created --set amount=5 --set customer.name=Ada --json',
   ],
   impact: 'write',
-  danger: 'none',
-  exits: [3, 4, 5, 6, 7, 10],
+  exits: [3, 5, 6],
   args: { type: argument('name of the event; webhooks events lists those of the server') },
   flags: {
     webhook: text('ID', WEBHOOK),
@@ -103,14 +101,12 @@ const samples = Object.entries(SAMPLES).map(([type, { about, data }]) => ({ type
 
 const listSamples = defineCommand({
   apis: ['host'],
-  offline: true,
   columns: sampleColumns,
   path: 'webhooks events',
   summary: 'List the events of the server, each with example data',
   about: 'With --sample it prints the data of one, as JSON.',
   examples: ['webhooks events', 'webhooks events --sample job.completed'],
   impact: 'read',
-  danger: 'none',
   exits: [3],
   flags: { sample: text('TYPE', 'only this one, as JSON') },
   async run(shell, { sample }) {

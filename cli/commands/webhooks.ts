@@ -10,7 +10,7 @@ import { argument, flag, list, text } from '../words'
 import { nounCommands } from './noun-commands'
 import { webhookColumns as columns, WEBHOOK } from './webhooks-columns'
 
-const common = { apis: ['tenant', 'operator'], offline: true, columns } as const
+const common = { apis: ['tenant', 'operator'], columns } as const
 const args = { id: argument(WEBHOOK) }
 const ID = '31aa07c2-…'
 
@@ -26,7 +26,7 @@ const createWebhook = defineCommand({
   ],
   impact: 'write',
   danger: 'secret once',
-  exits: [3, 4, 5, 7, 10],
+  exits: [3, 5],
   args: { address: argument('address that receives the events') },
   flags: {
     events: list('A,B', 'names, families such as job.*, or *'),
@@ -68,8 +68,7 @@ const updateWebhook = defineCommand({
   about: 'What is left out stays. What waits to be delivered goes to the new address.',
   examples: [`webhooks update ${ID} --events "job.*"`, `webhooks update ${ID} --to https://example.com/new`],
   impact: 'write',
-  danger: 'none',
-  exits: [3, 4, 5, 7, 10],
+  exits: [3, 5],
   args,
   flags: {
     to: text('URL', 'the new address'),

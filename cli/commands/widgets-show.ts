@@ -7,7 +7,7 @@ import { column } from '../output/columns'
 import type { Shell } from '../shell'
 import { argument, choice, flag } from '../words'
 
-const common = { apis: ['tenant', 'operator'], offline: true, danger: 'none' } as const
+const common = { apis: ['tenant', 'operator'] } as const
 const args = { id: argument('id of the widget') }
 const ID = '31aa07c2-…'
 
@@ -27,7 +27,7 @@ const previewWidget = defineCommand({
   about: 'Whoever has the link sees the widget, whatever its origins.',
   examples: [`widgets preview ${ID} --open`, `widgets preview ${ID} --json`],
   impact: 'read',
-  exits: [3, 4, 7],
+  exits: [3],
   args,
   flags: { open: flag('open it in the browser') },
   async run(shell, { id, open }) {
@@ -51,7 +51,7 @@ const verifyDomain = defineCommand({
   about: 'The proof is a TXT record, or a file with --by file. Exits 9 while it is not there.',
   examples: [`widgets verify-domain ${ID} shop.example`, `widgets verify-domain ${ID} shop.example --by file --json`],
   impact: 'read',
-  exits: [3, 4, 7, 9],
+  exits: [3, 9],
   args: { ...args, domain: argument('host name') },
   flags: { by: choice(['dns', 'file'], 'where the proof is') },
   async run(shell, { id, domain, by = 'dns' }) {
@@ -73,7 +73,7 @@ const showSnippet = defineCommand({
   about: 'The tag goes before the end of the body. --page prints a whole page to try it with.',
   examples: [`widgets snippet ${ID}`, `widgets snippet ${ID} --page`],
   impact: 'read',
-  exits: [3, 4, 7],
+  exits: [3],
   args,
   flags: { page: flag('print a whole HTML page') },
   async run(shell, { id, page }) {

@@ -18,7 +18,7 @@ const columns = [
   column('embed_snippet', 'TAG', { wide: true }),
   column('created_at', 'CREATED', { kind: 'time' }),
 ]
-const common = { apis: ['tenant', 'operator'], offline: true, columns, danger: 'none' } as const
+const common = { apis: ['tenant', 'operator'], columns } as const
 const args = { id: argument('id of the widget') }
 const ID = '31aa07c2-…'
 const looks = {
@@ -52,7 +52,7 @@ const createWidget = defineCommand({
     `widgets create --key ${ID} -f shop.json --json`,
   ],
   impact: 'write',
-  exits: [3, 4, 5, 7, 10],
+  exits: [3, 5],
   flags: { key: text('KEY', 'id of the key that pays'), ...looks },
   async run(shell, { key, ...said }) {
     const order = { ...(await orderOf(shell, said)), ...(key === undefined ? {} : { api_key_id: key }) } as NewWidget
@@ -72,7 +72,7 @@ const updateWidget = defineCommand({
   about: 'What is left out stays, also within a group of members.',
   examples: [`widgets update ${ID} --accent "#0f766e"`, `widgets update ${ID} -f shop.json --json`],
   impact: 'write',
-  exits: [3, 4, 5, 7, 10],
+  exits: [3, 5],
   args,
   flags: looks,
   async run(shell, { id, ...said }) {
@@ -90,7 +90,7 @@ const duplicateWidget = defineCommand({
   about: 'The copy has the same key and looks, and no conversations.',
   examples: [`widgets duplicate ${ID}`, `widgets duplicate ${ID} --name "Second shop" --json`],
   impact: 'write',
-  exits: [3, 4, 5, 7, 10],
+  exits: [3, 5],
   args,
   flags: { name: looks.name },
   async run(shell, { id, name }) {

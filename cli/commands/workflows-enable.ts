@@ -9,15 +9,13 @@ const columns = [column('id', 'ID'), column('name', 'NAME'), column('enabled', '
 const enabling = (verb: 'enable' | 'disable', about: string) =>
   defineCommand({
     apis: ['tenant', 'operator'],
-    offline: true,
     columns,
     path: `workflows ${verb}`,
     summary: verb === 'enable' ? 'Have a workflow start again' : 'Have a workflow start no more for now',
     about,
     examples: [`workflows ${verb} 4f0b7f0e-…`, `workflows ${verb} "Daily news" --json`],
     impact: 'write',
-    danger: 'none',
-    exits: [3, 4, 5, 7, 10],
+    exits: [3, 5],
     args: { workflow: argument('id or name of the workflow') },
     async run(shell, { workflow }) {
       if (shell.planned(`${verb} workflow ${workflow}`)) return

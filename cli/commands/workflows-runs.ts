@@ -38,7 +38,7 @@ const stepColumns = [
   column('completedAt', 'ENDED', { kind: 'time' }),
 ]
 
-const common = { apis: ['tenant', 'operator'], columns, offline: false, danger: 'none' } as const
+const common = { apis: ['tenant', 'operator'], columns, offline: false } as const
 const WORKFLOW = argument('id or name of the workflow')
 const RUN = argument('id of the run')
 const ID = '4f0b7f0e-6f7e-4d0a-9a52-0d9f6b1f2c11'
@@ -52,7 +52,7 @@ const runWorkflow = defineCommand({
     'Waits until the run ends or pauses, and draws each step as it ends. Exits 0 when it is completed, 9 when it failed, and 8 when it waits or still runs.',
   examples: [`workflows run ${ID}`, `workflows run "Daily report" --data data.json --step`],
   impact: 'write',
-  exits: [3, 4, 5, 7, 8, 9],
+  exits: [3, 5, 8, 9],
   args: { workflow: WORKFLOW },
   flags: {
     step: flag('pause after each step, and ask whether to go on'),
@@ -80,7 +80,7 @@ const listRuns = defineCommand({
     'With the id of a run it lists its steps with times and outputs. With --watch it is read again every two seconds.',
   examples: [`workflows runs ${ID}`, `workflows runs ${ID} --status paused --json`],
   impact: 'read',
-  exits: [3, 4, 7],
+  exits: [3],
   watchable: true,
   args: { workflow: WORKFLOW, run: optional('id of the run') },
   flags: { status: choice(['running', 'paused', 'completed', 'failed'], 'only in this state'), ...pageFlags },
@@ -110,7 +110,7 @@ const watchRun = defineCommand({
     'Draws each step with its state and time, on stderr. Exits 0 when the run is completed, 9 when it failed, and 8 when it has not ended in time. With the id of the run alone its workflow is looked for.',
   examples: [`workflows watch ${RUN_ID}`, `workflows watch "Daily report" ${RUN_ID} --within 1h --json`],
   impact: 'read',
-  exits: [3, 4, 7, 8, 9],
+  exits: [3, 8, 9],
   args: {
     workflow: argument('id or name of the workflow, or the id of the run alone'),
     run: optional('id of the run'),
@@ -174,7 +174,7 @@ const decision = (word: 'approve' | 'reject' | 'cancel', summary: string, about:
     about,
     examples: [`workflows ${word} ${ID} ${RUN_ID}`, `workflows ${word} ${ID} ${RUN_ID} --json`],
     impact: 'write',
-    exits: [3, 4, 5, 7, 10],
+    exits: [3, 5],
     args: { workflow: WORKFLOW, run: RUN },
     flags: { comment: text('TEXT', 'what is recorded with it') },
     async run(shell, { workflow, run: runId, comment }) {

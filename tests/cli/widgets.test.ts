@@ -47,8 +47,10 @@ test('operators take a conversation over, answer it and release it, whosever it 
   expect((await json(['takeovers', 'reply', chat.sessionId, 'It is on its way.'])).role).toBe('operator')
   const said = await json(['takeovers', 'transcript', chat.sessionId, '--widget', id], { key: owner.key })
   expect(said.map(({ content }: { content: string }) => content)).toEqual(['Ann here.', 'It is on its way.'])
-  expect((await run([...stolen, '--steal'], { key: owner.key })).exitCode).toBe(2)
-  expect(await json([...stolen, '--steal', '--yes'], { key: owner.key })).toMatchObject({ takeover_status: 'human' })
+  expect((await run([...stolen, '--steal', '--reason', 'end of shift'], { key: owner.key })).exitCode).toBe(2)
+  expect(await json([...stolen, '--steal', '--yes', '--reason', 'end of shift'], { key: owner.key })).toMatchObject({
+    takeover_status: 'human',
+  })
   expect((await json(['takeovers', 'release', chat.sessionId])).takeover_status).toBe('ai')
   expect((await run(['takeovers', 'list'], { key: owner.key })).exitCode).toBe(2)
   expect((await run(['takeovers', 'release', id])).exitCode).toBe(3)
