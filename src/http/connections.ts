@@ -1,13 +1,14 @@
 import { readdirSync, statSync } from 'node:fs'
 import type { Server } from 'bun'
 import type { Clock } from '../kernel/clock'
+import { untilBeat } from '../kernel/loop'
 import type { Log } from '../kernel/log'
 import type { Accepted, SocketTable } from './socket-table'
 
 /** How often the open descriptors are counted, which costs next to nothing. */
 const COUNT_MS = 100
 /** How often while hardly any are open and none comes or goes: a sleeping server wakes less. */
-const CALM_MS = 800
+const CALM_MS = 1_000
 /** The connections are looked at when so many more descriptors are open, and otherwise once in LOOK_MS. */
 const MORE = 64
 const LOOK_MS = 1_000
@@ -102,7 +103,8 @@ export function createConnections({ clock, log, limits, isProxy }: Deps) {
             lookedAt = clock.monotonic()
           }
         }
-        cancel = clock.after(Math.max(ending.length ? PAUSE_MS : everyMs, clock.monotonic() - now), tick)
+        const restMs = ending.length ? PAUSE_MS : untilBeat(clock, everyMs)
+        cancel = clock.after(Math.max(restMs, clock.monotonic() - now), tick)
       }
       let cancel = clock.after(COUNT_MS, tick)
       return () => {

@@ -64,17 +64,12 @@ export function createNodes({ store, node, home, roles, ownFiles }: Deps) {
   /** Renews the lease and ends those of nodes that no longer do. */
   async function renew(): Promise<void> {
     if (!isCluster) return
-    const at = await store.write(async (tx) => {
-      const lease = await renewLease(tx, node, about)
-      const { until, lapsed } = lease
-      const now = until - LEASE_MS
-      const since = now - renewedAt > LEASE_MS ? now : steadySince
-      if (lapsed && now - since > LEASE_MS) await removeLapsed(tx, {})
-      return { now, since, lease }
-    })
-    heard(at.lease)
-    renewedAt = at.now
-    steadySince = at.since
+    const lease = await store.writeOne((tx) => renewLease(tx, node, about))
+    const now = lease.until - LEASE_MS
+    if (now - renewedAt > LEASE_MS) steadySince = now
+    renewedAt = now
+    heard(lease)
+    if (lease.lapsed && now - steadySince > LEASE_MS) await store.writeOne((tx) => removeLapsed(tx, {}))
   }
 
   /** After the last request. */

@@ -6,15 +6,17 @@ import { newestId } from './rollup-repository'
  * Returns the id up to which no record can still appear. On SQLite that is the newest id: one writer hands out ids
  * and commits them in order. On Postgres an id is drawn before its commit, so a lower one may appear after a higher
  * one. A transaction that has drawn an id holds a lock on the table until it ends: once every transaction that held
- * one after the newest id was read has ended, nothing below that id is missing. Returns 0 while some are left.
+ * one after the newest id was read has ended, nothing below that id is missing. Returns 0 while some are left,
+ * and `from`, up to which the caller has read, while nothing is newer.
  */
 export function createHorizon() {
   let watched: { upTo: number; writers: ReadonlySet<string> } | null = null
 
-  return async function horizon(db: Reader): Promise<number> {
+  return async function horizon(db: Reader, from = 0): Promise<number> {
     if (db.dialect === 'sqlite') return newest(db)
     if (!watched) {
       const upTo = await newest(db)
+      if (upTo <= from) return from
       watched = { upTo, writers: await writersOf(db) }
     } else {
       const { upTo, writers } = watched

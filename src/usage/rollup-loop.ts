@@ -34,7 +34,7 @@ export function createRollup({ store }: { store: Store }) {
   /** Rolls up one batch; `done` when it reached the last record. */
   return async function rollBatch(limit = MOST_RECORDS): Promise<Rolled> {
     const from = await positionOf(store)
-    const upTo = await horizon(store.read)
+    const upTo = await horizon(store.read, from)
     if (upTo <= from) return { records: 0, done: true }
     // The previous step (usually a commit) was enough work for one turn of the event loop.
     await nextTurn()

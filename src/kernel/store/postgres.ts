@@ -31,10 +31,12 @@ export function openPostgres({ url, maxConnections = 8 }: Options): Store {
     return value
   }
 
-  const write = async <T>(unit: (tx: Tx) => Promise<T>): Promise<T> => {
+  const write = <T>(unit: (tx: Tx) => Promise<T>): Promise<T> => persist(() => attempt(unit))
+
+  const persist = async <T>(attempted: () => Promise<T>): Promise<T> => {
     for (let tried = 1; ; tried++) {
       try {
-        const value = await attempt(unit)
+        const value = await attempted()
         keeping.kept()
         return value
       } catch (error) {
@@ -46,12 +48,14 @@ export function openPostgres({ url, maxConnections = 8 }: Options): Store {
     }
   }
 
+  const pool = facade(db, noEffects, new Map())
   return {
     dialect: 'postgres',
     wire,
-    read: facade(db, () => undefined, new Map()),
+    read: pool,
     write,
     writeSoon: write,
+    writeOne: (unit) => persist(() => unit(pool)),
     confirm: async () => {
       const [found] = await client`SHOW transaction_read_only`.catch((error: unknown) => {
         throw toAppError(error)
@@ -70,6 +74,10 @@ export function openPostgres({ url, maxConnections = 8 }: Options): Store {
       await Promise.all([client.close({ timeout: 2 }), asking.close({ timeout: 2 }), closeWire()])
     },
   }
+}
+
+function noEffects(): never {
+  throw new Error('effects after a commit need a transaction: use write')
 }
 
 /** What the pool and a transaction on it have in common. */

@@ -67,6 +67,7 @@ export function openSqlite(options: Options): Store {
     read,
     write: (unit) => write(unit, false),
     writeSoon: (unit) => write(unit, true),
+    writeOne: (unit) => write(unit, false),
     confirm: () => write(async () => touch(), false),
     failing: keeping.failing,
     ping: async () => {

@@ -39,6 +39,8 @@ export type Store = {
    * Postgres it is an ordinary write.
    */
   writeSoon<T>(unit: (tx: Tx) => Promise<T>): Promise<T>
+  /** Like `write`, for a unit of one statement and no effect after it: Postgres commits that without being asked to. */
+  writeOne<T>(unit: (tx: Tx) => Promise<T>): Promise<T>
   /**
    * Settles once what was written so far is durable, and so proves that the storage keeps what is written. Throws 503
    * `storage_unavailable`. On Postgres, where every write is durable, it asks whether the server takes writes.
