@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { startLoop } from '../../src/kernel/loop'
+import { startLoop, untilBeat } from '../../src/kernel/loop'
 import { fakeClock } from '../support/clock'
 
 /** Runs everything that is ready to run. */
@@ -35,6 +35,16 @@ describe('loops', () => {
     await settle()
     expect(ticks()).toBe(4)
     await loop.stop()
+  })
+
+  test('that rest for a second or more wake together, at the last half second within their rest', async () => {
+    const clock = fakeClock()
+    clock.advance(5_310)
+    expect([1_000, 1_500, 30_000].map((ms) => clock.monotonic() + untilBeat(clock, ms))).toEqual([6_000, 6_500, 35_000])
+    expect(untilBeat(clock, 999)).toBe(999)
+    // A timer that fired a little early does not bring the next beat forward.
+    clock.advance(689)
+    expect(untilBeat(clock, 1_500)).toBe(1_501)
   })
 
   test('wake up early when asked to', async () => {
