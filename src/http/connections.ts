@@ -1,8 +1,8 @@
 import { readdirSync, statSync } from 'node:fs'
 import type { Server } from 'bun'
 import type { Clock } from '../kernel/clock'
-import { untilBeat } from '../kernel/loop'
 import type { Log } from '../kernel/log'
+import { untilBeat } from '../kernel/loop'
 import type { Accepted, SocketTable } from './socket-table'
 
 /** How often the open descriptors are counted, which costs next to nothing. */
