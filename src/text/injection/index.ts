@@ -7,8 +7,7 @@ import { mixedWordAt } from './confusables'
 import { decodedPieces, tagText } from './encoded'
 import { FOREIGN_RULES, OTHER_SCRIPT_RULES } from './languages'
 import { isOnlyMentioned } from './mention'
-import { RULES as PHRASES, type Rule } from './rules'
-import { INTENT_RULES } from './rules-intent'
+import { RULES, type Rule } from './rules'
 import { splitPhrases } from './split'
 import { allAround, changedParts, rotated, type Stretch, type View } from './view'
 import { type Views, viewsIn, viewsOf } from './views'
@@ -30,7 +29,6 @@ export type InjectionFinding = {
 
 type Found = Omit<InjectionFinding, 'line' | 'excerpt'> & { end: number }
 
-const RULES = [...PHRASES, ...INTENT_RULES]
 const LATIN_RULES = [...RULES, ...FOREIGN_RULES]
 const OTHER_SCRIPT = /[\u0370-\u1fff\u3040-\ud7ff]/
 const MOST_FINDINGS = 20

@@ -1,161 +1,49 @@
-import type { Rule } from './rules'
+import { rules } from './rules'
 
-const override = (pattern: RegExp): Rule => ({
-  id: 'override',
-  about: 'asks to set earlier instructions aside',
-  pattern,
-})
-const covert = (pattern: RegExp): Rule => ({ id: 'covert', about: 'asks to act behind the user’s back', pattern })
-const reveal = (pattern: RegExp): Rule => ({ id: 'reveal', about: 'asks for hidden instructions', pattern })
+type Patterns = readonly RegExp[]
+const override = (of: Patterns) => rules('override', 'asks to set earlier instructions aside', of)
+const reveal = (of: Patterns) => rules('reveal', 'asks for hidden instructions', of)
 
 /** Rules for other languages, on text without accents. They exclude negations, which `mention.ts` reads in English. */
-export const FOREIGN_RULES: readonly Rule[] = [
-  // German
-  override(
-    /(?<!(?:nie|niemals|nicht) )\b(?:ignorier(?:e|en|t)?|missachte|vergiss|vergesst|verwirf|umgehe|ubergehe|uberschreibe|beachte|befolge|halte dich)\b(?: sie| nicht(?: mehr)?| an| bitte| ab sofort| jetzt)*(?: alle?[nrs]?| samtliche[nr]?| jegliche| die| deine[nr]?| ihre[nr]?| meine)* (?:vorherigen?|vorigen?|bisherigen?|fruheren?|obigen?|vorangegangenen?|ursprunglichen?|deine[nr]?|systemeigenen?|internen?) ?(?:\w+ )?(?:anweisung(?:en)?|instruktion(?:en)?|regeln?|vorgaben?|richtlinien?|befehle?|system ?-?(?:prompt|anweisungen)|sicherheits\w+)/g,
-  ),
-  reveal(
-    /\b(?:zeig\w*|verrat\w*|nenne?|gib|offenbare|drucke|wiederhole|enthulle)\b[^.!?]{0,30}(?:system ?-?prompt|systemanweisung\w*|(?:versteckt|geheim|intern|ursprunglich)e[nr]? (?:anweisung|instruktion|vorgabe)\w*)/g,
-  ),
-  // French
-  override(
-    /(?<!(?:jamais|pas|plus) )\b(?:ignor(?:e|ez|er)|oubli(?:e|ez|er)|neglige[zr]?|contourne[zr]?|outrepasse[zr]?|ne (?:tiens|tenez) (?:plus |pas )?(?:aucun )?compte|ne (?:suis|suivez|respecte[z]?) (?:plus|pas))\b[^.!?]{0,40}(?:instructions?|consignes?|directives?|regles?|ordres?)\b[^.!?]{0,20}(?:precedent|ci-dessus|anterieur|initial|systeme|d'origine|recue|donnee|de securite)/g,
-  ),
-  override(
-    /\b(?:ignor(?:e|ez)|oubli(?:e|ez)|contourne[zr]?)\b[^.!?]{0,20}(?:precedentes?|anterieures?|tes|vos) (?:instructions|consignes|directives|regles)/g,
-  ),
-  reveal(
-    /\b(?:revele|revelez|montre|montrez|affiche|affichez|donne|donnez|repete|repetez|divulgue)\b[^.!?]{0,30}(?:prompt systeme|invite systeme|message systeme|instructions (?:cachees|secretes|internes|initiales|systeme))/g,
-  ),
-  // Spanish
-  override(
-    /(?<!(?:nunca|no|jamas) )\b(?:ignor(?:a|e|en|ar)|olvid(?:a|e|en|ate|ese)|descart(?:a|e)|omit(?:e|a)|desobedec(?:e|a)|haz caso omiso|no (?:sigas|siga|obedezcas|cumplas))\b[^.!?]{0,40}(?:instrucciones|indicaciones|directrices|reglas|ordenes|normas)\b[^.!?]{0,25}(?:anterior|previa|de arriba|iniciales?|del sistema|originales|recibid|dadas|de seguridad|precedentes)/g,
-  ),
-  override(
-    /\b(?:ignora|ignore|olvida|olvide)\b[^.!?]{0,20}(?:anteriores|previas|tus|sus) (?:instrucciones|reglas|directrices|ordenes)/g,
-  ),
-  reveal(
-    /\b(?:revela|revele|muestra|muestre|muestrame|imprime|repite|dime|divulga|ensename)\b[^.!?]{0,30}(?:prompt (?:del|de) sistema|mensaje del sistema|instrucciones (?:ocultas|secretas|internas|iniciales|del sistema))/g,
-  ),
-  // Portuguese
-  override(
-    /(?<!(?:nunca|nao) )\b(?:ignor(?:e|a|ar|em)|esquec(?:a|e|er)|desconsider(?:e|a)|descart(?:e|a)|nao (?:siga|obedeca))\b[^.!?]{0,40}(?:instrucoes|orientacoes|diretrizes|regras|ordens)\b[^.!?]{0,25}(?:anterior|previa|acima|iniciais|do sistema|originais|recebid|dadas|de seguranca)/g,
-  ),
-  reveal(
-    /\b(?:revele|mostre|exiba|imprima|repita|diga|divulgue)\b[^.!?]{0,30}(?:prompt (?:do|de) sistema|mensagem do sistema|instrucoes (?:ocultas|secretas|internas|iniciais|do sistema))/g,
-  ),
-  // Italian
-  override(
-    /(?<!(?:mai|non) )\b(?:ignora(?:re|te)?|dimentica(?:re|te)?|trascura|scarta|non (?:seguire|rispettare))\b[^.!?]{0,40}(?:istruzioni|indicazioni|direttive|regole|ordini)\b[^.!?]{0,25}(?:precedent|sopra|iniziali|di sistema|del sistema|originali|ricevut|di sicurezza)/g,
-  ),
-  reveal(
-    /\b(?:rivela|mostra|mostrami|stampa|ripeti|dimmi|divulga)\b[^.!?]{0,30}(?:prompt di sistema|messaggio di sistema|istruzioni (?:nascoste|segrete|interne|iniziali|di sistema))/g,
-  ),
-  // Dutch
-  override(
-    /(?<!(?:nooit|niet) )\b(?:negeer|vergeet|omzeil|verwerp|volg)\b(?: niet)?(?: langer)?(?: alle| de| je| uw| al| jouw)* (?:vorige|voorgaande|eerdere|bovenstaande|oorspronkelijke|systeem) ?(?:instructies|regels|opdrachten|richtlijnen|aanwijzingen)/g,
-  ),
-  reveal(
-    /\b(?:toon|laat|geef|onthul|herhaal)\b[^.!?]{0,30}(?:systeemprompt|systeemopdracht|verborgen instructies|geheime instructies)/g,
-  ),
-  // Polish, Swedish, Turkish
-  override(
-    /\b(?:zignoruj|ignoruj|zapomnij o|pomin)\b[^.!?]{0,30}(?:poprzedni|wczesniejsz|powyzsz|systemow)\w*[^.!?]{0,15}(?:instrukcj|polece|zasad|wytyczn)\w*/g,
-  ),
-  override(
-    /\b(?:ignorera|bortse fran|glom)\b[^.!?]{0,25}(?:tidigare|foregaende|ovanstaende|system)\w*[^.!?]{0,10}(?:instruktion|regl|anvisning)\w*/g,
-  ),
-  override(
-    /(?:onceki|yukaridaki|sistem|daha onceki)[^.!?]{0,20}(?:talimat|kural|komut|yonerge)\w*[^.!?]{0,20}(?:yok say|unut|gormezden gel|goz ardi et|dikkate alma)/g,
-  ),
-  // Indonesian
-  override(
-    /\b(?:abaikan|lupakan)\b[^.!?]{0,25}(?:instruksi|perintah|aturan|petunjuk)\b[^.!?]{0,20}(?:sebelumnya|di atas|sistem|awal)/g,
-  ),
-  // German again: rules that no longer hold, and secrecy
-  override(
-    /\b(?:deine|ihre|eure|alle) (?:bisherigen|vorherigen|fruheren|alten|ursprunglichen) (?:vorgaben|anweisungen|regeln|instruktionen|befehle|richtlinien)\b[^.!?]{0,25}(?:nicht mehr|ungultig|aufgehoben|hinfallig|ausser kraft)/g,
-  ),
-  override(
-    /\b(?:vergiss|vergesst|vergessen sie)\b[^.!?]{0,6}(?:alles|was)\b[^.!?]{0,20}(?:vorher|bisher|zuvor|fruher|oben)[^.!?]{0,25}(?:gesagt|aufgetragen|befohlen|mitgeteilt|vorgegeben|steht|stand)/g,
-  ),
-  covert(
-    /\b(?:leite|sende|schicke|ubermittle|kopiere|speichere)\b[^.!?]{0,60}(?:heimlich|unbemerkt|ohne (?:dass|wissen|es dem))/g,
-  ),
-  // Czech, Slovak, Romanian, Danish, Norwegian, Finnish, Hungarian
-  override(
-    /(?<!ne)\b(?:ignoruj(?:te)?|zapomen(?:te)? na|zabudni(?:te)? na|nedbej(?:te)? na|prehlizej(?:te)?)\b[^.!?]{0,25}(?:predchoz|predch?adzaj|drivejs|puvodn|systemov)\w*[^.!?]{0,15}(?:pokyn|instrukc|pravid|prikaz)\w*/g,
-  ),
-  override(
-    /\b(?:ignora(?:ti)?|uita(?:ti)?|nesocoti(?:ti)?)\b[^.!?]{0,20}(?:instructiunile|regulile|indicatiile|ordinele)\b[^.!?]{0,15}(?:anterioare|precedente|de mai sus|initiale|sistem)/g,
-  ),
-  override(
-    /\b(?:ignorer|glem|se bort fra|overse)\b[^.!?]{0,20}(?:tidligere|foregaende|ovenstaende|forrige|opprinnelige)\w*[^.!?]{0,12}(?:instruks|regl|anvisning|instruktion|ordre)\w*/g,
-  ),
-  override(
-    /\b(?:unohda|ohita|sivuuta|jata huomiotta)\b[^.!?]{0,20}(?:aiem|edelli|aikaisem|ylla ole)\w*[^.!?]{0,12}(?:ohje|saan|maaray|kasky)\w*/g,
-  ),
-  override(
-    /\b(?:hagyd figyelmen kivul|felejtsd el|ne vedd figyelembe)\b[^.!?]{0,20}(?:korabbi|elozo|fenti|eddigi)[^.!?]{0,15}(?:utasitas|szabaly|parancs)\w*/g,
-  ),
-  // Vietnamese
-  override(/(?:bo qua|quen)[^.!?]{0,25}(?:huong dan|chi dan|quy tac|lenh)[^.!?]{0,20}(?:truoc|o tren|he thong)/g),
+export const FOREIGN_RULES = [
+  ...override([
+    /(?<!(?:nie|niemals|nicht) )\b(?:ignorier(?:e|en|t)?|missachte|vergiss|vergesst|verwirf|umgehe|ubergehe|uberschreibe|beachte|befolge|halte dich)\b(?: sie| nicht(?: mehr)?| an| bitte| ab sofort| jetzt)*(?: alle?[nrs]?| samtliche[nr]?| jegliche| die| deine[nr]?| ihre[nr]?| meine)* (?:vorherigen?|vorigen?|bisherigen?|fruheren?|obigen?|vorangegangenen?|ursprunglichen?|deine[nr]?|systemeigenen?|internen?) ?(?:\w+ )?(?:anweisung(?:en)?|instruktion(?:en)?|regeln?|vorgaben?|richtlinien?|befehle?|system ?-?(?:prompt|anweisungen)|sicherheits\w+)/g, // de
+    /(?<!(?:jamais|pas|plus) )\b(?:ignor(?:e|ez|er)|oubli(?:e|ez|er)|neglige[zr]?|contourne[zr]?|outrepasse[zr]?|ne (?:tiens|tenez) (?:plus |pas )?(?:aucun )?compte|ne (?:suis|suivez|respecte[z]?) (?:plus|pas))\b[^.!?]{0,40}(?:instructions?|consignes?|directives?|regles?|ordres?)\b[^.!?]{0,20}(?:precedent|ci-dessus|anterieur|initial|systeme|d'origine|recue|donnee|de securite)/g, // fr
+    /(?<!(?:nunca|no|jamas) )\b(?:ignor(?:a|e|en|ar)|olvid(?:a|e|en|ate|ese)|descart(?:a|e)|omit(?:e|a)|desobedec(?:e|a)|haz caso omiso|no (?:sigas|siga|obedezcas|cumplas))\b[^.!?]{0,40}(?:instrucciones|indicaciones|directrices|reglas|ordenes|normas)\b[^.!?]{0,25}(?:anterior|previa|de arriba|iniciales?|del sistema|originales|recibid|dadas|de seguridad|precedentes)/g, // es
+    /\b(?:ignora|ignore|olvida|olvide)\b[^.!?]{0,20}(?:anteriores|previas|tus|sus) (?:instrucciones|reglas|directrices|ordenes)/g, // es
+    /(?<!(?:nunca|nao) )\b(?:ignor(?:e|a|ar|em)|esquec(?:a|e|er)|desconsider(?:e|a)|descart(?:e|a)|nao (?:siga|obedeca))\b[^.!?]{0,40}(?:instrucoes|orientacoes|diretrizes|regras|ordens)\b[^.!?]{0,25}(?:anterior|previa|acima|iniciais|do sistema|originais|recebid|dadas|de seguranca)/g, // pt
+    /(?<!(?:mai|non) )\b(?:ignora(?:re|te)?|dimentica(?:re|te)?|trascura|scarta|non (?:seguire|rispettare))\b[^.!?]{0,40}(?:istruzioni|indicazioni|direttive|regole|ordini)\b[^.!?]{0,25}(?:precedent|sopra|iniziali|di sistema|del sistema|originali|ricevut|di sicurezza)/g, // it
+    /(?<!(?:nooit|niet) )\b(?:negeer|vergeet|omzeil|verwerp|volg)\b(?: niet)?(?: langer)?(?: alle| de| je| uw| al| jouw)* (?:vorige|voorgaande|eerdere|bovenstaande|oorspronkelijke|systeem) ?(?:instructies|regels|opdrachten|richtlijnen|aanwijzingen)/g, // nl
+    /\b(?:zignoruj|ignoruj|zapomnij o|pomin)\b[^.!?]{0,30}(?:poprzedni|wczesniejsz|powyzsz|systemow)\w*[^.!?]{0,15}(?:instrukcj|polece|zasad|wytyczn)\w*/g, // pl
+    /\b(?:ignorera|bortse fran|glom)\b[^.!?]{0,25}(?:tidigare|foregaende|ovanstaende|system)\w*[^.!?]{0,10}(?:instruktion|regl|anvisning)\w*/g, // sv
+    /(?:onceki|yukaridaki|sistem|daha onceki)[^.!?]{0,20}(?:talimat|kural|komut|yonerge)\w*[^.!?]{0,20}(?:yok say|unut|gormezden gel|goz ardi et|dikkate alma)/g, // tr
+    /\b(?:abaikan|lupakan)\b[^.!?]{0,25}(?:instruksi|perintah|aturan|petunjuk)\b[^.!?]{0,20}(?:sebelumnya|di atas|sistem|awal)/g, // id
+    /\b(?:deine|ihre|eure|alle) (?:bisherigen|vorherigen|fruheren|alten|ursprunglichen) (?:vorgaben|anweisungen|regeln|instruktionen|befehle|richtlinien)\b[^.!?]{0,25}(?:nicht mehr|ungultig|aufgehoben|hinfallig|ausser kraft)/g, // de
+    /(?<!ne)\b(?:ignoruj(?:te)?|zapomen(?:te)? na|zabudni(?:te)? na|nedbej(?:te)? na|prehlizej(?:te)?)\b[^.!?]{0,25}(?:predchoz|predch?adzaj|drivejs|puvodn|systemov)\w*[^.!?]{0,15}(?:pokyn|instrukc|pravid|prikaz)\w*/g, // cs
+    /\b(?:ignora(?:ti)?|uita(?:ti)?|nesocoti(?:ti)?)\b[^.!?]{0,20}(?:instructiunile|regulile|indicatiile|ordinele)\b[^.!?]{0,15}(?:anterioare|precedente|de mai sus|initiale|sistem)/g, // ro
+    /(?:bo qua|quen)[^.!?]{0,25}(?:huong dan|chi dan|quy tac|lenh)[^.!?]{0,20}(?:truoc|o tren|he thong)/g, // vi
+  ]),
+  ...reveal([
+    /\b(?:zeig\w*|verrat\w*|nenne?|gib|offenbare|drucke|wiederhole|enthulle)\b[^.!?]{0,30}(?:system ?-?prompt|systemanweisung\w*|(?:versteckt|geheim|intern|ursprunglich)e[nr]? (?:anweisung|instruktion|vorgabe)\w*)/g, // de
+    /\b(?:revela|revele|muestra|muestre|muestrame|imprime|repite|dime|divulga|ensename)\b[^.!?]{0,30}(?:prompt (?:del|de) sistema|mensaje del sistema|instrucciones (?:ocultas|secretas|internas|iniciales|del sistema))/g, // es
+    /\b(?:revele|mostre|exiba|imprima|repita|diga|divulgue)\b[^.!?]{0,30}(?:prompt (?:do|de) sistema|mensagem do sistema|instrucoes (?:ocultas|secretas|internas|iniciais|do sistema))/g, // pt
+  ]),
 ]
 
 /** The same in other scripts; not tried on text in Latin letters alone. */
-export const OTHER_SCRIPT_RULES: readonly Rule[] = [
-  // Russian and Ukrainian
-  override(
-    /(?<!не )(?<!никогда не )(?:игнорируи(?:те)?|проигнорируи(?:те)?|забудь(?:те)?|отмени(?:те)?|пренебрегаи(?:те)?|не (?:следуи|соблюдаи)(?:те)?|ігноруи(?:те)?)[^.!?]{0,40}(?:предыдущи|прежни|вышеуказанн|выше|системн|своих|исходн|изначальн|попередні|прошл)[^.!?]{0,25}(?:инструкци|правил|указани|команд|директив|ограничени|інструкці)/g,
-  ),
-  override(
-    /(?<!не )(?:игнорируи(?:те)?|забудь(?:те)?|отмени(?:те)?)[^.!?]{0,20}(?:инструкци|правил|указани)[^.!?]{0,20}(?:выше|ранее|систем|до этого|которые тебе)/g,
-  ),
-  reveal(
-    /(?:покажи|раскрои|выведи|повтори|напиши|сообщи)(?:те)?[^.!?]{0,30}(?:системн\S+ (?:промпт|сообщени|инструкци)|скрыт\S+ инструкци|секретн\S+ инструкци)/g,
-  ),
-  // Ukrainian and Bulgarian, Greek, Hebrew, Thai, Bengali
-  override(
-    /(?<!не )(?:відкинь(?:те)?|забудь(?:те)?|проігноруи(?:те)?|знехтуи(?:те)?|игнорираи(?:те)?|забрави(?:те)?)[^.!?]{0,20}(?:попередн|раніш|системн|предишн|предходн)\S*[^.!?]{0,15}(?:правил|інструкц|вказів|наказ|инструкц)/g,
-  ),
-  override(
-    /(?<!μην )(?:αγνοησε|αγνοηστε|ξεχασε|ξεχαστε|παραβλεψε|παρακαμψε)[^.!;]{0,20}(?:προηγουμεν|παραπανω|αρχικ|συστηματ)\S*[^.!;]{0,12}(?:οδηγι|εντολ|κανον)/g,
-  ),
-  override(
-    /(?<!אל )(?:התעלם|התעלמי|התעלמו|שכח|שכחי)[^.!?]{0,20}(?:ההוראות|ההנחיות|הכללים|הוראות)[^.!?]{0,15}(?:הקודמ|לעיל|המערכת)/g,
-  ),
-  override(/(?:ละเว้น|เพิกเฉย|ลืม|ไม่ต้องสนใจ)[^.!?]{0,15}(?:คำสั่ง|กฎ|คำแนะนำ)[^.!?]{0,15}(?:ก่อนหน้า|ข้างต้น|ระบบ)/g),
-  override(/(?:আগের|পূর্ববর্তী|উপরের)[^.!?।]{0,15}(?:নির্দেশ|নিয়ম)[^.!?।]{0,15}(?:উপেক্ষা|ভুলে|অগ্রাহ্য)/g),
-  // Chinese
-  override(
-    /(?<!不要|不得|切勿|请勿|绝不|不能)(?:忽略|无视|忘记|忘掉|抛弃|忽視|無視|不要遵守|不再遵守|绕过|覆盖)[^。！？.!?、，,]{0,12}(?:之前|以前|以上|上述|先前|前面|系统|所有|原来|原有|你的|之前的|先前的|此前|安全)[^。！？.!?]{0,10}(?:指令|指示|提示|规则|規則|命令|要求|限制|约束|提示词)/g,
-  ),
-  reveal(
-    /(?<!不要|不得|切勿|请勿|绝不|不能)(?:显示|输出|打印|告诉我|泄露|透露|重复|展示)[^。！？.!?]{0,10}(?:系统提示|系統提示|隐藏(?:的)?(?:指令|提示)|初始(?:指令|提示)|秘密指令)/g,
-  ),
-  // Japanese
-  override(
-    /(?:これまで|以前|上記|前|今まで|システム|すべて|全て)の?[^。.!?]{0,10}(?:指示|命令|ルール|規則|プロンフト|プロンプト|制約)[^。.!?]{0,6}(?:を|は)[^。.!?]{0,4}(?:無視(?:し(?:て|ろ|なさい)|せよ)|忘れ(?:て|ろ|なさい)|破棄し|従わない)/g,
-  ),
-  reveal(
-    /(?:システム(?:プロンフト|プロンプト|メッセージ|メッセーシ)|隠された指示|秘密の指示)[^。.!?]{0,8}(?:を)?(?:見せ|表示し|教え|出力し|明かし)(?:て|ろ|なさい)/g,
-  ),
-  // Korean: hangul is composed again by NFC.
-  override(
-    /(?:이전|위의|앞의|지금까지의|기존|시스템|모든)[^.!?]{0,12}(?:지시|명령|규칙|지침|프롬프트)[^.!?]{0,8}(?:무시|잊어|따르지 마|폐기)(?!하지 마|하지 말)/g,
-  ),
-  reveal(
-    /(?:시스템 ?(?:프롬프트|메시지)|숨겨진 지시|비밀 지시)[^.!?]{0,8}(?:보여|출력|알려|공개)(?!하지|주지 마|주지 말)/g,
-  ),
-  // Arabic and Persian
-  override(
-    /(?<!لا )(?:تجاهل|انس|تجاوز|اهمل)[^.!?؟]{0,25}(?:تعليمات|التعليمات|الاوامر|القواعد|الارشادات|توجيهات)[^.!?؟]{0,20}(?:السابق|اعلاه|النظام|الاصلي)?/g,
-  ),
-  override(
-    /(?:دستورات|دستورالعمل|قوانین)[^.!?؟]{0,15}(?:قبلی|بالا|پیشین|سیستم)[^.!?؟]{0,15}(?:نادیده بگیر|فراموش کن)/g,
-  ),
-  // Hindi
-  override(
-    /(?:पिछले|पहले|ऊपर|सिस्टम|सभी)[^.!?।]{0,15}(?:निर्देश|नियम|आदेश)[^.!?।]{0,12}(?:अनदेखा कर|नजरअंदाज कर|भूल जा|अनदेखी कर)/g,
-  ),
+export const OTHER_SCRIPT_RULES = [
+  ...override([
+    /(?<!не )(?<!никогда не )(?:игнорируи(?:те)?|проигнорируи(?:те)?|забудь(?:те)?|отмени(?:те)?|пренебрегаи(?:те)?|не (?:следуи|соблюдаи)(?:те)?|ігноруи(?:те)?)[^.!?]{0,40}(?:предыдущи|прежни|вышеуказанн|выше|системн|своих|исходн|изначальн|попередні|прошл)[^.!?]{0,25}(?:инструкци|правил|указани|команд|директив|ограничени|інструкці)/g, // ru
+    /(?<!не )(?:игнорируи(?:те)?|забудь(?:те)?|отмени(?:те)?)[^.!?]{0,20}(?:инструкци|правил|указани)[^.!?]{0,20}(?:выше|ранее|систем|до этого|которые тебе)/g, // ru
+    /(?<!не )(?:відкинь(?:те)?|забудь(?:те)?|проігноруи(?:те)?|знехтуи(?:те)?|игнорираи(?:те)?|забрави(?:те)?)[^.!?]{0,20}(?:попередн|раніш|системн|предишн|предходн)\S*[^.!?]{0,15}(?:правил|інструкц|вказів|наказ|инструкц)/g, // uk
+    /(?<!μην )(?:αγνοησε|αγνοηστε|ξεχασε|ξεχαστε|παραβλεψε|παρακαμψε)[^.!;]{0,20}(?:προηγουμεν|παραπανω|αρχικ|συστηματ)\S*[^.!;]{0,12}(?:οδηγι|εντολ|κανον)/g, // el
+    /(?<!不要|不得|切勿|请勿|绝不|不能)(?:忽略|无视|忘记|忘掉|抛弃|忽視|無視|不要遵守|不再遵守|绕过|覆盖)[^。！？.!?、，,]{0,12}(?:之前|以前|以上|上述|先前|前面|系统|所有|原来|原有|你的|之前的|先前的|此前|安全)[^。！？.!?]{0,10}(?:指令|指示|提示|规则|規則|命令|要求|限制|约束|提示词)/g, // zh
+    /(?:これまで|以前|上記|前|今まで|システム|すべて|全て)の?[^。.!?]{0,10}(?:指示|命令|ルール|規則|プロンフト|プロンプト|制約)[^。.!?]{0,6}(?:を|は)[^。.!?]{0,4}(?:無視(?:し(?:て|ろ|なさい)|せよ)|忘れ(?:て|ろ|なさい)|破棄し|従わない)/g, // ja
+    /(?:이전|위의|앞의|지금까지의|기존|시스템|모든)[^.!?]{0,12}(?:지시|명령|규칙|지침|프롬프트)[^.!?]{0,8}(?:무시|잊어|따르지 마|폐기)(?!하지 마|하지 말)/g, // ko
+    /(?<!لا )(?:تجاهل|انس|تجاوز|اهمل)[^.!?؟]{0,25}(?:تعليمات|التعليمات|الاوامر|القواعد|الارشادات|توجيهات)[^.!?؟]{0,20}(?:السابق|اعلاه|النظام|الاصلي)?/g, // ar
+    /(?:पिछले|पहले|ऊपर|सिस्टम|सभी)[^.!?।]{0,15}(?:निर्देश|नियम|आदेश)[^.!?।]{0,12}(?:अनदेखा कर|नजरअंदाज कर|भूल जा|अनदेखी कर)/g, // hi
+  ]),
+  ...reveal([
+    /(?:покажи|раскрои|выведи|повтори|напиши|сообщи)(?:те)?[^.!?]{0,30}(?:системн\S+ (?:промпт|сообщени|инструкци)|скрыт\S+ инструкци|секретн\S+ инструкци)/g, // ru
+  ]),
 ]
