@@ -3,7 +3,6 @@ import fc from 'fast-check'
 import { foldedGramsOf, gramsOf } from '../../src/text/grams'
 import { FOREIGN_RULES, OTHER_SCRIPT_RULES } from '../../src/text/injection/languages'
 import { RULES } from '../../src/text/injection/rules'
-import { INTENT_RULES } from '../../src/text/injection/rules-intent'
 import { readCorpus } from '../../src/text/model/corpus'
 import { hasNeeds, needsOf, wordsNeeded } from '../../src/text/patterns/needs'
 
@@ -69,7 +68,7 @@ describe('what a text must have for an expression', () => {
   })
 
   test('is there wherever a rule of the scan matches', () => {
-    const rules = [...RULES, ...INTENT_RULES, ...FOREIGN_RULES, ...OTHER_SCRIPT_RULES]
+    const rules = [...RULES, ...FOREIGN_RULES, ...OTHER_SCRIPT_RULES]
     const all = rules.map(({ pattern }) => ({ pattern, needs: needsOf(pattern) }))
     let matches = 0
     for (const { text } of readCorpus('src/text/verdicts/training/attacks', null)) {

@@ -24,42 +24,21 @@ const LAST = `${END}(?:${NEXT}${COUNTRY}${END})?`
 const PLACES = `(?:${NEXT}${TOWN}(?:[ -](?:${LINK}[ -](?:the[ -])?)${TOWN})?){0,7}`
 const ENGLISH_TAIL = `(?:${PLACES}${NEXT}${CODE}${LAST}|${PLACES},[ ]${TOWN}(?:[ ]${TOWN})?[ ]\\d{5}(?:-\\d{4})?${LAST}|,[ \\n]${CITY}(?:${NEXT}${COUNTRY}${END})?)`
 
-/** House number and street, with the town and its postal code if they follow. */
-const FORMS: readonly RegExp[] = [
-  // 12 Elm Street, Apt 4, Springfield, IL 62704
-  new RegExp(
-    `(?<![\\p{L}\\d.,])${NUMBER}[ ](?:${WORD}[ ]){1,4}(?:${US_STREET})${END}\\.?(?:[ ]${QUARTER}${END})?(?:,?[ ]${UNIT}${END})?${ENGLISH_TAIL}?`,
-    'gu',
-  ),
-  // Lindenstraße 5a, 10969 Berlin
-  new RegExp(
-    `(?<![\\p{L}\\d])\\p{Lu}[\\p{L}\\p{M}-]{2,30}(?:straße|strasse|str\\.|weg|platz|allee|gasse|ufer|damm|ring|straat|laan|plein|gracht|gatan|vägen|gata|veien|vej|katu|tie)[ ]${NUMBER}(?:${NEXT}(?:[A-Z]{1,3}-)?\\d{4,5}(?:[ ][A-Z]{2}${END})?[ ]${CITY}${LAST})?`,
-    'gu',
-  ),
-  // 8 rue des Lilas, 69003 Lyon; calle Mayor 4, 28013 Madrid; via Roma 12, 00184 Roma
-  new RegExp(
-    `(?<![\\p{L}\\d])(?:${NUMBER},?[ ](?:bis[ ])?)?(?:[Rr]ue|[Aa]venue|[Bb]oulevard|[Pp]lace|[Qq]uai|[Cc]hemin|[Ii]mpasse|[Cc]alle|[Aa]venida|[Pp]laza|[Pp]aseo|[Vv]ia|[Vv]iale|[Pp]iazza|[Cc]orso|[Rr]ua|[Tt]ravessa|ul\\.|ulica|al\\.)[ ](?:(?:de|des|du|de la|del|di|da|do|dos|della|dei|la|le|les)[ ]){0,2}${WORD}(?:[ ]${WORD}){0,3}?(?:(?:,?[ ]${NUMBER})?(?:,[ ]\\d{1,2}[ºª°oa]\\.?(?:[ ]\\p{L}{1,6}${END})?)?${NEXT}\\d{2}-?\\d{3,4}(?:-\\d{3})?[ ]${CITY}${LAST}|(?:[ ]${WORD}){0,3}(?:,?[ ]${NUMBER})?)`,
-    'gu',
-  ),
-  // г. Москва, ул. Ленина, д. 5
-  new RegExp(
-    `(?:г\\.[ ]?${CITY},[ ])?(?:ул\\.|улица|пр\\.|проспект|пер\\.)[ ]?${CITY},?[ ](?:д\\.|дом)?[ ]?${NUMBER}(?:,[ ]кв\\.[ ]?\\d{1,4}${END})?`,
-    'gu',
-  ),
-  /〒?\d{3}-\d{4}[ 　]?[\p{Script=Han}]{2,4}[都道府県][\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\d-]{2,30}/gu,
-  /[\p{Script=Han}]{2,10}[市区县][\p{Script=Han}]{1,12}[路街道巷]\d{1,5}号/gu,
-]
-const NUMBERED = /\d/
+/** House number and street, with the town and its postal code if they follow: `12 Elm Street, Apt 4, Springfield, IL 62704`. */
+const ENGLISH = new RegExp(
+  `(?<![\\p{L}\\d.,])${NUMBER}[ ](?:${WORD}[ ]){1,4}(?:${US_STREET})${END}\\.?(?:[ ]${QUARTER}${END})?(?:,?[ ]${UNIT}${END})?${ENGLISH_TAIL}?`,
+  'gu',
+)
 
 /**
- * Postal addresses: those in the forms of a dozen countries, to the last character, and those that a model sees by
- * words and numbers around. Where both meet, the longer wins, unless it adds plain words only.
+ * Postal addresses: those in English form, to the last character, and those that a model sees by words and numbers
+ * around. Where both meet, the longer wins, unless it adds plain words only.
  */
 export const findPostalAddresses: Find = (text) => addressesIn(text, found(text, 'address'))
 
 /** With those that a model has seen. */
 export function addressesIn(text: string, tagged: readonly TextSpan[]): TextSpan[] {
-  const formed = inForms(text)
+  const formed = Array.from(text.matchAll(ENGLISH), ({ 0: hit, index: start }) => ({ start, end: start + hit.length }))
   const seen = tagged.filter((one) => !formed.some((other) => hides(text, other, one)))
   return [...formed.filter((one) => !seen.some((other) => meets(other, one))), ...seen]
 }
@@ -74,14 +53,4 @@ function hides(text: string, { start, end }: TextSpan, other: TextSpan): boolean
   return isWithin
     ? PLAIN.test(text.slice(other.start, start)) && PLAIN.test(text.slice(end, other.end))
     : end - start > other.end - other.start
-}
-
-function inForms(text: string): TextSpan[] {
-  const formed: TextSpan[] = []
-  for (const form of FORMS) {
-    for (const { 0: hit, index: start } of text.matchAll(form)) {
-      if (NUMBERED.test(hit)) formed.push({ start, end: start + hit.length })
-    }
-  }
-  return formed
 }
