@@ -1,9 +1,10 @@
 import { readable } from './injection/readable'
+import { unitsOf } from './runs'
 
 /** Compiled terms. `find` answers offsets in the text it was given. */
 export type Terms = { find(text: string): { start: number; end: number; term: string }[] }
 
-const LETTER = /[\p{L}\p{N}\p{M}_]/u
+const isLetter = unitsOf(/[\p{L}\p{N}\p{M}_]/u)
 /** Scripts without blanks between words, whose word boundaries cannot be seen. */
 const SPACELESS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u
 
@@ -70,21 +71,8 @@ function startsOf(terms: readonly string[]): { firsts: Uint8Array; starts: Uint8
 const termAt = (text: string, at: number, terms: readonly string[], asWords: boolean): string | undefined =>
   terms.find((term) => text.startsWith(term, at) && (!asWords || isEdge(text, at + term.length, at)))
 
-/** Whether a UTF-16 unit beyond ASCII is a letter; 0 until it was looked up. */
-const known = new Uint8Array(1 << 16)
-const IS_LETTER = 1
-const IS_NONE = 2
-
-function isLetter(text: string, at: number): boolean {
-  const code = text.charCodeAt(at)
-  // Small letters first: that is what most of a text is.
-  if (code < 0x80) return (code >= 97 && code <= 122) || (code >= 48 && code <= 57) || code === 95
-  known[code] ||= LETTER.test(text[at]!) ? IS_LETTER : IS_NONE
-  return known[code] === IS_LETTER
-}
-
 /** Whether a word may begin or end at `at`; `inside` is an offset within the term. */
 function isEdge(text: string, at: number, inside: number): boolean {
-  if (at === 0 || at >= text.length || !isLetter(text, at - 1) || !isLetter(text, at)) return true
+  if (at === 0 || at >= text.length || !isLetter(text.charCodeAt(at - 1)) || !isLetter(text.charCodeAt(at))) return true
   return text.charCodeAt(inside) > 0x7f && SPACELESS.test(text[inside]!)
 }

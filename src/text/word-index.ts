@@ -1,3 +1,5 @@
+import { unitsOf } from './runs'
+
 /** Which words a text has and how its words begin, without a string for each of them. */
 export type WordIndex = {
   /** `size` is the number of different words, counted up to 32. */
@@ -17,16 +19,7 @@ const BASIS = 0x811c9dc5
 const PRIME = 0x01000193
 const CELLS = 1 << 16
 
-const PART = /[\p{L}\p{M}\p{N}]/u
-const kinds = new Uint8Array(1 << 16)
-const IS_PART = 1
-const IS_NONE = 2
-
-function isPart(code: number): boolean {
-  if (code < 0x80) return (code >= 97 && code <= 122) || (code >= 48 && code <= 57) || (code >= 65 && code <= 90)
-  kinds[code] ||= PART.test(String.fromCharCode(code)) ? IS_PART : IS_NONE
-  return kinds[code] === IS_PART
-}
+const isPart = unitsOf(/[\p{L}\p{M}\p{N}]/u)
 
 const mix = (sum: number, code: number): number => Math.imul(sum ^ code, PRIME)
 const hashOf = (word: string): number => {

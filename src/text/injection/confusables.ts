@@ -1,35 +1,15 @@
-/** Lower-case letters of other scripts, and small capitals, by the Latin letter they look like. */
-const LOOK_ALIKES: Readonly<Record<string, string>> = {
-  a: 'аαɑᴀ',
-  b: 'вьβʙ',
-  c: 'сϲᴄ',
-  d: 'ԁᴅ',
-  e: 'еёεᴇ',
-  f: 'ꜰ',
-  g: 'ɡɢց',
-  h: 'нһհʜ',
-  i: 'іїιıɩɪ',
-  j: 'јϳյᴊ',
-  k: 'кκᴋ',
-  l: 'ӏʟ',
-  m: 'мᴍ',
-  n: 'пηɴոᴨ',
-  o: 'оοσօᴏ',
-  p: 'рρքᴘ',
-  q: 'ԛզ',
-  r: 'гʀᴦ',
-  s: 'ѕꜱ',
-  t: 'тτᴛ',
-  u: 'иυսնᴜ',
-  v: 'νᴠ',
-  w: 'ԝωաᴡ',
-  x: 'хχ',
-  y: 'уγʏ',
-  z: 'ᴢ',
-}
-const LATIN_OF = new Map(
-  Object.entries(LOOK_ALIKES).flatMap(([latin, letters]) => [...letters].map((letter) => [letter, latin] as const)),
-)
+/** Latin letters, each with the lower-case letters of other scripts, and small capitals, that look like it. */
+const LOOK_ALIKES = `
+  aаαɑᴀ bвьβʙ cсϲᴄ dԁᴅ eеёεᴇ fꜰ gɡɢց hнһհʜ iіїιıɩɪ jјϳյᴊ kкκᴋ lӏʟ mмᴍ nпηɴոᴨ oоοσօᴏ pрρքᴘ qԛզ rгʀᴦ sѕꜱ
+  tтτᴛ uиυսնᴜ vνᴠ wԝωաᴡ xхχ yуγʏ zᴢ`
+export const byLookAlike = (rows: string) =>
+  new Map(
+    rows
+      .trim()
+      .split(/\s+/)
+      .flatMap(([latin, ...letters]) => letters.map((letter) => [letter, latin!] as const)),
+  )
+const LATIN_OF = byLookAlike(LOOK_ALIKES)
 
 /** Matches any letter that {@link toLatin} knows. */
 export const LOOKING_LATIN = new RegExp(`[${[...LATIN_OF.keys()].join('')}]`)

@@ -2,21 +2,9 @@ import { createAlphabet, isUnseen, OTHER, UNSEEN } from './alphabet'
 import { madeOf } from './units'
 import type { View } from './view'
 
-const QUOTES: Readonly<Record<string, string>> = {
-  '“': '"',
-  '”': '"',
-  '„': '"',
-  '«': '"',
-  '»': '"',
-  '「': '"',
-  '」': '"',
-  '‹': '"',
-  '›': '"',
-  '‘': "'",
-  '’': "'",
-  '‚': "'",
-  '´': "'",
-}
+const DOUBLE = '“”„«»「」‹›'
+const SINGLE = '‘’‚´'
+const quoteOf = (char: string) => (DOUBLE.includes(char) ? '"' : SINGLE.includes(char) ? "'" : undefined)
 
 const isBlank = (char: string): boolean => /^[\t-\r \u00a0\u2028\u2029]$/.test(char)
 
@@ -24,7 +12,7 @@ const isBlank = (char: string): boolean => /^[\t-\r \u00a0\u2028\u2029]$/.test(c
 const read = (char: string): string =>
   isBlank(char)
     ? ' '
-    : (QUOTES[char] ??
+    : (quoteOf(char) ??
       char
         .normalize('NFKD')
         .replace(/[\u0300-\u036f]/g, '')

@@ -1,3 +1,5 @@
+import { unitsOf } from '../runs'
+
 /** Making strings of UTF-16 units, and telling letters by their unit. */
 
 /** Scratch buffer for text of eight bits a unit; reused between calls. */
@@ -16,14 +18,5 @@ export function madeOf(units: Uint16Array, length: number): string {
   return bytes.toString('latin1', 0, length)
 }
 
-const LETTER = /\p{L}/u
-const known = new Uint8Array(1 << 16)
-const IS_LETTER = 1
-const IS_NONE = 2
-
 /** Whether a unit is a letter of any script. For readable text, which is lower case: ASCII capitals are not letters. */
-export function isLetter(code: number): boolean {
-  if (code < 0x80) return code >= 97 && code <= 122
-  known[code] ||= LETTER.test(String.fromCharCode(code)) ? IS_LETTER : IS_NONE
-  return known[code] === IS_LETTER
-}
+export const isLetter = unitsOf(/[^\P{L}A-Z]/u)

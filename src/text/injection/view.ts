@@ -137,24 +137,8 @@ function wordAround(text: string, index: number): { text: string; start: number;
 
 /** By UTF-16 unit: the letter that a digit or sign stands for; 0 for all others. */
 const MEANT = new Uint8Array(1 << 16)
-for (const [sign, letter] of Object.entries({
-  '0': 'o',
-  '1': 'i',
-  '3': 'e',
-  '4': 'a',
-  '5': 's',
-  '7': 't',
-  '8': 'b',
-  '9': 'g',
-  '@': 'a',
-  $: 's',
-  '!': 'i',
-  '|': 'i',
-  '+': 't',
-  '€': 'e',
-  '£': 'l',
-})) {
-  MEANT[sign.charCodeAt(0)] = letter.charCodeAt(0)
+for (const [sign, letter] of '0o 1i 3e 4a 5s 7t 8b 9g @a $s !i |i +t €e £l'.split(' ')) {
+  MEANT[sign!.charCodeAt(0)] = letter!.charCodeAt(0)
 }
 /** The usual digits and signs for letters; a text without any of them is not rewritten. */
 const FIGURE = /[0134579@$!|]/

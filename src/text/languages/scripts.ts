@@ -59,26 +59,14 @@ export function mainScript(text: string): Count {
   return { script, letters, all }
 }
 
-/** From the ISO 15924 codes of `Intl.Locale`. */
-const BY_ISO: Record<string, Script> = {
-  Hans: 'Hani',
-  Hant: 'Hani',
-  Hani: 'Hani',
-  Latn: 'Latn',
-  Cyrl: 'Cyrl',
-  Arab: 'Arab',
-  Deva: 'Deva',
-  Jpan: 'Jpan',
-  Kore: 'Kore',
-  Grek: 'Grek',
-  Hebr: 'Hebr',
-  Thai: 'Thai',
-}
+const isScript = (code: string): code is Script => SCRIPTS.some(([script]) => script === code)
 
 /** The scripts that a language (ISO 639-1) is written in; some languages use two. */
 export function scriptsOf(language: string): readonly Script[] {
   if (['sr', 'uz', 'az', 'kk', 'bs'].includes(language)) return ['Latn', 'Cyrl']
   if (language === 'ja') return ['Jpan', 'Hani']
   if (language === 'ko') return ['Kore', 'Hani']
-  return [BY_ISO[new Intl.Locale(language).maximize().script ?? ''] ?? 'other']
+  // `Hans` and `Hant` are both Han.
+  const code = new Intl.Locale(language).maximize().script?.replace(/^Han[st]$/, 'Hani') ?? ''
+  return [isScript(code) ? code : 'other']
 }

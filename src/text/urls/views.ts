@@ -4,34 +4,13 @@ import { endOf, plainly } from '../plain'
 /** A text as some program reads it; `span` maps offsets in it back to the source. */
 export type View = { text: string; span(start: number, end: number): { start: number; end: number } }
 
-/** Named character references that may stand in URLs, or are invisible. */
-const REFERENCES: Readonly<Record<string, string>> = {
-  colon: ':',
-  sol: '/',
-  bsol: '\\',
-  period: '.',
-  commat: '@',
-  num: '#',
-  quest: '?',
-  percnt: '%',
-  amp: '&',
-  lsqb: '[',
-  lbrack: '[',
-  rsqb: ']',
-  rbrack: ']',
-  lpar: '(',
-  rpar: ')',
-  equals: '=',
-  hyphen: '-',
-  dash: '-',
-  quot: '"',
-  apos: "'",
-  Tab: '',
-  NewLine: '',
-  shy: '',
-  ZeroWidthSpace: '',
-  lowbar: '_',
-}
+/** Named character references that may stand in URLs, or are invisible, each before its character. */
+const REFERENCES: Readonly<Record<string, string>> = Object.fromEntries(
+  `colon: sol/ bsol\\ period. commat@ num# quest? percnt% amp& lsqb[ lbrack[ rsqb] rbrack] lpar( rpar) equals= hyphen-
+   dash- quot" apos' lowbar_ Tab NewLine shy ZeroWidthSpace`
+    .split(/\s+/)
+    .map((one) => [one.match(/\w*[a-z]/i)![0], one.replace(/^\w*[a-z]/i, '')]),
+)
 const NAMES = Object.keys(REFERENCES).join('|')
 /** Character references of HTML and Markdown, and the backslash escapes of Markdown. */
 const ESCAPES = new RegExp(`&#(?:x([0-9a-f]{1,6})|(\\d{1,7}));?|&(${NAMES});|\\\\([!-/:-@[-\`{-~])`, 'gi')

@@ -1,51 +1,12 @@
-import { toLatin } from '../injection/confusables'
+import { byLookAlike, toLatin } from '../injection/confusables'
 
 /**
- * Maps a Latin letter to the letters of other scripts that look like it. Mostly capitals: their lower-case forms often
+ * Latin letters, each with the letters of other scripts that look like it. Mostly capitals: their lower-case forms often
  * look like another letter or like none, so lower-casing the text first would miss them.
  */
-const LOOK_ALIKES: Readonly<Record<string, string>> = {
-  A: 'АΑᎪꓮⲀ',
-  B: 'ВΒᏴꓐⲂ',
-  C: 'СϹᏟꓚⲤ',
-  D: 'ᎠꓓĐÐ',
-  E: 'ЕΕᎬꓰ',
-  F: 'Ϝꓝ',
-  G: 'ԌᏀꓖ',
-  H: 'НΗᎻꓧⲎĦ',
-  I: 'ІΙӀᏆꓲⲒ',
-  J: 'ЈᎫꓙ',
-  K: 'КΚᏦꓗⲔ',
-  L: 'ᏞꓡŁ',
-  M: 'МΜᎷꓟⲘ',
-  N: 'Νꓠ',
-  O: 'ОΟՕꓳⲞØ',
-  P: 'РΡᏢꓑⲢ',
-  Q: 'Ԛ',
-  R: 'ᎡᏒꓣ',
-  S: 'ЅՏᏚꓢ',
-  T: 'ТΤᎢꓔⲦŦ',
-  U: 'Սꓴ',
-  V: 'ᏙꓦѴ',
-  W: 'ԜᎳꓪ',
-  X: 'ХΧꓫⲬ',
-  Y: 'ΥҮᎩꓬⲨ',
-  Z: 'ΖᏃꓜ',
-  d: 'đ',
-  e: 'ɛⲉ',
-  h: 'ħ',
-  l: 'łƖ',
-  o: 'øⲟ',
-  p: 'ⲣ',
-  t: 'ŧ',
-  c: 'ⲥ',
-  y: 'ү',
-  v: 'ѵ',
-  m: 'ⲙ',
-}
-const DRAWN = new Map(
-  Object.entries(LOOK_ALIKES).flatMap(([latin, letters]) => [...letters].map((one) => [one, latin])),
-)
+const DRAWN = byLookAlike(`
+  AАΑᎪꓮⲀ BВΒᏴꓐⲂ CСϹᏟꓚⲤ DᎠꓓĐÐ EЕΕᎬꓰ FϜꓝ GԌᏀꓖ HНΗᎻꓧⲎĦ IІΙӀᏆꓲⲒ JЈᎫꓙ KКΚᏦꓗⲔ LᏞꓡŁ MМΜᎷꓟⲘ NΝꓠ OОΟՕꓳⲞØ PРΡᏢꓑⲢ
+  QԚ RᎡᏒꓣ SЅՏᏚꓢ TТΤᎢꓔⲦŦ UՍꓴ VᏙꓦѴ WԜᎳꓪ XХΧꓫⲬ YΥҮᎩꓬⲨ ZΖᏃꓜ dđ eɛⲉ hħ lłƖ oøⲟ pⲣ tŧ cⲥ yү vѵ mⲙ`)
 
 /** First letters of alphabets that Unicode normalization keeps: negative circled, negative squared, flags. */
 const ROWS = [0x1f150, 0x1f170, 0x1f1e6]
