@@ -1121,6 +1121,7 @@ CREATE INDEX "widget_sessions_by_config" ON "widget_sessions" USING btree ("conf
 CREATE INDEX "widget_sessions_by_age" ON "widget_sessions" USING btree ("config_id","created_at");--> statement-breakpoint
 CREATE INDEX "widget_sessions_by_standing" ON "widget_sessions" USING btree ("takeover_status","last_message_at","id");--> statement-breakpoint
 CREATE INDEX "widget_sessions_by_address" ON "widget_sessions" USING btree ("config_id","ip_hash","created_at");--> statement-breakpoint
+CREATE INDEX "widget_sessions_by_visitor" ON "widget_sessions" USING btree ("config_id","visitor_id");--> statement-breakpoint
 CREATE INDEX "widget_sessions_changed" ON "widget_sessions" USING btree ("changed_at");--> statement-breakpoint
 CREATE INDEX "widget_sessions_waits" ON "widget_sessions" USING btree ("config_id","changed_at") WHERE "widget_sessions"."waited_ms" is not null;--> statement-breakpoint
 CREATE INDEX "widgets_by_owner" ON "widgets" USING btree ("owner","created_at","id");--> statement-breakpoint

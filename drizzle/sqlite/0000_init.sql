@@ -1014,6 +1014,7 @@ CREATE INDEX `widget_sessions_by_config` ON `widget_sessions` (`config_id`,`last
 CREATE INDEX `widget_sessions_by_age` ON `widget_sessions` (`config_id`,`created_at`);--> statement-breakpoint
 CREATE INDEX `widget_sessions_by_standing` ON `widget_sessions` (`takeover_status`,`last_message_at`,`id`);--> statement-breakpoint
 CREATE INDEX `widget_sessions_by_address` ON `widget_sessions` (`config_id`,`ip_hash`,`created_at`);--> statement-breakpoint
+CREATE INDEX `widget_sessions_by_visitor` ON `widget_sessions` (`config_id`,`visitor_id`);--> statement-breakpoint
 CREATE INDEX `widget_sessions_changed` ON `widget_sessions` (`changed_at`);--> statement-breakpoint
 CREATE INDEX `widget_sessions_waits` ON `widget_sessions` (`config_id`,`changed_at`) WHERE "widget_sessions"."waited_ms" is not null;--> statement-breakpoint
 CREATE TABLE `widgets` (

@@ -65,6 +65,7 @@ const roomsOf = (container: Container) => ({
   engines: container.engines,
   traffic: container.traffic,
   traces: container.traces,
+  writes: container.widgets.writes,
 })
 
 const HOUR_MS = 3_600_000

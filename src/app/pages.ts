@@ -72,6 +72,7 @@ export function pageRoutes({ config, container, guard, streams, ownOrigin }: Dep
             chats: async (call, id) => (await operators.list(call, id, { limit: MOST })).conversations,
             chat: operators.read,
             watch: chats.watch,
+            writes: chats.writes,
           },
           entering,
           assets,

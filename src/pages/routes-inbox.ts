@@ -23,8 +23,10 @@ type Desk = {
   widgets(call: Call): Promise<{ id: string; name: string }[]>
   chats(call: Call, widgetId: string): Promise<Chat[]>
   chat(call: Call, which: { id: string; sessionId: string }, after: string | undefined): Promise<Transcript>
-  /** Calls back at each change in chats of these widgets, until the returned function is called. */
-  watch(widgetIds: readonly string[], changed: () => void): () => void
+  /** Calls back at each change in chats of these widgets, with the chat whose visitor only writes, until the returned function is called. */
+  watch(widgetIds: readonly string[], changed: (writing: string | null) => void): () => void
+  /** Whether the visitor of this chat writes something now. */
+  writes(sessionId: string): boolean
 }
 type Deps = { desk: Desk; entering: Entering; assets: Assets; streams: Streams; clock: Clock }
 
@@ -80,7 +82,9 @@ export function inboxRoutes({ desk, entering, assets, streams, clock }: Deps, gu
       const widgets = (await desk.widgets(call)).map(({ id }) => id)
       const nap = new AbortController()
       // Listens before it reads: what comes in between wakes it.
-      const stop = desk.watch(widgets, () => nap.abort())
+      const stop = desk.watch(widgets, (writing) => {
+        if (writing === null || writing === sessionId) nap.abort()
+      })
       try {
         await look(widgets)
         await clock.sleep(GATHER_MS, signal)
@@ -96,6 +100,7 @@ export function inboxRoutes({ desk, entering, assets, streams, clock }: Deps, gu
       if (told !== queue) await write({ event: 'queue', data: { conversations } })
       queue = told
       if (!id || !sessionId) return
+      if (desk.writes(sessionId)) await write({ event: 'typing', data: {} })
       const transcript = await desk.chat(call, { id, sessionId }, after)
       const { messages, ...state } = transcript
       const now = JSON.stringify(state)

@@ -2,4 +2,4 @@
 
 export { createTakeovers, type Takeovers } from './service'
 export type { Change, Holder, Takeover } from './takeover'
-export { endsOf, waitingOf } from './waiting'
+export { standingOf, waitingOf } from './waiting'

@@ -1,5 +1,6 @@
 import type { Reader } from '../kernel/store'
 import { takeoverRepository as rows } from './repository'
+import type { TakeoverRow } from './table'
 
 const MOST = 200
 
@@ -9,12 +10,15 @@ export async function waitingOf(reader: Reader, kind: string): Promise<ReadonlyM
   return new Map(waiting.map(({ subject_id, reason }) => [subject_id, reason]))
 }
 
-/** When each of these subjects goes back to the AI unless its holder does something; epoch ms. For operators. */
-export async function endsOf(
+/**
+ * Since when each of these subjects has its status, and when it goes back to the AI unless its holder does something;
+ * epoch ms. For operators.
+ */
+export async function standingOf(
   reader: Reader,
   kind: string,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, number>> {
-  const held = ids.length ? await rows.find(reader, kind, ids) : []
-  return new Map(held.flatMap(({ subject_id, until }) => (until === null ? [] : [[subject_id, until] as const])))
+): Promise<ReadonlyMap<string, Pick<TakeoverRow, 'since' | 'until'>>> {
+  const found = ids.length ? await rows.find(reader, kind, ids) : []
+  return new Map(found.map(({ subject_id, since, until }) => [subject_id, { since, until }]))
 }

@@ -100,8 +100,9 @@ export function createHub({ store, clock, live, recent, onError }: Deps) {
 
     function heard(word: Heard | null): void {
       if (word?.what === 'left') comeBack()
-      if (word?.what === 'typing') tellTyping(String(word.role))
-      else {
+      if (word?.what === 'typing') {
+        if (word.role !== 'user') tellTyping(String(word.role))
+      } else {
         last = Math.max(last, Number(word?.seq ?? 0))
         look(word?.what === 'message')
       }

@@ -1,6 +1,6 @@
 import { and, desc, eq, gte, inArray, isNotNull, ne, type SQL, sql } from 'drizzle-orm'
 import type { Reader } from '../kernel/store'
-import { endsOf } from '../takeovers'
+import { standingOf } from '../takeovers'
 import { CHAT_KIND } from './desk'
 import { median } from './hub'
 import { widgetMessages, widgetSessions, widgets } from './table'
@@ -35,7 +35,14 @@ export async function openChats(reader: Reader) {
     .where(and(isOpen, eq(chat.takeover_status, 'ai')))
   const all = [...personal, ...others]
   const ids = personal.map(({ chat }) => chat.id)
-  const [last, ends] = await Promise.all([lastSaid(reader, ids), endsOf(reader, CHAT_KIND, ids)])
+  const [last, standing, visits] = await Promise.all([
+    lastSaid(reader, ids),
+    standingOf(reader, CHAT_KIND, ids),
+    visitsOf(
+      reader,
+      personal.map(({ chat }) => chat),
+    ),
+  ])
   return {
     with_ai: counted!.total,
     chats: all.map(({ chat, widget, key }) => ({
@@ -47,7 +54,9 @@ export async function openChats(reader: Reader) {
       operator_id: chat.operator_id,
       operator_name: chat.operator_name,
       reason: chat.reason,
-      back_at: ends.get(chat.id) ?? null,
+      since: standing.get(chat.id)?.since ?? chat.changed_at,
+      back_at: standing.get(chat.id)?.until ?? null,
+      visits: visits.get(visitOf(chat)) ?? null,
       page_url: chat.page_url,
       user_agent: chat.user_agent,
       message_count: chat.message_count,
@@ -97,6 +106,22 @@ export async function wordsOfWidgets(reader: Reader) {
 }
 
 type ChatId = (typeof widgetSessions.sqlite.$inferSelect)['id']
+
+/** How many chats the visitors of these have had in the same widget, with these; by widget and visitor. */
+async function visitsOf(reader: Reader, chats: readonly Visit[]): Promise<Map<string, number>> {
+  if (!chats.length) return new Map()
+  const t = reader.of(widgetSessions)
+  const of = (name: keyof Visit) => inArray(t[name], [...new Set(chats.map((chat) => chat[name]))] as never[])
+  const found = await reader
+    .select({ config_id: t.config_id, visitor_id: t.visitor_id, visits: sql<number>`count(*)`.mapWith(Number) })
+    .from(t)
+    .where(and(of('config_id'), of('visitor_id')))
+    .groupBy(t.config_id, t.visitor_id)
+  return new Map(found.map(({ visits, ...visit }) => [visitOf(visit), visits]))
+}
+
+type Visit = Pick<typeof widgetSessions.sqlite.$inferSelect, 'config_id' | 'visitor_id'>
+const visitOf = ({ config_id, visitor_id }: Visit): string => `${config_id} ${visitor_id}`
 
 async function lastSaid(reader: Reader, ids: ChatId[]): Promise<Map<ChatId, string>> {
   if (!ids.length) return new Map()

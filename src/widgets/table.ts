@@ -80,6 +80,7 @@ export const widgetSessions = defineTable((k) =>
       k.index('widget_sessions_by_age').on(t.config_id, t.created_at),
       k.index('widget_sessions_by_standing').on(t.takeover_status, t.last_message_at, t.id),
       k.index('widget_sessions_by_address').on(t.config_id, t.ip_hash, t.created_at),
+      k.index('widget_sessions_by_visitor').on(t.config_id, t.visitor_id),
       k.index('widget_sessions_changed').on(t.changed_at),
       k.index('widget_sessions_waits').on(t.config_id, t.changed_at).where(sql`${t.waited_ms} is not null`),
     ],

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Progress } from '../completions'
 import type { KeyCaller } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
@@ -5,9 +6,10 @@ import type { KeyId } from '../kernel/ids'
 import type { Store } from '../kernel/store'
 import { ReaderLeft } from '../kernel/stream'
 import { shorten, storable } from '../kernel/text'
+import type { Live } from '../live'
 import type { Asking } from './asking'
 import type { createBotCheck } from './bot-check'
-import type { Desk } from './desk'
+import { CHAT, type Desk } from './desk'
 import type { Door, Knock } from './door'
 import { cannotAnswer, isClosed } from './errors'
 import { createHearing } from './hearing'
@@ -26,6 +28,7 @@ import {
   type Recorded,
   type Replied,
   type Standing,
+  type Typed,
   type VisitorMessage,
   type VisitorView,
   WidgetSessionId,
@@ -38,6 +41,7 @@ import type { createTurns } from './turns'
 type Deps = {
   store: Store
   clock: Clock
+  live: Live
   masterKey: Uint8Array
   door: Door
   desk: Desk
@@ -55,13 +59,16 @@ type Show = (shown: Shown) => void | Promise<void>
 export type Answering = { now: Replied } | { stream(show: Show): Promise<void> }
 
 const PAGE_CHARS = 2_048
+/** A visitor's writing is told at most this often. */
+const [TYPING_MS, MOST_TYPING] = [2_000, 2_000]
 
 /** What visitors do (contract 15.3). */
 export function createVisitorSide(deps: Deps) {
-  const { store, clock, masterKey, door, desk, ask, limits, bots, turns, pictures, keyOf } = deps
+  const { store, clock, live, masterKey, door, desk, ask, limits, bots, turns, pictures, keyOf } = deps
   const hear = createHearing(deps)
   const identify = createIdentifying(deps)
-  return { describe, shown: presentPublic, begin, read, say, identify, requestHuman, feedback, enter: door.session }
+  const typedAt = new LRUCache<string, number>({ max: MOST_TYPING })
+  return { describe, shown: presentPublic, begin, read, say, typing, identify, requestHuman, feedback, enter: door.session }
 
   async function describe(knock: Knock): Promise<PublicWidget> {
     const { widget } = await door.enter(knock)
@@ -205,6 +212,18 @@ export function createVisitorSide(deps: Deps) {
         if (end && reply) await show(end)
       },
     }
+  }
+
+  /** Shown to the people who answer while it lasts; nothing is stored, and nobody is told of what the AI answers. */
+  async function typing(knock: Knock, sessionId: string): Promise<Typed> {
+    const { session } = await door.session(knock, sessionId)
+    const { id, config_id: widget } = session
+    const now = clock.monotonic()
+    const isNews = now - (typedAt.get(id) ?? now - TYPING_MS) >= TYPING_MS
+    if (session.takeover_status === 'ai' || !isNews) return { typing: true }
+    typedAt.set(id, now)
+    live.tell(CHAT, id, { what: 'typing', role: 'user', widget })
+    return { typing: true }
   }
 
   async function requestHuman(knock: Knock, sessionId: string, { reason }: NonNullable<HumanWanted> = {}) {

@@ -181,6 +181,7 @@ const WITHOUT_EFFECT = [
   'POST /iframes/{id}/preview-token',
   'POST /iframes/{id}/verify',
   'POST /iframes/{id}/conversations/{sessionId}/typing',
+  'POST /iframes/{id}/sessions/{sessionId}/typing',
   'POST /routing-preferences/preview',
   'POST /routing-preferences/suggest-rule',
   'POST /guardrail-policies/{id}/evaluate',

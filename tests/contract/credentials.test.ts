@@ -15,6 +15,7 @@ const OF_VISITORS = [
   'POST /iframes/{id}/sessions/{sessionId}/messages',
   'GET /iframes/{id}/sessions/{sessionId}/events',
   'POST /iframes/{id}/sessions/{sessionId}/request-human',
+  'POST /iframes/{id}/sessions/{sessionId}/typing',
   'POST /iframes/{id}/sessions/{sessionId}/identify',
   'POST /iframes/{id}/sessions/{sessionId}/feedback',
 ]

@@ -32,6 +32,7 @@ const WITHOUT: Record<string, string> = {
   'POST /iframes/{id}/sessions': 'is for visitors',
   'POST /iframes/{id}/sessions/{sessionId}/messages': 'is for visitors',
   'POST /iframes/{id}/sessions/{sessionId}/request-human': 'is for visitors',
+  'POST /iframes/{id}/sessions/{sessionId}/typing': 'is for visitors',
   'POST /iframes/{id}/sessions/{sessionId}/identify': 'is for visitors',
   'POST /iframes/{id}/sessions/{sessionId}/feedback': 'is for visitors',
 }

@@ -59,6 +59,7 @@ describe('the routes declare', () => {
       'POST /api/v1/iframes/:id/sessions/:sessionId/identify',
       'POST /api/v1/iframes/:id/sessions/:sessionId/messages',
       'POST /api/v1/iframes/:id/sessions/:sessionId/request-human',
+      'POST /api/v1/iframes/:id/sessions/:sessionId/typing',
       'POST /billing/checkout/:id',
       'POST /home/keys',
       'POST /home/keys/:id/revoke',

@@ -1,5 +1,8 @@
 import { expect, test } from 'bun:test'
 import type { Page } from 'puppeteer-core'
+import { CHAT } from '../../src/widgets/desk'
+import { sessionRepository } from '../../src/widgets/repository'
+import type { WidgetSessionId } from '../../src/widgets/schema-sessions'
 import { listen } from '../support/listening'
 import { PIXEL } from '../support/pixel'
 import { operatorCall, type Person } from '../support/world'
@@ -68,6 +71,12 @@ inChromium('people who answer together', () => {
     await second.waitForSelector('.message.operator:last-child .text p')
     const living = '#inbox img, #inbox script, #inbox a[href^="javascript"]'
     expect(await second.$$eval(living, (found) => found.length)).toBe(0)
+
+    // Where the page is closed, whoever answers reads so.
+    const { clock } = world
+    await store.write((tx) => sessionRepository.change(tx, chat.sessionId as WidgetSessionId, { left_at: clock.now() }))
+    world.app.container.live.tell(CHAT, chat.sessionId, { what: 'left', widget: id })
+    await shows(second, '.chat .banner', 'The visitor left at')
 
     /** The inbox of somebody who has signed in, with the one chat open. */
     async function inbox({ userId }: Person): Promise<Page> {

@@ -44,16 +44,19 @@ test('the inbox hears of a new chat, of who waits and of each message, and ends 
 
 test('who watches widgets is told of their chats only, of what may have been missed, and no more once it left', () => {
   const live = createLive({ wire: null, node: 'a', clock: world.clock, onError: () => undefined })
-  const watch = createWatch(live)
-  let told = 0
-  const leave = watch(['one', 'two'], () => {
-    told += 1
-  })
+  const { watch, writes } = createWatch({ live, clock: world.clock })
+  const told: (string | null)[] = []
+  const leave = watch(['one', 'two'], (writing) => void told.push(writing))
   live.tell(CHAT, 's', { what: 'message', widget: 'one' })
   live.tell(CHAT, 's', { what: 'message', widget: 'three' })
-  live.tell(CHAT, 's', { what: 'typing', widget: 'two' })
-  expect(told).toBe(1)
+  live.tell(CHAT, 's', { what: 'typing', role: 'operator', widget: 'two' })
+  expect(writes('s')).toBe(false)
+  live.tell(CHAT, 's', { what: 'typing', role: 'user', widget: 'two' })
+  expect(told).toEqual([null, 's'])
+  expect(writes('s')).toBe(true)
+  live.tell(CHAT, 's', { what: 'message', widget: 'three' })
+  expect(writes('s')).toBe(false)
   leave()
   live.tell(CHAT, 's', { what: 'message', widget: 'one' })
-  expect(told).toBe(1)
+  expect(told).toHaveLength(2)
 })

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { eventually } from '../support/eventually'
 import { axeProblems, frameOf, inChromium, newPage, shows, textOf } from './support/chromium'
 import { createShop, picture, say } from './support/shop'
 
@@ -51,6 +52,9 @@ inChromium('a shop, its visitors and its people', () => {
     await shows(frame, '.message.operator', 'I have two of them here')
     expect(performance.now() - sentAt).toBeLessThan(5_000)
     await frame.type('#field', 'Great, I take both.')
+    // Told over and over while it lasts, so that a slow look misses nothing.
+    const typed = () => frame.type('#field', ' ').then(() => textOf(owner, '.typing'))
+    await eventually(typed, (text) => text === 'The visitor is writing')
     await visitor.keyboard.press('Enter')
     await shows(owner, '.log', 'I take both')
     // While a person has the chat, the AI is silent.

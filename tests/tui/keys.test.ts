@@ -191,7 +191,10 @@ describe('a chat', () => {
     const { model } = update(sending, ran)
     expect(model.mode).toMatchObject({ type: 'write', sending: false, failed: 'error: Priya has it' })
     expect(model.drafts.s3).toBe('Hello')
-    expect(update(sending, { ...ran, exitCode: 0, err: '' }).model.drafts.s3).toBe('')
+    // What was typed while it was sent stays, also for who has left the field meanwhile.
+    const sent = { ...ran, argv: ['takeovers', 'reply', 's3', 'Hello'], exitCode: 0, err: '' }
+    expect(update(sending, sent).model.drafts.s3).toBe('')
+    expect(update(press(sending, ...typed(' you'), 'esc').model, sent).model.drafts.s3).toBe(' you')
   })
 })
 

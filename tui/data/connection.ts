@@ -128,6 +128,7 @@ export function createConnection({ host, wanted, heard, now, sleep }: Deps) {
 
 function wordsOf(error: unknown): string {
   const { message, code } = error as { message?: string; code?: string }
+  if (code === 'ENOENT') return 'no server listens'
   if (code === 'ConnectionRefused' || code === 'FailedToOpenSocket' || code === 'ECONNREFUSED')
     return 'connection refused'
   return (message ?? String(error)).split('\n')[0]!.slice(0, 120)

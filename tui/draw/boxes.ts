@@ -19,7 +19,7 @@ export function boxed(
   most = BOX,
 ): Line[] {
   const own = Math.min(most, width - 2)
-  const left = Math.floor((width - own) / 2) - 1
+  const left = Math.max(1, Math.floor((width - own) / 2) - 1)
   const pad = ' '.repeat(Math.max(0, left))
   const top = line(
     pad,
@@ -144,11 +144,11 @@ export function secretBox(model: Model, body: readonly Line[], width: number): L
 export function helpLines(model: Model): Line[] {
   const { global, screens } = model.keymap
   const rows = [...(screens[model.screen] ?? []), ...global].map(({ keys, about }) => {
-    const names = keys.length > 6 ? `${keys[0]} … ${keys.at(-1)}` : keys.join(' ')
-    return [names, about] as const
+    return [keys.length > 6 ? `${keys[0]} … ${keys.at(-1)}` : keys.join(' '), about] as const
   })
   const half = Math.ceil(rows.length / 2)
-  const cell = (row: readonly [string, string] | undefined) => (row ? `${fit(row[0], 15)} ${fit(row[1], 22)}` : '')
+  const column = Math.floor((model.columns - 3) / 2)
+  const cell = (row: readonly [string, string] | undefined) => (row ? `${fit(row[0], 13)} ${fit(row[1], column - 14)}` : '')
   return [
     line(
       say(` ${TITLES[model.screen][0]}`, 'strong'),

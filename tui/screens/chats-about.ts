@@ -12,7 +12,7 @@ export function aboutPane(model: Model, chat: Chat): Line[] {
   const [browser = 'not told'] = /(Firefox|Edg|Chrome|Safari)\/[\d]+/.exec(chat.user_agent ?? '') ?? []
   return [
     line(' VISITOR'),
-    line(` first seen   ${clockOf(Date.parse(chat.created_at)).slice(0, 5)}`),
+    line(` first seen   ${clockOf(Date.parse(chat.created_at)).slice(0, 5)}${visitOf(chat)}`),
     line(` page         ${pathOf(chat.page_url) || 'not told'}`),
     line(` language     ${flat(String(language ?? locale ?? 'not told'))}`),
     line(` browser      ${browser.replace('/', ' ')}`),
@@ -32,6 +32,12 @@ export function aboutPane(model: Model, chat: Chat): Line[] {
     ...noteLines(model, chat, 32),
   ]
 }
+
+const ORDINALS = new Intl.PluralRules('en', { type: 'ordinal' })
+const ENDS: Readonly<Record<string, string>> = { one: 'st', two: 'nd', few: 'rd' }
+
+const visitOf = ({ visits }: Chat): string =>
+  visits && visits > 1 ? `, ${visits}${ENDS[ORDINALS.select(visits)] ?? 'th'} visit` : ''
 
 /** Below the chats: the day in figures and, where no pane beside shows them, the notes of the open one. */
 export function belowQueue({ topics, ...model }: Model, chat: Chat | null, width: number): Line[] {

@@ -10,10 +10,16 @@ export type Chat = Row & {
   reason: string | null
   /** The widget's key, by name. */
   key: string | null
+  /** Since when it has its standing; null and absent for one of an older server. */
+  since?: string | null
   /** When the AI goes on unless the one who has it does something. */
   back_at: string | null
   /** When the visitor closed the page; null while they are there. */
   left_at?: string | null
+  /** Whether the visitor writes something now. */
+  typing?: boolean
+  /** How many chats the visitor has had here, with this one. */
+  visits?: number | null
   page_url: string | null
   user_agent: string | null
   message_count: number
@@ -42,12 +48,15 @@ export function chatsOf(model: Model): Chat[] {
   const waiting = of(({ takeover_status }) => takeover_status === 'requested')
   const held = of(({ takeover_status }) => takeover_status === 'human')
   return [
-    ...waiting.sort((a, b) => a.changed_at.localeCompare(b.changed_at)),
+    ...waiting.sort((a, b) => sinceOf(a) - sinceOf(b)),
     ...held.filter((chat) => isMine(model, chat)),
     ...held.filter((chat) => !isMine(model, chat)),
     ...of(({ takeover_status }) => takeover_status === 'ai'),
   ]
 }
+
+/** Since when it waits, or somebody has it; epoch ms. */
+export const sinceOf = ({ since, changed_at }: Chat): number => Date.parse(since ?? changed_at)
 
 export const chosenChat = (model: Model): Chat | null => {
   const chats = chatsOf(model)
@@ -63,6 +72,10 @@ export const readOf = ({ details }: Model, chat: Chat) =>
 
 export const chatPath = ({ widget_id, id }: Pick<Chat, 'widget_id' | 'id'>): string =>
   `iframes/${widget_id}/conversations/${id}`
+
+/** Reads a chat with what was said and noted in it. */
+export const readChat = (chat: Pick<Chat, 'widget_id' | 'id'>) =>
+  ({ type: 'read', name: chatPath(chat), path: chatPath(chat) }) as const
 
 export const pathOf = (url: string | null): string => (url && URL.canParse(url) ? new URL(url).pathname : '')
 export const flat = (text: string): string => text.replaceAll(/\s+/g, ' ')

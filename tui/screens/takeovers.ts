@@ -2,7 +2,7 @@ import { chosen, fit, fitLine, type Line, line, type Span, say, wrapped } from '
 import { clockOf, spellAge, spellCountdown } from '../draw/spell'
 import type { Model } from '../state/model'
 import { paneOf } from '../state/panes'
-import { type Chat, chatPath, chatsOf, chosenChat, flat, isMine, type Message, pathOf, readOf } from './chats'
+import { type Chat, chatPath, chatsOf, chosenChat, flat, isMine, type Message, pathOf, readOf, sinceOf } from './chats'
 import { aboutPane, belowQueue } from './chats-about'
 
 const MOST_CHARS = 4_000
@@ -82,9 +82,9 @@ function queuePane(model: Model, chats: readonly Chat[], width: number): { lines
 }
 
 function headOf(model: Model, chat: Chat, isWide: boolean): string {
-  const { takeover_status, changed_at, widget, operator_name, page_url } = chat
+  const { takeover_status, widget, operator_name, page_url } = chat
   if (takeover_status === 'ai') return `${widget}  ${pathOf(page_url)}`
-  const age = spellAge(model.now - Date.parse(changed_at))
+  const age = spellAge(model.now - sinceOf(chat))
   if (takeover_status === 'human' && !isMine(model, chat)) {
     const who = operator_name ?? 'somebody'
     return isWide ? `${age}  ${widget}  ${who}` : `${age}  ${who}`
@@ -123,7 +123,7 @@ function chatPane(model: Model, chat: Chat | null, width: number, height: number
 }
 
 function standing(model: Model, chat: Chat, width: number): Line {
-  const since = spellAge(model.now - Date.parse(chat.changed_at))
+  const since = spellAge(model.now - sinceOf(chat))
   const state =
     chat.takeover_status === 'human'
       ? isMine(model, chat)
@@ -144,7 +144,7 @@ function hintOf(model: Model, chat: Chat): string {
       ? 'AI is paused. Press i to write, ^L gives it back.'
       : `AI is paused. Back to AI in ${spellCountdown(left)} if you go quiet`
   if (chat.takeover_status === 'human') return 'AI is paused. T takes it from them.'
-  if (chat.takeover_status === 'requested') return `${chat.reason ?? 'Asked for a person.'} Press T to take it.`
+  if (chat.takeover_status === 'requested') return `${sentence(chat.reason ?? 'Asked for a person')} Press T to take it.`
   return 'Press T to take it over.'
 }
 
@@ -154,8 +154,12 @@ function transcript(model: Model, chat: Chat, width: number): Line[] {
   if (detail.problem) return [line(say(` ! ${detail.problem}`, 'warn'))]
   const { messages = [] } = readOf(model, chat) ?? {}
   const left = chat.left_at && chat.takeover_status !== 'ai' ? Date.parse(chat.left_at) : null
-  const gone = left === null ? [] : [line(say(` ${clockOf(left).slice(0, 5)} ─ the visitor left ─`, 'warn'))]
-  const said = messages.flatMap(({ role, content, created_at }) => {
+  const last = (at: number, words: string, tone?: 'warn' | 'dim') => [
+    line(say(` ${clockOf(at).slice(0, 5)} ─ ${words} ─`, tone)),
+  ]
+  const gone = left === null ? [] : last(left, 'the visitor left', 'warn')
+  const writes = chat.typing ? last(model.now, 'visitor is typing', 'dim') : []
+  const said = withStanding(model, chat, messages).flatMap(({ role, content, created_at }) => {
     const time = clockOf(Date.parse(created_at)).slice(0, 5)
     if (role === 'system')
       return wrapped(`${time} ─ ${flat(content)} ─`, width - 2, 3).map((text) => line(say(` ${text}`, 'dim')))
@@ -165,8 +169,26 @@ function transcript(model: Model, chat: Chat, width: number): Line[] {
       line(at ? ' '.repeat(16) : say(` ${time} ${name.padEnd(9)}`, role === 'user' ? 'strong' : 'dim'), text),
     )
   })
-  return [...said, ...gone]
+  return [...said, ...gone, ...writes]
 }
+
+type Told = Pick<Message, 'role' | 'content' | 'created_at'>
+
+/** With a line for what has changed last: a person was asked for, or came. */
+function withStanding(model: Model, chat: Chat, messages: readonly Message[]): readonly Told[] {
+  if (!chat.since || chat.takeover_status === 'ai') return messages
+  const who = isMine(model, chat) ? 'you' : (chat.operator_name ?? 'somebody')
+  const why = chat.reason ? `: ${chat.reason}` : ''
+  const content = chat.takeover_status === 'human' ? `${who} joined` : `asked for a person${why}`
+  const at = messages.findIndex(({ created_at }) => created_at > chat.since!)
+  return messages.toSpliced(at < 0 ? messages.length : at, 0, {
+    role: 'system',
+    content,
+    created_at: chat.since,
+  } as Message)
+}
+
+const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`)
 
 const INPUT_ROWS = 2
 

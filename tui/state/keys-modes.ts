@@ -155,8 +155,9 @@ function write(model: Model, key: string, text: string): Step {
     // The same words in the same place of the same chat are said once, however often they are sent.
     const once = Bun.hash(`${chat.id} ${chat.message_count} ${draft}`).toString(36)
     const argv = ['takeovers', 'reply', '--widget', chat.widget_id, '--idempotency-key', once, '--', chat.id, draft]
-    const sending = { ...model, mode: { type: 'write', sending: true, failed: null } as const }
-    return writing(sending, { type: 'run', argv, as: 'reply', write: true })
+    const step = writing(model, { type: 'run', argv, as: 'reply', write: true })
+    const sending = { type: 'write', sending: true, failed: null } as const
+    return step.effects.length ? { ...step, model: { ...step.model, mode: sending } } : step
   }
   const drafts = { ...model.drafts, [chat.id]: typed(draft, key, text, MOST_CHARS) }
   return stay({ ...model, drafts })

@@ -1,9 +1,8 @@
 import { meaningOf } from '../keymap'
 import { LISTS } from '../screens'
-import { chatPath, chosenChat } from '../screens/chats'
+import { chosenChat, readChat } from '../screens/chats'
 import { screenOfNeed } from '../screens/needs'
 import { diffPath, submissionPath } from '../screens/review'
-import type { Effect } from './events'
 import { act, inChat, trace } from './keys-actions'
 import { inMode } from './keys-modes'
 import { type Model, type Picker, type Row, SCREENS, type Screen } from './model'
@@ -98,8 +97,7 @@ function global(model: Model, meaning: string, key: string): Step {
 function goTo(model: Model, screen: Screen): Step {
   const next: Model = { ...model, screen, review: null, mode: { type: 'browse' }, pane: 0, scroll: 0 }
   const chat = screen === 'takeovers' ? chosenChat(next) : null
-  const reads: Effect[] = chat ? [{ type: 'read', name: chatPath(chat), path: chatPath(chat) }] : []
-  return stay(next, { type: 'reconnect' }, ...reads)
+  return stay(next, { type: 'reconnect' }, ...(chat ? [readChat(chat)] : []))
 }
 
 const PAGE = 10
@@ -143,8 +141,8 @@ function move(model: Model, key: string): Step {
   )
   // The top of the chats is a person who waits: it is chosen by name, so that another one does not slip under the hand.
   if (model.screen !== 'takeovers') return stay(next)
-  const chat = rows[at] as Parameters<typeof chatPath>[0]
-  return stay(withList(next, { chosen: rows[at]!.id }), { type: 'read', name: chatPath(chat), path: chatPath(chat) })
+  const chat = rows[at] as Parameters<typeof readChat>[0]
+  return stay(withList(next, { chosen: rows[at]!.id }), readChat(chat))
 }
 
 function toPane(model: Model, by: 1 | -1): Step {
@@ -169,7 +167,7 @@ function open(model: Model): Step {
   if (model.screen === 'submissions') return openReview(model, row)
   if (model.screen === 'takeovers') {
     const chat = chosenChat(model)!
-    return stay(withList(model, { chosen: chat.id }), { type: 'read', name: chatPath(chat), path: chatPath(chat) })
+    return stay(withList(model, { chosen: chat.id }), readChat(chat))
   }
   // The story of a request says more than its line.
   if (model.screen === 'logs') return trace(model)

@@ -1,5 +1,5 @@
 import type { StreamEvent } from '../../src/operators/schema'
-import { chatPath, chosenChat, suggestionOf } from '../screens/chats'
+import { chatPath, chosenChat, readChat, suggestionOf } from '../screens/chats'
 import type { Effect, Event } from './events'
 import { keyed, pasted } from './keys'
 import { type Model, type Row, topicsOf } from './model'
@@ -114,7 +114,7 @@ function chatNews(before: Model, next: Model): Effect[] {
   if (!chat) return []
   const known = before.topics.takeovers?.rows.find(({ id }) => id === chat.id)
   const isNews = !known || JSON.stringify(known) !== JSON.stringify(chat) || !next.details[chatPath(chat)]
-  return isNews ? [{ type: 'read', name: chatPath(chat), path: chatPath(chat) }] : []
+  return isNews ? [readChat(chat)] : []
 }
 
 function bell(before: Model, next: Model): Effect[] {
@@ -132,10 +132,14 @@ function ran(model: Model, { argv, exitCode, out, err, as }: Event & { type: 'ra
   const words = said.filter(Boolean).join('\n')
   const first = (said.at(-1) || words).split('\n')[0]!
   if (as === 'draft' && exitCode === 0) return { model: drafted(model, argv, words), effects: [] }
-  if (as === 'reply') return { model: replied(model, exitCode, first), effects: [] }
+  if (as === 'reply') return { model: replied(model, argv, exitCode ? first : null), effects: [] }
   if (as === 'secret' && exitCode === 0) return { model: withSecret(model, out), effects: [] }
-  if (as === 'told' && exitCode === 0)
-    return { model: told(browsing(model), `${argv.slice(0, 2).join(' ')}: done`), effects: [] }
+  if (as === 'told' && exitCode === 0) {
+    const chat = argv[0] === 'takeovers' ? chosenChat(model) : null
+    const done = told(browsing(model), `${argv.slice(0, 2).join(' ')}: done`)
+    // A note changes the chat, and no row of the list.
+    return { model: done, effects: chat ? [readChat(chat)] : [] }
+  }
   const lines = [words, exitCode ? `exit ${exitCode}` : ''].join('\n').split('\n')
   const mode = { type: 'output', title: line.slice(0, 200), lines, top: 0 } as const
   return {
@@ -146,12 +150,15 @@ function ran(model: Model, { argv, exitCode, out, err, as }: Event & { type: 'ra
 
 const browsing = (model: Model): Model => ({ ...model, mode: { type: 'browse' } })
 
-function replied(model: Model, exitCode: number, problem: string): Model {
-  if (model.mode.type !== 'write') return exitCode ? told(model, `not sent: ${problem}`) : model
-  if (exitCode) return { ...model, mode: { type: 'write', sending: false, failed: problem } }
-  const chat = chosenChat(model)
-  const drafts = chat ? { ...model.drafts, [chat.id]: '' } : model.drafts
-  return { ...model, drafts, mode: { type: 'write', sending: false, failed: null } }
+/** What was sent leaves the field, and what was typed since then stays. */
+function replied(model: Model, argv: readonly string[], problem: string | null): Model {
+  const isWriting = model.mode.type === 'write'
+  const mode = isWriting ? ({ type: 'write', sending: false, failed: problem } as const) : model.mode
+  if (problem !== null) return isWriting ? { ...model, mode } : told(model, `not sent: ${problem}`)
+  const [chat = '', sent = ''] = argv.slice(-2)
+  const draft = model.drafts[chat] ?? ''
+  const rest = draft.startsWith(sent) ? draft.slice(sent.length) : draft
+  return { ...model, drafts: { ...model.drafts, [chat]: rest }, mode }
 }
 
 /** What the AI would say, in the field of the chat that it was asked for, for a person to change and send. */

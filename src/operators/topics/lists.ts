@@ -27,6 +27,8 @@ type Deps = {
   limiter: RateLimiter
   increases: LimitIncreases
   oversight: Pick<AuditOversight, 'signedAt'>
+  /** Whether the visitor of this chat writes something now. */
+  writes(sessionId: string): boolean
   settings: { browserSessions: number; browserSessionMaxSeconds: number; browserSessionIdleSeconds: number }
 }
 type By = Call<OperatorCaller>
@@ -110,20 +112,22 @@ export function deliveriesTopic({ store, names }: Deps): ReadTopic {
   }
 }
 
-export function takeoversTopic({ store, clock, names }: Deps, call: By): ReadTopic {
+export function takeoversTopic({ store, clock, names, writes }: Deps, call: By): ReadTopic {
   const sums = seldom(clock, 15_000, () => chatSums(store.read, clock.now() - (clock.now() % DAY_MS)))
   const asking = seldom(clock, 15_000, () => wordsOfWidgets(store.read))
   return async () => {
     const [{ chats, with_ai }, today, asks] = await Promise.all([openChats(store.read), sums(), asking()])
     const rows = chats.map(
-      async ({ cost_micro, created_at, changed_at, last_message_at, back_at, left_at, key_id, ...chat }) => ({
+      async ({ cost_micro, created_at, since, changed_at, last_message_at, back_at, left_at, key_id, ...chat }) => ({
         ...chat,
         key: await names.key(call, key_id),
         back_at: isoOrNull(back_at),
         left_at: isoOrNull(left_at),
         cost_cents: microToCents(cost_micro),
         created_at: iso(created_at),
+        since: iso(since),
         changed_at: iso(changed_at),
+        typing: writes(chat.id),
         last_message_at: iso(last_message_at),
       }),
     )

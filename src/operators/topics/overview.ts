@@ -120,7 +120,7 @@ export function overviewTopic(deps: Deps, call: Call<OperatorCaller>): ReadTopic
         kind: 'visitors',
         count: waiting.length,
         about: [...new Set(waiting.map(({ widget }) => widget))].join(', '),
-        since: earliest(waiting.map(({ changed_at }) => changed_at)),
+        since: earliest(waiting.map(({ since }) => since)),
       },
       {
         kind: 'submissions',

@@ -5,6 +5,9 @@ import { pathOf, timeOf } from './queue'
 import { type Chat, type Me, type Message, mine, type Transcript } from './wire'
 import { WORDS } from './words'
 
+/** Typing is told over and over; without a word for so long it has ended. */
+const TYPING_MS = 5_000
+
 type Actions = {
   take(force: boolean): void
   release(): void
@@ -30,6 +33,7 @@ export function createChat(me: Me, actions: Actions) {
     notes.element,
   )
   const left = h('p', { class: 'banner', role: 'status', hidden: true })
+  const typing = h('p', { class: 'typing', role: 'status' })
   const back = h('button', { type: 'button', class: 'back', click: actions.back }, WORDS.back)
   const element = h(
     'section',
@@ -37,8 +41,10 @@ export function createChat(me: Me, actions: Actions) {
     h('header', {}, back, heading, buttons),
     left,
     scroller,
+    typing,
   )
   let shown: string | null = null
+  let typingEnds: ReturnType<typeof setTimeout> | undefined
   const known = new Set<string>()
   const texts = new Map<Element, string>()
   const formatting = createFormatting(() => {
@@ -124,13 +130,22 @@ export function createChat(me: Me, actions: Actions) {
     )
   }
 
+  /** Says that the visitor writes, for as long as that is told over and over. */
+  function typed(text: string): void {
+    clearTimeout(typingEnds)
+    setText(typing, text)
+    if (text) typingEnds = setTimeout(() => typed(''), TYPING_MS)
+  }
+
   return {
     element,
     aside,
+    typing: () => typed(WORDS.visitorWrites),
     /** Once the page is there: has texts formatted. */
     format: formatting.load,
     show(chat: Transcript, others: Chat[]): void {
       const isNew = shown !== chat.session_id
+      if (isNew || chat.messages.some(({ role, id }) => role === 'user' && !known.has(id))) typed('')
       if (isNew) {
         shown = chat.session_id
         known.clear()
@@ -170,6 +185,7 @@ export function createChat(me: Me, actions: Actions) {
       buttons.replaceChildren()
       log.replaceChildren()
       left.hidden = true
+      typed('')
       aside.hidden = true
     },
   }

@@ -97,6 +97,7 @@ async function follow(): Promise<void> {
         if (status.textContent === WORDS.lost) say('')
         if (name === 'queue') showQueue(data as { conversations: Chat[] })
         else if (name === 'chat') showChat(data as Transcript)
+        else if (name === 'typing') view.typing()
         else if (name === 'error') throw new Failure(404, 'gone', WORDS.gone)
       })
     } catch (error) {

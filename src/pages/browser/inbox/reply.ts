@@ -1,11 +1,10 @@
 import { h, setText } from '../shared/dom'
+import { whileTyping } from '../shared/typing'
 import { keep, recall } from './kept'
 import { WORDS } from './words'
 
 const MOST_CHARACTERS = 4_000
 const MOST_SAVED = 50
-/** The visitor is told at most this often that somebody writes. */
-const TYPING_MS = 3_000
 
 type Actions = {
   send(text: string): Promise<void>
@@ -48,16 +47,12 @@ export function createReply({ send, typing, draft, handover, people }: Actions) 
   )
   let saved = recall<string[]>('canned', [])
   let chat: string | null = null
-  let toldAt = -TYPING_MS
   drawSaved()
 
   field.addEventListener('input', () => {
     if (chat) keep(`draft:${chat}`, field.value)
-    if (field.value && performance.now() - toldAt > TYPING_MS) {
-      toldAt = performance.now()
-      typing()
-    }
   })
+  whileTyping(field, typing)
   field.addEventListener('keydown', (event) => {
     if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
     event.preventDefault()

@@ -50,5 +50,6 @@ export const WORDS = {
   signIn: 'Sign in',
   taken: (name: string) => `${name} has this chat now.`,
   left: (time: string) => `The visitor left at ${time}. What you write waits for them.`,
+  visitorWrites: 'The visitor is writing',
   gone: 'This chat is not there any more.',
 } as const

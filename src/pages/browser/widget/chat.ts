@@ -37,6 +37,9 @@ export function startChat(): void {
     files: behavior.enableFileUpload === true,
     send,
     stop: () => sending.stop(),
+    typing() {
+      if (people.status() !== 'ai') void visitor.typing().catch(() => undefined)
+    },
   })
   const rating = createRating(visitor.rate, (text) => {
     if (text) transcript.add('system', text)

@@ -1,4 +1,5 @@
 import { h, ICONS, icon, setText } from '../shared/dom'
+import { whileTyping } from '../shared/typing'
 import { createFiles } from './files'
 import type { Attachment } from './wire'
 import { WORDS } from './words'
@@ -9,10 +10,11 @@ type Options = {
   files: boolean
   send(text: string, attachments: Attachment[]): void
   stop(): void
+  typing(): void
 }
 
 /** The field, its buttons and what is wrong with it. */
-export function createComposer({ placeholder, mostCharacters, files: mayAttach, send, stop }: Options) {
+export function createComposer({ placeholder, mostCharacters, files: mayAttach, send, stop, typing }: Options) {
   const problem = h('p', { id: 'problem', class: 'problem', role: 'alert' })
   const field = h('textarea', {
     id: 'field',
@@ -58,6 +60,8 @@ export function createComposer({ placeholder, mostCharacters, files: mayAttach, 
     grow()
     refuse(field.value.trim().length > mostCharacters ? WORDS.tooLong(mostCharacters) : '')
   })
+
+  whileTyping(field, typing)
 
   function refuse(text: string): void {
     setText(problem, text)

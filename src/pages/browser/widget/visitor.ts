@@ -122,6 +122,9 @@ export function createVisitor({ configId, pageUrl, botCheck, unknown }: Options)
     async askPerson(): Promise<void> {
       await ask('/request-human', { method: 'POST', body: {} })
     },
+    async typing(): Promise<void> {
+      await ask('/typing', { method: 'POST', body: {} })
+    },
     async rate(rating: number, comment: string): Promise<void> {
       await ask('/feedback', { method: 'POST', body: { rating, ...(comment ? { comment } : {}) } })
     },
