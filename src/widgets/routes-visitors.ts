@@ -133,19 +133,15 @@ export const visitorRoutes = ({ visitors, hub }: WidgetService, streams: Streams
         } as object,
       },
     )
-    .post(
-      '/sessions/:sessionId/typing',
-      (context) => visitors.typing(knockOf(context), context.params.sessionId),
-      {
-        open: true,
-        params: OfChat,
-        response: { 200: answer(words.Typed), ...errors(401, 403, 404) },
-        detail: {
-          summary: 'Say that the visitor is typing',
-          description: 'Shown for some seconds to the people who answer, and stored nowhere.',
-        },
+    .post('/sessions/:sessionId/typing', (context) => visitors.typing(knockOf(context), context.params.sessionId), {
+      open: true,
+      params: OfChat,
+      response: { 200: answer(words.Typed), ...errors(401, 403, 404) },
+      detail: {
+        summary: 'Say that the visitor is typing',
+        description: 'Shown for some seconds to the people who answer, and stored nowhere.',
       },
-    )
+    })
     .post(
       '/sessions/:sessionId/request-human',
       (context) => visitors.requestHuman(knockOf(context), context.params.sessionId, context.body),

@@ -118,7 +118,21 @@ export function createWidgets(deps: Deps) {
     },
     get: async (...asked: Parameters<typeof resource.get>) => withSnippet(await resource.get(...asked)),
   }
-  return { widgets, operators, visitors, hub, watch, writes, door, duplicate, preview, identitySecret, verify, analytics, tidy }
+  return {
+    widgets,
+    operators,
+    visitors,
+    hub,
+    watch,
+    writes,
+    door,
+    duplicate,
+    preview,
+    identitySecret,
+    verify,
+    analytics,
+    tidy,
+  }
 
   async function read(
     { name, api_key_id: keyId, ...sent }: NewWidget | WidgetPatch,

@@ -68,7 +68,18 @@ export function createVisitorSide(deps: Deps) {
   const hear = createHearing(deps)
   const identify = createIdentifying(deps)
   const typedAt = new LRUCache<string, number>({ max: MOST_TYPING })
-  return { describe, shown: presentPublic, begin, read, say, typing, identify, requestHuman, feedback, enter: door.session }
+  return {
+    describe,
+    shown: presentPublic,
+    begin,
+    read,
+    say,
+    typing,
+    identify,
+    requestHuman,
+    feedback,
+    enter: door.session,
+  }
 
   async function describe(knock: Knock): Promise<PublicWidget> {
     const { widget } = await door.enter(knock)

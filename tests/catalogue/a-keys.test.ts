@@ -14,9 +14,14 @@ const VISITORS = [
   ...['GET', 'HEAD'].flatMap((method) =>
     ['public', 'sessions/{sessionId}', 'sessions/{sessionId}/events'].map((path) => `${method} /iframes/{id}/${path}`),
   ),
-  ...['', '/{sessionId}/feedback', '/{sessionId}/identify', '/{sessionId}/messages', '/{sessionId}/request-human', '/{sessionId}/typing'].map(
-    (path) => `POST /iframes/{id}/sessions${path}`,
-  ),
+  ...[
+    '',
+    '/{sessionId}/feedback',
+    '/{sessionId}/identify',
+    '/{sessionId}/messages',
+    '/{sessionId}/request-human',
+    '/{sessionId}/typing',
+  ].map((path) => `POST /iframes/{id}/sessions${path}`),
 ]
 
 const rows: Row[] = [

@@ -53,7 +53,11 @@ inChromium('a shop, its visitors and its people', () => {
     expect(performance.now() - sentAt).toBeLessThan(5_000)
     await frame.type('#field', 'Great, I take both.')
     // Told over and over while it lasts, so that a slow look misses nothing.
-    const typed = () => frame.type('#field', ' ').then(() => textOf(owner, '.typing'))
+    const typed = async () => {
+      await frame.type('#field', ' ')
+      const text = await textOf(owner, '.typing')
+      return text
+    }
     await eventually(typed, (text) => text === 'The visitor is writing')
     await visitor.keyboard.press('Enter')
     await shows(owner, '.log', 'I take both')

@@ -148,7 +148,8 @@ export function helpLines(model: Model): Line[] {
   })
   const half = Math.ceil(rows.length / 2)
   const column = Math.floor((model.columns - 3) / 2)
-  const cell = (row: readonly [string, string] | undefined) => (row ? `${fit(row[0], 13)} ${fit(row[1], column - 14)}` : '')
+  const cell = (row: readonly [string, string] | undefined) =>
+    row ? `${fit(row[0], 13)} ${fit(row[1], column - 14)}` : ''
   return [
     line(
       say(` ${TITLES[model.screen][0]}`, 'strong'),

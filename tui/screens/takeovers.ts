@@ -144,7 +144,8 @@ function hintOf(model: Model, chat: Chat): string {
       ? 'AI is paused. Press i to write, ^L gives it back.'
       : `AI is paused. Back to AI in ${spellCountdown(left)} if you go quiet`
   if (chat.takeover_status === 'human') return 'AI is paused. T takes it from them.'
-  if (chat.takeover_status === 'requested') return `${sentence(chat.reason ?? 'Asked for a person')} Press T to take it.`
+  if (chat.takeover_status === 'requested')
+    return `${sentence(chat.reason ?? 'Asked for a person')} Press T to take it.`
   return 'Press T to take it over.'
 }
 
