@@ -65,7 +65,7 @@ const roomsOf = (container: Container) => ({
   engines: container.engines,
   traffic: container.traffic,
   traces: container.traces,
-  writes: container.widgets.writes,
+  writes: container.widgets.watch.writes,
 })
 
 const HOUR_MS = 3_600_000

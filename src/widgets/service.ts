@@ -87,7 +87,7 @@ export function createWidgets(deps: Deps) {
   const turns = createTurns({ ...deps, store, desk })
   const pictures = createPictures({ store, files })
   const hub = createHub({ store, clock, live, recent, onError })
-  const { watch, writes } = createWatch({ live, clock })
+  const watch = createWatch({ live, clock })
   const visitors = createVisitorSide({ ...deps, store, door, desk, ask, limits, bots, turns, pictures })
   const verifyDomain = createDomains(deps)
   const resource = createResource(resources, widget, {
@@ -118,21 +118,7 @@ export function createWidgets(deps: Deps) {
     },
     get: async (...asked: Parameters<typeof resource.get>) => withSnippet(await resource.get(...asked)),
   }
-  return {
-    widgets,
-    operators,
-    visitors,
-    hub,
-    watch,
-    writes,
-    door,
-    duplicate,
-    preview,
-    identitySecret,
-    verify,
-    analytics,
-    tidy,
-  }
+  return { widgets, operators, visitors, hub, watch, door, duplicate, preview, identitySecret, verify, analytics, tidy }
 
   async function read(
     { name, api_key_id: keyId, ...sent }: NewWidget | WidgetPatch,

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import type { Progress } from '../completions'
 import type { KeyCaller } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
@@ -6,10 +5,9 @@ import type { KeyId } from '../kernel/ids'
 import type { Store } from '../kernel/store'
 import { ReaderLeft } from '../kernel/stream'
 import { shorten, storable } from '../kernel/text'
-import type { Live } from '../live'
 import type { Asking } from './asking'
 import type { createBotCheck } from './bot-check'
-import { CHAT, type Desk } from './desk'
+import type { Desk } from './desk'
 import type { Door, Knock } from './door'
 import { cannotAnswer, isClosed } from './errors'
 import { createHearing } from './hearing'
@@ -28,7 +26,6 @@ import {
   type Recorded,
   type Replied,
   type Standing,
-  type Typed,
   type VisitorMessage,
   type VisitorView,
   WidgetSessionId,
@@ -37,11 +34,11 @@ import {
 import type { MessageRow, SessionRow, WidgetRow } from './table'
 import { addressHash, newSessionToken } from './tokens'
 import type { createTurns } from './turns'
+import { createTyping } from './typing'
 
-type Deps = {
+type Deps = Parameters<typeof createTyping>[0] & {
   store: Store
   clock: Clock
-  live: Live
   masterKey: Uint8Array
   door: Door
   desk: Desk
@@ -59,15 +56,13 @@ type Show = (shown: Shown) => void | Promise<void>
 export type Answering = { now: Replied } | { stream(show: Show): Promise<void> }
 
 const PAGE_CHARS = 2_048
-/** A visitor's writing is told at most this often. */
-const [TYPING_MS, MOST_TYPING] = [2_000, 2_000]
 
 /** What visitors do (contract 15.3). */
 export function createVisitorSide(deps: Deps) {
-  const { store, clock, live, masterKey, door, desk, ask, limits, bots, turns, pictures, keyOf } = deps
+  const { store, clock, masterKey, door, desk, ask, limits, bots, turns, pictures, keyOf } = deps
   const hear = createHearing(deps)
   const identify = createIdentifying(deps)
-  const typedAt = new LRUCache<string, number>({ max: MOST_TYPING })
+  const typing = createTyping(deps)
   return {
     describe,
     shown: presentPublic,
@@ -223,18 +218,6 @@ export function createVisitorSide(deps: Deps) {
         if (end && reply) await show(end)
       },
     }
-  }
-
-  /** Shown to the people who answer while it lasts; nothing is stored, and nobody is told of what the AI answers. */
-  async function typing(knock: Knock, sessionId: string): Promise<Typed> {
-    const { session } = await door.session(knock, sessionId)
-    const { id, config_id: widget } = session
-    const now = clock.monotonic()
-    const isNews = now - (typedAt.get(id) ?? now - TYPING_MS) >= TYPING_MS
-    if (session.takeover_status === 'ai' || !isNews) return { typing: true }
-    typedAt.set(id, now)
-    live.tell(CHAT, id, { what: 'typing', role: 'user', widget })
-    return { typing: true }
   }
 
   async function requestHuman(knock: Knock, sessionId: string, { reason }: NonNullable<HumanWanted> = {}) {

@@ -53,15 +53,15 @@ test('that a visitor types is told to the people who answer, for a while, and no
   const stream = await follow(chat)
   const type = () => asVisitor(chat)('POST', '/typing', {})
   expect((await type()).body).toMatchObject({ typing: true })
-  expect(widgets.writes(chat.sessionId)).toBe(false)
+  expect(widgets.watch.writes(chat.sessionId)).toBe(false)
   await asVisitor(chat)('POST', '/request-human', {})
   expect((await type()).status).toBe(200)
-  expect(widgets.writes(chat.sessionId)).toBe(true)
+  expect(widgets.watch.writes(chat.sessionId)).toBe(true)
   expect((await asVisitor({ ...chat, token: 'svc_wt_other' })('POST', '/typing', {})).status).toBe(401)
   const since = async () => (await openChats(store.read)).chats.find((one) => one.id === chat.sessionId)!
   const before = await since()
   await world.say(chat, 'Hello?')
-  expect(widgets.writes(chat.sessionId)).toBe(false)
+  expect(widgets.watch.writes(chat.sessionId)).toBe(false)
   // What a waiting visitor says does not send them to the end of the queue.
   expect((await since()).since).toBe(before.since)
   expect(before.visits).toBe(1)
