@@ -7,6 +7,7 @@ import { browserSettings } from '../browser/config'
 import { builtinSettings } from '../builtin/config'
 import { canvasSettings } from '../canvases/config'
 import { completionSettings, retiredCompletionSettings } from '../completions/config'
+import { documentSettings } from '../documents/config'
 import { engineSettings } from '../engines/config'
 import { eventSettings } from '../events/config'
 import { fileSettings } from '../files/config'
@@ -138,6 +139,7 @@ export const SETTINGS = {
   ...eventSettings,
   ...webhookSettings,
   ...widgetSettings,
+  ...documentSettings,
   ...engineSettings,
   ...builtinSettings,
   ...guardrailSettings,

@@ -10,5 +10,5 @@ export const invalidFormat = defineError(
 export const tooLarge = defineError(
   'invalid',
   'validation_error',
-  () => 'The document has more in it than can be laid out in 30 s. Ask for less, or for several documents.',
+  () => 'The document has more in it than can be laid out here. Ask for less, or for several documents.',
 )

@@ -1,2 +1,3 @@
 /** Documents: text laid out as PDF, DOCX, PPTX, XLSX and CSV, from one model of blocks. */
-export { artifactOf, createDocuments, type Documents } from './service'
+export { artifactOf } from './schema'
+export { createDocuments, type Documents } from './service'

@@ -1,8 +1,11 @@
+import type { ArtifactId } from '../files/schema'
 import { defineId, type Id } from '../kernel/ids'
 import { nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
 
 export const DocumentId = defineId('document', 'doc')
 export type DocumentId = Id<'document'>
+/** A document and its file have one id, but for the prefix: what removes the file removes the document. */
+export const artifactOf = (id: DocumentId): ArtifactId => id.replace(/^doc_/, 'art_') as ArtifactId
 
 export const FORMATS = ['pdf', 'docx', 'pptx', 'xlsx', 'csv'] as const
 export type Format = (typeof FORMATS)[number]
@@ -25,12 +28,16 @@ export const MadeDocument = t.Object(
     created: Timestamp,
     format: oneOf(FORMATS),
     title: t.String(),
-    download_url: nullable(t.String({ description: 'Signed; valid for one hour' })),
+    download_url: nullable(
+      t.String({ description: 'Signed; valid for one hour. Null while the file is built: read the document again' }),
+    ),
     size_bytes: nullable(t.Integer()),
     content: t.String({ description: 'The text of the document as Markdown' }),
     usage: t.Object({ cost_cents: t.Number() }),
     warnings: t.Optional(
-      t.Array(t.String(), { description: 'What the file cannot show; absent where there is nothing' }),
+      t.Array(t.String(), {
+        description: 'What the file cannot show, or why there is none; absent where there is nothing',
+      }),
     ),
   },
   { $id: 'Document' },

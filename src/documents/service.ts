@@ -2,25 +2,34 @@ import type { EngineService } from '../engines'
 import type { Files } from '../files'
 import type { Artifact, ArtifactId } from '../files/schema'
 import { missingIn } from '../fonts'
+import type { Jobs } from '../jobs'
 import { type Call, type OwnerScope, ownerOf } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
+import { iso } from '../kernel/clock'
+import type { Values } from '../kernel/config'
 import { notFound } from '../kernel/errors'
 import { microToCents } from '../kernel/money'
 import type { Store } from '../kernel/store'
 import { storable } from '../kernel/text'
 import { type MakingService, promptIn } from '../making'
+import { titled } from './blocks/titled'
+import type { documentSettings } from './config'
 import { invalidFormat } from './errors'
+import { createLater, type Unmade } from './later'
 import { titleOf } from './outline/title'
 import { createRendering, type Rendering } from './rendering'
-import { DocumentId, type DocumentOrder, FORMATS, type Format, type MadeDocument } from './schema'
+import { artifactOf, DocumentId, type DocumentOrder, FORMATS, type Format, type MadeDocument } from './schema'
 import { instructionsFor, MOST_TOKENS, messagesFor, writeDocument } from './writing'
 
 type Deps = {
   store: Store
   clock: Clock
   engines: Pick<EngineService, 'answer' | 'countPrompt' | 'describe' | 'forMode' | 'isFree'>
-  files: Pick<Files, 'findRow' | 'present' | 'read'>
+  files: Pick<Files, 'add' | 'findRow' | 'present' | 'read' | 'receive'>
   making: Pick<MakingService, 'run'>
+  jobs: Pick<Jobs, 'enqueue' | 'find' | 'register'>
+  isServed(): boolean
+  settings: Values<typeof documentSettings>
   rendering?: Rendering
 }
 
@@ -34,6 +43,7 @@ const MIME: Record<Format, string> = {
   csv: 'text/csv',
 }
 
+const MOST_TITLE_CHARS = 2_000
 const MOST_PICTURES = 20
 const MOST_PICTURE_BYTES = 12 * 1024 * 1024
 
@@ -41,7 +51,9 @@ const MOST_PICTURE_BYTES = 12 * 1024 * 1024
 export type Text = { markdown: string; title: string; format: Format }
 
 /** Documents: written by an engine or laid out by rules, drawn in five formats from one model (contract 6). */
-export function createDocuments({ store, clock, engines, files, making, rendering = createRendering() }: Deps) {
+export function createDocuments({ rendering = createRendering(), ...deps }: Deps) {
+  const { store, clock, engines, files, making, settings } = deps
+  const later = createLater({ ...deps, rendering, picturesIn })
   return { create, layOut, get }
 
   /**
@@ -64,13 +76,16 @@ export function createDocuments({ store, clock, engines, files, making, renderin
     })
   }
 
-  /** Lays out a text that is written already, as a tool of the agent loop does; free of charge. */
+  /**
+   * Lays out a text that is written already, as a tool of the agent loop does; free of charge. It waits for the file:
+   * the answer that names it is stored with the run. Throws 400 `validation_error` for a text that takes too long.
+   */
   async function layOut(call: Call, { markdown, title, format }: Text): Promise<MadeDocument> {
     const engineId = engines.forMode('think')
     // The answer to the request is that of the run that calls, and is stored with it.
     const alone = { ...call, once: undefined }
     const texts = { content: storable(markdown), title: storable(title) }
-    return make(alone, { engineId, free: true, most: {}, texts, format }, async (texts) => ({
+    return make(alone, { engineId, free: true, most: {}, texts, format, waits: true }, async (texts) => ({
       markdown: texts.content!,
       title: texts.title!,
       used: {},
@@ -90,14 +105,17 @@ export function createDocuments({ store, clock, engines, files, making, renderin
     most: { promptTokens?: number; completionTokens?: number }
     texts: Record<string, string>
     format: Format
+    /** Fails where the file is not there at once. */
+    waits?: true
   }
 
   function make(
     call: Call,
-    { format, ...wanted }: Wanted,
+    { format, waits, ...wanted }: Wanted,
     write: (texts: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<Written>,
   ): Promise<MadeDocument> {
     const id = DocumentId.create()
+    let unmade: Omit<Unmade, 'costMicro' | 'error'> | undefined
     return making.run(call, {
       kind: 'document',
       id,
@@ -108,26 +126,42 @@ export function createDocuments({ store, clock, engines, files, making, renderin
         const { text: content } = await guardOutput(markdown, wanted.free ? null : instructionsFor(format))
         const pictures = await picturesIn(content, owner)
         const createdAt = clock.now()
-        const drawn = await rendering.render(
-          { format, markdown: content, title, subtitle: null, language: null, createdAt, pictures },
-          { signal, who: owner },
-        )
-        const draft = await keep(drawn.bytes, MIME[format])
+        const order = { format, markdown: content, title, subtitle: null, language: null, createdAt, pictures }
+        const by = { signal, who: owner }
         const { engine, id: model } = engines.describe(made.engineId ?? wanted.engineId)
+        const source = { content, engine, model, prompt: texts.prompt ?? null }
+        const drawn = waits
+          ? await rendering.render(order, by)
+          : await rendering.renderWithin(settings.documentWaitS * 1_000, order, by)
+        if (!drawn) {
+          const named = await titleIn(content, title)
+          unmade = { ...source, id, format, mimeType: MIME[format], title: named, createdAt }
+          return { ...made, files: [], effects: later.begin(owner, unmade) }
+        }
+        const draft = await keep(drawn.bytes, MIME[format])
         const about = { type: 'document' as const, title: drawn.title, filename: `${drawn.title}.${format}`, format }
-        const prompt = texts.prompt ?? null
-        const file = { draft, id: artifactOf(id), about: { ...about, content, engine, model, prompt } }
+        const file = { draft, id: artifactOf(id), about: { ...about, ...source } }
         return { ...made, files: [file] }
       },
-      answer: ({ artifacts: [artifact], costMicro }) => present(id, artifact!, costMicro),
+      answer: ({ artifacts: [artifact], costMicro }) =>
+        artifact ? present(id, artifact, costMicro) : presentUnmade({ ...unmade!, costMicro, error: null }),
     })
   }
 
-  /** A document of the caller, with a new link to its file. Throws 404. */
+  /** A document of the caller, with a new link to its file; without one while that is built. Throws 404. */
   async function get(call: Call, id: string): Promise<MadeDocument> {
-    const row = DocumentId.is(id) ? await files.findRow(store.read, ownerOf(call.caller), artifactOf(id)) : undefined
-    if (row?.type !== 'document') throw notFound('document')
-    return present(id as DocumentId, files.present(row), row.cost_micro ?? 0)
+    const owner = ownerOf(call.caller)
+    if (!DocumentId.is(id)) throw notFound('document')
+    const made = (await madeOf(owner, id)) ?? (await later.find(store.read, owner, id))
+    // Its file was made between the two reads, or is deleted.
+    const found = made === 'done' ? await madeOf(owner, id) : made
+    if (!found) throw notFound('document')
+    return 'error' in found ? presentUnmade(found) : present(id, files.present(found), found.cost_micro ?? 0)
+  }
+
+  async function madeOf(owner: OwnerScope, id: DocumentId) {
+    const row = await files.findRow(store.read, owner, artifactOf(id))
+    return row?.type === 'document' ? row : undefined
   }
 
   /** The caller's own pictures that a text names; an address of someone else's, or of elsewhere, names none. */
@@ -144,8 +178,11 @@ export function createDocuments({ store, clock, engines, files, making, renderin
   }
 }
 
-/** A document and its file have one id, but for the prefix: what removes the file removes the document. */
-export const artifactOf = (id: DocumentId): ArtifactId => id.replace(/^doc_/, 'art_') as ArtifactId
+/** The title that the file will have; a text begins with its own. The library that reads it is loaded where it is needed. */
+async function titleIn(content: string, otherwise: string): Promise<string> {
+  const { readMarkdown } = await import('./blocks/markdown')
+  return titled(readMarkdown(content.slice(0, MOST_TITLE_CHARS)), otherwise).title
+}
 
 function formatIn(format = 'pdf'): Format {
   const found = FORMATS.find((one) => one === format)
@@ -168,6 +205,19 @@ const present = (id: DocumentId, artifact: Artifact, costMicro: number): MadeDoc
   content: artifact.content ?? '',
   usage: { cost_cents: microToCents(costMicro) },
   ...warningsOf(artifact),
+})
+
+const presentUnmade = ({ id, createdAt, format, title, content, costMicro, error }: Unmade): MadeDocument => ({
+  id,
+  object: 'document',
+  created: iso(createdAt),
+  format,
+  title,
+  download_url: null,
+  size_bytes: null,
+  content,
+  usage: { cost_cents: microToCents(costMicro) },
+  ...(error === null ? {} : { warnings: [`The file could not be made. ${error}`] }),
 })
 
 /** What a reader of a PDF will miss. Office programs bring fonts of their own. */

@@ -53,4 +53,6 @@ export type About = {
   prompt?: string | null
   /** Micro-cents that its making cost. */
   costMicro?: number | null
+  /** When it was made, in epoch milliseconds, where that is not the moment in which it is kept. */
+  createdAt?: number
 }

@@ -77,7 +77,7 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
     if (!(await rows.grow(tx, owner, size, most))) throw await fullOf(tx, owner)
     const kept = await rows.refer(tx, { sha256, place: draft.place, size_bytes: size })
     if (kept !== draft.place) tx.afterCommit(() => removeSoon(draft.place))
-    const now = clock.now()
+    const now = about.createdAt ?? clock.now()
     const { type, engine, model, filename, durationSeconds = null, title = null, content = null } = about
     const { language = null, format = null, width = null, height = null, prompt = null, costMicro = null } = about
     const row: ArtifactRow = {

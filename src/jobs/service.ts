@@ -2,7 +2,7 @@ import type { OwnerScope } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import type { KeyId } from '../kernel/ids'
 import type { Loop } from '../kernel/loop'
-import type { Store, Tx } from '../kernel/store'
+import type { Reader, Store, Tx } from '../kernel/store'
 import { type Ask, askRepository as asks } from './asks'
 import { countEnded, type Ended, removeEnded } from './ended'
 import { type JobKind, KEPT_MS, RECURRING, recurring, type Stored } from './kind'
@@ -72,6 +72,11 @@ export function createJobs(deps: JobsDeps) {
     start: (): Loop => worker.start(),
     runDue: worker.runDue,
     shown: shownJobs,
+    /** A job of this kind and owner, whether it is shown or not. */
+    find: async (reader: Reader, { name }: Named, owner: OwnerScope, id: JobId): Promise<JobRow | undefined> => {
+      const row = await rows.byId(reader, id)
+      return row?.kind === name && row.owner === owner ? row : undefined
+    },
     stepsOf: steps.of,
     queues: createQueues({ clock, kinds, wake: worker.wake }),
     countEnded,

@@ -2,6 +2,7 @@ import type { Consumption } from '../billing'
 import type { Draft, Source } from '../files'
 import type { About, Artifact, ArtifactId } from '../files/schema'
 import type { Call, OwnerScope } from '../kernel/caller'
+import type { Tx } from '../kernel/store'
 
 /** What can be made, as the record and the event name it (contract 6). */
 type Kind = 'image' | 'video' | 'code' | 'document' | 'tts' | 'stt' | 'voice' | 'research' | 'browser_step'
@@ -46,6 +47,8 @@ export type Made = {
   free?: boolean
   /** Become artifacts in the commit of the charge, in this order. */
   files: readonly { draft: Draft; about: About; id?: ArtifactId }[]
+  /** Commits with the charge, in micro-cents. */
+  effects?(tx: Tx, costMicro: number): Promise<unknown>
 }
 
 type Finished<M extends Made> = {

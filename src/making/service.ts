@@ -142,6 +142,7 @@ export function createMaking(deps: Deps) {
         const costs = { ...about, costMicro: place === 0 ? costMicro : 0 }
         artifacts.push(await files.add(tx, ownerOf(call.caller), draft, costs, id))
       }
+      await made.effects?.(tx, costMicro)
       await record(tx, making, { made, costMicro })
       const finished = { made, artifacts, costMicro, costCents: microToCents(costMicro), at: clock.now() }
       return storeAnswer(tx, call, answer(finished))

@@ -160,7 +160,13 @@ const keyCallerOf = async ({ unattended }: Pick<Rooms, 'unattended'>, id: KeyId)
 function buildReach({ config, store, clock, log, masterKey, node, origin }: Deps, rooms: Rooms) {
   const { outbound, audit, orgs } = rooms
   const web = createWeb({ outbound, settings: config })
-  const documents = createDocuments({ store, clock, ...rooms })
+  const documents = createDocuments({
+    ...rooms,
+    store,
+    clock,
+    isServed: () => rooms.nodes.isServed('jobs'),
+    settings: config,
+  })
   const code = createCode({ clock, ...rooms })
   const video = createVideo({
     ...rooms,

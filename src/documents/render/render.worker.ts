@@ -1,7 +1,8 @@
 import { xmlText } from '../../kernel/text'
 import { LOADED, type WorkerReply } from '../../kernel/worker-pool'
 import { readMarkdown } from '../blocks/markdown'
-import { type Block, type Document, type Image, plain } from '../blocks/model'
+import type { Block, Document, Image } from '../blocks/model'
+import { titled } from '../blocks/titled'
 import { outlineOf } from '../outline/outline'
 import type { Format } from '../schema'
 import { renderCsv } from './csv'
@@ -62,11 +63,7 @@ async function bytesOf(format: Format, document: Document): Promise<Uint8Array> 
 }
 
 async function documentOf({ markdown, title, pictures, ...rest }: RenderOrder): Promise<Document> {
-  const blocks = readMarkdown(markdown)
-  const [first] = blocks
-  const isTitled = first?.type === 'heading' && first.level === 1
-  const named = (isTitled && plain(first.text).trim()) || xmlText(title)
-  const body = isTitled ? blocks.slice(1) : blocks
+  const { title: named, body } = titled(readMarkdown(markdown), title)
   const { subtitle, language, createdAt } = rest
   return {
     title: named,
