@@ -44,7 +44,7 @@ function leaf(command: Command, found: Found): Commander {
   const made = silent(new Commander(verbOf(command))).allowExcessArguments(false)
   for (const [name, arg] of Object.entries(command.args)) {
     const title = arg.variadic ? `${name}...` : name
-    const read = (word: string, before: unknown) => readNamed<unknown>(name.toUpperCase(), word, arg, before)
+    const read = (word: string, before: unknown) => readNamed<unknown>(name.toUpperCase(), word, filled(arg), before)
     made.argument(arg.required ? `<${title}>` : `[${title}]`, arg.about, read, arg.variadic ? [] : undefined)
   }
   addFlags(made, command.flags)
@@ -56,6 +56,15 @@ function leaf(command: Command, found: Found): Commander {
     found({ type: 'run', command, input: { ...words, ...Object.fromEntries(said) }, globals })
   })
 }
+
+/** No word may be empty: a variable that is not set would ask for a list where one thing is meant. */
+const filled = <T>({ read, ...reading }: Reading<T>): Reading<T> => ({
+  ...reading,
+  read(word, before) {
+    if (word === '') throw new BadWord('is empty')
+    return read(word, before)
+  },
+})
 
 /** A word that only groups others: alone it shows help, followed by an unknown word it is refused. */
 function asGroup(made: Commander, noun: string | null, commands: readonly Command[], found: Found): void {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import packageJson from '../package.json'
+import { generatedPages } from './first-run/generated'
 import {
   anchorsOf,
   type Citation,
@@ -22,7 +23,7 @@ const read = async (pattern: string): Promise<Text[]> => {
   return Promise.all(files.sort().map(async (file) => ({ file, text: await Bun.file(file).text() })))
 }
 
-const pages = await read('docs/*.md')
+const pages = [...(await read('docs/*.md')), ...(await read('docs/guides/*.md'))]
 const page = (file: string): string => pages.find((one) => one.file === file)?.text ?? ''
 const readme = await read('README.md')
 const sources = (await Promise.all(['{src,cli,tui,tests}/**/*.{ts,tsx}', 'drizzle/*.ts'].map(read))).flat()
@@ -92,6 +93,13 @@ describe('the pages', () => {
         .map((cited) => show({ file, cited })),
     )
     expect(broken).toEqual([])
+  })
+
+  test('of the reference are what `bun run generate:docs` makes of the code', async () => {
+    const made = await generatedPages()
+    const written = await read('docs/reference/*.md')
+    expect(written.map(({ file }) => file)).toEqual(Object.keys(made).sort())
+    for (const { file, text } of written) expect(text, file).toBe(made[file]!)
   })
 
   test('name files, folders and scripts that exist', () => {

@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { copyFileSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { startUpstream } from '../support/upstream'
 import { type Clone, cloneRepository } from './clone'
-import { BLOCKS, blockOf } from './readme'
+import { BLOCKS, blockOf, GUIDES } from './readme'
 
 const PATIENCE_MS = 120_000
 
@@ -16,6 +19,18 @@ afterAll(async () => {
   await server.end()
   clone.remove()
 })
+
+/** Programs that print the same answer. */
+const PROGRAMS = ['hello.mjs', 'client.ts', 'fetch.mjs']
+
+/** What is printed, with anything where the text has `…`. */
+const shapeOf = (prints: string): RegExp =>
+  new RegExp(
+    `^${prints
+      .split('…')
+      .map((part) => RegExp.escape(part))
+      .join('[\\s\\S]*')}$`,
+  )
 
 /** What a reader should see after each block. */
 const SEEN: Record<string, RegExp> = {
@@ -43,12 +58,33 @@ describe('the README, typed into a fresh copy', () => {
   )
 
   test(
-    'lets the openai package in',
+    'lets in the clients that it names, as they are pasted',
     async () => {
-      writeFileSync(clone.path('hello.mjs'), clone.here(blockOf('hello.mjs')))
-      const { exitCode, stdout, stderr } = await clone.type('npx -y bun@1.4.5 hello.mjs')
-      expect(stdout, stderr).toMatch(/^One, two, .+/)
-      expect(exitCode).toBe(0)
+      for (const name of PROGRAMS) writeFileSync(clone.path(name), clone.here(blockOf(name)))
+      const run = PROGRAMS.map((name) => `${process.execPath} ${name} | head -n 1`).join('\n')
+      const { exitCode, stdout, stderr } = await clone.type(`export SVC_API_KEY=$(cat data/dev-key)\n${run}`)
+      expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 })
+      expect(stdout.match(/^One, two, .+/gm)).toHaveLength(PROGRAMS.length)
+
+      const config = clone.here(blockOf('mcp.json')).replace('svc_sk_live_…', clone.read('data/dev-key').trim())
+      const { url, headers } = JSON.parse(config).mcpServers.svc
+      const client = new Client({ name: 'reader', version: '1' })
+      await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }) as Transport)
+      const answer = await client.callTool({ name: 'svc_complete', arguments: { prompt: 'Count to five slowly' } })
+      expect(JSON.stringify(answer.content)).toContain('One, two, ')
+      await client.close()
+    },
+    PATIENCE_MS,
+  )
+
+  test.each(GUIDES.map((guide) => [guide.file, guide] as const))(
+    'has a guide whose task is done as it says: %s',
+    async (_, { typed, check, prints }) => {
+      expect([typed, check, prints]).not.toContain('')
+      const done = await clone.type(typed)
+      expect({ exitCode: done.exitCode, stderr: done.exitCode ? done.stderr : '' }).toEqual({ exitCode: 0, stderr: '' })
+      const { stdout, stderr } = await clone.type(check)
+      expect(stdout.trim(), stderr).toMatch(shapeOf(prints.trim()))
     },
     PATIENCE_MS,
   )
@@ -124,7 +160,7 @@ describe('the README, typed into a fresh copy', () => {
   )
 
   test('has no marked block that nobody runs', () => {
-    const own = ['start', 'hello.mjs', 'engine', 'svc.server.json', 'first-key']
+    const own = ['start', ...PROGRAMS, 'mcp.json', 'engine', 'svc.server.json', 'first-key']
     // The last two are typed in restore-postgres.test.ts.
     const run = [...own, ...Object.keys(SEEN), 'dump', 'restore']
     expect(BLOCKS.map(({ name }) => name).sort()).toEqual(run.sort())

@@ -3,7 +3,7 @@ import { allCommands } from '../../cli/registry'
 import packageJson from '../../package.json'
 import { RETIRED, SETTINGS } from '../../src/app/config'
 import { createWorld } from '../support/world'
-import { README } from './readme'
+import { GUIDES, README } from './readme'
 
 const commands = await allCommands()
 
@@ -18,7 +18,7 @@ const NOUNS =
 describe('the README', () => {
   test('is short', () => {
     const lines = README.split('\n')
-    expect(lines.length).toBeLessThan(375)
+    expect(lines.length).toBeLessThan(305)
     expect(lines.filter((line) => line.length > 560)).toEqual([])
     expect(README).not.toMatch(/!\[[^\]]*\]\(https?:|shields\.io/)
   })
@@ -35,20 +35,29 @@ describe('the README', () => {
       else expect([{}, ''], name).toContainEqual(value as string)
     }
     const named = new Set(README.match(/\bSVC_[A-Z_]+[A-Z]\b/g))
-    const others = new Set(['SVC_TEST_POSTGRES_URL', ...RETIRED.map(({ env }) => env)])
+    const others = new Set(['SVC_TEST_POSTGRES_URL', 'SVC_API_KEY', ...RETIRED.map(({ env }) => env)])
     const unknown = [...named].filter((name) => !declared.has(name) && !others.has(name))
     expect(unknown).toEqual([])
   })
 
-  test('names commands that exist, and all of them', () => {
-    const paths = commands.map(({ path }) => path)
-    const rows = [...README.matchAll(/^\| `svc-admin (\w+)` \| (.+?) \|$/gm)]
-    const listed = rows.flatMap(([, noun, about]) => {
-      const verbs = [...about!.matchAll(/`([a-z][\w-]*)`/g)].map(([, verb]) => `${noun} ${verb}`)
-      return paths.includes(noun!) ? [noun!] : verbs
-    })
-    const helpers = ['commands', 'help', 'version']
-    expect(listed.sort()).toEqual(paths.filter((path) => !helpers.includes(path)).sort())
+  test('names the first word of every command, and no other', () => {
+    const [, table = ''] = /^\| To \| Nouns \|\n([\s\S]+?)\n\n/m.exec(README) ?? []
+    const named = [...table.matchAll(/`([a-z]+)`/g)].map(([, noun]) => noun!)
+    expect(named.sort()).toEqual([...new Set(commands.map(({ path }) => path.split(' ')[0]!))].sort())
+  })
+
+  test('names no command that is not there, and no guide does', () => {
+    const pages = [README, ...GUIDES.map(({ typed, check }) => typed + check)].join('\n')
+    const typed = [...pages.matchAll(/\.\/svc-admin ([a-z]+)(?: ([a-z-]+))?/g)].map(([, noun, verb]) => [
+      noun!,
+      `${noun} ${verb}`,
+    ])
+    const paths = new Set(commands.map(({ path }) => path))
+    expect(typed.filter((words) => !words.some((path) => paths.has(path)))).toEqual([])
+  })
+
+  test('has twelve guides', () => {
+    expect(GUIDES.map(({ file }) => file)).toHaveLength(12)
   })
 
   test('says what is not there yet: every noun of the API that no route has, and no other', async () => {

@@ -1,17 +1,29 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 
-/** A fenced block of the README that says `run=NAME`: what readers are told to type, or to save under that name. */
+/** A fenced block of the README, or of the page on running it, that says `run=NAME`: what readers are told to type, or to save under that name. */
 export type Block = { name: string; text: string }
 
 export const README = readFileSync('README.md', 'utf8')
 
 /** The marked blocks in the order of reading. */
-export const BLOCKS: readonly Block[] = [...README.matchAll(/^```\w+ run=(\S+)\n([\s\S]*?)^```$/gm)].map(
-  ([, name, text]) => ({ name: name!, text: text! }),
-)
+export const BLOCKS: readonly Block[] = [
+  ...(README + readFileSync('docs/running.md', 'utf8')).matchAll(/^```\w+ run=(\S+)\n([\s\S]*?)^```$/gm),
+].map(([, name, text]) => ({ name: name!, text: text! }))
+
+/** A guide: what its reader types, what shows that it worked, and what that prints; `…` is anything. */
+export type Guide = { file: string; typed: string; check: string; prints: string }
+
+export const GUIDES: readonly Guide[] = readdirSync('docs/guides').map((file) => {
+  const [does = '', checks = ''] = readFileSync(`docs/guides/${file}`, 'utf8').split('\n## Check it worked\n')
+  const blocks = (text: string, language: string) =>
+    [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))]
+      .map(([, block]) => block!)
+      .join('')
+  return { file, typed: blocks(does, 'sh'), check: blocks(checks, 'sh'), prints: blocks(checks, 'text') }
+})
 
 export function blockOf(name: string): string {
   const found = BLOCKS.find((block) => block.name === name)
-  if (!found) throw new Error(`README.md has no block run=${name}`)
+  if (!found) throw new Error(`no page has a block run=${name}`)
   return found.text
 }

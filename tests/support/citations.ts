@@ -84,6 +84,7 @@ export function sentencesOf(text: string): string[] {
     .replace(/^```[\s\S]*?^```/gm, '')
     .replace(/^ {4}.*$/gm, '')
     .replace(/`[^`]*`/g, 'code')
+    .replace(/<\/?[a-z][^>]*>/g, '\n\n')
     .replace(/^ +/gm, '')
     .split(/\n\n|\n(?=[-|#] |\d+\. |\|)|\|/)
   return blocks.flatMap((block) => block.replaceAll('\n', ' ').split(/(?<=[.!?])\s/))

@@ -7,7 +7,7 @@ import { type Model, SCREENS } from '../../tui/state/model'
 import { update } from '../../tui/state/update'
 import { mockUp } from './support/mock-up'
 import { modelOf, NOW, press, typed } from './support/model'
-import { svgOf } from './support/svg'
+import { DARK, LIGHT, svgOf } from './support/svg'
 
 const SIZES = [
   [80, 24],
@@ -61,11 +61,17 @@ test.each([120, 121, 122, 123, 124, 125, 132])('at %d columns no screen is cut f
 const WRITES = process.env.SVC_FRAMES === 'write'
 
 test.each([
-  ['dashboard', { screen: 'overview', columns: 132, rows: 34 }, 'The overview of the dashboard'],
-  ['dashboard-takeovers', { screen: 'takeovers', columns: 80, rows: 24 }, 'A visitor who waits, in the dashboard'],
-] as const)('the picture %s of the documents is what is drawn', async (name, given, says) => {
+  ['dashboard', { screen: 'overview', columns: 132, rows: 34 }, 'The overview of the dashboard', DARK],
+  ['dashboard-light', { screen: 'overview', columns: 132, rows: 34 }, 'The overview of the dashboard', LIGHT],
+  [
+    'dashboard-takeovers',
+    { screen: 'takeovers', columns: 80, rows: 24 },
+    'A visitor who waits, in the dashboard',
+    DARK,
+  ],
+] as const)('the picture %s of the documents is what is drawn', async (name, given, says, look) => {
   const file = new URL(`../../docs/pictures/${name}.svg`, import.meta.url)
-  const svg = svgOf(picture(modelOf(given)), given.columns, says)
+  const svg = svgOf(picture(modelOf(given)), given.columns, says, look)
   if (WRITES) await Bun.write(file, svg)
   expect(await Bun.file(file).text()).toBe(svg)
 })

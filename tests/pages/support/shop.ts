@@ -9,12 +9,19 @@ import { newPage } from './chromium'
 const PASSWORD = 'correct horse battery'
 /** Set to a folder, pictures of the pages are kept there (`bun run pictures`). */
 const PICTURES = Bun.env.SVC_PICTURES
+/** Pictures of the README, which has a light and a dark one. */
+const IN_BOTH_LOOKS = ['chat-person', 'inbox', 'live-view']
 
 /** Keeps a picture of a page where pictures are asked for. */
 export async function picture(page: Page, name: string): Promise<void> {
   if (!PICTURES) return
   mkdirSync(PICTURES, { recursive: true })
   await page.screenshot({ path: `${PICTURES}/${name}.png` as never })
+  if (!IN_BOTH_LOOKS.includes(name)) return
+  const still = { name: 'prefers-reduced-motion', value: 'reduce' }
+  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'dark' }, still])
+  await page.screenshot({ path: `${PICTURES}/${name}-dark.png` as never })
+  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'light' }, still])
 }
 
 /** The whole product on a socket, a shop on another origin that has its widget, and who owns it. */

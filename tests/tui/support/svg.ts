@@ -1,7 +1,10 @@
 import type { Line, Tone } from '../../../tui/draw/line'
 
 const CELL = { width: 8.4, height: 18 }
-const COLORS: Readonly<Record<Tone, string>> = {
+/** For readers of dark and of light pages. */
+export type Look = { paper: string; ink: string; tones: Readonly<Record<Tone, string>> }
+
+const DARK_TONES: Look['tones'] = {
   good: '#56b6c2',
   warn: '#e5c07b',
   bad: '#ff6b6b',
@@ -9,29 +12,35 @@ const COLORS: Readonly<Record<Tone, string>> = {
   dim: '#8b93a1',
   strong: '#ffffff',
 }
-const [PAPER, INK] = ['#16181d', '#d7dae0']
+
+export const DARK: Look = { paper: '#16181d', ink: '#d7dae0', tones: DARK_TONES }
+export const LIGHT: Look = {
+  paper: '#fafafa',
+  ink: '#24292f',
+  tones: { good: '#0b6b78', warn: '#8a5a00', bad: '#b3261e', retry: '#8031a7', dim: '#5b6472', strong: '#000000' },
+}
 
 /** A picture of the dashboard as an SVG file, cell by cell as a terminal shows it. */
-export function svgOf(rows: readonly Line[], columns: number, says: string): string {
+export function svgOf(rows: readonly Line[], columns: number, says: string, look: Look = DARK): string {
   const size = { width: Math.ceil(columns * CELL.width) + 24, height: rows.length * CELL.height + 24 }
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size.width} ${size.height}" role="img" aria-label="${escaped(says)}">`,
-    `<rect width="100%" height="100%" rx="8" fill="${PAPER}"/>`,
+    `<rect width="100%" height="100%" rx="8" fill="${look.paper}"/>`,
     `<g font-family="ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace" font-size="14">`,
-    ...rows.flatMap((row, at) => rowOf(row, at)),
+    ...rows.flatMap((row, at) => rowOf(row, at, look)),
     '</g>',
     '</svg>',
     '',
   ].join('\n')
 }
 
-function rowOf(row: Line, at: number): string[] {
+function rowOf(row: Line, at: number, { paper, ink, tones }: Look): string[] {
   let cell = 0
   const y = 12 + at * CELL.height
   return row.flatMap(({ text, tone, inverse }) => {
     const start = cell
     cell += Bun.stringWidth(text)
-    const color = tone ? COLORS[tone] : INK
+    const color = tone ? tones[tone] : ink
     const bold = tone === 'strong' ? ' font-weight="700"' : ''
     const behind = inverse
       ? [
@@ -42,7 +51,7 @@ function rowOf(row: Line, at: number): string[] {
     const words = [...text.matchAll(/\S+(?: \S+)*/g)].map(({ 0: run, index }) => {
       const length = ` textLength="${fixed(Bun.stringWidth(run))}" lengthAdjust="spacingAndGlyphs"`
       const x = placeOf(start + Bun.stringWidth(text.slice(0, index)))
-      return `<text x="${x}" y="${y + 13}" fill="${inverse ? PAPER : color}"${bold}${length}>${escaped(run)}</text>`
+      return `<text x="${x}" y="${y + 13}" fill="${inverse ? paper : color}"${bold}${length}>${escaped(run)}</text>`
     })
     return [...behind, ...words]
   })
