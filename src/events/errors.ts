@@ -17,7 +17,12 @@ export const reservedType = (type: string) =>
   invalidInput('eventType', `"${type}" is a name of the server's own events. Publish it under another one.`)
 
 /** Catalogue R2. */
-export const payloadTooLarge = (mostKb: number) =>
-  new AppError('too_large', 'payload_too_large', `"payload" is larger than ${mostKb} KB. Send a link to it instead.`, {
-    param: 'payload',
-  })
+export const payloadTooLarge = (mostKb: number, member: string) =>
+  new AppError(
+    'too_large',
+    'payload_too_large',
+    `"${member}" is larger than ${mostKb} KB. Send a link to it instead.`,
+    {
+      param: member,
+    },
+  )

@@ -13,7 +13,9 @@ const MOST_DETAILS = 20
  * problems, `details` up to twenty.
  */
 export function validationError(findings: Finding[], value: unknown): AppError {
-  const details = describe(findings.slice(0, 200), value)
+  // Of a member that must not be there the object tells, too.
+  const telling = findings.filter(({ keyword }) => keyword !== 'boolean')
+  const details = describe((telling.length ? telling : findings).slice(0, 200), value)
   const shown = details.slice(0, SHOWN).map((detail) => detail.message)
   const more = details.length > SHOWN ? ` ${details.length - SHOWN} more.` : ''
   return new AppError('invalid', 'validation_error', shown.join(' ') + more, {

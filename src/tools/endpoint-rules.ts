@@ -1,13 +1,19 @@
 import { invalidInput, quoted, said } from '../kernel/errors'
+import { form } from '../kernel/form'
 import type { Endpoint } from './endpoint'
 
 const METHODS = ['POST', 'PUT', 'PATCH'] as const
 const MAX_HEADERS = 32
 const MAX_HEADER_CHARS = 8 * 1024
 
-const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/
+export const HEADER_NAME = form("^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$", 'a header name such as X-Api-Key')
 /** Printable characters and tab. A line break would let a value inject another header. */
-const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
+export const HEADER_VALUE = form(
+  '^[\\t\\x20-\\x7e\\x80-\\xff]*$',
+  'a line of Latin-1, the letters that a header may hold',
+)
+const NAME = new RegExp(HEADER_NAME)
+const VALUE = new RegExp(HEADER_VALUE)
 
 /** Headers that frame or route the message, or identify the sender: only this server sets them (J2). */
 const OURS =

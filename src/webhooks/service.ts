@@ -137,7 +137,7 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...room
   function test(call: Call<Caller>, id: string, order: NonNullable<TestOrder> = {}): Promise<TestSent> {
     const { event_type: type = 'completion.created', data: wanted } = order
     const data = { ...(wanted ?? { message: TEST_MESSAGE }), _test: true }
-    assertPayload(data)
+    assertPayload(data, 'data')
     return changing(call, id, async (tx, row) => {
       if (!row.enabled) throw isDisabled()
       const now = clock.now()

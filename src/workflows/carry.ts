@@ -6,6 +6,7 @@ import { AppError } from '../kernel/errors'
 import { failpoint } from '../kernel/failpoint'
 import { newRequestId } from '../kernel/ids'
 import type { Store, Tx } from '../kernel/store'
+import { validationError } from '../kernel/validation'
 import { ExpressionFault, fillIn, TooMuchText, written } from '../text'
 import type { Approvals } from './approvals'
 import { type Outcomes, RunMoved } from './outcome'
@@ -199,9 +200,13 @@ function writeTexts(type: StepType, filled: Record<string, unknown>): void {
 }
 
 function assertFilled(type: StepType, filled: object): void {
-  const [issue] = CHECKS.get(type)!.issues(filled)
-  if (issue)
-    throw new StepFailure(`"${issue.path || 'config'}" ${issue.message}, once its placeholders were filled in.`)
+  const issues = CHECKS.get(type)!.issues(filled)
+  if (!issues.length) return
+  const { message } = validationError(
+    issues.map((issue) => ({ ...issue, path: issue.path.split('.').filter(Boolean) })),
+    filled,
+  )
+  throw new StepFailure(`Once its placeholders were filled in: ${message}`)
 }
 
 /** The result without an output that is too large, alone or with those of the steps before. */

@@ -132,6 +132,20 @@ describe('a step (contract 10)', () => {
     expect(headers.get('idempotency-key')).toBe(`${run.id}-0`)
   })
 
+  test('sends no header that cannot be one: refused when it is saved, a failed step when data makes it one', async () => {
+    const ada = await world.person()
+    const call = (headers: object) => ({ type: 'http', config: { url: at('/json'), headers } })
+    for (const headers of [{ 'a\nb': 'c' }, { a: 'b\r\nc: d' }, { a: '€' }]) {
+      const steps = [{ ...call(headers), name: 'a' }]
+      const { status, body } = await ada.send('POST', 'workflows', { name: 'F', triggerType: 'manual', steps })
+      expect([status, body.error.code]).toEqual([400, 'validation_error'])
+    }
+    const before = heard.length
+    const { run } = await ran(ada, [call({ a: '{{trigger.x}}' })], { x: 'b\r\nc: d' })
+    expect(run).toMatchObject({ status: 'failed', error: expect.stringContaining('"headers.a"') })
+    expect(heard).toHaveLength(before)
+  })
+
   test('calls once whoever answers what no database can store, and keeps the rest of it', async () => {
     const before = heard.length
     const { run } = await ran(await world.person(), [{ type: 'http', config: { url: at('/raw'), method: 'POST' } }])

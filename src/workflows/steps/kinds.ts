@@ -1,12 +1,17 @@
 import { MODES } from '../../completions/schema'
 import { checker, JsonObject, oneOf, type Static, type TSchema, t } from '../../kernel/schema'
 import { Manifest } from '../../skills/schema'
+import { HEADER_NAME, HEADER_VALUE } from '../../tools'
 import type { StepType } from '../schema'
 
 const Text = t.String({ minLength: 1, maxLength: 100_000, pattern: '\\S' })
 const Word = t.String({ minLength: 1, maxLength: 128 })
 const Place = t.Integer({ minimum: 0 })
 const Url = t.String({ minLength: 1, maxLength: 2_048 })
+const Headers = t.Record(t.String({ pattern: HEADER_NAME }), t.String({ maxLength: 8_192, pattern: HEADER_VALUE }), {
+  maxProperties: 32,
+  additionalProperties: false,
+})
 const Moment = t.String({ format: 'date-time' })
 
 const completion = {
@@ -39,7 +44,7 @@ const CONFIGS = {
   http: t.Object({
     url: Url,
     method: t.Optional(oneOf(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'] as const)),
-    headers: t.Optional(t.Record(t.String(), t.String({ maxLength: 8_192 }))),
+    headers: t.Optional(Headers),
     body: t.Optional(t.Unknown()),
     timeout_seconds: t.Optional(t.Number({ minimum: 1, maximum: 30 })),
   }),
