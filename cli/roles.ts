@@ -4,19 +4,23 @@ import { EXIT } from './exit'
 import { CommandFailed, expectData } from './failure'
 import type { Shell } from './shell'
 
-/** Whose changes are besides the admin's (dx 2.2); the server decides, and a test compares. */
+/** Whose changes are besides the admin's (dx 2.2); the server decides, and a test compares them. */
 const ROLES: readonly (readonly [RegExp, OperatorRole])[] = [
   [/^(credits .+|tiers set|limits (approve|reject))$/, 'billing'],
   [/^(submissions .+|skills (import|disable|enable))$/, 'reviewer'],
   [/^(takeovers (?!link).+|browser (live|open))$/, 'support'],
 ]
 
+/** Whether a role may carry out a command that changes something. */
+export const mayRun = (role: OperatorRole, path: string): boolean =>
+  role === 'admin' || ROLES.some(([paths, known]) => known === role && paths.test(path))
+
 /** Refuses a `--dry-run` where the change itself would be refused. @throws CommandFailed 4 */
 export async function assertRole(shell: Shell, { path }: Command): Promise<void> {
   const { transport, api, ops } = await shell.connect()
   if (transport.kind !== 'remote' || api !== 'operator') return
   const { role } = expectData(await ops().status.get()).operator
-  if (role === 'admin' || ROLES.some(([paths, known]) => known === role && paths.test(path))) return
+  if (mayRun(role, path)) return
   throw new CommandFailed({
     exitCode: EXIT.refused,
     code: 'forbidden',

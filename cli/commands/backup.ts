@@ -84,6 +84,9 @@ const verifyBackup = defineCommand({
     opened(shell, input, async (_place, found) => {
       shell.print.item(found, checkColumns)
       if (!found.ok) throw new CheckFailed()
+      const { tooNew } = await import('../../src/app/backups')
+      const problem = found.manifest && tooNew(found.manifest)
+      if (problem) shell.note(problem)
       if (found.manifest?.encrypted) shell.note('It is encrypted: --identity FILE looks into it, too.')
     }),
 })

@@ -15,7 +15,7 @@ import { type ConfigOverrides, loadConfig } from './config'
 import { lockDataDir } from './lock'
 import { databaseLocationOf } from './open'
 
-export type { CheckedBackup } from '../operators'
+export { type CheckedBackup, tooNew } from '../operators'
 
 /** Puts a checked backup where the configured server will find it; what is there is moved aside by whoever names the data folder. Throws as `restoreBackup` does, or when one runs. */
 export async function restore(

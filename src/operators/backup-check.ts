@@ -147,13 +147,17 @@ export async function restoreBackup(
   return inTheWay.map((path) => `${path}${aside}`)
 }
 
+/** Why this release cannot serve a backup that is whole; null when it can. */
+export function tooNew({ migrations = 0, version, file }: Manifest): string | null {
+  const known = knownMigrations(file === 'svc.dump' ? 'postgres' : 'sqlite')
+  if (migrations <= known) return null
+  return `The backup has ${migrations} migrations and this release knows ${known}. Restore it with the release that made it, ${version}, or a newer one.`
+}
+
 /** Throws with a sentence when this release cannot serve the backup, or the database on Postgres is in use. */
-async function assertFits({ migrations = 0, version }: Manifest, database: Where): Promise<void> {
-  const known = knownMigrations(database.dialect)
-  if (migrations > known)
-    throw new Error(
-      `The backup has ${migrations} migrations and this release knows ${known}. Restore it with the release that made it, ${version}, or a newer one.`,
-    )
+async function assertFits(manifest: Manifest, database: Where): Promise<void> {
+  const problem = tooNew(manifest)
+  if (problem) throw new Error(problem)
   if (database.dialect === 'postgres' && (await schemaOf(database)).applied)
     throw new Error('The database is not empty, and nothing is overwritten. Let SVC_DATABASE_URL name an empty one.')
 }

@@ -38,6 +38,12 @@ test('a request is told whole: stages, attempts with their true errors, money an
   expect(settled).toMatchObject({ status: 200, mode: 'fast', cached: false, cost_cents: fine.body.usage.cost_cents })
   expect(ledger.length).toBeGreaterThan(0)
   expect(audit).toMatchObject([{ action: 'completion.created' }])
+  const lines = [...(await run(['trace', idOf(fine)])).stdout.matchAll(/^ +\+(\d+) ms {2}(\w+) +(\S+) /gm)]
+  const order = lines.map(([, , kind, name]) => `${kind} ${name}`).filter((one) => one !== 'stage think')
+  const stages = ['stage open', 'stage decide', 'stage admit', 'engine main:a', 'stage finish', 'settled /completions']
+  expect(order).toEqual(stages)
+  const moments = lines.map(([, after]) => Number(after))
+  expect(moments).toEqual(moments.toSorted((a, b) => a - b))
 })
 
 test('an engine that fails is named with the words it used, and what it fell back to', async () => {

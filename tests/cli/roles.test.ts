@@ -1,0 +1,54 @@
+// SQLite only: roles are declared by routes and by commands, and no row is asked.
+import { expect, test } from 'bun:test'
+import { allCommands } from '../../cli/registry'
+import { mayRun } from '../../cli/roles'
+import { SESSION } from '../../cli/takeover-at'
+import { createOperatorRules } from '../../src/http/operator-rules'
+import { OPERATOR_ROLES } from '../../src/kernel/caller'
+import { operatorSender } from '../operators/support'
+import { cliOver } from '../support/cli'
+import { createWidgetWorld } from '../widgets/world'
+
+const world = await createWidgetWorld({ config: { opsListen: '127.0.0.1:0' } })
+const { id } = await world.widget()
+const chat = await world.begin(id)
+const viewer = (await operatorSender(world as never)('POST', 'operators', { name: 'eve', role: 'viewer' })).body.key
+const run = cliOver(world as never)
+const rules = createOperatorRules()
+rules.learn(world.app.remoteOps!.routes)
+
+/** They read no route as an operator, never end, or take the terminal. */
+const ALONE = /^(try|dashboard|quickstart|doctor|dev load)$|(listen|attach)$/
+const changing = (await allCommands()).filter(
+  ({ path, impact, apis }) => impact === 'write' && apis.includes('operator') && !ALONE.test(path),
+)
+
+/** The route that a viewer is refused, tried by each example in turn; null where something else is said first. */
+async function routeOf(examples: readonly string[]): Promise<[method: string, route: string] | null> {
+  for (const example of examples) {
+    const words = example
+      .split(/ [|>] /)[0]!
+      .replace(SESSION, chat.sessionId)
+      .match(/"[^"]*"|'[^']*'|\S+/g)!
+    const line = words.map((word) => word.replace(/^["']|["']$/g, '')).filter((word) => word !== '--dry-run')
+    const { stderr } = await run([...line, '--reason', 'r', '--yes'], { key: viewer })
+    const [, method, route] = /The role viewer may not ([A-Z]+) (\S+)\. /.exec(stderr) ?? []
+    if (route) return [method!, route]
+  }
+  return null
+}
+
+test('a dry run refuses whom the server would refuse, and nobody else', async () => {
+  const unlike: string[] = []
+  const found: string[] = []
+  for (const { path, examples } of changing) {
+    const route = await routeOf(examples)
+    if (!route) continue
+    found.push(path)
+    for (const role of OPERATOR_ROLES)
+      if (mayRun(role, path) !== rules.mayCall(role, ...route)) unlike.push(`${role}: ${path} (${route.join(' ')})`)
+  }
+  expect(unlike).toEqual([])
+  // The others find nothing in this world before they would change it.
+  expect(found.length).toBeGreaterThan(70)
+})
