@@ -19,6 +19,7 @@ export async function readTextFile(shell: Shell, file: string): Promise<string> 
 /** Parses a file of JSON, JSONC, YAML or TOML; stdin may be JSON or YAML. @throws CommandFailed 2 */
 export async function readValueFile(shell: Shell, file: string): Promise<unknown> {
   const text = await readTextFile(shell, file)
+  if (!text.trim()) throw usageFailure(`${file === '-' ? 'What came from stdin' : file} is empty.`)
   const ending = extname(file)
   try {
     if (ending === '.yaml' || ending === '.yml') return Bun.YAML.parse(text)

@@ -32,7 +32,7 @@ export const doctor = defineCommand({
   ],
   apis: ['operator', 'host'],
   impact: 'write',
-  exits: [9],
+  exits: [1, 9],
   columns,
   formats: ['nagios', 'prometheus'],
   watchable: true,

@@ -24,6 +24,7 @@ const listKeys = defineCommand({
   examples: ['keys list', 'keys list --org acme --json', 'keys list --unused 90d', 'keys list --all -o csv > keys.csv'],
   apis,
   impact: 'read',
+  exits: [3],
   columns,
   watchable: true,
   flags: {

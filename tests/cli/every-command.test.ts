@@ -49,7 +49,8 @@ expect((await run(added)).exitCode).toBe(0)
 /** They end with the server, a key press or never; or they start what this machine may not have. */
 const ALONE = ['serve', 'quickstart', 'dashboard', 'browser doctor']
 /** They go on until Ctrl-C, which has been pressed already. */
-const isEndless = ({ path }: Command) => /(tail|watch|listen|attach|sink)$/.test(path)
+const isEndless = ({ path }: Command, line: readonly string[]) =>
+  /(tail|watch|listen|attach|sink)$/.test(path) || line.some((word) => word.startsWith('--watch') || word === '-w')
 
 type Place = { name: string; flags: string[]; offers(command: Command): boolean; once?: boolean }
 const places: Place[] = [
@@ -79,9 +80,9 @@ const formats = [
   { name: 'a pipe', width: null, flags: [] },
 ]
 
-/** The first example of a command, within this test's folder; what changes says what it would do. */
-function lineOf(command: Command): string[] {
-  const words = command.examples[0]!.split(/ [|>] /)[0]!.match(/"[^"]*"|'[^']*'|\S+/g)!
+/** An example of a command, within this test's folder; what changes says what it would do. */
+function lineOf(command: Command, example = command.examples[0]!): string[] {
+  const words = example.split(/ [|>] /)[0]!.match(/"[^"]*"|'[^']*'|\S+/g)!
   const bare = words.map((word) => word.replace(/^(["'])(.*)\1$/, '$2')).filter((word) => word !== '--open')
   const own = bare.map((word) => (word.startsWith('/') ? join(root, word) : word))
   const reason = own.includes('--reason') ? [] : ['--reason', 'as an example']
@@ -106,25 +107,37 @@ for (const [name, value] of Object.entries({
 }))
   writeFileSync(join(here, name), JSON.stringify(value))
 
+type Told = { line: readonly string[]; exitCode: number; stdout: string; stderr: string }
+
+/** Runs a line as it is for a terminal of `width` columns, or null for a pipe; what ends with Ctrl-C has had it. */
+async function tried(command: Command, line: readonly string[], width: number | null): Promise<Told> {
+  const signal = isEndless(command, line) ? AbortSignal.abort() : new AbortController().signal
+  const told = { line, ...(await run(line, { io: fakeIo({ width }), signal })) }
+  const allowed = [...exitsOf(command).filter((code) => code !== 1 || command.exits.includes(1)), 130]
+  expect(allowed, spelled(told)).toContain(told.exitCode)
+  expect(told.stderr, spelled(told)).not.toContain('"unexpected"')
+  return told
+}
+
+const spelled = ({ line, exitCode, stdout, stderr }: Told): string =>
+  `${line.join(' ')}: ${exitCode}\n${stdout}${stderr}`
+
 const commands = (await allCommands()).filter(({ path }) => !ALONE.includes(path))
 
 test.each(commands.map((command) => [command.path, command] as const))(
   '%s answers over each transport, as a table, JSON and in a pipe',
   async (_path, command) => {
-    const allowed = [...exitsOf(command).filter((code) => code !== 1 || command.exits.includes(1)), 130]
     for (const place of places.filter(({ offers }) => offers(command))) {
       for (const { name, width, flags } of place.once ? formats.slice(1, 2) : formats) {
-        const signal = isEndless(command) ? AbortSignal.abort() : new AbortController().signal
-        const line = [...lineOf(command), ...flags, ...place.flags]
-        const { exitCode, stdout, stderr } = await run(line, { io: fakeIo({ width }), signal })
-        const told = `${line.join(' ')} (${name}, ${place.name}): ${exitCode}\n${stdout}${stderr}`
-        expect(allowed, told).toContain(exitCode)
-        expect(stderr, told).not.toContain('"unexpected"')
+        const told = await tried(command, [...lineOf(command), ...flags, ...place.flags], width)
         // No colour leaves the terminal.
-        if (width === null) expect(stdout + stderr, told).not.toContain('\u001b')
-        if (name === 'JSON' && stdout && command.columns) expect(() => parsed(stdout), told).not.toThrow()
+        if (width === null) expect(told.stdout + told.stderr, spelled(told)).not.toContain('\u001b')
+        if (name === 'JSON' && told.stdout && command.columns)
+          expect(() => parsed(told.stdout), spelled(told)).not.toThrow()
       }
     }
+    for (const example of command.examples.slice(1))
+      await tried(command, [...lineOf(command, example), '--data-dir', dataDir], null)
   },
 )
 

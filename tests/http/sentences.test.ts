@@ -114,3 +114,10 @@ test.each(ROWS)('$what: what happened, and what to do now', async ({ ask, by = a
   expect([reply.status, error.code]).toEqual([status, code])
   expect(reply.headers.get('link')).toContain(`/docs/errors/${code}>; rel="help"`)
 })
+
+test('research that is asked for inline says where it belongs, and that it takes minutes', async () => {
+  const { body } = await ada.send('POST', 'completions', { prompt: 'What is tea?', mode: 'research' })
+  const says =
+    'Mode "research" takes minutes and runs inline here, up to the request time-out. Send it to POST /research'
+  expect(body.warnings[0]).toStartWith(says)
+})
