@@ -32,6 +32,17 @@ const shapeOf = (prints: string): RegExp =>
       .join('[\\s\\S]*')}$`,
   )
 
+const TOOL = { name: 'weather', description: 'The weather.', endpoint: { url: 'https://example.com/weather' } }
+
+async function ask(path: string, order: object) {
+  const reply = await fetch(`${clone.url}/api/v1/${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${clone.read('data/dev-key').trim()}`, 'content-type': 'application/json' },
+    body: JSON.stringify(order),
+  })
+  return { status: reply.status, body: (await reply.json()) as { tools_used?: object[] } }
+}
+
 /** What a reader should see after each block. */
 const SEEN: Record<string, RegExp> = {
   try: /^One, two, .+/,
@@ -108,6 +119,23 @@ describe('the README, typed into a fresh copy', () => {
   )
 
   test(
+    'draws, writes and reads rules on threads and in processes, which the compiled server starts too',
+    async () => {
+      expect(await clone.type('ls node_modules/.cache/svc/*/serve.js.jsc')).toMatchObject({ exitCode: 0 })
+      const orders = {
+        images: { prompt: 'A red poster that says Hello' },
+        documents: { prompt: '| quarter | sum |\n|---|---|\n| Q1 | 1 |', format: 'pdf' },
+        'routing-preferences': { name: 'orders', rules: [{ pattern: '(?<=order )\\d+(?!x)', target_mode: 'think' }] },
+      }
+      for (const [path, order] of Object.entries(orders)) {
+        const { status } = await ask(path, order)
+        expect({ path, status }).toEqual({ path, status: path === 'routing-preferences' ? 201 : 200 })
+      }
+    },
+    PATIENCE_MS,
+  )
+
+  test(
     'backs up, restores, verifies',
     async () => {
       expect(await clone.type('./svc-admin backup create --out saved')).toMatchObject({ exitCode: 0 })
@@ -153,6 +181,10 @@ describe('the README, typed into a fresh copy', () => {
       const { stdout } = await clone.type('./svc-admin try "Who are you?"')
       expect(stdout.trim()).toBe('Said by the real engine.')
       expect(upstream.calls.at(-1)!.body.model).toBe('my-model')
+      const planned = await ask('completions', { prompt: '[[plan:code_execute{"code":"6 * 7"}]]', tools: [TOOL] })
+      expect(planned.body.tools_used).toMatchObject([
+        { name: 'code_execute', status: 'success', result: { value: 42 } },
+      ])
       server.end()
       await upstream.stop()
     },
