@@ -29,16 +29,23 @@ const ENGLISH = new RegExp(
   `(?<![\\p{L}\\d.,])${NUMBER}[ ](?:${WORD}[ ]){1,4}(?:${US_STREET})${END}\\.?(?:[ ]${QUARTER}${END})?(?:,?[ ]${UNIT}${END})?${ENGLISH_TAIL}?`,
   'gu',
 )
+// г. Москва, ул. Ленина, д. 5
+const RUSSIAN = new RegExp(
+  `(?:г\\.[ ]?${CITY},[ ])?(?:ул\\.|улица|пр\\.|проспект|пер\\.)[ ]?${CITY},?[ ](?:д\\.|дом)?[ ]?${NUMBER}(?:,[ ]кв\\.[ ]?\\d{1,4}${END})?`,
+  'gu',
+)
 
 /**
- * Postal addresses: those in English form, to the last character, and those that a model sees by words and numbers
- * around. Where both meet, the longer wins, unless it adds plain words only.
+ * Postal addresses: those in English and Russian form, to the last character, and those that a model sees by words and
+ * numbers around. Where both meet, the longer wins, unless it adds plain words only.
  */
 export const findPostalAddresses: Find = (text) => addressesIn(text, found(text, 'address'))
 
 /** With those that a model has seen. */
 export function addressesIn(text: string, tagged: readonly TextSpan[]): TextSpan[] {
-  const formed = Array.from(text.matchAll(ENGLISH), ({ 0: hit, index: start }) => ({ start, end: start + hit.length }))
+  const formed = [ENGLISH, RUSSIAN].flatMap((form) =>
+    Array.from(text.matchAll(form), ({ 0: hit, index: start }) => ({ start, end: start + hit.length })),
+  )
   const seen = tagged.filter((one) => !formed.some((other) => hides(text, other, one)))
   return [...formed.filter((one) => !seen.some((other) => meets(other, one))), ...seen]
 }

@@ -1,3 +1,4 @@
+import { found } from '../names/tagger'
 import { plainly } from '../plain'
 import type { TextSpan } from '../span'
 import { findPostalAddresses } from './address'
@@ -7,7 +8,6 @@ import { findSpelledEmails } from './email-spelled'
 import { findIbans } from './iban'
 import { findAddresses } from './ip-address'
 import type { Entity, Find } from './kind'
-import { findPersons } from './name'
 import { findPhones, loadPhoneTables } from './phone'
 import { findNationalIds } from './ssn'
 
@@ -21,7 +21,7 @@ const FINDERS: readonly (readonly [Entity, Find])[] = [
   ['ssn', findNationalIds],
   ['phone', findPhones],
   ['address', findPostalAddresses],
-  ['name', findPersons],
+  ['name', (text) => found(text, 'name')],
 ]
 
 /** Personal data in a text, with offsets in the text as it was given. */
@@ -33,8 +33,8 @@ export function personalDataFinder(entities: readonly Entity[]): (text: string) 
   if (entities.includes('phone')) loadPhoneTables()
   return (text) => {
     const { text: plain, span } = plainly(text)
-    const found = wanted.flatMap(([kind, find]) => find(plain).map(({ start, end }) => ({ start, end, kind })))
-    return distinct(found).map((one) => ({ ...one, ...span(one.start, one.end) }))
+    const all = wanted.flatMap(([kind, find]) => find(plain).map(({ start, end }) => ({ start, end, kind })))
+    return distinct(all).map((one) => ({ ...one, ...span(one.start, one.end) }))
   }
 }
 

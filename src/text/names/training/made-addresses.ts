@@ -54,7 +54,14 @@ const FORMS: Readonly<Record<string, readonly Form[]>> = {
     (by) => [`${house(by)} ${street(by)}`, `${by.location.city()} ${by.location.state({ abbreviated: true })} 3000`],
   ],
   en_CA: [(by) => [`${house(by)} ${street(by)}`, `${by.location.city()}, ON ${by.location.zipCode()}`]],
-  de: [STREET_FIRST, SHORT],
+  de: [
+    STREET_FIRST,
+    SHORT,
+    (by) => [
+      `${street(by)} ${house(by)}`,
+      `${sometimes(by, 'D-')}${town(by)} ${by.helpers.arrayElement(['am Main', 'an der Ruhr', 'im Breisgau', 'bei Köln'])}`,
+    ],
+  ],
   de_AT: [STREET_FIRST],
   de_CH: [STREET_FIRST],
   fr: [
