@@ -6,8 +6,10 @@ type Shape = {
   properties?: Record<string, Shape>
   required?: readonly string[]
   items?: Shape
+  minItems?: number
   maxItems?: number
   anyOf?: readonly Shape[]
+  additionalProperties?: boolean | Shape
   type?: string
   const?: unknown
   enum?: readonly unknown[]
@@ -42,9 +44,12 @@ export function findIssues(schema: object, value: unknown, asking: Asking, path 
 }
 
 function inSmall(shape: Shape, value: unknown, asking: Asking, path: string): Issue[] {
-  const all = asking.explain(shape, value)
   const isList = shape.type === 'array' && Array.isArray(value)
   const isRecord = shape.properties && typeof value === 'object' && value !== null && !Array.isArray(value)
+  // A refusal is an attacker's favourite: members are checked by compiled code, and only wrong ones are explained.
+  if (isRecord && isPlain(shape, value)) return inMembers(shape, value as Record<string, unknown>, asking, path)
+  if (isList && isPlainList(shape, value)) return inEntries(shape, value, asking, path)
+  const all = asking.explain(shape, value)
   // With alternatives further down, each member is examined by itself; only issues of this level are kept here.
   if (!(isList || isRecord) || !all.some(({ keyword }) => keyword === 'anyOf')) {
     return all.map((issue) => ({ ...issue, path: join(path, issue.path) }))
@@ -53,6 +58,25 @@ function inSmall(shape: Shape, value: unknown, asking: Asking, path: string): Is
   if (isList) return [...own, ...inEntries({ ...(shape.items ? { items: shape.items } : {}) }, value, asking, path)]
   const below = inMembers({ properties: shape.properties! }, value as Record<string, unknown>, asking, path)
   return [...own, ...below]
+}
+
+/** What says nothing of a record besides what its members are. */
+const PLAIN = new Set(['type', 'properties', 'required', 'additionalProperties', '$id', 'title', 'description'])
+
+/** Whether nothing but its members can be wrong with a record. */
+function isPlain(shape: Shape, value: object): boolean {
+  const { properties, additionalProperties: others = true } = shape
+  if (others !== true && !(others === false && Object.keys(value).every((name) => Object.hasOwn(properties!, name))))
+    return false
+  return Object.keys(shape).every((keyword) => PLAIN.has(keyword))
+}
+
+const PLAIN_LIST = new Set(['type', 'items', 'minItems', 'maxItems', '$id', 'title', 'description'])
+
+/** Whether nothing but its entries can be wrong with a list. */
+function isPlainList(shape: Shape, { length }: unknown[]): boolean {
+  if (!shape.items || length < (shape.minItems ?? 0) || length > (shape.maxItems ?? length)) return false
+  return Object.keys(shape).every((keyword) => PLAIN_LIST.has(keyword))
 }
 
 function inMembers(shape: Shape, value: Record<string, unknown>, asking: Asking, path: string): Issue[] {

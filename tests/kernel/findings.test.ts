@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { findIssues } from '../../src/kernel/findings'
 import { checked, checkedQuery, checker, nullable, oneOf, SchemaRefusal, t } from '../../src/kernel/schema'
 import { effortOf } from '../support/effort'
 
@@ -121,4 +122,21 @@ describe('a query', () => {
   ])('rounds and guesses nothing: %j is refused', (words) => {
     expect(read(words as Record<string, string>)).toHaveProperty('issues')
   })
+})
+
+test('only what is wrong is explained, which costs more than to check it', () => {
+  const explained: unknown[] = []
+  const { issues: whole } = checker(Order)
+  const asking = {
+    fits: (schema: object, value: unknown) => checker(schema as typeof Order).is(value),
+    explain: (schema: object, value: unknown) => {
+      explained.push(value)
+      return checker(schema as typeof Order).issues(value)
+    },
+  }
+  expect(findIssues(Order, {}, asking)).toMatchObject([{ keyword: 'required' }])
+  expect(explained).toEqual([])
+  const wrong = { messages: [message('x'), { role: 5, content: 'x' }], stream: 'x' }
+  expect(findIssues(Order, wrong, asking).map(({ path }) => path)).toEqual(whole(wrong).map(({ path }) => path))
+  expect(explained).toEqual([5, 'x'])
 })
