@@ -5,7 +5,7 @@ import type { Assets } from '../pages'
 import { consolePage, consoleScript } from './console-page'
 import { htmlOf } from './html-page'
 import { LOOK_HEADERS } from './look'
-import type { Reference } from './service'
+import type { Page, Reference } from './service'
 
 type Deps = {
   reference: Reference
@@ -17,16 +17,24 @@ type Deps = {
 const MARKDOWN = { 'content-type': 'text/markdown; charset=utf-8' }
 const JSON_TYPE = { 'content-type': 'application/json' }
 const TEXT = { 'content-type': 'text/plain; charset=utf-8' }
+const SCRIPT = { 'content-type': 'text/javascript; charset=utf-8', 'x-content-type-options': 'nosniff' }
 
 /** `/docs`: the reference for people, and the same pages as Markdown for programs (dx 5.5). */
 export function referenceRoutes({ reference, assets, publicOrigin }: Deps, guard: Guard) {
+  /** What browsers get of a page, for as long as the page is kept: a long one takes 40 ms to draw and to pack. */
+  const small = new WeakMap<Page, Uint8Array<ArrayBuffer>>()
+
   async function show(name: string, request: Request): Promise<Response> {
     const asMarkdown = name.endsWith('.md')
     const path = asMarkdown ? name.slice(0, -'.md'.length) : name
     const page = reference.page(path, publicOrigin ?? originOf(request))
     if (!page) throw notFound('page')
     if (asMarkdown) return packed(page.markdown, MARKDOWN, request)
-    return packed(htmlOf(page, path, (await assets()).nameOf.reference), LOOK_HEADERS, request)
+    const whole = async () => htmlOf(page, path, (await assets()).nameOf.reference)
+    if (!takesGzip(request)) return answer(await whole(), LOOK_HEADERS, false)
+    const bytes = small.get(page) ?? gzipped(await whole())
+    small.set(page, bytes)
+    return answer(bytes, LOOK_HEADERS, true)
   }
   return new Elysia({ detail: { hide: true } })
     .use(guard)
@@ -53,29 +61,30 @@ const SHORTLY = 'public, max-age=300'
 
 function packed(text: string, headers: Readonly<Record<string, string>>, request: Request): Response {
   const gzip = takesGzip(request)
-  return new Response(gzip ? Bun.gzipSync(new TextEncoder().encode(text)) : text, {
-    headers: {
-      ...headers,
-      'cache-control': SHORTLY,
-      vary: 'Accept-Encoding',
-      ...(gzip ? { 'content-encoding': 'gzip' } : {}),
-    },
-  })
+  return answer(gzip ? gzipped(text) : text, headers, gzip)
 }
 
 async function scriptFor(request: Request): Promise<Response> {
   const { text, gzip } = await consoleScript()
   const isPacked = takesGzip(request)
-  return new Response(isPacked ? gzip : text, {
+  return answer(isPacked ? gzip : text, SCRIPT, isPacked)
+}
+
+const answer = (
+  body: string | Uint8Array<ArrayBuffer>,
+  headers: Readonly<Record<string, string>>,
+  isPacked: boolean,
+): Response =>
+  new Response(body, {
     headers: {
-      'content-type': 'text/javascript; charset=utf-8',
+      ...headers,
       'cache-control': SHORTLY,
-      'x-content-type-options': 'nosniff',
       vary: 'Accept-Encoding',
       ...(isPacked ? { 'content-encoding': 'gzip' } : {}),
     },
   })
-}
+
+const gzipped = (text: string): Uint8Array<ArrayBuffer> => Bun.gzipSync(new TextEncoder().encode(text))
 
 const takesGzip = (request: Request): boolean => /\bgzip\b/.test(request.headers.get('accept-encoding') ?? '')
 
