@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { tourLine } from '../first-run/readme'
 import { manifest, securityManifest, staffManifest, submit } from '../skills/support'
 import { cliOver } from '../support/cli'
 import { createWorld } from '../support/world'
@@ -191,6 +192,7 @@ describe('submissions', () => {
 
   test('diff shows one tool, and text for a pipe', async () => {
     const { id } = await submit(ada, securityManifest())
+    expect((await run(['submissions', 'diff', id])).stdout).toMatch(tourLine('submissions diff'))
     const rows = await json(['submissions', 'diff', id, '--tool', 'count_syllables'])
     expect([...new Set(rows.map(({ path }: { path: string }) => path))]).toEqual(['tools.count_syllables', 'sha'])
     expect((await run(['submissions', 'diff', id, '--unified'])).stdout).toContain(

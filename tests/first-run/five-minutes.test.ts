@@ -5,7 +5,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { startUpstream } from '../support/upstream'
 import { type Clone, cloneRepository } from './clone'
-import { BLOCKS, blockOf, GUIDES } from './readme'
+import { BLOCKS, blockOf, GUIDES, tourLine } from './readme'
 
 const PATIENCE_MS = 120_000
 
@@ -84,6 +84,17 @@ describe('the README, typed into a fresh copy', () => {
       const answer = await client.callTool({ name: 'svc_complete', arguments: { prompt: 'Count to five slowly' } })
       expect(JSON.stringify(answer.content)).toContain('One, two, ')
       await client.close()
+    },
+    PATIENCE_MS,
+  )
+
+  test(
+    'prints on the tour what it shows of it',
+    async () => {
+      const asked = await clone.type(blockOf('first-answer').replace('17 * 23', '19 * 23'))
+      const request = /req_\w+/.exec(asked.stdout)![0]
+      expect((await clone.type(`./svc-admin trace ${request}`)).stdout).toMatch(tourLine('trace'))
+      expect((await clone.type('./svc-admin audit verify')).stdout).toMatch(tourLine('audit verify'))
     },
     PATIENCE_MS,
   )

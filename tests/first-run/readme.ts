@@ -22,6 +22,19 @@ export const GUIDES: readonly Guide[] = readdirSync('docs/guides').map((file) =>
   return { file, typed: blocks(does, 'sh'), check: blocks(checks, 'sh'), prints: blocks(checks, 'text') }
 })
 
+/** A line that the tour promises of a command, as a pattern: numbers are any, and gaps are as wide as they like. */
+export function tourLine(command: string): RegExp {
+  const line = new RegExp(`^\\| \`\\./svc-admin ${command}[^|]*\\|[^|]*\\| \`(.+)\` \\|$`, 'm').exec(README)?.[1]
+  if (!line) throw new Error(`the tour has no ${command}`)
+  const parts = line.split(/ {2,}/).map((part) =>
+    part
+      .split(/[\d.]*\d/)
+      .map(RegExp.escape)
+      .join('[\\d.]+'),
+  )
+  return new RegExp(parts.join(' {2,}'))
+}
+
 export function blockOf(name: string): string {
   const found = BLOCKS.find((block) => block.name === name)
   if (!found) throw new Error(`no page has a block run=${name}`)
