@@ -10,8 +10,8 @@ export type Profile = { name: string; url: string; production: boolean; org: str
 type Kept = {
   active: string | null
   profiles: Profile[]
-  /** `{"keys":{"jobs.cancel":"x"}}`: other keys for the dashboard. */
-  tui?: { keys?: Record<string, string | string[]> }
+  /** `{"keys":{"jobs.cancel":"x"},"replies":{"hold":"One moment."}}`: keys and saved replies of the dashboard. */
+  tui?: { keys?: Record<string, string | string[]>; replies?: Record<string, string> }
 }
 
 /** What only tells something, and is the same on every machine: it may be asked within a dashboard of another server. */
@@ -51,6 +51,7 @@ export function createProfiles(env: Environment) {
     list: () => read().profiles,
     active: () => read().active,
     dashboardKeys: () => read().tui?.keys ?? {},
+    savedReplies: () => read().tui?.replies ?? {},
 
     /** Adds or replaces a profile; the first one becomes active. @throws CommandFailed 2 */
     save(profile: Profile, key: string): void {

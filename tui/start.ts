@@ -27,6 +27,8 @@ export type Start = {
   options: Options
   commands: readonly PaletteCommand[]
   keymap: Keymap
+  /** Texts that `/name` puts into a reply. */
+  replies?: ReadonlyMap<string, string>
   canWrite: boolean
   screen: Screen
   /** Seconds between repaints of what changed. */

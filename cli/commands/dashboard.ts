@@ -3,6 +3,7 @@ import { hostname, userInfo } from 'node:os'
 import { join } from 'node:path'
 import manifest from '../../package.json' with { type: 'json' }
 import { bundled } from '../../src/app/bundle'
+import { clean } from '../../src/kernel/text'
 import { type Host, queryOf } from '../../tui/host'
 import type { Keymap } from '../../tui/keymap'
 import type { PaletteCommand, Screen, Where } from '../../tui/state/model'
@@ -79,6 +80,7 @@ export async function showDashboard(shell: Shell, { screen = 'overview', rate = 
     throw usageFailure('The dashboard needs a terminal.', 'svc-admin status --watch')
   }
   const keymap = await keymapOf(env)
+  const replies = repliesOf(env)
   const connection = await shell.connect()
   // A first answer before the screen is taken: what is wrong with key or address is said as by every command.
   await readFrom(connection, 'status')
@@ -95,6 +97,7 @@ export async function showDashboard(shell: Shell, { screen = 'overview', rate = 
     },
     commands: await paletteOf(),
     keymap,
+    replies,
     canWrite,
     screen,
     rate,
@@ -113,6 +116,23 @@ async function keymapOf(env: Environment): Promise<Keymap> {
     if (error instanceof CommandFailed) throw error
     throw usageFailure(`"tui.keys": ${(error as Error).message}`, 'svc-admin profiles list names the file')
   }
+}
+
+const REPLY = /^[a-z0-9-]{1,20}$/
+const REPLY_CHARS = 4_000
+
+/** The saved replies of this user: `tui.replies` in the file of the profiles, by a short name. @throws CommandFailed 2 */
+function repliesOf(env: Environment): ReadonlyMap<string, string> {
+  const all: [string, unknown][] = Object.entries(createProfiles(env).savedReplies())
+  const isGood = ([name, text]: [string, unknown]) =>
+    REPLY.test(name) && typeof text === 'string' && text.length <= REPLY_CHARS
+  const wrong = all.find((one) => !isGood(one))
+  if (wrong)
+    throw usageFailure(
+      `"tui.replies": "${wrong[0].slice(0, 20)}" needs a name of small letters, digits and hyphens, and a text of at most ${REPLY_CHARS} characters.`,
+      'svc-admin profiles list names the file',
+    )
+  return new Map(all.map(([name, text]) => [name, clean(String(text))]))
 }
 
 /** React is asked for here only, and in the form that is made for use. */

@@ -185,6 +185,13 @@ describe('a chat', () => {
     expect(run!.argv).toContain('--idempotency-key')
     expect((press(begun, 'i', 'enter').effects[0] as unknown as { argv: string[] }).argv).toEqual(run!.argv)
   })
+  test('the name of a saved reply brings its text, which Enter then sends', () => {
+    const model = { ...mine(), replies: new Map([['hold', 'One moment.']]) }
+    const brought = press(model, 'i', ...typed('/hold'), 'enter')
+    expect(brought.effects).toEqual([])
+    expect(brought.model.drafts.s3).toBe('One moment.')
+    expect(press(brought.model, 'enter').effects).toMatchObject([{ type: 'run', as: 'reply' }])
+  })
   test('a text that did not go out stays, and says so', () => {
     const sending = press(mine(), 'i', ...typed('Hello'), 'enter').model
     const ran = { type: 'ran', argv: [], exitCode: 5, out: '', err: 'error: Priya has it', as: 'reply' } as const

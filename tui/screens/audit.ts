@@ -1,7 +1,7 @@
 import { line, type Span, say } from '../draw/line'
 import { momentOf, spellCount } from '../draw/spell'
 import type { Model, Row } from '../state/model'
-import { dialog, listView } from './list-view'
+import { column, dialog, its, listView } from './list-view'
 
 type Operator = { name?: string; reason?: string | null; role?: string; transport?: string }
 /** `signed_at`: when it was last found to have what was signed before, and signed. */
@@ -73,25 +73,17 @@ export const audit = listView<Event>({
     ]
   },
   columns: [
-    { header: 'SEQ', width: 10, cell: ({ seq }) => say(spellCount(seq)), value: ({ seq }) => seq },
-    {
-      header: 'AT',
-      width: 10,
-      cell: ({ timestamp }, { now }) => say(momentOf(timestamp, now)),
-      value: ({ timestamp }) => timestamp,
-    },
-    { header: 'WHO', width: 13, cell: (event) => say(whoOf(event)), value: whoOf },
-    { header: 'ACTION', width: 25, cell: ({ action }) => say(action), value: ({ action }) => action },
-    { header: 'ON', width: 18, grows: true, cell: (event) => say(aboutOf(event)), value: aboutOf },
+    column('SEQ', 10, ({ seq }) => seq, { cell: ({ seq }) => say(spellCount(seq)) }),
+    column('AT', 10, ({ timestamp }) => timestamp, { cell: ({ timestamp }, { now }) => say(momentOf(timestamp, now)) }),
+    column('WHO', 13, whoOf),
+    column('ACTION', 25, ({ action }) => action),
+    column('ON', 18, aboutOf, { grows: true }),
   ],
   fields: {
-    action: ({ action }) => action,
+    ...its<Event>('action', 'owner', 'seq', 'id'),
     who: whoOf,
     on: aboutOf,
-    owner: ({ owner }) => owner,
-    seq: ({ seq }) => seq,
     request: ({ requestId }) => requestId,
-    id: ({ id }) => id,
   },
   title: ({ seq }) => `#${spellCount(seq)}`,
   drawerRows: 7,

@@ -1,7 +1,7 @@
 import { fit, type Line, line, type Span, say } from '../draw/line'
 import { clockOf, spellAge, spellDollars } from '../draw/spell'
 import type { Row } from '../state/model'
-import { dialog, listView } from './list-view'
+import { column, dialog, its, listView } from './list-view'
 
 type Session = Row & {
   owner: string | null
@@ -61,35 +61,17 @@ export const browser = listView<Session>({
     ]
   },
   columns: [
-    {
-      header: 'STATE',
-      width: 9,
-      cell: (one, { now }) => stateOf(one, now),
-      value: ({ last_active_at }) => last_active_at,
-    },
-    { header: 'ID', width: 17, cell: ({ id }) => say(id.slice(0, 15)), value: ({ id }) => id },
-    { header: 'PAGE', width: 26, grows: true, cell: (one) => say(pageOf(one)), value: pageOf },
-    {
-      header: 'LEFT',
-      width: 8,
+    column('STATE', 9, ({ last_active_at }) => last_active_at, { cell: (one, { now }) => stateOf(one, now) }),
+    column('ID', 17, ({ id }) => id, { cell: ({ id }) => say(id.slice(0, 15)) }),
+    column('PAGE', 26, pageOf, { grows: true }),
+    column('LEFT', 8, ({ expires_at }) => expires_at, {
       cell: ({ expires_at }, { now }) => say(spellAge(Date.parse(expires_at) - now)),
-      value: ({ expires_at }) => expires_at,
-    },
-    {
-      header: 'VIEW',
-      width: 6,
-      cell: ({ view_version }) => say(`v${view_version}`),
-      value: ({ view_version }) => view_version,
-    },
-    { header: 'KEY', width: 10, cell: ({ key, owner }) => say(key ?? owner ?? '–'), value: ({ key }) => key ?? '' },
+    }),
+    column('VIEW', 6, ({ view_version }) => view_version, { cell: ({ view_version }) => say(`v${view_version}`) }),
+    column('KEY', 10, ({ key }) => key ?? '', { cell: ({ key, owner }) => say(key ?? owner ?? '–') }),
   ],
   fields: {
-    id: ({ id }) => id,
-    url: ({ url }) => url,
-    title: ({ title }) => title,
-    key: ({ key }) => key,
-    owner: ({ owner }) => owner,
-    region: ({ region }) => region,
+    ...its<Session>('id', 'url', 'title', 'key', 'owner', 'region'),
   },
   title: ({ id }) => id,
   drawerRows: 10,

@@ -30,6 +30,7 @@ export function aboutPane(model: Model, chat: Chat): Line[] {
       ? wrapped(flat(suggestion), 30, 6).map((text) => line(` ${text}`))
       : [line(say(' nothing yet: it costs a call', 'dim'))]),
     ...noteLines(model, chat, 32),
+    ...shortcuts(model),
   ]
 }
 
@@ -38,6 +39,15 @@ const ENDS: Readonly<Record<string, string>> = { one: 'st', two: 'nd', few: 'rd'
 
 const visitOf = ({ visits }: Chat): string =>
   visits && visits > 1 ? `, ${visits}${ENDS[ORDINALS.select(visits)] ?? 'th'} visit` : ''
+
+const shortcuts = ({ replies }: Model): Line[] =>
+  replies.size
+    ? [
+        [],
+        line(say(' SHORTCUTS', 'strong')),
+        ...wrapped([...replies.keys()].map((name) => `/${name}`).join('  '), 30, 3).map((text) => line(` ${text}`)),
+      ]
+    : []
 
 /** Below the chats: the day in figures and, where no pane beside shows them, the notes of the open one. */
 export function belowQueue({ topics, ...model }: Model, chat: Chat | null, width: number): Line[] {

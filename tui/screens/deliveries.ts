@@ -1,7 +1,7 @@
 import { line, type Span, say } from '../draw/line'
 import { clockOf, momentOf, spellMs } from '../draw/spell'
 import type { Model, Row } from '../state/model'
-import { dialog, listView } from './list-view'
+import { column, dialog, its, listView } from './list-view'
 
 type Delivery = Row & {
   webhook_id: string
@@ -74,39 +74,25 @@ export const deliveries = listView<Delivery>({
   margin: 4,
   order: 'following newest',
   columns: [
-    { header: 'RESULT', width: 10, cell: resultOf, value: ({ status }) => status },
-    { header: 'EVENT', width: 20, cell: ({ event_type }) => say(event_type), value: ({ event_type }) => event_type },
-    { header: 'ENDPOINT', width: 21, grows: true, cell: (one) => say(placeOf(one)), value: placeOf },
-    {
-      header: 'HTTP',
-      width: 6,
+    column('RESULT', 10, ({ status }) => status, { cell: resultOf }),
+    column('EVENT', 20, ({ event_type }) => event_type),
+    column('ENDPOINT', 21, placeOf, { grows: true }),
+    column('HTTP', 6, ({ http_status }) => http_status ?? 0, {
       right: true,
       cell: ({ http_status }) => say(http_status === null ? 'none' : String(http_status)),
-      value: ({ http_status }) => http_status ?? 0,
-    },
-    {
-      header: 'TRY',
-      width: 5,
-      right: true,
-      cell: ({ attempt }) => say(String(attempt)),
-      value: ({ attempt }) => attempt,
-    },
-    {
-      header: 'TIME',
-      width: 7,
+    }),
+    column('TRY', 5, ({ attempt }) => attempt, { right: true }),
+    column('TIME', 7, ({ duration_ms }) => duration_ms, {
       right: true,
       cell: ({ duration_ms }) => say(spellMs(duration_ms)),
-      value: ({ duration_ms }) => duration_ms,
-    },
-    {
-      header: 'AT',
-      width: 7,
+    }),
+    column('AT', 7, ({ created_at }) => created_at, {
       right: true,
       cell: ({ created_at }, { now }) => say(momentOf(created_at, now).slice(0, 5)),
-      value: ({ created_at }) => created_at,
-    },
+    }),
   ],
   fields: {
+    ...its<Delivery>('id'),
     status: (one) => (one.status === 'success' ? 'ok success' : one.next_retry_at ? 'retry failed' : 'failed'),
     event: ({ event_type }) => event_type,
     endpoint: placeOf,
@@ -114,7 +100,6 @@ export const deliveries = listView<Delivery>({
     try: ({ attempt }) => attempt,
     time: ({ duration_ms }) => duration_ms,
     error: ({ error_message }) => error_message,
-    id: ({ id }) => id,
   },
   total: ({ topics }) => Number((topics.overview?.facts.delivery as { total?: number } | undefined)?.total ?? 0),
   title: ({ id, event_id }) => `${id.slice(0, 8)}  ${event_id.slice(0, 12)}`,

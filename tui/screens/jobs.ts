@@ -2,7 +2,7 @@ import { bar } from '../draw/charts'
 import { fit, type Line, line, type Span, say } from '../draw/line'
 import { clockOf, spellAge, spellCount, spellMoney } from '../draw/spell'
 import type { Model, Row } from '../state/model'
-import { dialog, listView, namesOf } from './list-view'
+import { column, dialog, its, listView, namesOf } from './list-view'
 
 type Job = Row & {
   type: string
@@ -55,32 +55,20 @@ export const jobs = listView<Job>({
   margin: 4,
   order: 'sort created ▼',
   columns: [
-    { header: 'STATUS', width: 10, cell: (job) => STATES[job.status], value: (job) => job.status },
-    { header: 'ID', width: 13, cell: ({ id }) => say(id.slice(0, 12)), value: ({ id }) => id },
-    { header: 'TYPE', width: 10, cell: ({ type }) => say(type), value: ({ type }) => type },
-    {
-      header: 'PROGRESS',
-      width: 25,
+    column('STATUS', 10, (job) => job.status, { cell: (job) => STATES[job.status] }),
+    column('ID', 13, ({ id }) => id, { cell: ({ id }) => say(id.slice(0, 12)) }),
+    column('TYPE', 10, ({ type }) => type),
+    column('PROGRESS', 25, ({ progress }) => progress, {
       grows: true,
       cell: (job) => say(progressOf(job), job.status === 'failed' ? 'bad' : undefined),
-      value: ({ progress }) => progress,
-    },
-    {
-      header: 'AGE',
-      width: 8,
-      cell: (job, { now }) => say(spellAge(ageOf(job, now))),
-      value: ({ created_at }) => created_at,
-    },
-    { header: 'KEY', width: 10, cell: (job) => say(owner(job)), value: owner },
+    }),
+    column('AGE', 8, ({ created_at }) => created_at, { cell: (job, { now }) => say(spellAge(ageOf(job, now))) }),
+    column('KEY', 10, owner),
   ],
   fields: {
-    id: ({ id }) => id,
-    status: ({ status }) => status,
-    type: ({ type }) => type,
-    progress: ({ progress }) => progress,
+    ...its<Job>('id', 'status', 'type', 'progress', 'error'),
     key: owner,
     owner: (job) => job.owner,
-    error: ({ error }) => error,
     prompt: ({ text }) => text,
     age: (job) => ageOf(job, Date.now()),
   },

@@ -2,7 +2,7 @@ import { bar } from '../draw/charts'
 import { line, type Span, say } from '../draw/line'
 import { spellAge, spellCount, spellDollars, spellShare } from '../draw/spell'
 import type { Row } from '../state/model'
-import { dialog, listView, REASON } from './list-view'
+import { column, dialog, its, listView, REASON } from './list-view'
 
 type Use = { used: number; limit: number }
 type Key = Row & {
@@ -61,30 +61,19 @@ export const keys = listView<Key>({
   byOwner: true,
   hidden: { word: 'revoked', is: ({ status }) => status === 'revoked' },
   columns: [
-    {
-      header: 'NAME',
-      width: 13,
+    column('NAME', 13, ({ name }) => name, {
       grows: true,
       cell: ({ name, status }) => say(name, status === 'revoked' ? 'dim' : undefined),
-      value: ({ name }) => name,
-    },
-    { header: 'PREFIX', width: 19, cell: ({ prefix }) => say(`${prefix}…`), value: ({ prefix }) => prefix },
-    {
-      header: 'TIER',
-      width: 10,
+    }),
+    column('PREFIX', 19, ({ prefix }) => prefix, { cell: ({ prefix }) => say(`${prefix}…`) }),
+    column('TIER', 10, ({ tier }) => tier, {
       cell: ({ tier, status }) => (status === 'active' ? say(tier) : say(status, 'dim')),
-      value: ({ tier }) => tier,
-    },
-    {
-      header: 'RPM NOW',
-      width: 11,
+    }),
+    column('RPM NOW', 11, ({ rpm }) => rpm.used, {
       cell: ({ rpm }) => say(`${String(rpm.used).padStart(3)}/${rpm.limit}`),
-      value: ({ rpm }) => rpm.used,
-    },
-    { header: 'SPEND TODAY', width: 15, cell: spendOf, value: ({ spent_today_cents }) => spent_today_cents },
-    {
-      header: 'LAST USE',
-      width: 8,
+    }),
+    column('SPEND TODAY', 15, ({ spent_today_cents }) => spent_today_cents, { cell: spendOf }),
+    column('LAST USE', 8, ({ last_used_at }) => last_used_at ?? '', {
       cell: (key, { now }) =>
         key.last_used_at
           ? say(
@@ -92,19 +81,13 @@ export const keys = listView<Key>({
               unusedFor(key, now) ? 'warn' : undefined,
             )
           : say('never', 'dim'),
-      value: ({ last_used_at }) => last_used_at ?? '',
-    },
+    }),
   ],
   fields: {
-    name: ({ name }) => name,
-    prefix: ({ prefix }) => prefix,
-    tier: ({ tier }) => tier,
-    status: ({ status }) => status,
-    owner: ({ owner }) => owner,
+    ...its<Key>('name', 'prefix', 'tier', 'status', 'owner', 'id'),
     rpm: ({ rpm }) => rpm.used,
     spend: ({ spent_today_cents }) => spent_today_cents,
     scope: ({ scopes }) => scopes.join(' '),
-    id: ({ id }) => id,
   },
   total: ({ topics }) => Number(topics.keys?.facts.total ?? 0),
   title: ({ name }) => name,

@@ -1,5 +1,5 @@
 import type { Fields } from '../../src/kernel/filter'
-import type { Line, Span } from '../draw/line'
+import { type Line, type Span, say } from '../draw/line'
 import type { Dialog, Facts, Model, Row } from '../state/model'
 
 export type Column<R> = {
@@ -49,6 +49,24 @@ export type ListView<R extends Row = Row> = {
   /** The request that made the row, for the record. */
   requestOf?(row: R): string | null
 }
+
+/** A column that is sorted by what it shows; a dash stands for nothing. `cell` shows it in another way. */
+export const column = <R>(
+  header: string,
+  width: number,
+  value: (row: R) => string | number | null,
+  more: Pick<Partial<Column<R>>, 'grows' | 'right' | 'cell'> = {},
+): Column<R> => ({
+  header,
+  width,
+  cell: (row) => say(String(value(row) ?? '–')),
+  ...more,
+  value: (row) => value(row) ?? '',
+})
+
+/** Fields of a filter that are called as in the row. */
+export const its = <R extends Row>(...names: (keyof R & string)[]): Fields<R> =>
+  Object.fromEntries(names.map((name) => [name, (row: R) => row[name] as string | number | null]))
 
 /** A view forgets what its rows are: the topic of its screen has them. */
 export const listView = <R extends Row>(view: ListView<R>): ListView => view as unknown as ListView

@@ -1,7 +1,7 @@
 import { fitLine, type Line, line, type Span, say, wrapped } from '../draw/line'
 import { clockOf, spellCount, spellMoney, spellMs } from '../draw/spell'
 import type { Model, Row } from '../state/model'
-import { listView } from './list-view'
+import { column, its, listView } from './list-view'
 
 type Entry = Row & {
   at: string
@@ -54,34 +54,20 @@ export const logs = listView<Entry>({
   margin: 1,
   order: 'following',
   columns: [
-    { header: 'TIME', width: 10, cell: ({ at }) => say(clockOf(Date.parse(at))), value: ({ at }) => at },
-    { header: 'ST', width: 6, cell: statusOf, value: ({ status }) => status },
-    { header: 'METHOD', width: 7, cell: ({ method }) => say(method), value: ({ method }) => method },
-    {
-      header: 'PATH',
-      width: 15,
-      grows: true,
-      cell: ({ path }) => say(path.replace('/api/v1', '')),
-      value: ({ path }) => path,
-    },
-    { header: 'MS', width: 7, cell: ({ ms }) => say(spellMs(ms).padStart(6)), value: ({ ms }) => ms },
-    {
-      header: 'COST',
-      width: 8,
+    column('TIME', 10, ({ at }) => at, { cell: ({ at }) => say(clockOf(Date.parse(at))) }),
+    column('ST', 6, ({ status }) => status, { cell: statusOf }),
+    column('METHOD', 7, ({ method }) => method),
+    column('PATH', 15, ({ path }) => path, { grows: true, cell: ({ path }) => say(path.replace('/api/v1', '')) }),
+    column('MS', 7, ({ ms }) => ms, { cell: ({ ms }) => say(spellMs(ms).padStart(6)) }),
+    column('COST', 8, ({ cost_cents }) => cost_cents ?? 0, {
       cell: ({ cost_cents }) => say(cost_cents === null ? '–' : spellMoney(cost_cents)),
-      value: ({ cost_cents }) => cost_cents ?? 0,
-    },
-    { header: 'KEY', width: 12, cell: ({ key }) => say(key ?? '–'), value: ({ key }) => key ?? '' },
-    { header: 'REQUEST', width: 15, cell: ({ id }) => say(id.slice(0, 14)), value: ({ id }) => id },
+    }),
+    column('KEY', 12, ({ key }) => key),
+    column('REQUEST', 15, ({ id }) => id, { cell: ({ id }) => say(id.slice(0, 14)) }),
   ],
   fields: {
-    status: ({ status }) => status,
-    method: ({ method }) => method,
-    path: ({ path }) => path,
-    ms: ({ ms }) => ms,
+    ...its<Entry>('status', 'method', 'path', 'ms', 'key', 'code'),
     cost: ({ cost_cents }) => cost_cents,
-    key: ({ key }) => key,
-    code: ({ code }) => code,
     request: ({ id }) => id,
     age: ({ at }) => Date.now() - Date.parse(at),
   },

@@ -1,7 +1,7 @@
 import { line, type Span, say } from '../draw/line'
 import { spellAge } from '../draw/spell'
 import type { Row } from '../state/model'
-import { dialog, listView, REASON } from './list-view'
+import { column, dialog, its, listView, REASON } from './list-view'
 import { diffOf, isLocked } from './review'
 
 type Submission = Row & {
@@ -40,42 +40,23 @@ export const submissions = listView<Submission>({
     return [line(` Nothing to review. Last decision ${age} ago: ${last.slug} ${last.status}.`)]
   },
   columns: [
-    { header: 'STATUS', width: 13, cell: stateOf, value: ({ status }) => status },
-    { header: 'SKILL', width: 18, cell: ({ slug }) => say(slug), value: ({ slug }) => slug },
-    {
-      header: 'VERSION',
-      width: 9,
-      cell: ({ manifestVersion }) => say(manifestVersion),
-      value: (one) => one.manifestVersion,
-    },
-    {
-      header: 'TIER',
-      width: 10,
+    column('STATUS', 13, ({ status }) => status, { cell: stateOf }),
+    column('SKILL', 18, ({ slug }) => slug),
+    column('VERSION', 9, ({ manifestVersion }) => manifestVersion),
+    column('TIER', 10, ({ reviewTier }) => reviewTier, {
       cell: ({ reviewTier }) => say(reviewTier, reviewTier === 'security' ? 'warn' : undefined),
-      value: ({ reviewTier }) => reviewTier,
-    },
-    {
-      header: 'AGE',
-      width: 8,
+    }),
+    column('AGE', 8, ({ createdAt }) => createdAt, {
       cell: ({ createdAt }, { now }) => say(spellAge(now - Date.parse(createdAt))),
-      value: ({ createdAt }) => createdAt,
-    },
-    { header: 'AUTHOR', width: 10, cell: ({ author }) => say(author ?? '–'), value: ({ author }) => author ?? '' },
-    {
-      header: 'CLAIMED',
-      width: 8,
-      grows: true,
-      cell: ({ claimedBy }) => say(claimedBy ?? '–'),
-      value: (one) => one.claimedBy ?? '',
-    },
+    }),
+    column('AUTHOR', 10, ({ author }) => author),
+    column('CLAIMED', 8, ({ claimedBy }) => claimedBy, { grows: true }),
   ],
   fields: {
-    status: ({ status }) => status,
+    ...its<Submission>('status', 'author', 'id'),
     skill: ({ slug }) => slug,
     tier: ({ reviewTier }) => reviewTier,
-    author: ({ author }) => author,
     claimed: ({ claimedBy }) => claimedBy,
-    id: ({ id }) => id,
   },
   title: ({ slug, manifestVersion }) => `${slug} ${manifestVersion}`,
   drawerRows: 6,

@@ -152,6 +152,9 @@ function write(model: Model, key: string, text: string): Step {
   const draft = model.drafts[chat.id] ?? ''
   if (key === 'enter') {
     if (!draft.trim() || (model.mode.type === 'write' && model.mode.sending)) return stay(model)
+    const saved = model.replies.get(draft.trim().slice(1))
+    // A saved reply is read before it is sent.
+    if (saved && draft.trim().startsWith('/')) return stay({ ...model, drafts: { ...model.drafts, [chat.id]: saved } })
     // The same words in the same place of the same chat are said once, however often they are sent.
     const once = Bun.hash(`${chat.id} ${chat.message_count} ${draft}`).toString(36)
     const argv = ['takeovers', 'reply', '--widget', chat.widget_id, '--idempotency-key', once, '--', chat.id, draft]

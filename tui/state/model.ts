@@ -130,6 +130,8 @@ export type Model = {
   filters: readonly string[]
   /** What was read for one row: the chat of a session, a submission with its diff. */
   details: Details
+  /** Saved replies, by the name that brings them. */
+  replies: ReadonlyMap<string, string>
   /** What is written to visitors and not sent yet, by session. */
   drafts: Readonly<Record<string, string>>
   /** An open submission, and which part of it is shown. */
@@ -146,11 +148,13 @@ const LIST: ListState = { chosen: null, offset: 0, marked: [], filter: '', sort:
 type Start = Pick<Model, 'where' | 'options' | 'commands' | 'now' | 'columns' | 'rows' | 'canWrite' | 'screen'> & {
   keymap?: Keymap
   rate?: number
+  replies?: ReadonlyMap<string, string>
 }
 
 export const startModel = (start: Start): Model => ({
   keymap: KEYMAP,
   rate: 1,
+  replies: new Map(),
   ...start,
   role: '',
   holder: '',
