@@ -65,6 +65,7 @@ const roomsOf = (container: Container) => ({
   engines: container.engines,
   traffic: container.traffic,
   traces: container.traces,
+  pageMegabytes: container.browser.host.megabytes,
   writes: container.widgets.watch.writes,
 })
 

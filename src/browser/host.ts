@@ -75,6 +75,7 @@ export type Host = ReturnType<typeof createHost>
 export function createHost({ settings, outbound, log, onLost, onReplaced }: Deps) {
   const open = new Map<BrowserSessionId, OpenSession>()
   let browser: Promise<Browser> | null = null
+  let megabytes: number | null = null
   let closed = false
 
   return {
@@ -92,9 +93,14 @@ export function createHost({ settings, outbound, log, onLost, onReplaced }: Deps
     },
     /** Ends pages that take too much memory. Returns how many. */
     async trim(): Promise<number> {
+      megabytes = null
       if (!open.size || !browser) return 0
-      return endGreedyPages(await browser, settings.browserPageMemoryMb, log)
+      const found = await endGreedyPages(await browser, settings.browserPageMemoryMb, log)
+      megabytes = found.megabytes
+      return found.ended
     },
+    /** What the pages of all sessions here took when that was last looked at, in MB; null where it is not known. */
+    megabytes: () => megabytes,
     bytesOf: (id: BrowserSessionId): number => open.get(id)?.live.proxy.bytes() ?? 0,
     /** Process id of the Chromium that was started here; null when there is none. */
     pid: async (): Promise<number | null> => (await browser?.catch(() => null))?.process()?.pid ?? null,

@@ -7,14 +7,16 @@ const KB_OF_MB = 1_024
 
 /**
  * Ends each process of pages that takes more memory than it may (contract 16, N8). Chromium never shares one between
- * sessions; the session opens the page anew, once. Returns how many it ended: none of a browser that runs elsewhere.
+ * sessions; the session opens the page anew, once. Which process is whose Chromium does not tell. Returns how many it
+ * ended, and what all took in MB: null for a browser that runs elsewhere.
  */
-export async function endGreedyPages(browser: Browser, mostMb: number, log: Log): Promise<number> {
-  if (!browser.process()?.pid || process.platform !== 'linux') return 0
+export async function endGreedyPages(browser: Browser, mostMb: number, log: Log) {
+  if (!browser.process()?.pid || process.platform !== 'linux') return { ended: 0, megabytes: null }
   const { processInfo } = await (await controlOf(browser)).send('SystemInfo.getProcessInfo')
-  let ended = 0
+  let [ended, megabytes] = [0, 0]
   for (const { type, id } of processInfo) {
     const mb = type === 'renderer' ? ownMegabytes(id) : 0
+    megabytes += mb
     if (mb <= mostMb) continue
     log.warn({ mb: Math.round(mb), most_mb: mostMb }, 'a page took too much memory and was ended')
     try {
@@ -24,7 +26,7 @@ export async function endGreedyPages(browser: Browser, mostMb: number, log: Log)
       // It ended by itself meanwhile.
     }
   }
-  return ended
+  return { ended, megabytes: Math.round(megabytes) }
 }
 
 /** What a process has in memory besides files, in MB; 0 for one that is gone. */

@@ -1,6 +1,6 @@
 import { fit, type Line, line, type Span, say } from '../draw/line'
 import { clockOf, spellAge, spellDollars } from '../draw/spell'
-import type { Row } from '../state/model'
+import type { Model, Row } from '../state/model'
 import { column, dialog, its, listView } from './list-view'
 
 type Session = Row & {
@@ -45,6 +45,12 @@ const pageOf = ({ url, title }: Session): string => {
   return [host, title].filter(Boolean).join(' / ') || 'blank'
 }
 
+/** Chromium does not say which of its processes is whose, so it is that of all. */
+function memoryOf({ browser: found }: Model['topics']): string {
+  const { memory_mb = null } = (found?.facts ?? {}) as { memory_mb?: number | null }
+  return memory_mb === null ? '' : `     pages of all ${memory_mb} MB`
+}
+
 export const browser = listView<Session>({
   margin: 4,
   order: 'oldest first',
@@ -75,7 +81,7 @@ export const browser = listView<Session>({
   },
   title: ({ id }) => id,
   drawerRows: 10,
-  drawer: (one, { now }, width) => [
+  drawer: (one, { now, topics }, width) => [
     line(
       say(' url     ', 'dim'),
       `${one.url ?? 'blank'}`.slice(0, width - 32).padEnd(width - 32),
@@ -90,6 +96,7 @@ export const browser = listView<Session>({
     line(
       say(' keep    ', 'dim'),
       `${one.keep_alive ? 'keeps alive' : 'no keep-alive'}     proxy ${one.proxies ? 'on' : 'off'}     owner ${one.owner ?? '–'}`,
+      memoryOf(topics),
     ),
     ...(one.steps.length
       ? one.steps.map(({ at, tool, input, actor, ok }, place) =>

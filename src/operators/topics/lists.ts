@@ -27,6 +27,8 @@ type Deps = {
   limiter: RateLimiter
   increases: LimitIncreases
   oversight: Pick<AuditOversight, 'signedAt'>
+  /** What the pages of this process' browser sessions take, in MB; null where that is not known. */
+  pageMegabytes(): number | null
   /** Whether the visitor of this chat writes something now. */
   writes(sessionId: string): boolean
   settings: { browserSessions: number; browserSessionMaxSeconds: number; browserSessionIdleSeconds: number }
@@ -148,7 +150,7 @@ export function submissionsTopic({ skills, names }: Deps, call: By): ReadTopic {
   }
 }
 
-export function browserTopic({ store, clock, names, settings }: Deps, call: By): ReadTopic {
+export function browserTopic({ store, clock, names, settings, pageMegabytes }: Deps, call: By): ReadTopic {
   return async () => {
     const now = clock.now()
     const [open, sums] = await Promise.all([
@@ -165,6 +167,8 @@ export function browserTopic({ store, clock, names, settings }: Deps, call: By):
         slots: settings.browserSessions,
         cap_s: settings.browserSessionMaxSeconds,
         idle_s: settings.browserSessionIdleSeconds,
+        // In steps, because it changes with each look.
+        memory_mb: stepped(pageMegabytes()),
         // To the minute: it grows with each look.
         today_minutes: Math.floor(sums.ms / 60_000),
         today_cents: sums.cost_cents,
@@ -173,6 +177,9 @@ export function browserTopic({ store, clock, names, settings }: Deps, call: By):
     }
   }
 }
+
+const MB_STEP = 16
+const stepped = (mb: number | null): number | null => (mb === null ? null : Math.ceil(mb / MB_STEP) * MB_STEP)
 
 export function keysTopic({ clock, names, keys, limiter, increases }: Deps, call: By): ReadTopic {
   const total = seldom(clock, 15_000, () => keys.operator.count(call))
