@@ -3,7 +3,6 @@ import { hostname, userInfo } from 'node:os'
 import { join } from 'node:path'
 import manifest from '../../package.json' with { type: 'json' }
 import { bundled } from '../../src/app/bundle'
-import { clean } from '../../src/kernel/text'
 import { type Host, queryOf } from '../../tui/host'
 import type { Keymap } from '../../tui/keymap'
 import type { PaletteCommand, Screen, Where } from '../../tui/state/model'
@@ -15,6 +14,7 @@ import { type Environment, usesColor } from '../globals'
 import type { Io } from '../io'
 import { createProfiles } from '../profiles'
 import { kebab } from '../program'
+import { repliesOf } from '../saved-replies'
 import type { Shell } from '../shell'
 import { choice, duration, flag } from '../words'
 
@@ -116,23 +116,6 @@ async function keymapOf(env: Environment): Promise<Keymap> {
     if (error instanceof CommandFailed) throw error
     throw usageFailure(`"tui.keys": ${(error as Error).message}`, 'svc-admin profiles list names the file')
   }
-}
-
-const REPLY = /^[a-z0-9-]{1,20}$/
-const REPLY_CHARS = 4_000
-
-/** The saved replies of this user: `tui.replies` in the file of the profiles, by a short name. @throws CommandFailed 2 */
-function repliesOf(env: Environment): ReadonlyMap<string, string> {
-  const all: [string, unknown][] = Object.entries(createProfiles(env).savedReplies())
-  const isGood = ([name, text]: [string, unknown]) =>
-    REPLY.test(name) && typeof text === 'string' && text.length <= REPLY_CHARS
-  const wrong = all.find((one) => !isGood(one))
-  if (wrong)
-    throw usageFailure(
-      `"tui.replies": "${wrong[0].slice(0, 20)}" needs a name of small letters, digits and hyphens, and a text of at most ${REPLY_CHARS} characters.`,
-      'svc-admin profiles list names the file',
-    )
-  return new Map(all.map(([name, text]) => [name, clean(String(text))]))
 }
 
 /** React is asked for here only, and in the form that is made for use. */
