@@ -30,7 +30,7 @@ const MODE_S = 120_000
 
 /**
  * The client for users: every method is one route, with the types of the server. It tries again where that is safe,
- * and makes an Idempotency-Key for every POST, so that nothing happens twice (contract 23.1).
+ * and makes an Idempotency-Key for every POST that has one, so that nothing happens twice (contract 23.1).
  */
 export function createSvc(options: ClientOptions = {}) {
   const transport = createTransport(options)
@@ -85,12 +85,14 @@ export function createSvc(options: ClientOptions = {}) {
       post<R['research']['post']>('/research', order, call),
     /** The recording as MP3 bytes. */
     speak: async (order: Sent<R['audio']['tts']['post']>, call?: CallOptions) =>
-      new Uint8Array(await (await transport.send('POST', '/audio/tts', { ...long(call), body: order })).arrayBuffer()),
+      new Uint8Array(
+        await (await transport.send('POST', '/audio/tts', { ...long(call), body: order, unkeyed: true })).arrayBuffer(),
+      ),
     transcribe(file: Blob, language?: string, call?: CallOptions) {
       const form = new FormData()
       form.append('file', file, 'recording')
       if (language) form.append('language', language)
-      return post<R['audio']['stt']['post']>('/audio/stt', form, long(call))
+      return json<Done<R['audio']['stt']['post']>>('POST', '/audio/stt', { ...long(call), body: form, unkeyed: true })
     },
     jobs,
     models: async () => (await get<R['models']['get']>('/models')).models,

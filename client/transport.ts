@@ -6,7 +6,10 @@ export type ClientOptions = {
   baseUrl?: string
   /** How long one try may take; 30,000 ms by default. A stream may go on for as long as it likes. */
   timeoutMs?: number
-  /** Tries after the first, on 429, on 5xx and where no answer came; 2 by default. */
+  /**
+   * Tries after the first, on 429, on 5xx and where no answer came; 2 by default. Streams and sound, which no
+   * Idempotency-Key covers, are tried again only where nothing was done: refused by the server, or not reached.
+   */
   retries?: number
   /** Instead of the global `fetch`. */
   fetch?: (url: string, init: RequestInit) => Promise<Response>
@@ -25,6 +28,8 @@ export type Call = CallOptions & {
   body?: object | undefined
   /** The caller reads the answer itself, and the time-out ends with its headers. */
   streams?: boolean
+  /** A second try may be work done twice: no Idempotency-Key covers it (contract 1.7). */
+  unkeyed?: boolean
 }
 
 /**
@@ -98,7 +103,7 @@ export function createTransport(options: ClientOptions) {
         try {
           return await once(method, path, order, idempotencyKey)
         } catch (error) {
-          if (!(error instanceof SvcError) || tries >= retries || !mayTryAgain(error)) throw error
+          if (!(error instanceof SvcError) || tries >= retries || !mayTryAgain(error, order)) throw error
           await sleep(waitOf(error, tries), order.signal)
         }
       }
@@ -106,7 +111,18 @@ export function createTransport(options: ClientOptions) {
   }
 }
 
-const mayTryAgain = ({ status }: SvcError): boolean => status === 0 || status === 429 || status >= 500
+function mayTryAgain(error: SvcError, { unkeyed, streams }: Call): boolean {
+  const { status, code, cause } = error
+  if (status === 429) return true
+  if (!unkeyed && !streams) return status === 0 || status >= 500
+  // A proxy's own page, a time-out or a line that broke may hide work that was done.
+  return status === 503 ? code !== 'unknown_error' : status === 0 && NOT_REACHED.test(reasonOf(cause))
+}
+
+const NOT_REACHED = /ECONNREFUSED|ConnectionRefused|ENOTFOUND|EAI_AGAIN/
+/** `fetch` of Node says it in the error's cause, that of Bun in the error. */
+const reasonOf = (error: unknown): string =>
+  error instanceof Error ? `${(error as { code?: string }).code} ${reasonOf(error.cause)}` : ''
 
 const waitOf = ({ retryAfterS }: SvcError, tries: number): number =>
   retryAfterS === null ? DELAYS_MS[Math.min(tries, DELAYS_MS.length - 1)]! : Math.min(retryAfterS, MOST_WAIT_S) * 1_000

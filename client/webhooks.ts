@@ -2,7 +2,7 @@ const SKEW_S = 300
 
 type Delivery = {
   /** The body as it came, before it is parsed. */
-  body: string
+  body: string | Uint8Array
   headers: Headers | Record<string, string | string[] | undefined>
   /** The secret of the webhook, as it was shown. */
   secret: string
@@ -19,16 +19,20 @@ export async function verifyWebhook({ body, headers, secret, now = Date.now() }:
   const timestamp = read('svc-webhook-timestamp') ?? ''
   const given = /^v1=([0-9a-f]{64})$/.exec(read('svc-webhook-signature') ?? '')?.[1]
   if (!given || !/^\d{1,12}$/.test(timestamp)) throw new Error('The delivery is not signed.')
-  if (Math.abs(now / 1_000 - Number(timestamp)) > SKEW_S) throw new Error('The delivery is older than five minutes.')
+  if (!secret) throw new Error('The secret of the webhook is missing.')
+  const ageS = now / 1_000 - Number(timestamp)
+  if (ageS > SKEW_S) throw new Error('The delivery is older than five minutes.')
+  if (ageS < -SKEW_S) throw new Error('The delivery is from the future: this clock is more than five minutes behind.')
+  const text = typeof body === 'string' ? body : new TextDecoder().decode(body)
   const encoder = new TextEncoder()
   const key = await crypto.subtle.importKey('raw', encoder.encode(secret), { name: 'HMAC', hash: 'SHA-256' }, false, [
     'verify',
   ])
   const bytes = Uint8Array.from(given.match(/../g)!, (pair) => Number.parseInt(pair, 16))
   // `verify` compares in constant time.
-  const fits = await crypto.subtle.verify('HMAC', key, bytes, encoder.encode(`${timestamp}.${body}`))
+  const fits = await crypto.subtle.verify('HMAC', key, bytes, encoder.encode(`${timestamp}.${text}`))
   if (!fits) throw new Error('The signature does not belong to this body and secret.')
-  return JSON.parse(body)
+  return JSON.parse(text)
 }
 
 function one(headers: Record<string, string | string[] | undefined>, name: string): string | null {

@@ -25,6 +25,12 @@ const columns = [
       return migrations_applied === null ? 'not known' : `${migrations_applied} of ${migrations_known}`
     },
   }),
+  column('redis', 'REDIS', {
+    show: ({ redis }) => {
+      const { problem, latency_ms } = (redis ?? {}) as Record<string, unknown>
+      return redis ? String(problem ?? `${latency_ms} ms`) : 'none'
+    },
+  }),
   column('engines.connected', 'ENGINES', {
     show: ({ engines }) => {
       const { connected, builtin, failing } = engines as Record<string, number>

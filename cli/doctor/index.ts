@@ -14,6 +14,7 @@ import {
   ledgerCheck,
   migrationsCheck,
   publicUrlCheck,
+  redisCheck,
 } from './server'
 
 import { speechCheck, transcriptionCheck, videoMarkCheck } from './sound'
@@ -26,6 +27,7 @@ export const CHECKS: readonly Check[] = [
   filesCheck,
   migrationsCheck,
   databaseCheck,
+  redisCheck,
   clockCheck,
   portCheck,
   publicUrlCheck,

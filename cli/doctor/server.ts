@@ -54,6 +54,19 @@ export const databaseCheck: Check = {
   },
 }
 
+export const redisCheck: Check = {
+  name: 'redis',
+  asksServer: true,
+  needs: ['database'],
+  async run(context) {
+    const { redis, database } = await statusOf(context)
+    if (!redis) return skip('not set')
+    const { problem, latency_ms } = redis
+    if (problem) return warn(`${problem}; each node lets in its share of the limits`, 'svc-admin config get redisUrl')
+    return database.dialect === 'sqlite' ? skip('not used: one node on SQLite counts alone') : ok(`${latency_ms} ms`)
+  },
+}
+
 const CLOSE_MS = 2_000
 
 export const clockCheck: Check = {

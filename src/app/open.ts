@@ -104,6 +104,7 @@ async function openLocked(options: Options, lock: DataLock) {
     config,
     container,
     metrics,
+    redis,
     location,
     stopping: stopping.signal,
     apiUrl,
@@ -157,10 +158,10 @@ async function openRooms(
   const secrets = await secretsFor(store, { dataDir: config.dataDir, home, newSecrets, serving }).catch(closing(store))
   const redis = connectRedis(config.redisUrl, {
     clock,
-    onChange: (error) =>
-      error === null
+    onChange: (problem) =>
+      problem === null
         ? log.info('Redis is back')
-        : log.warn(errorFields(error), 'Redis is away: the rate limits are shared out'),
+        : log.warn({ problem }, 'Redis is away: the rate limits are shared out'),
   })
   const telemetry = serving ? await openTelemetry(config, log) : null
   const container = buildContainer({

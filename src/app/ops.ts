@@ -24,6 +24,7 @@ import { workflowOperatorRoutes } from '../workflows/routes'
 import { canvasWorkflowOperatorRoutes } from '../workflows/routes-canvases'
 import { type Config, configPath } from './config'
 import type { Container } from './container'
+import type { Redis } from './redis'
 import { NEEDED } from './roles'
 import { RELEASE } from './version'
 
@@ -33,6 +34,7 @@ type Deps = {
   config: Config
   container: Container
   metrics: Metrics
+  redis: Redis | null
   location: DatabaseLocation
   /** Ends streams. */
   stopping: AbortSignal
@@ -72,7 +74,7 @@ const roomsOf = (container: Container) => ({
 const HOUR_MS = 3_600_000
 
 /** Builds the operator API: verbs over the same rooms, behind a socket that only this user can open (design 7). */
-export function createOps({ config, container, metrics, location, stopping, apiUrl }: Deps) {
+export function createOps({ config, container, metrics, redis, location, stopping, apiUrl }: Deps) {
   const { store, audit, clock, log, orgs, billing, engines, health } = container
   const startedAt = clock.now()
   const { dataDir } = config
@@ -114,6 +116,7 @@ export function createOps({ config, container, metrics, location, stopping, apiU
     stopping,
     schema: () => schemaOf(location),
     mapping: engines.mapping,
+    redis,
     nodes: container.nodes,
     needed: NEEDED,
     invariants: [

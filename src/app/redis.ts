@@ -5,15 +5,25 @@ import type { Wire } from '../kernel/store'
 export type Redis = {
   ping(): Promise<void>
   wire: Wire
-  /** Runs a Lua script on keys as one step. Rejects where Redis is away or does not answer in a quarter of a second. */
-  run(script: string, keys: readonly string[], values: readonly (string | number)[]): Promise<unknown>
+  /**
+   * Runs a Lua script on keys as one step, and reads what it answers. Rejects where Redis is away, does not answer in a
+   * quarter of a second, or answers what `read` throws for.
+   */
+  run<T>(
+    script: string,
+    keys: readonly string[],
+    values: readonly (string | number)[],
+    read: (answer: unknown) => T,
+  ): Promise<T>
+  /** Why it is away, in words; null while it is there. */
+  problem(): string | null
   close(): void
 }
 
 type Options = {
   clock: Clock
-  /** Told once when Redis is lost, with the error, and once when it is back, with null. */
-  onChange(error: unknown): void
+  /** Told once when Redis is lost, with why, and once when it is back, with null. */
+  onChange(problem: string | null): void
 }
 
 const CHANNEL = 'svc:live'
@@ -26,7 +36,7 @@ export function connectRedis(url: string, { clock, onChange }: Options): Redis |
   const connected = connecting(client)
   const { wire, close } = createWire(url, client, connected)
   const run = createScripts(client, connected)
-  let isLost = false
+  let problem: string | null = null
   return {
     ping: () =>
       watched(async () => {
@@ -38,7 +48,8 @@ export function connectRedis(url: string, { clock, onChange }: Options): Redis |
       send: (text) => watched(() => wire.send(text)),
       hear: (text, again) => watched(() => wire.hear(text, again)),
     },
-    run: (...order) => watched(() => soon(run(...order))),
+    run: (script, keys, values, read) => watched(async () => read(await soon(run(script, keys, values)))),
+    problem: () => problem,
     close: () => {
       close()
       client.close()
@@ -48,12 +59,12 @@ export function connectRedis(url: string, { clock, onChange }: Options): Redis |
   async function watched<T>(work: () => Promise<T>): Promise<T> {
     try {
       const done = await work()
-      if (isLost) onChange(null)
-      isLost = false
+      if (problem !== null) onChange(null)
+      problem = null
       return done
     } catch (error) {
-      if (!isLost) onChange(error)
-      isLost = true
+      if (problem === null) onChange(wordsOf(error))
+      problem = wordsOf(error)
       throw error
     }
   }
@@ -64,6 +75,14 @@ export function connectRedis(url: string, { clock, onChange }: Options): Redis |
     answer.then(resolve, reject).finally(stop)
     return promise
   }
+}
+
+/** The client says no more than that the connection was closed, whatever Redis had against it. */
+function wordsOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  return message === 'Connection closed'
+    ? 'the connection was closed at once: a wrong password, TLS on one side only, or no Redis there'
+    : message
 }
 
 const opened = (url: string) =>
@@ -86,7 +105,7 @@ function connecting(client: RedisClient): () => Promise<void> {
 }
 
 /** A script is sent once and named by its hash from then on; a server that was started anew is sent it again. */
-function createScripts(client: RedisClient, connected: () => Promise<void>): Redis['run'] {
+function createScripts(client: RedisClient, connected: () => Promise<void>) {
   const hashes = new Map<string, Promise<string>>()
   const load = (script: string) => {
     const hash = client.send('SCRIPT', ['LOAD', script]) as Promise<string>
@@ -94,7 +113,7 @@ function createScripts(client: RedisClient, connected: () => Promise<void>): Red
     hash.catch(() => hashes.delete(script))
     return hash
   }
-  return async (script, keys, values) => {
+  return async (script: string, keys: readonly string[], values: readonly (string | number)[]): Promise<unknown> => {
     await connected()
     const call = (hash: string) => client.send('EVALSHA', [hash, String(keys.length), ...keys, ...values.map(String)])
     try {

@@ -114,6 +114,8 @@ export const Status = t.Object({
     migrations_applied: nullable(t.Integer()),
     migrations_known: nullable(t.Integer()),
   }),
+  /** Null where none is configured. */
+  redis: nullable(t.Object({ ok: t.Boolean(), latency_ms: nullable(t.Number()), problem: nullable(t.String()) })),
   nodes: t.Object({
     count: t.Integer(),
     unserved: t.Array(t.String(), { description: 'Roles that no process has' }),

@@ -17,8 +17,9 @@ type ServerFacts = {
 
 type Health = {
   status: 'healthy' | 'degraded' | 'down'
-  infrastructure: { database: { status: string; latencyMs: number | null } }
+  infrastructure: { database: Probe; redis: Probe }
 }
+type Probe = { status: string; latencyMs: number | null }
 type Mapping = { targets: { kind: string; breaker: string }[] }[]
 
 type Deps = {
@@ -28,13 +29,15 @@ type Deps = {
   /** Throws when the database cannot be asked. */
   schema(): Promise<{ applied: number; known: number }>
   mapping(): Mapping
+  /** Null where none is configured. `problem` says why it is away. */
+  redis: { problem(): string | null } | null
   nodes: { count(): number; isServed(role: string): boolean; hasScatteredFiles(): boolean }
   /** Roles that some process must have. */
   needed: readonly string[]
 }
 
 /** The status page: what runs, where, and how well (dx 2.8). */
-export function createStatus({ clock, facts, health, schema, mapping, nodes, needed }: Deps) {
+export function createStatus({ clock, facts, health, schema, mapping, redis, nodes, needed }: Deps) {
   return async function status({ caller }: Call<OperatorCaller>): Promise<Status> {
     const { version, production, apiUrl, publicUrl, dataDir, pid, startedAt, database } = facts()
     const [{ status: state, infrastructure }, { applied, known }] = await Promise.all([
@@ -58,6 +61,11 @@ export function createStatus({ clock, facts, health, schema, mapping, nodes, nee
         latency_ms: infrastructure.database.latencyMs,
         migrations_applied: applied,
         migrations_known: known,
+      },
+      redis: redis && {
+        ok: infrastructure.redis.status !== 'down',
+        latency_ms: infrastructure.redis.latencyMs,
+        problem: redis.problem(),
       },
       nodes: {
         count: nodes.count(),

@@ -78,9 +78,9 @@ return found
 /** Keys: log and sum. Values: the entry as it is, as it should be, and the difference of their weights. */
 export const CORRECT = `
 local at = redis.call('ZSCORE', KEYS[1], ARGV[1])
-if not at then return 0 end
+if not at then return { 0 } end
 redis.call('ZREM', KEYS[1], ARGV[1])
 redis.call('ZADD', KEYS[1], at, ARGV[2])
 if redis.call('EXISTS', KEYS[2]) == 1 then redis.call('INCRBY', KEYS[2], ARGV[3]) end
-return 1
+return { 1 }
 `

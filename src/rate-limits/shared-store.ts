@@ -3,9 +3,14 @@ import { CORRECT, READ, TAKE } from './shared-scripts'
 import { WINDOW_MS, type Window } from './window'
 import type { Entry, LocalStore, Taken, View, WindowName, WindowStore } from './window-store'
 
-/** Runs a script on what all nodes share, as one step. Rejects soon where that is away. */
+/** Runs a script on what all nodes share, as one step. Rejects soon where that is away, or as `read` throws. */
 export type Scripts = {
-  run(script: string, keys: readonly string[], values: readonly (string | number)[]): Promise<unknown>
+  run<T>(
+    script: string,
+    keys: readonly string[],
+    values: readonly (string | number)[],
+    read: (answer: unknown) => T,
+  ): Promise<T>
 }
 
 type Deps = {
@@ -39,16 +44,16 @@ export function createSharedStore({ clock, scripts, mine, node, nodes }: Deps): 
     // A request is told its tokens too, so they come along.
     const names: WindowName[] = name === 'requests' ? [name, 'tokens'] : [name]
     const id = `${node}-${++entries}`
-    const said = await ask(TAKE, subject, names, [limit, weight, id])
+    const said = await ask(TAKE, subject, names, [limit, weight, id], 2 + 2 * names.length)
     if (!said) return myShare(subject, name, limit, weight)
-    const [taken, waitMs, ...found] = said as [number, number, ...number[]]
+    const [taken, waitMs, ...found] = said
     const entry = taken ? mine.add(subject, name, weight) : null
     hear(subject, names, found)
     return {
       entry: entry && { correct: (actual) => correct({ subject, name, id, weight, entry }, actual) },
       limit,
       used: found[0]! - (taken ? weight : 0),
-      waitMs: waitMs < 0 ? Number.POSITIVE_INFINITY : waitMs,
+      waitMs: waitMs! < 0 ? Number.POSITIVE_INFINITY : Math.min(waitMs!, WINDOW_MS),
     }
   }
 
@@ -61,7 +66,7 @@ export function createSharedStore({ clock, scripts, mine, node, nodes }: Deps): 
 
   function add(subject: string, name: WindowName, weight: number): void {
     mine.add(subject, name, weight)
-    void ask(TAKE, subject, [name], [NO_LIMIT, weight, `${node}-${++entries}`])
+    void ask(TAKE, subject, [name], [NO_LIMIT, weight, `${node}-${++entries}`], 4)
   }
 
   type Correctable = { subject: string; name: WindowName; id: string; weight: number; entry: Entry }
@@ -70,7 +75,7 @@ export function createSharedStore({ clock, scripts, mine, node, nodes }: Deps): 
   function correct({ subject, name, id, weight, entry }: Correctable, actual: number): void {
     if (actual === weight) return
     entry.correct(actual)
-    void ask(CORRECT, subject, [name], [`${id}:${weight}`, `${id}:${actual}`, actual - weight])
+    void ask(CORRECT, subject, [name], [`${id}:${weight}`, `${id}:${actual}`, actual - weight], 1)
   }
 
   function view(subject: string, name: WindowName): View {
@@ -82,7 +87,7 @@ export function createSharedStore({ clock, scripts, mine, node, nodes }: Deps): 
   }
 
   async function read(subject: string, names: readonly WindowName[]): Promise<View[]> {
-    const found = await ask(READ, subject, names, [])
+    const found = await ask(READ, subject, names, [], 2 * names.length)
     if (found) hear(subject, names, found)
     return names.map((name) => view(subject, name))
   }
@@ -95,25 +100,33 @@ export function createSharedStore({ clock, scripts, mine, node, nodes }: Deps): 
       elsewhere.set(mine.windowOf(subject, name), {
         used: Math.max(used - here, 0),
         heardAt,
-        resetAt: heardAt + resetMs,
+        resetAt: heardAt + Math.min(resetMs, WINDOW_MS),
       })
     }
   }
 
-  /** Null where the shared store does not answer. */
+  /** Null where the shared store does not answer, or not with as many numbers as `count`. */
   async function ask(
     script: string,
     subject: string,
     names: readonly WindowName[],
     values: readonly (string | number)[],
+    count: number,
   ): Promise<number[] | null> {
     if (clock.monotonic() < askAgainAt) return null
     const keys = names.flatMap((name) => [`svc:rate:{${subject}}:${name}`, `svc:rate:{${subject}}:${name}:sum`])
     try {
-      return (await scripts.run(script, keys, values)) as number[]
+      return await scripts.run(script, keys, values, (answer) => numbersOf(answer, count))
     } catch {
       askAgainAt = clock.monotonic() + PAUSE_MS
       return null
     }
   }
+}
+
+/** Throws for what no script of ours answers: something else than Redis may stand behind the address. */
+function numbersOf(answer: unknown, count: number): number[] {
+  if (Array.isArray(answer) && answer.length === count && answer.every((each) => Number.isFinite(each) && each >= -1))
+    return answer
+  throw new Error('it answers scripts otherwise than Redis does')
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Result } from '../../cli/doctor'
 import { type Check, type Context, fail, ok, runChecks, warn } from '../../cli/doctor/check'
 import { nagiosOf, prometheusOf } from '../../cli/doctor/monitors'
-import { jobsCheck } from '../../cli/doctor/server'
+import { jobsCheck, redisCheck } from '../../cli/doctor/server'
 import { speechCheck, transcriptionCheck, videoMarkCheck } from '../../cli/doctor/sound'
 import { cliOver } from '../support/cli'
 import { fakeClock } from '../support/clock'
@@ -218,6 +218,22 @@ test('doctor fails where nobody does jobs, and warns of files that nodes do not 
   expect(await found({})).toMatchObject({ status: 'ok', detail: '2 nodes do them' })
   expect(await found({ count: 1 })).toMatchObject({ status: 'ok' })
   expect((await results('jobs')).get('jobs')).toMatchObject({ status: 'skip', detail: 'no server runs' })
+})
+
+test('doctor says whether Redis is there, why not, and that SQLite has no use for it', async () => {
+  const found = (redis: object | null, dialect = 'postgres') => {
+    const data = { redis, database: { dialect } }
+    const connect = async () => ({ ops: () => ({ status: { get: async () => ({ data }) } }) })
+    return redisCheck.run({ connect } as never)
+  }
+  const up = { ok: true, latency_ms: 0.4, problem: null }
+  expect(await found(up)).toMatchObject({ status: 'ok', detail: '0.4 ms' })
+  expect(await found(up, 'sqlite')).toMatchObject({ status: 'skip' })
+  expect(await found(null)).toMatchObject({ status: 'skip', detail: 'not set' })
+  expect(await found({ ok: false, latency_ms: null, problem: 'a wrong password' })).toMatchObject({
+    status: 'warn',
+    detail: expect.stringContaining('a wrong password'),
+  })
 })
 
 describe('sound', () => {

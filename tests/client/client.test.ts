@@ -212,6 +212,27 @@ describe('tries', () => {
     expect([sent.length, sent[0]!.key]).toEqual([3, expect.stringMatching(/^[0-9a-f-]{36}$/)])
   })
 
+  test('streams and sound again only where nothing was done: no key covers them (contract 1.7)', async () => {
+    const failed = (at: number) => Object.assign(new TypeError('x'), { code: ['ECONNRESET', 'ECONNREFUSED'][at] })
+    const page = (status: number) => new Response('<h1>Bad gateway</h1>', { status, headers: now })
+    const messages = [{ role: 'user' as const, content: 'x' }]
+    for (const unsure of [() => page(502), () => page(503), () => refusal(500, 'server_error', now), () => failed(0)]) {
+      const { client, sent } = scripted([unsure(), unsure(), unsure(), unsure()])
+      await expect(all(client.streamChat({ messages }))).rejects.toBeInstanceOf(SvcError)
+      await expect(all(client.stream({ prompt: 'x' }))).rejects.toBeInstanceOf(SvcError)
+      await expect(client.speak({ text: 'x' })).rejects.toBeInstanceOf(SvcError)
+      await expect(client.transcribe(new Blob(['x']))).rejects.toBeInstanceOf(SvcError)
+      expect(sent).toHaveLength(4)
+    }
+    const busy = scripted([
+      refusal(429, 'rate_limit_exceeded', now),
+      refusal(503, 'storage_unavailable', now),
+      failed(1),
+    ])
+    await expect(busy.client.speak({ text: 'x' })).rejects.toMatchObject({ status: 0 })
+    expect(busy.sent).toHaveLength(3)
+  })
+
   test('not again on other refusals, which say code, status, request and details', async () => {
     const { client, sent } = scripted([refusal(404, 'not_found')])
     const error = await client.usage().catch((failure: unknown) => failure)
@@ -257,5 +278,9 @@ describe('a webhook delivery', () => {
     await expect(verifyWebhook({ body, headers: signed(at), secret: 'other', now })).rejects.toThrow('signature')
     await expect(verifyWebhook({ body, headers: signed(at - 301), secret, now })).rejects.toThrow('older')
     await expect(verifyWebhook({ body, headers: {}, secret, now })).rejects.toThrow('not signed')
+    const bytes = new TextEncoder().encode(body)
+    expect(await verifyWebhook({ body: bytes, headers: signed(at), secret, now })).toEqual(JSON.parse(body))
+    await expect(verifyWebhook({ body, headers: signed(at + 301), secret, now })).rejects.toThrow('clock')
+    await expect(verifyWebhook({ body, headers: signed(at), secret: '', now })).rejects.toThrow('missing')
   })
 })

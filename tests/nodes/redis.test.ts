@@ -61,6 +61,13 @@ test.skipIf(!can)(
     await redis.kill()
     await eventually(async () => (await asked(await newKey())).every(({ ok, refused }) => ok === 10 && refused === 15))
 
+    const { stdout } = Bun.spawnSync([process.execPath, 'cli/main.ts', 'doctor', 'redis', '--json'], {
+      env: { ...process.env, ...env, SVC_DATA_DIR: home },
+    })
+    expect(JSON.parse(String(stdout))).toEqual([
+      expect.objectContaining({ status: 'warn', detail: expect.stringContaining('its share of the limits') }),
+    ])
+
     await redis.start()
     for (const node of nodes) await eventually(async () => (await of(node, await newKey())).ok === 20)
     for (const node of nodes) {

@@ -128,6 +128,20 @@ describe.skipIf(!can)('several nodes with one Redis', () => {
     expect(await admitted(70, (limiter) => limiter.admitRequest(third))).toBe(60)
   })
 
+  test('what answers otherwise than Redis does is as good as none', async () => {
+    for (const answer of [null, 'OK', [1], ['1', '0', '1', '1', '1', '1'], [1, Number.NaN, 1, 1, 1, 1], { 0: 1 }]) {
+      const odd = createRateLimiter({
+        clock: systemClock,
+        tiers: createTiers(),
+        shared: { scripts: { run: async (_, __, ___, read) => read(answer) }, node: 'odd', nodes: () => 2 },
+      })
+      const caller = keyCaller()
+      const all = Array.from({ length: 40 }, () => refusalOf(() => odd.admitRequest(caller)))
+      expect((await Promise.all(all)).filter((refused) => refused === null)).toHaveLength(30)
+      expect(odd.headers(caller)['x-ratelimit-remaining-requests']).toBe('30')
+    }
+  })
+
   test('a Redis that hangs is as good as none, and costs a quarter of a second', async () => {
     const caller = keyCaller()
     server.freeze()
