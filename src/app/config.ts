@@ -36,6 +36,7 @@ import { webhookSettings } from '../webhooks/config'
 import { widgetSettings } from '../widgets/config'
 import { workflowSettings } from '../workflows/config'
 import { PUBLIC_URL } from './canonical'
+import { HOST_PATTERN } from './host'
 import { otelSettings } from './otel-config'
 import { assertRoles, ROLES, ROLES_PATTERN, servesBrowser } from './roles'
 
@@ -46,7 +47,12 @@ const serverSettings = {
     default: 3400,
     about: 'Port of the API; 0 picks a free one.',
   }),
-  host: setting({ env: 'SVC_HOST', schema: t.String(), default: '127.0.0.1', about: 'Address the API listens on.' }),
+  host: setting({
+    env: 'SVC_HOST',
+    schema: t.String({ pattern: HOST_PATTERN }),
+    default: '127.0.0.1',
+    about: 'Address the API listens on.',
+  }),
   unix: setting({
     env: 'SVC_UNIX',
     schema: t.String({ maxLength: 100 }),

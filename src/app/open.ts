@@ -15,7 +15,6 @@ import { isTrustedProxy } from './client-address'
 import { type Config, type ConfigOverrides, loadConfig } from './config'
 import { buildContainer } from './container'
 import { secretsFor } from './database-secrets'
-import { namedIfFull } from './full-disk'
 import { type DataLock, lockDataDir } from './lock'
 import { createOps } from './ops'
 import { claimPrivate, makePrivate } from './private-file'
@@ -23,6 +22,7 @@ import { assertProductionReady } from './production'
 import { connectRedis } from './redis'
 import { prepareSchema } from './schema-at-start'
 import { createServer } from './server'
+import { namedForOperators } from './start-errors'
 import { openTelemetry } from './telemetry'
 
 export { assertOurs } from './schema-at-start'
@@ -70,7 +70,7 @@ export async function openApp(options: OpenOptions) {
     })
   } catch (error) {
     lock?.release()
-    throw namedIfFull(error, config.dataDir)
+    throw namedForOperators(error, config.dataDir)
   }
 }
 

@@ -8,11 +8,11 @@ import { isEgressGuarded } from '../kernel/outbound-canary'
 import { inUse } from '../kernel/port-holder'
 import { inTurn } from '../kernel/store'
 import type { Config } from './config'
-import { namedIfFull } from './full-disk'
 import { databaseLocationOf, type OpenApp, type OpenOptions, openApp } from './open'
 import { listenForRemoteOperators, urlOf } from './remote-operators'
 import { servesApi } from './roles'
 import { hasDevKey, hasKeys, type Seed, seedFirstRun } from './seed'
+import { namedForOperators } from './start-errors'
 
 export type RunningApp = {
   /** Where the API listens; empty where this process has another role. */
@@ -90,7 +90,7 @@ export async function start(options: OpenOptions): Promise<RunningApp> {
     await remote?.stop(true)
     // Closing writes, too: on a full disk it fails as well, and the first error is the one that says why.
     await app.close().catch(() => undefined)
-    throw namedIfFull(error, config.dataDir)
+    throw namedForOperators(error, config.dataDir)
   }
 }
 
