@@ -4,6 +4,7 @@ import type { Check } from './check'
 import { classifierEngineCheck, guardrailEngineCheck } from './deciders'
 import { backupsCheck, configCheck, diskCheck, filesCheck, portCheck, secretsCheck, socketCheck } from './host'
 import { webhooksCheck, widgetsCheck } from './reach'
+import { redisCheck } from './redis'
 import {
   auditCheck,
   clockCheck,
@@ -14,7 +15,6 @@ import {
   ledgerCheck,
   migrationsCheck,
   publicUrlCheck,
-  redisCheck,
 } from './server'
 
 import { speechCheck, transcriptionCheck, videoMarkCheck } from './sound'

@@ -54,19 +54,6 @@ export const databaseCheck: Check = {
   },
 }
 
-export const redisCheck: Check = {
-  name: 'redis',
-  asksServer: true,
-  needs: ['database'],
-  async run(context) {
-    const { redis, database } = await statusOf(context)
-    if (!redis) return skip('not set')
-    const { problem, latency_ms } = redis
-    if (problem) return warn(`${problem}; each node lets in its share of the limits`, 'svc-admin config get redisUrl')
-    return database.dialect === 'sqlite' ? skip('not used: one node on SQLite counts alone') : ok(`${latency_ms} ms`)
-  },
-}
-
 const CLOSE_MS = 2_000
 
 export const clockCheck: Check = {
@@ -209,7 +196,7 @@ const once = <T>(ask: (context: Context) => Promise<T>) => {
   }
 }
 
-const statusOf = once(async (context) => expectData(await (await context.connect()).ops().status.get()))
+export const statusOf = once(async (context) => expectData(await (await context.connect()).ops().status.get()))
 /** The server of this data folder, which may have been started with other settings than this shell has; null without. */
 export async function runningOf(context: Context): Promise<Status | null> {
   if (!existsSync(join(context.config().dataDir, 'ops.sock'))) return null

@@ -36,7 +36,6 @@ import { webhookSettings } from '../webhooks/config'
 import { widgetSettings } from '../widgets/config'
 import { workflowSettings } from '../workflows/config'
 import { PUBLIC_URL } from './canonical'
-import { HOST_PATTERN } from './host'
 import { otelSettings } from './otel-config'
 import { assertRoles, ROLES, ROLES_PATTERN, servesBrowser } from './roles'
 
@@ -49,7 +48,7 @@ const serverSettings = {
   }),
   host: setting({
     env: 'SVC_HOST',
-    schema: t.String({ pattern: HOST_PATTERN }),
+    schema: t.String({ pattern: '^[^\\s[\\]/]+$' }),
     default: '127.0.0.1',
     about: 'Address the API listens on.',
   }),

@@ -159,9 +159,7 @@ async function openRooms(
   const redis = connectRedis(config.redisUrl, {
     clock,
     onChange: (problem) =>
-      problem === null
-        ? log.info('Redis is back')
-        : log.warn({ problem }, 'Redis is away: the rate limits are shared out'),
+      problem ? log.warn({ problem }, 'Redis is away: limits are shared out') : log.info('Redis is back'),
   })
   const telemetry = serving ? await openTelemetry(config, log) : null
   const container = buildContainer({

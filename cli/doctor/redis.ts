@@ -1,0 +1,15 @@
+import { type Check, ok, skip, warn } from './check'
+import { statusOf } from './server'
+
+export const redisCheck: Check = {
+  name: 'redis',
+  asksServer: true,
+  needs: ['database'],
+  async run(context) {
+    const { redis, database } = await statusOf(context)
+    if (!redis) return skip('not set')
+    const { problem, latency_ms } = redis
+    if (problem) return warn(`${problem}; each node lets in its share of the limits`, 'svc-admin config get redisUrl')
+    return database.dialect === 'sqlite' ? skip('not used: one node on SQLite counts alone') : ok(`${latency_ms} ms`)
+  },
+}
