@@ -1,10 +1,16 @@
 import { defineCommand } from '../command'
-import { usageFailure } from '../failure'
+import { BadWord, usageFailure } from '../failure'
 import { overridesOf } from '../overrides'
 import { choice, choices, flag, text, whole } from '../words'
 
 /** As in src/app/roles, which a command that only prints help need not load. */
 const ROLES = ['api', 'jobs', 'deliveries', 'browser'] as const
+
+/** Nothing, as of a variable that is not set, would be every network. */
+function readAddress(word: string): string {
+  if (/^[^\s[\]/]+$/.test(word)) return word
+  throw new BadWord(`is "${word}"; it must be an address such as 127.0.0.1, 0.0.0.0 or ::1`)
+}
 
 export const serve = defineCommand({
   path: 'serve',
@@ -21,7 +27,7 @@ export const serve = defineCommand({
   flags: {
     dev: flag('development mode, even when NODE_ENV says production'),
     production: flag('production mode, with its checks'),
-    host: text('ADDRESS', 'address to listen on; 127.0.0.1 by default'),
+    host: { ...text('ADDRESS', 'address to listen on; 127.0.0.1 by default'), read: readAddress },
     port: whole('N', 'port to listen on; 3400 by default, and 0 takes a free one', { min: 0, max: 65_535 }),
     unix: text('PATH', 'listen on a socket in place of the port, for a proxy on this machine'),
     roles: choices(ROLES, 'what this process does; others on the same Postgres do the rest'),
