@@ -16,6 +16,7 @@ import { type Config, type ConfigOverrides, loadConfig } from './config'
 import { buildContainer } from './container'
 import { secretsFor } from './database-secrets'
 import { type DataLock, lockDataDir } from './lock'
+import { defaultLog } from './log-output'
 import { createOps } from './ops'
 import { claimPrivate, makePrivate } from './private-file'
 import { assertProductionReady } from './production'
@@ -235,11 +236,6 @@ const unmappedModes = ({ mapping }: { mapping(): { mode: string; targets: { kind
   mapping()
     .filter(({ targets }) => targets.some(({ kind }) => kind === 'builtin'))
     .map(({ mode }) => mode)
-
-function defaultLog(config: Config): Log {
-  const pretty = config.logFormat === 'auto' ? process.stdout.isTTY === true : config.logFormat === 'pretty'
-  return createLog({ level: config.logLevel, pretty, write: (line) => void process.stdout.write(line) })
-}
 
 /** Opens the app inside a command: the same rooms and rules, no port, and only warnings in the log (dx 2.2). */
 export const open = (overrides: ConfigOverrides = {}): Promise<OpenApp> => {

@@ -1,6 +1,8 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { eventually } from '../support/eventually'
 import { type ServerProcess, spawnServer, startServerProcess } from '../support/server-process'
 import { mountSmallDisk } from '../support/small-disk'
 
@@ -81,4 +83,36 @@ describe.if(disk !== null)('on a full disk', () => {
     expect(kept.body.conversation.messages[1].content).toBe('2+2 = 4')
     await third.stop()
   }, 120_000)
+
+  test('that holds only the log stops nothing: lines are lost, and how many is said afterwards', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'svc-log-disk-'))
+    const program = [process.execPath, join(import.meta.dir, '../../src/main.ts')].map((word) => `'${word}'`).join(' ')
+    const server = await startServerProcess({
+      dataDir,
+      env: { SVC_LOG_LEVEL: 'info', SVC_LOG_FORMAT: 'json' },
+      command: disk!.command('sh', '-c', `exec ${program} > '${join(disk!.folder, 'log')}' 2>&1`),
+    })
+    const statuses = async () => {
+      const all = Array.from({ length: 40 }, () => fetch(`${server.url}/api/v1/health`))
+      return new Set((await Promise.all(all)).map(({ status }) => status))
+    }
+    const told = () => readFileSync(join(disk!.seen, 'log'), 'utf8')
+    const asked = async () => {
+      expect(await statuses()).toEqual(new Set([200]))
+      return told().length
+    }
+    disk!.fill()
+    // The last page of the file still takes lines.
+    let length = await asked()
+    await eventually(async () => {
+      const before = length
+      length = await asked()
+      return length === before
+    })
+    disk!.makeRoom()
+    await eventually(async () => (await asked()) > length && told().includes('lines of the log were lost'))
+    expect(told()).not.toContain('unhandled')
+    expect(await server.stop()).toBe(0)
+    rmSync(dataDir, { recursive: true })
+  }, 60_000)
 })
