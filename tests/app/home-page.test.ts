@@ -11,7 +11,7 @@ test('GET / tells a person what this is, and every address on it leads somewhere
   expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
   expect(text).toContain('an AI orchestration server')
   const links = [...text.matchAll(/href="([^"]+)"/g)].map(([, link]) => link!)
-  expect(links).toEqual(['/docs', '/openapi.json', '/api/v1/health', '/sign-in'])
+  expect(links).toEqual(['/docs', '/openapi.json', '/docs/playground', '/api/v1/health', '/sign-in'])
   for (const link of links) expect((await open(link)).status).toBe(200)
 })
 

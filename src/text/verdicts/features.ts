@@ -125,14 +125,14 @@ function addFeatures(slots: Int32Array, from: number, before: number, beforeThat
 
 /** Adds a feature once per sentence: a table of numbers would repeat the same one a hundred times. */
 function add(slots: Int32Array, filled: number, slot: number, mark: number): number {
-  const one = mark * SLOTS + slot
+  const one = (mark * SLOTS + slot) | 0
   let cell = slot & (seen.length - 1)
   // A cell taken by another feature of this sentence: try the next. A sentence has far fewer features than cells.
   while (seen[cell]! >>> SLOT_BITS === mark) {
     if (seen[cell] === one) return filled
     cell = (cell + 1) & (seen.length - 1)
   }
-  seen[cell] = one | 0
+  seen[cell] = one
   slots[filled] = slot
   return filled + 1
 }
