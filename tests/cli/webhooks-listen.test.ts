@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 import { systemClock } from '../../src/kernel/clock'
 import { signatureHeaders } from '../../src/kernel/webhook-signature'
+import { tourLine } from '../first-run/readme'
 import { cliOver } from '../support/cli'
 import { eventually } from '../support/eventually'
 import { fakeIo } from '../support/io'
@@ -40,6 +41,22 @@ test('webhooks listen prints deliveries and passes them on, signed; its webhook 
   leaving.abort()
   expect((await listening).exitCode).toBe(130)
   expect(await json(['webhooks', 'list'], ada.key)).toEqual([])
+})
+
+test('webhooks listen prints on a terminal what the tour shows', async () => {
+  const { key } = await world.person()
+  const receiver = createReceiver()
+  const leaving = new AbortController()
+  const io = fakeIo({ width: 120 })
+  const line = ['webhooks', 'listen', '--forward-to', receiver.url]
+  const at = { key, io, signal: leaving.signal, clock: systemClock, env: { NO_COLOR: '1' } }
+  const listening = run(line, at)
+  await eventually(() => io.stderr().includes('Listening for'))
+  await json(['webhooks', 'trigger', 'completion.created'], key)
+  await eventually(() => io.stdout().includes('204'))
+  leaving.abort()
+  await listening
+  expect(io.stdout()).toMatch(tourLine('webhooks listen'))
 })
 
 test('webhooks listen passes on to this machine only', async () => {

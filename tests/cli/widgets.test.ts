@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { tourLine } from '../first-run/readme'
 import { cliOver } from '../support/cli'
 import { eventually } from '../support/eventually'
 import { fakeIo } from '../support/io'
@@ -76,9 +77,11 @@ test('a chat is answered line by line, with notes, a draft, and a hand over', as
   const attached = await run(['takeovers', 'attach', ...here, '--as', 'Ann'], { ...at, io: fakeIo({ stdin: typed }) })
   expect(attached.exitCode).toBe(0)
   expect(attached.stderr).toContain('Steps: /release')
-  await world.say(chat, 'What is 2 + 3?')
+  await world.say(chat, 'What is 19 times 21?')
   const drafted = await run(['takeovers', 'reply', ...here, '--draft'], at)
-  expect([drafted.exitCode, drafted.stdout]).toEqual([0, expect.stringContaining('5')])
+  expect([drafted.exitCode, drafted.stdout]).toEqual([0, expect.stringContaining('399')])
+  const again = await run(['takeovers', 'attach', ...here, '--as', 'Ann'], { ...at, io: fakeIo({ stdin: '/leave' }) })
+  expect(again.stdout).toMatch(tourLine('takeovers attach'))
   const piped = await run(['takeovers', 'reply', ...here], { ...at, io: fakeIo({ stdin: 'From a pipe.\n' }) })
   expect(piped.exitCode).toBe(0)
   expect((await run(['takeovers', 'handover', ...here], at)).exitCode).toBe(2)

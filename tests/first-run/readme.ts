@@ -22,15 +22,15 @@ export const GUIDES: readonly Guide[] = readdirSync('docs/guides').map((file) =>
   return { file, typed: blocks(does, 'sh'), check: blocks(checks, 'sh'), prints: blocks(checks, 'text') }
 })
 
-/** A line that the tour promises of a command, as a pattern: numbers are any, and gaps are as wide as they like. */
+/** A line that the tour promises of a command, as a pattern: numbers and ids are any, gaps as wide as they like. */
 export function tourLine(command: string): RegExp {
   const line = new RegExp(`^\\| \`\\./svc-admin ${command}[^|]*\\|[^|]*\\| \`(.+)\` \\|$`, 'm').exec(README)?.[1]
   if (!line) throw new Error(`the tour has no ${command}`)
   const parts = line.split(/ {2,}/).map((part) =>
     part
-      .split(/[\d.]*\d/)
-      .map(RegExp.escape)
-      .join('[\\d.]+'),
+      .split(/((?<=\b[a-z]+_)\w{12,}|[\d.]*\d)/)
+      .map((piece, at) => (at % 2 === 0 ? RegExp.escape(piece) : /[a-z]/i.test(piece) ? '\\w+' : '[\\d.]+'))
+      .join(''),
   )
   return new RegExp(parts.join(' {2,}'))
 }
