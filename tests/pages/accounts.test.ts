@@ -46,6 +46,7 @@ describe('accounts in a browser, without a script', () => {
     expect(home.status).toBe(200)
     expect(home.text).toContain(email)
     expect(home.text).not.toContain('<script')
+    expect(home.text).toContain('href="/docs/playground"')
     expect(home.headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
 
     const out = await open('/sign-out', { fields: {}, cookie })

@@ -59,14 +59,26 @@ describe('the reference (dx 5.5)', () => {
   })
 
   test('has a playground that others lead to, and none in production unless it is set', async () => {
-    const leads = async (server: typeof world, path: string) =>
-      (await (await server.app.api.handle(new Request(`http://localhost${path}`))).text()).includes('/docs/playground')
+    const leads = async (server: typeof world, path: string, cookie = '') => {
+      const answer = await server.app.api.handle(new Request(`http://localhost${path}`, { headers: { cookie } }))
+      expect(answer.status).toBe(200)
+      return (await answer.text()).includes('/docs/playground')
+    }
     expect([await leads(world, '/'), await leads(world, '/docs')]).toEqual([true, true])
     expect(
       [true, false, 'auto' as const].map((set) => hasPlayground({ pagesPlayground: set, production: true })),
     ).toEqual([true, false, false])
-    const without = await createWorld({ config: { pagesPlayground: false } })
+    const config = { pagesPlayground: false, signup: 'open', publicUrl: 'http://localhost' } as const
+    const without = await createWorld({ config })
     expect([await leads(without, '/'), await leads(without, '/docs')]).toEqual([false, false])
+    const joined = await without.app.api.handle(
+      new Request('http://localhost/sign-up', {
+        method: 'POST',
+        headers: { 'sec-fetch-site': 'same-origin' },
+        body: new URLSearchParams({ email: 'ada@example.com', password: 'correct horse battery' }),
+      }),
+    )
+    expect(await leads(without, '/home', joined.headers.get('set-cookie')!.split(';')[0])).toBe(false)
     const answer = await without.app.api.handle(new Request('http://localhost/docs/playground'))
     expect(answer.status).toBe(404)
   })
