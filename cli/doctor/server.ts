@@ -102,8 +102,10 @@ export const enginesCheck: Check = {
   needs: ['database'],
   async run(context) {
     const { engines } = expectData(await (await context.connect()).ops().engines.get())
-    const away = engines.find(({ state }) => state === 'unreachable')
-    if (away) return fail(`${away.target} at ${away.address}: ${away.problem}`, 'svc-admin engines test')
+    const away = engines.filter(({ state }) => state === 'unreachable')
+    // One that serves several modes is in the list once for each.
+    const named = [...new Set(away.map(({ target, address, problem }) => `${target} at ${address}: ${problem}`))]
+    if (named.length) return fail(named.join('; '), 'svc-admin engines test')
     const failing = engines.filter(({ state }) => state === 'failing')
     if (failing.length)
       return fail(`${failing.map(({ target }) => target).join(', ')} keeps failing`, 'svc-admin engines test')

@@ -25,6 +25,17 @@ describe('the server', () => {
     expect(await enginesCheck.run(engines('fast'))).toMatchObject({ status: 'fail' })
   })
 
+  test('names each upstream that is away, once', async () => {
+    const away = { state: 'unreachable', rank: 1, kind: 'compat', problem: 'nothing listens there' }
+    const one = { ...away, target: 'one:a', address: 'http://127.0.0.1:1' }
+    const two = { ...away, target: 'two:b', address: 'http://127.0.0.1:2' }
+    const rows = [one, two].flatMap((row) => ['fast', 'think'].map((mode) => ({ ...row, mode })))
+    expect(await enginesCheck.run(answers({ engines: { get: data({ engines: rows }) } }))).toMatchObject({
+      status: 'fail',
+      detail: 'one:a at http://127.0.0.1:1: nothing listens there; two:b at http://127.0.0.1:2: nothing listens there',
+    })
+  })
+
   test('names the check by what broke: checkpoints are of the audit record', async () => {
     const checks = [
       { check: 'ledger and holds', violations: [] },
