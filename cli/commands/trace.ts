@@ -67,7 +67,9 @@ async function openIn(shell: Shell, { transport }: Connection, first: readonly s
 function draw({ io, paint }: Shell, { id, owner, request, steps, ledger, audit }: RequestTrace): void {
   const say = (line: string) => io.out(clean(line))
   const answered = request ? [['answer', `${request.method} ${request.path}  ${request.status}  ${request.ms} ms`]] : []
-  const about = [['request', id], ...answered, ['of', owner ?? 'unknown'], ['key', request?.key ?? '-']]
+  const about = [['request', id], ...answered, ['of', owner ?? 'unknown']]
+  // A request that was refused early is nobody's yet, but its line names who sent it.
+  about.push(['user', request?.user ?? '-'], ['key', request?.key ?? '-'])
   for (const line of record(about as [string, string][])) say(line)
   const [first] = steps
   if (first) io.out(`\n${paint('strong', 'steps')}`)

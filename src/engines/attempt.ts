@@ -12,7 +12,10 @@ export type Candidate = { engineId: string; target: Target; fallback: boolean }
 
 export type Reached<T> = Candidate & { value: T; pass: Pass }
 
-/** One upstream call, for operators. `ms` is up to the first byte of a stream, or to the whole answer. */
+/**
+ * One upstream call, for operators. `ms` is up to the first byte of a stream, or to the whole answer; 0 where none was
+ * made.
+ */
 type Attempt = {
   requestId: string | undefined
   mode: string
@@ -22,8 +25,11 @@ type Attempt = {
   error: string | null
 }
 
-/** Called after every upstream call with its engine and its outcome. */
-export type Observe = (engineId: string, outcome: 'answered' | FailureKind, attempt: Attempt) => void
+/** What came of a target: `passed over` was not called, because its breaker was open. */
+type Outcome = 'answered' | 'passed over' | FailureKind
+
+/** Called after every upstream call with its engine and its outcome, and for each target that was passed over. */
+export type Observe = (engineId: string, outcome: Outcome, attempt: Attempt) => void
 
 type Deps = {
   clock: Clock
@@ -70,17 +76,22 @@ export async function reach<T>(order: Order<T>, { clock, log, observe, jitter }:
   for (const candidate of order.candidates) {
     let waited = false
     const enter = () => candidate.target.breaker.enter(order.origin?.owner)
-    for (let pass = enter(); pass; pass = enter()) {
-      const from = clock.monotonic()
-      const outcome = await tryOnce(candidate.target, pass, order, clock)
-      const failed = outcome instanceof EngineFailure
-      observe(candidate.engineId, failed ? outcome.kind : 'answered', {
+    const tell = (outcome: Outcome, ms: number, error: string | null) =>
+      observe(candidate.engineId, outcome, {
         requestId: order.origin?.requestId,
         mode: order.mode,
         target: candidate.target.id,
-        ms: clock.monotonic() - from,
-        error: failed ? wordsOf(order.origin, outcome) : null,
+        ms,
+        error,
       })
+    const first = enter()
+    if (!first) tell('passed over', 0, whyShut(order, candidate))
+    for (let pass = first; pass; pass = enter()) {
+      const from = clock.monotonic()
+      const outcome = await tryOnce(candidate.target, pass, order, clock)
+      const failed = outcome instanceof EngineFailure
+      const ms = clock.monotonic() - from
+      tell(failed ? outcome.kind : 'answered', ms, failed ? wordsOf(order.origin, outcome) : null)
       if (!failed) {
         const { engineId, target, fallback } = candidate
         target.fault.gone()
@@ -155,6 +166,12 @@ function report(
 
 const wordsOf = (origin: Origin | undefined, { message, rejection }: Failure): string =>
   withoutKeys(rejection && !origin?.stealth ? `${message}: ${rejection.words}` : message).slice(0, MOST_WORDS)
+
+function whyShut({ origin }: Order<unknown>, { target }: Candidate): string {
+  const leftMs = target.breaker.leftMs(origin?.owner)
+  if (leftMs === 0) return 'another call tries whether it answers again'
+  return `it kept failing; its breaker is open for another ${Math.ceil(leftMs / 1_000)} s`
+}
 
 type Failure = Pick<EngineFailure, 'kind' | 'message' | 'rejection'>
 

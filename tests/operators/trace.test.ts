@@ -60,6 +60,14 @@ test('an engine that fails is named with the words it used, and what it fell bac
   expect(UPSTREAM_SECRET).toContain('sk-upstream-secret')
 })
 
+test('of a request that was refused early, the user of its line is named', async () => {
+  const reply = await ada.send('POST', 'completions', {})
+  expect(reply.status).toBe(400)
+  const line = async () => (await run(['trace', idOf(reply)], { clock: world.clock })).stdout
+  await eventually(async () => (await line()).includes('400'))
+  expect(await line()).toMatch(new RegExp(`^user +${ada.userId}$`, 'm'))
+})
+
 test('what was stored of a request is found by its owner alone; a request of nobody is not', async () => {
   const reply = await ada.send('POST', 'completions', { prompt: 'canary later', mode: 'fast' })
   const id = idOf(reply)
@@ -93,4 +101,20 @@ test('the metrics tell tokens, cost, times, breakers, jobs and deliveries by eng
   expect(value(/^svc_engine_breaker_open\{engine="svc-1-flash",target="main:a"\} (\d)$/m)).toBeOneOf([0, 1])
   for (const name of ['svc_call_seconds_count', 'svc_jobs{state="queued"}', 'svc_deliveries_hour{outcome="failed"}'])
     expect(text).toContain(name)
+})
+
+// Last, since what follows would meet open breakers.
+test('a target whose breaker is open is named as passed over, and counts as no call', async () => {
+  for (let round = 0; round < 4; round++)
+    await ada.send('POST', 'completions', { prompt: `[[500]] ${round}`, mode: 'fast' })
+  const reply = await ada.send('POST', 'completions', { prompt: 'canary after', mode: 'fast' })
+  const { steps } = (await traceOf(idOf(reply))) as { steps: Step[] }
+  const passed = steps.filter(({ facts }) => facts.outcome === 'passed over')
+  expect(passed.find(({ name }) => name === 'main:a')).toMatchObject({
+    kind: 'engine',
+    ms: 0,
+    facts: { error: expect.stringMatching(/^it kept failing; its breaker is open for another \d+ s$/) },
+  })
+  expect((await run(['trace', idOf(reply)])).stdout).toMatch(/engine +main:a .*outcome="?passed over/)
+  expect((await ops('GET', '/metrics')).text).not.toContain('outcome="passed over"')
 })

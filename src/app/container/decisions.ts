@@ -21,7 +21,7 @@ export function buildDecisions({ config, store, clock, log, observeEngine }: Dep
     log,
     builtin: { ...createBuiltinDriver({ clock, habits: config }), ...createIllustrator() },
     observe: (engine, outcome, attempt) => {
-      observeEngine(engine, outcome, attempt)
+      if (outcome !== 'passed over') observeEngine(engine, outcome, attempt)
       const { requestId, target: name, ms, mode, error } = attempt
       if (requestId) traces.step(requestId, 'engine', name, ms, { engine, mode, outcome, error })
     },
