@@ -100,7 +100,10 @@ describe('with a server', () => {
     expect(JSON.parse(stdout).length).toBeGreaterThan(0)
   })
 
-  test('ends a watch with 130 when interrupted', async () => {
+  test.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('%s ends a watch with %i', async (signal, code) => {
     const child = Bun.spawn([LAUNCHER, 'status', '--watch', '-o', 'jsonl'], {
       cwd: folder,
       env: cleanEnv(),
@@ -108,8 +111,8 @@ describe('with a server', () => {
       stderr: 'ignore',
     })
     for await (const _first of child.stdout) break
-    child.kill('SIGINT')
-    expect(await child.exited).toBe(130)
+    child.kill(signal)
+    expect(await child.exited).toBe(code)
   })
 })
 
