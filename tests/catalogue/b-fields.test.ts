@@ -205,6 +205,18 @@ const values: Row[] = [
 ]
 attack('B. values', target, values)
 
+const elsewhere = `http://127.0.0.1:${canary.port}/v1`
+attack('J. where an engine is', target, [
+  {
+    id: 'J2',
+    what: 'members and headers that name another host',
+    headers: { 'x-svc-custom-host': elsewhere, 'x-forwarded-host': `127.0.0.1:${canary.port}` },
+    body: { prompt: 'whose engine', api_base: elsewhere, base_url: elsewhere, custom_host: elsewhere },
+    is: 200,
+    also: () => expect(canary.connections()).toBe(0),
+  },
+])
+
 describe('B. addresses in content', () => {
   test.each([
     ['the metadata service', 'http://169.254.169.254/latest/meta-data/'],

@@ -83,7 +83,7 @@ const REFUSED: Record<string, string[]> = {
     'http:/127.0.0.1',
     'http:\\\\127.0.0.1',
   ],
-  'J19 ports and this server itself': [
+  'J19 ports and this server itself (J31)': [
     'http://example.com:0/',
     'http://example.com:22/',
     'http://example.com:25/',
@@ -131,7 +131,7 @@ test.each([
   expect(outbound.readUrl(url).protocol).toMatch(/^https?:$/)
 })
 
-test('in production only https is called', () => {
+test('in production only https is called (J23)', () => {
   const strict = createOutbound({ httpsOnly: true })
   expect(() => strict.readUrl('http://example.com')).toThrow('https addresses only')
   expect(strict.readUrl('https://example.com').host).toBe('example.com')

@@ -33,7 +33,7 @@ const here = `http://127.0.0.1:${server.port}`
 const lab = createOutbound({ allow: ['127.0.0.1/32'], resolve })
 const limits = { maxBytes: 2_000, timeoutMs: 2_000 }
 
-test.each([...names.keys()])('a name with a private address is refused when connecting: %s', async (name) => {
+test.each([...names.keys()])('a name with a private address is refused when connecting (J11): %s', async (name) => {
   canary = 0
   const strict = createOutbound({ resolve })
   await expect(strict.fetchPublic(`http://${name}:${server.port}/`, limits)).rejects.toMatchObject({
@@ -43,7 +43,7 @@ test.each([...names.keys()])('a name with a private address is refused when conn
   expect(canary).toBe(0)
 })
 
-test('a name that answers publicly when checked and privately when called gains nothing', async () => {
+test('a name that answers publicly when checked and privately when called gains nothing (J13)', async () => {
   canary = 0
   let calls = 0
   const rebinding: Resolve = async () => [{ address: calls++ % 2 ? '127.0.0.1' : '93.184.215.14', family: 4 }]
@@ -57,7 +57,7 @@ test('a name that answers publicly when checked and privately when called gains 
   expect(canary).toBe(0)
 })
 
-test('an exempt address is called with the method, body and its own host header', async () => {
+test('an exempt address is called with the method, body and its own host header (J2)', async () => {
   const answer = await lab.fetchPublic(`${here}/echo`, {
     ...limits,
     method: 'POST',
@@ -118,4 +118,18 @@ test('a connection that is cut in the middle of the answer is an error', async (
   const { port } = rude.address() as { port: number }
   await expect(lab.fetchPublic(`http://127.0.0.1:${port}/`, limits)).rejects.toMatchObject({ kind: 'reset' })
   rude.close()
+})
+
+test('an answer whose head drips without end is given up when the time is up (J25)', async () => {
+  const dripping = createServer((socket) => {
+    socket.on('error', () => undefined)
+    socket.write('HTTP/1.1 200 OK\r\n')
+    const drip = setInterval(() => socket.write('x-more: 1\r\n'), 20)
+    socket.on('close', () => clearInterval(drip))
+  }).listen(0, '127.0.0.1')
+  await new Promise((done) => dripping.once('listening', done))
+  const { port } = dripping.address() as { port: number }
+  const asked = lab.fetchPublic(`http://127.0.0.1:${port}/`, { ...limits, statusOnly: true, timeoutMs: 200 })
+  await expect(asked).rejects.toMatchObject({ kind: 'timeout' })
+  dripping.close()
 })

@@ -64,12 +64,13 @@ describe('POST /webhooks', () => {
     expect(knocks).toBe(0)
   })
 
-  test('fills nothing into an address (J29)', async () => {
+  test('fills nothing into an address (J29), and its description into no header (J38)', async () => {
     const [ada, receiver] = [await world.person(), createReceiver()]
-    await make(ada, `${receiver.url}/\${HOME}/{{env.HOME}}/$HOME`)
+    await make(ada, `${receiver.url}/\${HOME}/{{env.HOME}}/$HOME`, { description: 'mine\r\nx-injected: 1' })
     await publish(ada)
     await deliver()
     expect(receiver.got.map(({ path }) => path)).toEqual(['/hook/$%7BHOME%7D/%7B%7Benv.HOME%7D%7D/$HOME'])
+    expect(JSON.stringify(receiver.got[0]!.headers)).not.toContain('injected')
   })
 
   test('shows the secret once: the one that was sent, or a random one; a short one is refused', async () => {

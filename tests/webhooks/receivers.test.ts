@@ -53,6 +53,31 @@ describe('a receiver', () => {
     expect(await attemptAt(await rude(talk))).toMatchObject({ status: 'success', error_message: null })
   })
 
+  test.each([
+    [200, { status: 'success', error_message: null }],
+    [503, { status: 'failed', error_message: 'http_5xx', next_retry_at: expect.any(String) }],
+  ])('that answers %i without end is hung up on soon, and nothing of it is kept', async (status, as) => {
+    let offered = 0
+    const left = Promise.withResolvers<void>()
+    const piece = 'x'.repeat(65_536)
+    const url = await rude((socket) => {
+      const fill = () => {
+        while (!socket.destroyed) {
+          offered += piece.length
+          if (!socket.write(piece)) return
+        }
+      }
+      socket.on('close', () => left.resolve()).on('drain', fill)
+      socket.once('data', () => void socket.write(`HTTP/1.1 ${status} Endless\r\n\r\n`, fill))
+    })
+    const row = await attemptAt(url)
+    expect(row).toMatchObject({ http_status: status, ...as })
+    expect(JSON.stringify(row)).not.toContain('xxx')
+    await left.promise
+    // 64 KB are read. The rest is what the network between the two holds.
+    expect(offered).toBeLessThan(32 * 1024 * 1024)
+  })
+
   test('that is not there, or redirects, is tried again; a redirect is not followed (J14)', async () => {
     const refused = await attemptAt('http://127.0.0.1:9/'.replace(':9/', ':59999/'))
     expect(refused).toMatchObject({ status: 'failed', http_status: null, error_message: 'connect' })
@@ -114,6 +139,24 @@ describe('a receiver', () => {
     await publish(ada)
     await deliver()
     expect(receiver.got).toHaveLength(calls + 1)
+  })
+
+  test('that fails for days, but not all of them, stays enabled: each success begins its count anew', async () => {
+    const ada = await world.person()
+    let status = 500
+    const receiver = createReceiver(() => new Response(null, { status }))
+    const hook = await make(ada, receiver.url)
+    for (let at = 0; at < 16; at++) {
+      status = at === 8 ? 200 : 500
+      await publish(ada)
+      await deliver()
+      clock.advance(12 * 3_600_000)
+    }
+    const { enabled, failure_count } = await get(ada, hook.id)
+    expect(enabled).toBe(true)
+    // Enough failures of their own, over less than 120 hours.
+    expect(failure_count).toBeGreaterThanOrEqual(20)
+    expect(receiver.got.length).toBeGreaterThan(failure_count + 20)
   })
 
   test('gets nothing more after the last attempt, until somebody retries', async () => {

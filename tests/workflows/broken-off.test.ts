@@ -61,6 +61,23 @@ describe('an answer that broke off', () => {
     expect(after.consecutive_failures).toBe(1)
   })
 
+  test('because a run has worked for a quarter of an hour fails the run (R11)', async () => {
+    const ada = await world.person({ cents: 100 })
+    const steps = [{ type: 'ai_transform', name: 'ask', config: { prompt: '[[hang]] A quarter', mode: 'fast' } }]
+    const made = await ada.send('POST', 'workflows', { name: 'Flow', triggerType: 'manual', steps })
+    const path = `workflows/${made.body.workflow.id}`
+    const started = ada.send('POST', `${path}/run`, {})
+    await eventually(async () => (await ada.send('GET', `${path}/runs`)).body.runs.length > 0)
+    const worked = jobs.runDue('workflow.run')
+    await eventually(() => upstream.calls.some(({ prompt }) => prompt.includes('A quarter')))
+    clock.advance(15 * 60_000)
+    await Promise.all([started, worked])
+    const [run] = (await ada.send('GET', `${path}/runs`)).body.runs
+    expect([run.status, run.error]).toEqual(['failed', 'It took longer than 900 seconds.'])
+    // The step ends after its run: what it held is given back a moment later.
+    await eventually(async () => (await balance(ada.userId)).held === 0)
+  })
+
   test('because the worker stops is charged to nobody, and the step is still to be done', async () => {
     const ada = await world.person({ cents: 100 })
     const slug = await skill(COUNTS)

@@ -195,7 +195,7 @@ describe('a run (contract 10)', () => {
     expect((await ada.send('POST', `workflows/${id}/run`, {})).status).toBe(409)
   })
 
-  test('keeps its steps when the workflow is changed or deleted', async () => {
+  test('keeps its steps when the workflow is changed or deleted (R14)', async () => {
     const ada = await world.person()
     const waiting = await ran(ada, [ASK, SAY])
     await ada.send('PATCH', `workflows/${waiting.id}`, { steps: [{ ...SAY, name: 'a', config: { template: 'new' } }] })

@@ -217,7 +217,7 @@ describe('a step (contract 10)', () => {
     expect(events).toEqual([expect.objectContaining({ id: run.output.eventId, payload: { at: 5 } })])
   })
 
-  test('ends a run that goes round and round', async () => {
+  test('ends a run that goes round and round (R11)', async () => {
     const { run } = await ran(await world.person(), [{ type: 'transform', config: { template: 1 }, onSuccess: 0 }])
     expect([run.status, run.error]).toEqual(['failed', 'It took more than 200 steps.'])
   })
