@@ -7,10 +7,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { compile, type JSONSchema } from 'json-schema-to-typescript'
 import { version } from '../package.json'
-import { loadConfig } from '../src/app/config'
-import { openApp } from '../src/app/open'
-import { systemClock } from '../src/kernel/clock'
-import { createLog } from '../src/kernel/log'
+import { ownDocument } from '../src/app/own-document'
 import type { Document, Schema } from '../src/reference/operations'
 
 const ROOT = join(import.meta.dir, '..')
@@ -43,7 +40,7 @@ const work = mkdtempSync(join(tmpdir(), 'svc-client-'))
 try {
   const built = join(work, 'package')
   mkdirSync(built)
-  await buildTypes(await readDocument(), built)
+  await buildTypes((await ownDocument(join(work, 'data'))) as Document, built)
   await buildCode(built)
   writeFileSync(join(built, 'package.json'), JSON.stringify(manifest, null, 2))
   writeFileSync(join(built, 'LICENSE'), readFileSync(join(ROOT, 'LICENSE')))
@@ -52,16 +49,6 @@ try {
   process.stdout.write(`${target}\n`)
 } finally {
   rmSync(work, { recursive: true, force: true })
-}
-
-async function readDocument(): Promise<Document> {
-  const dataDir = join(work, 'data')
-  const log = createLog({ level: 'silent', pretty: false, write: () => undefined })
-  const app = await openApp({ config: loadConfig({ dataDir }), clock: systemClock, log, serving: false })
-  const answer = await app.api.handle(new Request('http://localhost/openapi.json'))
-  const document = (await answer.json()) as Document
-  await app.close()
-  return document
 }
 
 async function buildCode(into: string): Promise<void> {

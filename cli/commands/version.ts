@@ -1,17 +1,46 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import manifest from '../../package.json' with { type: 'json' }
+import { bundled, NO_RELEASE, RELEASE_FACTS, type Release, ROOT } from '../../src/app/bundle'
 import { defineCommand } from '../command'
 import { column } from '../output/columns'
 
 export const version = defineCommand({
   path: 'version',
   summary: 'Print the version of svc and of what it runs on',
-  about: 'Needs neither a server nor a configuration. `svc-admin --version` prints the same.',
+  about:
+    'Needs neither a server nor a configuration. `svc-admin --version` prints the same. Commit, and hash of the OpenAPI document without its servers, are of the bundle; before one is made they are unknown.',
   examples: ['version', 'version --json'],
   apis: ['host'],
   impact: 'read',
-  columns: [column('version', 'SVC'), column('bun', 'BUN'), column('platform', 'PLATFORM')],
+  columns: [
+    column('version', 'SVC'),
+    column('commit', 'COMMIT'),
+    column('bun', 'BUN'),
+    column('platform', 'PLATFORM'),
+    column('migrations', 'MIGRATIONS', { kind: 'number' }),
+    column('openapi', 'OPENAPI'),
+  ],
   async run(shell) {
-    const facts = { version: manifest.version, bun: Bun.version, platform: `${process.platform}-${process.arch}` }
+    const { commit, openapi } = made()
+    const facts = {
+      version: manifest.version,
+      commit,
+      bun: Bun.version,
+      platform: `${process.platform}-${process.arch}`,
+      migrations: known(),
+      openapi,
+    }
     shell.print.item(facts, version.columns!)
   },
 })
+
+function made(): Release {
+  const file = bundled(RELEASE_FACTS)
+  return file ? json<Release>(file) : NO_RELEASE
+}
+
+/** Both databases have as many. */
+const known = (): number => json<{ entries: unknown[] }>(join(ROOT, 'drizzle/sqlite/meta/_journal.json')).entries.length
+
+const json = <T>(file: string): T => JSON.parse(readFileSync(file, 'utf8'))

@@ -13,6 +13,19 @@ export const ASSETS = 'pages.json'
 /** What every command says of itself, without its code: help and completion load no command. */
 export const OUTLINES = 'commands.json'
 
+/** What only the making of the bundle can tell: of which commit it is, and the hash of the API's description. */
+export const RELEASE_FACTS = 'release.json'
+
+/** The facts of a release. */
+export type Release = {
+  /** Of the sources, in hexadecimal; `unknown` where there is no repository. */
+  commit: string
+  /** SHA-256 of the OpenAPI document without its `servers`; `unknown` where the sources make none. */
+  openapi: string
+}
+
+export const NO_RELEASE: Release = { commit: 'unknown', openapi: 'unknown' }
+
 /** The folder of the cached bundles; it has one folder for each state of the sources. */
 export const shelfOf = (root: string): string => join(root, 'node_modules/.cache/svc')
 
@@ -21,7 +34,7 @@ export const shelfOf = (root: string): string => join(root, 'node_modules/.cache
  * hash of the path, size and time of each source file, and of Bun's revision.
  */
 export function bundled(
-  file: 'serve.js' | 'cli.js' | 'tui.js' | typeof ASSETS | typeof OUTLINES,
+  file: 'serve.js' | 'cli.js' | 'tui.js' | typeof ASSETS | typeof OUTLINES | typeof RELEASE_FACTS,
   root = ROOT,
 ): string | null {
   const path = join(shelfOf(root), nameOf(root), file)

@@ -2,7 +2,8 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, sta
 import { basename, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { buildAssets } from '../pages'
-import { ASSETS, bundled, nameOf, OUTLINES, ROOT, shelfOf } from './bundle'
+import { ASSETS, bundled, nameOf, OUTLINES, RELEASE_FACTS, ROOT, shelfOf } from './bundle'
+import { releaseOf } from './release'
 
 /** How many bundles are kept: a server that is just starting may still read an older one. */
 const KEPT = 3
@@ -83,6 +84,7 @@ export async function makeBundle(root = ROOT): Promise<void> {
   mkdirSync(shelf, { recursive: true })
   const unfinished = mkdtempSync(join(shelf, `${name}.`))
   chmodSync(unfinished, 0o755)
+  const release = releaseOf(root)
   try {
     const server = join(shelf, name, 'serve.js')
     const taken = new Set<string>()
@@ -101,6 +103,7 @@ export async function makeBundle(root = ROOT): Promise<void> {
     await Bun.write(join(unfinished, ASSETS), JSON.stringify(await buildAssets()))
     const { allCommands } = await import(join(root, 'cli/registry.ts'))
     await Bun.write(join(unfinished, OUTLINES), JSON.stringify(await allCommands()))
+    await Bun.write(join(unfinished, RELEASE_FACTS), JSON.stringify(await release))
     renameSync(unfinished, join(shelf, name))
   } catch (error) {
     // The rename fails when another process has made the same bundle meanwhile.

@@ -60,6 +60,12 @@ test('what the commands say of themselves is beside it, without their code', asy
   expect(await Bun.file(bundled('commands.json', root) as string).json()).toEqual([{ path: 'keys list' }])
 })
 
+test('where no repository and no API is, what is known of the release is that it is unknown', async () => {
+  await makeBundle(root)
+  const known = await Bun.file(bundled('release.json', root) as string).json()
+  expect(known).toEqual({ commit: 'unknown', openapi: 'unknown' })
+})
+
 test.each([
   ['a command that changes', () => Bun.write(join(root, 'cli/enter.ts'), '')],
   ['a source that changes', () => Bun.write(join(root, 'src/kernel/words.ts'), "export const word = 'two'\n")],

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { bundled, RELEASE_FACTS } from '../../src/app/bundle'
+import { hashOf } from '../../src/app/release'
 import { cleanEnv, devKeyOf, type ServerProcess, startServerProcess } from '../support/server-process'
 
 const LAUNCHER = join(import.meta.dir, '../../svc-admin')
@@ -113,6 +115,19 @@ describe('with a server', () => {
     for await (const _first of child.stdout) break
     child.kill(signal)
     expect(await child.exited).toBe(code)
+  })
+
+  test('version tells the release, and the hash of the document that the server has', async () => {
+    const { openapi, ...facts } = JSON.parse(run('version', '--json').stdout)
+    expect(facts).toEqual({
+      version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+      commit: expect.stringMatching(/^([0-9a-f]{40}|unknown)$/),
+      bun: Bun.version,
+      platform: `${process.platform}-${process.arch}`,
+      migrations: JSON.parse(run('migrate', 'status', '--json').stdout).known,
+    })
+    const document = await (await fetch(`${server.url}/openapi.json`)).json()
+    expect(openapi).toBe(bundled(RELEASE_FACTS) ? hashOf(document) : 'unknown')
   })
 })
 

@@ -1,0 +1,45 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { NO_RELEASE, type Release } from './bundle'
+
+/** Never throws: without it a bundle is as good. */
+export async function releaseOf(root: string): Promise<Release> {
+  const [commit, openapi] = await Promise.all([commitOf(root), documentOf(root)])
+  return { commit: commit ?? NO_RELEASE.commit, openapi: openapi ?? NO_RELEASE.openapi }
+}
+
+async function commitOf(root: string): Promise<string | null> {
+  // In a folder within another repository the first line is where it is there.
+  const said = await outputOf(['git', '-C', root, 'rev-parse', '--show-prefix', 'HEAD'])
+  return (said && /^\n([0-9a-f]{40,64})\n$/.exec(said)?.[1]) || null
+}
+
+async function documentOf(root: string): Promise<string | null> {
+  const scratch = mkdtempSync(join(tmpdir(), 'svc-document-'))
+  try {
+    // Nothing of this environment: a production database must not be opened for it.
+    const place = { cwd: scratch, env: { HOME: scratch } }
+    const said = await outputOf([process.execPath, join(root, 'src/app/own-document.ts')], place)
+    return said && hashOf(JSON.parse(said))
+  } catch {
+    return null
+  } finally {
+    rmSync(scratch, { recursive: true, force: true })
+  }
+}
+
+/** Of an OpenAPI document, wherever it is served. */
+export const hashOf = ({ servers: _, ...document }: Record<string, unknown>): string =>
+  new Bun.CryptoHasher('sha256').update(JSON.stringify(document)).digest('hex')
+
+/** Null when the command fails, or there is none. */
+async function outputOf(command: string[], options: { cwd?: string; env?: Record<string, string> } = {}) {
+  try {
+    const child = Bun.spawn(command, { ...options, stdin: 'ignore', stdout: 'pipe', stderr: 'ignore' })
+    const [text, code] = await Promise.all([child.stdout.text(), child.exited])
+    return code === 0 ? text : null
+  } catch {
+    return null
+  }
+}
