@@ -37,7 +37,7 @@ export const hashOf = ({ servers: _, ...document }: Record<string, unknown>): st
 async function outputOf(command: string[], options: { cwd?: string; env?: Record<string, string> } = {}) {
   try {
     const child = Bun.spawn(command, { ...options, stdin: 'ignore', stdout: 'pipe', stderr: 'ignore' })
-    const [text, code] = await Promise.all([child.stdout.text(), child.exited])
+    const [text, code] = await Promise.all([new Response(child.stdout).text(), child.exited])
     return code === 0 ? text : null
   } catch {
     return null
