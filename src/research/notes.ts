@@ -64,7 +64,7 @@ const AROUND_CHARS = 400
  * From here on the local model takes a paragraph for one that commands. It reads only what would be quoted, and leaving
  * out a sentence costs a report less than quoting an order, so this is low.
  */
-const LIKELY = 0.4
+const LIKELY = 0.45
 
 function paragraphOf(text: string, start: number, end: number): string {
   const before = text.lastIndexOf('\n', start - 1) + 1
