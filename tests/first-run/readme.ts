@@ -1,13 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** A fenced block of the README, or of the page on running it, that says `run=NAME`: what readers are told to type, or to save under that name. */
+/** A fenced block of the README or of a page in `docs` that says `run=NAME`: what readers type, or save under that name. */
 export type Block = { name: string; text: string }
 
 export const README = readFileSync('README.md', 'utf8')
 
 /** The marked blocks in the order of reading. */
 export const BLOCKS: readonly Block[] = [
-  ...(README + readFileSync('docs/running.md', 'utf8')).matchAll(/^```\w+ run=(\S+)\n([\s\S]*?)^```$/gm),
+  ...(
+    README + ['running', 'clients', 'guide'].map((page) => readFileSync(`docs/${page}.md`, 'utf8')).join('\n')
+  ).matchAll(/^```\w+ run=(\S+)\n([\s\S]*?)^```$/gm),
 ].map(([, name, text]) => ({ name: name!, text: text! }))
 
 /** A guide: what its reader types, what shows that it worked, and what that prints; `…` is anything. */
@@ -24,7 +26,8 @@ export const GUIDES: readonly Guide[] = readdirSync('docs/guides').map((file) =>
 
 /** A line that the tour promises of a command, as a pattern: numbers and ids are any, gaps as wide as they like. */
 export function tourLine(command: string): RegExp {
-  const line = new RegExp(`^\\| \`\\./svc-admin ${command}[^|]*\\|[^|]*\\| \`(.+)\` \\|$`, 'm').exec(README)?.[1]
+  const tour = readFileSync('docs/tour.md', 'utf8')
+  const line = new RegExp(`^\\| \`\\./svc-admin ${command}[^|]*\\|[^|]*\\| \`(.+)\` \\|$`, 'm').exec(tour)?.[1]
   if (!line) throw new Error(`the tour has no ${command}`)
   const parts = line.split(/ {2,}/).map((part) =>
     part
