@@ -16,7 +16,7 @@ export const BLOCKS: readonly Block[] = [
 export type Guide = { file: string; typed: string; check: string; prints: string }
 
 export const GUIDES: readonly Guide[] = readdirSync('docs/guides').map((file) => {
-  const [does = '', checks = ''] = readFileSync(`docs/guides/${file}`, 'utf8').split('\n## Check it worked\n')
+  const [does = '', checks = ''] = readFileSync(`docs/guides/${file}`, 'utf8').split('\n## Check that it worked\n')
   const blocks = (text: string, language: string) =>
     [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))]
       .map(([, block]) => block!)

@@ -27,11 +27,11 @@ export function longTexts(): string[] {
   const filled = (text: string) => text.repeat(Math.ceil(CHARS / text.length)).slice(0, CHARS)
   const lines = (texts: readonly { text: string }[]) => texts.map(({ text }) => text).join('\n')
   const code = readFileSync('src/kernel/validation.ts', 'utf8')
-  const readme = readFileSync('README.md', 'utf8')
+  const prose = readFileSync('docs/api.md', 'utf8')
   const held = 'tests/guardrails/held-out'
   const prompts = readCorpus('src/classifier/training/calibration', null)
   return [
-    ...[0, 1, 2, 3].map((part) => filled(readme.slice(part * CHARS, (part + 1) * CHARS))),
+    ...[0, 1, 2, 3].map((part) => filled(prose.slice(part * CHARS, (part + 1) * CHARS))),
     filled(code),
     filled(code.slice(CHARS)),
     filled(lines(readMarked(`${held}/clean.txt`))),
