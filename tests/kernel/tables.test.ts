@@ -15,7 +15,8 @@ test('the list of tables has every table that is defined in src', async () => {
 })
 
 test.each(['sqlite', 'postgres'])('the migrations of %s create each of them', async (dialect) => {
-  const text = await Bun.file(`drizzle/${dialect}/0000_init.sql`).text()
+  const files = await Array.fromAsync(new Bun.Glob(`drizzle/${dialect}/*.sql`).scan('.'))
+  const text = (await Promise.all(files.map((file) => Bun.file(file).text()))).join('\n')
   const created = new Set([...text.matchAll(/^CREATE TABLE ["`](\w+)["`]/gm)].map(([, name]) => name!))
   expect(names.filter((name) => !created.has(name))).toEqual([])
 })

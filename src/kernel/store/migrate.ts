@@ -59,7 +59,7 @@ export async function schemaOf(location: DatabaseLocation): Promise<Schema> {
     try {
       return compared(
         hashes,
-        rowsOf(() => database.query('SELECT hash FROM __drizzle_migrations ORDER BY id').all()),
+        rowsOf(() => database.query('SELECT hash FROM __drizzle_migrations ORDER BY created_at').all()),
       )
     } finally {
       database.close()
@@ -70,7 +70,7 @@ export async function schemaOf(location: DatabaseLocation): Promise<Schema> {
   try {
     const [found] = await reached(url, () => client`SELECT to_regclass('drizzle.__drizzle_migrations') AS name`)
     if (!found.name) return compared(hashes, [])
-    return compared(hashes, await client`SELECT hash FROM drizzle.__drizzle_migrations ORDER BY id`)
+    return compared(hashes, await client`SELECT hash FROM drizzle.__drizzle_migrations ORDER BY created_at`)
   } finally {
     await client.close()
   }
