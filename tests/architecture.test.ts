@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { ERROR_PAGES } from '../src/reference/schema'
 import { circlesOf } from './support/circles'
@@ -196,6 +197,16 @@ describe('the house', () => {
     const doors = sources.filter(({ file }) => /^src\/[a-z-]+\/index\.ts$/.test(file))
     expect(doors.length).toBeGreaterThan(15)
     expect(doors.filter(({ text }) => !/^\/\*\* .+ \*\/\n/.test(text)).map(({ file }) => file)).toEqual([])
+  })
+
+  test('no key of this server is in the repository', async () => {
+    const listed = Bun.spawnSync(['git', 'ls-files', '-z']).stdout.toString().split('\0').filter(Boolean)
+    expect(listed.length).toBeGreaterThan(1_000)
+    expect(listed.filter((file) => file.endsWith('.key'))).toEqual([])
+    const there = listed.filter((file) => existsSync(file))
+    const texts = await Promise.all(there.map(async (file) => ({ file, text: await Bun.file(file).text() })))
+    const secret = /svc_(?:sk_(?:live|test)|op)_[0-9A-Za-z]{48}(?![0-9A-Za-z])/
+    expect(texts.filter(({ text }) => secret.test(text)).map(({ file }) => file)).toEqual([])
   })
 
   test('every file fits on a few screens', () => {

@@ -4,7 +4,7 @@ import type { KeyId, UserId } from '../kernel/ids'
 import type { Tx } from '../kernel/store'
 import { hashOf } from './chain'
 import { listEvents } from './list'
-import { redactedMetadata } from './redact'
+import { redacted, redactedMetadata } from './redact'
 import { type Head, insertEvent, setHead, takeHead } from './repository'
 import { chainOf, orgOf, splitRoute, summarise } from './rules'
 import { type AuditEntry, AuditEventId, type ChainScope } from './schema'
@@ -125,5 +125,5 @@ const pick = ({ seq, hash, at }: Head): Head => ({ seq, hash, at })
 /** An operator's name, role, transport and reason, recorded as they stated them (dx 2.2). */
 const operatorFacts = (caller: Caller) =>
   caller.type === 'operator'
-    ? { name: caller.name, role: caller.role, transport: caller.transport, reason: caller.reason }
+    ? { name: caller.name, role: caller.role, transport: caller.transport, reason: redacted(caller.reason) }
     : undefined

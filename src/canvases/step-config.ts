@@ -1,3 +1,4 @@
+import { keptTool } from '../skills'
 import { type Links, leadingTo } from './links'
 import { PROMPT_GAP } from './meaning'
 import type { NodeOf, ReadNode } from './nodes'
@@ -118,7 +119,7 @@ function visionConfig({ config }: NodeOf<'vision'>, { placeOf }: Plan): CanvasSt
 /** The step has its tool with it: it works in a workflow before any skill has it. */
 function toolConfig(node: NodeOf<'tool'>, plan: Plan): CanvasStep['config'] {
   const { name, arguments: _, ...tool } = node.config
-  return { name, arguments: argumentsOf(node, plan), tool }
+  return { name, arguments: argumentsOf(node, plan), tool: keptTool(tool) }
 }
 
 const PLAIN_NAME = /^[A-Za-z_]\w*$/

@@ -64,6 +64,7 @@ export function requestFromChat(order: ChatOrder): CompletionRequest<ChatComplet
     metadata: order.metadata ?? null,
     cache: 'off',
     wantsFollowUps: false,
+    isChat: true,
     present: toChatCompletion,
     shape: null,
     warnings: [...warningsOf(order, dropped), ...(functions ? [] : unusedIn(order, last))],

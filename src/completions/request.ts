@@ -88,6 +88,8 @@ export type CompletionRequest<Answer extends object = object> = {
   picture?: { engineId: string; quality: ImageQuality; aspectRatio: string | null }
   /** Sentences for the caller about the request itself. */
   warnings: readonly string[]
+  /** The answer is a chat completion, whose id has a prefix of its own. */
+  isChat?: boolean
   /** Formats the whole answer for the caller. */
   present(run: Run, answer: StoredAnswer): Answer
   /**
@@ -138,6 +140,7 @@ export function requestFromOrder(
     metadata: order.metadata ?? null,
     cache: cacheRule(order, mode, fresh),
     wantsFollowUps: true,
+    isChat: order.format === 'compat',
     present: order.format === 'compat' ? toChatCompletion : toCompletion,
     shape: [order.metadata?.approved_tools ?? null, order.image_model ?? 'auto', order.image_quality ?? 'standard'],
     picture: pictureOf(order),

@@ -48,10 +48,13 @@ export function createEvents({ store, clock, audit, fanOut, storeAnswer, orgs, s
     return store.write(async (tx) => {
       const id = EventId.create()
       const event = { id, type: eventType, scope, created: clock.now(), data: { value: payload }, depth: depthOf(call) }
-      const matched = await fanOut.publish(tx, event, sourceConnector, selfOf(call.caller, scope))
+      const self = selfOf(call.caller, scope)
+      const matched = await fanOut.publish(tx, event, sourceConnector, self)
       const metadata = { event_type: eventType, ...(sourceConnector ? { source_connector: sourceConnector } : {}) }
-      const about = { entityType: 'event' as const, entityId: id, scope, input: { metadata } }
-      await audit.record(tx, call, { action: 'event.published', ...about })
+      const entry = { action: 'event.published', entityType: 'event', entityId: id, input: { metadata } } as const
+      await audit.record(tx, call, { ...entry, scope })
+      // Its publisher also sees it in their own record (contract 11.2).
+      if (self) await audit.record(tx, call, { ...entry, scope: self })
       return storeAnswer(tx, call, {
         id,
         orgId: ownerIdOf(scope),
@@ -108,7 +111,7 @@ export function createEvents({ store, clock, audit, fanOut, storeAnswer, orgs, s
 
 const depthOf = ({ depth = 0 }: Pick<Call<Caller>, 'depth'>): number => depth
 
-/** Whose own hooks hear an event of an organization: its publisher's, unless the key is that organization's. */
+/** Whose own hooks and record an event of an organization reaches: its publisher's, unless the key is the organization's. */
 const selfOf = (caller: Caller, scope: OwnerScope): OwnerScope | null =>
   caller.type !== 'operator' && !caller.orgId && scope !== `user:${caller.userId}` ? `user:${caller.userId}` : null
 

@@ -1,5 +1,5 @@
 import { shorten } from '../kernel/text'
-import { Manifest, REQUIRED } from './manifest'
+import { Manifest, ManifestTool, REQUIRED } from './manifest'
 
 /** What this server keeps of a manifest, and the paths of what it does not, such as `tools[0].command`. */
 export type Kept = { kept: Record<string, unknown>; dropped: string[] }
@@ -24,6 +24,9 @@ export function keptMembers(written: Readonly<Record<string, unknown>>): Kept {
   // Sorted, because Postgres keeps the members of a drawing in an order of its own.
   return { kept: withPlainPaths(kept), dropped: dropped.sort() }
 }
+
+/** A tool without the members that a manifest's tool has not, such as `command` and `env`. */
+export const keptTool = <T extends object>(tool: T): T => pruned(ManifestTool as unknown as Shape, tool, '', []) as T
 
 /** The part of a schema that tells which members a value may have. */
 type Shape = { properties?: Record<string, Shape>; items?: Shape }

@@ -35,7 +35,12 @@ export const NewWebhook = t.Object(
     url: Url,
     event_types: EventTypes,
     secret: t.Optional(
-      t.String({ minLength: 16, maxLength: 256, description: 'Signs deliveries; random when left out' }),
+      t.String({
+        minLength: 16,
+        maxLength: 256,
+        pattern: form('^[^\\x00-\\x1f\\x7f-\\x9f]*$', 'one line without control characters'),
+        description: 'Signs deliveries; random when left out',
+      }),
     ),
     description: Description,
     ordered: Ordered,

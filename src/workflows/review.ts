@@ -6,6 +6,7 @@ import { AppError, atField, invalidInput, said } from '../kernel/errors'
 import { createOutbound, type Outbound } from '../kernel/outbound'
 import { isTimeZone, nextRunOf, problemOfCron } from '../kernel/schedule'
 import { assertFits, validationError } from '../kernel/validation'
+import { keptTool } from '../skills'
 import { ExpressionFault, parseExpression, placeholdersOf, textsIn } from '../text'
 import { newAllowance, problemsOf, problemsOfResult, readEndpoint } from '../tools'
 import { wrongStep } from './errors'
@@ -45,6 +46,14 @@ export function assertSteps(steps: readonly Step[], outbound: Reading): void {
     assertPlaceholders(step, at)
     assertContent(step, at, outbound)
   }
+}
+
+/** A step as it is stored: of a tool only what a step may say of one, so no `command` and no `env`. */
+export function keptStep(step: Step): Step {
+  if (step.type !== 'tool') return step
+  const { name, arguments: args, tool } = step.config as ConfigOf<'tool'>
+  const config = { name, ...(args && { arguments: args }), ...(tool && { tool: keptTool(tool) }) }
+  return { ...step, config }
 }
 
 /** Members with placeholders are checked once they are filled in. */

@@ -18,7 +18,7 @@ import { createOutcomes, RunMoved } from './outcome'
 import { presentRun } from './present'
 import { runRepository as rows } from './repository'
 import { workflow } from './resource'
-import { assertSteps, assertTrigger, nextOf } from './review'
+import { assertSteps, assertTrigger, keptStep, nextOf } from './review'
 import { KEPT_MS, WAIT_MS } from './rules'
 import { pageOfRuns } from './run-page'
 import type { NewRun, NewWorkflow, RunQuery, RunReply, Verdict } from './schema'
@@ -89,7 +89,7 @@ export function createWorkflows(deps: Deps) {
       name,
       trigger_type: triggerType,
       trigger_config: triggerConfig,
-      steps,
+      steps: steps?.map(keptStep),
       enabled,
       next_run_at: reschedules ? await nextIn(sent, caller, before) : undefined,
     }

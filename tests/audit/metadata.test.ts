@@ -96,6 +96,36 @@ describe('secrets in metadata (contract 19)', () => {
     })
   })
 
+  test.each([
+    '4111111111111111',
+    '4111 1111 1111 1111',
+    'Paid with 5555-5555-5555-4444 today',
+    'card_378282246310005',
+    '4000000000000000006',
+    '６０１１１１１１１１１１１１１７',
+    '6759649826438453',
+  ])('the number of a card, %s, is never recorded, whatever it is called', async (number) => {
+    expect(await recorded({ note: number, list: [number], [number]: 1 })).toEqual({
+      note: '[redacted]',
+      list: ['[redacted]'],
+      '[redacted]': 1,
+    })
+  })
+
+  test('nor is that number as a number', async () => {
+    expect(await recorded({ order: 4_111_111_111_111_111, at: [{ n: 4_111_111_111_111_111 }] })).toEqual({
+      order: '[redacted]',
+      at: [{ n: '[redacted]' }],
+    })
+  })
+
+  test.each(['4111111111111112', '1764350000000', '20261128173039', '+49 30 901820', 'SKU-0004711'])(
+    '%s is no card',
+    async (text) => {
+      expect(await recorded({ note: text })).toEqual({ note: text })
+    },
+  )
+
   test('nor is a name that is a key', async () => {
     expect(await recorded({ [TOKEN]: 1 })).toEqual({ '[redacted]': 1 })
   })

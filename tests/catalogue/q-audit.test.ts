@@ -138,15 +138,23 @@ describe('Q7 a long summary', () => {
   })
 })
 
-describe('Q secrets in metadata', () => {
+describe('Q6 secrets in metadata', () => {
   const SECRET = 'swordfish-4711'
+  const CARD = '4242 4242 4242 4242'
   const metadata = {
     password: SECRET,
     deep: [{ Authorization: `Bearer ${SECRET}` }],
     note: `password=${SECRET}Xy`,
+    paid: CARD,
     t: 7,
   }
-  const kept = { password: '[redacted]', deep: [{ Authorization: '[redacted]' }], note: '[redacted]', t: 7 }
+  const kept = {
+    password: '[redacted]',
+    deep: [{ Authorization: '[redacted]' }],
+    note: '[redacted]',
+    paid: '[redacted]',
+    t: 7,
+  }
 
   test('are echoed as they were sent, and never stand in the record', async () => {
     const { body, headers } = await send('POST', 'completions', { body: { prompt: 'x', mode: 'fast', metadata } })
@@ -157,7 +165,8 @@ describe('Q secrets in metadata', () => {
       const [recorded] = (await send('GET', `audit?request_id=${answer.get('x-request-id')}`)).body
       expect(recorded.inputSummary.metadata).toEqual(kept)
     }
-    expect((await send('GET', 'audit/export')).text).not.toContain(SECRET)
+    const { text } = await send('GET', 'audit/export')
+    for (const hidden of [SECRET, CARD]) expect(text).not.toContain(hidden)
     expect((await send('GET', 'audit/integrity')).body.valid).toBe(true)
   })
 })

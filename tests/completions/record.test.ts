@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { sha256Hex } from '../../src/kernel/crypto'
+import { completionCreated } from '../../src/making'
 import { usageRecords } from '../../src/usage/table'
 import type { Person } from '../support/world'
 import { createUpstreamWorld, freshPrompt } from './upstream-world'
@@ -99,6 +100,37 @@ describe('every completion leaves its rows', () => {
       { action: 'completion.created', outputSummary: { cost_cents: 0 } },
     ])
     expect(await usageOf(requestId)).toMatchObject([{ cost_micro: 0, cached: true, status: 200 }])
+  })
+
+  test('record and event have the id that the caller got, whatever the form of the answer (contract 14.2)', async () => {
+    const bob = await world.person()
+    const told: string[] = []
+    world.app.container.events.afterCommit(completionCreated, ({ data }) => told.push(data.completion_id))
+    const prompt = freshPrompt()
+    const asked = { messages: [{ role: 'user', content: prompt }] }
+    const orders = [
+      ['completions', { prompt }],
+      ['completions', { prompt }],
+      ['completions', { prompt, format: 'compat' }],
+      ['completions', { prompt, stream: true }],
+      ['completions', { prompt, stream: true, format: 'compat' }],
+      ['completions', { prompt: freshPrompt(), stream: true }],
+      ['chat/completions', asked],
+      ['chat/completions', { ...asked, stream: true }],
+    ] as const
+    const ids: string[] = []
+    for (const [path, order] of orders) {
+      const { headers, text } = await bob.send('POST', path, order)
+      const id = /"id":"((?:chat)?cmpl_\w+)"/.exec(text)![1]!
+      ids.push(id)
+      expect(await auditOf(bob, headers.get('x-request-id')!)).toMatchObject([{ entityId: id }])
+      expect(told.at(-1)).toBe(id)
+      const correction = await bob.send('POST', 'routing-corrections', { completion_id: id, expected_mode: 'code' })
+      expect(correction.status).toBe(201)
+    }
+    expect(told).toHaveLength(orders.length)
+    expect(new Set(ids.slice(0, 5).map((id) => id.replace('chat', ''))).size).toBe(1)
+    expect(ids.map((id) => id.startsWith('chat'))).toEqual([false, false, true, false, true, false, true, true])
   })
 
   test('a failure is one of each, as failed', async () => {

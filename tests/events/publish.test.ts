@@ -82,7 +82,14 @@ describe('POST /events', () => {
     const { token } = await issueInvitation(world, org, await emailOf(world, viewer), 'viewer')
     await viewer.send('POST', `invitations/${token}/accept`)
     const event = { orgId: org, eventType: 'order.created' }
-    expect((await owner.send('POST', 'events', event)).status).toBe(201)
+    const published = await owner.send('POST', 'events', event)
+    expect(published.status).toBe(201)
+    // In the record of the organization, and in that of whoever published it (contract 11.2).
+    for (const record of [
+      (await owner.send('GET', 'audit?action=event.published')).body,
+      (await ops('GET', `audit?owner=${org}&action=event.published`)).body.events,
+    ])
+      expect(record).toMatchObject([{ entityId: published.body.id, userId: owner.userId }])
     expect((await viewer.send('POST', 'events', event)).status).toBe(403)
     expect((await viewer.send('GET', `events?orgId=${org}`)).body.events).toHaveLength(1)
     expect((await viewer.send('GET', 'events')).body.events).toEqual([])

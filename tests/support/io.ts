@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Command } from '../../cli/command'
 import type { Io } from '../../cli/io'
 import { runCli } from '../../cli/run'
@@ -42,9 +45,13 @@ export type CliOptions = {
   clock?: World['clock']
 }
 
+/** Where commands run unless told: examples write files such as `new.key`. */
+const folder = mkdtempSync(join(tmpdir(), 'svc-cli-'))
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+
 /** Runs one command line against a world and returns its output and exit code. */
 export async function cli(line: readonly string[], options: CliOptions = {}) {
-  const { io = fakeIo(), env = {}, cwd = process.cwd(), open, clock = fakeClock() } = options
+  const { io = fakeIo(), env = {}, cwd = folder, open, clock = fakeClock() } = options
   const { signal = new AbortController().signal } = options
   const exitCode = await runCli(line, {
     io,

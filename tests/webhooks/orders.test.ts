@@ -86,6 +86,10 @@ describe('POST /webhooks', () => {
     expect((await ada.send('POST', 'webhooks', { ...order, secret: 'x'.repeat(257) })).status).toBe(400)
     const one = await ada.send('POST', 'webhooks', { ...order, secret: 'x' })
     expect(one.body.error.message).toBe('"secret" has 1 character; at least 16 are needed.')
+    for (const control of ['\n', '\u0000', '\t', '\u007f', '\u0085']) {
+      const bad = await ada.send('POST', 'webhooks', { ...order, secret: `a secret of${control}my own` })
+      expect([bad.status, bad.body.error.code]).toEqual([400, 'validation_error'])
+    }
   })
 
   test('counts enabled ones against one bound and all against another (J34)', async () => {

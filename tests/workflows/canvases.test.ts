@@ -152,6 +152,24 @@ describe('the runs of a canvas on its nodes', () => {
     expect(run.nodes[1].error).toEqual(expect.any(String))
   })
 
+  test('no step keeps what would start a program, from a canvas or written by hand', async () => {
+    const ada = await world.person()
+    const program = { command: 'npx', args: ['-y', 'left'], env: { TOKEN: 'word-of-the-env' } }
+    const canvas = await drawn(ada, branching({ endpoint: { ...endpoint, ...program }, ...program }))
+    const compiled = (await ada.send('POST', `evi/canvases/${canvas}/compile`)).body
+    expect(compiled.warnings[0]).toContain('tools[0].command')
+    const made = (await workflowOf(ada, canvas)).body.workflow
+    const { endpoint: _, ...tool } = made.steps.find(({ type }: { type: string }) => type === 'tool').config.tool
+    const step = { name: 'look', type: 'tool', config: { name: 'look_up', tool: { ...tool, ...program }, ...program } }
+    const order = { name: 'By hand', triggerType: 'manual', steps: [step] }
+    const own = (await ada.send('POST', 'workflows', order)).body.workflow
+    expect(own.steps[0].config.tool).toEqual(tool)
+    const { steps } = (await ada.send('PATCH', `workflows/${own.id}`, { steps: [step] })).body.workflow
+    const { canvas: kept } = (await ada.send('GET', `evi/canvases/${canvas}`)).body
+    for (const one of [compiled, made, own, steps, kept.compiledManifest, kept.compiledWorkflowSteps])
+      expect(JSON.stringify({ ...one, warnings: [] })).not.toMatch(/"(command|args|env)"|word-of-the-env/)
+  })
+
   test('an address that may not be called is refused before anything is made', async () => {
     const ada = await world.person()
     const canvas = await drawn(ada, branching({ endpoint: { url: 'http://10.0.0.1/look' } }))

@@ -13,6 +13,7 @@ import type { StoredAnswer } from '../cache'
 import { usageOf } from '../present'
 import { isStealth } from '../rules'
 import type { Run } from '../run'
+import { type ChatCompletionId, type CompletionId, chatIdOf } from '../schema'
 
 type Deps = { clock: Clock; usage: UsageLog; audit: AuditLog; events: EventBus }
 
@@ -73,12 +74,12 @@ export function createRecord({ clock, usage, audit, events }: Deps) {
     })
   }
 
-  function recordAudit(tx: Tx, run: Run, { thought, status, errorCode, guardrails }: Ending): Promise<unknown> {
+  function recordAudit(tx: Tx, run: Run, { thought, answer, status, errorCode, guardrails }: Ending): Promise<unknown> {
     const { request } = run
     return audit.record(tx, run.call, {
       action: errorCode ? 'completion.failed' : 'completion.created',
       entityType: 'completion',
-      entityId: run.id,
+      entityId: shownId(run, answer),
       input: {
         mode: request.mode,
         prompt_sha256: sha256Hex(request.prompt),
@@ -100,12 +101,18 @@ export function createRecord({ clock, usage, audit, events }: Deps) {
   }
 }
 
+/** The id in the body that the caller got: a cached answer has the one it was made with (contract 14.2). */
+function shownId({ id: own, request }: Run, answer: StoredAnswer | null): CompletionId | ChatCompletionId {
+  const id = answer?.id ?? own
+  return request.isChat ? chatIdOf(id) : id
+}
+
 /** What the event says of an answer: of a stealth one neither tools nor metadata. */
 function factsOf(run: Run, answer: StoredAnswer): CompletionFacts {
   const { call, request } = run
   const isQuiet = isStealth(request.mode)
   return {
-    completion_id: run.id,
+    completion_id: shownId(run, answer),
     object: 'completion',
     mode: request.mode,
     resolved_mode: answer.resolvedMode,

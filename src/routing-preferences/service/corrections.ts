@@ -66,21 +66,27 @@ export function createCorrections({ resources, audit }: Deps) {
   }
 
   /** The mode a completion asked for and got, from the owner's records. Throws 404 for foreign or unknown ids. */
-  async function modeOfCompletion({ caller }: Call, id: string): Promise<ModeOfCall | null> {
+  async function modeOfCompletion(call: Call, id: string): Promise<ModeOfCall | null> {
+    // Until 2026-11-28 the record of a chat had its id without the chat's prefix.
+    const found = (await recordedMode(call, id)) ?? (await recordedMode(call, id.replace(/^chatcmpl_/, 'cmpl_')))
+    if (found === null) throw notFound('completion')
+    return found.mode
+  }
+
+  async function recordedMode({ caller }: Call, entity_id: string): Promise<{ mode: ModeOfCall | null } | null> {
     const owner = ownerOf(caller)
-    // Chat clients send the id with the prefix `chatcmpl_`.
-    const entity_id = id.replace(/^chatcmpl_/, 'cmpl_')
     const wanted = { entity_type: 'completion', entity_id, limit: 1 }
     let cursor: string | undefined
     for (let page = 0; page < MOST_PAGES; page++) {
       const { items, next } = await audit.list(store.read, owner, { ...wanted, ...(cursor ? { cursor } : {}) })
       const [event] = items
       if (event) {
-        return modeOfCall(store.read, owner, { requestId: event.requestId, at: Date.parse(event.timestamp) })
+        const about = { requestId: event.requestId, at: Date.parse(event.timestamp) }
+        return { mode: await modeOfCall(store.read, owner, about) }
       }
       if (!next) break
       cursor = next
     }
-    throw notFound('completion')
+    return null
   }
 }

