@@ -16,7 +16,7 @@ const CODES: Readonly<Record<Signal, number>> = { SIGINT: EXIT.interrupted, SIGT
 export async function enter(argv: readonly string[], bundle: string | null): Promise<void> {
   let serving = false
   let farewell: ReturnType<typeof setTimeout> | undefined
-  const interrupted = untilSignal((signal) => {
+  const { stop: interrupted, hurry } = untilSignal((signal) => {
     // A short delay lets listeners print a last line; nothing else is waited for.
     if (!serving) farewell = setTimeout(() => process.exit(CODES[signal]), FAREWELL_MS)
   })
@@ -31,6 +31,7 @@ export async function enter(argv: readonly string[], bundle: string | null): Pro
     takeSignals: () => {
       serving = true
       clearTimeout(farewell)
+      return hurry
     },
     open: async (shell, command) => (await import('./open')).openConnection(shell, command),
   })

@@ -24,8 +24,8 @@ export type Shell = {
   commands: readonly Command[]
   /** Aborts on Ctrl-C. */
   signal: AbortSignal
-  /** From now on the command itself ends the process when `signal` aborts, also when it has. */
-  takeSignals(): void
+  /** From now on the command itself ends the process when `signal` aborts, also when it has. A second Ctrl-C aborts what it returns. */
+  takeSignals(): AbortSignal
   /** Opens the connection on first use; later calls return the same one. */
   connect(): Promise<Connection>
   /** Closes the connection if one was opened. */
@@ -51,7 +51,7 @@ export type World = {
   signal: AbortSignal
   /** The file of all commands without their code, if they come from a bundle. */
   outlines?: string | null
-  takeSignals(): void
+  takeSignals(): AbortSignal
   /** Opens a connection; `command` says whether it works without a running server. */
   open(shell: Shell, command: Command): Promise<Connection>
 }

@@ -2,7 +2,7 @@ import { loadServer } from './app/bundle'
 import { untilSignal } from './kernel/signals'
 
 // Heard from here on: loading takes a while.
-const stop = untilSignal()
+const signals = untilSignal()
 const { serve } = await loadServer()
 
-await serve({}, { stop })
+await serve({}, signals)

@@ -223,7 +223,7 @@ async function runInside({ env, cwd, clock, signal }: Shell, argv: readonly stri
     cwd,
     clock,
     signal: AbortSignal.any([signal, AbortSignal.timeout(RUN_MS)]),
-    takeSignals: () => undefined,
+    takeSignals: () => new AbortController().signal,
     open: openConnection,
   })
   return { exitCode, out, err }

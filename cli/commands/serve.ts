@@ -16,7 +16,7 @@ export const serve = defineCommand({
   path: 'serve',
   summary: 'Run the server: the API, its loops and the operator socket',
   about:
-    'Starts the server, and makes the data folder, secrets and database where they are missing. In dev mode the first start also makes an owner, an org and a key. Production mode starts only when everything it needs is right, and otherwise lists all that is wrong. Ctrl-C or SIGTERM stops it once the running requests are answered.',
+    'Starts the server, and makes the data folder, secrets and database where they are missing. In dev mode the first start also makes an owner, an org and a key. Production mode starts only when everything it needs is right, and otherwise lists all that is wrong. Ctrl-C or SIGTERM stops it once the running requests are answered; a second one ends them.',
   examples: [
     'serve --dev',
     'serve --production --host 0.0.0.0 --port 8080 --log-format json',
@@ -49,9 +49,9 @@ export const serve = defineCommand({
       ...(roles ? { roles: roles.join(',') } : {}),
       ...(noBrowser ? { browserPath: 'off', browserWsEndpoint: '' } : {}),
     }
-    shell.takeSignals()
+    const hurry = shell.takeSignals()
     const { serve: run } = await (await import('../../src/app/bundle')).loadServer()
-    await run({ ...overridesOf(shell), ...mode, ...given, ...shared }, { newSecrets, stop: shell.signal })
+    await run({ ...overridesOf(shell), ...mode, ...given, ...shared }, { newSecrets, stop: shell.signal, hurry })
     // Never resolves: the server ends the process itself after a signal, once the last answer is out.
     await new Promise<never>(() => undefined)
   },

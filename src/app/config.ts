@@ -90,6 +90,13 @@ const serverSettings = {
     default: '',
     about: 'Canonical origin of this server; its apex host answers 307 to it.',
   }),
+  drainSeconds: setting({
+    env: 'SVC_DRAIN_S',
+    schema: t.Union([t.Integer({ minimum: 0, maximum: 300 }), t.Literal('auto')]),
+    default: 'auto',
+    about:
+      'Seconds that a stop is announced by GET /health before requests are refused; auto: 5 in production, else 0.',
+  }),
   egressAllow: setting({
     env: 'SVC_EGRESS_ALLOW',
     schema: t.String(),

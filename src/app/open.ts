@@ -88,10 +88,10 @@ type Options = Required<OpenOptions>
 async function openLocked(options: Options, lock: DataLock) {
   const { config, clock, log } = options
   if (!config.production) armFailpoint(config.failpoint)
-  const stopping = new AbortController()
+  const [leaving, stopping] = [new AbortController(), new AbortController()]
   let url: string | null = null
   const apiUrl = () => url
-  const rooms = await openRooms(options, lock.home, stopping.signal, apiUrl)
+  const rooms = await openRooms(options, lock.home, { leaving: leaving.signal, stopping: stopping.signal, apiUrl })
   await sweepUnfinished(config.dataDir)
   const { location, store, metrics, redis, container, findings } = rooms
   const connections = createConnections({
@@ -100,7 +100,7 @@ async function openLocked(options: Options, lock: DataLock) {
     limits: { perAddress: config.connectionsPerAddress, total: config.connections },
     isProxy: isTrustedProxy(config),
   })
-  const api = createServer({ config, container, metrics, connections })
+  const api = createServer({ config, container, metrics, connections, leaving: leaving.signal })
   const operatorApis = createOps({
     config,
     container,
@@ -129,6 +129,8 @@ async function openLocked(options: Options, lock: DataLock) {
     listensAt: (address: string) => {
       url = address
     },
+    /** `GET /health` says from now on that this server stops. */
+    leave: () => leaving.abort(),
     /** Ends the streams that are still open with the error `service_unavailable`. */
     stopStreams: () => stopping.abort(shuttingDown()),
     async close(): Promise<void> {
@@ -147,8 +149,7 @@ async function openLocked(options: Options, lock: DataLock) {
 async function openRooms(
   { config, clock, log, newSecrets, serving }: Options,
   home: string,
-  stopping: AbortSignal,
-  apiUrl: () => string | null,
+  { leaving, stopping, apiUrl }: { leaving: AbortSignal; stopping: AbortSignal; apiUrl: () => string | null },
 ) {
   const location = databaseLocationOf(config)
   const startedAt = clock.monotonic()
@@ -175,6 +176,7 @@ async function openRooms(
     home,
     serving,
     redis,
+    leaving,
     stopping,
     observeEngine: (engine, outcome) => metrics.engineCalls.inc({ engine, outcome }),
     observeCall: (entry) => {

@@ -1,34 +1,42 @@
 import { ConfigError } from '../kernel/config'
 import { errorFields } from '../kernel/log'
+import type { Signals } from '../kernel/signals'
 import { banner } from './banner'
 import { type ConfigOverrides, loadConfig } from './config'
 import type { OpenOptions } from './open'
 import { type RunningApp, start } from './start'
 
 /** Ends the process even when stopping fails: otherwise it would keep the lock and the next server could not start. */
-const end = (running: RunningApp): Promise<never> =>
-  running.stop().then(
+const end = (running: RunningApp, hurry: AbortSignal): Promise<never> => {
+  const giveUp = () => setTimeout(() => process.exit(1), HURRIED_MS)
+  if (hurry.aborted) giveUp()
+  else hurry.addEventListener('abort', giveUp, { once: true })
+  return running.stop(hurry).then(
     () => process.exit(0),
     (error: unknown) => {
       running.app.log.error(errorFields(error), 'the stop failed; what was in flight is settled at the next start')
       process.exit(1)
     },
   )
+}
 
 const WIDTH = 80
 /** Longest wait for what the upstreams say, for the text at start alone: the server serves meanwhile. */
 const ASKING_MS = 1_000
 /** Longest wait for the end of a start that is to be stopped, as when its database answers nothing. */
 const STARTING_MS = 25_000
+/** Longest time from a second signal to the end. */
+const HURRIED_MS = 5_000
 
 /**
- * Serves until `stop` aborts, then stops gracefully, with exit 0. A start under way is finished first, so that nothing is
- * left half made; one that takes longer than a stop may is given up. Configuration problems are printed together, exit 1.
+ * Serves until `stop` aborts, then stops gracefully, with exit 0; `hurry` cuts that short. A start under way is finished
+ * first, so that nothing is left half made; one that takes longer than a stop may is given up. Configuration problems are
+ * printed together, exit 1.
  * @public The bundle is entered here, by its path.
  */
 export async function serve(
   overrides: ConfigOverrides,
-  { stop, ...more }: Pick<OpenOptions, 'newSecrets'> & { stop: AbortSignal },
+  { stop, hurry, ...more }: Pick<OpenOptions, 'newSecrets'> & Signals,
 ): Promise<void> {
   const startedAt = performance.now()
   if (stop.aborted) process.exit(0)
@@ -37,9 +45,9 @@ export async function serve(
   try {
     const running = await start({ config: loadConfig(overrides), ...more })
     stop.removeEventListener('abort', giveUp)
-    if (stop.aborted) return await end(running)
+    if (stop.aborted) return await end(running, hurry)
     // Heard before the banner is printed: a process that reads the banner may send a signal at once.
-    stop.addEventListener('abort', () => void end(running), { once: true })
+    stop.addEventListener('abort', () => void end(running, hurry), { once: true })
     // A reader of JSON lines gets nothing else on stdout.
     const out = running.app.config.logFormat === 'json' ? process.stderr : process.stdout
     const startedMs = performance.now() - startedAt

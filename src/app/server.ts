@@ -67,7 +67,7 @@ import { homePageRoutes } from './home-page'
 import { pageRoutes } from './pages'
 import { API_VERSION, RELEASE } from './version'
 
-type Deps = { config: Config; container: Container; metrics: Metrics; connections: Connections }
+type Deps = { config: Config; container: Container; metrics: Metrics; connections: Connections; leaving: AbortSignal }
 
 export type Api = ReturnType<typeof createServer>
 
@@ -75,7 +75,7 @@ export type Api = ReturnType<typeof createServer>
 const HEADERS_S = 10
 
 /** Builds the whole API: the edge, and the routes of each room under `/api/v1`. */
-export function createServer({ config, container, metrics, connections }: Deps) {
+export function createServer({ config, container, metrics, connections, leaving }: Deps) {
   const { clock, log, limiter } = container
   limitIntake(config.bodySeconds)
   const rules = createRouteRules()
@@ -123,6 +123,7 @@ export function createServer({ config, container, metrics, connections }: Deps) 
         insteadOf: (path) => (path.startsWith(API) && NOT_SERVED[path.slice(API.length)]) || null,
         clientAddress: clientAddressOf(config),
         secure,
+        leaving,
       }),
     )
     .group(API, (v1) =>

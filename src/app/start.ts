@@ -27,8 +27,11 @@ export type RunningApp = {
   readonly keyless: boolean
   /** True in production while the key of a first run in dev mode works. */
   readonly devKey: boolean
-  /** Graceful stop: accepts no new connections, lets requests finish for GRACE_MS at most, then closes everything. */
-  stop(): Promise<void>
+  /**
+   * Graceful stop: `GET /health` says so for SVC_DRAIN_S while requests are served as before; then no new connections, the
+   * running requests finish for GRACE_MS at most, and everything is closed. `hurry` cuts both waits short.
+   */
+  stop(hurry?: AbortSignal): Promise<void>
 }
 
 /** Refuses to serve without the address guard: callers could reach this machine's network (I24). */
@@ -40,6 +43,10 @@ const egressOpen = () =>
 const GRACE_MS = 25_000
 /** Streams are ended with an error this long before the grace period ends, so that the error reaches clients. */
 const FAREWELL_MS = 5_000
+/** The same for who is in a hurry. */
+const LAST_WORDS_MS = 500
+/** Long enough for a load balancer that asks each second to look twice. */
+const PRODUCTION_NOTICE_S = 5
 
 /** Opens the app and listens: the API on its port, the operator API on a socket that only this user can use. */
 export async function start(options: OpenOptions): Promise<RunningApp> {
@@ -63,8 +70,11 @@ export async function start(options: OpenOptions): Promise<RunningApp> {
     if (url) app.listensAt(url)
     watchForBugs(app)
     let stopping: Promise<void> | null = null
-    const stop = async () => {
-      await drain(app, server)
+    const stop = async (hurry: AbortSignal) => {
+      if (server) {
+        await giveNotice(app, hurry)
+        await drain(app, server, hurry)
+      }
       unwatch()
       await ops.stop(true)
       await remote?.stop(true)
@@ -81,8 +91,8 @@ export async function start(options: OpenOptions): Promise<RunningApp> {
       seed,
       keyless,
       devKey,
-      stop: () => {
-        stopping ??= stop()
+      stop: (hurry = new AbortController().signal) => {
+        stopping ??= stop(hurry)
         return stopping
       },
     }
@@ -154,13 +164,26 @@ function listenForOperators({ ops }: OpenApp, socket: string): Server<unknown> {
 }
 
 /** Refuses new connections at once and lets running requests finish (I32). */
-async function drain({ api, clock, stopStreams }: OpenApp, server: Server<unknown> | null): Promise<void> {
-  if (!server) return
+async function drain({ api, clock, stopStreams }: OpenApp, server: Server<unknown>, hurry: AbortSignal): Promise<void> {
   const over = new AbortController()
   const finished = Promise.resolve(api.stop()).then(() => over.abort())
-  const farewell = clock.sleep(GRACE_MS - FAREWELL_MS, over.signal).then(stopStreams)
-  await Promise.race([finished, farewell.then(() => clock.sleep(FAREWELL_MS, over.signal))])
+  const enough = AbortSignal.any([over.signal, hurry])
+  const cut = async () => {
+    await clock.sleep(GRACE_MS - FAREWELL_MS, enough)
+    stopStreams()
+    await clock.sleep(FAREWELL_MS, enough)
+    if (hurry.aborted) await clock.sleep(LAST_WORDS_MS, over.signal)
+  }
+  await Promise.race([finished, cut()])
   await server.stop(true)
+}
+
+/** Load balancers see that this server is about to stop, and send their requests elsewhere before it does. */
+async function giveNotice({ config, clock, log, leave }: OpenApp, hurry: AbortSignal): Promise<void> {
+  const seconds = config.drainSeconds === 'auto' ? (config.production ? PRODUCTION_NOTICE_S : 0) : config.drainSeconds
+  leave()
+  log.info({ notice_s: seconds }, 'stopping; a second signal ends what still runs')
+  if (seconds > 0) await clock.sleep(seconds * 1_000, hurry)
 }
 
 /** Logs and counts uncaught errors. They are bugs, but no reason to stop serving (I43). */

@@ -18,4 +18,16 @@ export const Health = t.Object(
   },
   { $id: 'Health' },
 )
+/** What a server says that is about to stop (contract 21). */
+export const Draining = t.Object(
+  {
+    status: oneOf(['draining'] as const),
+    timestamp: Timestamp,
+    version: Health.properties.version,
+    request_id: RequestId,
+  },
+  { $id: 'Draining' },
+)
+
+export type Draining = Omit<Static<typeof Draining>, 'request_id'>
 export type Health = Omit<Static<typeof Health>, 'request_id'>

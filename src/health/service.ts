@@ -1,9 +1,11 @@
 import { type Clock, iso } from '../kernel/clock'
-import type { Health, Probe } from './schema'
+import type { Draining, Health, Probe } from './schema'
 
 type Deps = {
   clock: Clock
   version: string
+  /** Aborted once the server is about to stop. */
+  leaving: AbortSignal
   /** Throws when the database cannot be reached. */
   pingDatabase(): Promise<void>
   /** Throws when the database does not keep what is written. */
@@ -35,11 +37,25 @@ const UNCONFIGURED: Probe = { status: 'unconfigured', latencyMs: null }
 
 /** Reports whether everything answers, by probing it. */
 export function createHealth(deps: Deps) {
-  const { clock, version, pingDatabase, confirmWrites, isFailing, isServed, pingRedis, probeEngines, engineChanges } =
-    deps
+  const {
+    clock,
+    version,
+    leaving,
+    pingDatabase,
+    confirmWrites,
+    isFailing,
+    isServed,
+    pingRedis,
+    probeEngines,
+    engineChanges,
+  } = deps
   let last: (Omit<Finding, 'cached'> & { at: number; changes: number }) | null = null
   let pinged: { database: Probe; at: number } | null = null
   let finding: Promise<Finding> | null = null
+
+  /** What a server says that is about to stop, at once and without asking anything; null while it is not. */
+  const draining = (): Draining | null =>
+    leaving.aborted ? { status: 'draining', timestamp: iso(clock.now()), version } : null
 
   /** The state of the server, and whether it comes from the cache of the last 30 s. */
   async function check(): Promise<Finding> {
@@ -119,7 +135,7 @@ export function createHealth(deps: Deps) {
     }
   }
 
-  return { check }
+  return { check, draining }
 }
 
 /** `keeps`: whether the database keeps what is written. */

@@ -48,6 +48,8 @@ export type EdgeDeps = {
   /** Finds the client's address behind trusted proxies. */
   clientAddress: ClientAddress
   secure: boolean
+  /** Aborted once the server is about to stop: connections end with their answer then, so that none is cut off. */
+  leaving: AbortSignal
 }
 
 /** Errors that may come in the middle of a body. */
@@ -57,8 +59,7 @@ const CUT_SHORT = new Set<string>(['payload_too_large', 'request_timeout', 'serv
 const SILENT_S = 255
 /**
  * After a refusal the rest of a body is read for a few seconds: closed at once, many clients never see the answer. Bun
- * counts in steps of four seconds, so this is four to eight; with 4 it could be none, and a connection that its client
- * used again was closed under the next request.
+ * counts in steps of four seconds: this is four to eight, and 4 could close a connection under its next request.
  */
 const FAREWELL_S = 8
 
@@ -68,7 +69,7 @@ export function edge(deps: EdgeDeps) {
     ...deps,
     answer(error, exchange, request) {
       const headers: Record<string, string> = {}
-      setStandingHeaders(headers, exchange, deps.secure)
+      setStandingHeaders(headers, exchange, deps)
       Object.assign(headers, deps.rateHeaders(exchange.caller, exchange.ip), helpfulHeaders(error))
       Object.assign(headers, corsHeaders(request.headers.get('origin'), readersOf(exchange, deps)))
       exchange.errorCode = error.code
@@ -79,9 +80,7 @@ export function edge(deps: EdgeDeps) {
       return Response.json(toEnvelope(error, exchange.requestId), { status: statusOf(error), headers })
     },
   })
-  const count = ({ caller }: Exchange, error: Error | null) => {
-    if (caller) deps.refused(caller, error)
-  }
+  const count = ({ caller }: Exchange, error: Error | null) => caller && deps.refused(caller, error)
   let server: Server<unknown> | null = null
   /*
    * The framework reads the source of each hook and prepares for every request what one of them names: `server`, or
@@ -98,7 +97,7 @@ export function edge(deps: EdgeDeps) {
       const exchange = arrive(request, server, deps)
       context.exchange = exchange
       limit.arrived(request, exchange)
-      setStandingHeaders(set.headers, exchange, deps.secure)
+      setStandingHeaders(set.headers, exchange, deps)
       const elsewhere = deps.canonicalUrl(request)
       const allowed =
         request.method === 'OPTIONS' ? preflightHeaders(request.headers, deps.rules.methodsOf(exchange.path)) : null
@@ -126,7 +125,7 @@ export function edge(deps: EdgeDeps) {
       logFault(deps.log, exchange.requestId, known, error)
       exchange.errorCode = known.code
       if (isRefusal(statusOf(known))) count(exchange, known)
-      setStandingHeaders(set.headers, exchange, deps.secure)
+      setStandingHeaders(set.headers, exchange, deps)
       Object.assign(set.headers, deps.rateHeaders(exchange.caller, exchange.ip), helpfulHeaders(known))
       Object.assign(set.headers, corsHeaders(request.headers.get('origin'), readersOf(exchange, deps)))
       set.status = statusOf(known)
@@ -222,11 +221,12 @@ const isRefusal = (status: number): boolean => status >= 400 && status < 500
 
 type Headers = Record<string, string | number | string[] | undefined>
 
-function setStandingHeaders(headers: Headers, { requestId }: Exchange, secure: boolean): void {
+function setStandingHeaders(headers: Headers, { requestId }: Exchange, { secure, leaving }: EdgeDeps): void {
   headers['x-request-id'] ??= requestId
   headers['x-content-type-options'] = 'nosniff'
   headers['cache-control'] ??= 'no-store'
   headers.vary ??= 'Origin'
+  if (leaving.aborted) headers.connection = 'close'
   if (secure) headers['strict-transport-security'] = 'max-age=31536000; includeSubDomains'
 }
 

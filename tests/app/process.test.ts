@@ -19,6 +19,8 @@ afterAll(async () => {
 })
 
 const folder = () => join(mkdtempSync(join(root, 'case-')), 'data')
+/** Two signals that are further apart are two. */
+const TWO_PRESSES_MS = 400
 const engine = { SVC_ENGINE_BASE_URL: upstream.url }
 
 describe('two servers', () => {
@@ -70,6 +72,20 @@ describe('a signal during the start', () => {
     const server = await spawnServer({ dataDir, command: [process.execPath, 'cli/main.ts', 'serve'] })
     await eventually(() => existsSync(join(dataDir, 'server.lock')))
     process.kill(server.pid, 'SIGTERM')
+    expect(await server.exited).toBe(0)
+  })
+})
+
+describe('a second signal', () => {
+  test('cuts the notice and the wait for running requests short, and one press that comes twice is one', async () => {
+    const server = await startServerProcess({ dataDir: folder(), env: { SVC_DRAIN_S: '300' } })
+    const health = () => fetch(`${server.url}/api/v1/health`).then(({ status }) => status)
+    process.kill(server.pid, 'SIGINT')
+    process.kill(server.pid, 'SIGTERM')
+    await eventually(async () => (await health()) === 503)
+    await Bun.sleep(TWO_PRESSES_MS)
+    expect(await health()).toBe(503)
+    process.kill(server.pid, 'SIGINT')
     expect(await server.exited).toBe(0)
   })
 })

@@ -22,10 +22,10 @@ afterAll(async () => {
 const log = createLog({ level: 'silent', pretty: false, write: () => undefined })
 
 /** A listening server on a clock that the test moves, and how to ask it things. */
-async function running() {
+async function running(drainSeconds: number | 'auto' = 'auto') {
   const clock = fakeClock()
   const dataDir = mkdtempSync(join(root, 'data-'))
-  const config = loadConfig({ dataDir, port: 0, production: false, engineBaseUrl: upstream.url })
+  const config = loadConfig({ dataDir, port: 0, production: false, drainSeconds, engineBaseUrl: upstream.url })
   const app = await start({ config, clock, log })
   const key = readFileSync(join(dataDir, 'dev-key'), 'utf8').trim()
   const ask = (body: object) =>
@@ -102,4 +102,41 @@ describe('a stop in good order (I32)', () => {
     await Promise.all(stops)
     await expect(ask({ prompt: 'afterwards' })).rejects.toThrow()
   })
+
+  test('is announced: health says draining while requests are served, and their connections end with the answer', async () => {
+    const { app, ask, clock, closed } = await running(5)
+    expect((await fetch(`${app.url}/api/v1/health`)).status).toBe(200)
+    const stopped = app.stop()
+    const health = await fetch(`${app.url}/api/v1/health`)
+    expect([health.status, health.headers.get('retry-after')]).toEqual([503, '5'])
+    expect(await health.json()).toMatchObject({ status: 'draining', version: expect.any(String) })
+    clock.advance(4_999)
+    const answer = await ask({ prompt: 'within the notice' })
+    expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close'])
+    clock.advance(1)
+    await closed()
+    await stopped
+  })
+
+  test.each([
+    ['the notice', 300, 0],
+    ['the grace', 0, 1_000],
+    ['the farewell', 0, 21_000],
+  ])(
+    'in a hurry %s is cut short: what runs is told and ended, and nothing stays open',
+    async (part, notice, passed) => {
+      const { app, ask, reached, clock, dataDir } = await running(notice)
+      const hurry = new AbortController()
+      const asked = ask({ prompt: `hurried in ${part} [[never]]`, stream: true })
+      await reached(`hurried in ${part}`)
+      const reading = (await asked).text()
+      const stopped = app.stop(hurry.signal)
+      clock.advance(passed)
+      hurry.abort()
+      const text = await reading
+      expect(text.match(/event: error\ndata: .*"code":"service_unavailable"/g)).toHaveLength(1)
+      await impatiently(clock, stopped)
+      expect(holds(dataDir, 'open')).toBe(0)
+    },
+  )
 })

@@ -95,7 +95,7 @@ describe('in a shell', () => {
       // However long this machine takes.
       clock: { ...systemClock, sleep: () => new Promise(() => undefined) },
       signal: new AbortController().signal,
-      takeSignals: () => undefined,
+      takeSignals: () => new AbortController().signal,
       open: openConnection,
     }
     Object.assign(process.env, { SVC_DATA_DIR: join(folder, 'data') })

@@ -59,7 +59,7 @@ export async function cli(line: readonly string[], options: CliOptions = {}) {
     cwd,
     clock,
     signal,
-    takeSignals: () => undefined,
+    takeSignals: () => new AbortController().signal,
     open:
       open ?? (async (_shell, command: Command) => Promise.reject(new Error(`${command.path} opened a connection`))),
   })

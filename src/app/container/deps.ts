@@ -34,6 +34,8 @@ export type Deps = {
   observeCall(entry: UsageEntry): void
   /** Where traces and metrics go; null unless a collector is set. */
   telemetry: Telemetry | null
+  /** Aborts when the server is about to stop. */
+  leaving: AbortSignal
   /** Aborts when streams must end because the server stops. */
   stopping: AbortSignal
 }

@@ -125,6 +125,7 @@ export function buildWork(deps: Deps, rooms: Rooms) {
   const health = createHealth({
     clock,
     version: API_VERSION,
+    leaving: deps.leaving,
     pingDatabase: store.ping,
     confirmWrites: store.confirm,
     isFailing: store.failing,
