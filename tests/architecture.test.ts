@@ -90,7 +90,7 @@ const ONE_HOME: Record<string, { pattern: RegExp; home: RegExp }> = {
   'evaluated code': { pattern: /\beval\(|\bnew Function\(|node:vm/, home: /^$/ },
   'other programs': {
     pattern: /\bBun\.spawn|child_process/,
-    home: /^src\/(kernel\/worker-process|app\/release|operators\/dump|audio\/espeak|media\/video\/marker)\.ts$/,
+    home: /^src\/(kernel\/worker-process|app\/release|app\/set-up|operators\/dump|audio\/espeak|media\/video\/marker)\.ts$/,
   },
   'the web framework': { pattern: /from 'elysia'/, home: /^src\/(http\/.*|app\/.*|[a-z-]+\/routes(-[a-z]+)?)\.ts$/ },
   TypeBox: { pattern: /from 'typebox/, home: /^src\/kernel\/schema\.ts$/ },

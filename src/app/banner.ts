@@ -39,9 +39,17 @@ export function banner(running: RunningApp, { isTty, columns, startedMs, upstrea
     '',
     ...keyLines(running, isTty, here),
     `Ready in ${(startedMs / 1000).toFixed(1)} s. Ctrl-C stops the server.`,
+    ...pageLines(url, config),
     '',
   ]
   return lines.join('\n')
+}
+
+/** Browsers do not open the address that means every network. */
+function pageLines(url: string, { publicUrl, unix }: RunningApp['app']['config']): string[] {
+  if (!url || (unix && !publicUrl)) return []
+  const page = publicUrl.replace(/\/$/, '') || url.replace(/\/\/(0\.0\.0\.0|\[::\]):/, '//localhost:')
+  return [`Open ${page} in your browser.`]
 }
 
 function apiLines(url: string, { unix, roles }: RunningApp['app']['config']): string[] {

@@ -76,8 +76,11 @@ const withoutDevtools: Bun.BunPlugin = {
   },
 }
 
-/** Bundles and compiles the server and the command line of `root`. Does nothing when they are there. */
-export async function makeBundle(root = ROOT): Promise<void> {
+/**
+ * Bundles and compiles the server and the command line of `root`; `say` hears of each step as it begins. Does nothing
+ * when they are there.
+ */
+export async function makeBundle(root: string, say: (step: string) => void = () => {}): Promise<void> {
   if (isMade(root)) return
   const shelf = shelfOf(root)
   const name = nameOf(root)
@@ -88,18 +91,22 @@ export async function makeBundle(root = ROOT): Promise<void> {
   try {
     const server = join(shelf, name, 'serve.js')
     const taken = new Set<string>()
+    say('compiling the command line')
     await compile({
       entry: join(root, 'cli/enter.ts'),
       file: join(unfinished, 'cli.js'),
       plugins: [sourcePaths, fromServer(server, taken), withoutDashboard],
       external: [server],
     })
+    say('compiling the server')
     const entry = join(unfinished, 'entry.ts')
     await Bun.write(entry, entryOf(join(root, 'src/app/serve.ts'), taken))
     await compile({ entry, file: join(unfinished, 'serve.js'), plugins: [sourcePaths] })
+    say('compiling the dashboard')
     const dashboard = join(root, 'tui/start.ts')
     const plugins = [sourcePaths, withoutDevtools]
     await compile({ entry: dashboard, file: join(unfinished, 'tui.js'), plugins, format: 'esm' })
+    say('building the web pages')
     await Bun.write(join(unfinished, ASSETS), JSON.stringify(await buildAssets()))
     const { allCommands } = await import(join(root, 'cli/registry.ts'))
     await Bun.write(join(unfinished, OUTLINES), JSON.stringify(await allCommands()))
@@ -139,7 +146,8 @@ function discardOld(shelf: string): void {
 }
 
 if (import.meta.main) {
-  await makeBundle().catch((error: unknown) => {
-    process.stderr.write(`No bundle was made (${String(error)}); a start loads the sources, which takes longer.\n`)
+  const say = (line: string) => void process.stderr.write(`  ${line}\n`)
+  await makeBundle(ROOT, say).catch((error: unknown) => {
+    say(`not compiled (${String(error)}); svc works without, and starts more slowly`)
   })
 }

@@ -20,7 +20,9 @@ const folder = () => join(mkdtempSync(join(root, 'case-')), 'data')
 async function said(env: Record<string, string>): Promise<string> {
   const server = await startServerProcess({ dataDir: folder(), env })
   expect(await server.stop()).toBe(0)
-  return (await server.output()).match(/^.* engines .*$/m)![0]
+  const output = await server.output()
+  expect(output).toEndWith(`Ctrl-C stops the server.\nOpen ${server.url} in your browser.\n`)
+  return output.match(/^.* engines .*$/m)![0]
 }
 
 describe('the engines line of the start', () => {
@@ -40,18 +42,27 @@ describe('the engines line of the start', () => {
   })
 })
 
-test('pictures that are drawn here are no text mode, and the key of a first run is named', () => {
+test('pictures that are drawn here are no text mode, the key of a first run is named, and the page to open', () => {
   const model = { mode: 'auto', targets: [{ kind: 'compat' }] }
-  const saying = (mode: string, devKey: boolean) => {
+  const saying = (mode: string, devKey: boolean, { url = '', ...more }: { url?: string; publicUrl?: string } = {}) => {
     const engines = { hasModel: () => true, mapping: () => [model, { mode, targets: [{ kind: 'builtin' }] }] }
-    const config = { production: true, dataDir: '/data', file: null, databaseUrl: 'postgres://h/d', roles: 'api' }
+    const said = { production: true, dataDir: '/data', file: null, databaseUrl: 'postgres://h/d', roles: 'api' }
+    const config = { ...said, publicUrl: '', unix: '', ...more }
     const findings = { newSecrets: false, newDatabase: false, migrations: 1, databaseMs: 1 }
-    const running = { app: { config, findings, container: { engines } }, socket: '/data/ops.sock', url: '', devKey }
+    const running = { app: { config, findings, container: { engines } }, socket: '/data/ops.sock', url, devKey }
     return banner(running as unknown as RunningApp, { isTty: false, columns: 80, startedMs: 1, upstreams: [] })
   }
   expect(saying('fast', false)).toContain('built-in engine for the other text modes')
   expect(saying('image', false)).not.toMatch(/built-in|Dev laptop/)
   expect(saying('image', true)).toContain('svc-admin keys revoke "Dev laptop" --reason production')
+
+  const lastLine = (address: Parameters<typeof saying>[2]) => saying('fast', false, address).split('\n').at(-2)
+  expect(lastLine({ url: 'http://0.0.0.0:3400' })).toBe('Open http://localhost:3400 in your browser.')
+  expect(lastLine({ url: 'http://[::]:3400' })).toBe('Open http://localhost:3400 in your browser.')
+  expect(lastLine({ url: 'http://10.0.0.1:80', publicUrl: 'https://svc.example/' })).toBe(
+    'Open https://svc.example in your browser.',
+  )
+  expect(lastLine({})).toBe('Ready in 0.0 s. Ctrl-C stops the server.')
 })
 
 test('on a terminal the lines break between words', async () => {

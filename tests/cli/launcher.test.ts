@@ -36,6 +36,16 @@ function pathWith(programs: Record<string, string>): string {
   return bin
 }
 
+/** A copy of the launcher in a folder where Bun is not installed, or is this program. */
+function copyWith(installed?: string): string {
+  const root = join(folder, `root-${++made}`)
+  mkdirSync(join(root, 'node_modules/.bin'), { recursive: true })
+  copyFileSync(LAUNCHER, join(root, 'svc-admin'))
+  if (installed !== undefined)
+    writeFileSync(join(root, 'node_modules/.bin/bun'), `#!/bin/sh\n${installed}\n`, { mode: 0o755 })
+  return join(root, 'svc-admin')
+}
+
 /** What npx says it fetched: a program that does `script`. */
 const fetchedBun = (script: string): string => join(pathWith({ bun: script }), 'bun')
 
@@ -53,7 +63,7 @@ describe('the launcher', () => {
 
   test('hands on every word as it is', () => {
     const path = pathWith({ bun: '[ "$1" = --version ] && echo 1.4.5 && exit; printf "[%s]" "$@"' })
-    const { stdout } = run(LAUNCHER, ['try', 'two words', '', '*', "it's"], { path })
+    const { stdout } = run(copyWith(), ['try', 'two words', '', '*', "it's"], { path })
     expect(stdout).toEndWith("cli/main.ts][try][two words][][*][it's]")
   })
 
@@ -69,8 +79,22 @@ describe('the launcher', () => {
       bun: `[ "$1" = --version ] && echo ${version} && exit; echo bun`,
       npx: `echo ${fetchedBun('echo npx')}`,
     })
-    const { stdout } = run(LAUNCHER, ['version'], { path })
+    const { stdout } = run(copyWith(), ['version'], { path })
     expect(stdout).toBe(`${program}\n`)
+  })
+
+  test.each([
+    ['1.4.5', 'installed'],
+    ['1.3.9', 'on PATH'],
+    ["'' && exit 1", 'on PATH'],
+  ])('with an installed Bun %s runs the one %s, and asks npx for nothing', (version, which) => {
+    const bun = (name: string, says: string) => `[ "$1" = --version ] && echo ${says} && exit; echo ${name}`
+    const path = pathWith({ bun: bun('on PATH', '1.4.0'), npx: 'echo npx >&2; exit 1' })
+    expect(run(copyWith(bun('installed', version)), ['version'], { path })).toEqual({
+      exitCode: 0,
+      stdout: `${which}\n`,
+      stderr: '',
+    })
   })
 
   test('installs what it needs when node_modules is missing, and only then, with stdout left clean', () => {
@@ -79,7 +103,7 @@ describe('the launcher', () => {
     copyFileSync(LAUNCHER, join(fresh, 'svc-admin'))
     const path = pathWith({ bun: '[ "$1" = --version ] && echo 1.4.5 && exit; echo "$PWD: $*"' })
     const first = run(join(fresh, 'svc-admin'), ['version'], { path })
-    expect(first.stderr).toBe(`${fresh}: install --frozen-lockfile --silent\n${fresh}: src/app/make-bundle.ts\n`)
+    expect(first.stderr).toBe(`${fresh}: src/app/set-up.ts\n`)
     expect(first.stdout).toBe(`${folder}: ${fresh}/cli/main.ts version\n`)
     mkdirSync(join(fresh, 'node_modules'))
     expect(run(join(fresh, 'svc-admin'), ['version'], { path })).toEqual({ ...first, stderr: '' })
@@ -88,18 +112,19 @@ describe('the launcher', () => {
   test('without Bun lets npx fetch it, and becomes it: there is one process to send signals to', () => {
     const bun = fetchedBun('echo "$$ $*"')
     const path = pathWith({ npx: `echo "$*" >&2; echo ${bun}` })
-    const child = Bun.spawnSync([LAUNCHER, 'version', 'two words'], { env: cleanEnv({ PATH: path }) })
+    const launcher = copyWith()
+    const child = Bun.spawnSync([launcher, 'version', 'two words'], { env: cleanEnv({ PATH: path }) })
     expect(child.stderr.toString()).toBe('-y -p bun@1.4.5 -c command -v bun\n')
-    expect(child.stdout.toString()).toBe(`${child.pid} ${join(LAUNCHER, '../cli/main.ts')} version two words\n`)
+    expect(child.stdout.toString()).toBe(`${child.pid} ${join(launcher, '../cli/main.ts')} version two words\n`)
   })
 
   test('ends as npx does where npx cannot fetch it', () => {
-    const { exitCode, stderr } = run(LAUNCHER, ['version'], { path: pathWith({ npx: 'echo offline >&2; exit 7' }) })
+    const { exitCode, stderr } = run(copyWith(), ['version'], { path: pathWith({ npx: 'echo offline >&2; exit 7' }) })
     expect({ exitCode, stderr }).toEqual({ exitCode: 7, stderr: 'offline\n' })
   })
 
   test('without either says what is needed', () => {
-    const { exitCode, stdout, stderr } = run(LAUNCHER, ['version'], { path: pathWith({}) })
+    const { exitCode, stdout, stderr } = run(copyWith(), ['version'], { path: pathWith({}) })
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
     expect(stderr).toBe(
       'error: svc needs Bun 1.4 or newer; Bun here: not installed.\nfix:   bun upgrade, or install Node.js so that npx can fetch Bun\n',

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { copyFileSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
@@ -112,6 +113,26 @@ describe('the README, typed into a fresh copy', () => {
   )
 
   test(
+    'needs no Bun on PATH for a command, which takes at most 0.2 s of processor',
+    () => {
+      const bin = clone.path('only-node')
+      mkdirSync(bin)
+      for (const tool of ['sh', 'readlink', 'dirname', 'node', 'npm', 'npx'])
+        symlinkSync(Bun.which(tool)!, join(bin, tool))
+      for (const words of [['version'], ['help'], ['status'], ['keys', 'list']]) {
+        const spentS = Array.from({ length: 5 }, () => {
+          const command = [clone.path('svc-admin'), ...words]
+          const { exitCode, resourceUsage } = Bun.spawnSync(command, { cwd: clone.folder, env: { PATH: bin } })
+          expect({ words, exitCode }).toEqual({ words, exitCode: 0 })
+          return Number(resourceUsage.cpuTime.total) / 1e6
+        })
+        expect(Math.min(...spentS), words.join(' ')).toBeLessThanOrEqual(0.2)
+      }
+    },
+    PATIENCE_MS,
+  )
+
+  test(
     'holds a configuration file that this release reads',
     async () => {
       writeFileSync(clone.path('svc.server.json'), blockOf('svc.server.json').replaceAll('/etc/svc', clone.folder))
@@ -180,6 +201,8 @@ describe('the README, typed into a fresh copy', () => {
       const log = await server.output()
       expect(log).toContain('First key written to data/dev-key (mode 0600)')
       expect(log).not.toContain(clone.read('data/dev-key').trim())
+      expect(log).toMatch(/Setting up svc: .+\n {2}installing packages\n {2}compiling [\s\S]+\nSet up in \d+ s\.\n/)
+      expect(log).toContain(`\nOpen ${clone.url} in your browser.\n`)
     },
     PATIENCE_MS,
   )
