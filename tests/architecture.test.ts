@@ -92,6 +92,8 @@ const ONE_HOME: Record<string, { pattern: RegExp; home: RegExp }> = {
     pattern: /\bBun\.spawn|child_process/,
     home: /^src\/(kernel\/worker-process|app\/release|app\/set-up|operators\/dump|audio\/espeak|media\/video\/marker)\.ts$/,
   },
+  // A thread cannot be ended while it computes: what callers send runs in processes.
+  threads: { pattern: /\bnew Worker\(/, home: /^src\/(kernel\/store\/off-thread|operators\/backup-seal)\.ts$/ },
   'the web framework': { pattern: /from 'elysia'/, home: /^src\/(http\/.*|app\/.*|[a-z-]+\/routes(-[a-z]+)?)\.ts$/ },
   TypeBox: { pattern: /from 'typebox/, home: /^src\/kernel\/schema\.ts$/ },
   'raw SQL text': { pattern: /\.unsafe\(|sql\.raw\(/, home: /^$/ },

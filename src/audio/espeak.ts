@@ -36,7 +36,7 @@ const AT_ONCE = 2
 export function createLocalSpeech({ program, folder, clock }: Deps) {
   const semaphore = createSemaphore(AT_ONCE)
   const encoder = createWorkerPool<Mp3Order, Mp3Answer>({
-    open: () => new Worker(new URL('./mp3.worker.ts', import.meta.url).href),
+    script: new URL('./mp3.worker.ts', import.meta.url),
     most: AT_ONCE,
     idleMs: 30_000,
   })

@@ -21,7 +21,7 @@ self.onmessage = async ({ data }: MessageEvent<Mp3Order>) => {
   } catch (error) {
     reply = { ok: false, problem: String(error) }
   }
-  self.postMessage(reply, reply.ok ? [reply.answer.mp3.buffer as ArrayBuffer] : [])
+  self.postMessage(reply)
 }
 
 async function encoded({ path, stretch }: Mp3Order): Promise<Mp3Answer> {

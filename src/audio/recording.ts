@@ -25,16 +25,16 @@ const MEASURE_MS = 10_000
 
 export type Recordings = ReturnType<typeof createRecordings>
 
-/** Looks at recordings on a thread, because files of strangers may be long to read or break what reads them. */
+/** Looks at recordings in a process, because files of strangers may be long to read or break what reads them. */
 export function createRecordings() {
-  const threads = createWorkerPool<DurationOrder, DurationAnswer>({
-    open: () => new Worker(new URL('./duration.worker.ts', import.meta.url).href),
+  const pool = createWorkerPool<DurationOrder, DurationAnswer>({
+    script: new URL('./duration.worker.ts', import.meta.url),
     most: 2,
     idleMs: 30_000,
-    growthBytes: 256 * 1024 * 1024,
+    memoryBytes: 384 * 1024 * 1024,
   })
   const measure = (order: DurationOrder, signal: AbortSignal, who: string): Promise<DurationAnswer> =>
-    threads.run(order, { timeoutMs: MEASURE_MS, signal, who })
+    pool.run(order, { timeoutMs: MEASURE_MS, signal, who })
 
   return {
     /**

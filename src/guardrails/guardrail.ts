@@ -9,7 +9,7 @@ import type { Match } from '../text/schema'
  *   firing     a rule that fired, as callers and the audit log see it
  *   doubt      a rule let a text pass without being sure
  *   second look   asks an engine for its opinion of the doubts; it can only add firings
- *   runner     applies rule sets, on the event loop or a thread; fails closed
+ *   runner     applies rule sets, on the event loop or in a process; fails closed
  *   guard      the policy of one run: what completions, agents and tools call
  */
 
@@ -52,7 +52,7 @@ export type AboutText = {
   sources?: readonly string[]
   /** Called by a guardrail that lets a text pass without being sure of this part of it. */
   unsure?(part: Pick<Match, 'start' | 'end'>): void
-  /** On a thread, where it may take its time. On the event loop a guardrail that would throws {@link TooSlow}. */
+  /** In a process, where it may take its time. On the event loop a guardrail that would throws {@link TooSlow}. */
   patient?: boolean
 }
 
@@ -81,7 +81,7 @@ export type Guardrail = {
   question?(config: Record<string, unknown>): string
 }
 
-/** Thrown by what would hold up the event loop; the rules then run on a thread. */
+/** Thrown by what would hold up the event loop; the rules then run in a process. */
 export class TooSlow extends Error {
   override name = 'TooSlow'
 }

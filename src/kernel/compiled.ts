@@ -1,5 +1,3 @@
-import { isMainThread } from 'node:worker_threads'
-
 /** A value compiled for an owner. It can be compiled again, so it may be evicted at any time. */
 type Item = { key: string; value: unknown; owner: string; weight: number }
 
@@ -68,10 +66,10 @@ export function createFairCache(mostBytes: number) {
 const oldestOf = ({ items }: { items: Set<Item> }): Item => items.values().next().value!
 
 const MEGABYTE = 1024 * 1024
-/** Shared by all rooms; each thread has its own. */
-const all = createFairCache((isMainThread ? 48 : 16) * MEGABYTE)
+/** Shared by all rooms; each process has its own. */
+const all = createFairCache(48 * MEGABYTE)
 
-/** Estimated bytes of everything kept in this thread. */
+/** Estimated bytes of everything kept in this process. */
 export const compiledWeight = (): number => all.weight()
 
 /** A view of the shared cache for one kind of value; keys of different kinds never collide. */

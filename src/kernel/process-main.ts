@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+
 /** Runs a worker's script as a process of its own, for `openProcess`. */
 const script = import(process.argv[2]!)
 const self = globalThis as unknown as Worker
@@ -8,3 +10,9 @@ process.on('message', async (data) => {
 })
 // The server is gone, and nobody reads an answer any more.
 process.on('disconnect', () => process.exit())
+try {
+  // Where memory runs out, the system ends this process and not the server.
+  writeFileSync('/proc/self/oom_score_adj', '1000')
+} catch {
+  // Not every system has it.
+}

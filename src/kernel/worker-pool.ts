@@ -1,10 +1,17 @@
 import { createSemaphore } from './semaphore'
+import { allowedBytes, unwatch, type Watched, watch } from './worker-memory'
+import { openProcess, type WorkerProcess } from './worker-process'
 
 /** What a worker's script posts back for each task. */
 export type WorkerReply<Answer> = { ok: true; answer: Answer } | { ok: false; problem: string }
 
+/** What a worker's script may post while a task runs: how much of it is done. */
+export type WorkerProgress = { percent: number }
+
 /** What a worker's script posts once it is loaded: the time of its first task counts from then. */
 export const LOADED = 'loaded'
+
+type Message<Answer> = WorkerReply<Answer> | WorkerProgress | typeof LOADED
 
 /** Why a worker gave no answer: it exceeded its time or memory and was ended, or its script failed. */
 export class WorkerFailure extends Error {
@@ -17,40 +24,44 @@ export class WorkerFailure extends Error {
   }
 }
 
-/** What a pool needs of a thread. The DOM type of `Worker` does not know `unref`. */
-export type WorkerThread = Pick<Worker, 'postMessage' | 'terminate' | 'onmessage' | 'onerror'> & { unref?(): void }
-
 type Options = {
-  /**
-   * Starts a thread with the script, or a process (`openProcess`); called when a task arrives and none is idle. Code
-   * of users that may never end needs a process: a thread does not end inside WebAssembly.
-   */
-  open(): WorkerThread
-  /** The largest number of threads; further tasks wait. */
+  /** The script; a process is started with it when a task arrives and none is idle. */
+  script: URL
+  /** The largest number of processes; further tasks wait. */
   most: number
-  /** Threads that one owner may use at the same time. Default: `most`. */
+  /** Processes that one owner may use at the same time. Default: `most`. */
   each?: number
-  /** How long an idle thread is kept. */
+  /** How long an idle process is kept. */
   idleMs: number
   /**
-   * Bytes by which the process may grow while a task runs. Threads share the memory of the process and have no limit
-   * of their own, so an untrusted file that expands to gigabytes would use all of it.
+   * Bytes that a process may have, of which it takes 60 MB to begin with. A quarter of the memory of a smaller machine
+   * or container, but at least 256 MB. Default: 512 MB.
    */
-  growthBytes?: number
+  memoryBytes?: number
 }
 
 type TaskLimits = {
-  /** Without the time that a new thread takes to load its script. */
+  /** Without the time that a new process takes to load its script. */
   timeoutMs: number
   signal: AbortSignal
   /** The owner of the task; owners with fewer running tasks are served first. Absent: one common owner. */
   who?: string
+  /** Told of the percent that is done, where the script tells it. */
+  told?(percent: number): void
 }
 
-type Wait = { timeoutMs: number; loadingMs: number; signal: AbortSignal }
+/** One process of a pool. */
+type Member = Watched & {
+  worker: WorkerProcess
+  /** Fails the task that it runs. */
+  fail(reason: WorkerFailure): void
+  /** Ends it when it was idle for long. */
+  timer?: ReturnType<typeof setTimeout>
+}
 
-/** On a machine so busy that a thread takes seconds to load, what it was opened for is no reason to refuse. */
+/** On a machine so busy that a process takes seconds to load, what it was opened for is no reason to refuse. */
 const LOADING_MS = 20_000
+const DEFAULT_BYTES = 512 * 1024 ** 2
 
 export type WorkerPool<Task, Answer> = {
   /** Throws {@link WorkerFailure}, or the signal's reason. */
@@ -58,80 +69,94 @@ export type WorkerPool<Task, Answer> = {
 }
 
 /**
- * Runs tasks on worker threads, for work that would block the event loop (I28) or might never end: a task that
- * exceeds its limits is ended by terminating its thread. A thread runs one task at a time.
+ * Runs tasks in processes, for work on what callers send that would block the event loop (I28) or might never end: a
+ * task that exceeds its time or memory is ended with its process. A process runs one task at a time and is kept for the
+ * next, unless it has grown to more than half of its bound.
  */
-export function createWorkerPool<Task, Answer>({
-  open,
-  most,
-  each = most,
-  idleMs,
-  growthBytes,
-}: Options): WorkerPool<Task, Answer> {
-  const free: WorkerThread[] = []
+export function createWorkerPool<Task, Answer>(options: Options): WorkerPool<Task, Answer> {
+  const { script, most, each = most, idleMs, memoryBytes = DEFAULT_BYTES } = options
+  const bytes = allowedBytes(memoryBytes)
+  const free: Member[] = []
   const semaphore = createSemaphore(most, each)
 
   return {
-    run: (task, { timeoutMs, signal, who = '' }) => {
+    run: (task, { who = '', signal, ...limits }) => {
       const run = async () => {
         signal.throwIfAborted()
         const idle = free.pop()
-        return await ask(idle ?? open(), task, { timeoutMs, loadingMs: idle ? 0 : LOADING_MS, signal })
+        return await ask(idle ?? open(), task, { ...limits, signal, loadingMs: idle ? 0 : LOADING_MS })
       }
       return semaphore.run(who, run, signal)
     },
   }
 
-  async function ask(worker: WorkerThread, task: Task, { timeoutMs, loadingMs, signal }: Wait): Promise<Answer> {
+  function open(): Member {
+    const worker = openProcess(script)
+    const stop = (kind: WorkerFailure['kind'], why: string) =>
+      member.isIdle ? leave(member) : member.fail(new WorkerFailure(kind, why))
+    const member: Member = {
+      worker,
+      most: bytes,
+      isIdle: false,
+      memory: worker.memory,
+      fail: () => {},
+      end: () => stop('memory', `took more than its part of the memory, which is at most ${bytes} bytes`),
+    }
+    worker.onEnd = ({ isKilled }) => stop(isKilled ? 'memory' : 'failed', 'its process ended')
+    return member
+  }
+
+  async function ask(member: Member, task: Task, limits: TaskLimits & { loadingMs: number }): Promise<Answer> {
+    const { timeoutMs, loadingMs, signal, told } = limits
+    const { worker } = member
     const { promise, resolve, reject } = Promise.withResolvers<WorkerReply<Answer>>()
     const endAfter = (ms: number) => setTimeout(() => reject(new WorkerFailure('timeout', `no answer in ${ms} ms`)), ms)
     let timer = endAfter(loadingMs + timeoutMs)
-    const watch = growthBytes === undefined ? null : watchGrowth(growthBytes, reject)
     const onAbort = () => reject(signal.reason)
     signal.addEventListener('abort', onAbort, { once: true })
-    worker.onmessage = ({ data }: MessageEvent<WorkerReply<Answer> | typeof LOADED>) => {
-      if (data !== LOADED) return resolve(data)
-      clearTimeout(timer)
-      timer = endAfter(timeoutMs)
+    worker.onMessage = (message) => {
+      const data = message as Message<Answer>
+      if (data === LOADED) {
+        clearTimeout(timer)
+        timer = endAfter(timeoutMs)
+      } else if ('percent' in data) told?.(data.percent)
+      else resolve(data)
     }
-    worker.onerror = ({ message }) => reject(new WorkerFailure('failed', message))
-    worker.postMessage(task)
+    member.fail = reject
+    member.isIdle = false
+    clearTimeout(member.timer)
+    watch(member)
+    worker.send(task)
     try {
       const reply = await promise
-      keep(worker)
+      keep(member)
       if (!reply.ok) throw new WorkerFailure('failed', reply.problem)
       return reply.answer
     } catch (error) {
-      if (!free.includes(worker)) worker.terminate()
+      if (!member.isIdle) leave(member)
       throw error
     } finally {
       clearTimeout(timer)
-      if (watch) clearInterval(watch)
       signal.removeEventListener('abort', onAbort)
     }
   }
 
-  function keep(worker: WorkerThread): void {
-    // An idle thread must not keep the process alive.
-    worker.unref?.()
-    free.push(worker)
-    const leave = () => {
-      const at = free.indexOf(worker)
-      if (at < 0) return
-      free.splice(at, 1)
-      worker.terminate()
+  function keep(member: Member): void {
+    if (member.memory() > bytes / 2) {
+      leave(member)
+      return
     }
-    setTimeout(leave, idleMs).unref()
+    member.isIdle = true
+    free.push(member)
+    member.timer = setTimeout(leave, idleMs, member)
+    member.timer.unref()
   }
-}
 
-const WATCH_MS = 50
-
-/** Measures the whole process, so memory that other work takes may be blamed on this task and fail it. */
-function watchGrowth(most: number, fail: (reason: WorkerFailure) => void) {
-  const before = process.memoryUsage.rss()
-  const look = () => {
-    if (process.memoryUsage.rss() - before > most) fail(new WorkerFailure('memory', `grew by more than ${most} bytes`))
+  function leave(member: Member): void {
+    const at = free.indexOf(member)
+    if (at >= 0) free.splice(at, 1)
+    clearTimeout(member.timer)
+    unwatch(member)
+    member.worker.kill()
   }
-  return setInterval(look, WATCH_MS)
 }

@@ -1,31 +1,57 @@
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { WorkerThread } from './worker-pool'
 
 const MAIN = fileURLToPath(new URL('./process-main.ts', import.meta.url))
 
-const ENDED = { message: 'its process ended' } as ErrorEvent
+/** A process that runs a worker's script, one task at a time. */
+export type WorkerProcess = {
+  /** The message is copied: plain values and bytes only. */
+  send(message: unknown): void
+  onMessage(message: unknown): void
+  /** Called when the process ends, and for a message to one that has. The system kills one where memory runs out. */
+  onEnd(how: { isKilled: boolean }): void
+  /** Resident bytes now; 0 on systems without `/proc`. */
+  memory(): number
+  /** Ends the process at once, whatever it does. */
+  kill(): void
+}
 
 /**
- * Starts a worker's script as a process instead of a thread. A thread that is terminated inside WebAssembly goes on
- * until it returns, perhaps for ever; a process ends at once. It takes 65 MB and has an empty environment.
+ * Starts a process for a worker's script. A thread that is terminated inside a regular expression, WebAssembly or
+ * native code goes on until it returns, perhaps for ever, and keeps its memory; a process ends at once and gives all of
+ * it back. It has an empty environment, ends with the server even while it computes, and does not keep the server from
+ * ending.
  */
-export function openProcess(script: URL): WorkerThread {
-  const child = Bun.spawn([process.execPath, '--no-env-file', MAIN, script.href], {
+export function openProcess(script: URL): WorkerProcess {
+  const child = Bun.spawn([process.execPath, '--no-env-file', '--no-orphans', MAIN, script.href], {
     env: {},
     stdio: ['ignore', 'ignore', 'ignore'],
     serialization: 'advanced',
-    ipc: (data) => thread.onmessage?.call(thread as Worker, { data } as MessageEvent),
-    onExit: () => thread.onerror?.call(thread as Worker, ENDED),
+    ipc: (message) => opened.onMessage(message),
+    onExit: end,
   })
-  const thread: WorkerThread = {
-    onmessage: null,
-    onerror: null,
-    postMessage: (message: unknown) => {
-      if (child.killed || child.exitCode !== null) thread.onerror?.call(thread as Worker, ENDED)
+  function end(): void {
+    opened.onEnd({ isKilled: child.signalCode === 'SIGKILL' })
+  }
+  child.unref()
+  const opened: WorkerProcess = {
+    onMessage: () => {},
+    onEnd: () => {},
+    send: (message) => {
+      if (child.killed || child.exitCode !== null) end()
       else child.send(message)
     },
-    terminate: () => child.kill('SIGKILL'),
-    unref: () => child.unref(),
+    memory: () => residentBytes(child.pid),
+    kill: () => child.kill('SIGKILL'),
   }
-  return thread
+  return opened
+}
+
+function residentBytes(pid: number): number {
+  try {
+    const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1')) ?? []
+    return Number(kilobytes ?? 0) * 1024
+  } catch {
+    return 0
+  }
 }

@@ -6,7 +6,7 @@ export const notAnImage = defineError(
   () => 'The image engine answered with something that is no picture. Nothing was charged; try again shortly.',
 )
 
-/** Why an upstream or a thread made no video. */
+/** Why an upstream or a process made no video. */
 export const videoNotMade = defineError('unavailable', 'engine_unavailable', (sentence: string) => sentence)
 
 /** The engine does not make what was asked for. */

@@ -48,14 +48,14 @@ type Charged = { found: Findings; costCents: number }
 export type ResearchService = ReturnType<typeof createResearch>
 
 const MODE = 'research'
-const THREADS = { most: 2, idleMs: 30_000, growthBytes: 512 * 1024 * 1024 }
+const LIMITS = { most: 2, idleMs: 30_000, memoryBytes: 640 * 1024 * 1024 }
 
 /** Research: as a job (contract 7), and within a request. */
 export function createResearch(deps: Deps) {
   const { clock, engines, making, prices, publicJobs, web } = deps
   const reading = createWorkerPool<ReadingOrder | CopiesOrder, Reading | Copies>({
-    open: () => new Worker(new URL('./notes.worker.ts', import.meta.url).href),
-    ...THREADS,
+    script: new URL('./notes.worker.ts', import.meta.url),
+    ...LIMITS,
   })
   const author = createAuthor({ engines, originOf })
   const conduct = createConduct({ web, own: createOwnTexts(deps), author, reading, originOf })

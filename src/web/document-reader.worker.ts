@@ -29,7 +29,8 @@ type Document = Awaited<ReturnType<typeof getDocumentProxy>>
 /** Extracts a PDF's text page by page until `maxChars`. Images are not decoded and scripts are not run. */
 async function readable(bytes: Uint8Array, maxChars: number): Promise<PageAnswer> {
   const quiet = { verbosity: 0, useSystemFonts: false, disableFontFace: true, maxImageSize: 1 }
-  const document = await getDocumentProxy(bytes, quiet)
+  // A body may be a `Buffer`, which the library refuses.
+  const document = await getDocumentProxy(new Uint8Array(bytes), quiet)
   try {
     const pages: string[] = []
     let chars = 0

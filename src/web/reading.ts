@@ -9,7 +9,7 @@ export const MAX_BYTES = 8 * 1024 * 1024
 const MAX_TEXT_BYTES = 2 * 1024 * 1024
 const READ_MS = 5_000
 const MAX_CHARS = 200_000
-const THREADS = { most: 2, idleMs: 30_000, growthBytes: 256 * 1024 * 1024 }
+const LIMITS = { most: 2, idleMs: 30_000, memoryBytes: 384 * 1024 * 1024 }
 
 const PAGE = /^(text\/html|application\/xhtml\+xml)$/
 const PLAIN = /^(text\/[\w.+-]+|application\/(json|xml|javascript|[\w.-]+\+(json|xml)))$/
@@ -22,17 +22,17 @@ export type Given = { contentType: string; body: Uint8Array }
 type By = { signal: AbortSignal; who: string }
 
 /**
- * Reads a fetched HTML page, PDF or plain text as title and text. HTML and PDF are parsed on worker threads, within
- * five seconds and 256 MiB. Throws {@link WebFailure} for content it cannot read.
+ * Reads a fetched HTML page, PDF or plain text as title and text. HTML and PDF are parsed in worker processes, within
+ * five seconds and 384 MiB. Throws {@link WebFailure} for content it cannot read.
  */
 export function createReading() {
   const pages = createWorkerPool<PageOrder, PageAnswer>({
-    open: () => new Worker(new URL('./page-reader.worker.ts', import.meta.url).href),
-    ...THREADS,
+    script: new URL('./page-reader.worker.ts', import.meta.url),
+    ...LIMITS,
   })
   const documents = createWorkerPool<DocumentOrder, PageAnswer>({
-    open: () => new Worker(new URL('./document-reader.worker.ts', import.meta.url).href),
-    ...THREADS,
+    script: new URL('./document-reader.worker.ts', import.meta.url),
+    ...LIMITS,
   })
 
   return async function read({ contentType, body }: Given, by: By): Promise<PageAnswer> {

@@ -5,8 +5,9 @@ import { renderCsv } from '../../src/documents/render/csv'
 import { renderDocx } from '../../src/documents/render/docx'
 import { renderPdf } from '../../src/documents/render/pdf'
 import { renderPptx } from '../../src/documents/render/pptx'
+import type { Rendered, RenderOrder } from '../../src/documents/render/render.worker'
 import { renderXlsx } from '../../src/documents/render/xlsx'
-import { LOADED } from '../../src/kernel/worker-pool'
+import { createWorkerPool } from '../../src/kernel/worker-pool'
 import { documentOf, EVERYTHING, hasOffice, hasPdftotext, opened, pdfText } from './support'
 
 const everything = documentOf(EVERYTHING)
@@ -17,20 +18,21 @@ setDefaultTimeout(PATIENCE_MS)
 if (!hasPdftotext) process.stdout.write('no pdftotext here: PDFs are not read back\n')
 if (!hasOffice) process.stdout.write('no soffice here: Office files are not opened by another program\n')
 
-/** Digests of PDFs that one thread draws, one after the other. */
-async function drawnOn(texts: readonly string[]): Promise<string[]> {
-  const worker = new Worker(new URL('../../src/documents/render/render.worker.ts', import.meta.url).href)
-  const digests: string[] = []
-  for (const markdown of texts) {
-    const drawn = Promise.withResolvers<Uint8Array>()
-    worker.onmessage = ({ data }) =>
-      data !== LOADED && (data.ok ? drawn.resolve(data.answer.bytes) : drawn.reject(data.problem))
-    const about = { title: 'T', subtitle: null, language: null, createdAt: 0, pictures: new Map() }
-    worker.postMessage({ format: 'pdf', markdown, ...about })
-    digests.push(Bun.hash(await drawn.promise).toString(16))
-  }
-  worker.terminate()
-  return digests
+/** Digests of PDFs that one process draws, one after the other. */
+async function drawnIn(texts: readonly string[]): Promise<string[]> {
+  const script = new URL('../../src/documents/render/render.worker.ts', import.meta.url)
+  const pool = createWorkerPool<RenderOrder, Rendered>({ script, most: 1, idleMs: 0 })
+  const about = {
+    format: 'pdf',
+    title: 'T',
+    subtitle: null,
+    language: null,
+    createdAt: 0,
+    pictures: new Map(),
+  } as const
+  const limits = { timeoutMs: PATIENCE_MS, signal: new AbortController().signal }
+  const drawn = await Promise.all(texts.map((markdown) => pool.run({ ...about, markdown }, limits)))
+  return drawn.map(({ bytes }) => Bun.hash(bytes).toString(16))
 }
 
 test.each([
@@ -54,9 +56,9 @@ test.each([
 describe('a PDF', () => {
   test('has the bytes it would have alone, whatever its thread has drawn before', async () => {
     const texts = [EVERYTHING, '港口 **항구** بحر', 'Кириллица\u00a0р, *slanted*', 'A paragraph - of plain\u00adLatin.']
-    const alone = await Promise.all(texts.map(async (text) => (await drawnOn([text]))[0]!))
-    expect(await drawnOn(texts)).toEqual(alone)
-    expect(await drawnOn(texts.toReversed())).toEqual(alone.toReversed())
+    const alone = await Promise.all(texts.map(async (text) => (await drawnIn([text]))[0]!))
+    expect(await drawnIn(texts)).toEqual(alone)
+    expect(await drawnIn(texts.toReversed())).toEqual(alone.toReversed())
   })
 
   test.if(hasPdftotext)('has the words of the document, page numbers and its title on later pages', async () => {

@@ -1,59 +1,99 @@
 import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { allowedBytes } from '../../src/kernel/worker-memory'
 import { createWorkerPool } from '../../src/kernel/worker-pool'
-import { openProcess } from '../../src/kernel/worker-process'
 import { eventually } from '../support/eventually'
 
+const MB = 1024 ** 2
+const script = new URL('./worker-pool.worker.ts', import.meta.url)
 const signal = new AbortController().signal
+type About = { timeoutMs?: number; signal?: AbortSignal; who?: string; told?: (percent: number) => void }
+
 const open = (most = 1, idleMs = 60_000, each = most) => {
-  let opened = 0
-  const pool = createWorkerPool<string, unknown>({
-    open: () => {
-      opened++
-      return new Worker(new URL('./worker-pool.worker.ts', import.meta.url).href)
-    },
-    most,
-    each,
-    idleMs,
-    growthBytes: 128 * 1024 * 1024,
-  })
-  const ask = (order: string, about: { timeoutMs?: number; signal?: AbortSignal; who?: string } = {}) =>
-    pool.run(order, { timeoutMs: 20_000, signal, who: 'ada', ...about })
-  return { ask, opened: () => opened }
+  const pool = createWorkerPool<string, unknown>({ script, most, each, idleMs, memoryBytes: 256 * MB })
+  return (order: string, about: About = {}) => pool.run(order, { timeoutMs: 20_000, signal, who: 'ada', ...about })
 }
 
 describe('a worker pool', () => {
-  test('does one order after another on one thread, however many come at once', async () => {
-    const { ask, opened } = open()
+  test('does one order after another in one process of its own, however many come at once', async () => {
+    const ask = open()
     expect(await Promise.all(['count', 'count', 'count'].map((order) => ask(order)))).toEqual([1, 2, 3])
-    expect(opened()).toBe(1)
+    expect(await ask('pid')).not.toBe(process.pid)
   })
 
-  test('opens no more threads than allowed', async () => {
-    const { ask, opened } = open(2)
-    await Promise.all(Array.from({ length: 6 }, () => ask('count')))
-    expect(opened()).toBeLessThanOrEqual(2)
+  test('opens no more processes than allowed', async () => {
+    const ask = open(2)
+    const pids = await Promise.all(Array.from({ length: 6 }, () => ask('pid')))
+    expect(new Set(pids).size).toBeLessThanOrEqual(2)
   })
 
-  test('passes on a refusal of the script, and keeps the thread', async () => {
-    const { ask, opened } = open()
+  test('passes on a refusal of the script, and keeps the process', async () => {
+    const ask = open()
     await expect(ask('refuse')).rejects.toMatchObject({ name: 'WorkerFailure', kind: 'failed', message: 'refused' })
     expect(await ask('count')).toBe(2)
-    expect(opened()).toBe(1)
   })
 
   test.each([
     ['takes too long', 'hang', { timeoutMs: 300 }, { kind: 'timeout' }],
+    ['goes on in a regular expression', 'match', { timeoutMs: 300 }, { kind: 'timeout' }],
     ['takes too much memory', 'grow', {}, { kind: 'memory' }],
     ['breaks', 'break', {}, { kind: 'failed' }],
-  ])('ends a thread that %s, and the next order gets a new one', async (_, order, limits, failure) => {
-    const { ask, opened } = open()
+  ])('ends a process that %s, and the next order gets a new one', async (_, order, limits, failure) => {
+    const ask = open()
+    const pid = (await ask('pid')) as number
     await expect(ask(order, limits)).rejects.toMatchObject(failure)
+    await eventually(() => !isThere(pid))
     expect(await ask('count')).toBe(1)
-    expect(opened()).toBe(2)
   })
 
-  test('limits the threads of one owner, so that another is served meanwhile', async () => {
-    const { ask } = open(2, 60_000, 1)
+  test('does not keep a process that has grown to more than half of its bound', async () => {
+    const ask = open()
+    const pid = (await ask('swell')) as number
+    await eventually(() => !isThere(pid))
+    expect(await ask('count')).toBe(1)
+  })
+
+  test('passes on how much is done, and answers of many megabytes', async () => {
+    const ask = open()
+    const percents: number[] = []
+    expect(await ask('steps', { told: (percent) => percents.push(percent) })).toBe('steps')
+    expect(percents).toEqual([0, 50, 100])
+    expect((await ask('bytes')) as Uint8Array).toHaveLength(40 * MB)
+  })
+
+  test('replaces a process that ended while it was idle', async () => {
+    const ask = open()
+    const pid = (await ask('pid')) as number
+    process.kill(pid, 'SIGKILL')
+    await eventually(
+      () => ask('count').catch(() => 0),
+      (count) => count === 1,
+    )
+  })
+
+  test('ends its processes with the server, also one that computes', async () => {
+    const code = `
+      const { createWorkerPool } = await import('${import.meta.dir}/../../src/kernel/worker-pool.ts')
+      const pool = createWorkerPool({ script: new URL('${script.href}'), most: 1, idleMs: 60_000 })
+      const ask = (order) => pool.run(order, { timeoutMs: 60_000, signal: new AbortController().signal })
+      process.stdout.write(String(await ask('pid')))
+      await ask('hang')`
+    const server = Bun.spawn([process.execPath, '-e', code], { stdin: 'ignore', stdout: 'pipe' })
+    const { value } = await server.stdout.getReader().read()
+    const pid = Number(Buffer.from(value!).toString())
+    expect(isThere(pid)).toBe(true)
+    server.kill('SIGKILL')
+    await eventually(() => !isThere(pid))
+  })
+
+  test('has less memory for each process on a small machine, but enough to work', () => {
+    expect(allowedBytes(512 * MB, 16_384 * MB)).toBe(512 * MB)
+    expect(allowedBytes(3_072 * MB, 4_096 * MB)).toBe(1_024 * MB)
+    expect(allowedBytes(3_072 * MB, 512 * MB)).toBe(256 * MB)
+  })
+
+  test('limits the processes of one owner, so that another is served meanwhile', async () => {
+    const ask = open(2, 60_000, 1)
     const done: string[] = []
     await Promise.all([
       ask('hang', { timeoutMs: 1_500 }).catch(() => done.push('ada, slow')),
@@ -64,7 +104,7 @@ describe('a worker pool', () => {
   })
 
   test('an order ends with its signal, whether it runs or waits', async () => {
-    const { ask } = open()
+    const ask = open()
     const ending = new AbortController()
     const ends = Promise.allSettled(['hang', 'a'].map((order) => ask(order, { signal: ending.signal })))
     setTimeout(() => ending.abort(new Error('gone')), 50)
@@ -74,7 +114,7 @@ describe('a worker pool', () => {
   })
 
   test('an order that waits leaves with its signal, while the one before it goes on', async () => {
-    const { ask } = open()
+    const ask = open()
     const [going, leaving] = [new AbortController(), new AbortController()]
     const busy = ask('hang', { signal: going.signal })
     const waiting = ask('a', { signal: leaving.signal })
@@ -85,7 +125,7 @@ describe('a worker pool', () => {
   })
 
   test('serves owners without a running order first, and others in turn', async () => {
-    const { ask } = open(2)
+    const ask = open(2)
     const ending = new AbortController()
     const busy = ask('hang', { who: 'eve', signal: ending.signal })
     const done: unknown[] = []
@@ -96,51 +136,16 @@ describe('a worker pool', () => {
     await expect(busy).rejects.toThrow('enough')
   })
 
-  test('closes an idle thread', async () => {
-    const { ask, opened } = open(1, 0)
-    await ask('a')
-    while (opened() === 1) {
-      await new Promise((soon) => setTimeout(soon, 5))
-      await ask('a')
-    }
-    expect(opened()).toBe(2)
-  })
-})
-
-describe('a pool of processes', () => {
-  const script = new URL('./worker-pool.worker.ts', import.meta.url)
-  const pool = createWorkerPool<string, unknown>({ open: () => openProcess(script), most: 1, idleMs: 60_000 })
-  const ask = (order: string, timeoutMs = 20_000) => pool.run(order, { timeoutMs, signal })
-
-  test('keeps one for the next order', async () => {
-    expect([await ask('count'), await ask('count')]).toEqual([1, 2])
-    expect(await ask('pid')).not.toBe(process.pid)
-  })
-
-  test.each([
-    ['takes too long', 'hang', 300, 'timeout'],
-    ['breaks', 'break', 20_000, 'failed'],
-  ])('ends one that %s, and the next order gets a new one', async (_, order, timeoutMs, kind) => {
+  test('ends an idle process', async () => {
+    const ask = open(1, 0)
     const pid = (await ask('pid')) as number
-    await expect(ask(order, timeoutMs)).rejects.toMatchObject({ kind })
     await eventually(() => !isThere(pid))
-    expect(await ask('count')).toBe(1)
-  })
-
-  test('notices one that ended while it was idle', async () => {
-    const pid = (await ask('pid')) as number
-    process.kill(pid, 'SIGKILL')
-    await eventually(() => !isThere(pid))
-    await eventually(
-      () => ask('count').catch(() => 0),
-      (count) => count === 1,
-    )
   })
 })
 
 function isThere(pid: number): boolean {
   try {
-    return process.kill(pid, 0)
+    return process.kill(pid, 0) && !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'latin1'))
   } catch {
     return false
   }

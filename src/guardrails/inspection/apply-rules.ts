@@ -4,7 +4,7 @@ import type { Firing } from '../schema'
 import { addRedaction, blockedBy, cleanOutcome, type Doubt, firingOf, type Outcome, UNCHECKED } from './outcome'
 import { type Span, withSpans } from './redaction'
 
-/** How long one rule may take that works off the event loop, such as one in a thread of its own. */
+/** How long one rule may take that works off the event loop, such as one in a process of its own. */
 const MOST_MS_A_RULE = 5_000
 /** How long all rules together may hold the event loop. */
 const MOST_MS_ON_LOOP = 10

@@ -7,9 +7,9 @@ import { applyRules } from './apply-rules'
 import { applyEveryRuleToValue, applyRulesToValue, type EveryRuleOutcome, type ValueOutcome } from './apply-to-value'
 import type { Outcome } from './outcome'
 
-/** Rules over what is too long to be read on the event loop, for the thread of this file. */
+/** Rules over what is too long to be read on the event loop, for the process of this file. */
 export type RulesOrder = {
-  /** Under which the thread keeps the compiled rules, on account of `owner`. */
+  /** Under which the process keeps the compiled rules, on account of `owner`. */
   key: string
   owner: string
   rules: readonly GuardrailRule[]
@@ -46,7 +46,7 @@ async function applied(order: RulesOrder, rules: readonly CompiledRule[]): Promi
 
 const kept = compiledOf<readonly CompiledRule[]>('rules')
 
-/** Compiled functions cannot be sent to a thread, so it compiles for itself, once for equal keys. */
+/** Compiled functions cannot be sent to a process, so it compiles for itself, once for equal keys. */
 function compiledRules({ key, owner, rules }: RulesOrder): readonly CompiledRule[] {
   const known = kept.get(key)
   if (known) return known

@@ -7,13 +7,13 @@ import type { EngineOpinion } from '../second-look/engine-opinion'
 import { createSecondLook, type Reviewable, type SecondLookBudget } from '../second-look/second-look'
 import { applyRules } from './apply-rules'
 import { applyEveryRuleToValue, applyRulesToValue, type EveryRuleOutcome, type ValueOutcome } from './apply-to-value'
-import { createLoopOrThread } from './loop-or-thread'
+import { createLoopOrProcess } from './loop-or-process'
 import { cleanOutcome, failClosed, type Outcome, UNCHECKED } from './outcome'
 
 const MOST_CLEAN = 20_000
 
 /**
- * Which rules, on what, and for whom: threads take turns by `who`. Without `budget` there is no second look, so no
+ * Which rules, on what, and for whom: processes take turns by `who`. Without `budget` there is no second look, so no
  * engine is asked.
  */
 export type Inspection = {
@@ -27,12 +27,12 @@ export type Inspection = {
 export type RuleRunner = ReturnType<typeof createRuleRunner>
 
 /**
- * The one way to run rules: on the event loop or a thread, with what is known to be clean remembered and a second
+ * The one way to run rules: on the event loop or in a process, with what is known to be clean remembered and a second
  * look where rules are unsure. Fails closed (contract 12).
  */
 export function createRuleRunner(opinion: EngineOpinion | null = null) {
   const review = createSecondLook(opinion)
-  const run = createLoopOrThread()
+  const run = createLoopOrProcess()
   const clean = createLru<string, true>(MOST_CLEAN)
 
   return { texts, recurringTexts, value, everyRule, secondLook }

@@ -6,8 +6,7 @@ import { labelled } from './png-label'
 declare const self: Worker
 
 self.onmessage = ({ data }: MessageEvent<SceneOrder>) => {
-  const reply = answered(data)
-  self.postMessage(reply, reply.ok ? [reply.answer.buffer as ArrayBuffer] : [])
+  self.postMessage(answered(data))
 }
 
 function answered(order: SceneOrder): WorkerReply<Uint8Array> {

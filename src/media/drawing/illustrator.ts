@@ -7,12 +7,12 @@ const TIMEOUT_MS = 20_000
 const IDLE_MS = 120_000
 
 /**
- * The pictures of the built-in engine: drawn by rules from the words of the description, on worker threads. It knows a
+ * The pictures of the built-in engine: drawn by rules from the words of the description, in worker processes. It knows a
  * few dozen things, charts and lettering, and is never presented as a model.
  */
 export function createIllustrator(): Required<Pick<Driver, 'image'>> {
   const pool = createWorkerPool<SceneOrder, Uint8Array>({
-    open: () => new Worker(new URL('./draw.worker.ts', import.meta.url).href),
+    script: new URL('./draw.worker.ts', import.meta.url),
     most: 2,
     idleMs: IDLE_MS,
   })

@@ -9,7 +9,7 @@ type Around = Parameters<Filmmaker>[1] & { receive(bytes: Source, mimeType: stri
 /** What pictures that are drawn here say of themselves too. */
 export const LOCAL = 'svc-local-vector'
 
-/** Draws a video on a thread, and keeps its clip and its poster. */
+/** Draws a video in a process, and keeps its clip and its poster. */
 export async function drawnBy(film: Filmmaker, wish: Wish, { receive, ...watch }: Around) {
   const { id, mode, prompt, style, seconds, aspectRatio } = wish
   const [width, height] = FRAMES[aspectRatio]

@@ -1,13 +1,11 @@
 import { createH264MP4Encoder } from 'h264-mp4-encoder'
-import { LOADED, type WorkerReply } from '../../kernel/worker-pool'
+import { LOADED, type WorkerProgress, type WorkerReply } from '../../kernel/worker-pool'
 import { framesOf } from './film'
 import { finished } from './mp4'
 import { toPng } from './png'
 import { toYuv } from './raster'
 import type { FilmOrder } from './storyboard'
 
-/** `progress` is memory that both threads see: its one number is the percent that is done. */
-export type FilmTask = FilmOrder & { progress: SharedArrayBuffer }
 export type Film = { mp4: Uint8Array; poster: Uint8Array }
 
 declare const self: Worker
@@ -24,24 +22,22 @@ const WORDS = {
   xmp: '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="" xmlns:Iptc4xmpExt="http://iptc.org/std/Iptc4xmpExt/2008-02-29/" Iptc4xmpExt:DigitalSourceType="http://cv.iptc.org/newscodes/digitalsourcetype/algorithmicMedia"/></rdf:RDF></x:xmpmeta>',
 }
 
-self.onmessage = async ({ data }: MessageEvent<FilmTask>) => {
+self.onmessage = async ({ data }: MessageEvent<FilmOrder>) => {
   let reply: WorkerReply<Film>
   try {
     reply = { ok: true, answer: await filmed(data) }
   } catch (error) {
     reply = { ok: false, problem: String(error) }
   }
-  const moved = reply.ok ? [reply.answer.mp4.buffer, reply.answer.poster.buffer] : []
-  self.postMessage(reply, moved as ArrayBuffer[])
+  self.postMessage(reply)
 }
 
 /** Frames a second. Nearly all of the time of a clip is spent on encoding them. */
 const fpsOf = (seconds: number): number => (seconds <= 30 ? 15 : 12)
 
-async function filmed({ progress, ...order }: FilmTask): Promise<Film> {
+async function filmed(order: FilmOrder): Promise<Film> {
   const { width, height, seconds } = order
   const fps = fpsOf(seconds)
-  const told = new Int32Array(progress)
   const encoder = await createH264MP4Encoder()
   Object.assign(encoder, {
     width,
@@ -62,7 +58,7 @@ async function filmed({ progress, ...order }: FilmTask): Promise<Film> {
     made += 1
     // Late enough for everything to have come in.
     if (made === Math.ceil(total * 0.85)) poster = toPng(frame)
-    Atomics.store(told, 0, Math.floor((99 * made) / total))
+    if (made % fps === 0) self.postMessage({ percent: Math.floor((99 * made) / total) } satisfies WorkerProgress)
     if (made % (fps * COLLECTED_S) === 0) await collected()
   }
   encoder.finalize()

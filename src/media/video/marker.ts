@@ -41,7 +41,7 @@ export function createMarker({ program, folder, clock }: Deps) {
   const semaphore = createSemaphore(1)
   const signs = new Map<string, Uint8Array>()
   const drawing = createWorkerPool<MarkOrder, Uint8Array>({
-    open: () => new Worker(new URL('./mark.worker.ts', import.meta.url).href),
+    script: new URL('./mark.worker.ts', import.meta.url),
     most: 1,
     idleMs: 1_000,
   })

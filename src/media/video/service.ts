@@ -35,7 +35,7 @@ export type VideoService = ReturnType<typeof createVideo>
 export function createVideo(deps: Deps) {
   const { clock, engines, making, prices, publicJobs, settings, folder } = deps
   const program = settings.videoMarker ? Bun.which(settings.videoMarker) : null
-  const film = createFilmmaker(deps)
+  const film = createFilmmaker()
   const upstream = createUpstream({ ...deps, mark: createMarker({ program, folder, clock }) })
   const drawn = videoKind({ ...deps, film })
   const bought = upstreamVideoKind({ ...deps, upstream })

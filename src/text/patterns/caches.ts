@@ -1,5 +1,3 @@
-import { isMainThread } from 'node:worker_threads'
-
 /** What a compiled pattern caches for speed and may drop at any time, such as the states of its automaton. */
 export type PatternCache = {
   /** Its current size in bytes. */
@@ -41,5 +39,5 @@ export function createPatternCaches(mostBytes: number) {
   }
 }
 
-/** Bounds the caches of all patterns in this thread. */
-export const patternCaches = createPatternCaches((isMainThread ? 24 : 16) * 1024 * 1024)
+/** Bounds the caches of all patterns in this process. */
+export const patternCaches = createPatternCaches(24 * 1024 * 1024)

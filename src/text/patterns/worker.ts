@@ -1,6 +1,5 @@
 import type { Clock } from '../../kernel/clock'
 import { createWorkerPool, WorkerFailure } from '../../kernel/worker-pool'
-import { openProcess } from '../../kernel/worker-process'
 import type { PatternTask } from './match.worker'
 
 /** Most milliseconds that rules may take on one prompt (contract 13). */
@@ -13,7 +12,7 @@ const MOST_PREPARED = 1_000
 /** A process that tries patterns; it is ended after `idleMs` without an order. */
 export const openPatternPool = <Answer>(idleMs: number) =>
   createWorkerPool<PatternTask, Answer>({
-    open: () => openProcess(new URL('./match.worker.ts', import.meta.url)),
+    script: new URL('./match.worker.ts', import.meta.url),
     most: 1,
     idleMs,
   })

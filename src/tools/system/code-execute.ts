@@ -1,7 +1,6 @@
 import { ownerOf } from '../../kernel/caller'
 import { storable } from '../../kernel/text'
 import { createWorkerPool, WorkerFailure } from '../../kernel/worker-pool'
-import { openProcess } from '../../kernel/worker-process'
 import { type Tool, ToolFailure } from '../tool'
 import type { CodeAnswer, CodeOrder } from './code-sandbox.worker'
 
@@ -15,7 +14,7 @@ const MAX_CHARS = 64 * 1024
 export function createCodeExecute({ codeMs = CODE_MS } = {}): Tool {
   const threadMs = codeMs + GRACE_MS
   const sandbox = createWorkerPool<CodeOrder, CodeAnswer>({
-    open: () => openProcess(new URL('./code-sandbox.worker.ts', import.meta.url)),
+    script: new URL('./code-sandbox.worker.ts', import.meta.url),
     most: 2,
     idleMs: 30_000,
   })
