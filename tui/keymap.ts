@@ -33,11 +33,11 @@ export const SCREEN_KEYS: Readonly<Record<string, readonly Binding[]>> = {
   overview: [],
   jobs: [
     { keys: ['c'], does: 'jobs.cancel', about: 'cancel' },
-    { keys: ['R'], does: 'jobs.retry', about: 'retry what failed' },
+    { keys: ['R'], does: 'jobs.retry', about: 'retry failed jobs' },
   ],
   deliveries: [
     { keys: ['R'], does: 'deliveries.replay', about: 'send again' },
-    { keys: ['A'], does: 'deliveries.replay-all', about: 'send all shown again' },
+    { keys: ['A'], does: 'deliveries.replay-all', about: 'send all listed again' },
     { keys: ['b'], does: 'deliveries.body', about: 'what was sent; recorded' },
     { keys: ['n'], does: 'deliveries.create', about: 'a new webhook' },
     { keys: ['e'], does: 'deliveries.enable', about: 'switch the webhook on' },
@@ -45,10 +45,10 @@ export const SCREEN_KEYS: Readonly<Record<string, readonly Binding[]>> = {
   takeovers: [
     { keys: ['T'], does: 'takeovers.take', about: 'take it over' },
     { keys: ['i'], does: 'takeovers.write', about: 'write to the visitor' },
-    { keys: ['d'], does: 'takeovers.draft', about: 'have the AI write a draft' },
+    { keys: ['d'], does: 'takeovers.draft', about: 'let the AI write a draft' },
     { keys: ['n'], does: 'takeovers.note', about: 'a note for colleagues' },
-    { keys: ['h'], does: 'takeovers.hand', about: 'give it to a colleague' },
-    { keys: ['ctrl-l'], does: 'takeovers.release', about: 'give it back to the AI' },
+    { keys: ['h'], does: 'takeovers.hand', about: 'hand it over to a colleague' },
+    { keys: ['ctrl-l'], does: 'takeovers.release', about: 'release it to the AI' },
   ],
   submissions: [
     { keys: ['A'], does: 'submissions.approve', about: 'approve' },
@@ -59,15 +59,15 @@ export const SCREEN_KEYS: Readonly<Record<string, readonly Binding[]>> = {
     { keys: ['t'], does: 'review.tools', about: 'tools' },
     { keys: ['P'], does: 'review.permissions', about: 'permissions' },
     { keys: ['n', 'N'], does: 'review.hunk', about: 'next or previous hunk' },
-    { keys: ['k'], does: 'review.rerun', about: 'what the checks say today' },
-    { keys: ['h'], does: 'review.log', about: 'who did what to it' },
-    { keys: ['w'], does: 'wrap', about: 'break or cut long lines' },
+    { keys: ['k'], does: 'review.rerun', about: 'run the checks again' },
+    { keys: ['h'], does: 'review.log', about: 'history' },
+    { keys: ['w'], does: 'wrap', about: 'wrap or cut long lines' },
     { keys: ['u'], does: 'review.split', about: 'old and new side by side' },
   ],
   browser: [
     { keys: ['v'], does: 'browser.view', about: 'open the live view' },
-    { keys: ['s'], does: 'browser.picture', about: 'save a picture of the page' },
-    { keys: ['R'], does: 'browser.steps', about: 'what was done in it' },
+    { keys: ['s'], does: 'browser.picture', about: 'save a screenshot' },
+    { keys: ['R'], does: 'browser.steps', about: 'steps' },
     { keys: ['E'], does: 'browser.end', about: 'end the session' },
   ],
   keys: [
@@ -77,16 +77,16 @@ export const SCREEN_KEYS: Readonly<Record<string, readonly Binding[]>> = {
     { keys: ['e'], does: 'keys.edit', about: 'change tier, caps, limits or origins' },
     { keys: ['b'], does: 'keys.bind', about: 'bind a policy or a routing preference' },
     { keys: ['o'], does: 'keys.owner', about: 'keys of one owner' },
-    { keys: ['i'], does: 'keys.increase', about: 'decide on the higher tier that is asked for' },
+    { keys: ['i'], does: 'keys.increase', about: 'decide on a request for a higher tier' },
   ],
   audit: [
     { keys: ['V'], does: 'audit.verify', about: 'verify the chain' },
-    { keys: ['x'], does: 'audit.export', about: 'write the record to a file' },
+    { keys: ['x'], does: 'audit.export', about: 'export to a file' },
   ],
   logs: [
     { keys: ['f5'], does: 'logs.clear', about: 'clear' },
     { keys: ['space'], does: 'pause', about: 'pause' },
-    { keys: ['w'], does: 'wrap', about: 'break or cut long lines' },
+    { keys: ['w'], does: 'wrap', about: 'wrap or cut long lines' },
   ],
 }
 

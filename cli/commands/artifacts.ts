@@ -39,7 +39,7 @@ const listArtifacts = defineCommand({
   ...common,
   columns: [...artifactColumns, ...ownerColumns.slice(1), ageColumns[0]!],
   path: 'artifacts list',
-  summary: 'List the files that svc made, newest first, or how much is kept',
+  summary: 'List the files that svc created, newest first, or how much they take',
   about:
     '--by org says what each organization or user keeps, the largest hundred; --by age how old it is. With --org only those of one. What a file was made from is not shown.',
   examples: [
@@ -79,7 +79,7 @@ const getArtifact = defineCommand({
   ...common,
   columns: artifactColumns,
   path: 'artifacts get',
-  summary: 'Show what is known of one file',
+  summary: 'Show one file',
   about: 'Its owner reads it with GET /artifacts/{id}, which has a link to it.',
   examples: ['artifacts get art_…', 'artifacts get art_… --json'],
   impact: 'read',
@@ -98,7 +98,7 @@ const pruneArtifacts = defineCommand({
   ...common,
   columns: pruneColumns,
   path: 'artifacts prune',
-  summary: 'Delete files that were made long ago',
+  summary: 'Delete old files',
   about:
     'SVC_FILES_RETENTION_DAYS does it by itself. It cannot be undone: links to them end, and what made them is not made again. Each is recorded as artifact.deleted.',
   examples: ['artifacts prune --before 90d --dry-run', 'artifacts prune --before 30d --org acme --yes'],

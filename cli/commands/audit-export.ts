@@ -12,7 +12,7 @@ import { args, common, filters, wordsOf } from './audit'
 export const exportAudit = defineCommand({
   ...common,
   path: 'audit export',
-  summary: 'Write the record of an owner as CSV or JSON lines, newest first',
+  summary: 'Write the audit events of an owner as CSV or JSON lines, newest first',
   about:
     'Writes the file of GET /audit/export as it is read, and is recorded as audit.exported. The file is CSV; with -o jsonl it has the events themselves with their hashes, one a line. --checkpoint first writes the newest signed checkpoint: audit verify needs the two files. With --sign the server signs the file as it left, into FILE.sig. A filter other than --from and --to leaves events out, so that the chain cannot be followed.',
   examples: [

@@ -10,7 +10,7 @@ import { type AuditWords, args, columns, common, filters, recordOf } from './aud
 export const getAudit = defineCommand({
   ...common,
   path: 'audit get',
-  summary: 'Show one event of the record whole',
+  summary: 'Show one audit event in full',
   about:
     'EVENT is the id of an event, six or more characters of it, or the id of a request or thing with one event. Without --since a long record takes a while, because the search goes back from the newest event.',
   examples: ['audit get 7d0c9a52-5c1e-4a43-9d0e-2a4f0d8f3b6e', 'audit get req_1f4xEU9WTdZBc4YIr2VvP0Ba acme --json'],

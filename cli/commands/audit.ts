@@ -78,7 +78,7 @@ export const recordOf =
 const listAudit = defineCommand({
   ...common,
   path: 'audit list',
-  summary: 'List the record of an owner, newest first',
+  summary: 'List the audit events of an owner, newest first',
   about:
     "Without OWNER it shows the account that the first run made, or that account's active org. Over --url it shows the record of the key in use. A filter that matches little is read in steps, so a page may be short while there is more.",
   examples: ['audit list', 'audit list acme --action "key.*" --since 24h', 'audit list --request req_1f4 --json'],
@@ -100,7 +100,7 @@ const PAUSE_MS = 1_000
 const tailAudit = defineCommand({
   ...common,
   path: 'audit tail',
-  summary: 'Print events of an owner as they are recorded',
+  summary: 'Print the audit events of an owner as they are recorded',
   about: 'Goes on until Ctrl-C. In a pipe, and with -o json, each event is one line of JSON.',
   examples: ['audit tail', 'audit tail acme --action "completion.*" -o jsonl | head -n 3'],
   offline: false,
@@ -154,7 +154,7 @@ const headAudit = defineCommand({
   ...common,
   apis: ['operator'],
   path: 'audit head',
-  summary: 'Show where a chain ends, to be kept on another machine',
+  summary: 'Show the end of a chain, to store on another machine',
   about:
     'Prints SEQ:HASH and the newest signed checkpoint. Keep either of them elsewhere: audit verify --head or --checkpoint then shows whether anything before it was changed, cut or rewritten. It shows that even when someone who owns this machine did it.',
   examples: ['audit head', 'audit head acme --fields place -q', 'audit head --json > /mnt/elsewhere/head.json'],
@@ -171,7 +171,7 @@ const countAudit = defineCommand({
   ...common,
   apis: ['operator'],
   path: 'audit actions',
-  summary: 'Count the actions on the record of an owner',
+  summary: 'Count the audit events of an owner by action',
   about: 'Lists every action in the chain with its count, the most frequent first.',
   examples: ['audit actions', 'audit actions acme -o csv'],
   columns: [column('action', 'ACTION'), column('count', 'COUNT', { kind: 'number' })],

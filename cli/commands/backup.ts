@@ -70,7 +70,7 @@ const checkColumns = [
 
 const verifyBackup = defineCommand({
   path: 'backup verify',
-  summary: 'Check that a backup is whole, without any server',
+  summary: 'Check that a backup is complete, without a server',
   about:
     'Reads all of it and compares the SHA-256 of the database and of each file. A SQLite database is also looked through, and each artifact must have its bytes. Of an encrypted one only the whole is compared, unless --identity opens it in the folder of temporary files. Exits 9 when something is wrong.',
   examples: ['backup verify /backups/monday', 'backup verify s3://backups/monday --identity key.txt --json'],
@@ -93,7 +93,7 @@ const verifyBackup = defineCommand({
 
 const restoreBackup = defineCommand({
   path: 'backup restore',
-  summary: 'Put a backup into an empty data folder or an empty database',
+  summary: 'Restore a backup into an empty data folder or database',
   about:
     'Checks the backup first, and needs the server stopped. Nothing is overwritten: SVC_DATA_DIR may have no svc.db and no files, and SVC_DATABASE_URL must name an empty database. With --confirm and the name of the data folder, its svc.db and files are moved aside first. Put secrets.json (mode 600) there too, then start, and run verify.',
   examples: [
@@ -174,7 +174,7 @@ const rows = [
 
 const listBackups = defineCommand({
   path: 'backup list',
-  summary: 'List the backups that are still where they were written to',
+  summary: 'List the backups that still exist',
   about:
     'Those of the data folder, and those that --out put elsewhere on this machine or into a bucket, newest first. A copy that was moved away is not among them.',
   examples: ['backup list', 'backup list --json'],
@@ -200,7 +200,7 @@ const KEPT_MS = 7 * 86_400_000
 
 const pruneBackups = defineCommand({
   path: 'backup prune',
-  summary: 'Remove old backups; the newest one always stays',
+  summary: 'Delete old backups, but never the newest',
   about:
     'Removes those of backup list that are older than --keep, 7 days unless said. Nothing else in their folders is kept. Recorded as operator.backups_pruned.',
   examples: ['backup prune --keep 30d --dry-run', 'backup prune --keep 7d --yes'],

@@ -7,7 +7,7 @@ import { columns, draw } from './doctor'
 /** Checks the browser of this machine, by starting it (dx 2.15). */
 export const browserDoctor = defineCommand({
   path: 'browser doctor',
-  summary: 'Start the browser of this machine and say what sessions will have',
+  summary: 'Test the browser of this machine for sessions',
   about:
     'Finds Chromium as the server would, starts it, draws a page and measures it. Says whether the sandbox works and which letters have no font. Needs no server. Exits 9 when a check fails.',
   examples: ['browser doctor', 'browser doctor --json'],

@@ -60,7 +60,7 @@ const liveLink = defineCommand({
   ...common,
   columns: linkColumns,
   path: 'browser live',
-  summary: 'Make a link to the live view',
+  summary: 'Create a link to the live view',
   about:
     'Whoever has the link sees the browser and can take the wheel; with --read-only it is to look. It works for 60 minutes, or as --ttl says. An operator who makes one is recorded as browser.link_created.',
   examples: [`browser live ${ID} --read-only --ttl 10m`, `browser live ${ID} --open`],
@@ -98,7 +98,7 @@ const screenshot = defineCommand({
   ...common,
   columns: pictureColumns,
   path: 'browser screenshot',
-  summary: 'Save a picture of the page of a session',
+  summary: 'Save a screenshot of the page',
   about: 'A PNG of what is in view, or with --full-page of all of the page. It is also an artifact of the session.',
   examples: [`browser screenshot ${ID} --out page.png`, `browser screenshot ${ID} --out page.png --full-page`],
   exits: [3, 6, 9],

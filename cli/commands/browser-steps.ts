@@ -55,7 +55,7 @@ const listSteps = defineCommand({
   ...common,
   columns,
   path: 'browser steps',
-  summary: 'List what was done in a browser session, oldest first',
+  summary: 'List the steps of a browser session, oldest first',
   about:
     'With the seconds since the session began. Also of one that has ended. The link that plays it with its pictures is printed below.',
   examples: [`browser steps ${ID}`, `browser steps ${ID} --follow`, `browser steps ${ID} --json`],
@@ -72,7 +72,7 @@ const listSteps = defineCommand({
 const watchSteps = defineCommand({
   ...common,
   path: 'browser watch',
-  summary: 'Print a line for each thing that is done in a session',
+  summary: 'Print each step of a session as it happens',
   about: 'Begins with what was done already. Runs until the session ends or it is interrupted.',
   examples: [`browser watch ${ID}`, `browser watch ${ID} --url http://127.0.0.1:3400`],
   args,

@@ -50,7 +50,7 @@ const listSessions = defineCommand({
 const getSession = defineCommand({
   ...common,
   path: 'browser get',
-  summary: 'Show one browser session: its page, its end and who looks',
+  summary: 'Show one browser session: page, end and viewers',
   about: 'Also one that has ended, with the reason. With --watch it is read again every two seconds.',
   examples: [`browser get ${ID}`, `browser get ${ID} --watch`],
   impact: 'read',

@@ -34,7 +34,7 @@ const common = { apis: ['operator'], offline: false } as const
 const cacheStats = defineCommand({
   ...common,
   path: 'cache stats',
-  summary: 'Show how many answers are remembered and what they saved',
+  summary: 'Show the number of cached answers and what they saved',
   about:
     'Counts since the server that is asked started: each node remembers its own. usage show has what an org saved over any time.',
   examples: ['cache stats', 'cache stats --watch'],
@@ -50,7 +50,7 @@ const cacheStats = defineCommand({
 const inspectCache = defineCommand({
   ...common,
   path: 'cache inspect',
-  summary: 'Say whether a prompt would be served from the cache, and why',
+  summary: 'Show whether a prompt would be served from the cache, and why',
   about:
     'Lists the answers remembered for exactly this prompt: whose they are and until when. What they say is not shown. An answer is served only when all the rest of the request is the same too.',
   examples: [
@@ -80,7 +80,7 @@ const inspectCache = defineCommand({
 const purgeCache = defineCommand({
   ...common,
   path: 'cache purge',
-  summary: 'Forget remembered answers, so that the next requests are answered anew',
+  summary: 'Clear cached answers',
   about:
     'Forgets the answers of one org or user, of one key, of one mode, or all of them. Nothing else is lost; they are made and paid for again. Each node remembers its own. Recorded as cache.purged.',
   examples: ['cache purge acme --scope org', 'cache purge think --scope mode --yes', 'cache purge --scope all'],

@@ -8,7 +8,7 @@ import { argument, flag } from '../words'
 
 export const completion = defineCommand({
   path: 'completion',
-  summary: 'Print what your shell loads to complete commands with Tab',
+  summary: 'Print the shell script that completes commands with Tab',
   about: `Shells: ${SHELLS.join(', ')}. Commands, flags and their words are completed, and the ids that a running server has. --install writes the script where the shell looks for it.`,
   examples: ['completion bash --install', 'completion zsh > ~/.zfunc/_svc-admin'],
   apis: ['host'],

@@ -52,7 +52,7 @@ const listConfig = defineCommand({
 const explainConfig = defineCommand({
   ...common,
   path: 'config explain',
-  summary: 'Explain one setting: what it is, its value, where that came from',
+  summary: 'Explain one setting: meaning, value and source',
   about: 'The name is the one in svc.server.json, or the environment variable.',
   examples: ['config explain publicUrl', 'config explain SVC_PORT --json'],
   args: { name: argument(WHICH) },
@@ -79,7 +79,7 @@ const getConfig = defineCommand({
 const pathConfig = defineCommand({
   ...common,
   path: 'config path',
-  summary: 'Print where the configuration file is, or would be made',
+  summary: 'Print the path of the configuration file',
   about: '--config and SVC_CONFIG name it, otherwise it is svc.server.json in the current folder.',
   examples: ['config path', 'config path --user --json'],
   flags: { user },
@@ -96,7 +96,7 @@ const PROBLEMS = [column('problem', 'PROBLEM')]
 const checkConfig = defineCommand({
   ...common,
   path: 'config check',
-  summary: 'Check a configuration before a server is started with it',
+  summary: 'Check a configuration before you start a server with it',
   about:
     'Reads the file and this environment as a start would, and lists every problem. With --production it adds what a production start would refuse. Exits 9 when there is one.',
   examples: ['config check', 'config check --production --config /etc/svc.server.json'],
@@ -137,7 +137,7 @@ const setConfig = defineCommand({
 const unsetConfig = defineCommand({
   ...change,
   path: 'config unset',
-  summary: 'Take one setting out of the configuration file',
+  summary: 'Remove one setting from the configuration file',
   about: 'The default applies again, unless the environment sets it. A server takes it at its next start.',
   examples: ['config unset publicUrl', 'config unset SVC_PORT --dry-run'],
   args: { name: argument(WHICH) },

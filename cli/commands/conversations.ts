@@ -52,7 +52,7 @@ const getConversation = defineCommand({
   ...common,
   columns: [...conversationColumns, ...messageColumns.slice(1)],
   path: 'conversations get',
-  summary: 'Show whose a conversation is and when it was last used',
+  summary: 'Show the owner of a conversation and when it was last used',
   about:
     'With --show-content also what was said. As operator that read is recorded in the chain of its owner, as conversation.read.',
   examples: ['conversations get 31aa07c2-…', 'conversations get 31aa07c2-… --show-content --reason "ticket 4711"'],
@@ -124,7 +124,7 @@ const purgeConversations = defineCommand({
   apis: ['operator'],
   columns: purgeColumns,
   path: 'conversations purge',
-  summary: 'Delete the old conversations of an organization or user, for good',
+  summary: 'Delete old conversations of an organization or user, permanently',
   about:
     'Takes those with no message since --before, and their messages. The server deletes no conversation by itself. It cannot be undone, and asks for the name that --org was given. Recorded as conversation.purged.',
   examples: [

@@ -24,7 +24,7 @@ const balanceColumns = [
 
 const balance = defineCommand({
   path: 'credits balance',
-  summary: 'Show what an owner has, what is held, what is left and for how long',
+  summary: "Show an owner's balance, reserved and available credit, and how long it lasts",
   about:
     "HELD is what running calls have reserved. EXPIRING is what ends next; --json lists all that ends. DAYS-LEFT is how long the rest lasts at the pace of the last seven days. Without OWNER it shows the account that the first run made, or that account's active org. Over --url it shows what the key in use pays from.",
   examples: ['credits balance', 'credits balance acme --json', 'credits balance ada@example.com'],
@@ -76,7 +76,7 @@ const ledgerColumns = [
 
 const ledger = defineCommand({
   path: 'credits ledger',
-  summary: 'Show every movement of an owner, with the balance after it',
+  summary: 'Show every ledger entry of an owner, with the balance after it',
   about:
     'Lists the newest first. A settle is what a call cost, and its reference ends in the id of the request. A page may hold fewer rows than you asked for while there are more: go on with --cursor, or --all.',
   examples: [
@@ -116,7 +116,7 @@ const differenceColumns = [
 
 const reconcile = defineCommand({
   path: 'credits reconcile',
-  summary: 'Compute every balance again from the ledger and list what differs',
+  summary: 'Recompute every balance from the ledger and list differences',
   about:
     'A balance must be the sum of its owner’s ledger rows, and what is held the sum of the open holds. Exits 9 when a wallet says something else. With --apply the wallet is set to what the ledger says, and that is recorded. It leaves to a person what no wallet can hold: less than nothing, or less than is on hold.',
   examples: ['credits reconcile', 'credits reconcile --apply --reason "restored from a copy" -y'],

@@ -127,7 +127,7 @@ const adjust = defineCommand({
 
 const code = defineCommand({
   path: 'credits code',
-  summary: 'Make a code that completes one checkout',
+  summary: 'Create a code that completes one checkout',
   about:
     'For servers without a payment processor. Whoever opened a checkout of just this amount types the code on its page, and the credit is added. The code works once, and ends after 30 days unless --expires says otherwise. It is shown now and never again.',
   examples: [
@@ -160,7 +160,7 @@ const code = defineCommand({
 
 const caps = defineCommand({
   path: 'credits caps',
-  summary: 'Set what an owner or a key may spend a day and a month',
+  summary: 'Set the daily and monthly spending cap of an owner or key',
   about:
     'Caps of an owner count all it spends, whatever key it goes through; caps of a key count what goes through that key. Calls beyond a cap are refused with 402 until 00:00 UTC, or until the cap is raised. What you do not name stays; none removes a cap.',
   examples: ['credits caps acme --daily 50.00', 'credits caps set ci --daily none --monthly 1000.00'],

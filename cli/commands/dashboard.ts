@@ -36,7 +36,7 @@ const RUN_MS = 60_000
 
 export const dashboard = defineCommand({
   path: 'dashboard',
-  summary: 'Look after the server on one screen that follows what happens',
+  summary: 'Watch and operate the server on one live screen',
   about:
     'Nine screens: overview, jobs, deliveries, takeovers, submissions, browser, keys, audit and logs. Press ? for the keys and : for any command. A profile marked production begins read-only; --write, or :write inside, turns changes on.',
   examples: ['dashboard', 'dashboard --screen takeovers --bell', 'dashboard --profile prod --read-only'],

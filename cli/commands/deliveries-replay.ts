@@ -114,7 +114,7 @@ const exportDeliveries = defineCommand({
   ...common,
   columns: deliveryColumns,
   path: 'deliveries export',
-  summary: 'Write every attempt that is kept as CSV or JSON lines, newest first',
+  summary: 'Write every stored delivery attempt as CSV or JSON lines, newest first',
   about:
     'The log is kept as long as events are, 30 days by default. The file is CSV; with -o jsonl one attempt a line.',
   examples: ['deliveries export --out deliveries.csv', 'deliveries export --status failed --since 24h -o jsonl'],

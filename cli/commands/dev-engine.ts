@@ -24,7 +24,7 @@ const share = {
 
 export const devEngine = defineCommand({
   path: 'dev engine',
-  summary: 'Set the habits of the built-in engine, to try out slow and failing answers',
+  summary: 'Make the built-in engine slow or failing, for tests',
   about:
     'Writes them to svc.server.json; a running server has them after a restart. Without a flag it shows what is set there. --calm takes all of them back. A call that fails is tried once more before its caller hears of it.',
   examples: ['dev engine --latency 2s --fail-rate 0.3', 'dev engine --chunk 5', 'dev engine --calm'],

@@ -20,7 +20,7 @@ const columns = [
 
 export const devLoad = defineCommand({
   path: 'dev load',
-  summary: 'Send completions at a steady rate, to see the dashboard and the logs move',
+  summary: 'Send completions at a steady rate',
   about:
     'Calls the API with the key of the first run, or that of --key-file, until the time is over or Ctrl-C. It waits for no answer before the next call. Refused in production mode, since each call is charged. Exits 9 when calls failed.',
   examples: ['dev load --rps 5 --for 60s', 'dev load --rps 20 --for 10s --mode code --json'],

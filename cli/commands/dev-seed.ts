@@ -43,7 +43,7 @@ const columns = [
 
 export const devSeed = defineCommand({
   path: 'dev seed',
-  summary: 'Fill a development server with something of everything',
+  summary: 'Fill a development server with sample data',
   about:
     'Makes people, keys, credit, calls, skills and submissions, a widget with chats, webhooks, events, a workflow and jobs. All by the requests that clients send. Where no server runs and no database is yet, a month of calls comes first. Jobs end once a server works them off. Refused in production mode. With --reset the data goes first; that asks for the name of the folder.',
   examples: ['dev seed', 'dev seed --size small --json', 'dev seed --reset --confirm data'],

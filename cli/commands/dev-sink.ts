@@ -23,7 +23,7 @@ const columns = [
 
 export const devSink = defineCommand({
   path: 'dev sink',
-  summary: 'Print what comes to an address of this machine, as a receiver would',
+  summary: 'Receive requests on this machine and print them',
   about:
     'Listens on 127.0.0.1 until Ctrl-C, prints a line for each request, and answers 204. Another --status or a --delay shows how a sender tries again. Pair it with webhooks listen --forward-to, or with SVC_EGRESS_ALLOW=127.0.0.0/8 in dev mode.',
   examples: ['dev sink', 'dev sink --port 3000 --status 503 --delay 2s --print-body'],

@@ -20,7 +20,7 @@ export const columns = [
 
 export const doctor = defineCommand({
   path: 'doctor',
-  summary: 'Check this machine and this server, and say how to mend what is wrong',
+  summary: 'Check this machine and server, and explain how to fix problems',
   about:
     'Each check says ok, warn, fail or skip, with its evidence and one command that mends it. Exits 9 when a check fails; warnings do not count. The names of checks never change their meaning, so a monitor can rely on the JSON. So it can on -o prometheus and -o nagios, which exits 1 for warnings and 2 for failures. --fix runs what it can mend itself: modes of files, migrations and a missing backup. --bundle writes a report for support, without secrets.',
   examples: [

@@ -16,7 +16,7 @@ const common = {
 const disableEngine = defineCommand({
   ...common,
   path: 'engines disable',
-  summary: 'Switch an upstream off and keep its settings',
+  summary: 'Disable an upstream and keep its settings',
   about:
     'It stays in svc.server.json with its targets and its key, and is asked for nothing. The next target of a mode answers, else the built-in engine where it is on. A running server does so after a restart.',
   examples: ['engines disable main', 'engines disable main --dry-run --json'],
@@ -33,7 +33,7 @@ const disableEngine = defineCommand({
 const enableEngine = defineCommand({
   ...common,
   path: 'engines enable',
-  summary: 'Switch an upstream on again',
+  summary: 'Enable an upstream',
   about: 'It is tested with real calls first, and stays off when one fails. A running server asks it after a restart.',
   examples: ['engines enable main', 'engines enable main --no-test'],
   flags: { noTest: flag('switch it on without testing') },
@@ -79,7 +79,7 @@ const showPrices = defineCommand({
 
 const setPrices = defineCommand({
   path: 'engines set-prices',
-  summary: 'Change what engines cost, and show what a sample request costs then',
+  summary: 'Change the prices of engines, and show the new cost of a sample request',
   about:
     'The file has micro-cents by engine: {"svc-1-flash": {"promptPer1k": 20000}}. What it leaves out stays; null gives an engine its own price back. It is written to svc.server.json, and a running server uses it after a restart.',
   examples: ['engines set-prices -f prices.json --dry-run', 'engines set-prices -f prices.yaml --json'],

@@ -29,7 +29,7 @@ const testColumns = [
 
 const listEngines = defineCommand({
   path: 'engines list',
-  summary: 'List the engines and what stands behind each',
+  summary: 'List the engines and the upstreams of each',
   about:
     'Shows one line for each target, in the order of trying. Each upstream is asked whether it answers, at no cost. These names are for operators only: no answer of the API ever shows them.',
   examples: ['engines list', 'engines list --json'],
@@ -46,7 +46,7 @@ const listEngines = defineCommand({
 
 const testEngines = defineCommand({
   path: 'engines test',
-  summary: 'Make real calls to what stands behind the engines',
+  summary: 'Test the engines with real calls',
   about:
     'Asks every target, or those of one upstream, for an answer, a stream and JSON. Exits 9 when one fails. Each call may cost what the upstream charges for a few tokens.',
   examples: ['engines test', 'engines test main --json', 'engines test --mode think'],

@@ -60,7 +60,7 @@ const tailEvents = defineCommand({
   ...common,
   columns: listed,
   path: 'events tail',
-  summary: 'Print events as they come',
+  summary: 'Print events as they arrive',
   about:
     'Goes on until Ctrl-C. In a pipe, and with -o json, each event is one line of JSON. The hundred newest are read each second.',
   examples: ['events tail', "events tail --type 'order.*' -o jsonl | head -n 3"],
@@ -80,7 +80,7 @@ const publishEvent = defineCommand({
   ...common,
   columns,
   path: 'events publish',
-  summary: 'Publish an event, and say what it reaches',
+  summary: 'Publish an event, and show what it reaches',
   about:
     'The payload is JSON or YAML in a file, or on stdin with -. Without --org it goes to the organization that is active, or to you. Your own hooks and workflows hear it in either case.',
   examples: ['events publish order.created -f order.json', 'events publish order.created --source shop --json'],

@@ -23,7 +23,7 @@ const builtinColumns = [
 export const listBuiltins = defineCommand({
   ...shared,
   path: 'guardrails builtins',
-  summary: 'List every check that rules may name',
+  summary: 'List every check that rules can use',
   about: 'Shows the phases and verdicts of each check. -o wide and --json add the JSON Schema of its config.',
   examples: ['guardrails builtins', 'guardrails builtins --json'],
   columns: builtinColumns,
@@ -36,7 +36,7 @@ export const listBuiltins = defineCommand({
 export const evaluateText = defineCommand({
   ...shared,
   path: 'guardrails evaluate',
-  summary: 'Show what a policy says of a text, rule by rule',
+  summary: 'Show what a policy finds in a text, rule by rule',
   about:
     'Tries every phase that the policy has rules for, unless --phase names one. Nothing is billed, kept or sent to an engine.',
   examples: [

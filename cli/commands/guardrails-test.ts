@@ -40,7 +40,7 @@ export const testPolicy = defineCommand({
   apis: ['tenant', 'operator'],
   impact: 'read',
   path: 'guardrails test',
-  summary: 'Try a policy on a text, or on a file of texts and what should come of them',
+  summary: 'Test a policy on a text, or on a file of texts with expected results',
   about:
     'A text comes with --text, with -f, or on stdin; every rule is shown with its phase and verdict. A corpus has one JSON object a line: {"text":"…","expected":"block"}. Expected is block, redact, flag or pass; "phase" is input unless the line says otherwise. Every miss is printed, and one is enough to exit 9. Nothing is billed, kept or sent to an engine.',
   examples: [

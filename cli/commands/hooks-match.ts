@@ -21,7 +21,7 @@ const matchHooks = defineCommand({
   apis: ['tenant', 'operator'],
   columns,
   path: 'hooks match',
-  summary: 'List what an event of this name would reach, without publishing it',
+  summary: 'List what an event with this name would reach, without publishing it',
   about:
     'Hooks, workflows and webhooks whose pattern fits, also those that are off. A hook that has just fired rests; a workflow with a filter also looks at the data.',
   examples: ['hooks match order.created', 'hooks match order.eu.paid --json'],

@@ -20,7 +20,7 @@ const listRuns = defineCommand({
   apis: ['tenant', 'operator'],
   columns: runs,
   path: 'hooks runs',
-  summary: 'List what came of the events of a hook, newest first',
+  summary: 'List the runs of a hook, newest first',
   about: 'An event that did not run the skill says why: the cooldown, the credit or the limit of the day.',
   examples: ['hooks runs 5b1f0c7e-…', 'hooks runs 5b1f0c7e-… --watch --json'],
   impact: 'read',

@@ -128,8 +128,8 @@ const plain = nounCommands<{ enabled: boolean }>({
   first: 'install --preset task.overdue.summary',
   shown: 'What came of its events is in hooks runs.',
   switched: (enabled) => ({ enabled }),
-  enable: ['Have a hook fire again', 'The count of failures begins anew. What happened meanwhile starts nothing.'],
-  disable: ['Have a hook fire no more for now', 'Runs that have begun end on their own.'],
+  enable: ['Enable a hook', 'The count of failures begins anew. What happened meanwhile starts nothing.'],
+  disable: ['Disable a hook', 'Runs that have begun end on their own.'],
   along: '',
   stays: 'Runs that have begun end on their own.',
 })

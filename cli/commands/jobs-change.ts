@@ -30,7 +30,7 @@ const retryJobs = defineCommand({
   ...common,
   apis: ['operator'],
   path: 'jobs retry',
-  summary: 'Put the work of failed jobs in line again, as new jobs',
+  summary: 'Queue failed jobs again, as new jobs',
   about:
     'Each gets a new id, which is printed, because a job that has ended never changes. Its owner pays as for the first. --all takes every failed one that --type, --key, --since, --error and --org leave. Jobs that were cancelled are left out, unless --error names them. Recorded as job.retried.',
   examples: [
@@ -81,7 +81,7 @@ const verifyJob = defineCommand({
   ...common,
   columns: checkColumns,
   path: 'jobs verify',
-  summary: 'Check that each quotation of a research report stands in its source',
+  summary: 'Check that each quotation of a research report is in its source',
   about:
     'Works from the snapshots that were kept with the report: no source is read again, and no engine is asked. Prints what does not hold, and exits 9 then.',
   examples: ['jobs verify job_…', 'jobs verify job_… --json'],

@@ -20,7 +20,7 @@ const stepColumns = [
 
 export const jobLog = defineCommand({
   path: 'jobs logs',
-  summary: 'Show what each try of a job did, and why it was put off',
+  summary: 'Show what each attempt of a job did, and why it was postponed',
   about:
     'begun names the process that took it, stage what it did then, put_off why another try follows, and lost that its process died. With --follow it prints what comes until the job has ended.',
   examples: ['jobs logs job_…', 'jobs logs job_… --follow'],

@@ -32,7 +32,7 @@ const jobQueues = defineCommand({
   ...common,
   columns: queueColumns,
   path: 'jobs queues',
-  summary: 'Show how many jobs of each type wait and run, and since when',
+  summary: 'Show how many jobs of each type are waiting and running, and since when',
   about:
     'WORKERS is how many each process runs at once, NODES how many processes run one now. PUT OFF are those that wait for another try. With --watch it is read again every two seconds.',
   examples: ['jobs queues', 'jobs queues --watch'],
@@ -48,7 +48,7 @@ const pauseJobs = defineCommand({
   ...common,
   columns: queueColumns,
   path: 'jobs pause',
-  summary: 'Begin no more jobs of a type; those that run go on',
+  summary: 'Start no more jobs of a type; running jobs continue',
   about:
     'New ones are still taken and wait in line, up to a day of serving time. It holds for all processes, and through restarts. Recorded as job.paused.',
   examples: ['jobs pause video', 'jobs pause research --yes --reason "search server down"'],
@@ -69,7 +69,7 @@ const resumeJobs = defineCommand({
   ...common,
   columns: queueColumns,
   path: 'jobs resume',
-  summary: 'Begin jobs of a type again',
+  summary: 'Resume starting jobs of a type',
   about: 'Those that waited meanwhile begin in the order of their turns. Recorded as job.resumed.',
   examples: ['jobs resume video', 'jobs resume research --json'],
   impact: 'write',
@@ -93,7 +93,7 @@ const purgeJobs = defineCommand({
   ...common,
   columns: purgeColumns,
   path: 'jobs purge',
-  summary: 'Delete jobs that ended long ago, with their results and logs',
+  summary: 'Delete old finished jobs with their results and logs',
   about:
     'The server does it by itself 30 days after the end; --before makes it sooner. Files that jobs made stay, and so do usage, ledger and audit record. Cannot be undone. Recorded as job.purged.',
   examples: ['jobs purge --before 7d --dry-run', 'jobs purge --before 7d --org acme --yes'],

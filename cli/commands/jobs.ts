@@ -94,7 +94,7 @@ async function* inOnePiece(text: string): AsyncGenerator<Uint8Array> {
 const waitForJob = defineCommand({
   ...common,
   path: 'jobs wait',
-  summary: 'Wait until a job has ended, and exit with how it ended',
+  summary: 'Wait until a job ends, and exit with its result',
   about:
     'Prints each step forward as one line on stderr. Exits 0 when the job is completed, and 9 when it failed. Exits 8 when it has not ended in time; the job goes on then.',
   examples: ['jobs wait job_…', 'jobs wait job_… --within 5m --json'],

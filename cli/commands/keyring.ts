@@ -46,7 +46,7 @@ const NAME = 'rotate'
 const keyringRotate = defineCommand({
   ...common,
   path: 'keyring rotate',
-  summary: 'Replace the master key, and encrypt again what the old one protected',
+  summary: 'Replace the master key, and encrypt everything again with the new one',
   about:
     'The key is random, or the 32 bytes in base64 of --from-file. Stop every server first, and give other nodes the new secrets.json after. The old file is kept as secrets.vN.json: backups from before need it, so move it to them. Links to sign in, to inboxes and previews that were not used yet stop working. API keys and sessions go on.',
   examples: ['keyring rotate --dry-run', 'keyring rotate --confirm rotate', 'keyring rotate --from-file key.txt'],

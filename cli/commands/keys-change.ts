@@ -20,7 +20,7 @@ const MOST_GRACE_MS = 7 * DAY_MS
 
 export const updateKey = defineCommand({
   path: 'keys update',
-  summary: 'Change the name, scopes, limits, caps, origins or end of a key',
+  summary: 'Change the name, scopes, limits, caps, origins or expiry of a key',
   about:
     "Takes effect with the next request. What you do not name stays as it is. Limits can only be lower than those of the key's tier, and only operators change the tier.",
   examples: [
@@ -134,7 +134,7 @@ const checkColumns = [...columns, column('known', 'KNOWN', { kind: 'flag' })]
 
 export const checkKey = defineCommand({
   path: 'keys check',
-  summary: 'Tell whose a secret is and whether it works',
+  summary: 'Show whose key a secret is and whether it works',
   about:
     'Reads the whole key from --from-file, stdin or a hidden prompt, and never repeats it. Exits 9 when the key is unknown or does not work.',
   examples: ['keys check --from-file old.key', 'keys check --from-file - --json'],

@@ -83,7 +83,7 @@ async function useOf(shell: Shell, id: string): Promise<{ now?: { rpm: string; t
 
 const createKey = defineCommand({
   path: 'keys create',
-  summary: 'Make an API key and show its secret once',
+  summary: 'Create an API key and show its secret once',
   about:
     "By default the key has every scope and is on the free tier. It belongs to the account that the first run made, or to that account's active org, unless --org, --user or --personal say otherwise. On a server without any account, an account and an org are made first.",
   examples: [
@@ -141,7 +141,7 @@ async function sayIfUnpaid(shell: Shell, owner: string | undefined): Promise<voi
 
 const revokeKey = defineCommand({
   path: 'keys revoke',
-  summary: 'Stop an API key from working, at once and for good',
+  summary: 'Revoke an API key, at once and permanently',
   about: 'Cannot be undone. Running requests end normally; the next one with this key is refused with 401.',
   examples: ['keys revoke ci --reason "left the team"', 'keys revoke 3f9a01 --yes --reason rotated --json'],
   apis,

@@ -135,7 +135,7 @@ const deciding = (decision: 'approve' | 'reject') => ({
 const approveRequest = defineCommand({
   ...deciding('approve'),
   path: 'limits approve',
-  summary: 'Give a key the tier that is asked for, or another one',
+  summary: 'Approve the requested tier for a key, or another one',
   about:
     "Takes effect with the key's next request. Its owner is told. The reason is in the answer and in the audit record.",
   examples: [
@@ -157,7 +157,7 @@ const approveRequest = defineCommand({
 const rejectRequest = defineCommand({
   ...deciding('reject'),
   path: 'limits reject',
-  summary: 'Leave a key on its tier',
+  summary: 'Reject a request for a higher tier',
   about: 'The owner can ask again. The reason is in the answer and in the audit record.',
   examples: [
     'limits reject rli_8Zk3Qd7VbW1xT5nL0aRfYc2M --yes --reason "no billing history yet"',

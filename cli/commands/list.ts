@@ -7,7 +7,7 @@ const SCHEMA_VERSION = 1
 
 export const listCommands = defineCommand({
   path: 'commands',
-  summary: 'List every command, for people and for programs',
+  summary: 'List every command',
   about:
     'In JSON each entry has its arguments, flags, exit codes, impact (ro or rw) and danger. From these a program can decide what it may run.',
   examples: ['commands', 'commands -o json'],

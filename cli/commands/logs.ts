@@ -53,7 +53,7 @@ const WHAT = 'Every process keeps its newest requests in memory, without anythin
 const showLogs = defineCommand({
   ...common,
   path: 'logs show',
-  summary: 'List the newest requests that were answered, newest first',
+  summary: 'List answered requests, newest first',
   about: `${WHAT} trace REQ_ID shows one whole.`,
   examples: ['logs show --status 5xx', 'logs show --min-ms 2000 --since 15m --json'],
   watchable: true,

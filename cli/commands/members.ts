@@ -44,7 +44,7 @@ function orgOf({ globals }: Shell, command: string): string {
 
 const listMembers = defineCommand({
   path: 'members list',
-  summary: 'List who belongs to an organization, and as what',
+  summary: 'List the members of an organization and their roles',
   about:
     'Whoever is there longest comes first. With --permissions it prints what each role may do, and asks no server.',
   examples: ['members list --org acme', 'members list --permissions'],
@@ -93,7 +93,7 @@ const mayDo = (role: (typeof ROLES)[number], permission: (typeof PERMISSIONS)[nu
 
 const addMember = defineCommand({
   path: 'members add',
-  summary: 'Let an account into an organization, or invite an address',
+  summary: 'Add an account to an organization, or invite an address',
   about:
     'An account of this server is in at once. With --invite the address gets an invitation instead, good for one use within seven days. Its token is shown once, for you to hand over. An account of that address accepts it with POST /invitations/TOKEN/accept. Inviting again replaces the earlier invitation.',
   examples: ['members add ada@example.com --org acme --role admin', 'members add eve@example.com --org acme --invite'],
@@ -129,7 +129,7 @@ const addMember = defineCommand({
 
 const updateMember = defineCommand({
   path: 'members update',
-  summary: 'Give a member of an organization another role',
+  summary: 'Change the role of a member',
   about: 'The last owner stays owner: make another member an owner first.',
   examples: [
     'members update ada@example.com --org acme --role owner -y',
@@ -154,7 +154,7 @@ const updateMember = defineCommand({
 
 const removeMember = defineCommand({
   path: 'members remove',
-  summary: 'Take someone out of an organization',
+  summary: 'Remove a member from an organization',
   about:
     'They are out at once, and the keys that they made for the organization are revoked. The last owner cannot be removed.',
   examples: [

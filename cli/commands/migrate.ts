@@ -22,7 +22,7 @@ const common = { apis: ['host'], columns } as const
 const migrateStatus = defineCommand({
   ...common,
   path: 'migrate status',
-  summary: 'Show which migrations the database has had',
+  summary: 'Show which migrations the database has',
   about:
     'Reads the database that the configuration names, whether or not a server runs. With --check it exits 9 when some are missing. Exits 1 when a server of this release would refuse the database.',
   examples: ['migrate status', 'migrate status --check -q'],
@@ -105,7 +105,7 @@ const migrateDown = defineCommand({
   ...common,
   columns: restored,
   path: 'migrate down',
-  summary: 'Put back the SQLite database that migrate up copied before it began',
+  summary: 'Restore the SQLite database that migrate up copied',
   about:
     'What was written since then is not in it; the database and the checkpoints that are there now are kept beside it. No server may run, and the older release must be installed to use it. On Postgres restore the dump that you made before: backup restore.',
   examples: ['migrate down --dry-run', 'migrate down --confirm data'],

@@ -23,7 +23,7 @@ const WHO = { operator: argument('id, 6 or more characters of it, prefix or name
 
 const listOperators = defineCommand({
   path: 'operators list',
-  summary: 'List the keys that operate this server from other machines',
+  summary: 'List the operator keys for access from other machines',
   about: "Whoever uses the operator socket on the server's own machine needs no key and is not listed.",
   examples: ['operators list', 'operators list --revoked --json'],
   apis: ['operator'],
@@ -40,7 +40,7 @@ const listOperators = defineCommand({
 
 const addOperator = defineCommand({
   path: 'operators add',
-  summary: 'Make an operator key and show its secret once',
+  summary: 'Create an operator key and show its secret once',
   about:
     'A viewer reads; support takes over chats; a reviewer decides on submissions; billing grants credit and sets tiers; an admin may do everything. Other machines reach the server only when it has SVC_OPS_LISTEN; there, use --url and --key-file.',
   examples: [
@@ -102,7 +102,7 @@ const rotateOperator = defineCommand({
 
 const revokeOperator = defineCommand({
   path: 'operators revoke',
-  summary: 'Stop an operator key from working, at once and for good',
+  summary: 'Revoke an operator key, at once and permanently',
   about: 'Cannot be undone. The next request with this key is refused with 401.',
   examples: [
     'operators revoke priya --yes --reason "left the team"',

@@ -13,7 +13,7 @@ import { createOrg, getOrg, listOrgs, ORG, orgColumns, step, updateOrg } from '.
 
 const deleteOrg = defineCommand({
   path: 'orgs delete',
-  summary: 'Delete an organization and revoke its keys, for good',
+  summary: 'Delete an organization and revoke its keys, permanently',
   about:
     'Cannot be undone. It first lists what goes with the organization, and asks for its slug. Nobody belongs to it afterwards, and its keys are refused from the next request on. Open invitations are void, and the slug is free. The ledger, the usage and the audit record stay, and are found by its id. --export first writes the organization, its members and its keys to a file, without secrets.',
   examples: [

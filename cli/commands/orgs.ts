@@ -78,7 +78,7 @@ export const getOrg = defineCommand({
 
 export const createOrg = defineCommand({
   path: 'orgs create',
-  summary: 'Make an organization with its owner',
+  summary: 'Create an organization with its owner',
   about:
     'The owner is an account of this server; without --owner it is the account that the first run made. The slug is made from the name unless you give one.',
   examples: ['orgs create Acme --owner ada@example.com', 'orgs create "Tide & Sons" --type agency --slug tide --json'],

@@ -22,7 +22,7 @@ const columns = [
 
 export const applyPolicies = defineCommand({
   path: 'policies apply',
-  summary: 'Make the stored policies and preferences equal to files',
+  summary: 'Apply policies and preferences from files',
   about:
     "Takes a folder, a file or stdin, as policies export writes them. Each item is found by its kind, scope and name, and what its file leaves out is emptied. What no file has stays as it is, unless --prune deletes it; but each scope has one default. All files are read first, with --dry-run too: with a wrong rule, or two defaults of one scope, nothing is applied. Then they are applied one by one; what the server still refuses stops the rest, and what was done is printed. They are for the key in use, or on the server's machine for --org.",
   examples: ['policies apply -f policies/ --dry-run --exit-code', 'policies apply -f policies/ --prune --yes'],

@@ -67,7 +67,7 @@ export function defaultVerbs(noun: Noun, id: string) {
   const unset = defineCommand({
     ...shared,
     path: `${noun} unset-default`,
-    summary: `Let a ${what} be no default any more`,
+    summary: `Stop using a ${what} as the default`,
     about:
       'Keys that have none bound use none, from the next request on. Without an id it is the only default there is.',
     examples: [`${noun} unset-default`, `${noun} unset-default ${id} --json`],
@@ -82,7 +82,7 @@ export function defaultVerbs(noun: Noun, id: string) {
         shell.print.item({ ...found, before: null }, columns)
         return shell.note(`${found.name} is no default; nothing was changed.`)
       }
-      if (shell.planned(`let ${found.name} be no default any more`)) return
+      if (shell.planned(`stop using ${found.name} as the default`)) return
       const made = await (await resourceOf(shell, found)).update(found.id, { is_default: false })
       shell.print.item({ ...made, before: found.id }, columns)
       shell.note(`Back to it: svc-admin ${noun} set-default ${found.id}`)

@@ -22,7 +22,7 @@ const kept = ({ env }: Shell) => createProfiles(env)
 const listProfiles = defineCommand({
   ...common,
   path: 'profiles list',
-  summary: 'List the servers that are known by a name',
+  summary: 'List the saved servers',
   about:
     'A profile keeps the address of a server and the key to it, so that you need not give them again. Profiles are kept in $XDG_CONFIG_HOME/svc-admin, or ~/.config/svc-admin, for you only.',
   examples: ['profiles list', 'profiles list --json'],
@@ -54,7 +54,7 @@ const showProfile = defineCommand({
 const addProfile = defineCommand({
   ...common,
   path: 'profiles add',
-  summary: 'Keep the address of a server and the key to it under a name',
+  summary: 'Save the address and key of a server under a name',
   about:
     'The key is read from --key-from-file or --key-file, stdin or a hidden prompt. It is an operator key (svc_op_…) or an API key. The first profile is in use at once; --org says in which org its commands act. With --production the line that names the server is red.',
   examples: [
@@ -84,7 +84,7 @@ const addProfile = defineCommand({
 const useProfile = defineCommand({
   ...common,
   path: 'profiles use',
-  summary: 'Send commands to another server from now on',
+  summary: 'Send commands to another saved server from now on',
   about: 'Every later command goes there, unless it says otherwise. "none" goes back to this machine.',
   examples: ['profiles use prod', 'profiles use none'],
   impact: 'write',
@@ -104,7 +104,7 @@ const useProfile = defineCommand({
 const removeProfile = defineCommand({
   ...common,
   path: 'profiles remove',
-  summary: 'Forget a server and the key to it',
+  summary: 'Delete a saved server and its key',
   about: 'The key is removed from this machine. On the server it works on until it is revoked there.',
   examples: ['profiles remove prod --yes', 'profiles remove old --dry-run'],
   impact: 'write',

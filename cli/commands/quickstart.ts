@@ -27,7 +27,7 @@ type Row = { step: string; came: string; ms: number; command: string }
 
 export const quickstart = defineCommand({
   path: 'quickstart',
-  summary: 'Go through the first five minutes: server, answer, stream, webhook, widget',
+  summary: 'Walk through the first five minutes: server, answer, stream, webhook, widget',
   about:
     'Starts a development server unless one runs here, and goes through its first steps with real calls, each with the command that does the same. The server that it started goes on until Ctrl-C; --end stops it after the last step. Refused in production mode.',
   examples: ['quickstart', 'quickstart --end --json'],

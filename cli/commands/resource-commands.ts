@@ -69,7 +69,7 @@ export function resourceCommands(kind: Kind) {
   const get = defineCommand({
     ...shared,
     path: `${noun} get`,
-    summary: `Show one ${what} with all that is in it`,
+    summary: `Show one ${what} in full`,
     about: bound ? 'With --json it prints what create and update take.' : 'With --json it prints everything about it.',
     examples: [`${noun} get ${id}`, `${noun} get ${id} --json`],
     impact: 'read',
@@ -104,7 +104,7 @@ export function resourceCommands(kind: Kind) {
   const update = defineCommand({
     ...shared,
     path: `${noun} update`,
-    summary: `Change a ${what} to what a file says`,
+    summary: `Update a ${what} from a file`,
     about: `${bound ? 'Takes effect with the next request. ' : ''}What the file leaves out stays; a list replaces the whole list. With --dry-run it names the fields that would change. ${ABOUT_FILES}`,
     examples: [`${noun} update ${id} -f ${file}`, `${noun} update ${id} -f - --json`],
     impact: 'write',

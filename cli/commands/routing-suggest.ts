@@ -27,7 +27,7 @@ const shared = { apis: ['tenant', 'operator'] } as const
 export const suggestRule = defineCommand({
   ...shared,
   path: 'routing suggest',
-  summary: 'Get a rule for a mode out of recent corrections',
+  summary: 'Suggest a rule for a mode from recent corrections',
   about:
     "Needs at least three corrections of the last 30 days. With --apply the rule is added to a preference, after its others. On the server's machine --org says whose corrections.",
   examples: ['routing suggest data_extraction', `routing suggest code --apply ${PREFERENCE_ID} --json`],
@@ -74,7 +74,7 @@ const correctionColumns = [
 export const listCorrections = defineCommand({
   ...shared,
   path: 'routing corrections',
-  summary: 'List what callers said should have been the mode',
+  summary: 'List the modes that callers corrected',
   about:
     'Counts by mode the corrections of the last 30 days, and says how many a suggestion needs. With --mode it lists the corrections of that mode, of any age, newest first.',
   examples: ['routing corrections', 'routing corrections --mode code --all --json'],

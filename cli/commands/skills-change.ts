@@ -14,7 +14,7 @@ const changing = { apis: ['operator', 'tenant'], impact: 'write', args: skillArg
 const installSkill = defineCommand({
   ...changing,
   path: 'skills install',
-  summary: 'Install a skill for whoever owns a key',
+  summary: 'Install a skill for the owner of a key',
   about: 'All keys of one owner share what is installed. A skill whose manifest has an onInstall prompt runs it once.',
   examples: ['skills install email-drafter --key ci', 'skills install email-drafter --url https://svc.example --json'],
   exits: [3, 5],
@@ -31,7 +31,7 @@ const installSkill = defineCommand({
 const uninstallSkill = defineCommand({
   ...changing,
   path: 'skills uninstall',
-  summary: 'Uninstall a skill for whoever owns a key',
+  summary: 'Uninstall a skill for the owner of a key',
   about: 'From the next request on it takes part in none of their runs. Its settings are gone.',
   examples: ['skills uninstall email-drafter --key ci --yes', 'skills uninstall email-drafter --key ci --yes --json'],
   danger: 'moderate',
@@ -82,7 +82,7 @@ const operating = {
 const disableSkill = defineCommand({
   ...operating,
   path: 'skills disable',
-  summary: 'Take a published skill off the store',
+  summary: 'Remove a published skill from the store',
   about:
     'Whoever has it keeps it, and nobody else can install it. A new version does not bring it back; skills enable does. With --also-installed it takes part in no run of anyone, from the next request on.',
   examples: [
@@ -104,7 +104,7 @@ const disableSkill = defineCommand({
 const enableSkill = defineCommand({
   ...operating,
   path: 'skills enable',
-  summary: 'Put a disabled skill back',
+  summary: 'Return a disabled skill to the store',
   about: 'It is as it was before, whichever way it was disabled or suspended.',
   examples: ['skills enable good-skill --yes --reason "was a mistake"', 'skills enable x --yes --reason ok --json'],
   async run(shell, { skill }) {

@@ -18,7 +18,7 @@ const ABOUT_FILES =
 
 const validateSkill = defineCommand({
   path: 'skills validate',
-  summary: 'Check a manifest as a submission would be, without a server',
+  summary: 'Check a manifest like a submission, without a server',
   about: `Prints each check and predicts who must review it; exits 9 when a check fails. Only the server knows whether the slug is free and the version high enough. ${ABOUT_FILES}`,
   examples: ['skills validate skill.yaml', 'skills validate skill.json --json'],
   apis: ['host'],
@@ -47,7 +47,7 @@ const submitted = [
 
 const submitSkill = defineCommand({
   path: 'skills submit',
-  summary: 'Submit a manifest to the review',
+  summary: 'Submit a manifest for review',
   about: `Submits it for the owner of the key in use: data/dev-key on the server's machine, that of --key-file elsewhere. Prints what became of it and its tier. Exits 5 when the review refuses it, with the reason. ${ABOUT_FILES}`,
   examples: ['skills submit skill.yaml', 'skills submit skill.json --skill-id 2f0f6c4e-8a35-4c1b-9d52-0a4f1f1f7c11'],
   apis: ['tenant'],
@@ -93,7 +93,7 @@ const imported = [
 
 const importSkills = defineCommand({
   path: 'skills import',
-  summary: "Put manifests into the store as this server's own",
+  summary: "Add manifests to the store as the server's own skills",
   about: `Takes a file, or every manifest of a folder in the order of their names. Each is reviewed like any other and in force at once. A version that is there already changes nothing. ${ABOUT_FILES}`,
   examples: [
     'skills import ./skills --yes --reason "from staging"',

@@ -117,7 +117,7 @@ const reviewColumns = [
 const listReviews = defineCommand({
   ...reading,
   path: 'skills reviews',
-  summary: 'List what people think of a skill, newest first',
+  summary: 'List the reviews of a skill, newest first',
   about: 'Each person has one review, from one star to five.',
   examples: ['skills reviews email-drafter', 'skills reviews email-drafter --all --json'],
   exits: [3],

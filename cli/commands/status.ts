@@ -44,7 +44,7 @@ const columns = [
 
 export const status = defineCommand({
   path: 'status',
-  summary: 'Show on one screen what runs, where and how well',
+  summary: 'Show the state of the server on one screen',
   about:
     'Also shows how this command reached the server, and why that way. Without a server it reads the data folder itself, and calls the health "not running". With --check it exits 9 unless a server runs and is healthy, here or at --url.',
   examples: ['status', 'status --check -q', 'status --watch=5s', 'status --json'],

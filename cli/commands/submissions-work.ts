@@ -11,7 +11,7 @@ const common = { apis: ['operator'], args } as const
 const checkSubmission = defineCommand({
   ...common,
   path: 'submissions checks',
-  summary: 'Show each check of a submission with what it saw, and where',
+  summary: 'Show the findings of each check of a submission',
   about:
     'Shows the results of the day it was submitted. With --rerun it shows what the checks of this server say today.',
   examples: [`submissions checks ${ID}`, `submissions checks ${ID} --rerun --json`],
@@ -39,7 +39,7 @@ const claiming = { ...common, impact: 'write', exits: [3, 4, 5, 7, 10], columns:
 const claimSubmission = defineCommand({
   ...claiming,
   path: 'submissions claim',
-  summary: 'Tell the other reviewers, for half an hour, that you have a submission',
+  summary: 'Claim a submission for half an hour, so other reviewers leave it to you',
   about: 'Others see it in submissions list and get. It stops nobody from deciding; claiming again renews it.',
   examples: [`submissions claim ${ID}`, `submissions claim ${ID} --json`],
   async run(shell, { submission }) {
@@ -53,7 +53,7 @@ const claimSubmission = defineCommand({
 const unclaimSubmission = defineCommand({
   ...claiming,
   path: 'submissions unclaim',
-  summary: 'Leave a submission you have claimed to others',
+  summary: 'Give up a submission you claimed',
   about: 'Only a claim of your own can be given up. Anyone else’s ends by itself after half an hour.',
   examples: [`submissions unclaim ${ID}`, `submissions unclaim ${ID} --json`],
   async run(shell, { submission }) {
@@ -78,7 +78,7 @@ const counted = [
 
 const submissionStats = defineCommand({
   path: 'submissions stats',
-  summary: 'Count what waits and what was decided, by tier',
+  summary: 'Count pending and decided submissions by tier',
   about: 'Shows how long the oldest has waited, and how long people took to decide on average, both in seconds.',
   examples: ['submissions stats', 'submissions stats --json'],
   apis: ['operator'],

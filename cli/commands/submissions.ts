@@ -143,17 +143,17 @@ export const submissionCommands = [
   listSubmissions,
   getSubmission,
   decide('approve', {
-    summary: 'Put a submitted version in force',
+    summary: 'Approve a submitted version',
     about:
       'Everyone who has the skill runs this version from the next request on. Tier security needs --i-read-the-diff with what submissions diff printed.',
   }),
   decide('reject', {
-    summary: 'Refuse a submitted version',
+    summary: 'Reject a submitted version',
     about: 'The author reads the note and may submit a higher version. What is live stays live.',
   }),
   decide('suspend', {
-    summary: 'Take a published skill down for everyone',
+    summary: 'Suspend a published skill for everyone',
     about: 'From the next request on it is out of the store and takes part in no run, until it is reinstated.',
   }),
-  decide('reinstate', { summary: 'Put a suspended skill back', about: 'It is as it was before it was suspended.' }),
+  decide('reinstate', { summary: 'Reinstate a suspended skill', about: 'It is as it was before it was suspended.' }),
 ]

@@ -122,7 +122,7 @@ const handover = defineCommand({
   ...takeoverWords,
   columns: handedColumns,
   path: 'takeovers handover',
-  summary: 'Give a conversation that you have to a colleague',
+  summary: 'Hand your conversation over to a colleague',
   about: 'To a person of the widget\u2019s team, by e-mail address or id. Exits 5 when you have not taken it over.',
   examples: [
     `takeovers handover ${SESSION} --to priya@example.com`,
@@ -159,7 +159,7 @@ const link = defineCommand({
   danger: 'secret once',
   columns: linkColumns,
   path: 'takeovers link',
-  summary: 'Make a link that signs one person in and opens the inbox',
+  summary: 'Create a link that signs one person in and opens the inbox',
   about: 'It works once, for 8 hours unless --ttl says otherwise. The person needs an account: svc-admin users create.',
   examples: ['takeovers link --for priya@example.com', 'takeovers link --for priya@example.com --ttl 30m --json'],
   impact: 'write',

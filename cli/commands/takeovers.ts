@@ -65,7 +65,7 @@ const listTakeovers = defineCommand({
 const watchTakeovers = defineCommand({
   ...common,
   path: 'takeovers watch',
-  summary: 'Print a line for each change of who answers a conversation',
+  summary: 'Print each change of who answers a conversation',
   about:
     'Runs until it is interrupted. With --bell the terminal rings when somebody asks for a person. --exec runs a command of your shell for each change, with SVC_SESSION, SVC_WIDGET, SVC_STATUS, SVC_OPERATOR and SVC_REASON set.',
   examples: ['takeovers watch --bell', `takeovers watch --widget ${SESSION} --exec './page-me'`],
@@ -114,7 +114,7 @@ const showTranscript = defineCommand({
   ...common,
   columns: saidColumns,
   path: 'takeovers transcript',
-  summary: 'Show what was said in a conversation',
+  summary: 'Show the messages of a conversation',
   about: 'What visitors wrote is shown without control characters. --markdown prints it to keep or pass on.',
   examples: [`takeovers transcript ${SESSION} --markdown`, `takeovers transcript ${SESSION} --json`],
   impact: 'read',
@@ -143,7 +143,7 @@ const takeOver = defineCommand({
   ...common,
   columns: takenColumns,
   path: 'takeovers take',
-  summary: 'Take a conversation over: the AI is silent until it is released',
+  summary: 'Take over a conversation; the AI is silent until you release it',
   about:
     'Prints what was said. Exits 5 when somebody else has it; --steal asks, and takes it from them. Thirty minutes without a word give it back.',
   examples: [`takeovers take ${SESSION}`, `takeovers take ${SESSION} --as Ann --say "Ann here." --json`],
@@ -181,7 +181,7 @@ const reply = defineCommand({
   ...common,
   columns: repliedColumns,
   path: 'takeovers reply',
-  summary: 'Say something in a conversation that you have taken over',
+  summary: 'Reply in a conversation that you took over',
   about:
     'The text is the argument, else what is piped in, else what $EDITOR leaves. Exits 5 when you have not taken it over. --draft prints what the AI would say, at the cost of the widget, and sends nothing.',
   examples: [`takeovers reply ${SESSION} "It is on its way."`, `takeovers reply ${SESSION} --draft`],
@@ -208,7 +208,7 @@ const release = defineCommand({
   ...common,
   columns: standing,
   path: 'takeovers release',
-  summary: 'Give a conversation back to the AI',
+  summary: 'Release a conversation to the AI',
   about: 'Works from any state, and prints what the next answer of the AI sees.',
   examples: [`takeovers release ${SESSION}`, `takeovers release ${SESSION} --json`],
   impact: 'write',

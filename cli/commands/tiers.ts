@@ -18,7 +18,7 @@ const tierColumns = [
 
 const listTiers = defineCommand({
   path: 'tiers list',
-  summary: 'Show what each tier allows a minute',
+  summary: 'Show the limits of each tier',
   about:
     'Shows requests, tokens, and the requests of each group of modes. NOT-THE-DEFAULT names what SVC_TIERS sets otherwise.',
   examples: ['tiers list', 'tiers list --json'],

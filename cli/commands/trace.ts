@@ -22,7 +22,7 @@ const columns = [
 
 export const trace = defineCommand({
   path: 'trace',
-  summary: 'Show everything about one request, from its arrival to its settlement',
+  summary: 'Show everything about one request, from arrival to charge',
   about:
     'Prints the stages with their times, each attempt at an engine with its true error, tools, guardrails, money and record. Steps are remembered by the process that answered, for its newest 2,000 requests. For an older one name its OWNER, and --since when to look: money and record are stored. Nothing that was asked or answered is shown.',
   examples: ['trace req_1f4xEU9WTdZBc4YIr2VvP0Ba', 'trace req_1f4xEU9WTdZBc4YIr2VvP0Ba acme --since 7d --json'],

@@ -62,7 +62,7 @@ const percent = (share: number): string => `${(share * 100).toFixed(1)}%`
 const showUsage = defineCommand({
   ...common,
   path: 'usage show',
-  summary: 'Show what was called and what it cost, exact up to now',
+  summary: 'Show calls and their cost, exact up to now',
   about:
     "Without OWNER it shows the account that the first run made, or that account's active org. Over --url it shows what the key in use may see. With --by each line is one mode, model, key, skill or day, and share is its part of the requests.",
   examples: [

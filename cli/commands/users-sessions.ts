@@ -16,7 +16,7 @@ const columns = [
 
 export const userSessions = defineCommand({
   path: 'users sessions',
-  summary: 'List the open dashboard sessions of an account, or end them',
+  summary: 'List or end the open sessions of an account',
   about:
     'users sessions list USER shows them, last used first. users sessions end USER SESSION signs one out, and end USER all signs out every one. API keys go on working; users disable stops those too.',
   examples: ['users sessions list ada@example.com', 'users sessions end ada@example.com all --yes'],

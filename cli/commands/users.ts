@@ -70,7 +70,7 @@ const getUser = defineCommand({
 
 const createUser = defineCommand({
   path: 'users create',
-  summary: 'Make an account and show its first password once',
+  summary: 'Create an account and show its first password once',
   about:
     'Works whether or not sign-up is open. A first password is made and shown once, for you to hand over. --from-file reads the password from a file instead, or with - from stdin, and does not show it. With --link there is no password yet: whoever opens the link, once and within a day, chooses one and is signed in. A platform role lets the account decide on submissions and limits.',
   examples: [
@@ -121,7 +121,7 @@ const createUser = defineCommand({
 
 const disableUser = defineCommand({
   path: 'users disable',
-  summary: 'Shut an account out: its sessions and keys stop at once',
+  summary: 'Disable an account; its sessions and keys stop at once',
   about:
     'Nothing is deleted: users enable lets the account in again, with the same keys. Sessions have to be opened anew.',
   examples: ['users disable eve@example.com', 'users disable eve@example.com --yes --reason "left"'],
@@ -141,7 +141,7 @@ const disableUser = defineCommand({
 
 const enableUser = defineCommand({
   path: 'users enable',
-  summary: 'Let a disabled account in again',
+  summary: 'Enable a disabled account again',
   about: 'Its keys work again with the next request. An account that is not disabled stays as it is.',
   examples: ['users enable eve@example.com', 'users enable eve@example.com --json'],
   apis: ['operator'],

@@ -7,7 +7,7 @@ import { column } from '../output/columns'
 
 export const version = defineCommand({
   path: 'version',
-  summary: 'Print the version of svc and of what it runs on',
+  summary: 'Print the versions of svc and its runtime',
   about:
     'Needs neither a server nor a configuration. `svc-admin --version` prints the same. Commit, and hash of the OpenAPI document without its servers, are of the bundle; before one is made they are unknown.',
   examples: ['version', 'version --json'],

@@ -18,7 +18,7 @@ const testWebhook = defineCommand({
   columns: deliveryColumns,
   offline: false,
   path: 'webhooks test',
-  summary: 'Send a test event and wait for what comes of it',
+  summary: 'Send a test event and wait for the result',
   about: 'Exits 9 when the delivery fails, and 8 when nothing has come of it in time. With --no-wait it only sends.',
   examples: ['webhooks test 31aa07c2-…', 'webhooks test 31aa07c2-… --within 5s --json'],
   impact: 'write',
@@ -54,7 +54,7 @@ const rotateSecret = defineCommand({
   ...common,
   columns: rotated,
   path: 'webhooks rotate-secret',
-  summary: 'Make a new signing secret and show it once',
+  summary: 'Create a new signing secret and show it once',
   about:
     'The old one ends at once. With --grace the header webhook-signature is also made with the old one for that long.',
   examples: ['webhooks rotate-secret 31aa07c2-…', 'webhooks rotate-secret 31aa07c2-… --grace 1h --yes'],
@@ -95,7 +95,7 @@ const webhookStats = defineCommand({
   ...common,
   columns: statColumns,
   path: 'webhooks stats',
-  summary: 'Show how deliveries to a webhook went',
+  summary: 'Show delivery statistics of a webhook',
   about:
     'Counts attempts since the webhook was created, and what waits; of all webhooks without an id. P95 is of the fifty newest attempts. A webhook is disabled after 120 hours without a success and twenty failures in a row.',
   examples: ['webhooks stats', 'webhooks stats 31aa07c2-… --watch'],

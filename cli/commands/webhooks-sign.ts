@@ -26,7 +26,7 @@ const secretOf = (shell: Parameters<typeof readSecretInput>[0], fromFile: string
 const signBody = defineCommand({
   ...common,
   path: 'webhooks sign',
-  summary: 'Sign a body as a delivery is signed, to try a receiver',
+  summary: 'Sign a body like a delivery, to test a receiver',
   about: 'Prints the headers. The id is that of the body, unless --id says another. Nothing is sent.',
   examples: ['webhooks sign body.json --secret-file hook.secret', 'webhooks sign - --secret-file hook.secret --json'],
   flags: {
@@ -48,7 +48,7 @@ const verifyBody = defineCommand({
   ...common,
   columns: verdictColumns,
   path: 'webhooks verify',
-  summary: 'Check the signature of a delivery, and say the first thing that is wrong',
+  summary: 'Check the signature of a delivery, and name the first problem',
   about:
     'Takes the body and two headers of the delivery. Exits 9 when the signature is not good. A body that was parsed and written again has other bytes.',
   examples: [

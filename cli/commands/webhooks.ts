@@ -101,12 +101,9 @@ const plain = nounCommands<{ enabled: boolean }>({
   first: 'create URL --events "*"',
   shown: 'Shows everything but the secret. A lost secret is replaced with webhooks rotate-secret.',
   switched: (enabled) => ({ enabled }),
-  enable: [
-    'Have a webhook receive events again',
-    'Resets the count of failures. What was missed meanwhile is not sent again by itself.',
-  ],
-  disable: ['Have a webhook receive nothing for now', 'What waits to be delivered to it is dropped.'],
-  along: ', what waits for it and its log',
+  enable: ['Enable a webhook', 'Resets the count of failures. What was missed meanwhile is not sent again by itself.'],
+  disable: ['Disable a webhook', 'What waits to be delivered to it is dropped.'],
+  along: ' with its pending deliveries and log',
 })
 
 export const webhookCommands = [

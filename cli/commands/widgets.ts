@@ -115,8 +115,8 @@ const plain = nounCommands<{ status: 'active' | 'disabled' }>({
   first: 'create --key KEY --origin https://shop.example',
   shown: 'With --json it prints everything about it.',
   switched: (on) => ({ status: on ? 'active' : 'disabled' }),
-  enable: ['Have a widget answer again', 'Takes effect with the next request of its visitors.'],
-  disable: ['Have a widget answer nobody for now', 'Takes effect with the next request of its visitors.'],
+  enable: ['Enable a widget', 'Takes effect with the next request of its visitors.'],
+  disable: ['Disable a widget', 'Takes effect with the next request of its visitors.'],
   along: ' and its conversations',
 })
 

@@ -11,7 +11,7 @@ const enabling = (verb: 'enable' | 'disable', about: string) =>
     apis: ['tenant', 'operator'],
     columns,
     path: `workflows ${verb}`,
-    summary: verb === 'enable' ? 'Have a workflow start again' : 'Have a workflow start no more for now',
+    summary: verb === 'enable' ? 'Enable a workflow' : 'Disable a workflow',
     about,
     examples: [`workflows ${verb} 4f0b7f0e-…`, `workflows ${verb} "Daily news" --json`],
     impact: 'write',

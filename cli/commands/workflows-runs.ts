@@ -228,12 +228,12 @@ export const workflowRunCommands = [
   watchRun,
   decision(
     'approve',
-    'Approve what a paused run waits for',
+    'Approve the step that a paused run waits for',
     'The run goes on with its next step. Recorded as workflow.approved.',
   ),
   decision(
     'reject',
-    'Reject what a paused run waits for',
+    'Reject the step that a paused run waits for',
     'The run fails, unless its step says where to go on. Recorded as workflow.rejected.',
   ),
   decision(

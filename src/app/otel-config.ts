@@ -7,20 +7,20 @@ export const otelSettings = {
     env: 'SVC_OTEL_ENDPOINT',
     schema: t.String({ pattern: '^$|^https?://[^\\s]+$' }),
     default: '',
-    about: 'OTLP/HTTP base URL of an OpenTelemetry collector that traces and metrics go to; nothing goes unless set.',
+    about: 'OTLP/HTTP base URL of an OpenTelemetry collector for traces and metrics. Nothing is sent unless set.',
   }),
   otelHeaders: setting({
     env: 'SVC_OTEL_HEADERS',
     schema: t.String(),
     default: '',
     secret: true,
-    about: 'Headers for the collector, name=value with commas between them.',
+    about: 'Headers for the collector as name=value, separated by commas.',
   }),
   otelServiceName: setting({
     env: 'SVC_OTEL_SERVICE_NAME',
     schema: t.String({ minLength: 1 }),
     default: 'svc',
-    about: 'The name of this server there.',
+    about: 'Name of this server in the collector.',
   }),
   otelSeconds: setting({
     env: 'SVC_OTEL_SECONDS',

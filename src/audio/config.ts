@@ -12,12 +12,12 @@ export const audioSettings = {
     env: 'SVC_TTS_VOICES',
     schema: Voices,
     default: {},
-    about: `Names that the upstream has for our voices; those not set are ${JSON.stringify(UPSTREAM_VOICES)}.`,
+    about: `The upstream's names for svc's voices; defaults to ${JSON.stringify(UPSTREAM_VOICES)}.`,
   }),
   ttsLocal: setting({
     env: 'SVC_TTS_LOCAL',
     schema: t.String({ maxLength: 1_000 }),
     default: 'espeak-ng',
-    about: 'Name or path of the espeak-ng that speaks where no upstream does; empty turns it off.',
+    about: 'Name or path of espeak-ng, which speaks if no upstream does. Empty turns it off.',
   }),
 } as const

@@ -6,6 +6,6 @@ export const authSettings = {
     env: 'SVC_SIGNUP',
     schema: oneOf(['open', 'closed'] as const),
     default: 'closed',
-    about: 'Whether anyone may make an account with POST /auth/signup: open or closed.',
+    about: 'Whether anyone can create an account with POST /auth/signup: open or closed.',
   }),
 }

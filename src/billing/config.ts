@@ -16,7 +16,7 @@ export const billingSettings = {
     env: 'SVC_PAYMENT_PROVIDER',
     schema: oneOf(['manual', 'stripe']),
     default: 'manual',
-    about: 'Who takes the money for credit: stripe, or manual, where an operator completes each checkout.',
+    about: 'Who takes payments for credit: stripe, or manual (an operator completes each checkout).',
   }),
   stripeSecretKey: setting({
     env: 'SVC_STRIPE_SECRET_KEY',
@@ -36,7 +36,7 @@ export const billingSettings = {
     env: 'SVC_STRIPE_BASE_URL',
     schema: t.String({ pattern: '^$|^https?://[^/]+/?$' }),
     default: '',
-    about: 'Where the Stripe API answers, for tests and proxies; its own address when empty.',
+    about: "Address of the Stripe API, for tests and proxies. Empty uses Stripe's own address.",
   }),
   prices: setting({
     env: 'SVC_PRICES',

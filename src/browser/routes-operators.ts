@@ -42,7 +42,7 @@ export const browserOperatorRoutes = (browser: BrowserService, edge: OperatorEdg
           body: LinkOrder,
           reply: SessionLink,
           role: 'support',
-          summary: 'Make a link to the live view of a browser session',
+          summary: 'Create a link to the live view of a browser session',
         },
         (call, { id, body }) => browser.oversight.link(call as Call<OperatorCaller>, id, body),
       ),

@@ -17,8 +17,7 @@ export const completionSettings = {
     env: 'SVC_CACHE_MAX_MB',
     schema: t.Integer({ minimum: 1, maximum: 65_536 }),
     default: 64,
-    about:
-      'Megabytes of memory for cached answers; one user, or one key of an organization, gets at most an eighth of it.',
+    about: 'Megabytes of memory for cached answers. One user or one key of an organization gets at most an eighth.',
   }),
   ...Object.fromEntries(
     MODES.map((mode) => [

@@ -6,6 +6,6 @@ export const documentSettings = {
     env: 'SVC_DOCUMENT_WAIT_SECONDS',
     schema: t.Integer({ minimum: 0, maximum: 90 }),
     default: 15,
-    about: 'Seconds of layout that an order of a document waits for; longer work goes on as a job.',
+    about: 'Seconds to wait for the layout of a document. Longer layouts continue as a job.',
   }),
 } as const

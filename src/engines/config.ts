@@ -23,15 +23,14 @@ export const engineSettings = {
     env: 'SVC_ENGINE_BUILTIN',
     schema: t.Boolean(),
     default: true,
-    about:
-      'Whether the built-in deterministic engine answers text modes that have no upstream; without it they answer 503.',
+    about: 'Whether the built-in engine answers text modes that have no upstream. Otherwise they answer 503.',
   }),
   engines: setting({
     env: 'SVC_ENGINES',
     schema: EnginesFile,
     default: { upstreams: {}, models: {} },
     about:
-      'Upstreams by name and the targets of each engine, as "name:model", best first; "*" stands for every text engine.',
+      'Upstreams by name, and the targets of each engine as "name:model", best first. "*" means every text engine.',
     secret: true,
   }),
 }

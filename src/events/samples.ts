@@ -40,7 +40,7 @@ type Sample = { about: string; data: Readonly<Record<string, unknown>> }
 /** Each event of the server that callers may receive, when it happens, and what its data looks like (contract 14.2). */
 export const SAMPLES = {
   'completion.created': {
-    about: 'An answer, a picture, a document or a spoken text was made',
+    about: 'An answer, a picture, a document or an audio file was created',
     data: {
       completion_id: 'cmpl_9aXk2LqT',
       object: 'completion',
@@ -58,21 +58,21 @@ export const SAMPLES = {
     },
   },
   'job.completed': {
-    about: 'A job ended well',
+    about: 'A job completed',
     data: { ...job, status: 'completed', result: 'A report.', error: null },
   },
   'job.failed': { about: 'A job failed', data: { ...job, status: 'failed', result: null, error: 'timeout' } },
   'workflow.completed': {
-    about: 'A run of a workflow ended well',
+    about: 'A workflow run completed',
     data: { ...run, status: 'completed', steps_completed: 3, error: null },
   },
   'workflow.failed': {
-    about: 'A run of a workflow failed',
+    about: 'A workflow run failed',
     data: { ...run, status: 'failed', steps_completed: 1, error: 'Step "Ask" failed: the call timed out' },
   },
   'skill.installed': { about: 'A skill was installed', data: installed },
   'skill.uninstalled': { about: 'A skill was removed', data: installed },
-  'skill.submitted': { about: 'A skill was handed in for review', data: { ...submission, status: 'pending_review' } },
+  'skill.submitted': { about: 'A skill was submitted for review', data: { ...submission, status: 'pending_review' } },
   'skill.approved': { about: 'A skill passed review', data: { ...submission, status: 'approved' } },
   'skill.rejected': {
     about: 'A skill was rejected',
@@ -87,7 +87,7 @@ export const SAMPLES = {
     data: { connector_id: 'webhooks', type: 'webhooks', status: 'connected', previous_status: null },
   },
   'connector.status_changed': {
-    about: 'A channel has another status',
+    about: 'The status of a channel changed',
     data: { connector_id: 'webhooks', type: 'webhooks', status: 'error', previous_status: 'connected' },
   },
   'credits.low': {
@@ -109,7 +109,7 @@ export const SAMPLES = {
     data: { ...chat, takeover_status: 'human', operator_id: id(5) },
   },
   'widget.takeover_released': {
-    about: 'A person gave a chat back',
+    about: 'A person handed a chat back',
     data: { ...chat, takeover_status: 'ai', operator_id: id(5) },
   },
   'browser.session_ended': {
@@ -148,7 +148,7 @@ export const SAMPLES = {
     },
   },
   'notification.created': {
-    about: 'A workflow notified somebody in the app',
+    about: 'A workflow sent a notification in the app',
     data: { to: 'everyone', subject: 'News', body: 'The report is there.', workflow_id: id(2), run_id: id(3) },
   },
 } as const satisfies Record<string, Sample>

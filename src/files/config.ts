@@ -1,7 +1,7 @@
 import { setting } from '../kernel/config'
 import { t } from '../kernel/schema'
 
-const S3 = 'of an S3 bucket that takes the place of the folder'
+const S3 = 'of an S3 bucket to use instead of the folder'
 
 /** Settings of the files room. */
 export const fileSettings = {
@@ -9,19 +9,20 @@ export const fileSettings = {
     env: 'SVC_FILES_DIR',
     schema: t.String(),
     default: '',
-    about: 'Folder of stored files, by default files in the data folder; nodes of a cluster share one, or a bucket.',
+    about:
+      'Folder for stored files; defaults to files in the data folder. Nodes of a cluster share a folder or a bucket.',
   }),
   filesOwnerMb: setting({
     env: 'SVC_FILES_OWNER_MB',
     schema: t.Integer({ minimum: 1, maximum: 1_000_000_000 }),
     default: 10_240,
-    about: 'Megabytes of files that one user or organization may keep.',
+    about: 'Megabytes of files that one user or organization can store.',
   }),
   filesOwnerCount: setting({
     env: 'SVC_FILES_OWNER_COUNT',
     schema: t.Integer({ minimum: 1, maximum: 1_000_000_000 }),
     default: 100_000,
-    about: 'Files that one user or organization may keep.',
+    about: 'Number of files that one user or organization can store.',
   }),
   filesRetentionDays: setting({
     env: 'SVC_FILES_RETENTION_DAYS',

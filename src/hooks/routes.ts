@@ -41,7 +41,7 @@ const verbsOf = ({ hooks, list, history }: HookService) => {
         query: words.HookQuery,
         reply: words.HookExecutions,
         errors: [404],
-        summary: 'List what came of the events of a hook, newest first',
+        summary: 'List the runs of a hook, newest first',
       },
       async (call, { id, query }) => {
         const { hook: _, ...executions } = await history(call, id, query)

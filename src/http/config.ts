@@ -6,18 +6,18 @@ export const httpSettings = {
     env: 'SVC_BODY_SECONDS',
     schema: t.Integer({ minimum: 1, maximum: 600 }),
     default: 15,
-    about: 'Seconds that any request body may take; after them it must have come with 1 KB a second.',
+    about: 'Seconds a request body can take. After that it must average 1 KB a second.',
   }),
   connectionsPerAddress: setting({
     env: 'SVC_CONNECTIONS_PER_ADDRESS',
     schema: t.Integer({ minimum: 1 }),
     default: 256,
-    about: 'Most connections of one address, proxies excepted, on which no request has authenticated.',
+    about: 'Maximum connections from one address without an authenticated request. Trusted proxies are exempt.',
   }),
   connections: setting({
     env: 'SVC_CONNECTIONS',
     schema: t.Integer({ minimum: 1 }),
     default: 10_000,
-    about: 'Most connections in all on which no request has authenticated.',
+    about: 'Maximum connections in total without an authenticated request.',
   }),
 }

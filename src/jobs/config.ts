@@ -6,6 +6,6 @@ export const jobSettings = {
     env: 'SVC_JOB_LEASE_SECONDS',
     schema: t.Integer({ minimum: 5, maximum: 3_600 }),
     default: 30,
-    about: 'Seconds a worker may be silent before its jobs are given to another one.',
+    about: 'Seconds a worker can be silent before another worker takes its jobs.',
   }),
 }

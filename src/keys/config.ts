@@ -8,12 +8,12 @@ export const keySettings = {
     env: 'SVC_MAX_KEYS_PER_PERSON',
     schema: Bound,
     default: 100,
-    about: 'How many personal API keys that are not revoked one person may have.',
+    about: 'How many active personal API keys one person can have.',
   }),
   maxKeysPerOrg: setting({
     env: 'SVC_MAX_KEYS_PER_ORG',
     schema: Bound,
     default: 500,
-    about: 'How many API keys that are not revoked one organization may have.',
+    about: 'How many active API keys one organization can have.',
   }),
 }

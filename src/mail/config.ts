@@ -7,13 +7,13 @@ export const mailSettings = {
     env: 'SVC_SMTP_URL',
     schema: t.String({ pattern: '^$|^smtps?://' }),
     default: '',
-    about: 'Server that sends e-mail, such as smtps://user:password@mail.example:465; without it none is sent.',
+    about: 'Server that sends e-mail, such as smtps://user:password@mail.example:465. Without it no mail is sent.',
     secret: true,
   }),
   mailFrom: setting({
     env: 'SVC_MAIL_FROM',
     schema: t.String({ maxLength: 320 }),
     default: '',
-    about: 'Sender of e-mail, such as svc <noreply@example.com>; needed with SVC_SMTP_URL.',
+    about: 'Sender address of e-mail, such as svc <noreply@example.com>; needed with SVC_SMTP_URL.',
   }),
 }

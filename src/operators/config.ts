@@ -7,7 +7,7 @@ export const operatorSettings = {
     schema: t.String({ pattern: '^$|^[^\\s/]+:\\d{1,5}$' }),
     default: '',
     about:
-      'host:port of the operator API for svc-admin on other machines, with operator keys; nothing unless set. Beyond loopback it needs a certificate.',
+      'host:port of the operator API for svc-admin on other machines, with operator keys. Off unless set. Beyond loopback it needs a certificate.',
   }),
   opsTlsCert: setting({
     env: 'SVC_OPS_TLS_CERT',

@@ -6,7 +6,7 @@ export const referenceSettings = {
     env: 'SVC_PAGES_PLAYGROUND',
     schema: t.Union([t.Boolean(), t.Literal('auto')]),
     default: 'auto',
-    about: 'Whether /docs/playground is there, where developers try prompts with a key; auto: not in production.',
+    about: 'Whether /docs/playground exists, where developers try prompts with a key. auto means not in production.',
   }),
 }
 

@@ -7,14 +7,14 @@ const WAIT = 'after Retry-After'
 export const FAILED: Readonly<Record<string, ErrorPage>> = {
   rate_limit_exceeded: {
     status: 429,
-    meaning: 'More requests in 60 seconds than the tier of the key allows.',
+    meaning: 'The key sent more requests in 60 seconds than its tier allows.',
     cure: 'Wait as long as Retry-After says. POST /rate-limits/request-increase asks for a higher tier.',
     operator: 'Wait, or create the key with a higher --tier.',
     retry: WAIT,
   },
   mode_rate_limit_exceeded: {
     status: 429,
-    meaning: 'More requests of one mode in 60 seconds than the tier allows; other modes still work.',
+    meaning: 'The key sent more requests for one mode in 60 seconds than its tier allows. Other modes still work.',
     cure: 'Wait as long as Retry-After says, or use another mode.',
     operator: 'Wait, or create the key with a higher --tier.',
     retry: WAIT,
@@ -22,7 +22,7 @@ export const FAILED: Readonly<Record<string, ErrorPage>> = {
   },
   token_limit_exceeded: {
     status: 429,
-    meaning: 'More tokens in 60 seconds than the tier allows.',
+    meaning: 'The key used more tokens in 60 seconds than its tier allows.',
     cure: 'Wait as long as Retry-After says, or send shorter prompts.',
     operator: 'Wait, send shorter prompts, or create the key with a higher --tier.',
     retry: WAIT,
@@ -30,7 +30,7 @@ export const FAILED: Readonly<Record<string, ErrorPage>> = {
   },
   browser_session_limit: {
     status: 429,
-    meaning: 'As many browser sessions are open as the tier allows, or as this server has room for.',
+    meaning: 'The maximum number of browser sessions for the caller or for this server is open.',
     cure: 'End one with DELETE /browser/sessions/{id}, or wait until one has ended.',
     retry: WAIT,
     groups: ['Browser'],
@@ -44,7 +44,7 @@ export const FAILED: Readonly<Record<string, ErrorPage>> = {
   },
   browser_unconfigured: {
     status: 501,
-    meaning: 'This server has no browser, so it has no browser sessions.',
+    meaning: 'This server has no browser for browser sessions.',
     cure: 'Do without, or ask whoever runs the server.',
     operator: 'Install Chromium and set its path; svc-admin doctor says what is missing.',
     retry: 'no',
@@ -52,7 +52,7 @@ export const FAILED: Readonly<Record<string, ErrorPage>> = {
   },
   tts_provider_error: {
     status: 502,
-    meaning: 'The engine that speaks has failed. Nothing was charged.',
+    meaning: 'The speech engine failed. Nothing was charged.',
     cure: 'Try again.',
     operator: 'svc-admin trace REQUEST shows the true error of each attempt.',
     retry: 'yes',
@@ -60,7 +60,7 @@ export const FAILED: Readonly<Record<string, ErrorPage>> = {
   },
   stt_provider_error: {
     status: 502,
-    meaning: 'The engine that writes down speech has failed. Nothing was charged.',
+    meaning: 'The transcription engine failed. Nothing was charged.',
     cure: 'Try again.',
     operator: 'svc-admin trace REQUEST shows the true error of each attempt.',
     retry: 'yes',
@@ -68,7 +68,7 @@ export const FAILED: Readonly<Record<string, ErrorPage>> = {
   },
   tts_unavailable: {
     status: 503,
-    meaning: 'No engine of this server speaks: none is set up, or it is away.',
+    meaning: 'This server has no speech engine, or the engine is unavailable.',
     cure: 'Try again later, or ask whoever runs the server to set one up.',
     operator: 'Set SVC_TTS_BASE_URL to a speech server, or install espeak-ng.',
     retry: WAIT,
@@ -76,7 +76,7 @@ export const FAILED: Readonly<Record<string, ErrorPage>> = {
   },
   stt_unavailable: {
     status: 503,
-    meaning: 'No engine of this server writes down speech: none is set up, or it is away.',
+    meaning: 'This server has no transcription engine, or the engine is unavailable.',
     cure: 'Try again later, or ask whoever runs the server to set one up.',
     operator: 'Set SVC_STT_BASE_URL to a server with /audio/transcriptions.',
     retry: WAIT,
@@ -92,7 +92,7 @@ export const FAILED: Readonly<Record<string, ErrorPage>> = {
   },
   queue_unavailable: {
     status: 503,
-    meaning: 'The job could not be put into the queue, or no process runs jobs. Nothing was started or charged.',
+    meaning: 'The job could not be queued, or no process runs jobs. Nothing was started or charged.',
     cure: 'Send the same request again, with the same Idempotency-Key.',
     operator: 'svc-admin doctor jobs',
     retry: WAIT,
@@ -107,14 +107,14 @@ export const FAILED: Readonly<Record<string, ErrorPage>> = {
   },
   storage_unavailable: {
     status: 503,
-    meaning: 'The database is full, locked or away.',
+    meaning: 'The database is full, locked or unavailable.',
     cure: 'Try again later. Nothing was changed or charged.',
     operator: 'svc-admin doctor database disk',
     retry: WAIT,
   },
   engine_unavailable: {
     status: 503,
-    meaning: 'No engine answered: the first and every fallback failed. Nothing was charged.',
+    meaning: 'No engine answered; the first one and every fallback failed. Nothing was charged.',
     cure: 'Try again, or ask for another mode.',
     operator: 'svc-admin engines test asks each; svc-admin trace REQUEST shows the true error of each attempt.',
     retry: WAIT,
@@ -134,7 +134,7 @@ export const FAILED: Readonly<Record<string, ErrorPage>> = {
   },
   request_timeout: {
     status: 504,
-    meaning: 'The work took longer than a request may.',
+    meaning: 'The request took too long.',
     cure: 'Ask for less at once, or stream.',
     operator: 'svc-admin trace REQUEST shows which stage took long.',
     retry: 'yes',

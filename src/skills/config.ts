@@ -6,6 +6,6 @@ export const skillSettings = {
     env: 'SVC_SANDBOX_RUNS_PER_DAY',
     schema: t.Integer({ minimum: 1 }),
     default: 200,
-    about: 'How often a day (UTC) one user or org may try out skills in the sandbox, which costs nothing.',
+    about: 'How many free sandbox runs of skills one user or organization gets a day (UTC).',
   }),
 }

@@ -6,6 +6,6 @@ export const toolSettings = {
     env: 'SVC_SYSTEM_TOOLS',
     schema: t.String({ pattern: '^[a-z_, ]*$' }),
     default: '',
-    about: 'System tools that are on, comma separated, such as web_fetch,code_execute; empty is all of them.',
+    about: 'Enabled system tools, separated by commas, such as web_fetch,code_execute. Empty enables all.',
   }),
 } as const

@@ -8,13 +8,13 @@ export const webSettings = {
     env: 'SVC_SEARCH_DRIVER',
     schema: oneOf(SEARCH_DRIVERS),
     default: 'none',
-    about: 'What searches the web: a SearXNG server, Brave Search or Tavily.',
+    about: 'Web search: a SearXNG server, Brave Search or Tavily.',
   }),
   searchBaseUrl: setting({
     env: 'SVC_SEARCH_BASE_URL',
     schema: t.String({ pattern: '^(https?://[^\\s]+)?$' }),
     default: '',
-    about: 'Address of the search server; needed for searxng, otherwise the public one of the driver.',
+    about: "Address of the search server. Required for searxng; otherwise defaults to the driver's public address.",
   }),
   searchApiKey: setting({
     env: 'SVC_SEARCH_API_KEY',

@@ -6,18 +6,18 @@ export const webhookSettings = {
     env: 'SVC_MAX_WEBHOOKS',
     schema: t.Integer({ minimum: 1, maximum: 100_000 }),
     default: 1_000,
-    about: 'How many webhooks one person or one organization may have, disabled ones included.',
+    about: 'How many webhooks one person or organization can have, including disabled ones.',
   }),
   maxActiveWebhooks: setting({
     env: 'SVC_MAX_ACTIVE_WEBHOOKS',
     schema: t.Integer({ minimum: 1, maximum: 100_000 }),
     default: 20,
-    about: 'How many enabled webhooks one person or one organization may have.',
+    about: 'How many enabled webhooks one person or organization can have.',
   }),
   webhookRetrySchedule: setting({
     env: 'SVC_WEBHOOK_RETRY_SCHEDULE',
     schema: t.String({ pattern: '^\\d{1,6}(,\\d{1,6}){0,19}$' }),
     default: '0,5,300,1800,7200,18000,36000,36000',
-    about: 'Seconds before each attempt to deliver a webhook, counted from the attempt before it.',
+    about: 'Seconds before each delivery attempt of a webhook, counted from the previous attempt.',
   }),
 }

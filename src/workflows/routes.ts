@@ -44,11 +44,19 @@ const verbsOf = ({ workflows, run, listRuns, getRun, approve, reject, cancel }: 
       (call, { ids }) => getRun(call, runIn(ids)),
     ),
     verb(
-      { ...DECISION, path: '/workflows/:id/runs/:runId/approve', summary: 'Approve what a paused run waits for' },
+      {
+        ...DECISION,
+        path: '/workflows/:id/runs/:runId/approve',
+        summary: 'Approve the step that a paused run waits for',
+      },
       (call, { ids, body }) => approve(call, runIn(ids), body ?? {}),
     ),
     verb(
-      { ...DECISION, path: '/workflows/:id/runs/:runId/reject', summary: 'Reject what a paused run waits for' },
+      {
+        ...DECISION,
+        path: '/workflows/:id/runs/:runId/reject',
+        summary: 'Reject the step that a paused run waits for',
+      },
       (call, { ids, body }) => reject(call, runIn(ids), body ?? {}),
     ),
     verb(

@@ -24,7 +24,7 @@ export function modelOf({ data = mockUp(NOW), ...given }: Given = {}): Model {
     commands: [
       { path: 'credits grant', args: '<owner> <amount>', summary: 'Add credit to an org or a user', writes: true },
       { path: 'credits ledger', args: '<owner>', summary: 'Show the ledger', writes: false },
-      { path: 'keys create', args: '', summary: 'Make an API key and show its secret once', writes: true },
+      { path: 'keys create', args: '', summary: 'Create an API key and show its secret once', writes: true },
       { path: 'status', args: '', summary: 'Show on one screen what runs', writes: false },
     ],
     now: NOW,
