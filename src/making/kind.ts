@@ -22,6 +22,8 @@ export type Wanted = {
   texts: Readonly<Record<string, string>>
   /** The most that it may use; its price is held. */
   most: Consumption
+  /** Tokens of the prompt, where `most` has those of everything that may be read for it. */
+  reads?: number
 }
 
 /** What `make` works with. */

@@ -13,7 +13,7 @@ import { AppError } from '../kernel/errors'
 import { failpoint } from '../kernel/failpoint'
 import { microToCents } from '../kernel/money'
 import type { Store, Tx } from '../kernel/store'
-import type { RateLimiter } from '../rate-limits'
+import { expectedTokens, type RateLimiter } from '../rate-limits'
 import type { UsageLog } from '../usage'
 import { type Deadline, startDeadline } from './deadline'
 import { clientLeft, tookTooLong } from './errors'
@@ -32,7 +32,7 @@ type Deps = {
   billing: Billing
   prices: Prices
   guardrails: Pick<GuardrailService, 'guardOf'>
-  engines: Pick<EngineService, 'describe'>
+  engines: Pick<EngineService, 'describe' | 'maxOutputTokens'>
 }
 
 export type MakingService = ReturnType<typeof createMaking>
@@ -41,12 +41,10 @@ export type MakingService = ReturnType<typeof createMaking>
 type Admitted = { making: Making; texts: Readonly<Record<string, string>>; hold: number }
 
 const TIMEOUT_S = 120
-/** Output tokens that admission reserves; corrected to the true number when the call ends (contract 1.6). */
-const EXPECTED_OUTPUT_TOKENS = 1_024
 
 /** One charged request that makes something: admitted, held for, made, and charged in one commit (contract 6). */
 export function createMaking(deps: Deps) {
-  const { store, clock, files, limiter, billing, prices, guardrails } = deps
+  const { store, clock, files, limiter, billing, prices, guardrails, engines } = deps
   const holds = createHolds(deps)
   const { record, refused, accepted, delivered } = createRecord(deps)
   return { run, admit, accepted, resume, reserveForJob, countTokens: limiter.countTokens }
@@ -172,6 +170,10 @@ export function createMaking(deps: Deps) {
     return tokens > 0 ? limiter.reserveTokens(caller, tokens) : null
   }
 
+  function expectedOf({ engineId, most: { promptTokens = 0, completionTokens = 0 }, reads = promptTokens }: Wanted) {
+    return expectedTokens(reads, Math.min(completionTokens, engines.maxOutputTokens(engineId)))
+  }
+
   function workOf(making: Making, texts: Wanted['texts'], { signal }: Deadline, drafts: Draft[]): Work {
     const { call } = making
     return {
@@ -193,9 +195,6 @@ export function createMaking(deps: Deps) {
     return Promise.all(drafts.map((draft) => files.discard(draft).catch(() => undefined)))
   }
 }
-
-const expectedOf = ({ most: { promptTokens = 0, completionTokens = 0 } }: Wanted): number =>
-  promptTokens + Math.min(completionTokens, EXPECTED_OUTPUT_TOKENS)
 
 function outputGuard({ guard }: Making, texts: Wanted['texts'], signal: AbortSignal): Work['guardOutput'] {
   return async (text, systemPrompt = null) => {

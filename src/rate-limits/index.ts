@@ -3,4 +3,5 @@ export { rateLimitSettings } from './config'
 
 export { createIncreases, type LimitIncreases } from './increases'
 export { createRateLimiter, type RateLimiter, type TokenTicket } from './limiter'
+export { expectedTokens } from './rules'
 export { createTiers, type Tiers } from './tiers'

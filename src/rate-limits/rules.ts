@@ -38,6 +38,12 @@ export function limitsOf(caller: TenantCaller, tiers: Tiers): CallerLimits {
 
 export const anonymousLimits = (tiers: Tiers): TierLimits => tiers.limitsOf('free')
 
+const EXPECTED_OUTPUT_TOKENS = 1_024
+
+/** Tokens that a call reserves as it is admitted; corrected to the true number when it ends (contract 1.6). */
+export const expectedTokens = (promptTokens: number, mostOutput: number): number =>
+  promptTokens + Math.min(EXPECTED_OUTPUT_TOKENS, mostOutput)
+
 export const isAbove = (tier: Tier, other: Tier): boolean => TIERS.indexOf(tier) > TIERS.indexOf(other)
 
 /** What an increase request is about: the keys it raises, and a name under which only one request may be pending. */

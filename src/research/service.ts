@@ -72,11 +72,7 @@ export function createResearch(deps: Deps) {
   async function start(call: Call, order: ResearchOrder): Promise<ResearchAccepted> {
     const { depth = 'advanced', max_sources: maxSources = DEFAULT_SOURCES } = order
     const id = ResearchId.create()
-    const wanted = {
-      ...({ kind: 'research', id, mode: MODE, engineId: engineId(), free: !author.hasModel() } as const),
-      texts: { prompt: promptIn(order) },
-      most: mostOf(depth, maxSources),
-    }
+    const wanted = wantedFor(id, { prompt: promptIn(order), depth, maxSources })
     const admitted = await making.admit(call, wanted)
     const { requestId, route, caller } = call
     const ticket = await making.reserveForJob(call, wanted)
@@ -102,7 +98,7 @@ export function createResearch(deps: Deps) {
 
   function wantedFor(id: ResearchId, { prompt, depth, maxSources }: Asked) {
     const by = { kind: 'research', id, mode: MODE, engineId: engineId(), free: !author.hasModel() } as const
-    return { ...by, texts: { prompt }, most: mostOf(depth, maxSources) }
+    return { ...by, texts: { prompt }, most: mostOf(depth, maxSources), reads: engines.countTokens(prompt) }
   }
 
   /**

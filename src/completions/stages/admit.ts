@@ -1,11 +1,8 @@
-import type { RateLimiter } from '../../rate-limits'
+import { expectedTokens, type RateLimiter } from '../../rate-limits'
 import type { Run } from '../run'
 import type { createMoney } from './money'
 
 type Deps = { limiter: RateLimiter; money: Pick<ReturnType<typeof createMoney>, 'reserve'> }
-
-/** Output tokens that admission reserves; corrected to the true number when the call ends (contract 1.6). */
-const EXPECTED_OUTPUT_TOKENS = 1_024
 
 /** The limits of a run: the rate of its mode, its tokens, and its money. */
 export function createAdmit({ limiter, money }: Deps) {
@@ -23,8 +20,8 @@ export function createAdmit({ limiter, money }: Deps) {
 
     /** Reserves tokens and then money. Throws 429, 503, 402. */
     async admit(run: Run): Promise<void> {
-      const expected = Math.min(EXPECTED_OUTPUT_TOKENS, run.maxOutputTokens)
-      run.ticket = await limiter.reserveTokens(run.call.caller, run.promptTokens + expected)
+      const expected = expectedTokens(run.promptTokens, run.maxOutputTokens)
+      run.ticket = await limiter.reserveTokens(run.call.caller, expected)
       try {
         await money.reserve(run)
       } catch (error) {
