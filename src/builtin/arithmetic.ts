@@ -7,12 +7,12 @@ const ASKING =
 
 /** Phrases and the operators they stand for, applied in order to lower-case text. */
 const PHRASES: [RegExp, string][] = [
-  [/([\d.,]+)\s*(?:%|percent)\s+of\s+/g, '$1/100*'],
+  [/(?<![\d.,])([\d.,]+)\s*(?:%|percent)\s+of\s+/g, '$1/100*'],
   [/\b(?:the\s+)?square root of\s+/g, 'sqrt '],
   [/\b(?:the\s+)?cube root of\s+/g, 'cbrt '],
   [/\bhalf of\s+/g, '0.5*'],
   [/\b(?:to the power of|raised to the power of|raised to)\b/g, '^'],
-  [/\s*\bfactorial\b/g, '!'],
+  [/(?:(?<!\s)\s+)?\bfactorial\b/g, '!'],
   [/\bsquared\b/g, '^2'],
   [/\bcubed\b/g, '^3'],
   [/\bplus\b|\band\b(?=\s+\d)/g, '+'],
@@ -24,7 +24,7 @@ const PHRASES: [RegExp, string][] = [
 
 /** `What is 12 * 7 + 3?`, `15% of 80`, `three plus four`, `the average of 2, 4 and 9`. */
 export const arithmetic: Skill = ({ prompt }) => {
-  const asked = prompt.replace(ASKING, '').replace(/\s*(?:=\s*)?\??[.]?\s*$/, '')
+  const asked = withoutEnd(prompt.replace(ASKING, ''))
   if (asked.length === 0) return null
   const listed = overList(asked)
   if (listed) return listed
@@ -35,6 +35,15 @@ export const arithmetic: Skill = ({ prompt }) => {
   const value = evaluate(expression)
   return value === null ? null : `${asked.trim()} = ${showNumber(value)}`
 }
+
+/** Without ` = ?`, `?` or `.` at the end. */
+const withoutEnd = (asked: string): string =>
+  asked
+    .trimEnd()
+    .replace(/\??\.?$/, '')
+    .trimEnd()
+    .replace(/=$/, '')
+    .trimEnd()
 
 function inSigns(asked: string): string {
   const digits = asked.toLowerCase().replace(/\b[a-z]+(?:-[a-z]+)?\b/g, (word) => String(readNumber(word) ?? word))
@@ -53,7 +62,7 @@ const LISTS = new Map<string, (values: number[]) => number>([
 ])
 
 function overList(asked: string): string | null {
-  const found = /^(?:the\s+)?(sum|total|product|average|mean|median|maximum|minimum)\s+of\s+(.+)$/i.exec(asked)
+  const found = /^(?:the\s+)?(sum|total|product|average|mean|median|maximum|minimum)\s+of\s+(\S.*)$/i.exec(asked)
   if (!found) return null
   const values = found[2]!
     .split(/\s*(?:,\s*and|,|;|\band\b|\s)\s*/)

@@ -40,7 +40,7 @@ export function createBuiltinDriver({ clock, habits = {} }: Deps): Driver {
     /** Streams word by word unless told otherwise, because clients expect several parts; the whole text is ready at once. */
     async *stream(request): AsyncGenerator<EnginePart> {
       const { text, toolCalls, finish } = await take(request)
-      const words = [...text.matchAll(/\s*\S+/g)].map(([word]) => word)
+      const words = [...text.matchAll(/\s+\S*|\S+/g)].map(([word]) => word)
       for (let at = 0; at < words.length; at += builtinChunk) {
         request.signal.throwIfAborted()
         yield { type: 'text-delta', text: words.slice(at, at + builtinChunk).join('') }

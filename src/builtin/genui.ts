@@ -22,7 +22,9 @@ export const genui: Skill = ({ mode, prompt }) => {
 /** A title from the prompt, reduced to characters that are safe in JSX text and attributes. */
 function titleOf(prompt: string): string {
   const thing =
-    /\b(?:a|an|the)\s+(.{3,60}?)(?:\s+(?:with|for|that|which|using|component)\b|[.,:\n]|$)/i.exec(prompt)?.[1] ?? prompt
+    /\b(?:a|an|the)\s{1,20}(.{3,60}?)(?:\s{1,20}(?:with|for|that|which|using|component)\b|[.,:\n]|$)/i.exec(
+      prompt,
+    )?.[1] ?? prompt
   return (
     capital(
       thing

@@ -7,7 +7,7 @@ export function labelledFacts(text: string): Map<string, string> {
     if (key && stated && !facts.has(key)) facts.set(key, stated)
   }
   for (const line of text.split(/\n|(?<=[.;])\s+|,\s+(?=[\w ]{2,30}:\s)/)) {
-    const marked = /^[\s*-]*([\p{L}][\p{L}\p{N} _/-]{0,40}?)\s*[:=]\s*(.+)$/u.exec(line)
+    const marked = /^[\s*-]*([\p{L}][\p{L}\p{N} _/-]{0,40}?)(?:(?<!\s)\s+)?[:=]\s*(\S.*)$/u.exec(line)
     if (marked) add(marked[1]!, marked[2]!)
   }
   for (const [, label, value] of text.matchAll(

@@ -1,5 +1,6 @@
 import type { EngineRequest, EngineTool, ImagePart, JsonSchema, Message, ToolChoice } from '../engines'
 import { unfenced } from '../kernel/fence'
+import { between } from '../text'
 
 /** The request as skills see it, parsed once. */
 export type Question = {
@@ -93,19 +94,34 @@ const MAX_TASK_CHARS = 300
  * Otherwise the whole prompt is the task and `material` is empty.
  */
 function splitTask(prompt: string): { task: string; material: string } {
-  const held = /```[a-z]*\n([\s\S]+?)```|"""([\s\S]+?)"""|["“]([^"”]{2,})["”]/i.exec(prompt)
-  if (held) {
-    const task = (prompt.slice(0, held.index) + prompt.slice(held.index + held[0].length)).trim()
-    return { task, material: (held[1] ?? held[2] ?? held[3])!.trim() }
-  }
-  const lead = /^([^\n:]{3,300}?)(?::\s+|:?\s*\n)([\s\S]+)$/.exec(prompt)
-  if (lead && isInstruction(lead[1]!)) return { task: lead[1]!.trim(), material: lead[2]!.trim() }
+  const held = heldIn(prompt)
+  if (held) return { task: (prompt.slice(0, held.start) + prompt.slice(held.end)).trim(), material: held.inner.trim() }
+  const lead = leadOf(prompt)
+  if (lead && isInstruction(lead)) return { task: lead, material: prompt.slice(prompt.search(/[\n:]/) + 1).trim() }
   const lastBreak = prompt.lastIndexOf('\n')
   const lastLine = prompt.slice(lastBreak + 1).trim()
   if (lastBreak > 0 && lastLine.length <= MAX_TASK_CHARS && isInstruction(lastLine)) {
     return { task: lastLine, material: prompt.slice(0, lastBreak).trim() }
   }
   return { task: prompt, material: '' }
+}
+
+const FENCED = /```[a-z]*\n([\s\S]+?)```|"""([\s\S]+?)"""/i
+
+/** The first text in a fence or in quotes. */
+function heldIn(prompt: string): { start: number; end: number; inner: string } | null {
+  const fenced = FENCED.exec(prompt)
+  const [quoted] = between(prompt, '"“', '"”', 2)
+  if (quoted && quoted.start < (fenced?.index ?? Number.POSITIVE_INFINITY)) return quoted
+  return fenced && { start: fenced.index, end: fenced.index + fenced[0].length, inner: (fenced[1] ?? fenced[2])! }
+}
+
+/** What stands before a first colon and white space, or on a first line; null unless of 3 to 300 characters. */
+function leadOf(prompt: string): string | null {
+  const end = prompt.search(/[\n:]/)
+  if (end < 3 || (prompt[end] === ':' && !/\s/.test(prompt[end + 1] ?? ''))) return null
+  const lead = prompt.slice(0, end).trim()
+  return lead.length <= MAX_TASK_CHARS ? lead : null
 }
 
 const VERBS =

@@ -82,7 +82,8 @@ function fillArray(schema: JsonSchema, name: string, source: Source, depth: numb
   const items = resolve((schema.items ?? {}) as JsonSchema, source.root)
   const kind = kindOf(name, items)
   const stated = factFor(name, source.facts)
-    ?.split(/\s*(?:,|;|\band\b)\s*/)
+    ?.split(/[,;]|\band\b/)
+    .map((item) => item.trim())
     .filter(Boolean)
   const words = kind ? findEntities(kind, source.text) : (stated ?? source.prose.list(name))
   if (!words?.length) return undefined

@@ -31,8 +31,8 @@ function extractAll(text: string): Record<string, unknown> {
 
 /** The object that the prompt spells out (`give the JSON object {"ok": true}`), else the facts of the text. */
 function anyObject(question: Question): unknown {
-  const literal = /\{[\s\S]*\}/.exec(question.prompt)?.[0]
-  if (literal) {
+  const literal = question.prompt.slice(Math.max(question.prompt.indexOf('{'), 0), question.prompt.lastIndexOf('}') + 1)
+  if (literal.startsWith('{')) {
     try {
       return JSON.parse(literal)
     } catch {

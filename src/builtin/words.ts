@@ -19,7 +19,7 @@ const SPELLED = new Map([...Array(1_000).keys()].map((value) => [spell(value), v
 /** `12`, `1,200`, `twelve`, `a hundred`; null for anything else. */
 export function readNumber(word: string): number | null {
   const text = word.trim().toLowerCase()
-  if (/^-?[\d,]*\.?\d+$/.test(text)) return Number(text.replaceAll(',', ''))
+  if (/^-?(?:[\d,]*\d|[\d,]*\.\d+)$/.test(text)) return Number(text.replaceAll(',', ''))
   return SPELLED.get(text.replace(/^a hundred/, 'one hundred').replace(/^([a-z]+ty) ([a-z]+)$/, '$1-$2')) ?? null
 }
 

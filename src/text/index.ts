@@ -1,4 +1,5 @@
 /** Text: what reads a text and knows no tenant, row or route. */
+export { between } from './between'
 export { readBrowsing } from './browsing/ask'
 export { readInstruction, type Step } from './browsing/instruction'
 export { evaluate, isTrue, type RunValues } from './evaluate'

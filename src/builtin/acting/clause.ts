@@ -51,7 +51,7 @@ const MAX_CLAUSES = 8
 /** `look up tides and look up winds` asks for two things; each part must begin with a verb. */
 export function splitAsked(text: string): string[] {
   const parts = joined(text)
-    .split(/\s*(?:;|\n[\s*-]*|,?\s+and then\s+|,?\s+then\s+|,?\s+and\s+|,\s+)(?=(?:please\s+)?\p{L}+)/u)
+    .split(/\s{0,9}(?:;|\n[\s*-]{0,40}|,?\s{1,9}(?:and then|then|and)\s{1,9}|,\s{1,9})(?=\p{L})/u)
     .filter(Boolean)
   const whole: string[] = []
   for (const part of parts) {

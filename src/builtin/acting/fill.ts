@@ -124,12 +124,12 @@ function findList(name: string, items: JsonSchema, clause: Clause, claims: Claim
     inner.taken.push(found.from)
     found = values.length < MAX_LISTED ? findString(name, items, clause, inner) : null
   }
-  const listed = /:\s+([^\n]+)$/.exec(clause.text)?.[1]?.replace(/[.!?]$/, '')
+  const listed = /(?<!:):\s+([^\n]+)$/.exec(clause.text)?.[1]?.replace(/[.!?]$/, '')
   const all = values.length
     ? values
     : clause.quoted.length
       ? [...clause.quoted]
-      : (listed?.split(/,?\s+and\s+|,\s*/) ?? [])
+      : (listed?.split(/,?(?<!\s)\s+and\s+|,\s*/) ?? [])
   return all.length ? { value: all.slice(0, MAX_LISTED), from: '' } : null
 }
 

@@ -44,7 +44,7 @@ export function placesFor(last: string, { text }: Clause): string[] {
   const listed = new RegExp(`\\b(?:${before[1]})\\s+(${NAME}(?:,\\s+${NAME})*,?\\s+and\\s+${NAME})`, 'u').exec(
     text,
   )?.[1]
-  return listed?.split(/,?\s+and\s+|,\s+/).map(tidy) ?? []
+  return listed?.split(/,?(?<!\s)\s+and\s+|,\s+/).map(tidy) ?? []
 }
 
 /** `order 1234`, `#1234`, `ticket ABC-12`: a word with a digit after the noun it numbers, else one after `#`. */
@@ -85,5 +85,5 @@ export function restOf({ text, first }: Clause, said: readonly string[], found: 
 const tidy = (phrase: string): string =>
   phrase
     .replace(/\s+/g, ' ')
-    .replace(/^[\s,;:]+|[\s,;:?!]+$|(?<=[^.])\.$/g, '')
+    .replace(/^[\s,;:]+|(?<![\s,;:?!])[\s,;:?!]+$|(?<=[^.])\.$/g, '')
     .trim()

@@ -14,7 +14,7 @@ export type RequestStep = { asked: string; back: number | null }
 export function stepsOf(prompt: string): RequestStep[] | null {
   let last = 0
   const steps = splitAsked(prompt).map((text, at): RequestStep => {
-    const asked = text.replace(/[.!?\s]+$/, '')
+    const asked = text.replace(/(?<![.!?\s])[.!?\s]+$/, '')
     if (at > 0 && BACK.test(asked)) return { asked: asked.replace(BACK, ' ').replace(/\s+/g, ' ').trim(), back: last }
     last = at
     return { asked, back: null }
