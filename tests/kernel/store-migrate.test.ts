@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
@@ -56,6 +56,33 @@ describe('the migrations of a database', () => {
     expect(await schemaOf(location)).toEqual({ applied: known + 1, known, strange: false })
     await run(`UPDATE ${TABLE} SET hash = 'of another' WHERE hash <> 'of a later build'`)
     expect(await schemaOf(location)).toMatchObject({ strange: true })
+  })
+
+  test('are applied as a whole, or not at all', async () => {
+    const { location, run } = await empty()
+    const folders = mkdtempSync(join(folder, 'broken-'))
+    const write = (texts: string[]) => {
+      const entries = texts.map((text, idx) => {
+        mkdirSync(join(folders, location.dialect, 'meta'), { recursive: true })
+        writeFileSync(join(folders, location.dialect, `000${idx}_step.sql`), text)
+        return { idx, version: '7', when: 1_000 + idx, tag: `000${idx}_step`, breakpoints: true }
+      })
+      const journal = { version: '7', dialect: location.dialect, entries }
+      writeFileSync(join(folders, location.dialect, 'meta/_journal.json'), JSON.stringify(journal))
+    }
+    write(['CREATE TABLE a (id int)'])
+    await migrate(location, undefined, folders)
+    await run('INSERT INTO a (id) VALUES (1)')
+    const breaks = 'CREATE TABLE b (id int);--> statement-breakpoint\nDROP TABLE a;--> statement-breakpoint\n'
+    write(['CREATE TABLE a (id int)', `${breaks}DROP TABLE nowhere`])
+    await expect(migrate(location, undefined, folders)).rejects.toThrow()
+    expect(await schemaOf(location)).toMatchObject({ applied: 1 })
+    await expect(run('SELECT * FROM b')).rejects.toThrow()
+    await run('INSERT INTO a (id) VALUES (2)')
+    write(['CREATE TABLE a (id int)', `${breaks}SELECT 1`])
+    await migrate(location, undefined, folders)
+    expect(await schemaOf(location)).toMatchObject({ applied: 2 })
+    await expect(run('SELECT * FROM a')).rejects.toThrow()
   })
 
   test('fail as the database fails', async () => {
