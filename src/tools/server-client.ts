@@ -8,7 +8,7 @@ import { ToolFailure } from './tool'
 
 const TIMEOUT_MS = 10_000
 const MAX_BYTES = 512 * 1024
-const MAX_PAGES = 8
+const MAX_PAGES = 32
 const NAME = 'svc-tools'
 
 type Deps = { outbound: Outbound }
@@ -16,21 +16,51 @@ type Deps = { outbound: Outbound }
 /** A tool as a server describes it; nothing of it is checked yet. */
 export type Offered = { name: string; description: string; inputSchema: JsonSchema }
 
-/** The tools of a server, within ten seconds. Rejects when it does not answer, or does not speak the protocol. */
-export const listTools = (deps: Deps, server: McpServer, signal: AbortSignal): Promise<Offered[]> =>
-  withClient(deps, server, AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]), async (client, options) => {
+/** What the servers of one request may still list, over all their pages: answers of so many bytes, and so many tools. */
+export type ListBudget = { bytes: number; tools: number }
+export const newListBudget = (): ListBudget => ({ bytes: 2 * 1024 * 1024, tools: 512 })
+
+/** A server lists more than its request has left. */
+export class ListTooLarge extends Error {
+  override name = 'ListTooLarge'
+}
+
+/**
+ * The tools of a server, within ten seconds; what they take is taken from `budget`. Rejects with {@link ListTooLarge},
+ * and when the server does not answer or does not speak the protocol. The library's own `listTools` compiles every
+ * `outputSchema`, of which nothing is checked here: one of 3,000 properties takes 13 s.
+ */
+export async function listTools(
+  deps: Deps,
+  server: McpServer,
+  budget: ListBudget,
+  signal: AbortSignal,
+): Promise<Offered[]> {
+  const { ListToolsResultSchema } = await import('@modelcontextprotocol/sdk/types.js')
+  const until = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)])
+  const listed = withClient(deps, server, { signal: until, budget }, async (client, options) => {
     const found: Offered[] = []
-    let cursor: string | undefined
+    let params: { cursor?: string } = {}
     for (let page = 0; page < MAX_PAGES; page++) {
-      const { tools, nextCursor } = await client.listTools(cursor === undefined ? {} : { cursor }, options)
+      const { tools, nextCursor } = await client.request(
+        { method: 'tools/list', params },
+        ListToolsResultSchema,
+        options,
+      )
+      budget.tools -= tools.length
+      if (budget.tools < 0) throw new ListTooLarge()
       for (const { name, description = '', inputSchema } of tools) {
         found.push({ name, description, inputSchema: inputSchema as JsonSchema })
       }
-      if (nextCursor === undefined) break
-      cursor = nextCursor
+      if (nextCursor === undefined) return found
+      params = { cursor: nextCursor }
     }
-    return found
+    throw new ListTooLarge()
   })
+  return listed.catch((error: unknown) => {
+    throw budget.bytes > 0 ? error : new ListTooLarge()
+  })
+}
 
 /** Calls one tool, and gives what it returned. Throws {@link ToolFailure}; what the server said of it is data. */
 export async function runTool(
@@ -42,7 +72,7 @@ export async function runTool(
 ): Promise<unknown> {
   const label = server.server_label
   try {
-    const result = await withClient(deps, server, signal, (client, options) =>
+    const result = await withClient(deps, server, { signal }, (client, options) =>
       client.callTool({ name, arguments: args }, undefined, options),
     )
     const texts = textsOf(result.content)
@@ -64,11 +94,12 @@ function textsOf(content: unknown): string[] {
 }
 
 type Options = { signal: AbortSignal; timeout: number }
+type Limits = { signal: AbortSignal; budget?: ListBudget }
 
 async function withClient<T>(
   { outbound }: Deps,
   { server_url, headers }: McpServer,
-  signal: AbortSignal,
+  limits: Limits,
   work: (client: Client, options: Options) => Promise<T>,
 ): Promise<T> {
   // Loaded by the first request that names a server.
@@ -79,7 +110,7 @@ async function withClient<T>(
   const client = new Client({ name: NAME, version: '1' })
   const transport = new StreamableHTTPClientTransport(new URL(server_url), {
     requestInit: { headers: readHeaders(headers ?? {}, 'headers') },
-    fetch: throughTheDoor(outbound, signal),
+    fetch: throughTheDoor(outbound, limits),
     reconnectionOptions: {
       maxRetries: 0,
       initialReconnectionDelay: 0,
@@ -87,7 +118,7 @@ async function withClient<T>(
       reconnectionDelayGrowFactor: 1,
     },
   })
-  const options = { signal, timeout: TIMEOUT_MS }
+  const options = { signal: limits.signal, timeout: TIMEOUT_MS }
   try {
     await client.connect(transport as never, options)
     return await work(client, options)
@@ -98,7 +129,7 @@ async function withClient<T>(
 
 /** The protocol's requests go through the outbound door like all addresses of users: public ones, no redirects (J). */
 const throughTheDoor =
-  (outbound: Outbound, signal: AbortSignal) =>
+  (outbound: Outbound, { signal, budget }: Limits) =>
   async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
     // The stream of what a server says by itself is not opened: nobody here would hear it.
     if (init.method === 'GET') return new Response(null, { status: 405 })
@@ -107,13 +138,15 @@ const throughTheDoor =
         method: init.method === 'DELETE' ? 'DELETE' : 'POST',
         headers: Object.fromEntries(new Headers(init.headers)),
         ...(typeof init.body === 'string' ? { body: init.body } : {}),
-        maxBytes: MAX_BYTES,
+        maxBytes: Math.min(MAX_BYTES, budget?.bytes ?? MAX_BYTES),
         timeoutMs: TIMEOUT_MS,
         signal,
       })
+      if (budget) budget.bytes -= body.byteLength
       const isEmpty = status === 202 || status === 204 || status === 304
       return new Response(isEmpty ? null : Buffer.from(body), { status: status < 200 ? 502 : status, headers })
     } catch (error) {
+      if (budget && error instanceof OutboundFailure && error.kind === 'too-large') budget.bytes = 0
       if (error instanceof OutboundFailure) throw new TypeError(error.message)
       throw error
     }

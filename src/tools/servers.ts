@@ -2,18 +2,21 @@ import type { Guard } from '../guardrails'
 import { AppError, atField } from '../kernel/errors'
 import type { Outbound } from '../kernel/outbound'
 import { clean, shorten } from '../kernel/text'
+import { nextTurn } from '../kernel/turns'
 import { scanForInjection } from '../text'
 import { readHeaders } from './endpoint-rules'
 import { TOOL_NAME } from './rules'
 import type { McpServer } from './schema'
-import { listTools, type Offered, runTool } from './server-client'
+import { type ListBudget, ListTooLarge, listTools, newListBudget, type Offered, runTool } from './server-client'
 import type { Tool } from './tool'
-import { newAllowance, problemsOf } from './validation'
+import { type Allowance, newAllowance, problemsOf } from './validation'
 
 /** Most tools of one request, those that it defines among them (contract 28.2). */
 const MOST_TOOLS = 128
 const MOST_SERVERS = 4
 const MOST_DESCRIPTION = 1_024
+/** How much of a description is looked at before it is cleaned and cut. */
+const MOST_READ = 4 * MOST_DESCRIPTION
 const TIMEOUT_MS = 10_000
 
 type Brought = {
@@ -24,6 +27,8 @@ type Brought = {
 }
 /** `taken` has the names of the tools that the request defines. */
 type Circumstances = { taken: ReadonlySet<string>; guard: Guard | null; signal: AbortSignal }
+/** What all servers of the request share: what they may list, and what their schemas may take. */
+type Shared = Omit<Circumstances, 'taken'> & { budget: ListBudget; allowance: Allowance }
 
 /** Tools of the MCP servers that a request names (contract 28.2). */
 export function createServers({ outbound }: { outbound: Outbound }) {
@@ -52,7 +57,8 @@ export function createServers({ outbound }: { outbound: Outbound }) {
 
   /** Asks all servers at once. One that cannot be reached brings a warning; none of them ends the run. */
   async function bring(servers: readonly McpServer[], around: Circumstances): Promise<Brought> {
-    const asked = await Promise.all(servers.map((server) => ofServer(server, around)))
+    const shared = { ...around, budget: newListBudget(), allowance: newAllowance() }
+    const asked = await Promise.all(servers.map((server) => ofServer(server, shared)))
     const taken = new Set(around.taken)
     const tools: Tool[] = []
     let over = 0
@@ -67,21 +73,23 @@ export function createServers({ outbound }: { outbound: Outbound }) {
     return { tools, warnings, unreachable: asked.reduce((sum, { unreachable }) => sum + unreachable, 0) }
   }
 
-  async function ofServer(server: McpServer, { guard, signal }: Circumstances): Promise<Brought> {
+  async function ofServer(server: McpServer, shared: Shared): Promise<Brought> {
     const { server_label, allowed_tools } = server
-    const found = await listTools({ outbound }, server, signal).catch(() => null)
-    if (!found) {
+    const { budget, signal } = shared
+    const found = await listTools({ outbound }, server, budget, signal).catch((error: unknown) =>
+      error instanceof ListTooLarge ? TOO_LARGE : NOT_REACHED,
+    )
+    if (typeof found === 'string') {
       signal.throwIfAborted()
-      return {
-        unreachable: 1,
-        tools: [],
-        warnings: [`The MCP server "${server_label}" could not be reached; its tools were left out.`],
-      }
+      const warning = `The MCP server "${server_label}" ${found}; its tools were left out.`
+      return { unreachable: 1, tools: [], warnings: [warning] }
     }
     const tools: Tool[] = []
     const warnings: string[] = []
     for (const offered of found.filter(({ name }) => !allowed_tools || allowed_tools.includes(name))) {
-      const tool = await toTool(server, offered, guard, signal)
+      // One server may offer hundreds, and others wait for their turn (I28).
+      await nextTurn()
+      const tool = await toTool(server, offered, shared)
       if (typeof tool === 'string') warnings.push(tool)
       else tools.push(tool)
     }
@@ -89,19 +97,20 @@ export function createServers({ outbound }: { outbound: Outbound }) {
   }
 
   /** A tool, or the sentence that says why it is left out. What the server wrote is data: bounded, cleaned, guarded. */
-  async function toTool(server: McpServer, offered: Offered, guard: Guard | null, signal: AbortSignal) {
-    const shown = shorten(clean(offered.name), MAX_SHOWN)
+  async function toTool(server: McpServer, offered: Offered, { guard, signal, allowance }: Shared) {
+    const shown = shorten(clean(offered.name.slice(0, MOST_READ)), MAX_SHOWN)
     const name = `${server.server_label}__${offered.name}`
     if (!TOOL_NAME.test(name))
       return `The tool ${shown} of "${server.server_label}" was left out: its name does not fit.`
-    if (problemsOf(offered.inputSchema, 'inputSchema', newAllowance()).length) {
+    if (problemsOf(offered.inputSchema, 'inputSchema', allowance).length) {
       return `The tool ${shown} of "${server.server_label}" was left out: its schema cannot be used.`
     }
-    if (scanForInjection(offered.description).some(({ severity }) => severity === 'block')) {
+    const said = offered.description.slice(0, MOST_READ)
+    if (scanForInjection(said).some(({ severity }) => severity === 'block')) {
       return `The tool ${shown} of "${server.server_label}" was left out: its description gives orders.`
     }
     const text = {
-      description: shorten(clean(offered.description), MOST_DESCRIPTION),
+      description: shorten(clean(said), MOST_DESCRIPTION),
       inputSchema: offered.inputSchema,
     }
     const checked = guard?.hasRules('tool_result')
@@ -127,4 +136,6 @@ export function createServers({ outbound }: { outbound: Outbound }) {
 }
 
 const MAX_WARNINGS = 10
+const NOT_REACHED = 'could not be reached'
+const TOO_LARGE = 'lists more tools or longer ones than a request may have (512 tools, 2 MiB, 512 KiB a page)'
 const MAX_SHOWN = 80

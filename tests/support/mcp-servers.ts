@@ -13,7 +13,7 @@ import { isListening } from './listening'
 const PACKAGES = join(import.meta.dir, '../../node_modules/@modelcontextprotocol')
 const entryOf = (name: string) => join(PACKAGES, name, 'dist/index.js')
 
-type OwnTool = { name: string; description: string; inputSchema: { type: 'object' } }
+type OwnTool = { name: string; description: string; inputSchema: { type: 'object' }; outputSchema?: { type: 'object' } }
 
 /** An MCP server on loopback whose tools are as listed, with the headers and calls that it got. */
 export function startOwnServer(answer: string) {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createOutbound } from '../../src/kernel/outbound'
 import { createServers } from '../../src/tools/servers'
 import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
+import { ownTime } from '../support/effort'
 import { freePort } from '../support/free-port'
 import { folderFor, startBridged, startEverything, startOwnServer } from '../support/mcp-servers'
 
@@ -107,6 +108,33 @@ describe('MCP servers as tools of a completion (contract 28.2)', () => {
   test('a server that cannot be reached is left out, and the answer says so', async () => {
     const { status, body } = await ask('', [{ ...OWN, server_url: `http://127.0.0.1:${await freePort()}/mcp` }])
     expect([status, body.warnings]).toEqual([200, [expect.stringContaining('could not be reached')]])
+  })
+
+  test('what a server says its tools return is not compiled: a large schema stops nobody', async () => {
+    const properties = Object.fromEntries(Array.from({ length: 3_000 }, (_, at) => [`p${at}`, { type: 'string' }]))
+    state.offered = [{ ...tool('wide'), outputSchema: { type: 'object', ...{ properties } } }]
+    const began = ownTime()
+    const { body, sent } = await ask('own__wide{}', [{ ...OWN, require_approval: 'never' }])
+    expect(ownTime() - began).toBeLessThan(3_000)
+    expect(body.tools_used).toMatchObject([{ name: 'own__wide', status: 'success' }])
+    expect(sent).toContain('own__wide')
+  })
+
+  test.each([
+    ['tools without end', Array.from({ length: 513 }, (_, at) => tool(`t${at}`))],
+    ['a page of a megabyte', Array.from({ length: 10 }, (_, at) => tool(`t${at}`, 'long '.repeat(20_000)))],
+  ])('a server with %s is left out, and the answer says so', async (_, offered) => {
+    state.offered = offered
+    const { status, body, sent } = await ask('', [OWN])
+    expect([status, body.warnings]).toEqual([200, [expect.stringContaining('"own" lists more tools')]])
+    expect(sent).not.toContain('own__t')
+  })
+
+  test('the servers of a request share what may be listed', async () => {
+    state.offered = Array.from({ length: 200 }, (_, at) => tool(`t${at}`))
+    const servers = ['a', 'b', 'c'].map((server_label) => ({ ...OWN, server_label, allowed_tools: ['t1'] }))
+    const { status, body } = await ask('', servers)
+    expect([status, body.warnings]).toEqual([200, [expect.stringContaining('lists more tools')]])
   })
 
   test('in production a server is called by https only, whatever its address', () => {

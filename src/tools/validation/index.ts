@@ -1,4 +1,4 @@
 /** Validates engines' arguments against untrusted JSON schemas. */
 export { compileInTurn, isSlow, validatorOf } from './compile'
-export { newAllowance, problemsOf, problemsOfResult } from './definition'
+export { type Allowance, newAllowance, problemsOf, problemsOfResult } from './definition'
 export { sizeIfWritten } from './pattern'
