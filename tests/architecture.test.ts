@@ -94,6 +94,12 @@ const ONE_HOME: Record<string, { pattern: RegExp; home: RegExp }> = {
   },
   // A thread cannot be ended while it computes: what callers send runs in processes.
   threads: { pattern: /\bnew Worker\(/, home: /^src\/(kernel\/store\/off-thread|operators\/backup-seal)\.ts$/ },
+  // Elsewhere an address may come from a caller, and `URL.parse` gives null where `new URL` throws. Scripts and pages
+  // beside a file, and addresses of the operator's own settings, are known to be sound.
+  'addresses that throw': {
+    pattern: /\bnew URL\((?!'[^']*', import\.meta\.url\))/,
+    home: /^src\/(pages\/browser\/|app\/(server|canonical|client|ops|container\/foundation)\.ts|browser\/(forward|egress-proxy)\.ts|operators\/dump\.ts|billing\/payments\/stripe\.ts|http\/request-url\.ts)/,
+  },
   'the web framework': { pattern: /from 'elysia'/, home: /^src\/(http\/.*|app\/.*|[a-z-]+\/routes(-[a-z]+)?)\.ts$/ },
   TypeBox: { pattern: /from 'typebox/, home: /^src\/kernel\/schema\.ts$/ },
   'raw SQL text': { pattern: /\.unsafe\(|sql\.raw\(/, home: /^$/ },

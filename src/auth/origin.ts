@@ -38,6 +38,6 @@ export function assertOwnPage(headers: BrowserHeaders, ownOrigin: string | null)
 /** Decides by `Sec-Fetch-Site` when the browser sends it, else by `Origin`. Without either the answer is no. */
 function isSameOrigin({ origin, fetchSite, host }: BrowserHeaders, ownOrigin: string | null): boolean {
   if (fetchSite !== null) return fetchSite === 'same-origin'
-  if (origin === null || !URL.canParse(origin)) return false
-  return origin === ownOrigin || new URL(origin).host === host
+  if (origin === null) return false
+  return origin === ownOrigin || (host !== null && URL.parse(origin)?.host === host)
 }

@@ -16,8 +16,8 @@ export function readProxyHead(text: string): ProxyHead | null {
   const [method, target, version] = first.split(' ')
   if (!method || !target || !/^HTTP\/1\.[01]$/.test(version ?? '')) return null
   if (method === 'CONNECT') return { tunnel: true, authority: target, head: '' }
-  if (!/^http:\/\/[^/]/i.test(target) || !URL.canParse(target)) return null
-  const url = new URL(target)
+  const url = /^http:\/\/[^/]/i.test(target) ? URL.parse(target) : null
+  if (!url) return null
   const upgrades = lines.some((line) => /^upgrade\s*:/i.test(line))
   const kept = lines.filter((line) => line && (upgrades ? !/^proxy-/i.test(line) : !HOP.test(line)))
   const head = [`${method} ${url.pathname}${url.search} HTTP/1.1`, ...kept, ...(upgrades ? [] : ['Connection: close'])]

@@ -162,7 +162,7 @@ export async function openLive({ browser, proxy, onChange, onLost, onReplaced }:
 
 function faviconOf(url: string, named: string | null): string | null {
   if (named && /^https?:/.test(named) && named.length <= 2_048) return named
-  return /^https?:/.test(url) ? new URL('/favicon.ico', url).href : null
+  return /^https?:/.test(url) ? (URL.parse('/favicon.ico', url)?.href ?? null) : null
 }
 
 /** What a page that hangs does not answer in a second is taken to be `otherwise`. */

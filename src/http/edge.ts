@@ -16,6 +16,7 @@ import { logFault, toAppError } from './faults'
 import { givenBack } from './idempotent'
 import { isForBrowser, NOWHERE_HEADERS, NOWHERE_PAGE } from './nowhere'
 import type { EnterRequest } from './open-requests'
+import { assertHost, pathOf } from './request-url'
 import type { RouteRules } from './route-rules'
 import { createTimeLimit } from './time-limit'
 
@@ -175,14 +176,7 @@ function arrive(request: Request, server: Server<unknown> | null, deps: EdgeDeps
   return exchange
 }
 
-/** Does not use `new URL`, because a forged Host header can make the URL unparsable. */
-function pathOf(url: string): string {
-  const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3)
-  const end = url.indexOf('?', start)
-  return start < 0 ? '/' : url.slice(start, end < 0 ? undefined : end)
-}
-
-/** Checks credential, origin, request rate and the body's headers, in the order of contract 1.5. */
+/** Checks credential, origin, request rate, host and the body's headers, in the order of contract 1.5. */
 function gate(
   exchange: Exchange,
   request: Request,
@@ -191,7 +185,8 @@ function gate(
 ): void | Promise<void> {
   if (deps.enter) exchange.leave = deps.enter(exchange.ip())
   // Where no route would read the body, its headers do not matter: the answer is 404 or 405.
-  const assertBody = () => {
+  const assertSound = () => {
+    assertHost(request)
     try {
       assertBodyHeaders(request, exchange.rule)
     } catch (refusal) {
@@ -205,9 +200,9 @@ function gate(
     failpoint('after_auth')
     deps.assertOrigin(caller, request)
     const admitted = deps.admit(caller)
-    return admitted instanceof Promise ? admitted.then(assertBody) : assertBody()
+    return admitted instanceof Promise ? admitted.then(assertSound) : assertSound()
   }
-  if (exchange.rule.open) return assertBody()
+  if (exchange.rule.open) return assertSound()
   const caller = deps.authenticate(request)
   return caller instanceof Promise ? caller.then(enter) : enter(caller)
 }

@@ -7,6 +7,7 @@ import { assertBodyHeaders } from './body'
 import { errorHeaders, statusOf, toEnvelope } from './envelope'
 import { logFault, toAppError } from './faults'
 import type { Allowed, OperatorRules } from './operator-rules'
+import { assertHost, pathOf } from './request-url'
 
 type Deps = {
   log: Log
@@ -38,6 +39,7 @@ export const operatorEdge = ({ log, rules, identify }: Deps) =>
       if (identify === null) return assertBodyHeaders(request)
       return identify(request.headers.get('authorization'), context.operator.caller.reason).then((caller) => {
         context.operator = { ...context.operator, caller }
+        assertHost(request)
         assertBodyHeaders(request)
       })
     })
@@ -45,7 +47,7 @@ export const operatorEdge = ({ log, rules, identify }: Deps) =>
       if (isPlainObject(responseValue)) responseValue.request_id ??= operator.requestId
     })
     .onError({ as: 'global' }, ({ code, error, set, request, operator }) => {
-      const known = toAppError(code, error, new URL(request.url).pathname, rules)
+      const known = toAppError(code, error, pathOf(request.url), rules)
       const { requestId } = operator
       logFault(log, requestId, known, error)
       Object.assign(set.headers, errorHeaders(known))

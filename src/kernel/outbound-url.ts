@@ -34,7 +34,7 @@ export function readPublicUrl(text: string, rules: UrlRules): URL {
   if (/[\p{Cc}\s\\]/u.test(text)) throw refuse('it holds spaces, backslashes or control characters')
   if (!/^https?:\/\/[^/]/i.test(text)) throw refuse('it does not begin with http:// or https:// and a host')
 
-  const url = parse(text)
+  const url = URL.parse(text)
   if (!url) throw refuse('it is not a valid address')
   if (url.username || url.password) throw refuse('it carries a user name or password')
   if (url.hash) throw refuse('it carries a fragment (#…), which is never sent')
@@ -53,10 +53,6 @@ export function readPublicUrl(text: string, rules: UrlRules): URL {
 
 /** The host without the brackets of an IPv6 address. */
 export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '')
-
-function parse(text: string): URL | null {
-  return URL.canParse(text) ? new URL(text) : null
-}
 
 /** A name with a dot, not at its end, outside the zones for this machine or a private network. */
 const isPublicName = (host: string): boolean =>

@@ -118,7 +118,7 @@ export function readOrigins(values: readonly string[]): string[] {
 }
 
 function readOrigin(value: string, path: string): string {
-  const url = URL.canParse(value) ? new URL(value) : null
+  const url = URL.parse(value)
   const isBare = url && url.pathname === '/' && !`${url.search}${url.hash}${url.username}${url.password}`
   if (url && isBare && /^https?:$/.test(url.protocol)) return url.origin
   throw invalidInput(

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import { API } from '../http/context'
 import type { Guard } from '../http/guard'
+import { urlOf } from '../http/request-url'
 import type { Ask } from './schema'
 
 type Deps = {
@@ -30,13 +31,15 @@ export const mcpRoutes = ({ handle, version, sleep }: Deps, guard: Guard) =>
       const server = createMcpServer({ ask: asker(request, handle), project: {}, sleep }, version)
       const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
       await server.connect(transport)
-      return transport.handleRequest(request, { parsedBody: body })
+      // The library reads the address and not the body, which is parsed.
+      const { method, headers } = request
+      return transport.handleRequest(new Request(urlOf(request), { method, headers }), { parsedBody: body })
     },
     { signedIn: true, timeLimit: 'own' },
   )
 
 function asker(caused: Request, handle: Deps['handle']): Ask {
-  const { origin } = new URL(caused.url)
+  const { origin } = urlOf(caused)
   const standing = PASSED_ON.flatMap((name) => {
     const value = caused.headers.get(name)
     return value === null ? [] : [[name, value] as const]

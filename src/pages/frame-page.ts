@@ -22,14 +22,16 @@ const HEADERS = {
 
 /** A picture's exact address as a source of the policy; null when it is not one that a policy can name. */
 function sourceOf(address: string | null | undefined): string | null {
-  if (!address || !URL.canParse(address)) return null
-  const { protocol, origin, pathname } = new URL(address)
+  const url = address ? URL.parse(address) : null
+  if (!url) return null
+  const { protocol, origin, pathname } = url
   return protocol === 'https:' ? `${origin}${pathname.replaceAll(';', '%3B').replaceAll(',', '%2C')}` : null
 }
 
 /** Of the script of a bot check, with a space before it; empty without one. */
 function originOf(address: string | null | undefined): string {
-  return address && URL.canParse(address) ? ` ${new URL(address).origin}` : ''
+  const url = address ? URL.parse(address) : null
+  return url ? ` ${url.origin}` : ''
 }
 
 /** The headers of the frame: own scripts and styles only, and framed by nobody but the allowed pages (dx 5.1). */

@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Guard } from '../http/guard'
+import { urlOf } from '../http/request-url'
 import { notFound } from '../kernel/errors'
 import type { Assets } from '../pages'
 import { consolePage, consoleScript } from './console-page'
@@ -90,6 +91,6 @@ const takesGzip = (request: Request): boolean => /\bgzip\b/.test(request.headers
 
 /** The origin that the reader's browser asked; a name that is no host name is not repeated. */
 function originOf(request: Request): string {
-  const { protocol, host } = new URL(request.url)
+  const { protocol, host } = urlOf(request)
   return /^[\w.:[\]-]{1,255}$/.test(host) ? `${protocol}//${host}` : 'http://localhost'
 }

@@ -108,7 +108,7 @@ async function withClient<T>(
     import('@modelcontextprotocol/sdk/client/streamableHttp.js'),
   ])
   const client = new Client({ name: NAME, version: '1' })
-  const transport = new StreamableHTTPClientTransport(new URL(server_url), {
+  const transport = new StreamableHTTPClientTransport(outbound.readUrl(server_url), {
     requestInit: { headers: readHeaders(headers ?? {}, 'headers') },
     fetch: throughTheDoor(outbound, limits),
     reconnectionOptions: {

@@ -81,8 +81,9 @@ const withoutFragment = (url: string): string => url.split('#')[0]!
 /** The redirect target of a response, without its fragment; null when it is no redirect. */
 function nextOf({ status, headers }: PublicResponse, from: string): string | null {
   if (![301, 302, 303, 307, 308].includes(status) || !headers.location) return null
-  if (!URL.canParse(headers.location, from)) throw new WebFailure('The address leads on to one that is none.')
-  return withoutFragment(new URL(headers.location, from).href)
+  const next = URL.parse(headers.location, from)
+  if (!next) throw new WebFailure('The address leads on to one that is none.')
+  return withoutFragment(next.href)
 }
 
 function isoOf(said: string | null): string | null {

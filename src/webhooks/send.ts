@@ -65,5 +65,6 @@ function failureOf(error: unknown, url: string): Failure {
   if (error instanceof OutboundFailure)
     return error.kind === 'too-large' || error.kind === 'aborted' ? 'reset' : error.kind
   if (!(error instanceof AppError) || error.code !== 'url_blocked') throw error
-  return ipaddr.isValid(hostOf(new URL(url))) ? 'never_allowed' : 'not_allowed'
+  const parsed = URL.parse(url)
+  return parsed && ipaddr.isValid(hostOf(parsed)) ? 'never_allowed' : 'not_allowed'
 }

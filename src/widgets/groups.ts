@@ -55,7 +55,7 @@ export function readGroups(sent: Sent, before: WidgetRow | null, rules: Rules): 
 /** Shown to visitors as a link or a picture: https, or http on this machine. */
 function assertLink(path: string, link: string | undefined): void {
   if (!link) return
-  const url = URL.canParse(link) ? new URL(link) : null
+  const url = URL.parse(link)
   const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && /^(localhost|127\.)/.test(url.hostname))
   if (!isSafe || url.username || url.password || /[\s"'<>\\]/.test(link))
     throw invalidInput(path, `"${path}" is "${quoted(link)}"; send an https address.`)

@@ -13,7 +13,7 @@ export type Page = {
 export function isOwnPage({ origin, host, fetchSite }: Page, own: string): boolean {
   if (origin === null) return fetchSite === 'same-origin'
   if (origin === own) return true
-  return URL.canParse(origin) && host !== null && new URL(origin).host === host
+  return host !== null && URL.parse(origin)?.host === host
 }
 
 /** Exact match of the whole origin (M2). `null` and none are no page, and no list allows none. */
@@ -35,7 +35,7 @@ export function readOrigins(values: readonly string[]): string[] {
 }
 
 function readOrigin(value: string, path: string): string {
-  const url = URL.canParse(value) ? new URL(value) : null
+  const url = URL.parse(value)
   const isBare = url && url.pathname === '/' && !`${url.search}${url.hash}${url.username}${url.password}`
   if (url && isBare && /^https?:$/.test(url.protocol) && /^[\w.:[\]-]+$/.test(url.host)) return url.origin
   throw invalidInput(
@@ -46,7 +46,6 @@ function readOrigin(value: string, path: string): string {
 
 /** The origin of the page that the visitor is on; null for what is no web address. */
 export function originOfPage(url: string | null | undefined): string | null {
-  if (!url || !URL.canParse(url)) return null
-  const { origin, protocol } = new URL(url)
-  return /^https?:$/.test(protocol) ? origin : null
+  const parsed = url ? URL.parse(url) : null
+  return parsed && /^https?:$/.test(parsed.protocol) ? parsed.origin : null
 }

@@ -14,8 +14,9 @@ export async function reached<T>(url: string, ask: () => Promise<T>): Promise<T>
 }
 
 function placeOf(url: string): string {
-  if (!URL.canParse(url)) return 'The URL of Postgres cannot be read'
-  const { hostname, port, pathname, username } = new URL(url)
+  const parsed = URL.parse(url)
+  if (!parsed) return 'The URL of Postgres cannot be read'
+  const { hostname, port, pathname, username } = parsed
   const who = username ? ` as ${decodeURIComponent(username)}` : ''
   return `Postgres at ${hostname || 'localhost'}:${port || '5432'} cannot be used (database ${pathname.slice(1) || username}${who})`
 }

@@ -132,7 +132,7 @@ export function overviewTopic(deps: Deps, call: Call<OperatorCaller>): ReadTopic
       {
         kind: 'webhooks',
         count: off.length,
-        about: off.map(({ url }) => new URL(url).host).join(', '),
+        about: off.map(({ url }) => URL.parse(url)?.host ?? url).join(', '),
         // After how many failures the first of them went off.
         failures: off[0]?.failures ?? 0,
         since: off.map(({ at }) => at).sort()[0] ?? null,

@@ -46,7 +46,7 @@ export function createCompatImages(
   async function download(url: string, timeout: UpstreamTimeout): Promise<MadeImage> {
     const base = urlOf(options, '/')
     const place = URL.parse(url, base)
-    if (place?.origin !== new URL(base).origin) {
+    if (!place || place.origin !== URL.parse(base)?.origin) {
       throw new EngineFailure('malformed', 'the answer names an image at another address')
     }
     const response = await ask(place.href, timeout, { headers: own })
