@@ -11,8 +11,8 @@ export const queryOf = ({ topics, most }: Wanted): string =>
 export type Host = {
   /** Server-sent events of these topics. Rejects when no answer comes. */
   stream(wanted: Wanted, ended: AbortSignal): Promise<Response>
-  /** What `GET /ops/v1/PATH` answers. Throws with a sentence. */
-  read(path: string): Promise<unknown>
+  /** What `GET /ops/v1/PATH` answers; `ended` gives up. Throws with a sentence. */
+  read(path: string, ended?: AbortSignal): Promise<unknown>
   /** Runs one command line against the same server; `yes` answers its confirmation. */
   run(argv: readonly string[], yes: boolean): Promise<{ exitCode: number; out: string; err: string }>
   /** Writes a secret to a file of this user only. Returns its path. */

@@ -43,6 +43,7 @@ const STILL_MS = 10_000
 /** How long the cursor rests on a row before its details are read. */
 const REST_MS = 400
 const MAX_FPS = 10
+const ALTERNATE_FROM_THE_TOP = '\u001b[?1049h\u001b[2J\u001b[H'
 
 /** Runs the dashboard in this terminal until it is left; returns the profile to go on with, null for none. @public Loaded by the command `dashboard` only. */
 export async function startDashboard({ host, clock, first, ...start }: Start): Promise<string | null> {
@@ -61,24 +62,42 @@ export async function startDashboard({ host, clock, first, ...start }: Start): P
     now: clock.now,
     sleep: clock.sleep,
   })
-  const supplied = connection.run()
-  const ticking = tick()
-  if (first) perform({ type: 'run', argv: first, as: 'shown', write: false })
-  try {
-    await (start.options.screenReader ? speak(store, over) : shown())
-  } finally {
+  // The screen is there before the server is asked anything.
+  const shownTillLeft = (start.options.screenReader ? speak(store, over) : shown()).finally(() => {
     over.abort()
     cancelLook()
     connection.stop()
-    await Promise.all([supplied, ticking])
+  })
+  for (const ended of await Promise.allSettled([shownTillLeft, supply(), tick()])) {
+    if (ended.status === 'rejected') throw ended.reason
   }
   return next
+
+  /** What is wrong with key or address ends the dashboard, and is said as by every command; later breaks are waited out. */
+  async function supply(): Promise<void> {
+    try {
+      await host.read('status', over.signal)
+    } catch (error) {
+      if (over.signal.aborted) return
+      leave()
+      throw error
+    }
+    if (first) perform({ type: 'run', argv: first, as: 'shown', write: false })
+    await connection.run()
+  }
+
+  function leave(): void {
+    controls?.exit()
+    over.abort()
+  }
 
   function take(given: Controls): void {
     controls = given
   }
 
   async function shown(): Promise<void> {
+    // Ink draws from where the cursor is, and a shell leaves it anywhere.
+    stdout.write(ALTERNATE_FROM_THE_TOP)
     const app = render(createElement(App, { store, controls: take }), {
       alternateScreen: true,
       incrementalRendering: true,
@@ -103,12 +122,10 @@ export async function startDashboard({ host, clock, first, ...start }: Start): P
     switch (effect.type) {
       case 'profile':
         next = effect.name
-        controls?.exit()
-        over.abort()
+        leave()
         break
       case 'quit':
-        controls?.exit()
-        over.abort()
+        leave()
         break
       case 'suspend':
         controls?.suspend()

@@ -3,6 +3,7 @@ import { hostname, userInfo } from 'node:os'
 import { join } from 'node:path'
 import manifest from '../../package.json' with { type: 'json' }
 import { bundled } from '../../src/app/bundle'
+import { dropEarlyKeys } from '../../tui/early-keys'
 import { type Host, queryOf } from '../../tui/host'
 import type { Keymap } from '../../tui/keymap'
 import type { PaletteCommand, Screen, Where } from '../../tui/state/model'
@@ -79,12 +80,13 @@ export async function showDashboard(shell: Shell, { screen = 'overview', rate = 
   if (!screenReader && !(io.outIsTty && process.stdin.isTTY)) {
     throw usageFailure('The dashboard needs a terminal.', 'svc-admin status --watch')
   }
-  const keymap = await keymapOf(env)
-  const replies = repliesOf(env)
-  const connection = await shell.connect()
-  // A first answer before the screen is taken: what is wrong with key or address is said as by every command.
-  await readFrom(connection, 'status')
-  const { startDashboard } = await load()
+  const early = screenReader ? null : dropEarlyKeys(process.stdin)
+  const prepared = Promise.all([load(), keymapOf(env), Promise.try(repliesOf, env), shell.connect(), paletteOf()])
+  const [{ startDashboard }, keymap, replies, connection, commands] = await prepared.catch((error: unknown) => {
+    early?.giveBack()
+    throw error
+  })
+  await early?.end()
   const next = await startDashboard({
     host: hostOver(shell, connection),
     where: whereOf(shell, connection),
@@ -95,7 +97,7 @@ export async function showDashboard(shell: Shell, { screen = 'overview', rate = 
       bell: bell === true,
       screenReader: screenReader === true,
     },
-    commands: await paletteOf(),
+    commands,
     keymap,
     replies,
     canWrite,
@@ -163,8 +165,8 @@ function whereOf({ globals, env }: Shell, { transport }: Connection): Where {
   }
 }
 
-async function readFrom(connection: Connection, path: string): Promise<unknown> {
-  const response = await connection.fetch(path)
+async function readFrom(connection: Connection, path: string, ended?: AbortSignal): Promise<unknown> {
+  const response = await connection.fetch(path, ended)
   const body = (await response.json().catch(() => null)) as { error?: { message?: string; code?: string } } | null
   if (response.ok) return body
   const message = body?.error?.message ?? `The server answered ${response.status}.`
@@ -176,7 +178,7 @@ function hostOver(shell: Shell, connection: Connection): Host {
   const { flags } = whereOf(shell, connection)
   return {
     stream: (wanted, ended) => connection.fetch(`stream?${queryOf(wanted)}`, ended),
-    read: (path) => readFrom(connection, path),
+    read: (path, ended) => readFrom(connection, path, ended),
     run: (argv, yes) => runInside(shell, [...flags, '--no-input', ...(yes ? ['--yes'] : []), ...argv]),
     save: async (text) => {
       const path = join(shell.cwd, `svc-key-${shell.clock.now()}.txt`)
