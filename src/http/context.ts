@@ -32,6 +32,8 @@ export type Exchange = {
   readonly notes: Record<string, string | number | boolean | null>
   /** True for streams, which write their own access log line when they end. */
   streaming: boolean
+  /** True for streams that last as long as their reader stays: their time says nothing of the server. */
+  follows: boolean
   errorCode: string | null
   /** From the Idempotency-Key: a ticket to run the request once, or the stored answer to replay. */
   ticket: Ticket | null

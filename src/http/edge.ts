@@ -169,6 +169,7 @@ function arrive(request: Request, server: Server<unknown> | null, deps: EdgeDeps
     caller: null,
     notes: {},
     streaming: false,
+    follows: false,
     errorCode: null,
     ticket: null,
     replay: null,

@@ -29,7 +29,7 @@ export function createMetrics() {
   })
   const seconds = new Histogram({
     name: 'svc_http_request_seconds',
-    help: 'Time from arrival to the end of the answer, by route pattern',
+    help: 'Time from arrival to the end of the answer, by route pattern, without streams that last as long as their reader',
     labelNames: ['route'],
     buckets: [0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 30, 120],
     registers: [registry],
@@ -58,9 +58,9 @@ export function createMetrics() {
     storeBatches,
     calls: createCallMetrics(registry),
     http: {
-      observe: (method: string, route: string, status: number, duration: number) => {
+      observe: (method: string, route: string, status: number, duration: number | null) => {
         requests.inc({ method, route, status })
-        seconds.observe({ route }, duration)
+        if (duration !== null) seconds.observe({ route }, duration)
       },
     },
   }

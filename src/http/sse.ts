@@ -18,6 +18,8 @@ type Stream<T> = {
   frame(item: T): string
   /** Makes the frame sent after 10 s of silence, once a first item was sent. */
   heartbeat?: (elapsedMs: number) => string
+  /** Set where the stream ends only when its reader leaves. */
+  follows?: true
   /** Whether `[DONE]` follows an error frame: in chat streams, not in native ones (contract 3, 4). */
   endsWithDone: boolean
 }
@@ -87,6 +89,7 @@ export function createStreams({ clock, log, accessLog }: Deps) {
     isOpen = true
     exchange.keepOpen()
     exchange.streaming = true
+    exchange.follows = stream.follows === true
     if (!isOver) watch()
     return new Response(pipe.read() as unknown as BodyInit, { headers: SSE_HEADERS })
   }

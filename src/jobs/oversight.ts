@@ -1,6 +1,7 @@
-import { and, desc, eq, gte, inArray, isNotNull, sql } from 'drizzle-orm'
+import { and, desc, eq, gte, inArray, isNotNull, ne, sql } from 'drizzle-orm'
 import { iso, isoOrNull } from '../kernel/clock'
 import type { Reader } from '../kernel/store'
+import { CANCELLED } from './schema'
 import { statusOf } from './shown'
 import { type JobRow, jobs } from './table'
 
@@ -47,7 +48,7 @@ export async function payloadsOf(reader: Reader, ids: readonly JobRow['id'][]) {
     .where(inArray(t.id, [...ids]))
 }
 
-/** How many jobs of callers wait and run, and failed since a moment. `oldest` is epoch ms. */
+/** How many jobs of callers wait and run, and failed since a moment: who cancels one knows of it, so it is not counted. */
 export async function jobSums(reader: Reader, since: number) {
   const t = reader.of(jobs)
   const total = sql<number>`count(*)`.mapWith(Number)
@@ -61,7 +62,7 @@ export async function jobSums(reader: Reader, since: number) {
   const [failed] = await reader
     .select({ total })
     .from(t)
-    .where(and(isShown, eq(t.state, 'failed'), gte(t.completed_at, since)))
+    .where(and(isShown, eq(t.state, 'failed'), ne(t.error, CANCELLED), gte(t.completed_at, since)))
   const [every] = await reader.select({ total }).from(t).where(isShown)
   const of = (state: JobRow['state']) => open.find((one) => one.state === state)
   const waiting = of('queued')?.oldest ?? null

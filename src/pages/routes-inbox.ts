@@ -66,6 +66,7 @@ export function inboxRoutes({ desk, entering, assets, streams, clock }: Deps, gu
           route,
           source: (write) => follow(call, request, query.chat, write),
           frame: sseFrame,
+          follows: true,
           endsWithDone: false,
         }) as never
       },

@@ -25,12 +25,14 @@ export const emptyMinute = (at: number): Minute => ({
   slow: ENDS.map(() => 0),
 })
 
-export function countIn(minute: Minute, status: number, ms: number): void {
+/** `ms` is null for what has no time of its own, such as a stream that lasts as long as its reader stays. */
+export function countIn(minute: Minute, status: number, ms: number | null): void {
   minute.requests += 1
   if (status >= 500) minute.failed += 1
   else if (status >= 400) minute.refused += 1
   if (status === 402) minute.unpaid += 1
   if (status === 429) minute.limited += 1
+  if (ms === null) return
   const cell = ENDS.findIndex((end) => ms <= end)
   minute.slow[cell < 0 ? ENDS.length - 1 : cell]! += 1
 }

@@ -54,11 +54,11 @@ export function createTraffic({ clock, live, node, costOf = () => null, told: te
   live.hear(MINUTE, '*', (heard) => heard && heard.id !== node && hearMinute(heard))
   return { note, watch, newest, summary }
 
-  /** Counts a request that has ended. Called for each, so it does little. */
-  function note(line: Omit<RequestLine, 'at' | 'cost_cents'>): void {
+  /** Counts a request that has ended, `follows` without its time. Called for each, so it does little. */
+  function note(line: Omit<RequestLine, 'at' | 'cost_cents'> & { follows: boolean }): void {
     const now = clock.now()
     const minute = minuteIn(own, Math.floor(now / MINUTE_MS))
-    countIn(minute, line.status, line.ms)
+    countIn(minute, line.status, line.follows ? null : line.ms)
     const { id, method, path, status, ms, key, user, code } = line
     const whole = { id, at: iso(now), method, path, status, ms, key, user, code, cost_cents: costOf(id) }
     keep(whole)

@@ -117,6 +117,7 @@ export const visitorRoutes = ({ visitors, hub }: WidgetService, streams: Streams
           route,
           source: (write) => hub.follow(session, after, write, request.signal),
           frame: chatFrame,
+          follows: true,
           endsWithDone: false,
         }) as never
       },

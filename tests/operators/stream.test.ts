@@ -114,7 +114,7 @@ describe('GET /ops/v1/snapshot', () => {
   test('gives more rows of a list to who looks through it', async () => {
     for (let at = 0; at < 600; at++) {
       const line = { id: `req_${at}`, method: 'GET', path: '/api/v1/models', status: 200, ms: 1 }
-      world.app.container.traffic.note({ ...line, key: null, user: null, code: null })
+      world.app.container.traffic.note({ ...line, key: null, user: null, code: null, follows: false })
     }
     expect((await snapshot('logs')).logs!.rows).toHaveLength(500)
     expect((await snapshot('logs&most=2000')).logs!.rows.map(({ id }) => id)).toContain('req_0')

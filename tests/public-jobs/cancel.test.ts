@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { GiveUp, jobSums } from '../../src/jobs'
 import { createWorld, operatorCall } from '../support/world'
 import { jobsIn, kindOf, report } from './support'
 
@@ -34,6 +35,19 @@ describe('cancelling (contract 7)', () => {
     expect(told.filter(({ data }) => data.job_id === id).map(({ type }) => type)).toEqual(['job.failed'])
     const actions = (await ada.send('GET', `audit?entity_id=${id}`)).body.map((one: { action: string }) => one.action)
     expect(actions).toEqual(['job.cancelled'])
+  })
+
+  test('is nothing that a person must look at: it does not count among those that failed', async () => {
+    const ada = await world.person({ cents: 100 })
+    const failedOf = async () => (await jobSums(world.app.container.store.read, 0)).failed
+    const before = await failedOf()
+    const id = await accept(ada, define(kindOf(report)))
+    await ada.send('POST', `jobs/${id}/cancel`)
+    expect(await failedOf()).toBe(before)
+    const broken = define(kindOf(() => Promise.reject(new GiveUp('no source answered'))))
+    await accept(ada, broken)
+    await run(broken)
+    expect(await failedOf()).toBe(before + 1)
   })
 
   test('aborts an active one, whose result is dropped and not charged', async () => {

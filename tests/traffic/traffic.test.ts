@@ -10,7 +10,8 @@ import { createPostgresDatabase, postgresUrl } from '../support/store'
 if (!postgresUrl)
   process.stdout.write('NOT RUN: what processes tell each other of requests: SVC_TEST_POSTGRES_URL is not set.\n')
 
-const line = (id: string, status = 200, ms = 10) => ({
+const line = (id: string, status = 200, ms = 10, follows = false) => ({
+  follows,
   ...{ id, status, ms, method: 'GET', path: '/api/v1/models' },
   ...{ key: null, user: null, code: null },
 })
@@ -30,6 +31,15 @@ describe('of one process', () => {
     traces.step('b', 'settled', 'POST /completions', 5, { cost_cents: 0 })
     for (const id of ['a', 'b', 'c']) traffic.note(line(id))
     expect(traffic.newest(3).map(({ cost_cents }) => cost_cents)).toEqual([null, null, 0.02])
+  })
+
+  test('leaves the time of streams that last as long as their reader out of the percentiles', () => {
+    const { traffic } = alone()
+    traffic.note(line('a', 200, 100))
+    for (const id of ['b', 'c', 'd']) traffic.note(line(id, 200, 3_600_000, true))
+    const { recent, p95s, requests } = traffic.summary()
+    expect([requests.at(-1), recent.p50, recent.p95, p95s.at(-1)]).toEqual([4, 130, 130, 130])
+    expect(traffic.newest(1)).toMatchObject([{ id: 'd', ms: 3_600_000 }])
   })
 
   test('lists the newest first, and counts by minute and status', () => {

@@ -2,8 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import { textOf, widthOf } from '../../tui/draw/line'
 import { paint } from '../../tui/draw/paint'
 import { picture } from '../../tui/draw/picture'
+import type { Facts } from '../../tui/screens/overview-facts'
 import { changes } from '../../tui/speak'
-import { type Model, SCREENS } from '../../tui/state/model'
+import { type Model, type Row, SCREENS } from '../../tui/state/model'
 import { update } from '../../tui/state/update'
 import { mockUp } from './support/mock-up'
 import { modelOf, NOW, press, typed } from './support/model'
@@ -55,6 +56,39 @@ test.each([120, 121, 122, 123, 124, 125, 132])('at %d columns no screen is cut f
     expect(tabs).toMatch(/9 Logs\]? {2}.*\? help $/)
     expect(tabs).not.toContain('…')
   }
+})
+
+/** More of everything than the mock-ups have, and longer names. */
+function crowded(now: number) {
+  const mocked = mockUp(now)
+  const facts = mocked.overview.facts as Facts
+  const longer = (row: Row) => ({
+    ...row,
+    key: 'The key of the warehouse in Rotterdam',
+    widget: 'A shop for everything',
+  })
+  const needs = facts.needs.map((need) => ({
+    ...need,
+    count: need.count + 120,
+    about: 'hooks.a-long-name.example'.repeat(3),
+  }))
+  const rows = Object.entries(mocked).map(([name, topic]) => [name, { ...topic, rows: topic.rows.map(longer) }])
+  return { ...Object.fromEntries(rows), overview: { facts: { ...facts, needs }, rows: [] } } as typeof mocked
+}
+
+/** A text that was cut goes on at once, or a rule follows it: it can be read as one with what stands beside it. */
+const RUN_TOGETHER = /(?<![0-9a-f]{4})…[^\s…"─│]|[^\s─]│/u
+
+describe.each([80, 100, 120, 132, 160, 200])('at %d columns nothing runs together', (columns) => {
+  test.each(SCREENS)('on %s', (screen) => {
+    for (const data of [mockUp(NOW), crowded(NOW)])
+      expect(textsOf(modelOf({ screen, columns, rows: 40, data })).filter((row) => RUN_TOGETHER.test(row))).toEqual([])
+  })
+})
+
+test('the overview says what its signs count', () => {
+  expect(seen(modelOf())).toContain('jobs ! 2 failed  browser ✓')
+  expect(seen(modelOf({ columns: 160, rows: 40 }))).toContain('jobs ! 2 failed   browser ✓')
 })
 
 /** Set to make the pictures of the documents anew, to be looked at. */

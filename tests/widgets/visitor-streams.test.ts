@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { fakeClock } from '../support/clock'
+import { eventually } from '../support/eventually'
 import { createWidgetWorld, SHOP } from './world'
 
 const clock = fakeClock()
@@ -60,6 +61,20 @@ test('a stream of another chat is not there, and proxies must not hold it back (
   expect(headers.get('content-type')).toStartWith('text/event-stream')
   expect(headers.get('cache-control')).toBe('no-cache, no-transform')
   expect(headers.get('x-accel-buffering')).toBe('no')
+})
+
+test('how long a visitor stays is no time of an answer', async () => {
+  const { id } = await widget()
+  const chat = await begin(id)
+  const { traffic } = world.app.container
+  const lastEnds = (path: string) => eventually(() => traffic.newest(1)[0]!.path.endsWith(path))
+  await lastEnds('/sessions')
+  const told = await follow(chat, 0)
+  clock.advance(5_000_000)
+  told.leave()
+  await lastEnds('/events')
+  expect(traffic.newest(1)[0]!.ms).toBe(5_000_000)
+  expect(traffic.summary()).toMatchObject({ recent: { requests: 1, p50: null, p95: null } })
 })
 
 test('a chat ends with its time: its token opens nothing, and the visitor begins anew', async () => {

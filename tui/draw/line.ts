@@ -51,21 +51,24 @@ export function fitLine(spans: Line, width: number): Line {
   return left ? [...fitted, { text: ' '.repeat(left) }] : fitted
 }
 
+/** The line in this many cells, the last one blank, so that it does not run into what follows. */
+const fitApart = (spans: Line, width: number): Line => [...fitLine(spans, Math.max(0, width - 1)), { text: ' ' }]
+
 /** Left and right ends of one row; the left one is cut where they do not both fit. */
 export function between(left: Line, right: Line, width: number): Line {
   const room = Math.max(0, width - widthOf(right))
-  return [...fitLine(left, room), ...right]
+  return [...(/^\S/.test(textOf(right)) && room ? fitApart(left, room) : fitLine(left, room)), ...right]
 }
 
-/** Texts at fixed columns: `at` is where each begins. */
+/** Texts at fixed columns: `at` is where each begins; one that is too long is cut before the next. */
 export function placed(width: number, ...parts: (readonly [at: number, text: string | Span | Line])[]): Line {
   const spans: Span[] = []
   for (const [place, [at, what]] of parts.entries()) {
-    const end = parts[place + 1]?.[0] ?? width
+    const next = parts[place + 1]?.[0]
     const before = widthOf(spans)
     if (before < at) spans.push({ text: ' '.repeat(at - before) })
     const own = typeof what === 'string' ? line(what) : Array.isArray(what) ? what : line(what as Span)
-    spans.push(...fitLine(own, Math.max(0, end - at)))
+    spans.push(...(next === undefined ? fitLine(own, Math.max(0, width - at)) : fitApart(own, Math.max(1, next - at))))
   }
   return fitLine(spans, width)
 }

@@ -20,7 +20,8 @@ function divided(view: ListView, width: number, height: number) {
 /** A list with the details of its chosen row. */
 export function listBody(view: ListView, model: Model, width: number, height: number): Line[] {
   const { isBeside, drawer, rows: room } = divided(view, width, height)
-  const pane = isBeside ? Math.floor(width * 0.58) : width
+  // One cell stays blank before the rule.
+  const pane = isBeside ? Math.floor(width * 0.58) - 1 : width
   const rows = shownRows(model)
   const at = chosenAt(model, rows)
   const row = rows[at]
@@ -41,13 +42,13 @@ const blank = (count: number): Line[] => Array.from({ length: Math.max(0, count)
 type Beside = { row: Row | undefined; list: Line[]; pane: number; width: number; height: number }
 
 function beside(view: ListView, model: Model, { row, list, pane, width, height }: Beside): Line[] {
-  const own = width - pane - 1
+  const own = width - pane - 2
   const details = row
     ? [titleRule(view.title(row), own, model), ...scrolled(view.drawer(row, model, own), model, height - 1)]
     : []
   return Array.from({ length: height }, (_, at) => [
     ...fitLine(list[at] ?? [], pane),
-    say('│', 'dim'),
+    say(' │', 'dim'),
     ...fitLine(details[at] ?? [], own),
   ])
 }

@@ -74,5 +74,5 @@ function noteLines(model: Model, chat: Chat, width: number): Line[] {
   const { notes = [] } = readOf(model, chat) ?? {}
   if (!notes.length) return []
   const rows = notes.slice(-2).flatMap(({ content }) => wrapped(flat(content), width - 2, 3))
-  return [[], line(say(' NOTE (visitor can’t see)', 'strong')), ...rows.map((text) => line(` ${text}`))]
+  return [[], line(say(' NOTE (not for visitors)', 'strong')), ...rows.map((text) => line(` ${text}`))]
 }

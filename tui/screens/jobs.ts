@@ -77,7 +77,8 @@ export const jobs = listView<Job>({
   drawerRows: 8,
   drawer: (job, model: Model, width) => [
     line(
-      fit(` ${job.type}${job.asked ? `, ${job.asked}` : ''}`, Math.max(20, width - 34)),
+      fit(` ${job.type}${job.asked ? `, ${job.asked}` : ''}`, Math.max(20, width - 35)),
+      ' ',
       `key ${owner(job)}`.padEnd(18),
       job.request_id?.slice(0, 14) ?? '',
     ),

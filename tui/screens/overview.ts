@@ -1,5 +1,5 @@
 import { bar, chart, spark } from '../draw/charts'
-import { between, fitLine, type Line, line, placed, type Span, say } from '../draw/line'
+import { between, fitLine, type Line, line, placed, type Span, say, widthOf } from '../draw/line'
 import { spellAge, spellCount, spellDollars, spellMs, spellShare, spellUptime } from '../draw/spell'
 import type { Model } from '../state/model'
 import { needRows } from './needs'
@@ -31,14 +31,18 @@ const healthSpan = (health: string): Span =>
 
 function health({ status, infrastructure, browser, queue }: Facts, now: number, width: number): Line {
   const { database, redis } = infrastructure
-  const left = line(
-    ' HEALTH   ',
-    healthSpan(status.health),
-    `    db ${spellMs(database?.latencyMs)}   `,
-    redis && redis.status !== 'unconfigured' ? `redis ${spellMs(redis.latencyMs)}   ` : '',
-    `jobs ${queue.failed ? '!' : '✓'}   browser ${browser.slots ? '✓' : '–'}`,
-  )
-  return between(left, line(`up ${spellUptime(now - Date.parse(status.started_at))} `), width)
+  const left = (gap: string): Line =>
+    line(
+      ' HEALTH   ',
+      healthSpan(status.health),
+      `${gap} db ${spellMs(database?.latencyMs)}${gap}`,
+      redis && redis.status !== 'unconfigured' ? `redis ${spellMs(redis.latencyMs)}${gap}` : '',
+      queue.failed ? say(`jobs ! ${queue.failed} failed`, 'warn') : 'jobs ✓',
+      `${gap}browser ${browser.slots ? '✓' : '–'}`,
+    )
+  const up = line(`up ${spellUptime(now - Date.parse(status.started_at))} `)
+  const fits = [left('   '), left('  ')].find((one) => widthOf(one) + widthOf(up) < width)
+  return fits ? between(fits, up, width) : left('  ')
 }
 
 const engines = ({ providers }: Facts): Line =>
@@ -107,16 +111,18 @@ export function overview(model: Model, width: number, height: number): Line[] {
   ]
 }
 
-const SIDE = 48
+/** The pane on the right takes half of what a wide window has more. */
+const sideOf = (width: number): number => Math.max(48, Math.floor(width / 2) - 20)
 
 function wide(model: Model, facts: Facts, width: number, height: number): Line[] {
-  const main = width - SIDE - 1
+  const side = sideOf(width)
+  const main = width - side - 2
   const left = mainPane(model, facts, main)
-  const right = sidePane(model, facts, SIDE)
+  const right = sidePane(model, facts, side)
   return Array.from({ length: height }, (_, at) => [
     ...fitLine(left[at] ?? [], main),
-    say('│', 'dim'),
-    ...fitLine(right[at] ?? [], SIDE),
+    say(' │', 'dim'),
+    ...fitLine(right[at] ?? [], side),
   ])
 }
 
@@ -128,7 +134,7 @@ function mainPane(model: Model, facts: Facts, width: number): Line[] {
     engines(facts),
     failingLine(facts),
     placed(width, [0, ` REQUESTS ${spellCount(traffic.per_minute)}/min`], [47, 'last 60 min, one column a minute']),
-    ...chart(traffic.requests, 4, Math.min(66, width)).map((row) => line(` ${row}`)),
+    ...chart(traffic.requests, 4, Math.min(66, width - 5)).map((row) => line(` ${row}`)),
     [],
     line(` ERRORS  ${spellShare(traffic.recent.error_rate ?? 0).padEnd(6)} ${spark(traffic.errors, sparks)}`),
     line(` P95     ${spellMs(traffic.recent.p95).padEnd(6)} ${spark(traffic.p95s, sparks)}`),
@@ -141,7 +147,7 @@ function mainPane(model: Model, facts: Facts, width: number): Line[] {
     ),
     [],
     line(' BY MODE        req/min   p50    p95    err    $/h   SHARE'),
-    ...modeRows(spend.modes),
+    ...modeRows(spend.modes, width),
     ...besideYesterday(spend.slot),
   ]
 }
@@ -166,12 +172,13 @@ function besideYesterday({ now, day_ago: then }: Facts['spend']['slot']): Line[]
   ]
 }
 
-function modeRows(modes: readonly Mode[]): Line[] {
+function modeRows(modes: readonly Mode[], width: number): Line[] {
   if (!modes.length) return [line(say(' no call in the last hour', 'dim'))]
   const most = Math.max(...modes.map(({ per_minute }) => per_minute))
+  const share = Math.min(20, width - 55)
   return modes.map(({ mode, per_minute, p50, p95, error_rate, cost_cents }) =>
     line(
-      ` ${mode.padEnd(14)}${per_minute.toFixed(per_minute < 10 ? 1 : 0).padStart(8)}   ${spellMs(p50).padEnd(6)} ${spellMs(p95).padEnd(6)} ${spellShare(error_rate).padEnd(6)} ${(cost_cents / 100).toFixed(2)}  ${bar(per_minute / most, 20).replaceAll('░', ' ')}`,
+      ` ${mode.padEnd(14)}${per_minute.toFixed(per_minute < 10 ? 1 : 0).padStart(8)}   ${spellMs(p50).padEnd(6)} ${spellMs(p95).padEnd(6)} ${spellShare(error_rate).padEnd(6)} ${(cost_cents / 100).toFixed(2).padEnd(5)} ${bar(per_minute / most, share).replaceAll('░', ' ')}`,
     ),
   )
 }

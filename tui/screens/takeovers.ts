@@ -28,8 +28,8 @@ export function takeovers(model: Model, width: number, height: number): Line[] {
   const left = Array.from({ length: height }, (_, at) => queue.lines[top + at] ?? [])
   if (queue.lines.length - top <= room || room < height) left.splice(room, below.length, ...below)
   return Array.from({ length: height }, (_, at) => [
-    ...fitLine(left[at] ?? [], queueWidth),
-    say(isRule(talk[at]) ? '├' : '│', 'dim'),
+    ...fitLine(left[at] ?? [], queueWidth - 1),
+    say(isRule(talk[at]) ? ' ├' : ' │', 'dim'),
     ...fitLine(talk[at] ?? [], middle),
     ...(sideWidth ? [say(isRule(talk[at]) ? '┤' : '│', 'dim'), ...fitLine(side[at] ?? [], sideWidth)] : []),
   ])
@@ -71,7 +71,7 @@ function queuePane(model: Model, chats: readonly Chat[], width: number): { lines
       const isPicked = chat.id === picked
       if (isPicked) at = lines.length
       const head = line(isPicked ? ' ▸ ' : '   ', sign, ` ${headOf(model, chat, width > 30)}`)
-      lines.push(isPicked ? chosen(fitLine(head, width)) : head)
+      lines.push(isPicked ? chosen(fitLine(head, width - 1)) : head)
       if (chat.takeover_status !== 'ai' && chat.said) lines.push(line(`   ${fit(`"${flat(chat.said)}"`, width - 4)}`))
     }
   }
@@ -134,7 +134,7 @@ function standing(model: Model, chat: Chat, width: number): Line {
         : say('○ with the AI', 'dim')
   const left = ` ${chat.widget}  ${pathOf(chat.page_url)}`
   const room = width - Bun.stringWidth(state.text) - 1
-  return line(fit(left, room), state)
+  return line(fit(left, room - 1), ' ', state)
 }
 
 function hintOf(model: Model, chat: Chat): string {
