@@ -165,8 +165,12 @@ function statedBy({ globals }: Shell, { kind }: Transport): Record<string, strin
 function watching(shell: Shell, transport: Transport) {
   const { globals, io, clock, signal } = shell
   let last = clock.monotonic()
+  let told = ''
   const onExchange = ({ method, url }: { method: string; url: string }, { status, headers }: Response) => {
     if (transport.kind === 'remote') assertSvc(transport.url, status, headers)
+    const hidden = headers.get('x-svc-withheld')
+    if (hidden && hidden !== told) shell.note(`Empty for your operator role: ${hidden}. The role support sees it.`)
+    told = hidden ?? told
     if (!globals.verbose && !globals.debug) return
     const ms = Math.round(clock.monotonic() - last)
     last = clock.monotonic()

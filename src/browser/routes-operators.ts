@@ -6,6 +6,9 @@ import { LinkOrder, OverseenList, OverseenSession, SessionLink } from './schema-
 import { Recording } from './schema-recording'
 import type { BrowserService } from './service'
 
+/** The page that is open, and links to look at it. */
+const PAGE = ['live_view_url', 'embed_url', 'current_url', 'current_title', 'favicon_url']
+
 /** `/ops/v1/browser`: the sessions of everyone (dx 2.15). */
 export const browserOperatorRoutes = (browser: BrowserService, edge: OperatorEdge) =>
   operatorRoutes(
@@ -14,6 +17,7 @@ export const browserOperatorRoutes = (browser: BrowserService, edge: OperatorEdg
         {
           method: 'get',
           path: '/browser/sessions',
+          holds: PAGE,
           reply: OverseenList,
           owned: true,
           summary: 'List the open browser sessions of everyone',
@@ -21,13 +25,20 @@ export const browserOperatorRoutes = (browser: BrowserService, edge: OperatorEdg
         (_, { owner }) => browser.oversight.list(owner),
       ),
       verb(
-        { method: 'get', path: '/browser/sessions/:id', reply: OverseenSession, summary: 'Read a browser session' },
+        {
+          method: 'get',
+          path: '/browser/sessions/:id',
+          holds: PAGE,
+          reply: OverseenSession,
+          summary: 'Read a browser session',
+        },
         (_, { id }) => browser.oversight.get(id),
       ),
       verb(
         {
           method: 'get',
           path: '/browser/sessions/:id/recording',
+          holds: 'content',
           reply: Recording,
           // It shows what people saw and typed.
           role: 'support',
@@ -41,6 +52,7 @@ export const browserOperatorRoutes = (browser: BrowserService, edge: OperatorEdg
           path: '/browser/sessions/:id/link',
           body: LinkOrder,
           reply: SessionLink,
+          holds: 'links',
           role: 'support',
           summary: 'Create a link to the live view of a browser session',
         },

@@ -32,6 +32,7 @@ export const canvas = defineResource({
   reach: 'active org',
   permission: 'manageSkills',
   wrap: 'canvas',
+  holds: ['description', 'graphJson', 'compiledManifest', 'compiledWorkflowSteps'],
   most: canvasSettings.maxCanvases,
   empty: {
     description: null,

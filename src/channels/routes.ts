@@ -11,6 +11,7 @@ const verbsOf = ({ list }: ChannelService) =>
       {
         method: 'get',
         path: '/channels',
+        holds: ['name'],
         reply: Channels,
         owned: true,
         summary: 'List the channels that people wrote from, the last one first',

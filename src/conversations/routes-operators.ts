@@ -13,6 +13,7 @@ export const conversationOperatorRoutes = ({ oversight }: ConversationService, e
         {
           method: 'get',
           path: '/conversations',
+          holds: 'facts',
           query: OverseenQuery,
           reply: OverseenPage,
           owned: true,
@@ -21,13 +22,20 @@ export const conversationOperatorRoutes = ({ oversight }: ConversationService, e
         (call, { query, owner }) => oversight.list(call as Call<OperatorCaller>, query, owner),
       ),
       verb(
-        { method: 'get', path: '/conversations/:id', reply: OverseenReply, summary: 'Read whose a conversation is' },
+        {
+          method: 'get',
+          path: '/conversations/:id',
+          holds: 'facts',
+          reply: OverseenReply,
+          summary: 'Read whose a conversation is',
+        },
         (_, { id }) => oversight.get(id),
       ),
       verb(
         {
           method: 'get',
           path: '/conversations/:id/messages',
+          holds: 'content',
           reply: ConversationReply,
           // It shows what people wrote.
           role: 'support',

@@ -24,6 +24,7 @@ const verbsOf = ({ publish, list }: EventService) =>
       {
         method: 'get',
         path: '/events',
+        holds: ['payload'],
         query: BusEventQuery,
         reply: BusEventPage,
         owned: true,

@@ -19,6 +19,7 @@ export const artifactOperatorRoutes = (oversight: ReturnType<typeof createFileOv
         {
           method: 'get',
           path: '/artifacts',
+          holds: ['filename'],
           query: OverseenArtifactsQuery,
           reply: OverseenArtifacts,
           owned: true,
@@ -30,6 +31,7 @@ export const artifactOperatorRoutes = (oversight: ReturnType<typeof createFileOv
         {
           method: 'get',
           path: '/artifact-sizes',
+          holds: 'facts',
           reply: ArtifactSizes,
           owned: true,
           summary: 'Read how much is kept, by owner and by age',
@@ -37,7 +39,13 @@ export const artifactOperatorRoutes = (oversight: ReturnType<typeof createFileOv
         (_, { owner }) => oversight.sizes(owner),
       ),
       verb(
-        { method: 'get', path: '/artifacts/:id', reply: OverseenArtifact, summary: 'Read what is known of a file' },
+        {
+          method: 'get',
+          path: '/artifacts/:id',
+          holds: ['filename'],
+          reply: OverseenArtifact,
+          summary: 'Read what is known of a file',
+        },
         (_, { id }) => oversight.get(id),
       ),
       verb(

@@ -29,6 +29,7 @@ export const guardrailPolicy = defineResource({
   owned: 'either',
   reach: 'active org',
   permission: 'manageWebhooks',
+  holds: ['description', 'config'],
   most: guardrailSettings.maxPolicies,
   boundTo: { column: 'guardrail_policy_id', contains: true },
   empty: { description: null, rules: [], is_default: false },

@@ -16,6 +16,7 @@ const verbsOf = ({ policies, catalogue, evaluate }: GuardrailService) =>
       {
         method: 'get',
         path: '/guardrails',
+        holds: 'facts',
         reply: words.GuardrailCatalogue,
         summary: 'List the guardrails that rules can use, with their phases, verdicts and config',
       },

@@ -29,6 +29,7 @@ export const hook = defineResource({
   },
   owned: 'team',
   permission: 'manageWebhooks',
+  holds: ['config', 'output', 'error'],
   most: hookSettings.maxHooks,
   empty: {
     name: '',

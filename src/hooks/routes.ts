@@ -8,7 +8,7 @@ import type { HookService } from './service'
 /** `/hooks` (contract 11.1), for tenants and operators: a list has the presets too, and one has its history. */
 const verbsOf = ({ hooks, list, history }: HookService) => {
   const [create, , , update, remove] = resourceVerbs(hooks)
-  const { summaries } = hooks.noun
+  const { summaries, holds } = hooks.noun
   return [
     // Its preset or its skill may not be there.
     { ...create, errors: [404] as const },
@@ -16,6 +16,7 @@ const verbsOf = ({ hooks, list, history }: HookService) => {
       {
         method: 'get',
         path: '/hooks',
+        holds,
         query: words.HookQuery,
         reply: words.HookPage,
         owned: true,
@@ -27,6 +28,7 @@ const verbsOf = ({ hooks, list, history }: HookService) => {
       {
         method: 'get',
         path: '/hooks/:id',
+        holds,
         query: words.HookQuery,
         reply: words.HookHistory,
         errors: [404],
@@ -38,6 +40,7 @@ const verbsOf = ({ hooks, list, history }: HookService) => {
       {
         method: 'get',
         path: '/hooks/:id/executions',
+        holds,
         query: words.HookQuery,
         reply: words.HookExecutions,
         errors: [404],

@@ -2,11 +2,12 @@ import { Elysia } from 'elysia'
 import type { Call, OperatorCaller } from '../kernel/caller'
 import { newRequestId } from '../kernel/ids'
 import type { Log } from '../kernel/log'
+import { withheld } from '../kernel/withheld'
 import { roleTooSmall } from '../operators'
 import { assertBodyHeaders } from './body'
 import { errorHeaders, statusOf, toEnvelope } from './envelope'
 import { logFault, toAppError } from './faults'
-import type { Allowed, OperatorRules } from './operator-rules'
+import type { Allowed, Holds, OperatorRules } from './operator-rules'
 import { assertHost, pathOf } from './request-url'
 
 type Deps = {
@@ -26,10 +27,12 @@ export type OperatorExchange = { requestId: string; caller: OperatorCaller }
 export const operatorEdge = ({ log, rules, identify }: Deps) =>
   new Elysia({ name: 'http/operator-edge' })
     .decorate('operator', null as unknown as OperatorExchange)
-    .decorate('mayCall', rules.mayCall)
+    .decorate('rules', rules)
     .macro({
-      /** Who may call the route besides the admin, where it is not that every role reads and none changes. */
+      /** Who may change by the route besides the admin, or see what it holds besides `support`. */
       role: (role: Allowed) => ({ detail: { role } as object }),
+      /** What the answer has of people: who may read it follows. Every route that reads says so. */
+      holds: (holds: Holds) => ({ detail: { holds } as object }),
     })
     .onRequest((context) => {
       const { request, set } = context
@@ -43,8 +46,14 @@ export const operatorEdge = ({ log, rules, identify }: Deps) =>
         assertBodyHeaders(request)
       })
     })
-    .onAfterHandle({ as: 'global' }, ({ operator, responseValue }) => {
-      if (isPlainObject(responseValue)) responseValue.request_id ??= operator.requestId
+    .onAfterHandle({ as: 'global' }, ({ operator, responseValue, request, route, set }) => {
+      if (!isPlainObject(responseValue)) return
+      responseValue.request_id ??= operator.requestId
+      const names = rules.withheldFrom(operator.caller.role, request.method, route)
+      // What was withheld is named, so that nobody takes an empty member for an empty thing.
+      if (!names.length) return
+      set.headers['x-svc-withheld'] = names.join(', ')
+      return { ...(withheld(responseValue, names) as object), withheld: names }
     })
     .onError({ as: 'global' }, ({ code, error, set, request, operator }) => {
       const known = toAppError(code, error, pathOf(request.url), rules)
@@ -56,12 +65,13 @@ export const operatorEdge = ({ log, rules, identify }: Deps) =>
     })
 
 type Context = { operator: OperatorExchange; request: Request; route: string }
-type Admitted = Context & Pick<OperatorRules, 'mayCall'>
+type Admitted = Context & { rules: OperatorRules }
 
 /** Checks the operator's role before the body is read, or before validation without one. Throws 403 `forbidden`. */
-export function admitOperator({ operator, request, route, mayCall }: Admitted): void {
+export function admitOperator({ operator, request, route, rules }: Admitted): void {
   const { role } = operator.caller
-  if (!mayCall(role, request.method, route)) throw roleTooSmall(role, `${request.method} ${route}`)
+  if (rules.mayCall(role, request.method, route)) return
+  throw roleTooSmall(role, `${request.method} ${route}`, rules.isContent(request.method, route))
 }
 
 /** Builds the `Call` for an operator's verb from a handler's context. */

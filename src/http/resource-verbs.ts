@@ -17,21 +17,24 @@ export function resourceVerbs<const N extends AnyNoun>({ noun, ...resource }: { 
   const Made = (noun.words.Made ?? Reply) as TUnsafe<MadeOf<N>>
   const Changed = (noun.words.Changed ?? Reply) as TUnsafe<ChangedOf<N>>
   const one = `${path}/:id` as const
+  const holds = noun.holds ?? 'content'
   return [
     verb(
-      { method: 'post', path, body: New, reply: Made, creates: true, owned: true, summary: summaries.create },
+      { method: 'post', path, body: New, reply: Made, creates: true, holds, owned: true, summary: summaries.create },
       (call, { body, owner }) => resource.create(call, body as never, { owner }),
     ),
     verb(
-      { method: 'get', path, query: Query, reply: Page, owned: true, summary: summaries.list },
+      { method: 'get', path, query: Query, reply: Page, owned: true, holds, summary: summaries.list },
       async (call, { query, owner }) => {
         const page = await resource.list(call, query as never, { owner })
         return { [noun.plural]: page.items, ...pageFields(page) } as never
       },
     ),
-    verb({ method: 'get', path: one, reply: Reply, summary: summaries.get }, (call, { id }) => resource.get(call, id)),
+    verb({ method: 'get', path: one, reply: Reply, holds, summary: summaries.get }, (call, { id }) =>
+      resource.get(call, id),
+    ),
     verb(
-      { method: 'patch', path: one, body: Patch, reply: Changed, errors: [409], summary: summaries.update },
+      { method: 'patch', path: one, body: Patch, reply: Changed, errors: [409], holds, summary: summaries.update },
       (call, { id, body }) => resource.update(call, id, body as never),
     ),
     verb({ method: 'delete', path: one, reply: Deleted, summary: summaries.remove }, (call, { id }) =>

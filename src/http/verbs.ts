@@ -5,7 +5,7 @@ import { OwnerQuery } from '../operators/schema'
 import { answer, type ErrorBody, errors } from './envelope'
 import { type Guard, toCall } from './guard'
 import { type OperatorEdge, toOperatorCall } from './operator-edge'
-import type { Allowed } from './operator-rules'
+import type { Allowed, Holds } from './operator-rules'
 
 /** A route of both APIs, declared once: the tenants' at `/api/v1`, the operators' at `/ops/v1` (design 12.2). */
 export type Declared = {
@@ -23,7 +23,9 @@ export type Declared = {
   idempotent?: boolean
   /** `own`: it ends its work by itself, as completions do. */
   timeLimit?: 'own'
-  /** Which operators may call it besides the admin. By default every role reads, and none changes. */
+  /** What operators read by it; who may follows. One that reads and says nothing is for `support`. */
+  holds?: Holds
+  /** Which operators may change by it besides the admin, or see what it holds besides `support`. */
   role?: Allowed
   /** Operators may say whose with `?owner=`. */
   owned?: boolean
@@ -161,7 +163,7 @@ export function operatorRoutes<const V extends readonly (Verb & { isTenants?: ne
   edge: OperatorEdge,
 ) {
   const plugin = new Elysia({ prefix: '/ops/v1' }).use(edge)
-  for (const { method, path, query, reply, owned, role, run, ...verb } of verbs) {
+  for (const { method, path, query, reply, owned, role, holds, run, ...verb } of verbs) {
     const handle = (context: Context & Parameters<typeof toOperatorCall>[0]) => {
       const { params, body, query } = context
       const asked = { id: params?.id ?? '', ids: params ?? {}, body, query: query as never, owner: query?.owner }
@@ -175,6 +177,7 @@ export function operatorRoutes<const V extends readonly (Verb & { isTenants?: ne
       ...partsOf({ method, path, reply, ...verb }),
       ...(query || owned ? { query: checkedQuery(t.Object(asked)) } : {}),
       ...(role ? { role } : {}),
+      ...(holds ? { holds } : {}),
       response: { 200: answer(reply) },
     })
   }

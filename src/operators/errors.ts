@@ -13,7 +13,11 @@ export const notAnOperator = defineError(
 export const roleTooSmall = defineError(
   'forbidden',
   'forbidden',
-  (role: OperatorRole, route: string) => `The role ${role} may not ${route}. An operator with another role can.`,
+  (role: OperatorRole, route: string, isContent: boolean) =>
+    `The role ${role} may not ${route}. ` +
+    (isContent
+      ? 'It shows what people wrote, or a link: ask an operator with the role support.'
+      : 'An operator with another role can.'),
 )
 
 export const operatorNotFound = defineError(

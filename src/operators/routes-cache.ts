@@ -9,7 +9,10 @@ import type { OperatorService } from './service'
 export const cacheRoutes = (cache: OperatorService['cache'], edge: ReturnType<typeof operatorEdge>) =>
   new Elysia({ prefix: '/ops/v1/cache' })
     .use(edge)
-    .get('', (context) => cache.stats(toOperatorCall(context)), { response: { 200: answer(CacheStats) } })
+    .get('', (context) => cache.stats(toOperatorCall(context)), {
+      holds: 'facts',
+      response: { 200: answer(CacheStats) },
+    })
     .post('/find', (context) => cache.find(toOperatorCall(context), context.body), {
       role: 'any',
       body: checked(CacheQuestion),

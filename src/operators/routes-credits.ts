@@ -16,6 +16,7 @@ export const creditRoutes = ({ credits, books: bookVerbs, reconciliation }: Cred
   new Elysia({ prefix: '/ops/v1/credits' })
     .use(edge)
     .get('', (context) => credits.balance(toOperatorCall(context), context.query.owner), {
+      holds: 'facts',
       query: checkedQuery(words.OwnerQuery),
       response: { 200: answer(words.Balance), ...errors(404, 409) },
     })
@@ -42,9 +43,15 @@ export const creditRoutes = ({ credits, books: bookVerbs, reconciliation }: Cred
         const page = await bookVerbs.ledger(toOperatorCall(context), context.query)
         return { entries: page.items, ...pageFields(page) }
       },
-      { query: checkedQuery(books.LedgerQuery), response: { 200: answer(books.LedgerRows), ...errors(400, 404, 409) } },
+      {
+        holds: ['note'],
+        role: 'billing',
+        query: checkedQuery(books.LedgerQuery),
+        response: { 200: answer(books.LedgerRows), ...errors(400, 404, 409) },
+      },
     )
     .get('/differences', (context) => reconciliation.compare(toOperatorCall(context)), {
+      holds: 'facts',
       response: { 200: answer(books.Reconciliation) },
     })
     .post('/differences', (context) => reconciliation.apply(toOperatorCall(context)), {

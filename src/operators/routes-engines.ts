@@ -11,6 +11,7 @@ export const engineRoutes = (engines: OperatorService['engines'], edge: Edge) =>
   new Elysia({ prefix: '/ops/v1/engines' })
     .use(edge)
     .get('', async (context) => ({ engines: await engines.list(toOperatorCall(context)) }), {
+      holds: 'facts',
       response: { 200: answer(words.EngineList) },
     })
     .post('', (context) => engines.add(toOperatorCall(context), context.body), {
@@ -32,6 +33,7 @@ export const engineRoutes = (engines: OperatorService['engines'], edge: Edge) =>
       },
     )
     .get('/prices', (context) => engines.prices.list(toOperatorCall(context)), {
+      holds: 'facts',
       response: { 200: answer(words.EnginePrices) },
     })
     .put('/prices', (context) => engines.prices.set(toOperatorCall(context), context.body), {

@@ -28,13 +28,20 @@ const orgRoutes = (orgs: People['orgs'], edge: Edge) =>
         const page = await orgs.list(toOperatorCall(context), context.query)
         return { orgs: page.items, ...pageFields(page) }
       },
-      { query: List, response: { 200: answer(words.OperatorOrgPage), ...errors(400) } },
+      {
+        holds: ['plan_note'],
+        role: 'billing',
+        query: List,
+        response: { 200: answer(words.OperatorOrgPage), ...errors(400) },
+      },
     )
     .post('', (context) => orgs.create(toOperatorCall(context), context.body), {
       body: checked(words.NewOperatorOrg),
       response: { 200: answer(words.OperatorOrg), ...errors(400, 404, 409) },
     })
     .get('/:ref', (context) => orgs.get(toOperatorCall(context), context.params.ref), {
+      holds: ['plan_note'],
+      role: 'billing',
       params: ByRef,
       response: { 200: answer(words.OrgDetail), ...errors(404, 409) },
     })
@@ -55,6 +62,7 @@ const memberRoutes = (members: People['members'], edge: Edge) =>
       '/members',
       async (context) => ({ members: await members.list(toOperatorCall(context), context.params.ref) }),
       {
+        holds: 'facts',
         params: ByRef,
         response: { 200: answer(MemberList), ...errors(404, 409) },
       },
@@ -92,13 +100,14 @@ const userRoutes = (users: People['users'], edge: Edge) =>
         const page = await users.list(toOperatorCall(context), context.query)
         return { users: page.items, ...pageFields(page) }
       },
-      { query: List, response: { 200: answer(words.OperatorUserPage), ...errors(400) } },
+      { holds: 'facts', query: List, response: { 200: answer(words.OperatorUserPage), ...errors(400) } },
     )
     .post('', (context) => users.create(toOperatorCall(context), context.body), {
       body: checked(words.NewOperatorUser),
       response: { 200: answer(words.CreatedUser), ...errors(400, 409) },
     })
     .get('/:ref', (context) => users.get(toOperatorCall(context), context.params.ref), {
+      holds: 'facts',
       params: ByRef,
       response: { 200: answer(words.UserDetail), ...errors(404) },
     })
@@ -119,7 +128,7 @@ const userRoutes = (users: People['users'], edge: Edge) =>
     .get(
       '/:ref/sessions',
       async (context) => ({ sessions: await users.sessionsOf(toOperatorCall(context), context.params.ref) }),
-      { params: ByRef, response: { 200: answer(words.SessionList), ...errors(404) } },
+      { holds: 'facts', params: ByRef, response: { 200: answer(words.SessionList), ...errors(404) } },
     )
     .delete(
       '/:ref/sessions/:session',

@@ -20,6 +20,8 @@ export const skillRoutes = (skills: OperatorService['skills'], edge: ReturnType<
         return { skills: page.items, ...pageFields(page) }
       },
       {
+        holds: ['description', 'keywords'],
+        role: 'reviewer',
         query: checkedQuery(words.OperatorSkillQuery),
         response: { 200: answer(words.OperatorSkillPage), ...errors(400, 404) },
       },
@@ -30,13 +32,20 @@ export const skillRoutes = (skills: OperatorService['skills'], edge: ReturnType<
       response: { 200: answer(words.Imported), ...errors(400, 409, 422) },
     })
     .get('/:ref', (context) => skills.get(toOperatorCall(context), context.params.ref), {
+      holds: 'content',
+      role: 'reviewer',
       params: ByRef,
       response: { 200: answer(words.OperatorSkill), ...errors(404) },
     })
     .get(
       '/:ref/versions',
       async (context) => ({ versions: await skills.versions(toOperatorCall(context), context.params.ref) }),
-      { params: ByRef, response: { 200: answer(words.SkillVersions), ...errors(404) } },
+      {
+        holds: 'content',
+        role: 'reviewer',
+        params: ByRef,
+        response: { 200: answer(words.SkillVersions), ...errors(404) },
+      },
     )
     .get(
       '/:ref/reviews',
@@ -46,6 +55,8 @@ export const skillRoutes = (skills: OperatorService['skills'], edge: ReturnType<
         return { reviews: page.items, ...pageFields(page) }
       },
       {
+        holds: 'content',
+        role: 'reviewer',
         params: ByRef,
         query: checkedQuery(PageQuery),
         response: { 200: answer(words.OperatorReviewPage), ...errors(400, 404) },

@@ -10,9 +10,11 @@ export const streamRoutes = (stream: ReturnType<typeof createStream>, edge: Oper
   new Elysia({ prefix: '/ops/v1' })
     .use(edge)
     .get('/stream', (context) => stream.open(toOperatorCall(context), context.query) as never, {
+      holds: 'facts',
       query: checkedQuery(StreamQuery),
     })
     .get('/snapshot', (context) => stream.snapshot(toOperatorCall(context), context.query), {
+      holds: 'facts',
       query: checkedQuery(StreamQuery),
       response: { 200: answer(Snapshots) },
     })

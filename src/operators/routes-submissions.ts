@@ -28,18 +28,25 @@ export const submissionRoutes = (submissions: OperatorService['submissions'], ed
         return { submissions: page.items, ...pageFields(page) }
       },
       {
+        holds: ['reason'],
+        role: 'reviewer',
         query: checkedQuery(OperatorSubmissionQuery),
         response: { 200: answer(OperatorSubmissionPage), ...errors(400) },
       },
     )
     .get('/stats', (context) => submissions.stats(toOperatorCall(context)), {
+      holds: 'facts',
       response: { 200: answer(SubmissionStats) },
     })
     .get('/:ref', (context) => submissions.get(toOperatorCall(context), context.params.ref), {
+      holds: 'content',
+      role: 'reviewer',
       params: ByRef,
       response: { 200: answer(OperatorSubmission), ...errors(404) },
     })
     .get('/:ref/diff', (context) => submissions.diff(toOperatorCall(context), context.params.ref), {
+      holds: 'content',
+      role: 'reviewer',
       params: ByRef,
       response: { 200: answer(OperatorDiff), ...errors(404) },
     })
@@ -47,6 +54,8 @@ export const submissionRoutes = (submissions: OperatorService['submissions'], ed
       '/:ref/checks',
       (context) => submissions.checks(toOperatorCall(context), context.params.ref, context.query.rerun === true),
       {
+        holds: 'content',
+        role: 'reviewer',
         params: ByRef,
         query: checkedQuery(t.Object({ rerun: t.Optional(t.Boolean()) })),
         response: { 200: answer(OperatorChecks), ...errors(400, 404) },

@@ -12,6 +12,7 @@ export const usageRoutes = (usage: OperatorService['usage'], edge: ReturnType<ty
   new Elysia({ prefix: '/ops/v1/usage' })
     .use(edge)
     .get('', (context) => usage.show(toOperatorCall(context), context.query), {
+      holds: 'facts',
       query: checkedQuery(OperatorUsageQuery),
       response: { 200: answer(OperatorUsage), ...errors(400, 404, 409) },
     })
@@ -20,6 +21,7 @@ export const usageRoutes = (usage: OperatorService['usage'], edge: ReturnType<ty
       (context) =>
         exportResponse(usage.exportCalls(toOperatorCall(context), context.query), EXPORT_HEADERS[context.query.format]),
       {
+        holds: 'facts',
         query: checkedQuery(OperatorUsageExportQuery),
         response: { 200: answer(t.String()), ...errors(400, 404, 409) },
       },

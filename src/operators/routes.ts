@@ -24,6 +24,10 @@ import type { OperatorService } from './service'
 
 const ByRef = checkedQuery(t.Object({ ref: t.String() }))
 
+/** What an owner tells the engine by a key, and what they ask a higher tier for. */
+const KEY_WORDS = ['brand_soul', 'routing_rules']
+const REQUEST_WORDS = ['use_case', 'expected_volume', 'reason']
+
 type Edge = ReturnType<typeof operatorEdge>
 type Exposition = { contentType: string; metrics(): Promise<string> }
 
@@ -37,10 +41,14 @@ export const operatorRoutes = (operators: OperatorService, edge: Edge, expositio
       return readJson(context.request)
     })
     .onTransform((context) => admitOperator(context as never))
-    .get('/metrics', async ({ set }) => {
-      set.headers['content-type'] = exposition.contentType
-      return await exposition.metrics()
-    })
+    .get(
+      '/metrics',
+      async ({ set }) => {
+        set.headers['content-type'] = exposition.contentType
+        return await exposition.metrics()
+      },
+      { holds: 'facts' },
+    )
     .use(keyRoutes(operators.keys, edge))
     .use(limitRoutes(operators.limits, edge))
     .use(peopleRoutes(operators, edge))
@@ -65,7 +73,11 @@ const keyRoutes = (keys: OperatorService['keys'], edge: Edge) =>
         const page = await keys.list(toOperatorCall(context), context.query)
         return { keys: page.items, ...pageFields(page) }
       },
-      { query: checkedQuery(words.OperatorKeyQuery), response: { 200: answer(KeyPage), ...errors(400, 404) } },
+      {
+        holds: KEY_WORDS,
+        query: checkedQuery(words.OperatorKeyQuery),
+        response: { 200: answer(KeyPage), ...errors(400, 404) },
+      },
     )
     .post('', (context) => keys.create(toOperatorCall(context), context.body), {
       body: checked(words.NewOperatorKey),
@@ -73,10 +85,12 @@ const keyRoutes = (keys: OperatorService['keys'], edge: Edge) =>
     })
     .post('/check', (context) => keys.check(toOperatorCall(context), context.body.key), {
       role: 'any',
+      holds: KEY_WORDS,
       body: checked(words.KeyCheck),
       response: { 200: answer(words.CheckedKey), ...errors(400) },
     })
     .get('/:ref', (context) => keys.get(toOperatorCall(context), context.params.ref), {
+      holds: KEY_WORDS,
       params: ByRef,
       response: { 200: answer(ApiKey), ...errors(404, 409) },
     })
@@ -99,15 +113,19 @@ const limitRoutes = (limits: OperatorService['limits'], edge: Edge) =>
   new Elysia({ prefix: '/ops/v1' })
     .use(edge)
     .get('/tiers', (context) => ({ tiers: limits.tierTable(toOperatorCall(context)) }), {
+      holds: 'facts',
       response: { 200: answer(words.TierList) },
     })
     .put('/tiers/:ref', (context) => limits.setTier(toOperatorCall(context), context.params.ref, context.body.tier), {
       role: 'billing',
+      holds: KEY_WORDS,
       params: ByRef,
       body: checked(words.NewTier),
       response: { 200: answer(ApiKey), ...errors(400, 404, 409) },
     })
     .get('/keys/:ref/limits', (context) => limits.windowsOf(toOperatorCall(context), context.params.ref), {
+      holds: REQUEST_WORDS,
+      role: 'billing',
       params: ByRef,
       response: { 200: answer(RateLimits), ...errors(404, 409) },
     })
@@ -117,9 +135,16 @@ const limitRoutes = (limits: OperatorService['limits'], edge: Edge) =>
         const page = await limits.list(toOperatorCall(context), context.query)
         return { requests: page.items, ...pageFields(page) }
       },
-      { query: checkedQuery(IncreaseQuery), response: { 200: answer(words.WeighedIncreases), ...errors(400) } },
+      {
+        holds: REQUEST_WORDS,
+        role: 'billing',
+        query: checkedQuery(IncreaseQuery),
+        response: { 200: answer(words.WeighedIncreases), ...errors(400) },
+      },
     )
     .get('/limits/:ref', (context) => limits.get(toOperatorCall(context), context.params.ref), {
+      holds: REQUEST_WORDS,
+      role: 'billing',
       params: ByRef,
       response: { 200: answer(words.WeighedIncrease), ...errors(404) },
     })
@@ -134,6 +159,7 @@ const accessRoutes = (access: OperatorService['access'], edge: Edge) =>
   new Elysia({ prefix: '/ops/v1/operators' })
     .use(edge)
     .get('', async (context) => ({ operators: await access.list(toOperatorCall(context)) }), {
+      holds: 'facts',
       role: 'none',
       response: { 200: answer(words.OperatorList) },
     })
@@ -160,6 +186,7 @@ const auditRoutes = (audit: OperatorService['audit'], edge: Edge) =>
         return { events: page.items, ...pageFields(page) }
       },
       {
+        holds: ['metadata'],
         query: checkedQuery(words.OperatorAuditQuery),
         response: { 200: answer(words.AuditPage), ...errors(400, 404) },
       },
@@ -171,20 +198,30 @@ const auditRoutes = (audit: OperatorService['audit'], edge: Edge) =>
           audit.exportEvents(toOperatorCall(context), context.query),
           EXPORT_HEADERS[context.query.format],
         ),
-      { query: checkedQuery(words.OperatorAuditExport), response: { 200: answer(t.String()), ...errors(400, 404) } },
+      {
+        holds: 'content',
+        query: checkedQuery(words.OperatorAuditExport),
+        response: { 200: answer(t.String()), ...errors(400, 404) },
+      },
     )
     .get('/signatures/:ref', (context) => audit.signatureOf(context.params.ref), {
+      holds: 'facts',
       params: ByRef,
       response: { 200: answer(ExportSignature), ...errors(404) },
     })
     .get('/head', (context) => audit.head(toOperatorCall(context), context.query.owner), {
+      holds: 'facts',
       query: checkedQuery(words.ChainQuery),
       response: { 200: answer(AuditHead), ...errors(404) },
     })
     .get(
       '/actions',
       async (context) => ({ actions: await audit.actions(toOperatorCall(context), context.query.owner) }),
-      { query: checkedQuery(words.ChainQuery), response: { 200: answer(words.ActionCounts), ...errors(404) } },
+      {
+        holds: 'facts',
+        query: checkedQuery(words.ChainQuery),
+        response: { 200: answer(words.ActionCounts), ...errors(404) },
+      },
     )
     .post('/check', (context) => audit.check(toOperatorCall(context), context.query), {
       query: checkedQuery(words.CheckQuery),
@@ -194,17 +231,22 @@ const auditRoutes = (audit: OperatorService['audit'], edge: Edge) =>
 const serverRoutes = (operators: OperatorService, edge: Edge) =>
   new Elysia({ prefix: '/ops/v1' })
     .use(edge)
-    .get('/status', (context) => operators.status(toOperatorCall(context)), { response: { 200: answer(words.Status) } })
+    .get('/status', (context) => operators.status(toOperatorCall(context)), {
+      holds: 'facts',
+      response: { 200: answer(words.Status) },
+    })
     .post('/verify', (context) => operators.verify(toOperatorCall(context)), {
-      role: 'any',
+      role: 'support',
       response: { 200: answer(words.Verification) },
     })
     .get('/requests/:ref', (context) => operators.trace(toOperatorCall(context), context.params.ref, context.query), {
+      holds: ['note'],
       params: ByRef,
       query: checkedQuery(TraceQuery),
       response: { 200: answer(RequestTrace), ...errors(400, 404) },
     })
     .get('/backups', (context) => operators.backups.list(toOperatorCall(context)), {
+      holds: 'facts',
       response: { 200: answer(backups.BackupList) },
     })
     .post('/backups/prune', (context) => operators.backups.prune(toOperatorCall(context), context.body), {

@@ -1,3 +1,4 @@
+import type { OperatorRole } from '../kernel/caller'
 import { JsonObject, oneOf, type Static, Timestamp, t } from '../kernel/schema'
 
 const TOPICS = [
@@ -12,6 +13,19 @@ const TOPICS = [
   'logs',
 ] as const
 export type TopicName = (typeof TOPICS)[number]
+
+/** The members of a topic that hold what people wrote, or links; `role` sees them besides `support`. */
+export const TOPIC_WORDS: Record<TopicName, { members: readonly string[]; role?: OperatorRole }> = {
+  overview: { members: [] },
+  jobs: { members: ['text', 'asked', 'error'] },
+  deliveries: { members: ['url', 'description'] },
+  takeovers: { members: ['said', 'reason', 'page_url', 'user_agent', 'words'] },
+  submissions: { members: ['reason'], role: 'reviewer' },
+  browser: { members: ['url', 'title', 'wanted'] },
+  keys: { members: ['why'], role: 'billing' },
+  audit: { members: ['metadata'] },
+  logs: { members: [] },
+}
 
 const Topic = oneOf(TOPICS)
 

@@ -1,12 +1,12 @@
-import type { Call, OperatorCaller } from '../kernel/caller'
+import { type Call, type OperatorCaller, seesContent } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import { AppError } from '../kernel/errors'
 import { errorFields, type Log } from '../kernel/log'
 import { createPipe, ReaderLeft, SSE_HEADERS, SSE_HEARTBEAT, sseFrame } from '../kernel/stream'
+import { withheld } from '../kernel/withheld'
 import { holderIdOf } from '../widgets'
-import type { Snapshots, StreamEvent, StreamQuery, TopicName } from './schema-stream'
+import { type Snapshots, type StreamEvent, type StreamQuery, TOPIC_WORDS, type TopicName } from './schema-stream'
 import { createTopics, type TopicDeps } from './topics'
-import type { TopicState } from './topics/topic'
 
 type Deps = TopicDeps & {
   clock: Clock
@@ -36,10 +36,18 @@ export function createStream(deps: Deps) {
   return { snapshot, open }
 
   /** Each topic as it is now. */
-  async function snapshot(_call: By, query: StreamQuery): Promise<Snapshots> {
+  async function snapshot({ caller }: By, query: StreamQuery): Promise<Snapshots> {
     const names = namesOf(query)
-    const states = await Promise.all(names.map((name) => topics[name](query.most)))
-    return { topics: names.map((topic, at) => ({ topic, ...plain(states[at]!), at: iso(clock.now()) })) }
+    const states = await Promise.all(names.map((name) => stateFor(caller, name, query.most)))
+    return { topics: names.map((topic, at) => ({ topic, ...states[at]!, at: iso(clock.now()) })) }
+  }
+
+  /** A topic as this operator may see it. */
+  async function stateFor({ role }: OperatorCaller, name: TopicName, most: number | undefined): Promise<Plain> {
+    const { facts, rows } = await topics[name](most)
+    const { members, role: besides } = TOPIC_WORDS[name]
+    const state = { facts, rows: [...rows] }
+    return seesContent(role) || role === besides ? state : (withheld(state, members) as Plain)
   }
 
   /**
@@ -77,7 +85,7 @@ export function createStream(deps: Deps) {
     let writtenAt = clock.monotonic()
     while (!over.aborted && (await mayRead(caller))) {
       for (const name of names) {
-        const event = await next(name, told.get(name)!, query.most)
+        const event = await next(caller, name, { told: told.get(name)!, most: query.most })
         if (!event || over.aborted) continue
         writtenAt = clock.monotonic()
         await write(sseFrame({ event: event.type, data: event, id: event.seq }))
@@ -95,10 +103,12 @@ export function createStream(deps: Deps) {
     return deps.isStill(caller).catch(() => true)
   }
 
-  async function next(topic: TopicName, told: Told, most: number | undefined): Promise<TopicEvent | null> {
+  type Heard = { told: Told; most: number | undefined }
+
+  async function next(caller: OperatorCaller, topic: TopicName, { told, most }: Heard): Promise<TopicEvent | null> {
     const at = iso(clock.now())
     try {
-      return told.changed(plain(await topics[topic](most)), at)
+      return told.changed(await stateFor(caller, topic, most), at)
     } catch (error) {
       const known = error instanceof AppError
       if (!known) log.warn({ topic, ...errorFields(error) }, 'a topic of the dashboard could not be read')
@@ -109,9 +119,8 @@ export function createStream(deps: Deps) {
 
 const namesOf = ({ topics }: StreamQuery): TopicName[] => [...new Set([topics].flat())]
 
-type Plain = { facts: Record<string, unknown>; rows: Record<string, unknown>[] }
 /** As it is on the wire. */
-const plain = ({ facts, rows }: TopicState): Plain => ({ facts, rows: [...rows] })
+type Plain = { facts: Record<string, unknown>; rows: Record<string, unknown>[] }
 
 type TopicEvent = Exclude<StreamEvent, { type: 'hello' }>
 type Told = ReturnType<typeof createTold>

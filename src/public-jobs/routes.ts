@@ -7,6 +7,9 @@ import { notFound } from '../kernel/errors'
 import { JobLog, JobPage, JobPurge, JobQuery, JobQueues, JobReply, JobsPurged } from './schema'
 import type { PublicJobs } from './service'
 
+/** What came of a job, with links to the files that it made. */
+const JOB_WORDS = ['result', 'result_data', 'error']
+
 /** `/jobs` (contract 7), for tenants and operators. */
 const verbsOf = ({ list, get, cancel }: PublicJobs) =>
   [
@@ -14,6 +17,7 @@ const verbsOf = ({ list, get, cancel }: PublicJobs) =>
       {
         method: 'get',
         path: '/jobs',
+        holds: JOB_WORDS,
         query: JobQuery,
         reply: JobPage,
         owned: true,
@@ -22,7 +26,13 @@ const verbsOf = ({ list, get, cancel }: PublicJobs) =>
       (call, { query, owner }) => list(call, query, owner),
     ),
     verb(
-      { method: 'get', path: '/jobs/:id', reply: JobReply, summary: 'Read the progress and the result of a job' },
+      {
+        method: 'get',
+        path: '/jobs/:id',
+        holds: JOB_WORDS,
+        reply: JobReply,
+        summary: 'Read the progress and the result of a job',
+      },
       (call, { id }) => get(call, id),
     ),
     verb(
@@ -57,7 +67,13 @@ const oversightVerbs = ({ retry, oversight }: PublicJobs) =>
       (call, { id }) => retry(call as Call<OperatorCaller>, id),
     ),
     verb(
-      { method: 'get', path: '/jobs/:id/log', reply: JobLog, summary: 'Read what each try of a job did' },
+      {
+        method: 'get',
+        path: '/jobs/:id/log',
+        holds: ['detail'],
+        reply: JobLog,
+        summary: 'Read what each try of a job did',
+      },
       (_, { id }) => oversight.log(id),
     ),
     verb(
@@ -74,8 +90,15 @@ const oversightVerbs = ({ retry, oversight }: PublicJobs) =>
 
 const queueVerbs = ({ oversight }: PublicJobs) =>
   [
-    verb({ method: 'get', path: '/job-queues', reply: JobQueues, summary: 'Read the lines of jobs by type' }, () =>
-      oversight.queues(),
+    verb(
+      {
+        method: 'get',
+        path: '/job-queues',
+        holds: 'facts',
+        reply: JobQueues,
+        summary: 'Read the lines of jobs by type',
+      },
+      () => oversight.queues(),
     ),
     verb(
       {

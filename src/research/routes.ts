@@ -13,6 +13,7 @@ const verbsOf = ({ recheck }: ResearchService) =>
       {
         method: 'get',
         path: '/jobs/:id/verification',
+        holds: ['problems'],
         reply: Verification,
         errors: [409],
         summary: 'Check a research report against its snapshots again',

@@ -49,6 +49,8 @@ export type AnyNoun = {
   wrap?: string
   /** Reading a team's needs the permission too. */
   guarded?: boolean
+  /** The members that hold what its owner wrote, which operators see as `support`; all of it when left out. */
+  holds?: 'facts' | readonly string[]
   /** The setting of how many one owner may have. */
   most: { env: string }
   /**

@@ -30,6 +30,7 @@ export const routingPreference = defineResource({
   owned: 'either',
   reach: 'every org',
   permission: 'manageWebhooks',
+  holds: ['description', 'pattern', 'examples', 'warnings'],
   most: preferenceSettings.maxPreferences,
   boundTo: { column: 'routing_preference_id', contains: false },
   empty: { description: null, rules: [], examples: [], floors: {}, is_default: false },

@@ -31,6 +31,7 @@ export const webhook = defineResource({
   owned: 'team',
   permission: 'manageWebhooks',
   guarded: true,
+  holds: ['url', 'description'],
   most: webhookSettings.maxWebhooks,
   empty: {
     name: '',

@@ -36,6 +36,7 @@ const verbsOf = ({ webhooks, ...service }: WebhookService) =>
       {
         method: 'get',
         path: '/webhooks/:id/deliveries',
+        holds: 'facts',
         query: words.DeliveryQuery,
         reply: words.Deliveries,
         errors: [404],
@@ -47,6 +48,7 @@ const verbsOf = ({ webhooks, ...service }: WebhookService) =>
       {
         method: 'get',
         path: '/webhooks/:id/deliveries/:deliveryId',
+        holds: 'content',
         reply: words.DeliveryRead,
         errors: [404],
         summary: 'Read one attempt with the body that was sent',
@@ -81,6 +83,7 @@ const verbsOf = ({ webhooks, ...service }: WebhookService) =>
       {
         method: 'get',
         path: '/webhooks/:id/stats',
+        holds: 'facts',
         reply: words.WebhookStats,
         errors: [404],
         summary: 'Read how deliveries to a webhook went',

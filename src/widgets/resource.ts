@@ -30,6 +30,7 @@ export const widget = defineResource({
   },
   owned: 'team',
   permission: 'manageConnectors',
+  holds: ['welcomeMessage', 'suggestedPrompts', 'persona', 'keywords', 'message', 'url'],
   most: widgetSettings.maxWidgets,
   empty: {
     name: 'My Widget',

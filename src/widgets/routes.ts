@@ -9,6 +9,8 @@ import type { WidgetService } from './service'
 const PATH = '/iframes/:id'
 const CHATS = `${PATH}/conversations` as const
 const CHAT = `${CHATS}/:sessionId` as const
+/** Who a visitor says they are, where they are, and what they want. */
+const VISITOR = ['identity', 'context', 'page_url', 'user_agent', 'origin', 'reason']
 const which = ({ id, ids }: { id: string; ids: Record<string, string> }) => ({ id, sessionId: ids.sessionId ?? '' })
 
 /** What owners do with their widgets (contract 15.1). */
@@ -63,6 +65,7 @@ const ownerVerbs = ({ widgets, ...service }: WidgetService) =>
       {
         method: 'get',
         path: `${PATH}/analytics`,
+        holds: 'facts',
         query: words.AnalyticsQuery,
         reply: words.Analytics,
         errors: [404],
@@ -79,6 +82,7 @@ const chatVerbs = ({ operators }: WidgetService) =>
       {
         method: 'get',
         path: CHATS,
+        holds: VISITOR,
         query: chats.WidgetSessionQuery,
         reply: chats.WidgetSessionPage,
         errors: [404],
@@ -90,6 +94,7 @@ const chatVerbs = ({ operators }: WidgetService) =>
       {
         method: 'get',
         path: CHAT,
+        holds: 'content',
         query: chats.After,
         reply: chats.WidgetTranscript,
         errors: [404],
@@ -205,6 +210,7 @@ const queueVerb = ({ operators }: WidgetService) =>
     {
       method: 'get',
       path: '/takeovers',
+      holds: VISITOR,
       query: chats.WidgetSessionQuery,
       reply: chats.WidgetSessionPage,
       summary: 'List the conversations of all widgets, last activity first',

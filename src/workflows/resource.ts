@@ -30,6 +30,7 @@ export const workflow = defineResource({
   reach: 'active org',
   permission: 'manageConnectors',
   wrap: 'workflow',
+  holds: ['triggerConfig', 'config'],
   most: workflowSettings.maxWorkflows,
   empty: {
     api_key_id: null,

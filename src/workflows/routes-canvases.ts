@@ -5,7 +5,8 @@ import { type Guard, toCall } from '../http/guard'
 import type { OperatorEdge } from '../http/operator-edge'
 import { operatorRoutes, tenantRoutes, verb } from '../http/verbs'
 import { checked, checkedQuery, t } from '../kernel/schema'
-import { CanvasRunPage, CanvasRunReply, OfCanvas, RunQuery, WorkflowReply } from './schema'
+import { workflow } from './resource'
+import { CanvasRunPage, CanvasRunReply, OfCanvas, RUN_WORDS, RunQuery, WorkflowReply } from './schema'
 import type { WorkflowService } from './service'
 
 type FromCanvas = WorkflowService['fromCanvas']
@@ -16,6 +17,7 @@ const readingOf = ({ get, listRuns, getRun }: FromCanvas) =>
       {
         method: 'get',
         path: '/evi/canvases/:id/workflow',
+        holds: workflow.holds,
         reply: WorkflowReply,
         summary: 'Read the workflow of a canvas',
         errors: [404],
@@ -26,6 +28,7 @@ const readingOf = ({ get, listRuns, getRun }: FromCanvas) =>
       {
         method: 'get',
         path: '/evi/canvases/:id/runs',
+        holds: RUN_WORDS,
         query: RunQuery,
         reply: CanvasRunPage,
         summary: 'List the runs of a canvas, newest first, with the state of each node',
@@ -37,6 +40,7 @@ const readingOf = ({ get, listRuns, getRun }: FromCanvas) =>
       {
         method: 'get',
         path: '/evi/canvases/:id/runs/:runId',
+        holds: RUN_WORDS,
         reply: CanvasRunReply,
         summary: 'Read one run of a canvas, with the state of each node',
         errors: [404],

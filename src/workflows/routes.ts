@@ -3,7 +3,7 @@ import type { OperatorEdge } from '../http/operator-edge'
 import { resourceVerbs } from '../http/resource-verbs'
 import { operatorRoutes, tenantRoutes, verb } from '../http/verbs'
 import { t } from '../kernel/schema'
-import { NewRun, RunPage, RunQuery, RunReply, Verdict } from './schema'
+import { NewRun, RUN_WORDS, RunPage, RunQuery, RunReply, Verdict } from './schema'
 import type { WorkflowService } from './service'
 
 const verbsOf = ({ workflows, run, listRuns, getRun, approve, reject, cancel }: WorkflowService) =>
@@ -26,6 +26,7 @@ const verbsOf = ({ workflows, run, listRuns, getRun, approve, reject, cancel }: 
       {
         method: 'get',
         path: '/workflows/:id/runs',
+        holds: RUN_WORDS,
         query: RunQuery,
         reply: RunPage,
         summary: 'List the runs of a workflow, newest first',
@@ -37,6 +38,7 @@ const verbsOf = ({ workflows, run, listRuns, getRun, approve, reject, cancel }: 
       {
         method: 'get',
         path: '/workflows/:id/runs/:runId',
+        holds: RUN_WORDS,
         reply: RunReply,
         summary: 'Read one run, with the results of its steps',
         errors: [404],

@@ -94,6 +94,9 @@ export const WorkflowPatch = t.Object(
   { $id: 'WorkflowPatch' },
 )
 
+/** The members of a run that hold what it was given and what came of it. */
+export const RUN_WORDS = ['triggerData', 'output', 'error', 'warnings']
+
 const RUN_STATUSES = ['running', 'paused', 'completed', 'failed'] as const
 export type RunStatus = (typeof RUN_STATUSES)[number]
 export type StepStatus = 'completed' | 'failed' | 'skipped' | 'paused'

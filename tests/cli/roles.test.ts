@@ -3,19 +3,18 @@ import { expect, test } from 'bun:test'
 import { allCommands } from '../../cli/registry'
 import { mayRun } from '../../cli/roles'
 import { SESSION } from '../../cli/takeover-at'
-import { createOperatorRules } from '../../src/http/operator-rules'
 import { OPERATOR_ROLES } from '../../src/kernel/caller'
 import { operatorSender } from '../operators/support'
+import { operatorRulesOf } from '../operators/table'
 import { cliOver } from '../support/cli'
 import { createWidgetWorld } from '../widgets/world'
 
 const world = await createWidgetWorld({ config: { opsListen: '127.0.0.1:0' } })
-const { id } = await world.widget()
+const { id, owner } = await world.widget()
 const chat = await world.begin(id)
 const viewer = (await operatorSender(world as never)('POST', 'operators', { name: 'eve', role: 'viewer' })).body.key
 const run = cliOver(world as never)
-const rules = createOperatorRules()
-rules.learn(world.app.remoteOps!.routes)
+const rules = operatorRulesOf(world as never)
 
 /** They read no route as an operator, never end, or take the terminal. */
 const ALONE = /^(try|dashboard|quickstart|doctor|dev load)$|(listen|attach)$/
@@ -51,4 +50,20 @@ test('a dry run refuses whom the server would refuse, and nobody else', async ()
   expect(unlike).toEqual([])
   // The others find nothing in this world before they would change it.
   expect(found.length).toBeGreaterThan(70)
+})
+
+test('a viewer is told what is empty for the role, and whom to ask for what is refused', async () => {
+  await owner.send('POST', 'events', {
+    orgId: owner.userId,
+    eventType: 'order.created',
+    payload: { note: 'heliotrope' },
+  })
+  const listed = await run(['events', 'list'], { key: viewer })
+  expect([listed.exitCode, listed.stdout.includes('order.created')]).toEqual([0, true])
+  expect(listed.stdout).not.toContain('heliotrope')
+  expect(listed.stderr).toContain('Empty for your operator role: payload. The role support sees it.')
+  const json = await run(['events', 'list', '--json'], { key: viewer })
+  expect(JSON.parse(json.stdout)[0]).toMatchObject({ eventType: 'order.created', payload: {} })
+  const refused = await run(['audit', 'export'], { key: viewer })
+  expect([refused.exitCode, refused.stderr]).toEqual([4, expect.stringContaining('ask an operator with the role')])
 })

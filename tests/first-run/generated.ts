@@ -1,15 +1,31 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { allCommands } from '../../cli/registry'
-import { SETTINGS } from '../../src/app/config'
+import { loadConfig, SETTINGS } from '../../src/app/config'
+import { openApp } from '../../src/app/open'
 import { SAMPLES } from '../../src/events/samples'
+import { createOperatorRules, type OperatorRule, rolesFor } from '../../src/http/operator-rules'
+import { systemClock } from '../../src/kernel/clock'
+import { createLog } from '../../src/kernel/log'
+import { TOPIC_WORDS } from '../../src/operators/schema-stream'
 import { ERROR_PAGES } from '../../src/reference/schema'
 import { sections, table } from '../../src/reference/write'
 import { GLOBAL, SCREEN_KEYS } from '../../tui/keymap'
+import { copyMigratedFile } from '../support/store'
 
 const NOTE = 'Made by `bun run generate:docs`.'
 
 /** The pages of `docs/reference` by their files: what the code declares, as tables. */
 export async function generatedPages(): Promise<Record<string, string>> {
-  const pages = { commands: await commands(), settings: settings(), errors: errors(), events: events(), keys: keys() }
+  const pages = {
+    commands: await commands(),
+    settings: settings(),
+    errors: errors(),
+    events: events(),
+    keys: keys(),
+    operators: await operators(),
+  }
   return Object.fromEntries(Object.entries(pages).map(([name, text]) => [`docs/reference/${name}.md`, `${text}\n`]))
 }
 
@@ -90,3 +106,58 @@ const keys = (): string =>
         ),
       ),
   )
+
+/** Every route of the operators' API, as it is served: what it holds, and which roles it asks for. */
+async function operators(): Promise<string> {
+  const rules = await servedRules()
+  const [reading, changing] = [rules.filter(isReading), rules.filter((rule) => !isReading(rule))]
+  return sections(
+    '# Routes of operators',
+    'The role `admin` may call all of them. Facts are counts, states, times, ids, names and money.',
+    'Content is what people wrote or sent; a link works for whoever has it. Both are for `support`.',
+    `Where members are named, other roles get them empty, and \`withheld\` in the answer names them. ${NOTE}`,
+    '## Reading',
+    table(
+      ['Route', 'Holds', 'For', 'Content for'],
+      reading.map((rule) => [spelled(rule), heldBy(rule), wordsOf(rolesFor(rule)), seenBy(rule)]),
+    ),
+    '## Changing',
+    table(
+      ['Route', 'For'],
+      changing.map((rule) => [spelled(rule), wordsOf(rolesFor(rule))]),
+    ),
+    '## Topics of the stream',
+    '`/ops/v1/stream` and `/ops/v1/snapshot` leave these members empty for roles that do not see content.',
+    table(
+      ['Topic', 'Members', 'Content for'],
+      Object.entries(TOPIC_WORDS).map(([topic, { members, role }]) => [
+        `\`${topic}\``,
+        members.map((name) => `\`${name}\``).join(', ') || 'none',
+        members.length ? wordsOf(['support', ...(role ? [role] : [])]) : 'nobody needs it',
+      ]),
+    ),
+  )
+}
+
+async function servedRules(): Promise<readonly OperatorRule[]> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-routes-'))
+  await copyMigratedFile(join(dataDir, 'svc.db'))
+  const log = createLog({ level: 'silent', pretty: false, write: () => undefined })
+  const app = await openApp({ config: loadConfig({ dataDir, opsListen: '127.0.0.1:0' }), clock: systemClock, log })
+  const rules = createOperatorRules()
+  rules.learn(app.remoteOps!.routes)
+  await app.close()
+  rmSync(dataDir, { recursive: true, force: true })
+  return rules.all()
+}
+
+const isReading = ({ method, role }: OperatorRule): boolean => method === 'GET' || role === 'any'
+const spelled = ({ method, path }: OperatorRule): string => `\`${method} ${path}\``
+const heldBy = ({ holds }: OperatorRule): string =>
+  typeof holds === 'string' ? holds : `facts; ${holds.map((name) => `\`${name}\``).join(', ')}`
+const wordsOf = (roles: 'all' | readonly string[]): string =>
+  roles === 'all'
+    ? 'every role'
+    : [...new Set(roles)].map((role) => (role === 'none' ? '`admin`' : `\`${role}\``)).join(', ')
+const seenBy = ({ holds, role }: OperatorRule): string =>
+  holds === 'facts' ? '' : wordsOf(['support', ...(role && role !== 'any' ? [role] : [])])

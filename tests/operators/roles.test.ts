@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { createOperatorRules } from '../../src/http/operator-rules'
 import { OPERATOR_ROLES, type OperatorRole } from '../../src/kernel/caller'
 import { createWorld } from '../support/world'
 import { operatorSender, remoteSender } from './support'
+import { operatorRulesOf } from './table'
 
 const world = await createWorld({ config: { opsListen: '127.0.0.1:0' } })
 const here = operatorSender(world)
@@ -15,8 +15,7 @@ const senders = Object.fromEntries(
   ),
 ) as Record<OperatorRole, ReturnType<typeof remoteSender>>
 
-const rules = createOperatorRules()
-rules.learn(world.app.remoteOps!.routes)
+const rules = operatorRulesOf(world)
 const routes = world.app
   .remoteOps!.routes.filter(({ method }) => method !== 'HEAD')
   .map(({ method, path }) => ({ method, path }))
@@ -30,26 +29,43 @@ const OPENED: Record<string, OperatorRole[]> = {
   skills: ['reviewer'],
 }
 const EVERYONES = [
-  'POST /ops/v1/verify',
   'POST /ops/v1/keys/check',
   'POST /ops/v1/cache/find',
   'POST /ops/v1/guardrail-policies/:id/evaluate',
   'POST /ops/v1/routing-preferences/preview',
-  'POST /ops/v1/routing-preferences/suggest-rule',
 ]
 
 /** Who answers visitors may take their chats over. */
 const OF_SUPPORT =
   /^\/ops\/v1\/(iframes\/:id\/conversations\/:sessionId\/(takeover|messages|typing|notes|handover|draft|release|close)|browser\/sessions\/:id\/link)$/
 
-const SHOWS_WHAT_PEOPLE_WRITE = ['/ops/v1/browser/sessions/:id/recording', '/ops/v1/conversations/:id/messages']
+/** Whole answers of what people wrote; what skills say is for those who review them, too. */
+const SHOWS_WHAT_PEOPLE_WRITE = [
+  '/ops/v1/audit/export',
+  '/ops/v1/browser/sessions/:id/recording',
+  '/ops/v1/conversations/:id/messages',
+  '/ops/v1/iframes/:id/conversations/:sessionId',
+  '/ops/v1/webhooks/:id/deliveries/:deliveryId',
+  'POST /ops/v1/routing-preferences/suggest-rule',
+]
+const SHOWS_SKILLS = [
+  '/ops/v1/skills/:ref',
+  '/ops/v1/skills/:ref/reviews',
+  '/ops/v1/skills/:ref/versions',
+  '/ops/v1/submissions/:ref',
+  '/ops/v1/submissions/:ref/checks',
+  '/ops/v1/submissions/:ref/diff',
+]
 
 function expected(role: OperatorRole, method: string, path: string): boolean {
   const area = path.split('/')[3] ?? ''
   if (role === 'admin') return true
   if (area === 'operators') return false
   if (role === 'support' && method === 'POST' && OF_SUPPORT.test(path)) return true
-  if (SHOWS_WHAT_PEOPLE_WRITE.includes(path)) return role === 'support'
+  const reading = method === 'GET' ? path : `${method} ${path}`
+  if (SHOWS_WHAT_PEOPLE_WRITE.includes(reading)) return role === 'support'
+  if (SHOWS_SKILLS.includes(reading)) return role === 'support' || role === 'reviewer'
+  if (reading === 'POST /ops/v1/verify') return role === 'support'
   return method === 'GET' || EVERYONES.includes(`${method} ${path}`) || (OPENED[area] ?? []).includes(role)
 }
 

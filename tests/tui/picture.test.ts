@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'bun:test'
+import { withheld } from '../../src/kernel/withheld'
+import { TOPIC_WORDS, type TopicName } from '../../src/operators/schema-stream'
 import { textOf, widthOf } from '../../tui/draw/line'
 import { paint } from '../../tui/draw/paint'
 import { picture } from '../../tui/draw/picture'
 import type { Facts } from '../../tui/screens/overview-facts'
 import { changes } from '../../tui/speak'
-import { type Model, type Row, SCREENS } from '../../tui/state/model'
+import { type Model, type Row, SCREENS, type TopicData } from '../../tui/state/model'
 import { update } from '../../tui/state/update'
 import { mockUp } from './support/mock-up'
 import { modelOf, NOW, press, typed } from './support/model'
@@ -24,6 +26,17 @@ const seen = (model: Model) => textsOf(model).join('\n')
 const MOMENTS: Record<string, (model: Model) => Model> = {
   'with data': (model) => model,
   'before the first answer': (model) => ({ ...model, topics: {}, link: { ...model.link, state: 'connecting' } }),
+  'as a viewer': (model) => ({
+    ...model,
+    topics: Object.fromEntries(
+      Object.entries(model.topics).map(([name, { rows, facts, ...topic }]) => {
+        const seen = withheld({ rows, facts }, TOPIC_WORDS[name as TopicName].members) as TopicData
+        return [name, { ...topic, ...seen }]
+      }),
+    ),
+    role: 'viewer',
+    canWrite: false,
+  }),
   'without a row': (model) => ({
     ...model,
     topics: Object.fromEntries(

@@ -145,14 +145,14 @@ function hintOf(model: Model, chat: Chat): string {
       : `AI is paused. Back to AI in ${spellCountdown(left)} if you go quiet`
   if (chat.takeover_status === 'human') return 'AI is paused. T takes it from them.'
   if (chat.takeover_status === 'requested')
-    return `${sentence(chat.reason ?? 'Asked for a person')} Press T to take it.`
+    return `${sentence(chat.reason || 'Asked for a person')} Press T to take it.`
   return 'Press T to take it over.'
 }
 
 function transcript(model: Model, chat: Chat, width: number): Line[] {
   const detail = model.details[chatPath(chat)]
   if (!detail) return [line(' · · ·')]
-  if (detail.problem) return [line(say(` ! ${detail.problem}`, 'warn'))]
+  if (detail.problem) return wrapped(`! ${detail.problem}`, width - 2, 4).map((text) => line(say(` ${text}`, 'warn')))
   const { messages = [] } = readOf(model, chat) ?? {}
   const left = chat.left_at && chat.takeover_status !== 'ai' ? Date.parse(chat.left_at) : null
   const last = (at: number, words: string, tone?: 'warn' | 'dim') => [

@@ -5,6 +5,8 @@ export type Step = { model: Model; effects: readonly Effect[] }
 
 const MOST_MESSAGES = 200
 export const VIEWER = 'Your operator role viewer may look, and change nothing.'
+/** Of every role but `support` and `admin`: the server leaves these members empty. */
+export const NOT_SHOWN = 'What people write, and links, are empty here: an operator with the role support sees them.'
 
 export const stay = (model: Model, ...effects: Effect[]): Step => ({ model, effects })
 

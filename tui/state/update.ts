@@ -4,7 +4,7 @@ import type { Effect, Event } from './events'
 import { keyed, pasted } from './keys'
 import { type Model, type Row, topicsOf } from './model'
 import { lookedAt } from './rows'
-import { type Step, told, VIEWER } from './step'
+import { NOT_SHOWN, type Step, told, VIEWER } from './step'
 import { streamed } from './stream'
 
 /** What was read for rows that were looked at before. */
@@ -100,8 +100,10 @@ function greeted(model: Model, { operator, role, holder, version }: Extract<Stre
     const words = `Server ${version}, this tool ${own}. Reading works; writing is off. Install svc ${version} here.`
     return told({ ...known, canWrite: false }, words)
   }
-  if (role !== 'viewer' || !model.canWrite) return known
-  return told({ ...known, canWrite: false }, VIEWER)
+  if (role === 'admin' || role === 'support' || model.role === role) return known
+  return role === 'viewer'
+    ? told({ ...known, canWrite: false }, `${VIEWER} ${NOT_SHOWN}`)
+    : told(known, NOT_SHOWN)
 }
 
 /** Releases of one line understand each other: the number before the second dot. */

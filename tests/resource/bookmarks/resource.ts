@@ -28,6 +28,7 @@ export const bookmark = defineResource({
   },
   owned: 'either',
   permission: 'manageWebhooks',
+  holds: 'facts',
   most: bookmarkSettings.maxBookmarks,
   empty: { url: null, is_default: false },
   present: (row: BookmarkRow): words.Bookmark => ({
