@@ -34,7 +34,7 @@ export function createOperatorRules() {
     /** The methods that a path accepts. */
     methodsOf: (path: string): string[] => methodsOf(path),
 
-    /** Whether a role may call a route, given as its pattern (dx 2.2, contract 20). */
+    /** Whether a role may call a route, given as its pattern (dx 2.2). */
     mayCall(role: OperatorRole, method: string, route: string): boolean {
       const roles = rolesFor(ruleOf(method, route))
       return role === 'admin' || roles === 'all' || roles.includes(role)
@@ -48,8 +48,9 @@ export function createOperatorRules() {
 
     /** The members of an answer that this role does not see. */
     withheldFrom(role: OperatorRole, method: string, route: string): readonly string[] {
-      const { holds, role: besides } = ruleOf(method, route)
-      return typeof holds === 'string' || seesContent(role) || besides === role ? [] : holds
+      const { holds, role: besides, method: known } = ruleOf(method, route)
+      const sees = seesContent(role) || (known === 'GET' && besides === role)
+      return typeof holds === 'string' || sees ? [] : holds
     },
   }
 

@@ -87,7 +87,23 @@ async function seeded() {
     ({ status }) => status === 'completed',
   )
   await workers.stop()
-  return { completion, workflow, run, canvas, drawn, policy, preference, webhook, hook, increase, skill, artifact, chat, org, job }
+  return {
+    completion,
+    workflow,
+    run,
+    canvas,
+    drawn,
+    policy,
+    preference,
+    webhook,
+    hook,
+    increase,
+    skill,
+    artifact,
+    chat,
+    org,
+    job,
+  }
 }
 const things = await seeded()
 
@@ -121,8 +137,10 @@ function pathOf(path: string): string | null {
 }
 
 const QUERIES: Record<string, string> = {
-  '/ops/v1/snapshot':
-    '?topics=overview,jobs,deliveries,takeovers,submissions,browser,keys,audit,logs'.replaceAll(',', '&topics='),
+  '/ops/v1/snapshot': '?topics=overview,jobs,deliveries,takeovers,submissions,browser,keys,audit,logs'.replaceAll(
+    ',',
+    '&topics=',
+  ),
   '/ops/v1/audit': `?owner=${ada.userId}`,
   '/ops/v1/audit/export': `?owner=${ada.userId}`,
   '/ops/v1/audit/head': `?owner=${ada.userId}`,
@@ -145,7 +163,10 @@ const EMPTY = [
   '/ops/v1/submissions',
   '/ops/v1/submissions/:ref/checks',
   '/ops/v1/hooks/:id/executions',
-  '/ops/v1/requests/:ref', '/ops/v1/jobs/:id/log', '/ops/v1/skills/:ref/reviews']
+  '/ops/v1/requests/:ref',
+  '/ops/v1/jobs/:id/log',
+  '/ops/v1/skills/:ref/reviews',
+]
 const NOT_ASKED = [
   '/ops/v1/audit/signatures/:ref',
   '/ops/v1/browser/sessions/:id',
@@ -154,7 +175,7 @@ const NOT_ASKED = [
   '/ops/v1/webhooks/:id/deliveries/:deliveryId',
 ]
 
-describe('what people wrote, and links, are for the role support (contract 20)', () => {
+describe('what people wrote, and links, are for the role support (dx 2.2, D18)', () => {
   test('every route that reads says what it holds, and is asked here', () => {
     const unsaid = world.app.remoteOps!.routes.filter(
       ({ method, hooks }) => method === 'GET' && !('holds' in ((hooks as { detail?: object }).detail ?? {})),
@@ -189,7 +210,12 @@ describe('what people wrote, and links, are for the role support (contract 20)',
     const { withheld: _, request_id: __, ...facts } = seen!.body
     expect(facts).toMatchObject({ id: things.job, status: 'completed', usage: { cost_cents: 1 }, result: '' })
     expect(Object.keys(facts)).toEqual(Object.keys(whole!.body).filter((name) => name !== 'request_id'))
-    const { events } = (await viewer('GET', `audit?owner=${ada.userId}&action=completion.created&request_id=${things.completion.request_id}`)).body
+    const { events } = (
+      await viewer(
+        'GET',
+        `audit?owner=${ada.userId}&action=completion.created&request_id=${things.completion.request_id}`,
+      )
+    ).body
     expect(events[0]).toMatchObject({ entityId: things.completion.id, inputSummary: { mode: 'auto', metadata: {} } })
   })
 

@@ -122,7 +122,9 @@ describe('changing', () => {
     expect(dialog.argv).toEqual([['submissions', 'approve', 'sub_1', '--i-read-the-diff', 'abc']])
   })
   test('a role that may only look turns changes off by itself', () => {
-    const events = [{ type: 'hello', operator: 'lee', role: 'viewer', version: '0.1.0', holder: 'operator:lee' }] as const
+    const events = [
+      { type: 'hello', operator: 'lee', role: 'viewer', version: '0.1.0', holder: 'operator:lee' },
+    ] as const
     const { model } = update(modelOf(), { type: 'streamed', events })
     expect([model.canWrite, model.where.operator]).toEqual([false, 'lee'])
     expect(lastWord(model)).toContain('What people write, and links, are empty here')

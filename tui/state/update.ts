@@ -101,9 +101,7 @@ function greeted(model: Model, { operator, role, holder, version }: Extract<Stre
     return told({ ...known, canWrite: false }, words)
   }
   if (role === 'admin' || role === 'support' || model.role === role) return known
-  return role === 'viewer'
-    ? told({ ...known, canWrite: false }, `${VIEWER} ${NOT_SHOWN}`)
-    : told(known, NOT_SHOWN)
+  return role === 'viewer' ? told({ ...known, canWrite: false }, `${VIEWER} ${NOT_SHOWN}`) : told(known, NOT_SHOWN)
 }
 
 /** Releases of one line understand each other: the number before the second dot. */
