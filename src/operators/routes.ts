@@ -1,6 +1,4 @@
 import { Elysia } from 'elysia'
-import { EXPORT_HEADERS } from '../audit'
-import { AuditHead, ChainCheck, ExportSignature } from '../audit/schema'
 import { readJson } from '../http/body'
 import { answer, errors } from '../http/envelope'
 import { admitOperator, type operatorEdge, toOperatorCall } from '../http/operator-edge'
@@ -8,7 +6,7 @@ import { pageFields } from '../kernel/page'
 import { checked, checkedQuery, t } from '../kernel/schema'
 import { ApiKey, ApiKeyWithSecret, KeyPage, KeyRotation, RotatedKey } from '../keys/schema'
 import { IncreaseQuery, RateLimits } from '../rate-limits/schema'
-import { exportResponse } from './export-response'
+import { auditRoutes } from './routes-audit'
 import { cacheRoutes } from './routes-cache'
 import { creditRoutes } from './routes-credits'
 import { engineRoutes } from './routes-engines'
@@ -174,58 +172,6 @@ const accessRoutes = (access: OperatorService['access'], edge: Edge) =>
     .delete('/:ref', (context) => access.revoke(toOperatorCall(context), context.params.ref), {
       params: ByRef,
       response: { 200: answer(words.Operator), ...errors(404) },
-    })
-
-const auditRoutes = (audit: OperatorService['audit'], edge: Edge) =>
-  new Elysia({ prefix: '/ops/v1/audit' })
-    .use(edge)
-    .get(
-      '',
-      async (context) => {
-        const page = await audit.list(toOperatorCall(context), context.query)
-        return { events: page.items, ...pageFields(page) }
-      },
-      {
-        holds: ['metadata'],
-        query: checkedQuery(words.OperatorAuditQuery),
-        response: { 200: answer(words.AuditPage), ...errors(400, 404) },
-      },
-    )
-    .get(
-      '/export',
-      (context) =>
-        exportResponse(
-          audit.exportEvents(toOperatorCall(context), context.query),
-          EXPORT_HEADERS[context.query.format],
-        ),
-      {
-        holds: 'content',
-        query: checkedQuery(words.OperatorAuditExport),
-        response: { 200: answer(t.String()), ...errors(400, 404) },
-      },
-    )
-    .get('/signatures/:ref', (context) => audit.signatureOf(context.params.ref), {
-      holds: 'facts',
-      params: ByRef,
-      response: { 200: answer(ExportSignature), ...errors(404) },
-    })
-    .get('/head', (context) => audit.head(toOperatorCall(context), context.query.owner), {
-      holds: 'facts',
-      query: checkedQuery(words.ChainQuery),
-      response: { 200: answer(AuditHead), ...errors(404) },
-    })
-    .get(
-      '/actions',
-      async (context) => ({ actions: await audit.actions(toOperatorCall(context), context.query.owner) }),
-      {
-        holds: 'facts',
-        query: checkedQuery(words.ChainQuery),
-        response: { 200: answer(words.ActionCounts), ...errors(404) },
-      },
-    )
-    .post('/check', (context) => audit.check(toOperatorCall(context), context.query), {
-      query: checkedQuery(words.CheckQuery),
-      response: { 200: answer(ChainCheck), ...errors(400, 404) },
     })
 
 const serverRoutes = (operators: OperatorService, edge: Edge) =>
