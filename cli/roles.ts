@@ -1,4 +1,4 @@
-import type { OperatorRole } from '../src/kernel/caller'
+import { type OperatorRole, seesContent } from '../src/kernel/caller'
 import type { Command } from './command'
 import { EXIT } from './exit'
 import { CommandFailed, expectData } from './failure'
@@ -14,6 +14,20 @@ const ROLES: readonly (readonly [RegExp, OperatorRole])[] = [
 /** Whether a role may carry out a command that changes something. */
 export const mayRun = (role: OperatorRole, path: string): boolean =>
   role === 'admin' || ROLES.some(([paths, known]) => known === role && paths.test(path))
+
+/** Refuses what copies or compares whole things to a role that gets them with empty members. @throws CommandFailed 4 */
+export async function assertSeesContent(shell: Shell): Promise<void> {
+  const { api, ops } = await shell.connect()
+  if (api !== 'operator') return
+  const { role } = expectData(await ops().status.get()).operator
+  if (seesContent(role)) return
+  throw new CommandFailed({
+    exitCode: EXIT.refused,
+    code: 'forbidden',
+    message: `The role ${role} does not see what people wrote: ask an operator with the role support.`,
+    help: 'error forbidden',
+  })
+}
 
 /** Refuses a `--dry-run` where the change itself would be refused. @throws CommandFailed 4 */
 export async function assertRole(shell: Shell, { path }: Command): Promise<void> {

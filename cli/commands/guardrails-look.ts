@@ -5,6 +5,7 @@ import { expectData, usageFailure } from '../failure'
 import { column } from '../output/columns'
 import { readTextFile, readValueFile } from '../preference-file'
 import { resourceOver } from '../resource'
+import { assertSeesContent } from '../roles'
 import { resolveRuleSet } from '../rule-set'
 import { optional } from '../words'
 import { POLICY_ID, policyArgument, policyFile } from './guardrails-columns'
@@ -76,6 +77,7 @@ export const diffPolicy = defineCommand({
   flags: policyFile,
   async run(shell, { policy, file: from = '-' }) {
     const { rules: after = [] } = (await readValueFile(shell, from)) as { rules?: GuardrailRule[] }
+    await assertSeesContent(shell)
     const policies = await resourceOver(shell, 'guardrail-policies')
     const { rules: before } = await policies.get(await resolveRuleSet(policies, policy, 'guardrail policy'))
     const rows = Array.from({ length: Math.max(before.length, after.length) }, (_, index) => {

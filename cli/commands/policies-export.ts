@@ -4,6 +4,7 @@ import { column } from '../output/columns'
 import { isStructured } from '../output/print'
 import { documentFrom, spelled, writePolicyFiles } from '../policy-files'
 import { resourceOver } from '../resource'
+import { assertSeesContent } from '../roles'
 import { everyOf } from '../rule-set'
 import { text } from '../words'
 
@@ -27,6 +28,7 @@ export const exportPolicies = defineCommand({
   columns,
   flags: { out: text('DIR', 'a folder for the files; made when it is missing') },
   async run(shell, { out }) {
+    await assertSeesContent(shell)
     const own = shell.globals.org === undefined
     const policies = await everyOf(await resourceOver(shell, 'guardrail-policies', { own }))
     const stored = [...policies, ...(await everyOf(await resourceOver(shell, 'routing-preferences', { own })))]
