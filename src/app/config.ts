@@ -17,6 +17,7 @@ import { httpSettings } from '../http/config'
 import { jobSettings } from '../jobs/config'
 import { ConfigError, type Origin, resolveSettings, setting, type Values } from '../kernel/config'
 import { FAILPOINT_PATTERN } from '../kernel/failpoint'
+import { form } from '../kernel/form'
 import { LOG_LEVELS } from '../kernel/log'
 import { oneOf, t } from '../kernel/schema'
 import { userFolder } from '../kernel/user-folder'
@@ -48,7 +49,9 @@ const serverSettings = {
   }),
   host: setting({
     env: 'SVC_HOST',
-    schema: t.String({ pattern: '^[^\\s[\\]/]+$' }),
+    schema: t.String({
+      pattern: form('^[^\\s[\\]/]+$', 'an address without brackets, such as 127.0.0.1, 0.0.0.0 or ::1'),
+    }),
     default: '127.0.0.1',
     about: 'Address the API listens on.',
   }),
@@ -72,14 +75,16 @@ const serverSettings = {
   }),
   databaseUrl: setting({
     env: 'SVC_DATABASE_URL',
-    schema: t.String({ pattern: '^$|^postgres(ql)?://' }),
+    schema: t.String({ pattern: form('^$|^postgres(ql)?://', 'an address that begins with postgres://, or empty') }),
     default: '',
     secret: true,
     about: 'postgres:// URL to use instead of the SQLite file.',
   }),
   redisUrl: setting({
     env: 'SVC_REDIS_URL',
-    schema: t.String({ pattern: '^$|^rediss?://' }),
+    schema: t.String({
+      pattern: form('^$|^rediss?://', 'an address that begins with redis:// or rediss://, or empty'),
+    }),
     default: '',
     secret: true,
     about: 'redis:// URL through which nodes share rate limits and notify each other.',

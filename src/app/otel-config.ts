@@ -1,11 +1,14 @@
 import { setting } from '../kernel/config'
+import { form } from '../kernel/form'
 import { t } from '../kernel/schema'
 
 /** Where traces and metrics go. */
 export const otelSettings = {
   otelEndpoint: setting({
     env: 'SVC_OTEL_ENDPOINT',
-    schema: t.String({ pattern: '^$|^https?://[^\\s]+$' }),
+    schema: t.String({
+      pattern: form('^$|^https?://[^\\s]+$', 'an address that begins with https:// or http://, or empty'),
+    }),
     default: '',
     about: 'OTLP/HTTP base URL of an OpenTelemetry collector for traces and metrics. Nothing is sent unless set.',
   }),

@@ -1,10 +1,14 @@
 import { ConfigError } from '../kernel/config'
+import { form } from '../kernel/form'
 
 /** What a process may do, so that several on one database share the work (dx 2.8). */
 export const ROLES = ['api', 'jobs', 'deliveries', 'browser'] as const
 type Role = (typeof ROLES)[number]
 
-export const ROLES_PATTERN = `^(${ROLES.join('|')})(,(${ROLES.join('|')}))*$`
+export const ROLES_PATTERN = form(
+  `^(${ROLES.join('|')})(,(${ROLES.join('|')}))*$`,
+  `one or more of ${ROLES.join(', ')}, separated by commas without blanks`,
+)
 
 type Shared = { roles: string; databaseUrl: string }
 

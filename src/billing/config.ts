@@ -1,4 +1,5 @@
 import { setting } from '../kernel/config'
+import { form } from '../kernel/form'
 import { oneOf, t } from '../kernel/schema'
 import { PriceTable } from './prices'
 
@@ -34,7 +35,9 @@ export const billingSettings = {
   }),
   stripeBaseUrl: setting({
     env: 'SVC_STRIPE_BASE_URL',
-    schema: t.String({ pattern: '^$|^https?://[^/]+/?$' }),
+    schema: t.String({
+      pattern: form('^$|^https?://[^/]+/?$', 'https:// or http:// and a host, without a path, or empty'),
+    }),
     default: '',
     about: "Address of the Stripe API, for tests and proxies. Empty uses Stripe's own address.",
   }),

@@ -1,4 +1,5 @@
 import { setting } from '../kernel/config'
+import { form } from '../kernel/form'
 import { t } from '../kernel/schema'
 
 const seconds = (most: number) => t.Integer({ minimum: 1, maximum: most })
@@ -12,27 +13,29 @@ export const browserSettings = {
   }),
   browserWsEndpoint: setting({
     env: 'SVC_BROWSER_WS_ENDPOINT',
-    schema: t.String({ pattern: '^(wss?://[^\\s]+)?$' }),
+    schema: t.String({ pattern: form('^(wss?://[^\\s]+)?$', 'an address that begins with ws:// or wss://, or empty') }),
     default: '',
     secret: true,
     about: 'CDP endpoint of a Chromium elsewhere, instead of one that this server starts.',
   }),
   browserProxyHost: setting({
     env: 'SVC_BROWSER_PROXY_HOST',
-    schema: t.String({ pattern: '^[0-9A-Za-z.:-]+$' }),
+    schema: t.String({ pattern: form('^[0-9A-Za-z.:-]+$', 'a host name or an address, such as 127.0.0.1') }),
     default: '127.0.0.1',
     about: 'Address at which Chromium reaches this server. All its requests go through it.',
   }),
   nodeUrl: setting({
     env: 'SVC_NODE_URL',
-    schema: t.String({ pattern: '^(https?://[^\\s/]+/?)?$' }),
+    schema: t.String({
+      pattern: form('^(https?://[^\\s/]+/?)?$', 'https:// or http:// and a host, without a path, or empty'),
+    }),
     default: '',
     about:
       'Address at which other nodes reach this one for live views. Defaults to the public URL or the listening address.',
   }),
   browserUpstreamProxy: setting({
     env: 'SVC_BROWSER_UPSTREAM_PROXY',
-    schema: t.String({ pattern: '^(http://[^\\s/]+/?)?$' }),
+    schema: t.String({ pattern: form('^(http://[^\\s/]+/?)?$', 'http:// and a host, without a path, or empty') }),
     default: '',
     secret: true,
     about: 'http:// proxy for sessions with `proxies: true`, with user name and password if needed.',
@@ -75,13 +78,18 @@ export const browserSettings = {
   }),
   browserRegions: setting({
     env: 'SVC_BROWSER_REGIONS',
-    schema: t.String({ pattern: '^[a-z0-9-]+(,[a-z0-9-]+)*$' }),
+    schema: t.String({
+      pattern: form(
+        '^[a-z0-9-]+(,[a-z0-9-]+)*$',
+        'names of small letters, digits and hyphens, separated by commas without blanks',
+      ),
+    }),
     default: 'us-west-2,us-east-1,eu-central-1,ap-southeast-1',
     about: 'Values that callers can send as `region`. They are labels; this server serves all of them.',
   }),
   browserEmbedTokenSecret: setting({
     env: 'SVC_BROWSER_EMBED_TOKEN_SECRET',
-    schema: t.String({ pattern: '^$|^.{32,}$' }),
+    schema: t.String({ pattern: form('^$|^.{32,}$', 'at least 32 characters long, or empty') }),
     default: '',
     secret: true,
     about: 'Secret of at least 32 characters that signs live-view links. Empty derives one from the master key.',

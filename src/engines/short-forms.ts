@@ -1,4 +1,5 @@
 import { setting, type Values } from '../kernel/config'
+import { form } from '../kernel/form'
 import { t } from '../kernel/schema'
 import type { AudioEngine } from './catalog'
 import type { UpstreamConfig } from './upstream'
@@ -10,7 +11,9 @@ export const EVERY_TEXT_ENGINE = '*'
 export const shortSettings = {
   engineBaseUrl: setting({
     env: 'SVC_ENGINE_BASE_URL',
-    schema: t.String({ pattern: '^(https?://[^\\s]+)?$' }),
+    schema: t.String({
+      pattern: form('^(https?://[^\\s]+)?$', 'an address that begins with https:// or http://, or empty'),
+    }),
     default: '',
     about:
       'Base address of one chat-completions server that answers every text mode, such as http://127.0.0.1:8080/v1.',
@@ -54,7 +57,9 @@ export const shortSettings = {
   }),
   ttsBaseUrl: setting({
     env: 'SVC_TTS_BASE_URL',
-    schema: t.String({ pattern: '^(https?://[^\\s]+)?$' }),
+    schema: t.String({
+      pattern: form('^(https?://[^\\s]+)?$', 'an address that begins with https:// or http://, or empty'),
+    }),
     default: '',
     about: 'Base address of a server with /audio/speech that speaks for /audio/tts, such as http://127.0.0.1:8880/v1.',
   }),
@@ -73,7 +78,9 @@ export const shortSettings = {
   }),
   sttBaseUrl: setting({
     env: 'SVC_STT_BASE_URL',
-    schema: t.String({ pattern: '^(https?://[^\\s]+)?$' }),
+    schema: t.String({
+      pattern: form('^(https?://[^\\s]+)?$', 'an address that begins with https:// or http://, or empty'),
+    }),
     default: '',
     about: 'Base address of a server with /audio/transcriptions for /audio/stt, such as http://127.0.0.1:8000/v1.',
   }),
@@ -92,7 +99,9 @@ export const shortSettings = {
   }),
   videoBaseUrl: setting({
     env: 'SVC_VIDEO_BASE_URL',
-    schema: t.String({ pattern: '^(https?://[^\\s]+)?$' }),
+    schema: t.String({
+      pattern: form('^(https?://[^\\s]+)?$', 'an address that begins with https:// or http://, or empty'),
+    }),
     default: '',
     about: 'Base address of a server with /videos that makes videos, such as http://127.0.0.1:8091/v1.',
   }),

@@ -1,4 +1,5 @@
 import { setting } from '../kernel/config'
+import { form } from '../kernel/form'
 import { t } from '../kernel/schema'
 
 const S3 = 'of an S3 bucket to use instead of the folder'
@@ -33,7 +34,7 @@ export const fileSettings = {
   filesS3Bucket: setting({ env: 'SVC_FILES_S3_BUCKET', schema: t.String(), default: '', about: `Name ${S3}.` }),
   filesS3Endpoint: setting({
     env: 'SVC_FILES_S3_ENDPOINT',
-    schema: t.String({ pattern: '^$|^https?://' }),
+    schema: t.String({ pattern: form('^$|^https?://', 'an address that begins with https:// or http://, or empty') }),
     default: '',
     about: `Address ${S3}; without it, that of the region.`,
   }),

@@ -1,4 +1,5 @@
 import { setting } from '../kernel/config'
+import { form } from '../kernel/form'
 import { t } from '../kernel/schema'
 
 /** Settings of the guardrails room (contract 12). */
@@ -11,7 +12,9 @@ export const guardrailSettings = {
   }),
   guardrailEngine: setting({
     env: 'SVC_GUARDRAIL_ENGINE',
-    schema: t.String({ pattern: '^[a-z0-9][a-z0-9-]{0,63}$' }),
+    schema: t.String({
+      pattern: form('^[a-z0-9][a-z0-9-]{0,63}$', 'auto, off or the id of an engine, such as svc-1-flash'),
+    }),
     default: 'auto',
     about:
       'Engine that is asked of texts the local checks of injections, jailbreaks, safety and topics are unsure of: an id such as svc-1-flash, auto for the one that answers short questions, off for none. Of a stream it is asked about four passages at most before they are shown, and about the rest at its end. Costs its callers nothing.',

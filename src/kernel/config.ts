@@ -1,6 +1,8 @@
-import { wordsOf } from './form'
+import { said } from './errors'
+import { nearest } from './filter'
 import { checker, type Static, type TSchema } from './schema'
 import { withoutUserInfo } from './text'
+import { problemsOf, SECRET_MEMBER } from './validation'
 
 /** One setting, declared together with its documentation in the room that uses it (design 10). */
 export type Setting<T extends TSchema = TSchema> = {
@@ -50,13 +52,8 @@ export function resolveSettings<S extends Settings>(
     const fromEnv = given !== undefined && given !== ''
     origins[name] = fromEnv ? 'environment' : name in file ? 'file' : 'default'
     const value = fromEnv ? readWord(declared.schema, given) : name in file ? file[name] : declared.default
-    const [issue] = value === declared.default ? [] : checker(declared.schema).issues(value)
-    if (issue) {
-      const words = wordsOf(String((declared.schema as { pattern?: unknown }).pattern))
-      const shown = declared.secret ? 'its value' : withoutUserInfo(JSON.stringify(value))
-      const where = fromEnv ? declared.env : `"${name}" in svc.server.json`
-      problems.push(`${where}: ${shown} ${words ? `is not ${words}` : issue.message}. ${declared.about}`)
-    }
+    const where = fromEnv ? declared.env : `"${name}" in svc.server.json`
+    if (value !== declared.default) problems.push(...wrongWith(declared, value, where, fromEnv))
     values[name] = value
   }
   for (const { name, env: variable, about } of retired) {
@@ -65,11 +62,33 @@ export function resolveSettings<S extends Settings>(
   }
   const gone = new Set(retired.map(({ name }) => name))
   for (const name of Object.keys(file)) {
-    if (!(name in settings) && !gone.has(name)) problems.push(`"${name}" in svc.server.json is not a setting.`)
+    if (name in settings || gone.has(name)) continue
+    const meant = nearest(name, Object.keys(settings))
+    const help = meant ? `Did you mean "${meant}"?` : 'svc-admin config list shows all.'
+    problems.push(`"${name}" in svc.server.json is not a setting. ${help}`)
   }
   if (problems.length) throw new ConfigError(problems)
   return { values: values as Values<S>, origins: origins as Resolved<S>['origins'] }
 }
+
+/** What is wrong with the value of a setting, in sentences; `where` is what its reader calls the setting. */
+function wrongWith({ schema, secret, about }: Setting, value: unknown, where: string, fromEnv: boolean) {
+  const issues = checker(schema).issues(value)
+  if (fromEnv && typeof value === 'string' && (schema as { type?: string }).type === 'object')
+    return [`${where} is not valid JSON; it must be an object, such as {"name": value}. ${about}`]
+  const shownAt = (path: string, part: unknown): string => {
+    if (secret || SECRET_MEMBER.test(path)) return 'set to something else, which is not shown'
+    if (part !== null && typeof part === 'object') return Array.isArray(part) ? 'a list' : 'an object'
+    return withoutUserInfo(said(part ?? null))
+  }
+  const nameOf = (path: string): string => (path ? `${where}: "${path}"` : where)
+  return problemsOf(issues, value, { nameOf, shownAt })
+    .slice(0, MOST_PROBLEMS)
+    .map((problem) => `${problem} ${about}`)
+}
+
+/** Of one setting; a list of hundreds would hide the other settings. */
+const MOST_PROBLEMS = 5
 
 const SWITCH = new Map([
   ...['1', 'true', 'yes', 'on'].map((word) => [word, true] as const),
@@ -81,7 +100,7 @@ export function readWord(schema: TSchema, word: string): unknown {
   const { type, anyOf } = schema as { type?: string; anyOf?: { type?: string }[] }
   // Beside booleans a union has words of its own, such as "auto".
   if (anyOf?.some((one) => one.type === 'boolean')) return SWITCH.get(word.toLowerCase()) ?? word
-  if (type === 'boolean') return ['1', 'true', 'yes', 'on'].includes(word.toLowerCase())
+  if (type === 'boolean') return SWITCH.get(word.toLowerCase()) ?? word
   if (type === 'string') return word
   try {
     return JSON.parse(word)

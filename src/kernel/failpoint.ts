@@ -1,3 +1,5 @@
+import { form } from './form'
+
 /** Names of the points where a crash would do most harm; tests crash the process there (I3). */
 const FAILPOINTS = [
   'after_auth',
@@ -16,7 +18,10 @@ const FAILPOINTS = [
 export type Failpoint = (typeof FAILPOINTS)[number]
 
 /** Form of the setting: `name`, or `name:3` to crash the third time the failpoint is passed. */
-export const FAILPOINT_PATTERN = `^$|^(${FAILPOINTS.join('|')})(:[1-9][0-9]{0,5})?$`
+export const FAILPOINT_PATTERN = form(
+  `^$|^(${FAILPOINTS.join('|')})(:[1-9][0-9]{0,5})?$`,
+  `${FAILPOINTS.join(', ')}, perhaps with a count, as in after_auth:2, or empty`,
+)
 
 let armed: Failpoint | null = null
 let passesLeft = 0

@@ -116,7 +116,7 @@ function globbed(text: string, parts: readonly string[]): boolean {
 }
 
 /** The name that differs least, if it is near. */
-function nearest(word: string, names: readonly string[]): string | null {
+export function nearest(word: string, names: readonly string[]): string | null {
   const ranked = names.map((name) => ({ name, far: distance(word, name) })).sort((a, b) => a.far - b.far)
   const [best] = ranked
   return best && best.far <= 2 ? best.name : null

@@ -53,20 +53,36 @@ const asking: Asking = {
         path: error.instancePath.slice(1).replaceAll('/', '.'),
         message: error.message,
         keyword: error.keyword,
-        params: { ...(error.params as Record<string, unknown>), ...rangeAt(schema, error) },
+        params: {
+          ...(error.params as Record<string, unknown>),
+          ...rangeAt(schema, error),
+          ...allowedAt(schema, error),
+        },
       })),
 }
 
 type Found = { keyword: string; schemaPath: string }
 
-/** Both ends of a number's range, where a finding is about one of them: people are told both. */
+/** Both ends of a number's range, where a finding is about one of them or the type: people are told both. */
 function rangeAt(schema: object, { keyword, schemaPath }: Found): { range?: [number, number] } {
-  if (keyword !== 'minimum' && keyword !== 'maximum') return {}
-  const at = schemaPath.split('/').slice(1)
-  const asked = at.reduce<unknown>((here, part) => (here as Record<string, unknown> | undefined)?.[part], schema)
-  const { minimum, maximum } = (asked ?? {}) as { minimum?: number; maximum?: number }
+  if (keyword !== 'minimum' && keyword !== 'maximum' && keyword !== 'type') return {}
+  const { minimum, maximum } = partAt(schema, schemaPath) as { minimum?: number; maximum?: number }
   return minimum === undefined || maximum === undefined ? {} : { range: [minimum, maximum] }
 }
+
+/** The words that a text may be, and the members that an object may have, where something else was given. */
+function allowedAt(schema: object, { keyword, schemaPath }: Found): { allowed?: string[]; allowedValues?: unknown[] } {
+  const part = partAt(schema, schemaPath) as { properties?: object; enum?: unknown[] }
+  if (keyword === 'type' && part.enum) return { allowedValues: part.enum }
+  return keyword === 'additionalProperties' && part.properties ? { allowed: Object.keys(part.properties) } : {}
+}
+
+/** The part of a schema that a finding is about. */
+const partAt = (schema: object, schemaPath: string): object =>
+  schemaPath
+    .split('/')
+    .slice(1)
+    .reduce<unknown>((here, part) => (here as Record<string, unknown> | undefined)?.[part], schema) ?? {}
 
 /** Checks values against a schema, which is compiled on first use. */
 export function checker<T extends TSchema>(schema: T) {

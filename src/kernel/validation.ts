@@ -1,6 +1,6 @@
 import { AppError, type ErrorDetail, said } from './errors'
 import { wordsOf } from './form'
-import { checked, SchemaRefusal, type Static, type TSchema } from './schema'
+import { checked, type Issue, SchemaRefusal, type Static, type TSchema } from './schema'
 
 /** One finding of a schema check, as the framework hands it back. */
 type Finding = { message: string; path: string[]; keyword: string; params: Record<string, unknown> }
@@ -13,9 +13,7 @@ const MOST_DETAILS = 20
  * problems, `details` up to twenty.
  */
 export function validationError(findings: Finding[], value: unknown): AppError {
-  // Of a member that must not be there the object tells, too.
-  const telling = findings.filter(({ keyword }) => keyword !== 'boolean')
-  const details = describe((telling.length ? telling : findings).slice(0, 200), value)
+  const details = describe(tellingOf(findings), value)
   const shown = details.slice(0, SHOWN).map((detail) => detail.message)
   const more = details.length > SHOWN ? ` ${details.length - SHOWN} more.` : ''
   return new AppError('invalid', 'validation_error', shown.join(' ') + more, {
@@ -33,29 +31,44 @@ export function assertFits<T extends TSchema>(schema: T, value: unknown): assert
   }
 }
 
-function describe(findings: Finding[], value: unknown): ErrorDetail[] {
+/** How a text names the member at a path; the path is empty for the whole value. */
+type Naming = { nameOf(path: string): string; shownAt(path: string, value: unknown): string }
+
+/** What is wrong with a value that is no body, in sentences that name its members as `naming` says. */
+export const problemsOf = (issues: readonly Issue[], value: unknown, naming: Naming): string[] =>
+  describe(tellingOf(issues.map((issue) => ({ ...issue, path: issue.path.split('.') }))), value, naming).map(
+    ({ message }) => message,
+  )
+
+/** Of a member that must not be there the object tells, too. */
+function tellingOf(findings: Finding[]): Finding[] {
+  const telling = findings.filter(({ keyword }) => keyword !== 'boolean')
+  return (telling.length ? telling : findings).slice(0, 200)
+}
+
+function describe(findings: Finding[], value: unknown, naming: Naming = OF_BODY): ErrorDetail[] {
   const byPath = new Map<string, Finding[]>()
   for (const finding of findings) {
     const path = join(finding.path)
     byPath.set(path, [...(byPath.get(path) ?? []), finding])
   }
-  return [...byPath].flatMap(([path, found]) => explain(path, found, at(value, found[0]!.path)))
+  return [...byPath].flatMap(([path, found]) => explain(path, found, at(value, found[0]!.path), naming))
 }
 
-function explain(path: string, found: Finding[], value: unknown): ErrorDetail[] {
+function explain(path: string, found: Finding[], value: unknown, { nameOf, shownAt }: Naming): ErrorDetail[] {
   // The value has the type of one alternative and exceeds its limit, so the limit is the useful thing to report.
   const limit = found.find(({ keyword }) => LIMITS.has(keyword))
-  if (limit) return [{ path, message: `${name(path)} ${sentence(limit, value, shownAt(path, value))}.` }]
+  if (limit) return [{ path, message: `${nameOf(path)} ${sentence(limit, value, shownAt(path, value))}.` }]
   if (found.some((finding) => finding.keyword === 'anyOf')) {
-    return [{ path, message: `${name(path)} is ${shownAt(path, value)}; ${alternatives(found)}.` }]
+    return [{ path, message: `${nameOf(path)} is ${shownAt(path, value)}; ${alternatives(found)}.` }]
   }
   const [first] = found
   if (first?.keyword !== 'required')
-    return [{ path, message: `${name(path)} ${sentence(first!, value, shownAt(path, value))}.` }]
+    return [{ path, message: `${nameOf(path)} ${sentence(first!, value, shownAt(path, value))}.` }]
   const missing = first.params.requiredProperties as string[]
   return missing.map((member) => {
     const full = path ? `${path}.${member}` : member
-    return { path: full, message: `"${full}" is missing.${EXAMPLES[full] ?? ''}` }
+    return { path: full, message: `${nameOf(full)} is missing.${EXAMPLES[full] ?? ''}` }
   })
 }
 
@@ -68,7 +81,7 @@ const EXAMPLES: Record<string, string> = {
 const LIMITS = new Set(['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems', 'pattern', 'format'])
 
 /** Members whose value is never repeated in an error message (I25). */
-const SECRET_MEMBER = /password|secret|token$|api_?key|authorization/i
+export const SECRET_MEMBER = /password|secret|token$|api_?key|authorization/i
 
 const shownAt = (path: string, value: unknown): string =>
   SECRET_MEMBER.test(path) ? 'not shown here' : said(value ?? null)
@@ -102,6 +115,9 @@ function sentence({ keyword, params, message }: Finding, value: unknown, shown: 
   const limit = params.limit as number
   switch (keyword) {
     case 'type':
+      if (params.allowedValues) return `is ${shown}. Use ${listed(params.allowedValues as unknown[])}`
+      if (params.range)
+        return `is ${shown}; it must be ${ARTICLES[params.type as string]} between ${(params.range as [number, number]).join(' and ')}`
       return `is ${shown}; it must be ${ARTICLES[params.type as string] ?? params.type}`
     case 'enum':
       return `is ${shown}. Use ${listed(params.allowedValues as unknown[])}`
@@ -127,14 +143,26 @@ function sentence({ keyword, params, message }: Finding, value: unknown, shown: 
     case 'format':
       return `is ${shown}; it must be ${FORMATS[params.format as string] ?? `a ${params.format}`}`
     case 'additionalProperties':
-      return 'has members that are not allowed here'
+      return strangers(params)
     default:
       return message
   }
 }
 
+/** Lists of names that are longer help nobody. */
+const [MOST_STRANGERS, MOST_ALLOWED] = [3, 20]
+
+function strangers({ additionalProperties: names, allowed }: Finding['params']): string {
+  const shown = (names as string[]).slice(0, MOST_STRANGERS).map(said)
+  const known = allowed as string[] | undefined
+  const help = known?.length && known.length <= MOST_ALLOWED ? `; its members are ${known.join(', ')}` : ''
+  return `has no member ${either(shown)}${help}`
+}
+
 function alternatives(found: Finding[]): string {
-  const words = found.flatMap((finding) => (finding.params.allowedValues as unknown[] | undefined) ?? [])
+  const words = found.flatMap(({ keyword, params }) =>
+    keyword === 'const' ? [params.allowedValue] : ((params.allowedValues as unknown[] | undefined) ?? []),
+  )
   const types = found
     .filter((finding) => finding.keyword === 'type' && !(words.length && finding.params.type === 'string'))
     .map((finding) => ARTICLES[finding.params.type as string] ?? String(finding.params.type))
@@ -167,7 +195,7 @@ function join(path: string[]): string {
     .join('')
 }
 
-const name = (path: string): string => (path ? `"${path}"` : 'The body')
+const OF_BODY: Naming = { nameOf: (path) => (path ? `"${path}"` : 'The body'), shownAt }
 
 function at(value: unknown, path: string[]): unknown {
   let here = value

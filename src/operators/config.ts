@@ -1,10 +1,13 @@
 import { setting } from '../kernel/config'
+import { form } from '../kernel/form'
 import { t } from '../kernel/schema'
 
 export const operatorSettings = {
   opsListen: setting({
     env: 'SVC_OPS_LISTEN',
-    schema: t.String({ pattern: '^$|^[^\\s/]+:\\d{1,5}$' }),
+    schema: t.String({
+      pattern: form('^$|^[^\\s/]+:\\d{1,5}$', 'a host and a port, such as 127.0.0.1:3401, or empty'),
+    }),
     default: '',
     about:
       'host:port of the operator API for svc-admin on other machines, with operator keys. Off unless set. Beyond loopback it needs a certificate.',

@@ -1,4 +1,5 @@
 import { setting } from '../kernel/config'
+import { form } from '../kernel/form'
 import { oneOf, t } from '../kernel/schema'
 
 const SEARCH_DRIVERS = ['none', 'searxng', 'brave', 'tavily'] as const
@@ -12,7 +13,9 @@ export const webSettings = {
   }),
   searchBaseUrl: setting({
     env: 'SVC_SEARCH_BASE_URL',
-    schema: t.String({ pattern: '^(https?://[^\\s]+)?$' }),
+    schema: t.String({
+      pattern: form('^(https?://[^\\s]+)?$', 'an address that begins with https:// or http://, or empty'),
+    }),
     default: '',
     about: "Address of the search server. Required for searxng; otherwise defaults to the driver's public address.",
   }),

@@ -1,4 +1,5 @@
 import { setting } from '../kernel/config'
+import { form } from '../kernel/form'
 import { t } from '../kernel/schema'
 
 export const webhookSettings = {
@@ -16,7 +17,12 @@ export const webhookSettings = {
   }),
   webhookRetrySchedule: setting({
     env: 'SVC_WEBHOOK_RETRY_SCHEDULE',
-    schema: t.String({ pattern: '^\\d{1,6}(,\\d{1,6}){0,19}$' }),
+    schema: t.String({
+      pattern: form(
+        '^\\d{1,6}(,\\d{1,6}){0,19}$',
+        'one to 20 whole numbers of seconds, separated by commas without blanks, such as 0,5,300',
+      ),
+    }),
     default: '0,5,300,1800,7200,18000,36000,36000',
     about: 'Seconds before each delivery attempt of a webhook, counted from the previous attempt.',
   }),

@@ -50,7 +50,7 @@ describe('settings', () => {
     env('SVC_FAILPOINT', 'anywhere')
     const problems = problemsOf(() => loadConfig({ configFile }))
     expect(problems).toHaveLength(4)
-    expect(problems.join('\n')).toContain('"port" in svc.server.json: "many"')
+    expect(problems.join('\n')).toContain('"port" in svc.server.json is "many"; it must be')
     expect(problems.join('\n')).toContain('SVC_LOG_LEVEL: "loud"')
     expect(problems.join('\n')).toContain('SVC_FAILPOINT: "anywhere"')
     expect(problems.join('\n')).toContain('"portt" in svc.server.json is not a setting.')
@@ -66,7 +66,7 @@ describe('settings', () => {
   test('of a secret kind are never shown, right or wrong', () => {
     env('SVC_DATABASE_URL', 'mysql://root:hunter2@db/svc')
     const [problem] = problemsOf(() => loadConfig())
-    expect(problem).toStartWith('SVC_DATABASE_URL: its value ')
+    expect(problem).toStartWith('SVC_DATABASE_URL is set to something else, which is not shown; it must be ')
     expect(problem).not.toContain('hunter2')
   })
 
@@ -80,7 +80,7 @@ describe('settings', () => {
     for (const url of [...refused, 'https://x.example/path', 'https://x y.example', 'x.example']) {
       env('SVC_PUBLIC_URL', url)
       const [problem] = problemsOf(() => loadConfig())
-      expect(problem).toMatch(/^SVC_PUBLIC_URL.* is not https:\/\/ or http:\/\/, a host/)
+      expect(problem).toMatch(/^SVC_PUBLIC_URL.* it must be https:\/\/ or http:\/\/, a host/)
     }
     for (const url of ['https://x.example', 'https://x.example:8443/', 'http://[::1]:3400', 'http://127.0.0.1:65535']) {
       env('SVC_PUBLIC_URL', url)

@@ -44,6 +44,10 @@ describe('settings', () => {
     expect(resolveSettings(settings, { SVC_CACHE: word }, {}).values.cache).toBe(expected)
   })
 
+  test('a switch that is neither is refused', () => {
+    expect(problemsOf({ SVC_CACHE: 'maybe' })).toEqual(['SVC_CACHE is "maybe"; it must be true or false. The cache.'])
+  })
+
   test('a structured variable is JSON, a text is taken as it is', () => {
     const { values } = resolveSettings(settings, { SVC_TIERS: '{"free":1}', SVC_NAME: '{"not":"parsed"}' }, {})
     expect(values.tiers).toEqual({ free: 1 })
@@ -61,11 +65,12 @@ describe('settings', () => {
   test('all problems are told at once, each with its value and its place', () => {
     const problems = problemsOf({ SVC_PORT: '-1', SVC_TIERS: 'nonsense' }, { name: 5, unknown: 1 })
     expect(problems).toHaveLength(4)
-    expect(problems[0]).toContain('SVC_PORT: -1')
-    expect(problems[0]).toContain('The port.')
-    expect(problems[1]).toContain('"name" in svc.server.json: 5')
-    expect(problems[2]).toContain('SVC_TIERS: "nonsense"')
-    expect(problems[3]).toContain('"unknown" in svc.server.json is not a setting')
+    expect(problems).toEqual([
+      'SVC_PORT is -1; the smallest value is 0. The port.',
+      '"name" in svc.server.json is 5; it must be a string. The name.',
+      'SVC_TIERS is not valid JSON; it must be an object, such as {"name": value}. The tiers.',
+      '"unknown" in svc.server.json is not a setting. svc-admin config list shows all.',
+    ])
   })
 
   test('a secret value is never printed', () => {
