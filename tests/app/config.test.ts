@@ -51,8 +51,8 @@ describe('settings', () => {
     const problems = problemsOf(() => loadConfig({ configFile }))
     expect(problems).toHaveLength(4)
     expect(problems.join('\n')).toContain('"port" in svc.server.json is "many"; it must be')
-    expect(problems.join('\n')).toContain('SVC_LOG_LEVEL: "loud"')
-    expect(problems.join('\n')).toContain('SVC_FAILPOINT: "anywhere"')
+    expect(problems.join('\n')).toContain('SVC_LOG_LEVEL is "loud"')
+    expect(problems.join('\n')).toContain('SVC_FAILPOINT is "anywhere"')
     expect(problems.join('\n')).toContain('"portt" in svc.server.json is not a setting.')
   })
 

@@ -132,7 +132,12 @@ const REFUSED: [string, Record<string, unknown>, string, string][] = [
     '"temperature" is -0.01; it must be between 0 and 2.',
   ],
   ['a temperature of 2.01', { temperature: 2.01 }, 'temperature', '"temperature" is 2.01; it must be between 0 and 2.'],
-  ['a temperature as a word', { temperature: '1' }, 'temperature', '"temperature" is "1"; it must be a number between 0 and 2.'],
+  [
+    'a temperature as a word',
+    { temperature: '1' },
+    'temperature',
+    '"temperature" is "1"; it must be a number between 0 and 2.',
+  ],
   ['no iterations', { max_iterations: 0 }, 'max_iterations', 'it must be between 1 and 20'],
   ['21 iterations', { max_iterations: 21 }, 'max_iterations', 'it must be between 1 and 20'],
   ['one and a half iterations', { max_iterations: 1.5 }, 'max_iterations', 'it must be a whole number'],
