@@ -6,6 +6,13 @@ export const notAnImage = defineError(
   () => 'The image engine answered with something that is no picture. Nothing was charged; try again shortly.',
 )
 
+/** The picture took more time or memory than one may. */
+export const tooMuchToDraw = defineError(
+  'invalid',
+  'validation_error',
+  () => 'There is more in the picture than can be drawn here. Describe it in fewer words.',
+)
+
 /** Why an upstream or a process made no video. */
 export const videoNotMade = defineError('unavailable', 'engine_unavailable', (sentence: string) => sentence)
 

@@ -1,5 +1,5 @@
 /**
- * `bun run prove:model [--sequences N] [--seed N] [--workers N]`: I45 in full, 20,000 sequences of fifty steps
+ * `bun run prove model [--sequences N] [--seed N] [--workers N]`: I45 in full, 20,000 sequences of fifty steps
  * unless said. Each worker has stores of its own, in memory where the machine has such a folder: what a disk
  * keeps is another proof's. The seed makes a run again. Exits 1 with the shortest sequence that disagrees.
  */
@@ -44,7 +44,7 @@ async function spread(): Promise<void> {
   )
   if (codes.some((code) => code !== 0)) process.exit(1)
   const seconds = ((performance.now() - began) / 1_000).toFixed(0)
-  print(`prove:model seed ${seed}: ${sequences} sequences of 50 steps in ${seconds} s, every one as the model says`)
+  print(`prove model seed ${seed}: ${sequences} sequences of 50 steps in ${seconds} s, every one as the model says`)
 }
 
 async function prove(): Promise<void> {

@@ -1,5 +1,5 @@
 /**
- * `bun run prove:overdraft [--rounds N]`: I7 in full, on SQLite, or on Postgres with two
+ * `bun run prove overdraft [--rounds N]`: I7 in full, on SQLite, or on Postgres with two
  * processes when SVC_TEST_POSTGRES_URL is set. Exits 1 when a single round ended otherwise.
  */
 import { parseArgs } from 'node:util'
@@ -20,5 +20,5 @@ const wrong = rounds.filter(
 )
 for (const round of wrong) print(`VIOLATION ${JSON.stringify(round)}`)
 const where = postgresUrl ? 'two processes on Postgres' : 'SQLite'
-print(`prove:overdraft on ${where}: ${rounds.length} rounds of ${AT_ONCE} calls, ${wrong.length} wrong`)
+print(`prove overdraft on ${where}: ${rounds.length} rounds of ${AT_ONCE} calls, ${wrong.length} wrong`)
 process.exit(wrong.length ? 1 : 0)

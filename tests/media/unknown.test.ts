@@ -1,5 +1,6 @@
 // SQLite only: nothing of the database differs here from other pictures.
 import { describe, expect, test } from 'bun:test'
+import { createIllustrator } from '../../src/media'
 import { compose, readPrompt } from '../../src/media/scenes'
 import type { Shape } from '../../src/media/scenes/model'
 import { createWorld } from '../support/world'
@@ -55,3 +56,13 @@ test('an answer says what its illustration leaves out', async () => {
   const told = await ada.send('POST', 'completions', { prompt: 'an astronaut riding a unicorn', mode: 'image' })
   expect(told.body.content).toEndWith('It has no picture of: unicorn.')
 }, 60_000)
+
+test('what takes longer to draw than it may is the 400 of a description with too much in it', async () => {
+  const { image } = createIllustrator({ timeoutMs: 0 })
+  const { signal } = new AbortController()
+  const about = { model: '', changes: [], style: null, aspectRatio: null, quality: 'standard', variant: 0 } as const
+  await expect(image({ ...about, prompt: 'a fox', signal })).rejects.toMatchObject({
+    code: 'validation_error',
+    message: expect.stringContaining('Describe it in fewer words'),
+  })
+})

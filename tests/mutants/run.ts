@@ -1,5 +1,5 @@
 /**
- * `bun run prove:mutants --rooms billing,keys [--count 50] [--seed 1] [--workers 2] [--postgres]`: puts small random
+ * `bun run prove mutants --rooms billing,keys [--count 50] [--seed 1] [--workers 2] [--postgres]`: puts small random
  * faults into the named rooms, one at a time and in a copy of the tree, and runs the tests that matter for each until
  * one fails. Prints each fault that no test saw, and the share that was seen. A fault that changes nothing one could
  * see is named in `equivalents.json`, with the reason, and not counted; nor is one that the types refuse. The seed
@@ -47,7 +47,7 @@ const soundness = createSoundness(print)
 const rooms = values.rooms.split(',')
 const candidates = (await Promise.all(rooms.map(candidatesOf))).flat()
 const chosen = sample(candidates, count)
-print(`prove:mutants seed ${seed}: ${chosen.length} of ${candidates.length} faults in ${rooms.join(', ')}`)
+print(`prove mutants seed ${seed}: ${chosen.length} of ${candidates.length} faults in ${rooms.join(', ')}`)
 
 const plans = new Map<string, TestPlan>()
 for (const { room, file } of chosen) if (!plans.has(file)) plans.set(file, await testsOf(room, file))
@@ -118,6 +118,6 @@ function report(): boolean {
         found.filter((one) => one.room === room),
       ),
     )
-  print(line(`prove:mutants seed ${seed}`, found))
+  print(line(`prove mutants seed ${seed}`, found))
   return share(found) >= Number(values.least)
 }

@@ -1,5 +1,6 @@
 import type { Driver } from '../../engines'
 import { createWorkerPool, WorkerFailure } from '../../kernel/worker-pool'
+import { tooMuchToDraw } from '../errors'
 import type { SceneOrder } from '../scenes'
 import { pixelsFor } from './size'
 
@@ -10,7 +11,7 @@ const IDLE_MS = 120_000
  * The pictures of the built-in engine: drawn by rules from the words of the description, in worker processes. It knows a
  * few dozen things, charts and lettering, and is never presented as a model.
  */
-export function createIllustrator(): Required<Pick<Driver, 'image'>> {
+export function createIllustrator({ timeoutMs = TIMEOUT_MS } = {}): Required<Pick<Driver, 'image'>> {
   const pool = createWorkerPool<SceneOrder, Uint8Array>({
     script: new URL('./draw.worker.ts', import.meta.url),
     most: 2,
@@ -25,8 +26,10 @@ export function createIllustrator(): Required<Pick<Driver, 'image'>> {
         variant,
         ...pixelsFor(aspectRatio, quality, { prompt, changes }),
       }
-      const bytes = await pool.run(order, { timeoutMs: TIMEOUT_MS, signal }).catch((error: unknown) => {
-        throw error instanceof WorkerFailure ? new Error(`the picture could not be drawn: ${error.message}`) : error
+      const bytes = await pool.run(order, { timeoutMs, signal }).catch((error: unknown) => {
+        if (!(error instanceof WorkerFailure)) throw error
+        if (error.kind !== 'failed') throw tooMuchToDraw()
+        throw new Error(`the picture could not be drawn: ${error.message}`)
       })
       return { bytes, mimeType: 'image/png' }
     },
