@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'bun:test'
 import { rolesFor } from '../../src/http/operator-rules'
+import { heardFrom } from '../widgets/world'
 import { createFullWorld, LINK, WORD } from './everything'
 import { remoteSender } from './support'
 import { operatorRulesOf } from './table'
 
+type Send = ReturnType<typeof remoteSender>
+
 const { world, ada, things, keyOf } = await createFullWorld()
-const [viewer, support, billing] = [
-  remoteSender(world, await keyOf('viewer')),
-  remoteSender(world, await keyOf('support')),
-  remoteSender(world, await keyOf('billing')),
-]
+const keys = { viewer: await keyOf('viewer'), support: await keyOf('support'), billing: await keyOf('billing') }
+const [viewer, support, billing] = Object.values(keys).map((key) => remoteSender(world, key)) as [Send, Send, Send]
 const { all } = operatorRulesOf(world)
 
 /** What stands for a parameter of a path; null where nothing here has one. */
@@ -124,13 +124,25 @@ describe('what people wrote, and links, are for the role support (dx 2.2, D18)',
     expect(events[0]).toMatchObject({ entityId: things.completion.id, inputSummary: { mode: 'auto', metadata: {} } })
   })
 
-  test('the stream of the dashboard is the same for its reader', async () => {
-    const first = async (send: typeof viewer) => {
-      const { text } = await send('GET', 'snapshot?topics=takeovers&topics=audit&topics=jobs')
-      return text
+  test('the stream of the dashboard holds the same for its reader', async () => {
+    const first = async (key: string) => {
+      const leaving = new AbortController()
+      const request = new Request('http://localhost/ops/v1/stream?topics=takeovers&topics=audit&topics=jobs', {
+        headers: { authorization: `Bearer ${key}` },
+        signal: leaving.signal,
+      })
+      const { heard, until, done } = heardFrom(await world.app.remoteOps!.handle(request))
+      await until(({ data }) => data.topic === 'jobs')
+      leaving.abort()
+      await done
+      return heard.map(({ data }) => data)
     }
-    expect(await first(support)).toContain(WORD)
-    expect(await first(viewer)).not.toContain(WORD)
+    const [seen, whole] = [await first(keys.viewer), await first(keys.support)]
+    expect(whole.map(({ topic }) => topic)).toEqual([undefined, 'takeovers', 'audit', 'jobs'])
+    expect(seen.map(({ topic }) => topic)).toEqual([undefined, 'takeovers', 'audit', 'jobs'])
+    expect(JSON.stringify(whole)).toContain(WORD)
+    expect(JSON.stringify(seen)).not.toContain(WORD)
+    expect(seen.at(-1)!.rows).toMatchObject([{ id: things.job, status: 'completed', error: null }])
   })
 
   test('a check of all data is started by support and admin', async () => {

@@ -45,13 +45,22 @@ export type CliOptions = {
   clock?: World['clock']
 }
 
-/** Where commands run unless told: examples write files such as `new.key`. */
-const folder = mkdtempSync(join(tmpdir(), 'svc-cli-'))
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
-
-/** Runs one command line against a world and returns its output and exit code. */
+/**
+ * Runs one command line against a world and returns its output and exit code. Without `cwd` it runs in a folder that is
+ * removed again: examples write files such as `new.key`.
+ */
 export async function cli(line: readonly string[], options: CliOptions = {}) {
-  const { io = fakeIo(), env = {}, cwd = folder, open, clock = fakeClock() } = options
+  if (options.cwd !== undefined) return inFolder(line, { ...options, cwd: options.cwd })
+  const cwd = mkdtempSync(join(tmpdir(), 'svc-cli-'))
+  try {
+    return await inFolder(line, { ...options, cwd })
+  } finally {
+    rmSync(cwd, { recursive: true, force: true })
+  }
+}
+
+async function inFolder(line: readonly string[], options: CliOptions & { cwd: string }) {
+  const { io = fakeIo(), env = {}, cwd, open, clock = fakeClock() } = options
   const { signal = new AbortController().signal } = options
   const exitCode = await runCli(line, {
     io,
