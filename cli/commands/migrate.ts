@@ -9,6 +9,7 @@ import { column } from '../output/columns'
 import { overridesOf } from '../overrides'
 import type { Shell } from '../shell'
 import { flag, whole } from '../words'
+import { migrateCopy } from './migrate-copy'
 
 const columns = [
   column('dialect', 'DATABASE'),
@@ -30,9 +31,9 @@ const migrateStatus = defineCommand({
   exits: [1, 7, 9],
   flags: { check: flag('exit 9 when the database is not at this release') },
   async run(shell, { check }) {
-    const { state, strange, assertOurs } = await look(shell)
+    const { state, strange, unfinished, assertOurs } = await look(shell)
     if (!shell.globals.quiet) shell.print.item(state, columns)
-    if (check && (strange || state.applied !== state.known)) throw new CheckFailed()
+    if (check && (strange || unfinished || state.applied !== state.known)) throw new CheckFailed()
     assertOurs()
   },
 })
@@ -145,9 +146,10 @@ const migrateVerify = defineCommand({
   impact: 'read',
   exits: [7, 9],
   async run(shell) {
-    const { location, state, strange } = await look(shell)
+    const { location, state, strange, unfinished } = await look(shell)
     const { lackingIn } = await import('../../src/kernel/store')
     const found = [
+      ...(unfinished ? ['A copy into the database did not finish: svc-admin migrate copy.'] : []),
       ...(strange ? ['Another development version made the database.'] : []),
       ...(state.applied > state.known ? ['A newer release made the database.'] : []),
       ...state.pending.map((tag) => `The migration ${tag} is missing: svc-admin migrate up.`),
@@ -172,14 +174,16 @@ async function look(shell: Shell) {
   const location = databaseLocationOf({ dataDir, ...config })
   const tags = tagsOf(location)
   const isThere = location.dialect !== 'sqlite' || existsSync(location.path)
-  const schema = isThere ? await schemaOf(location) : { applied: 0, known: tags.length, strange: false }
-  const { applied, known, strange } = schema
+  const missing = { applied: 0, known: tags.length, strange: false, unfinished: false }
+  const schema = isThere ? await schemaOf(location) : missing
+  const { applied, known, strange, unfinished } = schema
   const state: State = { dialect: location.dialect, applied, known, pending: tags.slice(applied) }
   return {
     location,
     state,
     dataDir,
     strange,
+    unfinished,
     /** @throws ConfigError with what a start would say */
     assertOurs: () => assertOurs(schema, { dataDir, ...config }),
   }
@@ -195,4 +199,4 @@ function tagsOf({ dialect }: DatabaseLocation): string[] {
 const sqlOf = ({ dialect }: DatabaseLocation, tag: string): string =>
   readFileSync(join(FOLDER, dialect, `${tag}.sql`), 'utf8').replaceAll('--> statement-breakpoint', '')
 
-export const migrateCommands = [migrateStatus, migratePlan, migrateUp, migrateDown, migrateVerify]
+export const migrateCommands = [migrateStatus, migratePlan, migrateUp, migrateDown, migrateVerify, migrateCopy]

@@ -21,8 +21,13 @@ export async function prepareSchema(location: DatabaseLocation, config: Config):
 
 type Places = Pick<Config, 'databaseUrl' | 'dataDir'>
 
-/** @throws ConfigError for a database of a newer release or of another development version */
-export function assertOurs({ applied, known, strange }: Schema, { databaseUrl, dataDir }: Places): void {
+/** @throws ConfigError for a database of a newer release, of another development version, or of half a copy */
+export function assertOurs({ applied, known, strange, unfinished }: Schema, { databaseUrl, dataDir }: Places): void {
+  if (unfinished) {
+    throw new ConfigError([
+      `A copy into the database (${databaseUrl ? 'SVC_DATABASE_URL' : join(dataDir, 'svc.db')}) did not finish, so it has only a part of the data. Run svc-admin migrate copy again on the database that it is copied from: it begins anew.`,
+    ])
+  }
   if (applied > known) {
     throw new ConfigError([
       `The database has ${applied} migrations and this release knows ${known}. Start the newer release; nothing was changed.`,

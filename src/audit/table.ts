@@ -3,7 +3,7 @@ import { defineClusteredTable, defineTable, type Row } from '../kernel/store'
 import type { AuditEventId, ChainScope } from './schema'
 
 /**
- * Append-only: `drizzle/<dialect>/guards.sql` refuses UPDATE and DELETE. `at` never decreases along a chain, so
+ * Append-only: triggers of `drizzle/` refuse UPDATE and DELETE. `at` never decreases along a chain, so
  * dates are found by binary search over `seq`, without an index. Not clustered: rows are long, and in the order of
  * chains each would go to a page of its own, where many owners write; so they go to the end, and the index is short.
  */

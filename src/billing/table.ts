@@ -49,7 +49,7 @@ export const holds = defineClusteredTable((k) =>
   ),
 )
 
-/** Double entry, append-only (`guards.sql`): the entries of one (ref, kind) sum to zero. */
+/** Double entry, append-only by triggers of `drizzle/`: the entries of one (ref, kind) sum to zero. */
 export const ledgerEntries = defineTable((k) =>
   k.table(
     'ledger_entries',

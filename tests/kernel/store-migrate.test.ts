@@ -41,11 +41,11 @@ describe('the migrations of a database', () => {
     const { location } = await empty()
     const { known, ...before } = await schemaOf(location)
     expect(known).toBeGreaterThan(0)
-    expect(before).toEqual({ applied: 0, strange: false })
+    expect(before).toEqual({ applied: 0, strange: false, unfinished: false })
     await migrate(location)
-    expect(await schemaOf(location)).toEqual({ applied: known, known, strange: false })
+    expect(await schemaOf(location)).toEqual({ applied: known, known, strange: false, unfinished: false })
     await migrate(location)
-    expect(await schemaOf(location)).toEqual({ applied: known, known, strange: false })
+    expect(await schemaOf(location)).toEqual({ applied: known, known, strange: false, unfinished: false })
   })
 
   test('that this build does not know of are counted, and others of the same number are strange', async () => {
@@ -53,7 +53,7 @@ describe('the migrations of a database', () => {
     await migrate(location)
     const { known } = await schemaOf(location)
     await run(`INSERT INTO ${TABLE} (hash, created_at) VALUES ('of a later build', 9999999999999)`)
-    expect(await schemaOf(location)).toEqual({ applied: known + 1, known, strange: false })
+    expect(await schemaOf(location)).toEqual({ applied: known + 1, known, strange: false, unfinished: false })
     await run(`UPDATE ${TABLE} SET hash = 'of another' WHERE hash <> 'of a later build'`)
     expect(await schemaOf(location)).toMatchObject({ strange: true })
   })

@@ -1,10 +1,11 @@
 /** The store: tables defined once for both databases, reads, and units of work, which commit as a whole. */
+export { type CopiedTable, copyDatabase } from './copy'
 export { isBusy, isDiskFull, isUniqueViolation } from './errors'
 export { defineClusteredTable, defineTable, type Kit, type Row, type Table } from './kit'
 export { insertAll, rowsIn, unlocked } from './many'
 export { type DatabaseLocation, inTurn, knownMigrations, migrate, type Schema, schemaOf } from './migrate'
 export { openPostgres } from './postgres'
-export { lackingIn, wipe } from './shape'
+export { isEmpty, lackingIn, wipe } from './shape'
 export { openSqlite } from './sqlite'
 export { command, counted, type Dialect, query, type Reader, type Store, type Tx } from './store'
 export type { Wire } from './wire'

@@ -1,6 +1,8 @@
+import type { Database } from 'bun:sqlite'
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { SQL } from 'bun'
 import { drizzle as drizzlePostgres } from 'drizzle-orm/bun-sql'
 import { migrate as migratePostgres } from 'drizzle-orm/bun-sql/migrator'
 import { drizzle as drizzleSqlite } from 'drizzle-orm/bun-sqlite'
@@ -17,6 +19,8 @@ export type Schema = {
   known: number
   /** An applied migration differs from ours of the same number: another development version made the database. */
   strange: boolean
+  /** A copy into the database began and did not end, so it has only a part of the rows. */
+  unfinished: boolean
 }
 
 /** The location of a database: a file path or a Postgres URL. */
@@ -38,14 +42,10 @@ const START_LOCK = 7_316_403
  */
 export async function inTurn<T>(location: DatabaseLocation, work: () => Promise<T>): Promise<T> {
   if (location.dialect === 'sqlite') return work()
-  const { url } = location
-  const client = await reached(url, async () => connect(url))
-  try {
-    await reached(url, () => client`SELECT pg_advisory_lock(${START_LOCK})`)
-    return await work()
-  } finally {
-    await client.close()
-  }
+  return onServer(location.url, async (client) => {
+    await client`SELECT pg_advisory_lock(${START_LOCK})`
+    return work()
+  })
 }
 
 /** How many migrations this build knows for a kind of database. */
@@ -55,22 +55,32 @@ export const knownMigrations = (dialect: Dialect): number => hashesOf(dialect).l
 export async function schemaOf(location: DatabaseLocation): Promise<Schema> {
   const hashes = hashesOf(location.dialect)
   if (location.dialect === 'sqlite') {
-    const database = openFile(location.path)
-    try {
-      return compared(
-        hashes,
-        rowsOf(() => database.query('SELECT hash FROM __drizzle_migrations ORDER BY created_at').all()),
-      )
-    } finally {
-      database.close()
-    }
+    const rows = inFile(location.path, (database) =>
+      rowsOf(() => database.query('SELECT hash FROM __drizzle_migrations ORDER BY created_at').all()),
+    )
+    return compared(hashes, rows)
   }
-  const { url } = location
-  const client = await reached(url, async () => connect(url))
-  try {
-    const [found] = await reached(url, () => client`SELECT to_regclass('drizzle.__drizzle_migrations') AS name`)
+  return onServer(location.url, async (client) => {
+    const [found] = await client`SELECT to_regclass('drizzle.__drizzle_migrations') AS name`
     if (!found.name) return compared(hashes, [])
     return compared(hashes, await client`SELECT hash FROM drizzle.__drizzle_migrations ORDER BY created_at`)
+  })
+}
+
+function inFile<T>(path: string, work: (database: Database) => T): T {
+  const database = openFile(path)
+  try {
+    return work(database)
+  } finally {
+    database.close()
+  }
+}
+
+async function onServer<T>(url: string, work: (client: SQL) => Promise<T>): Promise<T> {
+  const client = await reached(url, async () => connect(url))
+  try {
+    await reached(url, () => client`SELECT 1`)
+    return await work(client)
   } finally {
     await client.close()
   }
@@ -101,31 +111,58 @@ function firstOf(folder: string, count: number): string {
 
 async function migrateWith(location: DatabaseLocation, migrationsFolder: string): Promise<void> {
   if (location.dialect === 'sqlite') {
-    const database = openFile(location.path)
-    database.run('PRAGMA journal_mode = WAL')
-    try {
+    return inFile(location.path, (database) => {
+      database.run('PRAGMA journal_mode = WAL')
       migrateSqlite(drizzleSqlite(database, { logger }), { migrationsFolder })
-    } finally {
-      database.close()
-    }
-    return
+    })
   }
-  const client = connect(location.url)
-  try {
+  await onServer(location.url, async (client) => {
     await client`SELECT pg_advisory_lock(${MIGRATION_LOCK})`
     await migratePostgres(drizzlePostgres({ client, logger }), { migrationsFolder })
-  } finally {
-    await client.close()
-  }
+  })
 }
 
 type Applied = { hash: string }
 
-const compared = (known: readonly string[], applied: readonly Applied[]): Schema => ({
-  known: known.length,
-  applied: applied.length,
-  strange: known.some((hash, at) => applied[at] !== undefined && applied[at].hash !== hash),
-})
+function compared(known: readonly string[], rows: readonly Applied[]): Schema {
+  const applied = rows.filter(({ hash }) => hash !== UNFINISHED)
+  return {
+    known: known.length,
+    applied: applied.length,
+    strange: known.some((hash, at) => applied[at] !== undefined && applied[at].hash !== hash),
+    unfinished: applied.length < rows.length,
+  }
+}
+
+/** In the place of a hash, before the first migration: older releases refuse such a database, too. */
+const UNFINISHED = 'unfinished copy'
+
+/** Says of an empty database that it is being filled. It comes before all migrations, so that there is no moment without it. */
+export async function markUnfinished(location: DatabaseLocation): Promise<void> {
+  if (location.dialect === 'sqlite') {
+    return inFile(location.path, (database) => {
+      database.run('CREATE TABLE __drizzle_migrations (id SERIAL PRIMARY KEY, hash text NOT NULL, created_at numeric)')
+      database.run('INSERT INTO __drizzle_migrations (hash, created_at) VALUES (?, 0)', [UNFINISHED])
+    })
+  }
+  await onServer(location.url, (client) =>
+    client.begin(async (tx) => {
+      await tx`CREATE SCHEMA drizzle`
+      await tx`CREATE TABLE drizzle.__drizzle_migrations (id SERIAL PRIMARY KEY, hash text NOT NULL, created_at bigint)`
+      await tx`INSERT INTO drizzle.__drizzle_migrations (hash, created_at) VALUES (${UNFINISHED}, 0)`
+    }),
+  )
+}
+
+/** Says that it is whole. */
+export async function unmark(location: DatabaseLocation): Promise<void> {
+  if (location.dialect === 'sqlite') {
+    return inFile(location.path, (database) => {
+      database.run('DELETE FROM __drizzle_migrations WHERE hash = ?', [UNFINISHED])
+    })
+  }
+  await onServer(location.url, (client) => client`DELETE FROM drizzle.__drizzle_migrations WHERE hash = ${UNFINISHED}`)
+}
 
 /** The hash under which each migration of this build is recorded: the SHA-256 of its text. */
 function hashesOf(dialect: Dialect): string[] {

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import type { TableShape } from './copy-ends'
 import type { DatabaseLocation } from './migrate'
 import { connect } from './postgres-client'
 import { reached } from './reach'
@@ -9,18 +10,28 @@ import type { Dialect } from './store'
 const FOLDERS = join(import.meta.dir, '../../../drizzle')
 
 type Shape = ReadonlyMap<string, ReadonlySet<string>>
-type Snapshot = { tables: Record<string, { name: string; columns: Record<string, unknown> }> }
+type Snapshot = { tables: Record<string, { name: string; columns: Record<string, { name: string; type: string }> }> }
 
-/** The tables of this release with their columns. */
-function shapeOf(dialect: Dialect): Shape {
+/** The tables of this release as the last migration leaves them. */
+function snapshotOf(dialect: Dialect): Snapshot['tables'][string][] {
   const folder = join(FOLDERS, dialect, 'meta')
   const newest = readdirSync(folder)
     .filter((name) => name.endsWith('_snapshot.json'))
     .sort()
     .at(-1)!
-  const { tables } = JSON.parse(readFileSync(join(folder, newest), 'utf8')) as Snapshot
-  return new Map(Object.values(tables).map(({ name, columns }) => [name, new Set(Object.keys(columns))]))
+  return Object.values((JSON.parse(readFileSync(join(folder, newest), 'utf8')) as Snapshot).tables)
 }
+
+const shapeOf = (dialect: Dialect): Shape =>
+  new Map(snapshotOf(dialect).map(({ name, columns }) => [name, new Set(Object.keys(columns))]))
+
+/** The tables of this release with their columns, which are the same on both databases, and the types of Postgres. */
+export const tablesOf = (): TableShape[] =>
+  snapshotOf('postgres').map(({ name, columns }) => ({ name, columns: Object.values(columns) }))
+
+/** Whether nothing is in a database. A file that is missing is made. */
+export const isEmpty = async (location: DatabaseLocation): Promise<boolean> =>
+  (location.dialect === 'sqlite' ? shapeOfFile(location.path) : await shapeOfServer(location.url)).size === 0
 
 /** What the database lacks of the tables and columns of this release: a sentence each, none when nothing. */
 export async function lackingIn(location: DatabaseLocation): Promise<string[]> {

@@ -1,0 +1,144 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { DatabaseLocation, Schema } from '../../src/kernel/store'
+import { identitiesOf } from '../age-files'
+import { defineCommand } from '../command'
+import { EXIT } from '../exit'
+import { CheckFailed, CommandFailed, notFoundFailure, usageFailure } from '../failure'
+import { column } from '../output/columns'
+import { overridesOf } from '../overrides'
+import type { Shell } from '../shell'
+import { fromHere } from '../transport'
+import { text } from '../words'
+
+const columns = [
+  column('table', 'TABLE'),
+  column('rows', 'ROWS', { kind: 'number' }),
+  column('hash', 'HASH'),
+  column('changed', 'CHANGED', { kind: 'number' }),
+]
+
+const TELL_EACH_MS = 2_000
+
+export const migrateCopy = defineCommand({
+  path: 'migrate copy',
+  summary: 'Copy the database from SQLite to Postgres, or back, while the server is stopped',
+  about:
+    'Copies every table into an empty database, compares rows and hashes of each, and verifies the audit chain. The source is not changed. The data folder stays as it is: secrets.json, files and checkpoints are needed with the new database, too. A copy that was interrupted leaves a database that no server starts on; the same command begins it anew. CHANGED counts rows with characters that Postgres cannot store.',
+  examples: [
+    'migrate copy --to postgres://svc@db.example/svc',
+    'migrate copy --to /srv/svc/data',
+    'migrate copy --from /backups/monday --to postgres://svc@db.example/svc --json',
+  ],
+  apis: ['host'],
+  impact: 'write',
+  exits: [1, 3, 5, 7, 9],
+  columns,
+  flags: {
+    to: text('URL', 'where to: a postgres:// URL, or a data folder for SQLite'),
+    from: text('FOLDER', 'a backup of SQLite to copy from, or s3://bucket/folder; the configured database by default'),
+    identity: text('FILE', 'the age identity that opens an encrypted backup; - reads stdin'),
+  },
+  async run(shell, { to, from, identity }) {
+    if (to === undefined) throw usageFailure('Say where to copy the database to.', 'add --to URL')
+    const target = locationOf(shell, to)
+    if (from !== undefined) return fromBackup(shell, { from, identity }, target)
+    const [{ loadConfig }, { databaseLocationOf }] = await Promise.all([
+      import('../../src/app/config'),
+      import('../../src/app/open'),
+    ])
+    const config = loadConfig(overridesOf(shell))
+    const source = databaseLocationOf(config)
+    if (source.dialect === 'sqlite' && !existsSync(source.path))
+      throw notFoundFailure(`There is no database at ${source.path}.`, 'svc-admin migrate copy --data-dir DIR --to URL')
+    await copy(shell, { from: source, dataDir: config.dataDir }, target)
+  },
+})
+
+type Source = { from: DatabaseLocation; dataDir: string | null }
+
+function locationOf({ cwd }: Shell, to: string): DatabaseLocation {
+  if (/^postgres(ql)?:\/\//.test(to)) return { dialect: 'postgres', url: to }
+  if (to.includes('://')) throw usageFailure('--to is neither a postgres:// URL nor a data folder.')
+  return { dialect: 'sqlite', path: join(fromHere(cwd, to), 'svc.db') }
+}
+
+async function fromBackup(
+  shell: Shell,
+  { from, identity }: { from: string; identity: string | undefined },
+  target: DatabaseLocation,
+): Promise<void> {
+  const { checked } = await import('../../src/app/backups')
+  const identities = identity === undefined ? null : await identitiesOf(shell, identity)
+  const place = from.startsWith('s3://') ? from : fromHere(shell.cwd, from)
+  await checked(overridesOf(shell), { place, identities }, async (folder, { ok, manifest, problems }) => {
+    for (const problem of problems) shell.io.err(problem)
+    if (!ok || !manifest) throw new CheckFailed()
+    if (manifest.encrypted) throw usageFailure('The backup is encrypted.', 'add --identity FILE')
+    if (manifest.file === 'svc.dump')
+      throw usageFailure(
+        'It is a backup of Postgres.',
+        'svc-admin backup restore FOLDER, into an empty database; copy from there',
+      )
+    await copy(shell, { from: { dialect: 'sqlite', path: join(folder, manifest.file) }, dataDir: null }, target)
+    if (manifest.files?.count) shell.note('Its files: svc-admin backup restore FOLDER --only files')
+  })
+}
+
+async function copy(shell: Shell, source: Source, to: DatabaseLocation): Promise<void> {
+  const [{ schemaOf }, { copyWhileStopped, targetStateOf }] = await Promise.all([
+    import('../../src/kernel/store'),
+    import('../../src/app/copy'),
+  ])
+  assertReady(await schemaOf(source.from))
+  const state = await targetStateOf(to)
+  if (state === 'taken') throw taken(to)
+  if (
+    shell.planned(
+      `${state === 'unfinished' ? 'empty the target, and ' : ''}copy ${nameOf(source.from)} to ${nameOf(to)}`,
+    )
+  )
+    return
+  let told = shell.clock.monotonic()
+  const onProgress = (table: string, rows: number, step: string) => {
+    if (shell.clock.monotonic() - told < TELL_EACH_MS) return
+    told = shell.clock.monotonic()
+    shell.note(`${table}: ${rows} rows ${step}`)
+  }
+  const tables = await copyWhileStopped({ ...source, to, onProgress })
+  const filled = tables.filter((table) => table.rows)
+  shell.print.list(filled, columns, 'No table has a row.')
+  const rows = tables.reduce((sum, table) => sum + table.rows, 0)
+  shell.note(`${rows} rows of ${tables.length} tables are the same on both, and the audit chain holds.`)
+  shell.note(
+    to.dialect === 'postgres'
+      ? 'Keep the data folder, set SVC_DATABASE_URL to the new database, and start the server.'
+      : `Start the server without SVC_DATABASE_URL on the folder of ${to.path}, with secrets.json, audit and files of the data folder so far in it.`,
+  )
+}
+
+const taken = (to: DatabaseLocation): CommandFailed =>
+  new CommandFailed({
+    exitCode: EXIT.conflict,
+    code: 'conflict',
+    message: `The target is not empty${to.dialect === 'sqlite' ? `: ${to.path} is there` : ''}. Nothing was changed.`,
+    fix: to.dialect === 'sqlite' ? 'name another folder with --to' : 'createdb NAME, and name that database with --to',
+  })
+
+/** @throws CommandFailed 5 for a source that is not whole, or of another release */
+function assertReady({ applied, known, strange, unfinished }: Schema): void {
+  if (applied === known && !strange && !unfinished) return
+  throw new CommandFailed({
+    exitCode: EXIT.conflict,
+    code: 'conflict',
+    message: `The source is not at this release: it has had ${applied} of ${known} migrations${strange ? ', and others' : ''}${unfinished ? ', and is half a copy' : ''}.`,
+    fix: 'svc-admin migrate up; a backup is restored first: svc-admin backup restore FOLDER',
+  })
+}
+
+/** Without name and password. */
+function nameOf(location: DatabaseLocation): string {
+  if (location.dialect === 'sqlite') return location.path
+  const { host, pathname } = new URL(location.url)
+  return `postgres://${host}${pathname}`
+}

@@ -1,0 +1,80 @@
+import { existsSync, mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { verifyChains } from '../audit'
+import { ConfigError } from '../kernel/config'
+import {
+  type CopiedTable,
+  copyDatabase,
+  type DatabaseLocation,
+  inTurn,
+  isEmpty,
+  openPostgres,
+  openSqlite,
+  schemaOf,
+  wipe,
+} from '../kernel/store'
+import { assertAlone } from './alone'
+import { lockDataDir } from './lock'
+import { claimDatabase } from './open'
+
+type Copying = {
+  from: DatabaseLocation
+  /** The data folder of the server that uses the source; null: a backup, which no server uses. */
+  dataDir: string | null
+  to: DatabaseLocation
+  onProgress(table: string, rows: number, step: 'copied' | 'compared'): void
+}
+
+/**
+ * Copies a database while no server uses it or the target, and verifies the audit chains of the copy.
+ * @throws ConfigError when a server uses one of them, Error when the target is taken or the copy differs
+ */
+export async function copyWhileStopped({ from, dataDir, to, onProgress }: Copying): Promise<CopiedTable[]> {
+  const copy = async () => {
+    const state = await targetStateOf(to)
+    if (state === 'taken') throw new ConfigError(['The target is not empty. Nothing was changed.'])
+    // The file gets its owner and mode anew.
+    if (state === 'unfinished') await wipe(to)
+    claimDatabase(to)
+    return copyDatabase(from, to, { verify: () => auditFaults(to), onProgress })
+  }
+  const folders = [...(dataDir === null ? [] : [dataDir]), ...(to.dialect === 'sqlite' ? [dirname(to.path)] : [])]
+  return inside([...new Set(folders)], (home) =>
+    inTurn(from, async () => {
+      if (dataDir !== null) await assertAlone(from, home)
+      return inTurn(to, copy)
+    }),
+  )
+}
+
+/** Holds the locks of data folders while it works; `home` is that of the first. */
+async function inside<T>([folder, ...rest]: string[], work: (home: string) => Promise<T>): Promise<T> {
+  if (folder === undefined) return work('')
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const lock = lockDataDir(folder)
+  try {
+    return await inside(rest, () => work(lock.home))
+  } finally {
+    lock.release()
+  }
+}
+
+/** Whether a database can be copied into: it is empty, or a copy left it unfinished, or anything else is in it. */
+export async function targetStateOf(to: DatabaseLocation): Promise<'empty' | 'unfinished' | 'taken'> {
+  if (to.dialect === 'sqlite' && !existsSync(to.path)) return 'empty'
+  if ((await schemaOf(to)).unfinished) return 'unfinished'
+  return (await isEmpty(to)) ? 'empty' : 'taken'
+}
+
+async function auditFaults(location: DatabaseLocation): Promise<string[]> {
+  const onDiskFailure = (error: unknown) => {
+    throw error
+  }
+  const isPostgres = location.dialect === 'postgres'
+  const store = isPostgres ? openPostgres({ url: location.url }) : openSqlite({ path: location.path, onDiskFailure })
+  try {
+    return await verifyChains(store.read)
+  } finally {
+    await store.close()
+  }
+}
