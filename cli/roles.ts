@@ -8,7 +8,7 @@ import type { Shell } from './shell'
 const ROLES: readonly (readonly [RegExp, OperatorRole])[] = [
   [/^(credits .+|tiers set|limits (approve|reject))$/, 'billing'],
   [/^(submissions .+|skills (import|disable|enable))$/, 'reviewer'],
-  [/^(takeovers (?!link).+|browser (live|open)|routing suggest)$/, 'support'],
+  [/^(takeovers .+|browser (live|open)|routing suggest|users link|open)$/, 'support'],
 ]
 
 /** Whether a role may carry out a command that changes something. */

@@ -14,7 +14,7 @@ export const SECRET_FLAGS = {
   copy: flag('have the terminal copy the secret instead of printing it'),
 }
 
-type Ways = { secretTo: string | undefined; copy: boolean | undefined }
+export type Ways = { secretTo: string | undefined; copy: boolean | undefined }
 
 export type SecretOutlet = {
   /** Prints the object and delivers its secret, once. */
@@ -31,10 +31,10 @@ export const SIGNING_FATE: Fate = {
   shown: 'Stored encrypted.',
   put: 'It is stored encrypted and cannot be shown again.',
 }
-/** A sign-in link is signed and not stored. */
+/** A link that signs in. */
 export const LINK_FATE: Fate = {
-  shown: 'It works once, within a day.',
-  put: 'It works once, within a day, and cannot be shown again.',
+  shown: 'It works once. Whoever opens it is signed in as this person.',
+  put: 'It works once, and cannot be shown again.',
 }
 
 /**

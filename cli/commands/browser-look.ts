@@ -52,8 +52,8 @@ async function printLink(shell: Shell, { id, readOnly, ttl }: Link): Promise<str
   return url
 }
 
-function show(shell: Shell, url: string): void {
-  if (!openInWebBrowser(shell, url)) shell.note('This machine has no web browser to open it in; open the link.')
+async function show(shell: Shell, url: string): Promise<void> {
+  if (!(await openInWebBrowser(shell, url))) shell.note('This machine has no web browser to open it in; open the link.')
 }
 
 const liveLink = defineCommand({
@@ -68,7 +68,7 @@ const liveLink = defineCommand({
   flags: { ...rights, open: flag('open it in the web browser of this machine') },
   async run(shell, { id, readOnly, ttl, open }) {
     const url = await printLink(shell, { id, readOnly, ttl })
-    if (url && open) show(shell, url)
+    if (url && open) await show(shell, url)
   },
 })
 
@@ -83,7 +83,7 @@ const openLink = defineCommand({
   flags: { control: flag('the link can also take the wheel'), ttl: rights.ttl },
   async run(shell, { id, control, ttl }) {
     const url = await printLink(shell, { id, readOnly: !control, ttl })
-    if (url) show(shell, url)
+    if (url) await show(shell, url)
   },
 })
 

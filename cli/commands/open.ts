@@ -1,9 +1,11 @@
+import { DEV_OWNER } from '../../src/kernel/first-run'
 import { defineCommand } from '../command'
 import type { Connection } from '../connection'
-import { BadWord, expectData, unreachable } from '../failure'
+import { BadWord, expectData, unreachable, usageFailure } from '../failure'
 import { column } from '../output/columns'
 import { openInWebBrowser } from '../web-browser'
-import { flag, optional } from '../words'
+import { duration, flag, optional, text } from '../words'
+import { makeLink } from './users-ways'
 
 /** Pages of the server by the word that opens them. */
 const PAGES = {
@@ -30,22 +32,49 @@ export const openPage = defineCommand({
   path: 'open',
   summary: 'Open a page of the server in the web browser of this machine',
   about:
-    'Opens the reference, its console, the page of an account, the inbox of takeovers, the health or the OpenAPI document. Where there is no browser, or with --print, it only prints the address.',
-  examples: ['open', 'open inbox', 'open console --print'],
+    'Opens the reference, its console, the page of an account, the inbox of takeovers, the health or the OpenAPI document. For an operator, home and inbox open signed in, by a link that works once. It is for the owner that the first start made, for the only account, or for whom --for names. Where there is no browser, or with --print, it only prints the address.',
+  examples: ['open', 'open home', 'open inbox --for ada@example.com --print'],
   apis: ['operator', 'tenant'],
   offline: false,
-  impact: 'read',
+  impact: 'write',
+  exits: [3, 5],
   columns,
   args: { page },
-  flags: { print: flag('print the address and open nothing') },
-  async run(shell, { page = 'docs', print }) {
+  flags: {
+    for: text('PERSON', 'whom home and inbox sign in: e-mail address or id'),
+    ttl: duration('DURATION', 'how long the sign-in link works, 15m by default'),
+    print: flag('print the address and open nothing'),
+  },
+  async run(shell, { page = 'docs', for: person, ttl, print }) {
+    const signsIn = page === 'home' || page === 'inbox'
+    if (!signsIn && (person !== undefined || ttl !== undefined))
+      throw usageFailure('--for and --ttl go with home and inbox.')
+    if (shell.planned(`open the page ${page}`)) return
     const connection = await shell.connect()
-    const url = `${await originOf(connection)}${PAGES[page as Page]}`
-    const opened = !print && openInWebBrowser(shell, url)
+    const path = PAGES[page as Page]
+    const plain = `${await originOf(connection)}${path}`
+    const url =
+      signsIn && connection.api === 'operator'
+        ? (await makeLink(shell, person ?? (await ownerHere(connection)), { ttl, to: path })).url
+        : plain
+    const opened = !print && (await openInWebBrowser(shell, url))
     shell.print.item({ page, url, opened }, columns)
-    if (!opened && !print) shell.note('No web browser was found here. Open the address elsewhere.')
+    if (!opened && !print) shell.note('No web browser could be opened here. Open the address elsewhere.')
   },
 })
+
+/** Whom to sign in when nobody is named: the owner that the first start made, else the only account. @throws CommandFailed 2 */
+async function ownerHere(connection: Connection): Promise<string> {
+  const { data } = await connection.ops().users({ ref: DEV_OWNER }).get()
+  if (data) return DEV_OWNER
+  const { users } = expectData(await connection.ops().users.get({ query: { limit: 2 } }))
+  const [only, ...others] = users
+  if (only && others.length === 0) return only.email
+  throw usageFailure(
+    only ? 'There are several accounts.' : 'There is no account yet.',
+    only ? '--for EMAIL' : 'svc-admin users create EMAIL --link',
+  )
+}
 
 /** Where people reach the pages: the public address, else that of the API. @throws CommandFailed 7 without either */
 async function originOf(connection: Connection): Promise<string> {

@@ -3,13 +3,15 @@ import { defineCommand } from '../command'
 import { CommandFailed, expectData, usageFailure } from '../failure'
 import { column } from '../output/columns'
 import { requireReason } from '../reason'
-import { prepareSecret, SECRET_FLAGS } from '../secret'
+import { SECRET_FLAGS } from '../secret'
 import type { Shell } from '../shell'
 import { type ChatRoutes, chatAt, ofWidget, SESSION, sessionArgs, standing, takeoverWords } from '../takeover-at'
 import { duration, flag, optional, text } from '../words'
 import { writtenText } from '../write-text'
+import { deliverLink, linkColumns } from './users-ways'
 
 const LOOK_MS = 1_000
+const SHIFT_MS = 8 * 3_600_000
 const STEP = /^\/(leave|release|close|draft|note)(?: (.*))?$/
 
 const attach = defineCommand({
@@ -145,22 +147,14 @@ const handover = defineCommand({
   },
 })
 
-const linkColumns = [
-  column('email', 'PERSON'),
-  column('link', 'LINK', { keep: true }),
-  column('expires_at', 'UNTIL', { kind: 'time' }),
-]
-const INBOX_FATE = {
-  shown: 'It works once. Whoever opens it is signed in as this person.',
-  put: 'It works once, and cannot be shown again.',
-}
 const link = defineCommand({
   apis: ['operator'],
   danger: 'secret once',
   columns: linkColumns,
   path: 'takeovers link',
-  summary: 'Create a link that signs one person in and opens the inbox',
-  about: 'It works once, for 8 hours unless --ttl says otherwise. The person needs an account: svc-admin users create.',
+  summary: 'Make a link that signs one person in and opens the inbox',
+  about:
+    'It works once, for 8 hours unless --ttl says otherwise, 24 at most. The person needs an account: svc-admin users create.',
   examples: ['takeovers link --for priya@example.com', 'takeovers link --for priya@example.com --ttl 30m --json'],
   impact: 'write',
   exits: [3, 5],
@@ -169,21 +163,10 @@ const link = defineCommand({
     ttl: duration('DURATION', 'how long it waits to be opened, 8h by default'),
     ...SECRET_FLAGS,
   },
-  async run(shell, { for: person, ttl, ...ways }) {
+  async run(shell, { for: person, ttl = SHIFT_MS, ...ways }) {
     if (person === undefined) throw usageFailure('Say for whom.', '--for priya@example.com')
     if (shell.planned(`make an inbox link for ${person}`)) return
-    const outlet = prepareSecret(shell, 'link', ways, INBOX_FATE)
-    try {
-      const { users } = (await shell.connect()).ops()
-      const order = ttl === undefined ? {} : { ttl_seconds: Math.floor(ttl / 1_000) }
-      outlet.deliver(
-        expectData(await users({ ref: encodeURIComponent(person) })['inbox-link'].post(order)),
-        linkColumns,
-      )
-    } catch (error) {
-      outlet.abandon()
-      throw error
-    }
+    await deliverLink(shell, person, { ttl, to: '/operator' }, ways)
   },
 })
 

@@ -3,12 +3,13 @@ import { expectData, usageFailure } from '../failure'
 import { PLATFORM_ROLES } from '../org-words'
 import { column, idColumn } from '../output/columns'
 import { type PageOrder, pageFlags, printPages } from '../pages'
-import { LINK_FATE, prepareSecret, SECRET_FLAGS } from '../secret'
+import { prepareSecret, SECRET_FLAGS } from '../secret'
 import { readSecretInput } from '../secret-input'
 import type { Shell } from '../shell'
 import { argument, choice, flag, text } from '../words'
 import { step } from './orgs'
 import { userSessions } from './users-sessions'
+import { userLink, userPassword } from './users-ways'
 
 const columns = [
   idColumn,
@@ -28,6 +29,11 @@ const detailColumns = [
   }),
   column('session_count', 'SESSIONS', { kind: 'number' }),
 ]
+
+const FIRST_LINK = {
+  shown: 'It works once, within a day.',
+  put: 'It works once, within a day, and cannot be shown again.',
+}
 
 const USER = 'account by id, 6 or more characters of it, or e-mail address'
 
@@ -106,7 +112,7 @@ const createUser = defineCommand({
       return
     }
     const field = link ? 'sign_in_link' : 'password'
-    const outlet = prepareSecret(shell, field, ways, link ? LINK_FATE : undefined)
+    const outlet = prepareSecret(shell, field, ways, link ? FIRST_LINK : undefined)
     try {
       const { password, sign_in_link, ...made } = expectData(
         await (await shell.connect()).ops().users.post({ ...order, ...(link ? { link } : {}) }),
@@ -161,4 +167,13 @@ async function setDisabled(shell: Shell, user: string, disabled: boolean): Promi
   shell.print.item(expectData(await users({ ref: step(user) }).patch({ disabled })), columns)
 }
 
-export const userCommands: Command[] = [listUsers, getUser, createUser, disableUser, enableUser, userSessions]
+export const userCommands: Command[] = [
+  listUsers,
+  getUser,
+  createUser,
+  disableUser,
+  enableUser,
+  userLink,
+  userPassword,
+  userSessions,
+]

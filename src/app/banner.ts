@@ -2,6 +2,7 @@ import { relative } from 'node:path'
 import type { EngineService, UpstreamState } from '../engines'
 import { DEV_KEY } from '../kernel/first-run'
 import { clean, wrap } from '../kernel/text'
+import { originOf } from './origin'
 import type { RunningApp } from './start'
 import { RELEASE } from './version'
 
@@ -12,10 +13,12 @@ export type Shown = {
   startedMs: number
   /** What the upstreams said when they were asked just now. */
   upstreams: readonly UpstreamState[]
+  /** Signs the owner of a first start in, once; null where there is none to show. */
+  link: string | null
 }
 
 /** The text printed at start (dx 4.1, 4.2): where things are and, on the first start on a terminal, the first key. */
-export function banner(running: RunningApp, { isTty, columns, startedMs, upstreams }: Shown): string {
+export function banner(running: RunningApp, { isTty, columns, startedMs, upstreams, link }: Shown): string {
   const { app, seed, url, socket, opsUrl } = running
   const { config, findings, container } = app
   const here = shortPath
@@ -39,17 +42,20 @@ export function banner(running: RunningApp, { isTty, columns, startedMs, upstrea
     '',
     ...keyLines(running, isTty, here),
     `Ready in ${(startedMs / 1000).toFixed(1)} s. Ctrl-C stops the server.`,
-    ...pageLines(url, config),
+    ...pageLines(running, link),
     '',
   ]
   return lines.join('\n')
 }
 
-/** Browsers do not open the address that means every network. */
-function pageLines(url: string, { publicUrl, unix }: RunningApp['app']['config']): string[] {
-  if (!url || (unix && !publicUrl)) return []
-  const page = publicUrl.replace(/\/$/, '') || url.replace(/\/\/(0\.0\.0\.0|\[::\]):/, '//localhost:')
-  return [`Open ${page} in your browser.`]
+/** The page to open: on a first start one that signs its owner in. */
+function pageLines({ url, seed, app: { config } }: RunningApp, link: string | null): string[] {
+  if (!url || (config.unix && !config.publicUrl)) return []
+  if (link) return ['Open your page in a browser. The link signs you in once, within 15 minutes:', `  ${link}`]
+  return [
+    `Open ${originOf(config, url)} in your browser.`,
+    ...(seed ? ['To sign in there, run svc-admin open home.'] : []),
+  ]
 }
 
 function apiLines(url: string, { unix, roles }: RunningApp['app']['config']): string[] {

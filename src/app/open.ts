@@ -18,6 +18,7 @@ import { secretsFor } from './database-secrets'
 import { type DataLock, lockDataDir } from './lock'
 import { defaultLog } from './log-output'
 import { createOps } from './ops'
+import { originOf } from './origin'
 import { claimPrivate, makePrivate } from './private-file'
 import { assertProductionReady } from './production'
 import { connectRedis } from './redis'
@@ -171,7 +172,7 @@ async function openRooms(
     log,
     auditKey: secrets.auditKey,
     masterKey: secrets.masterKey,
-    origin: () => config.publicUrl.replace(/\/$/, '') || apiUrl() || `http://${config.host}:${config.port}`,
+    origin: () => originOf(config, apiUrl()),
     node: randomBase62(12),
     home,
     serving,

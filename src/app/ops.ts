@@ -46,7 +46,6 @@ const roomsOf = (container: Container) => ({
   auth: container.auth,
   sessions: container.sessions,
   signInLinks: container.signInLinks,
-  inboxLinks: container.inboxLinks,
   oversight: container.oversight,
   usageReading: container.usageReading,
   skills: container.skills,

@@ -9,6 +9,7 @@ import { accountPageRoutes } from '../pages/routes-accounts'
 import { createEntering } from '../pages/routes-entering'
 import { homeRoutes } from '../pages/routes-home'
 import { inboxRoutes } from '../pages/routes-inbox'
+import { linkPageRoutes } from '../pages/routes-links'
 import { hasPlayground } from '../reference/config'
 import type { Config } from './config'
 import type { Container } from './container'
@@ -20,7 +21,7 @@ const MOST = 100
 
 /** Everything that people see in a browser, with what each page needs of the rooms. */
 export function pageRoutes({ config, container, guard, streams, ownOrigin }: Deps) {
-  const { auth, usageReading, keys, limiter, assets, clock, orgs, widgets: chats } = container
+  const { auth, signInLinks, usageReading, keys, limiter, assets, clock, orgs, widgets: chats } = container
   const { widgets, operators } = chats
   const entering = createEntering({
     authenticate: container.authenticate,
@@ -28,17 +29,20 @@ export function pageRoutes({ config, container, guard, streams, ownOrigin }: Dep
     admit: limiter.admitRequest,
   })
   const listed = async (call: Call) => (await widgets.list(call, { limit: MOST })).items
+  const canMail = signInLinks.canMail()
   const secure = config.publicUrl.startsWith('https://')
   return new Elysia()
     .use(assetRoutes(assets, guard))
     .use(widgetPageRoutes(findWidget(chats), assets, guard))
-    .use(accountPageRoutes({ auth, entering, secure, signUp: config.signup === 'open' }, guard))
+    .use(accountPageRoutes({ auth, entering, secure, signUp: config.signup === 'open', canMail }, guard))
+    .use(linkPageRoutes({ links: signInLinks, entering, assets, secure }, guard))
     .use(
       homeRoutes(
         {
           entering,
           me: auth.me,
           playground: hasPlayground(config),
+          password: { mayOmitCurrent: auth.mayOmitCurrent, change: auth.changePassword, canMail },
           usage: (call) => usageReading.report(call, {}),
           keys: {
             list: (call, cursor) => keys.list(call, { limit: MOST, ...(cursor === undefined ? {} : { cursor }) }),

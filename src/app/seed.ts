@@ -32,6 +32,17 @@ export async function seedFirstRun(container: Container, dataDir: string): Promi
   return { key: made.key, keyFile, org: 'Dev' }
 }
 
+/** A link that signs the owner of a first run in, once, within 15 minutes (console 9.6). */
+export function firstLink({ store, orgs, audit, signInLinks }: Container): Promise<string | null> {
+  return store.write(async (tx) => {
+    const owner = await orgs.userByEmail(tx, DEV_OWNER)
+    if (!owner) return null
+    const scope = `user:${owner.id}` as const
+    await audit.record(tx, startUpCall(), { action: 'auth.link_made', entityType: 'user', entityId: owner.id, scope })
+    return (await signInLinks.make(tx, owner)).url
+  })
+}
+
 /** Whether any API key exists; without one nobody can call the API. */
 export const hasKeys = async ({ keys }: Container): Promise<boolean> =>
   (await keys.operator.list(startUpCall(), { limit: 1 })).items.length > 0

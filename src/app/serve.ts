@@ -4,6 +4,7 @@ import type { Signals } from '../kernel/signals'
 import { banner } from './banner'
 import { type ConfigOverrides, loadConfig } from './config'
 import type { OpenOptions } from './open'
+import { firstLink } from './seed'
 import { type RunningApp, start } from './start'
 
 /** Ends the process even when stopping fails: otherwise it would keep the lock and the next server could not start. */
@@ -52,7 +53,9 @@ export async function serve(
     const out = running.app.config.logFormat === 'json' ? process.stderr : process.stdout
     const startedMs = performance.now() - startedAt
     const upstreams = await running.app.container.engines.askUpstreams(ASKING_MS)
-    out.write(banner(running, { isTty: out.isTTY === true, columns: out.columns ?? WIDTH, startedMs, upstreams }))
+    const isTty = out.isTTY === true
+    const link = isTty && running.seed ? await firstLink(running.app.container) : null
+    out.write(banner(running, { isTty, columns: out.columns ?? WIDTH, startedMs, upstreams, link }))
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     process.stderr.write(`${error.problems.map((problem) => `error: ${problem}`).join('\n')}\n`)

@@ -2,7 +2,6 @@ import { Elysia } from 'elysia'
 import { audioRoutes } from '../audio/routes'
 import { auditRoutes } from '../audit/routes'
 import { authRoutes } from '../auth/routes'
-import { signInPageRoutes } from '../auth/routes-links'
 import { billingPageRoutes, billingRoutes } from '../billing/routes'
 import { browserRoutes } from '../browser/routes'
 import { browserEmbedRoutes } from '../browser/routes-embed'
@@ -129,7 +128,7 @@ export function createServer({ config, container, metrics, connections, leaving 
     .group(API, (v1) =>
       v1
         .use(healthRoutes(container.health, guard))
-        .use(authRoutes(container.auth, guard, { secure: config.publicUrl.startsWith('https://') }))
+        .use(authRoutes(container, guard, { secure }))
         .use(keyRoutes(container.keys, guard))
         .use(orgRoutes(container.orgs, guard))
         .use(settingsRoutes(container, guard))
@@ -169,7 +168,6 @@ export function createServer({ config, container, metrics, connections, leaving 
         .use(auditRoutes(container, download, guard)),
     )
     .use(billingPageRoutes(container.accountBilling.pages, guard))
-    .use(signInPageRoutes({ links: container.signInLinks, inbox: container.inboxLinks }, guard, { secure }))
     .use(fileRoutes(container.files, guard))
     .use(browserEmbedRoutes(container.browser, container.assets, guard))
     .use(documentRoutes(document, guard))

@@ -7,9 +7,11 @@ import { tooManyAttempts } from './errors'
 
 const MINUTE_MS = 60_000
 const WINDOW_MS = 15 * MINUTE_MS
-/** Most failures per window: at one account, from one network at all accounts; and accounts made from one network. */
+/** Most failures per window: at one account, and from one network at all accounts; and most other calls of a network. */
 const PER_ACCOUNT = 10
 const PER_NETWORK = 100
+/** Most messages to one address in that time. */
+const MAILS = 3
 
 /** How long, and for how many networks an account, a successful sign-in is remembered. */
 const REMEMBERED_MS = 90 * 24 * 60 * MINUTE_MS
@@ -29,7 +31,7 @@ export type Attempts = ReturnType<typeof createAttempts>
  * owner out. Accounts are counted whether they exist or not; addresses are stored as keyed hashes only.
  */
 export function createAttempts({ store, clock, masterKey }: Deps) {
-  return { assertOpen, begin, right, welcome, tidy }
+  return { assertOpen, begin, count, right, welcome, tidy }
 
   /** Throws 429 `rate_limit_exceeded` where `begin` would, but counts nothing: refused early, guesses fill no queue. */
   async function assertOpen(account: string, ip: string): Promise<void> {
@@ -40,11 +42,19 @@ export function createAttempts({ store, clock, masterKey }: Deps) {
 
   /**
    * Counts an attempt before its password is checked, so that concurrent ones count too. Throws 429
-   * `rate_limit_exceeded`. `account` is null when there is none yet, as at sign-up.
+   * `rate_limit_exceeded`.
    */
-  async function begin(account: string | null, ip: string): Promise<Attempt> {
-    const limits =
-      account === null ? [{ subject: hash('sign-up', networkOf(ip)), most: PER_NETWORK }] : await limitsOf(account, ip)
+  async function begin(account: string, ip: string): Promise<Attempt> {
+    return counted(await limitsOf(account, ip))
+  }
+
+  /** Counts what no password decides, for the network, and for the address that gets mail. Throws 429. */
+  function count(what: 'sign-up' | 'link' | 'link-mail', ip: string, address?: string): Promise<Attempt> {
+    const network = { subject: hash(what, networkOf(ip)), most: PER_NETWORK }
+    return counted(address === undefined ? [network] : [{ subject: hash(what, address), most: MAILS }, network])
+  }
+
+  function counted(limits: readonly Limit[]): Promise<Attempt> {
     return store.write(async (tx) => {
       const at = clock.now()
       for (const { subject, most } of limits) {

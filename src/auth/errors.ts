@@ -1,4 +1,4 @@
-import { defineError } from '../kernel/errors'
+import { type AppError, defineError, invalidInput } from '../kernel/errors'
 
 const WHERE_FROM = 'Create a key with svc-admin keys create or POST /keys.'
 
@@ -89,6 +89,38 @@ export const invalidCredentials = defineError(
   'unauthenticated',
   'invalid_credentials',
   () => 'The e-mail address or the password is wrong.',
+)
+
+export const wrongPassword = defineError(
+  'unauthenticated',
+  'invalid_credentials',
+  () => 'The current password is wrong. Nothing was changed.',
+)
+
+export const passwordNeedsSession = defineError(
+  'unauthenticated',
+  'invalid_session',
+  () =>
+    'A person sets their password in a session of their own, and this call was sent with an API key. Sign in first.',
+)
+
+export const currentNeeded = (): AppError =>
+  invalidInput('current', 'Send the current password, or sign in by a link: for 15 minutes it is not needed then.')
+
+/** Said of every link that signs nobody in; the cause is not told apart. */
+export const linkOver = defineError(
+  'unauthenticated',
+  'invalid_token',
+  () => 'This link does not work: it was used before, its time is over, or it is not whole. Ask for a new one.',
+)
+
+export const passwordNeeded = (): AppError =>
+  invalidInput('new_password', 'This account has no password yet. Send the one that you choose. The link still works.')
+
+export const passwordChangedMeanwhile = defineError(
+  'conflict',
+  'conflict',
+  () => 'The password was changed at the same time, and this change was not made. Sign in again.',
 )
 
 export const signUpClosed = defineError(

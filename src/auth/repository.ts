@@ -1,7 +1,7 @@
-import { and, asc, desc, eq, gt, inArray, lt, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, inArray, lt, lte, ne, sql } from 'drizzle-orm'
 import type { SessionId, UserId } from '../kernel/ids'
-import { command, query, type Reader, type Tx } from '../kernel/store'
-import { type SessionRow, sessions, usedLinks } from './table'
+import { command, databaseNow, query, type Reader, type Tx } from '../kernel/store'
+import { type SessionRow, type SignInLinkRow, sessions, signInLinks } from './table'
 
 const byToken = query<{ token_hash: string }>()((db, p) => {
   const table = db.of(sessions)
@@ -46,9 +46,16 @@ export const sessionRepository = {
     return gone?.token_hash ?? null
   },
 
-  async removeAllOf(tx: Tx, userId: UserId): Promise<void> {
+  byId: async (db: Reader, id: SessionId): Promise<SessionRow | undefined> => {
+    const table = db.of(sessions)
+    return (await db.select().from(table).where(eq(table.id, id)).limit(1))[0]
+  },
+
+  /** Removes all of a user but one, and returns their token hashes. */
+  async removeAllOf(tx: Tx, userId: UserId, but: SessionId | null): Promise<string[]> {
     const table = tx.of(sessions)
-    await tx.delete(table).where(eq(table.user_id, userId))
+    const others = and(eq(table.user_id, userId), but === null ? undefined : ne(table.id, but))
+    return (await tx.delete(table).where(others).returning({ hash: table.token_hash })).map(({ hash }) => hash)
   },
 
   async slide(tx: Tx, uses: readonly [SessionId, number][], lifetimeMs: number): Promise<void> {
@@ -64,17 +71,59 @@ export const sessionRepository = {
   },
 }
 
-/** Which single-use links were used. */
-export const usedLinkRepository = {
-  async has(db: Reader, once: string): Promise<boolean> {
-    const t = db.of(usedLinks)
-    return (await db.select({ once: t.once }).from(t).where(eq(t.once, once)).limit(1)).length > 0
+/** Rows of sign-in links, found by the hash of their token. */
+export const signInLinkRepository = {
+  /** Returns when it expires, `ttlMs` from now by the clock of the database. */
+  async insert(tx: Tx, row: Omit<SignInLinkRow, 'expires_at'>, ttlMs: number, now: number): Promise<number> {
+    const t = tx.of(signInLinks)
+    const expires_at = sql<number>`${databaseNow(tx, now)} + ${ttlMs}`
+    const [made] = await tx
+      .insert(t)
+      .values({ ...row, expires_at })
+      .returning({ expires_at: t.expires_at })
+    return made!.expires_at
   },
 
-  /** Marks it as used; false where it was. Forgets those that are over anyway. */
-  async take(tx: Tx, { once, until }: { once: string; until: number }, now: number): Promise<boolean> {
-    const t = tx.of(usedLinks)
-    await tx.delete(t).where(lt(t.until, now))
-    return (await tx.insert(t).values({ once, until }).onConflictDoNothing().returning({ once: t.once })).length === 1
+  /** One that has not expired. */
+  async find(db: Reader, token_hash: string, now: number): Promise<SignInLinkRow | undefined> {
+    const t = db.of(signInLinks)
+    return (
+      await db
+        .select()
+        .from(t)
+        .where(works(db, token_hash, now))
+        .limit(1)
+    )[0]
   },
+
+  /** Uses it up. Of several callers at once one gets the row, the others undefined. */
+  async take(tx: Tx, token_hash: string, now: number): Promise<SignInLinkRow | undefined> {
+    return (
+      await tx
+        .delete(tx.of(signInLinks))
+        .where(works(tx, token_hash, now))
+        .returning()
+    )[0]
+  },
+
+  async removeAllOf(tx: Tx, userId: UserId): Promise<void> {
+    const t = tx.of(signInLinks)
+    await tx.delete(t).where(eq(t.user_id, userId))
+  },
+
+  /** Removes up to `limit` that have expired, and returns how many. */
+  async removeOld(tx: Tx, now: number, limit: number): Promise<number> {
+    const t = tx.of(signInLinks)
+    const old = tx
+      .select({ hash: t.token_hash })
+      .from(t)
+      .where(lte(t.expires_at, databaseNow(tx, now)))
+      .limit(limit)
+    return (await tx.delete(t).where(inArray(t.token_hash, old)).returning({ hash: t.token_hash })).length
+  },
+}
+
+const works = (db: Reader, token_hash: string, now: number) => {
+  const t = db.of(signInLinks)
+  return and(eq(t.token_hash, token_hash), gt(t.expires_at, databaseNow(db, now)))
 }

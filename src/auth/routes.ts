@@ -1,19 +1,20 @@
 import { Elysia } from 'elysia'
-import { type Exchange, routeName } from '../http/context'
 import { answer, errors } from '../http/envelope'
-import { type Guard, toCall } from '../http/guard'
+import { type Guard, toCall, visitOf } from '../http/guard'
 import { checked } from '../kernel/schema'
+import type { SignInLinks } from './links'
 import { endedCookie, sessionCookie } from './rules'
-import { Me, Session, SignedOut, SignIn, SignUp } from './schema'
-import type { AuthService, Visit } from './service'
+import { LinkAsk, LinkAsked, LinkUse, Me, NewPassword, PasswordSet, Session, SignedOut, SignIn, SignUp } from './schema'
+import type { AuthService } from './service'
 
+type Rooms = { auth: AuthService; signInLinks: Pick<SignInLinks, 'ask' | 'redeem'> }
 type Options = {
   /** Browsers reach this server over https, so the cookie may be marked `Secure`. */
   secure: boolean
 }
 
 /** `/auth`: accounts and dashboard sessions (contract 1.2). */
-export const authRoutes = (auth: AuthService, guard: Guard, { secure }: Options) =>
+export const authRoutes = ({ auth, signInLinks }: Rooms, guard: Guard, { secure }: Options) =>
   new Elysia({ prefix: '/auth', tags: ['Accounts'] })
     .use(guard)
     .post('/signup', async (context) => context.status(201, await auth.signUp(visitOf(context), context.body)), {
@@ -49,16 +50,45 @@ export const authRoutes = (auth: AuthService, guard: Guard, { secure }: Options)
         detail: { summary: 'Sign out of this session' },
       },
     )
+    .post(
+      '/password',
+      (context) => auth.changePassword({ ...toCall(context), ip: context.exchange.ip() }, context.body),
+      {
+        signedIn: true,
+        body: checked(NewPassword),
+        response: { 200: answer(PasswordSet), ...errors(400, 401, 403, 409, 429, 503) },
+        detail: { summary: 'Set the password of the signed-in user; ends their other sessions' },
+      },
+    )
+    .post(
+      '/links',
+      async (context) => {
+        await signInLinks.ask(visitOf(context), context.body)
+        return context.status(202, { accepted: true as const })
+      },
+      {
+        open: true,
+        body: checked(LinkAsk),
+        response: { 202: answer(LinkAsked), ...errors(400, 429, 503) },
+        detail: { summary: 'Have a sign-in link mailed, if the address has an account and this server sends e-mail' },
+      },
+    )
+    .post(
+      '/links/redeem',
+      async (context) => {
+        const { session } = await signInLinks.redeem(visitOf(context), context.body)
+        context.set.headers['set-cookie'] = sessionCookie(session.session_token, secure)
+        return context.status(201, session)
+      },
+      {
+        open: true,
+        body: checked(LinkUse),
+        response: { 201: answer(Session), ...errors(400, 401, 409, 429, 503) },
+        detail: { summary: 'Sign in with a link, once; sets a new password if one is sent' },
+      },
+    )
     .get('/me', (context) => auth.me(toCall(context)), {
       signedIn: true,
       response: { 200: answer(Me), ...errors(401, 403, 429) },
       detail: { summary: 'Read the signed-in user and their organizations' },
     })
-
-/** The facts of a request that has no caller yet. */
-const visitOf = ({ exchange, request, route }: { exchange: Exchange; request: Request; route: string }): Visit => ({
-  requestId: exchange.requestId,
-  route: routeName(exchange.method, route),
-  signal: request.signal,
-  ip: exchange.ip(),
-})

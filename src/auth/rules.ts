@@ -1,4 +1,4 @@
-import type { AppError } from '../kernel/errors'
+import { type AppError, invalidInput } from '../kernel/errors'
 import { foreignKey, lineBreakInKey, noCredential, notAKey, notBearer, otherToken, severalCredentials } from './errors'
 
 /** The two headers that may carry a credential; never the query, the body or another cookie (A7). */
@@ -58,3 +58,23 @@ export const sessionCookie = (token: string, secure: boolean): string =>
   `${SESSION_COOKIE}=${token}; Path=/; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`
 
 export const endedCookie = (secure: boolean): string => `${sessionCookie('', secure)}; Max-Age=0`
+
+export const PASSWORD = { least: 8, most: 200 }
+
+/**
+ * Any 8 to 200 characters make a password, but not the account's e-mail address or its first part (console 9.6). Throws
+ * 400 that names `field`.
+ */
+export function assertNewPassword(password: string, email: string, field: string): void {
+  const { length } = password
+  if (length < PASSWORD.least || length > PASSWORD.most) {
+    throw invalidInput(
+      field,
+      `A password has ${PASSWORD.least} to ${PASSWORD.most} characters; this one has ${length}.`,
+    )
+  }
+  const [said, address] = [password, email].map((text) => text.normalize('NFKC').trim().toLowerCase())
+  if (said === address || said === address!.split('@')[0]) {
+    throw invalidInput(field, 'The password is your e-mail address or the first part of it. Choose another.')
+  }
+}

@@ -3,11 +3,11 @@ import { nullable, type Static, Timestamp, t } from '../kernel/schema'
 import { Org } from '../orgs/schema'
 
 const Email = t.String({ format: 'email', maxLength: 254 })
-const NewPassword = t.String({ minLength: 8, maxLength: 200 })
+const Chosen = t.String({ minLength: 8, maxLength: 200 })
 
 /** Body of `POST /auth/signup`. */
 export const SignUp = t.Object(
-  { email: Email, password: NewPassword, name: t.Optional(nullable(t.String({ minLength: 1, maxLength: 128 }))) },
+  { email: Email, password: Chosen, name: t.Optional(nullable(t.String({ minLength: 1, maxLength: 128 }))) },
   { $id: 'SignUp' },
 )
 export type SignUp = Static<typeof SignUp>
@@ -38,7 +38,52 @@ export const Session = t.Object(
 )
 export type Session = Static<typeof Session>
 
-export const Me = t.Object({ user: User, active_org_id: nullable(OrgId.schema), orgs: t.Array(Org) }, { $id: 'Me' })
+export const Me = t.Object(
+  {
+    user: User,
+    has_password: t.Boolean({ description: 'False while only sign-in links lead into this account' }),
+    active_org_id: nullable(OrgId.schema),
+    orgs: t.Array(Org),
+  },
+  { $id: 'Me' },
+)
 export type Me = Static<typeof Me>
+
+/** Body of `POST /auth/password`. */
+export const NewPassword = t.Object(
+  {
+    current: t.Optional(
+      t.String({
+        minLength: 1,
+        maxLength: 1_000,
+        description: 'May be left out for 15 minutes after a sign-in by link',
+      }),
+    ),
+    new: Chosen,
+  },
+  { $id: 'NewPassword' },
+)
+export type NewPassword = Static<typeof NewPassword>
+
+export const PasswordSet = t.Object({ ended: t.Integer({ description: 'How many sessions were ended' }) })
+export type PasswordSet = Static<typeof PasswordSet>
+
+/** Body of `POST /auth/links`. */
+export const LinkAsk = t.Object({ email: t.String({ minLength: 1, maxLength: 254 }) }, { $id: 'SignInLinkRequest' })
+export type LinkAsk = Static<typeof LinkAsk>
+
+export const LinkAsked = t.Object({
+  accepted: t.Literal(true, { description: 'Says nothing of whether the address has an account' }),
+})
+
+/** Body of `POST /auth/links/redeem`. */
+export const LinkUse = t.Object(
+  {
+    token: t.String({ minLength: 1, maxLength: 200, description: 'What follows the # of the link: svc_sl_…' }),
+    new_password: t.Optional(Chosen),
+  },
+  { $id: 'SignInLinkUse' },
+)
+export type LinkUse = Static<typeof LinkUse>
 
 export const SignedOut = t.Object({ deleted: t.Literal(true) }, { $id: 'SignedOut' })

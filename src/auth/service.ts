@@ -1,24 +1,31 @@
 import type { AuditLog } from '../audit'
-import type { Call, OperatorCaller, OwnerScope, SessionCaller } from '../kernel/caller'
-import { type Clock, iso } from '../kernel/clock'
+import type { Call, OperatorCaller, OwnerScope } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
 import type { Store, Tx } from '../kernel/store'
 import { normalizeEmail, type OrgService, type UserRow } from '../orgs'
 import type { Attempt, Attempts } from './attempts'
-import { invalidCredentials, invalidSession, sessionNeeded, signUpClosed } from './errors'
+import { type Entry, present, type Visit } from './entry'
+import {
+  currentNeeded,
+  invalidCredentials,
+  invalidSession,
+  passwordNeedsSession,
+  sessionNeeded,
+  signUpClosed,
+  wrongPassword,
+} from './errors'
 import type { Passwords } from './passwords'
-import type { Me, Session, SignIn, SignUp, User } from './schema'
-import type { OpenedSession, Sessions } from './sessions'
+import { assertNewPassword } from './rules'
+import type { Me, NewPassword, PasswordSet, Session, SignIn, SignUp } from './schema'
+import type { Sessions } from './sessions'
 
 export type AuthService = ReturnType<typeof createAuth>
 
-/** A call by someone who is not authenticated yet. */
-export type Visit = Omit<Call, 'caller'> & { readonly ip: string }
-
-/** What an operator states when creating an account. */
+/** What an operator states when creating an account; without a password only a sign-in link leads in. */
 export type NewAccount = {
   email: string
   name?: string | null
-  password: string
+  password: string | null
   platformRole?: UserRow['platform_role']
 }
 
@@ -26,28 +33,37 @@ type Deps = {
   store: Store
   audit: AuditLog
   orgs: OrgService
-  sessions: Sessions
+  sessions: Pick<Sessions, 'end' | 'linkedAt'>
   passwords: Passwords
   attempts: Attempts
+  entry: Entry
   clock: Clock
   signup: 'open' | 'closed'
   /** Credits the initial balance of a new account; provided by a later room. */
   grantInitial(tx: Tx, owner: OwnerScope): Promise<void>
 }
 
-/** Accounts for their users: sign up, sign in, sign out, read one's own (contract 1.2). */
-export function createAuth({ store, audit, orgs, sessions, passwords, attempts, signup, grantInitial }: Deps) {
-  return { signUp, signIn, signOut, me, createAccount }
+/** How long a session that a sign-in link opened may set a password without the current one (console 9.6). */
+const FRESH_MS = 15 * 60_000
 
-  /** Creates an account. Throws 403 `forbidden` while sign-up is closed, 409 `conflict` for a known address, 429. */
+/** Accounts for their users: sign up, sign in, sign out, change the password, read one's own (contract 1.2). */
+export function createAuth({ store, audit, orgs, sessions, passwords, attempts, entry, clock, ...deps }: Deps) {
+  const { signup, grantInitial } = deps
+  return { signUp, signIn, signOut, changePassword, mayOmitCurrent, me, createAccount, resetPassword }
+
+  /**
+   * Creates an account. Throws 403 `forbidden` while sign-up is closed, 409 `conflict` for a known address, 400 for a
+   * password like the address, 429.
+   */
   async function signUp(visit: Visit, { email, password, name }: SignUp): Promise<Session> {
     if (signup !== 'open') throw signUpClosed()
-    await attempts.begin(null, visit.ip)
+    assertNewPassword(password, email, 'password')
+    await attempts.count('sign-up', visit.ip)
     const passwordHash = await passwords.hash(password)
     return store.write(async (tx) => {
       const user = await orgs.createUser(tx, { email, name: name ?? null, passwordHash })
       await grantInitial(tx, `user:${user.id}`)
-      return openSession(tx, visit, user, 'auth.signup')
+      return (await entry.openSession(tx, visit, user, 'auth.signup')).session
     })
   }
 
@@ -56,17 +72,25 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
     const account = normalizeEmail(email)
     await attempts.assertOpen(account, visit.ip)
     const user = await orgs.userByEmail(store.read, account)
+    const attempt = await tried(account, visit.ip, password, user)
+    if (!user || !attempt || user.disabled_at !== null) throw invalidCredentials()
+    return store.write(async (tx) => {
+      // A change of the password ends all sessions, and so does that of an account: none may begin while it is under way.
+      const now = await orgs.user(tx, user.id)
+      if (now?.password_hash !== user.password_hash || now?.disabled_at !== null) throw invalidCredentials()
+      await attempts.right(tx, attempt)
+      return (await entry.openSession(tx, visit, user, 'auth.login')).session
+    })
+  }
+
+  /** The attempt, counted, when the password is right; null when it is wrong. Takes equally long without an account. */
+  async function tried(account: string, ip: string, password: string, user: UserRow | undefined) {
     // Counted when its turn comes: at most as many are open as are checked at once, so right ones refuse no one.
     const counted = Promise.withResolvers<Attempt>()
     const isRight = await passwords.verify(password, user?.password_hash ?? null, async () =>
-      counted.resolve(await attempts.begin(account, visit.ip)),
+      counted.resolve(await attempts.begin(account, ip)),
     )
-    if (!user || !isRight || user.disabled_at !== null) throw invalidCredentials()
-    const attempt = await counted.promise
-    return store.write(async (tx) => {
-      await attempts.right(tx, attempt)
-      return openSession(tx, visit, user, 'auth.login')
-    })
+    return isRight ? counted.promise : null
   }
 
   /** Ends the calling session. Throws 401 `invalid_session` for an API key. */
@@ -80,6 +104,42 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
     })
   }
 
+  /**
+   * Sets the caller's password and ends their other sessions and sign-in links. `current` may be left out for 15 minutes
+   * after a sign-in by link. Throws 400 for a password like the address or where `current` is needed, 401
+   * `invalid_credentials` for a wrong one and `invalid_session` for a key, 429 after too many wrong ones.
+   */
+  async function changePassword(
+    call: Call & { ip: string },
+    { current, new: wanted }: NewPassword,
+  ): Promise<PasswordSet> {
+    const { caller, ip } = call
+    if (caller.type !== 'session' || caller.sessionId === null) throw passwordNeedsSession()
+    const { sessionId } = caller
+    const user = await orgs.user(store.read, caller.userId)
+    if (!user) throw invalidSession()
+    assertNewPassword(wanted, user.email, 'new')
+    if (current === undefined && !(await mayOmitCurrent(call))) throw currentNeeded()
+    let attempt: Attempt | null = null
+    if (current !== undefined) {
+      await attempts.assertOpen(user.email, ip)
+      attempt = await tried(user.email, ip, current, user)
+      if (!attempt) throw wrongPassword()
+    }
+    const hash = await passwords.hash(wanted)
+    return store.write(async (tx) => {
+      if (attempt) await attempts.right(tx, attempt)
+      return { ended: await entry.setPassword(tx, call, user, hash, sessionId) }
+    })
+  }
+
+  /** Whether this session may set a password without the current one: a sign-in link opened it a short while ago. */
+  async function mayOmitCurrent({ caller }: Call): Promise<boolean> {
+    const linkedAt =
+      caller.type === 'session' && caller.sessionId !== null && (await sessions.linkedAt(caller.sessionId))
+    return typeof linkedAt === 'number' && clock.now() - linkedAt < FRESH_MS
+  }
+
   /** `GET /auth/me`. An org's key sees only its own org, because people other than its maker may hold it. */
   async function me({ caller }: Call): Promise<Me> {
     const [user, mine] = await Promise.all([
@@ -88,12 +148,14 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
     ])
     if (!user) throw invalidSession()
     const reached = caller.orgId ? mine.filter(({ id }) => id === caller.orgId) : mine
-    return { user: present(user), active_org_id: caller.activeOrgId, orgs: reached }
+    const has_password = user.password_hash !== null
+    return { user: present(user), has_password, active_org_id: caller.activeOrgId, orgs: reached }
   }
 
-  /** For operators: creates an account even while sign-up is closed. Throws 409 `conflict` for a known address. */
+  /** For operators: creates an account even while sign-up is closed. Throws 409 `conflict` for a known address, 400. */
   async function createAccount(call: Call<OperatorCaller>, { password, ...order }: NewAccount): Promise<UserRow> {
-    const passwordHash = await passwords.hash(password)
+    if (password !== null) assertNewPassword(password, order.email, 'password')
+    const passwordHash = password === null ? null : await passwords.hash(password)
     return store.write(async (tx) => {
       const user = await orgs.createUser(tx, { ...order, passwordHash })
       await grantInitial(tx, `user:${user.id}`)
@@ -103,21 +165,10 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
     })
   }
 
-  async function openSession(tx: Tx, visit: Visit, user: UserRow, action: string): Promise<Session> {
-    const opened = await sessions.open(tx, user.id)
-    await attempts.welcome(tx, user.email, visit.ip)
-    const caller = callerOf(user, opened)
-    await audit.record(tx, { ...visit, caller }, { action, entityType: 'user', entityId: user.id })
-    return { user: present(user), session_token: opened.token, expires_at: iso(opened.expiresAt) }
+  /** For operators: sets the password of an account, and ends all its sessions and sign-in links. */
+  async function resetPassword(call: Call<OperatorCaller>, user: UserRow, password: string): Promise<PasswordSet> {
+    assertNewPassword(password, user.email, 'password')
+    const hash = await passwords.hash(password)
+    return store.write(async (tx) => ({ ended: await entry.setPassword(tx, call, user, hash, null) }))
   }
 }
-
-const callerOf = (user: UserRow, { id }: OpenedSession): SessionCaller => ({
-  type: 'session',
-  userId: user.id,
-  sessionId: id,
-  orgId: null,
-  activeOrgId: null,
-})
-
-const present = ({ id, email, name, created_at }: UserRow): User => ({ id, email, name, created: iso(created_at) })

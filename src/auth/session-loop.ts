@@ -5,6 +5,7 @@ import { type Loop, startLoop } from '../kernel/loop'
 import type { Sightings } from '../kernel/sightings'
 import type { Store } from '../kernel/store'
 import type { Attempts } from './attempts'
+import type { SignInLinks } from './links'
 import { sessionRepository as rows } from './repository'
 import { SESSION_MS } from './sessions'
 
@@ -32,11 +33,14 @@ export const startSessionLoop = ({ clock, onError, ...deps }: LoopDeps): Loop =>
 
 type Expiring = Pick<LoopDeps, 'store' | 'clock'>
 
-/** Job that removes expired sessions, and attempts to sign in that no longer count. */
-export const expiredSessions = ({ attempts, ...deps }: Expiring & { attempts: Pick<Attempts, 'tidy'> }) =>
+type Tidied = Expiring & { attempts: Pick<Attempts, 'tidy'>; signInLinks: Pick<SignInLinks, 'tidy'> }
+
+/** Job that removes expired sessions and sign-in links, and attempts to sign in that no longer count. */
+export const expiredSessions = ({ attempts, signInLinks, ...deps }: Tidied) =>
   recurring('auth.sessions', TIDY_EVERY_MS, async () => {
     while ((await removeExpiredSessions(deps)) === BATCH);
     while ((await attempts.tidy(BATCH)) === BATCH);
+    while ((await signInLinks.tidy(BATCH)) === BATCH);
   })
 
 /** Removes one batch. Returns how many. */

@@ -36,19 +36,24 @@ export function createSessions({ store, orgs, events, clock, lastSeen }: Deps) {
   })
   events.afterCommit(accessChanged, () => cache.clear())
   // Also on re-enabling: a sign-in that was in progress while the account was disabled may have opened a session.
-  events.inTransaction(accountSwitched, (tx, { data }) => rows.removeAllOf(tx, data.userId))
+  events.inTransaction(accountSwitched, async (tx, { data }) => {
+    await endAllOf(tx, data.userId, null)
+  })
 
   return {
     open,
     find,
     end,
+    endAllOf,
+    /** When a sign-in link opened this session, in epoch ms; null when a password did. */
+    linkedAt: async (id: SessionId) => (await rows.byId(store.read, id))?.link_at ?? null,
     openOf: (reader: Reader, userId: UserId) => rows.openOf(reader, userId, clock.now()),
     /** Which of these sessions are open. Reads the store, so it sees what other nodes changed. */
     openAmong: (ids: readonly SessionId[]) => rows.openAmong(store.read, ids, clock.now()),
   }
 
-  /** Opens a session in the caller's transaction. Only this answer contains the token. */
-  async function open(tx: Tx, userId: UserId): Promise<OpenedSession> {
+  /** Opens a session in the caller's transaction, by a sign-in link or not. Only this answer contains the token. */
+  async function open(tx: Tx, userId: UserId, byLink = false): Promise<OpenedSession> {
     const { token, hash } = mintSecret(SESSION_LABEL)
     const now = clock.now()
     const id = SessionId.create()
@@ -60,6 +65,7 @@ export function createSessions({ store, orgs, events, clock, lastSeen }: Deps) {
       created_at: now,
       last_seen_at: now,
       expires_at: expiresAt,
+      link_at: byLink ? now : null,
     })
     return { id, token, expiresAt }
   }
@@ -76,6 +82,15 @@ export function createSessions({ store, orgs, events, clock, lastSeen }: Deps) {
   async function end(tx: Tx, id: SessionId): Promise<void> {
     const hash = await rows.remove(tx, id)
     if (hash) tx.afterCommit(() => cache.forget(hash))
+  }
+
+  /** Ends every session of a user but one, and returns how many. Their tokens stop working once this commits. */
+  async function endAllOf(tx: Tx, userId: UserId, but: SessionId | null): Promise<number> {
+    const hashes = await rows.removeAllOf(tx, userId, but)
+    tx.afterCommit(() => {
+      for (const hash of hashes) cache.forget(hash)
+    })
+    return hashes.length
   }
 
   function admit(found: CachedSession | null): SessionCaller | null {

@@ -11,6 +11,8 @@ export const sessions = defineTable((k) =>
       created_at: k.ms('created_at').notNull(),
       last_seen_at: k.ms('last_seen_at').notNull(),
       expires_at: k.ms('expires_at').notNull(),
+      /** When a sign-in link opened it; null for a session that a password opened. */
+      link_at: k.ms('link_at'),
     },
     (t) => [
       k.uniqueIndex('sessions_by_token').on(t.token_hash),
@@ -50,9 +52,19 @@ export const signInPlaces = defineTable((k) =>
 )
 export type SignInPlaceRow = Row<typeof signInPlaces>
 
-/** Links that sign in once, and were used. Rows of links that are over are removed. */
-export const usedLinks = defineTable((k) =>
-  k.table('used_links', { once: k.text('once').primaryKey(), until: k.ms('until').notNull() }, (t) => [
-    k.index('used_links_by_end').on(t.until),
-  ]),
+/** Links that sign one person in, once: a row is removed when its link is used. */
+export const signInLinks = defineTable((k) =>
+  k.table(
+    'sign_in_links',
+    {
+      token_hash: k.text('token_hash').primaryKey(),
+      user_id: k.text('user_id').$type<UserId>().notNull(),
+      /** Path of the page that it leads to. */
+      leads_to: k.text('leads_to').notNull(),
+      /** By the clock of the database. */
+      expires_at: k.ms('expires_at').notNull(),
+    },
+    (t) => [k.index('sign_in_links_by_user').on(t.user_id), k.index('sign_in_links_by_expiry').on(t.expires_at)],
+  ),
 )
+export type SignInLinkRow = Row<typeof signInLinks>

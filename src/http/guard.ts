@@ -87,4 +87,12 @@ export const ONCE = {
 /** Builds the `Call` for a verb from a handler's context. */
 export const toCall = ({ exchange, request, route }: Context): Call => callOf(exchange, route, request.signal)
 
+/** The facts of a request that has no caller yet. */
+export const visitOf = ({ exchange, request, route }: Context) => ({
+  requestId: exchange.requestId,
+  route: routeName(exchange.method, route),
+  signal: request.signal,
+  ip: exchange.ip(),
+})
+
 export type Guard = ReturnType<typeof guard>

@@ -1,12 +1,9 @@
 import { and, eq, isNull, lte, ne, notExists, or, type SQL, sql } from 'drizzle-orm'
-import { command, query, type Reader, type Store, type Tx } from '../kernel/store'
+import { command, postgresNow, query, type Reader, type Store, type Tx } from '../kernel/store'
 import { nodes } from './table'
 
 /** How long a node is taken to live after it last said so. */
 export const LEASE_MS = 5_000
-
-/** Epoch milliseconds by the clock of Postgres. */
-const databaseNow = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`
 
 /** What a process says of itself: its data folder, its roles, and whether it keeps files there. */
 export type About = { home: string; roles: string; ownFiles: boolean }
@@ -18,9 +15,9 @@ type Lease = { until: number; lapsed: boolean; others: number; serving: number; 
 
 const renewed = command<Renewal>()((tx, p) => {
   const t = tx.of(nodes)
-  const until = sql`${databaseNow} + ${LEASE_MS}::bigint`
+  const until = sql`${postgresNow} + ${LEASE_MS}::bigint`
   const ofOthers = (what: SQL) =>
-    sql`(select ${what} from ${t} as each where each.id <> ${p.id} and each.lease_until > ${databaseNow})`
+    sql`(select ${what} from ${t} as each where each.id <> ${p.id} and each.lease_until > ${postgresNow})`
   return tx
     .insert(t)
     .values({ id: p.id, home: p.home, roles: p.roles, own_files: p.own_files, lease_until: until } as never)
@@ -35,7 +32,7 @@ const renewed = command<Renewal>()((tx, p) => {
     })
     .returning({
       until: t.lease_until,
-      lapsed: sql<boolean>`exists (select 1 from ${t} as each where each.lease_until <= ${databaseNow})`,
+      lapsed: sql<boolean>`exists (select 1 from ${t} as each where each.lease_until <= ${postgresNow})`,
       others: sql<number>`${ofOthers(sql`count(*)::int`)}`,
       serving: sql<number>`${ofOthers(sql`(count(*) filter (where each.roles <> ''))::int`)}`,
       roles: sql<string>`${ofOthers(sql`coalesce(string_agg(each.roles, ',') filter (where each.roles <> ''), '')`)}`,
@@ -56,7 +53,7 @@ export async function renewLease(tx: Tx, id: string, about: About | null = null)
 /** Removes nodes whose lease has ended. */
 export const removeLapsed = command()((tx) => {
   const t = tx.of(nodes)
-  return tx.delete(t).where(lte(t.lease_until, databaseNow))
+  return tx.delete(t).where(lte(t.lease_until, postgresNow))
 })
 
 /** Removes the nodes that used this data folder before: its lock tells that they have ended. */
@@ -76,7 +73,7 @@ const others = query<{ home: string }>()((db, p) => {
   return db
     .select({ id: t.id })
     .from(t)
-    .where(and(isOther, sql`${t.lease_until} > ${databaseNow}`))
+    .where(and(isOther, sql`${t.lease_until} > ${postgresNow}`))
     .limit(1)
 })
 
@@ -87,7 +84,7 @@ export const hasOtherNodes = async ({ dialect, read }: Store, home: string): Pro
 /** Whether a node has a lease at this instant; for statements on Postgres. */
 export function hasLease(db: Reader, id: unknown): SQL {
   const t = db.of(nodes)
-  return sql`EXISTS (SELECT 1 FROM ${t} WHERE ${t.id} = ${id} AND ${t.lease_until} > ${databaseNow})`
+  return sql`EXISTS (SELECT 1 FROM ${t} WHERE ${t.id} = ${id} AND ${t.lease_until} > ${postgresNow})`
 }
 
 /** Whether a node is not among those that serve: it has left, or its lease has ended and others saw it. */

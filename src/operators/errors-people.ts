@@ -18,3 +18,9 @@ export const userIsDisabled = defineError(
   'conflict',
   (email: string) => `The account ${email} is disabled. Enable it first: svc-admin users enable ${email}`,
 )
+
+export const linkForAdmins = defineError(
+  'forbidden',
+  'forbidden',
+  (email: string) => `The account ${email} has a platform role. Only an operator with the role admin makes its links.`,
+)

@@ -120,10 +120,21 @@ const userRoutes = (users: People['users'], edge: Edge) =>
         response: { 200: answer(words.OperatorUser), ...errors(400, 404) },
       },
     )
-    .post('/:ref/inbox-link', (context) => users.inboxLink(toOperatorCall(context), context.params.ref, context.body), {
+    .post(
+      '/:ref/console-link',
+      (context) => users.consoleLink(toOperatorCall(context), context.params.ref, context.body),
+      {
+        role: 'support',
+        holds: 'links',
+        params: ByRef,
+        body: checked(words.ConsoleLinkOrder),
+        response: { 200: answer(words.ConsoleLink), ...errors(400, 403, 404, 409) },
+      },
+    )
+    .post('/:ref/password', (context) => users.setPassword(toOperatorCall(context), context.params.ref, context.body), {
       params: ByRef,
-      body: checked(words.InboxLinkOrder),
-      response: { 200: answer(words.InboxLink), ...errors(400, 404, 409) },
+      body: checked(words.PasswordOrder),
+      response: { 200: answer(words.PasswordReset), ...errors(400, 404, 409) },
     })
     .get(
       '/:ref/sessions',

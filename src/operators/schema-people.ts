@@ -92,18 +92,32 @@ export const CreatedUser = t.Object({
 })
 export type CreatedUser = Static<typeof CreatedUser>
 
-export const InboxLinkOrder = t.Object({
-  ttl_seconds: t.Optional(
-    t.Integer({ minimum: 60, maximum: 604_800, description: 'How long the link waits; 8 hours' }),
+export const ConsoleLinkOrder = t.Object({
+  ttl_minutes: t.Optional(
+    t.Integer({ minimum: 1, maximum: 1_440, description: 'How long the link waits; 15 minutes' }),
+  ),
+  to: t.Optional(
+    t.String({ pattern: '^/[a-z][\\w/-]*$', maxLength: 200, description: 'Path of the page it leads to; /home' }),
   ),
 })
-export type InboxLinkOrder = Static<typeof InboxLinkOrder>
-export const InboxLink = t.Object({
-  email: t.String(),
-  link: t.String({ description: 'Signs this person in once. Shown once' }),
+export type ConsoleLinkOrder = Static<typeof ConsoleLinkOrder>
+export const ConsoleLink = t.Object({
+  url: t.String({ description: 'Signs this person in once. Shown once' }),
   expires_at: Timestamp,
 })
-export type InboxLink = Static<typeof InboxLink>
+export type ConsoleLink = Static<typeof ConsoleLink>
+
+export const PasswordOrder = t.Object({
+  /** Generated, and shown once, when left out. */
+  password: t.Optional(t.String({ minLength: 8, maxLength: 200 })),
+})
+export type PasswordOrder = Static<typeof PasswordOrder>
+export const PasswordReset = t.Object({
+  email: t.String(),
+  password: nullable(t.String({ description: 'The generated password, if none was sent. Shown once' })),
+  ended: t.Integer({ description: 'How many sessions were ended' }),
+})
+export type PasswordReset = Static<typeof PasswordReset>
 
 export const UserPatch = t.Object({ disabled: t.Boolean() })
 

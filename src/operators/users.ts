@@ -1,20 +1,22 @@
 import type { AuditLog } from '../audit'
-import type { AuthService, InboxLinks, Sessions, SignInLinks } from '../auth'
+import type { AuthService, Sessions, SignInLinks } from '../auth'
 import type { Call, OperatorCaller } from '../kernel/caller'
-import { type Clock, iso } from '../kernel/clock'
+import { iso } from '../kernel/clock'
 import { randomBase62 } from '../kernel/crypto'
 import { mapPage, type Page, type PageQuery } from '../kernel/page'
 import type { Store } from '../kernel/store'
 import type { OrgService, UserRow } from '../orgs'
-import { sessionNotFound, userIsDisabled } from './errors-people'
+import { linkForAdmins, sessionNotFound, userIsDisabled } from './errors-people'
 import { findUser } from './members'
 import type {
+  ConsoleLink,
+  ConsoleLinkOrder,
   CreatedUser,
-  InboxLink,
-  InboxLinkOrder,
   NewOperatorUser,
   OpenSession,
   OperatorUser,
+  PasswordOrder,
+  PasswordReset,
   UserDetail,
 } from './schema-people'
 
@@ -22,23 +24,21 @@ type Deps = {
   store: Store
   audit: AuditLog
   orgs: OrgService
-  auth: Pick<AuthService, 'createAccount'>
+  auth: Pick<AuthService, 'createAccount' | 'resetPassword'>
   sessions: Pick<Sessions, 'openOf' | 'end'>
-  signInLinks: Pick<SignInLinks, 'linkFor'>
-  inboxLinks: Pick<InboxLinks, 'linkFor'>
-  clock: Clock
+  signInLinks: Pick<SignInLinks, 'make'>
 }
 type OperatorCall = Call<OperatorCaller>
 
 /** 119 random bits, and short enough to be read out over the telephone. */
 const PASSWORD_CHARS = 20
 
-/** How long an inbox link waits to be used. */
-const INBOX_LINK_S = 8 * 3_600
+/** How long the first link into a new account waits to be used. */
+const FIRST_LINK_MS = 24 * 3_600_000
 
 /** What operators do with accounts and their dashboard sessions (dx 2.9). */
-export function createUserVerbs({ store, audit, orgs, auth, sessions, signInLinks, inboxLinks, clock }: Deps) {
-  return { list, get, create, inboxLink, setDisabled, sessionsOf, endSession }
+export function createUserVerbs({ store, audit, orgs, auth, sessions, signInLinks }: Deps) {
+  return { list, get, create, consoleLink, setPassword, setDisabled, sessionsOf, endSession }
 
   /** Newest first. */
   async function list(_call: OperatorCall, query: PageQuery): Promise<Page<OperatorUser>> {
@@ -59,27 +59,42 @@ export function createUserVerbs({ store, audit, orgs, auth, sessions, signInLink
   /** Without a password one is generated, or a link made; only this answer has it. Throws 409 for a known address. */
   async function create(call: OperatorCall, order: NewOperatorUser): Promise<CreatedUser> {
     const { email, name = null, platform_role = null } = order
-    const generated = order.password === undefined ? randomBase62(PASSWORD_CHARS) : null
-    const password = order.password ?? generated!
-    const user = await auth.createAccount(call, { email, name, password, platformRole: platform_role })
-    if (order.link) return { ...present(user), password: null, sign_in_link: signInLinks.linkFor(user) }
-    return { ...present(user), password: generated, sign_in_link: null }
+    const account = { email, name, platformRole: platform_role }
+    if (order.link) {
+      const user = await auth.createAccount(call, { ...account, password: null })
+      const { url } = await store.write((tx) => signInLinks.make(tx, user, { ttlMs: FIRST_LINK_MS }))
+      return { ...present(user), password: null, sign_in_link: url }
+    }
+    const password = order.password ?? randomBase62(PASSWORD_CHARS)
+    const user = await auth.createAccount(call, { ...account, password })
+    return { ...present(user), password: order.password === undefined ? password : null, sign_in_link: null }
   }
 
-  /** A link that signs this person in once and opens the inbox. Throws 404, and 409 for a disabled account. */
-  function inboxLink(
-    call: OperatorCall,
-    ref: string,
-    { ttl_seconds = INBOX_LINK_S }: InboxLinkOrder,
-  ): Promise<InboxLink> {
+  /**
+   * A link that signs this person in once. Throws 404, 409 for a disabled account, and 403 for one with a platform role
+   * unless an admin asks: whoever has the link has those rights.
+   */
+  function consoleLink(call: OperatorCall, ref: string, { ttl_minutes, to }: ConsoleLinkOrder): Promise<ConsoleLink> {
     return store.write(async (tx) => {
       const user = await findUser(orgs, tx, ref)
       if (user.disabled_at !== null) throw userIsDisabled(user.email)
-      const until = clock.now() + ttl_seconds * 1_000
+      if (user.platform_role !== null && call.caller.role !== 'admin') throw linkForAdmins(user.email)
       const scope = `user:${user.id}` as const
-      await audit.record(tx, call, { action: 'auth.link_made', entityType: 'user', entityId: user.id, scope })
-      return { email: user.email, link: inboxLinks.linkFor(user, until), expires_at: iso(until) }
+      const action = 'operator.console_link_created'
+      await audit.record(tx, call, { action, entityType: 'user', entityId: user.id, scope })
+      const ttlMs = ttl_minutes && ttl_minutes * 60_000
+      const making = { ...(ttlMs && { ttlMs }), ...(to && { leadsTo: to }) }
+      const { url, expiresAt } = await signInLinks.make(tx, user, making)
+      return { url, expires_at: iso(expiresAt) }
     })
+  }
+
+  /** Sets a password, or makes one that only this answer has; ends all sessions and links of the account. Throws 404, 400. */
+  async function setPassword(call: OperatorCall, ref: string, order: PasswordOrder): Promise<PasswordReset> {
+    const user = await findUser(orgs, store.read, ref)
+    const password = order.password ?? randomBase62(PASSWORD_CHARS)
+    const { ended } = await auth.resetPassword(call, user, password)
+    return { email: user.email, password: order.password === undefined ? password : null, ended }
   }
 
   /** Disables or enables an account: its keys follow at once, and its sessions end either way. */

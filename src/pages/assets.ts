@@ -19,6 +19,7 @@ const ENTRIES = {
   widget: 'widget/main.ts',
   widgetText: 'text/main.ts',
   widgetStyle: 'widget/main.css',
+  link: 'link/main.ts',
   inbox: 'inbox/main.ts',
   inboxStyle: 'inbox/main.css',
   live: 'live/main.ts',

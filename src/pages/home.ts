@@ -14,10 +14,18 @@ export type HomeDeps = {
   playground: boolean
   me(call: Call): Promise<{
     user: { email: string; name: string | null }
+    has_password: boolean
     orgs: { id: string; name: string }[]
     active_org_id: string | null
   }>
   usage(call: Call): Promise<UsageReport>
+  password: {
+    mayOmitCurrent(call: Call): Promise<boolean>
+    /** Throws 400, 401, 409, 429. */
+    change(call: Call & { ip: string }, order: { current?: string; new: string }): Promise<{ ended: number }>
+    /** This server sends sign-in links by mail. */
+    canMail: boolean
+  }
   /** The last three throw 404 for a key that is not the caller's. */
   keys: {
     /** A page of them, newest first. */
@@ -61,7 +69,7 @@ export async function homePage(deps: HomeDeps, call: Call, outcome: Outcome = {}
     'Home',
     html`<div class="top"><h1>${me.user.name ?? me.user.email}</h1>
 <form method="post" action="/sign-out"><button class="quiet" type="submit">Sign out</button></form></div>
-<p class="faint">${me.user.email}${team && html`, working for ${team.name}`}</p>
+<p class="faint">${me.user.email}${team && html`, working for ${team.name}`}. <a href="/home/password">${me.has_password ? 'Change your password' : 'Set a password'}</a></p>
 ${problem && html`<p class="problem" role="alert">${problem}</p>`}
 ${note && html`<div class="notice" role="status"><p>${note}</p>${secret && html`<p><code>${secret}</code></p>`}</div>`}
 ${usageOf(usage)}

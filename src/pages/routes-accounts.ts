@@ -1,16 +1,15 @@
 import { Elysia } from 'elysia'
 import { type AuthService, endedCookie, sessionCookie } from '../auth'
 import { SignUp } from '../auth/schema'
-import { type Exchange, routeName } from '../http/context'
 import { statusOf } from '../http/envelope'
-import type { Guard } from '../http/guard'
+import { type Guard, visitOf } from '../http/guard'
 import { AppError } from '../kernel/errors'
 import { pageHeaders } from '../kernel/html'
 import { checkedQuery, checker, t } from '../kernel/schema'
 import type { Entering } from './routes-entering'
 import { comeInPage, signInPage, signUpPage } from './sign-in-page'
 
-type Deps = { auth: AuthService; entering: Entering; secure: boolean; signUp: boolean }
+type Deps = { auth: AuthService; entering: Entering; secure: boolean; signUp: boolean; canMail: boolean }
 const signUpForm = checker(SignUp)
 type Set = { headers: Record<string, string | number | string[] | undefined>; status?: number | string }
 
@@ -28,7 +27,7 @@ export function goTo(set: Set, path: string): string {
 }
 
 /** `/sign-in`, `/sign-up` and `/sign-out`: for browsers, with forms that need no script (dx 5.1). */
-export const accountPageRoutes = ({ auth, entering, secure, signUp }: Deps, guard: Guard) =>
+export const accountPageRoutes = ({ auth, entering, secure, signUp, canMail }: Deps, guard: Guard) =>
   new Elysia({ detail: { hide: true } })
     .use(guard)
     .get(
@@ -43,7 +42,7 @@ export const accountPageRoutes = ({ auth, entering, secure, signUp }: Deps, guar
           set.headers.refresh = `0; url=${address}`
           return comeInPage(address)
         }
-        return signInPage({ problem: null, email: '', next, signUp })
+        return signInPage({ problem: null, email: '', next, signUp, canMail })
       },
       { open: true, query: Next },
     )
@@ -57,7 +56,7 @@ export const accountPageRoutes = ({ auth, entering, secure, signUp }: Deps, guar
           context.set,
           secure,
           () => auth.signIn(visitOf(context), { email: email.slice(0, 254), password: password.slice(0, 1_000) }),
-          (problem) => signInPage({ problem, email, next: ownPath(next), signUp }),
+          (problem) => signInPage({ problem, email, next: ownPath(next), signUp, canMail }),
           ownPath(next),
         )
       },
@@ -116,10 +115,3 @@ async function answered(
     return shown(error.message)
   }
 }
-
-const visitOf = ({ exchange, request, route }: { exchange: Exchange; request: Request; route: string }) => ({
-  requestId: exchange.requestId,
-  route: routeName(exchange.method, route),
-  signal: request.signal,
-  ip: exchange.ip(),
-})

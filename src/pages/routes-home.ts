@@ -6,6 +6,7 @@ import { AppError, notFound } from '../kernel/errors'
 import { pageHeaders } from '../kernel/html'
 import { checkedQuery, t } from '../kernel/schema'
 import { type HomeDeps, homePage, keyPage, type Outcome, previewPage } from './home'
+import { passwordPage } from './link-page'
 import { FORM_PAGE, goTo } from './routes-accounts'
 import type { Context, Entering } from './routes-entering'
 
@@ -46,6 +47,12 @@ export function homeRoutes(deps: Deps, guard: Guard) {
       }
     })
 
+  async function passwordForm(call: Call, problem: string | null): Promise<string> {
+    const { email } = (await deps.me(call)).user
+    const needsCurrent = !(await deps.password.mayOmitCurrent(call))
+    return passwordPage({ email, problem, needsCurrent, canMail: deps.password.canMail })
+  }
+
   return new Elysia({ prefix: '/home', detail: { hide: true } })
     .use(guard)
     .get(
@@ -61,6 +68,30 @@ export function homeRoutes(deps: Deps, guard: Guard) {
           const { name: wanted = '' } = body as Record<string, string>
           const { name, key } = await deps.keys.make(call, wanted.slice(0, 128) || 'My key')
           return { note: `The key “${name}” is made. ${ONCE}`, secret: key }
+        }),
+      { open: true, form: true },
+    )
+    .get(
+      '/password',
+      ({ set, exchange, request, route }) =>
+        signedIn({ set, exchange, request, route }, (call) => passwordForm(call, null)),
+      { open: true },
+    )
+    .post(
+      '/password',
+      ({ set, exchange, request, route, body }) =>
+        signedIn({ set, exchange, request, route }, async (call) => {
+          const { current, new_password: wanted = '' } = body as Record<string, string>
+          try {
+            const order = { new: wanted, ...(current === undefined ? {} : { current: current.slice(0, 1_000) }) }
+            const { ended } = await deps.password.change({ ...call, ip: exchange.ip() }, order)
+            const others = ended === 0 ? '' : ` ${ended} other ${ended === 1 ? 'session' : 'sessions'} ended.`
+            return await homePage(deps, call, { note: `Your password is set.${others}` })
+          } catch (error) {
+            if (!(error instanceof AppError)) throw error
+            set.status = statusOf(error)
+            return passwordForm(call, error.message)
+          }
         }),
       { open: true, form: true },
     )

@@ -1,9 +1,10 @@
 import { html, page } from '../kernel/html'
+import { forgotten } from './link-page'
 
-type Shown = { problem: string | null; email: string; next: string; signUp: boolean }
+type Shown = { problem: string | null; email: string; next: string; signUp: boolean; canMail: boolean }
 
 /** Signing in with e-mail address and password. */
-export const signInPage = ({ problem, email, next, signUp }: Shown): string =>
+export const signInPage = ({ problem, email, next, signUp, canMail }: Shown): string =>
   page(
     'Sign in',
     html`<h1>Sign in</h1>
@@ -16,7 +17,8 @@ ${problem && html`<p class="problem" role="alert">${problem}</p>`}
 <input id="password" name="password" type="password" autocomplete="current-password" maxlength="1000" required>
 <button type="submit">Sign in</button>
 </form>
-<p class="faint">No password yet? Open the sign-in link that you got${signUp && html`, or <a href="/sign-up">make an account</a>`}.</p>`,
+${signUp && html`<p><a href="/sign-up">Make an account</a></p>`}
+${forgotten(canMail, email)}`,
   )
 
 /** For who came by a link of another site and may be signed in: it goes on by itself. */

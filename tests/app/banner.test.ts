@@ -21,7 +21,9 @@ async function said(env: Record<string, string>): Promise<string> {
   const server = await startServerProcess({ dataDir: folder(), env })
   expect(await server.stop()).toBe(0)
   const output = await server.output()
-  expect(output).toEndWith(`Ctrl-C stops the server.\nOpen ${server.url} in your browser.\n`)
+  expect(output).toEndWith(
+    `Ctrl-C stops the server.\nOpen ${server.url} in your browser.\nTo sign in there, run svc-admin open home.\n`,
+  )
   return output.match(/^.* engines .*$/m)![0]
 }
 
@@ -50,26 +52,33 @@ test('pictures that are drawn here are no text mode, the key of a first run is n
     const config = { ...said, publicUrl: '', unix: '', ...more }
     const findings = { newSecrets: false, newDatabase: false, migrations: 1, databaseMs: 1 }
     const running = { app: { config, findings, container: { engines } }, socket: '/data/ops.sock', url, devKey }
-    return banner(running as unknown as RunningApp, { isTty: false, columns: 80, startedMs: 1, upstreams: [] })
+    return banner(running as unknown as RunningApp, {
+      isTty: false,
+      columns: 80,
+      startedMs: 1,
+      upstreams: [],
+      link: null,
+    })
   }
   expect(saying('fast', false)).toContain('built-in engine for the other text modes')
   expect(saying('image', false)).not.toMatch(/built-in|Dev laptop/)
   expect(saying('image', true)).toContain('svc-admin keys revoke "Dev laptop" --reason production')
 
   const lastLine = (address: Parameters<typeof saying>[2]) => saying('fast', false, address).split('\n').at(-2)
-  expect(lastLine({ url: 'http://0.0.0.0:3400' })).toBe('Open http://localhost:3400 in your browser.')
-  expect(lastLine({ url: 'http://[::]:3400' })).toBe('Open http://localhost:3400 in your browser.')
+  expect(lastLine({ url: 'http://0.0.0.0:3400' })).toBe('Open http://127.0.0.1:3400 in your browser.')
+  expect(lastLine({ url: 'http://[::]:3400' })).toBe('Open http://127.0.0.1:3400 in your browser.')
   expect(lastLine({ url: 'http://10.0.0.1:80', publicUrl: 'https://svc.example/' })).toBe(
     'Open https://svc.example in your browser.',
   )
   expect(lastLine({})).toBe('Ready in 0.0 s. Ctrl-C stops the server.')
 })
 
-test('on a terminal the lines break between words', async () => {
+/** What a start in this folder shows on a terminal; `use` is called while it serves. */
+async function onTerminal(env: Record<string, string>, use: (shown: string) => Promise<unknown> = async () => null) {
   const decoder = new TextDecoder()
   let shown = ''
   const child = Bun.spawn([process.execPath, 'src/main.ts'], {
-    env: cleanEnv({ SVC_DATA_DIR: folder(), SVC_PORT: '0', TERM: 'xterm' }),
+    env: cleanEnv({ SVC_PORT: '0', TERM: 'xterm', ...env }),
     terminal: {
       cols: 60,
       rows: 40,
@@ -78,11 +87,17 @@ test('on a terminal the lines break between words', async () => {
       },
     },
   })
-  await eventually(() => shown.includes('Ctrl-C stops the server') || child.exitCode !== null)
+  // The page to open comes last.
+  await eventually(() => /svc_sl_\w{48}\s|in your browser\.\s/.test(shown) || child.exitCode !== null)
+  await use(shown)
   child.kill('SIGTERM')
   await child.exited
   child.terminal!.close()
-  const lines = shown.split(/\r?\n/)
+  return shown
+}
+
+test('on a terminal the lines break between words', async () => {
+  const lines = (await onTerminal({ SVC_DATA_DIR: folder() })).split(/\r?\n/)
   const at = lines.findIndex((line) => line.startsWith('  ok  engines'))
   expect(lines.slice(at, at + 4)).toEqual([
     '  ok  engines    built-in engine for all text modes: free,',
@@ -90,4 +105,26 @@ test('on a terminal the lines break between words', async () => {
     '                 with SVC_ENGINE_BASE_URL)',
     expect.stringContaining('  ok  seed'),
   ])
+})
+
+test('the first start on a terminal shows a link that signs its owner in, once; later starts do not', async () => {
+  const env = { SVC_DATA_DIR: folder(), SVC_HOST: '0.0.0.0' }
+  const statuses: number[] = []
+  const first = await onTerminal(env, async (shown) => {
+    // Its address is one that a browser opens, though the server listens on all networks.
+    const link = new URL(/http:\/\/127\.0\.0\.1:\d+\/sign-in\/link#svc_sl_\w{48}/.exec(shown)![0])
+    for (let n = 0; n < 2; n++) {
+      const reply = await fetch(`${link.origin}/api/v1/auth/links/redeem`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ token: link.hash.slice(1) }),
+      })
+      statuses.push(reply.status)
+      if (n === 0) expect(((await reply.json()) as { user: { email: string } }).user.email).toBe('owner@localhost')
+    }
+  })
+  expect(statuses).toEqual([201, 401])
+  expect(first).toContain('The link signs you in once, within 15 minutes:')
+  const second = await onTerminal(env)
+  expect([second.includes('svc_sl_'), second.includes('Open http://127.0.0.1:')]).toEqual([false, true])
 })

@@ -43,9 +43,9 @@ describe('signing up', () => {
 
   test('is bounded per network', async () => {
     const { attempts } = createAuthWorld(store)
-    for (let n = 0; n < 100; n++) await attempts.begin(null, '2001:db8::1')
-    await expect(attempts.begin(null, '2001:db8::2')).rejects.toThrow('Too many attempts')
-    await attempts.begin(null, '2001:db8:1::1')
+    for (let n = 0; n < 100; n++) await attempts.count('sign-up', '2001:db8::1')
+    await expect(attempts.count('sign-up', '2001:db8::2')).rejects.toThrow('Too many attempts')
+    await attempts.count('sign-up', '2001:db8:1::1')
   })
 })
 

@@ -27,7 +27,7 @@ describe('/auth', () => {
     expect([opened.status, opened.body.user]).toEqual([201, user])
     const bearer = { authorization: `Bearer ${opened.body.session_token}` }
     const me = await world.send('GET', 'auth/me', undefined, bearer)
-    expect(me.body).toEqual({ user, active_org_id: null, orgs: [], request_id: me.body.request_id })
+    expect(me.body).toEqual({ user, has_password: true, active_org_id: null, orgs: [], request_id: me.body.request_id })
 
     const out = await world.send('DELETE', 'auth/sessions', undefined, bearer)
     expect(out.body).toEqual({ deleted: true, request_id: out.body.request_id })

@@ -2,6 +2,7 @@ import {
   createAttempts,
   createAuth,
   createAuthenticator,
+  createEntry,
   createPasswords,
   createSessions,
   type Visit,
@@ -37,6 +38,7 @@ export function createAuthWorld(store: Store, signup: 'open' | 'closed' = 'open'
     sessions,
     passwords,
     attempts,
+    entry: createEntry({ audit, orgs, sessions, attempts }),
     clock,
     signup,
     grantInitial: async (_tx, owner) => {

@@ -52,7 +52,7 @@ describe('C. requests that do not come', () => {
     ['POST /api/v1/auth/signup', 'Content-Length: 16000'],
     ['POST /api/v1/auth/sessions', 'Transfer-Encoding: chunked'],
     ['POST /api/v1/billing/webhook', 'Content-Length: 900'],
-    ['POST /sign-in/nothing', 'Content-Length: 900'],
+    ['POST /sign-in/link', 'Content-Length: 900'],
     ['POST /api/v1/completions', 'Content-Length: 900'],
     ['POST /api/v1/chat/completions', 'Content-Length: 20000000'],
     ['POST /api/v1/keys', 'Transfer-Encoding: chunked'],

@@ -77,7 +77,10 @@ describe('a development server', () => {
     const loaded = await json(['dev', 'load', '--rps', '10', '--for', '500ms'])
     expect(loaded).toMatchObject({ failed: 0, first_problem: null })
     expect(loaded.ok).toBeGreaterThan(0)
-    expect((await json(['open', 'inbox', '--print'])).url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/operator$/)
+    expect((await json(['open', 'health', '--print'])).url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/api\/v1\/health$/)
+    expect((await json(['open', 'inbox', '--print'])).url).toMatch(
+      /^http:\/\/127\.0\.0\.1:\d+\/sign-in\/link#svc_sl_\w{48}$/,
+    )
     expect((await run(['open', 'nowhere'])).exitCode).toBe(2)
     expect((await run(['dev', 'reset', '--confirm', 'data'])).exitCode).toBe(5)
     expect((await json(['quickstart', '--end'])).map(({ step }: { step: string }) => step)).toEqual([

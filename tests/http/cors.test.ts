@@ -56,7 +56,7 @@ describe('pages of other origins (contract 1.1, 20)', () => {
       ['POST', 'auth/sessions'],
       ['POST', 'auth/signup'],
       ['POST', 'billing/webhook'],
-      ['GET', '/sign-in/none'],
+      ['GET', '/sign-in/link'],
       ['GET', '/nowhere'],
     ] as const) {
       const unsigned = await world.send(method, path, method === 'POST' ? {} : undefined, { origin: SHOP })

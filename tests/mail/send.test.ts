@@ -1,31 +1,9 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { SMTPServer } from 'smtp-server'
 import { createMail, MailFailure } from '../../src/mail'
+import { mailServer } from '../support/mail-server'
 
-const received: string[] = []
-let refuses = false
-/** A mail server on loopback that keeps what it is sent. */
-const server = new SMTPServer({
-  authOptional: true,
-  disabledCommands: ['STARTTLS'],
-  onRcptTo: (_, __, done) =>
-    done(refuses ? Object.assign(new Error('5.1.1 customer 4711 unknown'), { responseCode: 550 }) : null),
-  onData(stream, _, done) {
-    let text = ''
-    stream.on('data', (piece: Buffer) => {
-      text += piece.toString()
-    })
-    stream.on('end', () => {
-      received.push(text)
-      done()
-    })
-  },
-})
-await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-afterAll(() => new Promise<void>((resolve) => server.close(() => resolve())))
-
-const { port } = server.server.address() as { port: number }
-const mail = createMail({ settings: { smtpUrl: `smtp://127.0.0.1:${port}`, mailFrom: 'svc <noreply@example.com>' } })
+const { received, state, config } = await mailServer()
+const mail = createMail({ settings: config })
 afterAll(() => mail.close())
 
 const message = (more: object = {}) => ({
@@ -55,9 +33,9 @@ describe('a message', () => {
   })
 
   test('that the server refuses fails without its words', async () => {
-    refuses = true
+    state.refuses = true
     const failure = await mail.send(message()).catch((error: unknown) => error)
-    refuses = false
+    state.refuses = false
     expect(failure).toBeInstanceOf(MailFailure)
     expect((failure as Error).message).toBe('The mail server did not take the message (550).')
   })

@@ -35,9 +35,9 @@ const EVERYONES = [
   'POST /ops/v1/routing-preferences/preview',
 ]
 
-/** Who answers visitors may take their chats over. */
+/** Who answers visitors may take their chats over, and helps people in who have lost their password. */
 const OF_SUPPORT =
-  /^\/ops\/v1\/(iframes\/:id\/conversations\/:sessionId\/(takeover|messages|typing|notes|handover|draft|release|close)|browser\/sessions\/:id\/link)$/
+  /^\/ops\/v1\/(iframes\/:id\/conversations\/:sessionId\/(takeover|messages|typing|notes|handover|draft|release|close)|browser\/sessions\/:id\/link|users\/:ref\/console-link)$/
 
 /** Whole answers of what people wrote; what skills say is for those who review them, too. */
 const SHOWS_WHAT_PEOPLE_WRITE = [

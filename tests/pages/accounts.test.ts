@@ -160,15 +160,6 @@ describe('accounts in a browser, without a script', () => {
     expect((await open(`${path}/rotate`, { fields: { grace: '0' }, cookie })).status).toBe(409)
   })
 
-  test('whoever opens a sign-in link is led home', async () => {
-    const person = await world.person()
-    const user = await world.app.container.orgs.user(world.app.store.read, person.userId)
-    const path = new URL(world.app.container.signInLinks.linkFor(user!)).pathname
-    const set = await open(path, { fields: { password: PASSWORD } })
-    expect(set.text).toContain('href="/home"')
-    expect((await open('/home', { cookie: cookieOf(set.set) })).text).toContain(user!.email)
-  })
-
   test('a key is no way into a page, and without a session every page leads to the sign-in', async () => {
     const person = await world.person()
     const asked = await world.app.api.handle(

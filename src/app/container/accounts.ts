@@ -3,11 +3,12 @@ import {
   createAttempts,
   createAuth,
   createAuthenticator,
-  createInboxLinks,
+  createEntry,
   createPasswords,
   createSessions,
   createSignInLinks,
   createUnattended,
+  type Sessions,
   writeSessionUses,
 } from '../../auth'
 import {
@@ -147,17 +148,19 @@ function buildMoney({ config, store, clock, node, masterKey, origin }: Deps, fou
   }
 }
 
-type People = Pick<Parameters<typeof createAuth>[0], 'sessions' | 'grantInitial'>
+type People = { sessions: Sessions; grantInitial: Parameters<typeof createAuth>[0]['grantInitial'] }
 
-function buildSignIn({ config, store, clock, masterKey, origin }: Deps, { audit, orgs }: Foundation, people: People) {
+function buildSignIn(deps: Deps, { audit, orgs, jobs, mail }: Foundation, people: People) {
+  const { config, store, clock, masterKey, origin } = deps
   const { sessions, grantInitial } = people
-  const { signup } = config
+  const { signup, production } = config
   const passwords = createPasswords()
   const attempts = createAttempts({ store, clock, masterKey })
+  const entry = createEntry({ audit, orgs, sessions, attempts })
+  const rooms = { store, audit, orgs, passwords, attempts, entry, clock }
   return {
-    auth: createAuth({ store, audit, orgs, sessions, passwords, attempts, clock, signup, grantInitial }),
-    inboxLinks: createInboxLinks({ store, audit, orgs, sessions, clock, masterKey, origin }),
-    signInLinks: createSignInLinks({ store, audit, orgs, sessions, passwords, attempts, clock, masterKey, origin }),
+    auth: createAuth({ ...rooms, sessions, signup, grantInitial }),
+    signInLinks: createSignInLinks({ ...rooms, jobs, mail, production, origin }),
     attempts,
   }
 }

@@ -16,6 +16,7 @@ import { createOutbound } from '../../kernel/outbound'
 import type { Reader } from '../../kernel/store'
 import type { Trace } from '../../kernel/trace'
 import { createLive, eitherWire } from '../../live'
+import { createMail } from '../../mail'
 import { createNodes } from '../../nodes'
 import { createOrgs, findOwner } from '../../orgs'
 import { createSettings } from '../../settings'
@@ -79,6 +80,7 @@ export function buildFoundation({
     key: auditKey,
     onBroken: ({ scope, seq, signed_at }) => log.error({ scope, seq, signed_at }, 'the record is not what was signed'),
   })
+  const mail = createMail({ settings: config })
   const settings = createSettings({ store, audit, clock })
   const usage = createUsageLog({ clock, witness: witnessOf(traces.step, observeCall) })
   const filePlace = createFilePlace(config)
@@ -123,6 +125,7 @@ export function buildFoundation({
     nodes,
     audit,
     checkpoints,
+    mail,
     settings,
     usage,
     filePlace,

@@ -32,6 +32,7 @@ export function startLoops({ store, clock, node }: Deps, rooms: Foundation & Acc
     checkpoints,
     access,
     attempts,
+    signInLinks,
     onError,
     published,
     webhooks,
@@ -39,7 +40,7 @@ export function startLoops({ store, clock, node }: Deps, rooms: Foundation & Acc
   } = rooms
   const { release, unended } = billing
   jobs.register(expiredKeys(idempotency))
-  jobs.register(expiredSessions({ store, clock, attempts }))
+  jobs.register(expiredSessions({ store, clock, attempts, signInLinks }))
   jobs.register(expiredCredit(billing.expiringGrants))
   jobs.register(published.tidying())
   jobs.register(webhooks.tidying())

@@ -14,7 +14,6 @@ import { type KeyCaller, ownerOf } from '../../kernel/caller'
 import type { KeyId, UserId } from '../../kernel/ids'
 import { errorFields } from '../../kernel/log'
 import type { Reader } from '../../kernel/store'
-import { createMail } from '../../mail'
 import { createVideo } from '../../media'
 import { createResearch } from '../../research'
 import { createSkillRuns, registerPrompts, registerTriggers } from '../../skill-runs'
@@ -106,7 +105,6 @@ export function buildWork(deps: Deps, rooms: Rooms) {
     completions,
     canvases,
     workflowSettings: config,
-    mail: createMail({ settings: config }),
     secretOf: tools.signingSecret,
     zoneOf: reach.zoneOf,
   })

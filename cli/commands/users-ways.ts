@@ -1,0 +1,94 @@
+import { defineCommand } from '../command'
+import { expectData } from '../failure'
+import { column } from '../output/columns'
+import { LINK_FATE, prepareSecret, SECRET_FLAGS, type Ways } from '../secret'
+import { readSecretInput } from '../secret-input'
+import type { Shell } from '../shell'
+import { argument, duration, text } from '../words'
+import { step } from './orgs'
+
+const MINUTE_MS = 60_000
+
+export const linkColumns = [
+  column('user', 'PERSON'),
+  column('url', 'LINK', { keep: true }),
+  column('expires_at', 'UNTIL', { kind: 'time' }),
+]
+
+type LinkOrder = { ttl?: number | undefined; to?: string }
+
+/** Makes a link that signs this person in once: until `ttl` milliseconds are over, to the page at `to`. */
+export async function makeLink(shell: Shell, user: string, { ttl, to }: LinkOrder) {
+  const { users } = (await shell.connect()).ops()
+  const order = { ...(ttl !== undefined && { ttl_minutes: Math.ceil(ttl / MINUTE_MS) }), ...(to && { to }) }
+  return { user, ...expectData(await users({ ref: step(user) })['console-link'].post(order)) }
+}
+
+/** The same, and hands it over as a secret. */
+export async function deliverLink(shell: Shell, user: string, order: LinkOrder, ways: Ways): Promise<void> {
+  const outlet = prepareSecret(shell, 'url', ways, LINK_FATE)
+  try {
+    outlet.deliver(await makeLink(shell, user, order), linkColumns)
+  } catch (error) {
+    outlet.abandon()
+    throw error
+  }
+}
+
+const USER = 'account by e-mail address or id'
+
+export const userLink = defineCommand({
+  path: 'users link',
+  summary: 'Make a one-time link that signs an account in and lets it set a password',
+  about:
+    'For a first sign-in, and for people who have lost their password. The link works once, for 15 minutes unless --ttl says otherwise, 24 hours at most. Sessions and the password of the account stay as they are until the person sets a new one.',
+  examples: ['users link ada@example.com', 'users link ada@example.com --ttl 4h --secret-to link.txt'],
+  apis: ['operator'],
+  impact: 'write',
+  danger: 'secret once',
+  exits: [3, 5],
+  columns: linkColumns,
+  args: { user: argument(USER) },
+  flags: { ttl: duration('DURATION', 'how long it waits to be opened, 15m by default'), ...SECRET_FLAGS },
+  async run(shell, { user, ttl, ...ways }) {
+    if (shell.planned(`make a sign-in link for ${user}`)) return
+    await deliverLink(shell, user, { ttl }, ways)
+  },
+})
+
+const passwordColumns = [column('email', 'E-MAIL'), column('ended', 'SESSIONS ENDED', { kind: 'number' })]
+
+export const userPassword = defineCommand({
+  path: 'users password',
+  summary: 'Set a new password for an account and end its sessions',
+  about:
+    'A new password is made and shown once, for you to hand over. --from-file reads it from a file instead, or with - from stdin, and does not show it. All sessions and sign-in links of the account end; its API keys go on working. With users link the person chooses a password that you do not know.',
+  examples: ['users password ada@example.com --yes', 'users password ada@example.com --from-file pw.txt --yes'],
+  apis: ['operator'],
+  impact: 'write',
+  danger: 'secret once',
+  exits: [3],
+  columns: passwordColumns,
+  args: { user: argument(USER) },
+  flags: { fromFile: text('FILE', 'a file that holds the password; - is stdin'), ...SECRET_FLAGS },
+  async run(shell, { user, fromFile, ...ways }) {
+    if (shell.planned(`set the password of ${user}`)) return
+    const chosen =
+      fromFile === undefined
+        ? null
+        : await readSecretInput(shell, { label: 'password', fromFile, instead: 'leave out --from-file' })
+    shell.confirm(`Set a new password for ${user}? All its sessions end.`)
+    const outlet = chosen === null ? prepareSecret(shell, 'password', ways) : null
+    try {
+      const { users } = (await shell.connect()).ops()
+      const order = chosen === null ? {} : { password: chosen }
+      const done = expectData(await users({ ref: step(user) }).password.post(order))
+      const { password: _shownOnce, ...shown } = done
+      if (outlet) outlet.deliver(done, passwordColumns)
+      else shell.print.item(shown, passwordColumns)
+    } catch (error) {
+      outlet?.abandon()
+      throw error
+    }
+  },
+})

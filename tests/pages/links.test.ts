@@ -1,0 +1,118 @@
+import { expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import type { Page } from 'puppeteer-core'
+import { signInLinks } from '../../src/auth/table'
+import { sha256Hex } from '../../src/kernel/crypto'
+import { cliOver } from '../support/cli'
+import { listen } from '../support/listening'
+import { createWorld } from '../support/world'
+import { axeProblems, inChromium, newPage, shows, textOf } from './support/chromium'
+
+inChromium('sign-in links and passwords in a browser', async () => {
+  const world = await createWorld()
+  const { origin } = listen(world)
+  world.app.listensAt(origin)
+  const run = cliOver(world)
+  const OVER = 'This link does not work'
+
+  let people = 0
+  async function account(...more: string[]) {
+    const email = `reader${++people}@example.com`
+    await run(['users', 'create', email, ...more, '--json'])
+    return email
+  }
+  const linkTo = async (email: string) =>
+    JSON.parse((await run(['users', 'link', email, '--json'])).stdout).url as string
+  /** Opens a link, as from a message, until its page stands. */
+  async function follow(page: Page, link: string, heading: string) {
+    await page.goto(link)
+    await shows(page, 'h1', heading)
+  }
+  const press = (page: Page, step: string) =>
+    Promise.all([page.waitForNavigation(), page.click(`button[value="${step}"]`)])
+
+  test('a link signs in with one press, and is used up by it and by nothing else', async () => {
+    const email = await account()
+    const link = await linkTo(email)
+    const page = await newPage()
+    // Looking does not use it up, and the token is neither in the address nor in the history.
+    for (let looks = 0; looks < 2; looks++) await follow(page, link, `Sign in as ${email}`)
+    expect(page.url()).toBe(`${origin}/sign-in/link`)
+    expect(await axeProblems(page)).toEqual([])
+    await press(page, 'sign-in')
+    expect(page.url()).toBe(`${origin}/home`)
+    expect(await textOf(page, 'main')).toContain(email)
+    await follow(page, link, OVER)
+    expect(await textOf(page, 'main')).toContain('svc-admin users link')
+    expect(await axeProblems(page)).toEqual([])
+    expect(world.logged.join('')).not.toContain(new URL(link).hash.slice(1))
+  })
+
+  test('a password is set from a link; one that is refused leaves the link good; all other sessions end', async () => {
+    const email = await account()
+    const elsewhere = await newPage()
+    await follow(elsewhere, await linkTo(email), `Sign in as ${email}`)
+    await press(elsewhere, 'sign-in')
+    const page = await newPage()
+    await follow(page, await linkTo(email), `Sign in as ${email}`)
+    // What password managers go by.
+    expect(await page.$eval('input[type=password]', (it) => it.getAttribute('autocomplete'))).toBe('new-password')
+    expect(await page.$eval('input[autocomplete=username]', (it) => (it as HTMLInputElement).value)).toBe(email)
+    await page.type('#new-password', email)
+    await press(page, 'password')
+    expect(await textOf(page, '[role=alert]')).toContain('Choose another')
+    expect(await axeProblems(page)).toEqual([])
+    await page.type('#new-password', 'battery staple')
+    await press(page, 'password')
+    expect(page.url()).toBe(`${origin}/home`)
+    await elsewhere.reload()
+    expect(elsewhere.url()).toBe(`${origin}/sign-in`)
+    await elsewhere.type('#email', email)
+    await elsewhere.type('#password', 'battery staple')
+    await Promise.all([elsewhere.waitForNavigation(), elsewhere.click('button[type=submit]')])
+    expect(elsewhere.url()).toBe(`${origin}/home`)
+  })
+
+  test('a link whose time is over, a broken one and none say how to get another; a new one works in the same tab', async () => {
+    const email = await account()
+    const link = await linkTo(email)
+    await world.app.store.write(async (tx) => {
+      const t = tx.of(signInLinks)
+      await tx
+        .update(t)
+        .set({ expires_at: 1 })
+        .where(eq(t.token_hash, sha256Hex(new URL(link).hash.slice(1))))
+    })
+    const page = await newPage()
+    await follow(page, link, OVER)
+    await follow(page, `${origin}/sign-in/link#svc_sl_none`, OVER)
+    // Only what stands after the # changes, so the browser loads nothing by itself.
+    await follow(page, await linkTo(email), `Sign in as ${email}`)
+    await page.goto('about:blank')
+    await follow(page, `${origin}/sign-in/link`, 'One moment')
+    expect(await axeProblems(page)).toEqual([])
+  })
+
+  test('the password is changed on a page of its own, with the current one', async () => {
+    const email = await account()
+    await run(['users', 'password', email, '--yes'])
+    const made = JSON.parse((await run(['users', 'password', email, '--yes', '--json'])).stdout).password
+    const page = await newPage()
+    await page.goto(`${origin}/sign-in`)
+    await page.type('#email', email)
+    await page.type('#password', made)
+    await Promise.all([page.waitForNavigation(), page.click('button[type=submit]')])
+    await Promise.all([page.waitForNavigation(), page.click('a[href="/home/password"]')])
+    expect(await axeProblems(page)).toEqual([])
+    const submit = async (current: string, wanted: string) => {
+      await page.type('#current', current)
+      await page.type('#new-password', wanted)
+      await Promise.all([page.waitForNavigation(), page.click('form[action="/home/password"] button')])
+    }
+    await submit('not it at all', 'battery staple')
+    expect(await textOf(page, '[role=alert]')).toContain('The current password is wrong')
+    await submit(made, 'battery staple')
+    expect(await textOf(page, '[role=status]')).toContain('Your password is set.')
+    expect(await axeProblems(page)).toEqual([])
+  })
+})
