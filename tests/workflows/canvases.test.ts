@@ -152,7 +152,7 @@ describe('the runs of a canvas on its nodes', () => {
     expect(run.nodes[1].error).toEqual(expect.any(String))
   })
 
-  test('no step keeps what would start a program, from a canvas or written by hand', async () => {
+  test('no step keeps what would start a program, from a canvas or written by hand (L15)', async () => {
     const ada = await world.person()
     const program = { command: 'npx', args: ['-y', 'left'], env: { TOKEN: 'word-of-the-env' } }
     const canvas = await drawn(ada, branching({ endpoint: { ...endpoint, ...program }, ...program }))
