@@ -42,7 +42,7 @@ const addOperator = defineCommand({
   path: 'operators add',
   summary: 'Create an operator key and show its secret once',
   about:
-    'A viewer sees counts, states, times, ids and money; support also sees what people wrote, and takes over chats; a reviewer decides on submissions; billing grants credit and sets tiers; an admin may do everything. Other machines reach the server only when it has SVC_OPS_LISTEN; there, use --url and --key-file.',
+    'A viewer sees counts, states, times, ids and money. Support also sees what people wrote, and takes over chats. A reviewer decides on submissions; billing grants credit and sets tiers; an admin may do everything. Other machines reach the server only when it has SVC_OPS_LISTEN; there, use --url and --key-file.',
   examples: [
     'operators add grafana --role viewer --secret-to grafana.key',
     'operators add priya --role billing --expires 90d --json',
