@@ -102,7 +102,7 @@ const ONE_HOME: Record<string, { pattern: RegExp; home: RegExp }> = {
   },
   'the web framework': { pattern: /from 'elysia'/, home: /^src\/(http\/.*|app\/.*|[a-z-]+\/routes(-[a-z]+)?)\.ts$/ },
   TypeBox: { pattern: /from 'typebox/, home: /^src\/kernel\/schema\.ts$/ },
-  'raw SQL text': { pattern: /\.unsafe\(|sql\.raw\(/, home: /^$/ },
+  'raw SQL text': { pattern: /\.unsafe\(|sql\.raw\(/, home: /^src\/kernel\/store\/postgres-line\.ts$/ },
 }
 
 const MAX_LINES = 250

@@ -40,10 +40,10 @@ type Deps = {
 export function createStatus({ clock, facts, health, schema, mapping, redis, nodes, needed }: Deps) {
   return async function status({ caller }: Call<OperatorCaller>): Promise<Status> {
     const { version, production, apiUrl, publicUrl, dataDir, pid, startedAt, database } = facts()
-    const [{ status: state, infrastructure }, { applied, known }] = await Promise.all([
-      health(),
-      schema().catch(() => ({ applied: null, known: null })),
-    ])
+    const { status: state, infrastructure } = await health()
+    const unknown = { applied: null, known: null }
+    // A database that is silent is not waited for a second time.
+    const { applied, known } = infrastructure.database.status === 'down' ? unknown : await schema().catch(() => unknown)
     return {
       object: 'status',
       version,

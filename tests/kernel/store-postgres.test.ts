@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
+import { sql } from 'drizzle-orm'
 import { openPostgres } from '../../src/kernel/store'
 import { postgresUrl } from '../support/store'
-import { byId, insert, openScratch } from './scratch'
+import { byId, insert, openScratch, take } from './scratch'
 
 if (!postgresUrl) process.stdout.write('NOT RUN: a store on Postgres, because SVC_TEST_POSTGRES_URL is not set.\n')
 
@@ -80,6 +81,27 @@ describe.skipIf(!postgresUrl)('a unit of work on Postgres', () => {
     await expect(away.confirm()).rejects.toMatchObject(refused)
     await expect(away.ping()).rejects.toThrow()
     await away.close()
+  })
+
+  test('may take its time while the server works on it, and does not wait for a lock for ever', async () => {
+    const store = await openScratch()
+    const slept = (seconds: number) => sql<string>`pg_sleep(${seconds})::text`
+    const sleeping = store.read.select({ slept: slept(2) }).from(sql`(select 1) as one`)
+    expect(await sleeping).toEqual([{ slept: '' }])
+    await store.write((tx) => insert(tx, { id: 'held', amount: 2 }))
+    const release = Promise.withResolvers<void>()
+    const begun = Promise.withResolvers<void>()
+    const holding = store.write(async (tx) => {
+      await take(tx, { id: 'held', by: 0 })
+      begun.resolve()
+      await release.promise
+    })
+    await begun.promise
+    const waiting = store.write((tx) => take(tx, { id: 'held', by: 0 }))
+    await expect(waiting).rejects.toMatchObject({ code: 'storage_unavailable', retryAfterS: 2 })
+    release.resolve()
+    await holding
+    expect(await byId(store.read, { id: 'held' })).toMatchObject([{ amount: 2 }])
   })
 
   test('is backed up and checked by tools of its own', async () => {

@@ -6,6 +6,7 @@ import { sql } from 'drizzle-orm'
 import { migrate, openSqlite, type Tx } from '../../src/kernel/store'
 import { createCommitter } from '../../src/kernel/store/committer'
 import { createKeeping } from '../../src/kernel/store/keeping'
+import { ownTime } from '../support/effort'
 import { byId, idsIn, insert, openScratchFile } from './scratch'
 
 const many = (count: number, name: string) => Array.from({ length: count }, (_, place) => `${name}-${place}`)
@@ -165,6 +166,28 @@ describe('a file that another program holds', () => {
     await store.write((tx) => insert(tx, { id: 'after', amount: 1 }))
     expect(store.failing()).toBe(false)
     expect(await idsIn(store)).toEqual(['after'])
+    other.close()
+  })
+
+  test('makes nobody wait for longer than their own patience, however many come meanwhile', async () => {
+    const { store, path } = openScratchFile({ busyPatienceMs: 300 })
+    const other = new Database(path)
+    other.run('BEGIN IMMEDIATE')
+    const waits: Promise<number>[] = []
+    for (const id of many(10, 'a')) {
+      const startedAt = ownTime()
+      waits.push(
+        store
+          .write((tx) => insert(tx, { id, amount: 1 }))
+          .then(
+            () => 0,
+            () => ownTime() - startedAt,
+          ),
+      )
+      await Bun.sleep(60)
+    }
+    expect(Math.max(...(await Promise.all(waits)))).toBeLessThan(450)
+    other.run('ROLLBACK')
     other.close()
   })
 })

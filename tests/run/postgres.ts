@@ -43,6 +43,9 @@ export type OwnPostgres = {
   where: string
   /** Ends it at once, as `pg_ctl stop -m immediate` does: connections break and the next start recovers. */
   crash(): Promise<void>
+  /** Stops all its processes where they are: connections stay open and nothing is answered; until `thaw`. */
+  freeze(): void
+  thaw(): void
   /** Starts it again where it was. */
   start(): Promise<void>
   stop(): Promise<void>
@@ -65,15 +68,27 @@ async function startCluster(bin: string, scratch: string): Promise<OwnPostgres> 
     const command = [join(bin, 'postgres'), '-D', data, '-p', String(port), ...settings.flatMap((one) => ['-c', one])]
     const url = `postgres://postgres@127.0.0.1:${port}/postgres`
     let server = await run(command, url)
+    const main = () => Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0])
+    /** The first process before its children, so that it makes none meanwhile. */
+    const toAll = (signal: 'SIGSTOP' | 'SIGCONT') => {
+      process.kill(main(), signal)
+      for (const child of readFileSync(`/proc/${main()}/task/${main()}/children`, 'utf8').trim().split(' '))
+        process.kill(Number(child), signal)
+      // `runuser` stops with what it started.
+      if (signal === 'SIGCONT') server.kill(signal)
+    }
     const end = async (signal: 'SIGINT' | 'SIGQUIT') => {
       if (!existsSync(join(data, 'postmaster.pid'))) return
-      process.kill(Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]), signal)
+      toAll('SIGCONT')
+      process.kill(main(), signal)
       await server.exited
     }
     return {
       url,
       where: `a private ${bin.split('/').at(-2)} on port ${port}`,
       crash: () => end('SIGQUIT'),
+      freeze: () => toAll('SIGSTOP'),
+      thaw: () => toAll('SIGCONT'),
       start: async () => {
         server = await run(command, url)
       },

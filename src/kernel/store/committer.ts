@@ -1,4 +1,5 @@
-import type { Database, Statement } from 'bun:sqlite'
+import type { Database } from 'bun:sqlite'
+import { systemClock } from '../clock'
 import { isBusy, isDiskFailure, toAppError } from './errors'
 import type { Keeping } from './keeping'
 import type { Tx } from './store'
@@ -22,12 +23,17 @@ type Deps = {
   onBatch(units: number): void
 }
 
+type Queued = Unit & { queuedAt: number }
 type Ended = { unit: Unit; settle(): void }
 
 const MAX_BATCH = 512
 /** How many turns of the event loop a transaction may stay open for more units to join. */
 const MAX_TURNS = 4
 const BUSY_PAUSE_MS = 20
+/** How long a unit waits for a file that others have waited for in vain. */
+const BRIEF_MS = 200
+/** Busy again after so long is busy anew. */
+const ANEW_MS = 1_000
 /** How long a transaction of `soon` units stays open for more units to join. */
 const SOON_MS = 3
 
@@ -47,7 +53,7 @@ export function createCommitter(deps: Deps) {
   // Writes the first page and changes nothing: without a page to write, a commit proves nothing about the disk.
   const touch = statement('PRAGMA user_version = 0')
 
-  const queue: Unit[] = []
+  const queue: Queued[] = []
   /** Units that have run and wait for the commit. */
   let waiting: Ended[] = []
   let draining: Promise<void> | null = null
@@ -55,9 +61,10 @@ export function createCommitter(deps: Deps) {
   /** SOON_MS passed while batches were running: the current drain must commit. */
   let overdue = false
   let carried = 0
+  let busy = { since: 0, last: Number.NEGATIVE_INFINITY }
 
   function enqueue(unit: Unit): void {
-    queue.push(unit)
+    queue.push({ ...unit, queuedAt: systemClock.monotonic() })
     draining ??= new Promise((done) => setImmediate(() => done(drain())))
   }
 
@@ -79,9 +86,10 @@ export function createCommitter(deps: Deps) {
     draining = null
   }
 
-  async function runBatch(batch: Unit[]): Promise<void> {
+  async function runBatch(batch: Queued[]): Promise<void> {
     try {
-      if (!writer.inTransaction) await beginPatiently(begin, busyPatienceMs)
+      if (!writer.inTransaction) await beginFor(batch)
+      if (!batch.length) return
       for (const unit of batch) {
         const settle = await runUnit(unit)
         if (unit.soon) settle()
@@ -92,6 +100,33 @@ export function createCommitter(deps: Deps) {
       return
     }
     carried += batch.length
+  }
+
+  /**
+   * Begins a transaction. While another program holds the file it is tried again without blocking the loop, and units
+   * that come meanwhile join; each leaves, refused, when its own patience is over.
+   */
+  async function beginFor(batch: Queued[]): Promise<void> {
+    for (;;) {
+      try {
+        begin.run()
+        return
+      } catch (error) {
+        if (!isBusy(error)) throw error
+        const now = systemClock.monotonic()
+        busy = { since: now - busy.last > ANEW_MS ? now : busy.since, last: now }
+        const patienceMs = now - busy.since < busyPatienceMs ? busyPatienceMs : Math.min(BRIEF_MS, busyPatienceMs)
+        const waited = batch.splice(0)
+        for (const unit of waited) {
+          if (now - unit.queuedAt < patienceMs) batch.push(unit)
+          else unit.reject(toAppError(error))
+        }
+        if (batch.length < waited.length) keeping.lost(error)
+      }
+      if (!batch.length) return
+      await systemClock.sleep(BUSY_PAUSE_MS)
+      batch.push(...queue.splice(0, MAX_BATCH - batch.length))
+    }
   }
 
   async function runUnit(unit: Unit): Promise<() => void> {
@@ -172,19 +207,6 @@ function settle(unit: Unit, value: unknown, effects: (() => void)[]): void {
     unit.resolve(value)
   } catch (error) {
     unit.reject(error)
-  }
-}
-
-/** Begins a transaction; while another program holds the file, retries for `patienceMs` without blocking the loop. */
-async function beginPatiently(begin: Statement, patienceMs: number): Promise<void> {
-  for (let waited = 0; ; waited += BUSY_PAUSE_MS) {
-    try {
-      begin.run()
-      return
-    } catch (error) {
-      if (!isBusy(error) || waited >= patienceMs) throw error
-      await new Promise((resolve) => setTimeout(resolve, BUSY_PAUSE_MS))
-    }
   }
 }
 

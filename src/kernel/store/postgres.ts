@@ -1,8 +1,10 @@
+import type { SQL } from 'bun'
 import { type BunSQLDatabase, drizzle } from 'drizzle-orm/bun-sql'
 import { storageUnavailable } from '../errors'
 import { isDiskFull, isSerializationFailure, toAppError } from './errors'
 import { createKeeping } from './keeping'
-import { connect } from './postgres-client'
+import type { Client } from './postgres-line'
+import { createPool } from './postgres-pool'
 import { ofConnection, onReadFailure, type Prepared } from './prepared'
 import type { Reader, Store, Tx } from './store'
 import { createPostgresWire } from './wire'
@@ -10,15 +12,16 @@ import { createPostgresWire } from './wire'
 type Options = { url: string; maxConnections?: number }
 
 const ATTEMPTS = 4
+/** No request waits longer for its answer. */
+const STATEMENT_MS = 30_000
+const LONG_STATEMENT_MS = 30 * 60_000
 
 /** Opens a connection pool. A unit of work is a transaction on one connection, retried when it loses a conflict. */
 export function openPostgres({ url, maxConnections = 8 }: Options): Store {
-  const client = connect(url, maxConnections)
-  // Of its own: where all others are at work, or wait for each other, the database is busy and not away.
-  const asking = connect(url)
-  const db = drizzle({ client })
-  onReadFailure(db, toAppError)
-  const { wire, close: closeWire } = createPostgresWire(url)
+  const connections = createPool(url, { max: maxConnections, onSilent: () => drop() })
+  const client = connections.client({ isShared: true, limitMs: STATEMENT_MS })
+  const [db, longDb] = [over(client), over(connections.client({ isShared: false, limitMs: LONG_STATEMENT_MS }))]
+  const { wire, drop, close: closeWire } = createPostgresWire(url, client)
   const keeping = createKeeping()
   const built = new Map<object, Prepared>()
 
@@ -53,27 +56,32 @@ export function openPostgres({ url, maxConnections = 8 }: Options): Store {
     dialect: 'postgres',
     wire,
     read: pool,
+    readLong: facade(longDb, noEffects, new Map()),
     write,
     writeSoon: write,
     writeOne: (unit) => persist(() => unit(pool)),
     confirm: async () => {
-      const [found] = await client`SHOW transaction_read_only`.catch((error: unknown) => {
+      const [found] = await client.rows('SHOW transaction_read_only').catch((error: unknown) => {
         throw toAppError(error)
       })
-      if (found.transaction_read_only === 'on') throw storageUnavailable.with({ retryAfterS: 2 })
+      if (found![0] === 'on') throw storageUnavailable.with({ retryAfterS: 2 })
     },
     failing: keeping.failing,
-    ping: async () => {
-      await asking`SELECT 1`
-    },
+    ping: connections.ping,
     integrity: async () => [],
     backup: async () => {
       throw new Error('back up Postgres with pg_dump')
     },
     close: async () => {
-      await Promise.all([client.close({ timeout: 2 }), asking.close({ timeout: 2 }), closeWire()])
+      await Promise.all([connections.close(), closeWire()])
     },
   }
+}
+
+function over(client: Client): BunSQLDatabase {
+  const db = drizzle({ client: client as unknown as SQL })
+  onReadFailure(db, toAppError)
+  return db
 }
 
 function noEffects(): never {

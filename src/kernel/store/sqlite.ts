@@ -19,7 +19,7 @@ type Options = {
   onBatch?(units: number): void
 }
 
-const BUSY_PATIENCE_MS = 2_000
+const BUSY_PATIENCE_MS = 1_500
 
 /** Settings of the writer: full durability, enforced foreign keys, bounded WAL. */
 const PRAGMAS = [
@@ -65,6 +65,7 @@ export function openSqlite(options: Options): Store {
     dialect: 'sqlite',
     wire: null,
     read,
+    readLong: read,
     write: (unit) => write(unit, false),
     writeSoon: (unit) => write(unit, true),
     writeOne: (unit) => write(unit, false),

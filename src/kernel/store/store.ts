@@ -26,6 +26,8 @@ export type Tx = Reader &
 export type Store = {
   readonly dialect: Dialect
   readonly read: Reader
+  /** For statements that may take minutes, as of a verify; others are given up when no request waits any more. */
+  readonly readLong: Reader
   /** Reaches the other processes of this database; null on SQLite, where one process holds the file. */
   readonly wire: Wire | null
   /**

@@ -1,5 +1,7 @@
 import type { SQL } from 'bun'
+import { systemClock } from '../clock'
 import { connect } from './postgres-client'
+import type { Client } from './postgres-line'
 
 /** What the processes of one database tell each other at once. Nothing is kept: what is lost is lost. */
 export type Wire = {
@@ -15,32 +17,72 @@ export type Wire = {
 }
 
 const CHANNEL = 'svc_live'
+/** What is sent to hear whether the wire still hears. */
+const BEAT = ''
+/** After so long a silence a beat is sent; the connection that does not hear it in time is given up. */
+const BEAT_MS = 4_000
+const DEAF_MS = 5_000
+const LISTEN_MS = 2_000
 
-/** Over LISTEN and NOTIFY, on connections of its own that are opened with the first use; reconnects by itself. */
-export function createPostgresWire(url: string): { wire: Wire; close(): Promise<void> } {
-  let client: SQL | null = null
+/**
+ * Over LISTEN and NOTIFY: `client` sends, and a connection of its own hears, which is opened with the first use and
+ * reconnects by itself. `drop` gives that one up.
+ */
+export function createPostgresWire(url: string, client: Client) {
+  let ear: SQL | null = null
   let hears = false
-  const opened = () => {
-    client ??= connect(url)
-    return client
+  let heardAt = 0
+  let beatAt = 0
+
+  const drop = (): void => {
+    const gone = ear
+    ear = null
+    hears = false
+    void gone?.close({ timeout: 0 }).catch(() => undefined)
   }
-  return {
-    wire: {
-      async send(text) {
-        await opened().notify(CHANNEL, text)
-      },
-      async hear(text, again) {
-        const heard = await opened().listen(CHANNEL, text, again)
-        hears = true
-        return async () => {
-          hears = false
-          await heard.unlisten()
-        }
-      },
-      hearing: () => hears,
+
+  const send = async (text: string): Promise<void> => {
+    await client.rows('SELECT pg_notify($1, $2)', [CHANNEL, text])
+  }
+
+  const wire: Wire = {
+    send,
+    async hear(text, again) {
+      drop()
+      const mine = connect(url)
+      ear = mine
+      const over = new AbortController()
+      const late = systemClock.sleep(LISTEN_MS, over.signal).then(() => {
+        if (!over.signal.aborted && ear === mine) drop()
+      })
+      const heard = await mine
+        .listen(
+          CHANNEL,
+          (sent) => {
+            heardAt = systemClock.monotonic()
+            if (sent !== BEAT) text(sent)
+          },
+          again,
+        )
+        .finally(() => over.abort())
+      await late
+      heardAt = systemClock.monotonic()
+      hears = ear === mine
+      return async () => {
+        if (ear !== mine) return
+        hears = false
+        await heard.unlisten()
+      }
     },
-    close: async () => {
-      await client?.close({ timeout: 2 })
+    hearing() {
+      const now = systemClock.monotonic()
+      if (hears && beatAt > heardAt && now - beatAt > DEAF_MS) drop()
+      if (hears && beatAt <= heardAt && now - heardAt > BEAT_MS) {
+        beatAt = now
+        send(BEAT).catch(() => undefined)
+      }
+      return hears
     },
   }
+  return { wire, drop, close: async () => void (await ear?.close({ timeout: 2 })) }
 }

@@ -1,0 +1,108 @@
+import type { SQL } from 'bun'
+import { systemClock } from '../clock'
+import { connect } from './postgres-client'
+
+/** A connection of a pool. Several short statements may be under way on it, or one transaction and nothing else. */
+export type Line = {
+  client: SQL
+  name: string
+  users: number
+  isShared: boolean
+  limitMs: number
+  /** Ends each of its waits. */
+  waits: Set<(error: Error) => void>
+  /** Since when it waits for the next answer; null while it waits for none. */
+  askedAt: number | null
+  /** When it last had an answer; null until it has. */
+  answeredAt: number | null
+  lookedAt: number
+  isDoubted: boolean
+}
+
+type Statement = PromiseLike<unknown> & { values(): PromiseLike<unknown> }
+/** What drizzle uses of a client, and `rows` for statements of the store's own. */
+export type Client = {
+  unsafe(text: string, values?: unknown[]): Statement
+  rows(text: string, values?: unknown[]): Promise<unknown[][]>
+  begin<T>(unit: (client: Client) => Promise<T>): Promise<T>
+}
+type Begin = Client['begin']
+type OnLine = <T>(work: (line: Line) => Promise<T>) => Promise<T>
+
+export const openLine = (url: string, name: string): Line => ({
+  client: connect(url, { name }),
+  name,
+  users: 0,
+  isShared: false,
+  limitMs: 0,
+  waits: new Set(),
+  askedAt: null,
+  answeredAt: null,
+  lookedAt: 0,
+  isDoubted: false,
+})
+
+/** A client whose statements each run on the line that `onLine` finds; `asking` is called whenever one is sent. */
+export function clientOn(onLine: OnLine, begin: Begin, asking: () => void): Client {
+  const ask = (rows: boolean, text: string, values?: unknown[]) =>
+    onLine((line) => track(line, () => sent(line.client, rows, text, values), asking))
+  return clientOf(ask, begin)
+}
+
+/** Runs a transaction on one line, with each wait for the server tracked. */
+export async function transact<T>(line: Line, unit: (client: Client) => Promise<T>, asking: () => void): Promise<T> {
+  const begun = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<void>()
+  const whole = line.client.begin(async (tx) => {
+    begun.resolve()
+    const ask = (rows: boolean, text: string, values?: unknown[]) =>
+      track(line, () => sent(tx, rows, text, values), asking)
+    try {
+      return await unit(clientOf(ask, () => Promise.reject(new Error('a transaction has no transaction within it'))))
+    } finally {
+      ended.resolve()
+    }
+  }) as Promise<T>
+  const failed = whole.then(nothing, nothing)
+  await track(line, () => Promise.race([begun.promise, failed]), asking)
+  await Promise.race([ended.promise, failed])
+  return track(line, () => whole, asking)
+}
+
+/** Waits for an answer on a line, until the line is given up. */
+async function track<T>(line: Line, work: () => PromiseLike<T>, asking: () => void): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>()
+  line.askedAt ??= systemClock.monotonic()
+  line.waits.add(reject)
+  asking()
+  work().then(resolve, reject)
+  try {
+    const answer = await promise
+    line.answeredAt = systemClock.monotonic()
+    return answer
+  } finally {
+    line.waits.delete(reject)
+    line.askedAt = line.waits.size ? systemClock.monotonic() : null
+    line.isDoubted = false
+  }
+}
+
+/** Like Bun's own, a statement runs when it is awaited: for objects, or with `values` for rows of columns. */
+function clientOf(ask: (rows: boolean, text: string, values?: unknown[]) => Promise<unknown>, begin: Begin): Client {
+  return {
+    unsafe: (text, values) => ({
+      // biome-ignore lint/suspicious/noThenProperty: drizzle awaits it
+      then: (resolve, reject) => ask(false, text, values).then(resolve, reject),
+      values: () => ask(true, text, values),
+    }),
+    rows: (text, values) => ask(true, text, values) as Promise<unknown[][]>,
+    begin,
+  }
+}
+
+function sent(on: SQL, rows: boolean, text: string, values?: unknown[]): PromiseLike<unknown> {
+  const statement = on.unsafe(text, values)
+  return rows ? statement.values() : statement
+}
+
+const nothing = () => undefined

@@ -1,0 +1,49 @@
+import { afterAll } from 'bun:test'
+import { connect, createServer, type Socket } from 'node:net'
+
+/** A TCP proxy before a server of this machine, which can leave its connections half open. */
+export async function startTcpProxy(target: { hostname: string; port: number }) {
+  const pairs = new Set<[Socket, Socket]>()
+  let cut = false
+  const server = createServer((near) => {
+    const far = connect({ host: target.hostname, port: target.port })
+    const pair: [Socket, Socket] = [near, far]
+    pairs.add(pair)
+    for (const [from, to] of [pair, pair.toReversed() as [Socket, Socket]]) {
+      from.on('data', (bytes) => void to.write(bytes))
+      from.on('error', () => to.destroy())
+      from.on('close', () => {
+        to.destroy()
+        pairs.delete(pair)
+      })
+    }
+    if (cut) silence(pair)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const restore = () => {
+    cut = false
+  }
+  const close = async () => {
+    for (const pair of pairs) for (const socket of pair) socket.destroy()
+    await new Promise((resolve) => server.close(resolve))
+  }
+  afterAll(close)
+  return {
+    port: (server.address() as { port: number }).port,
+    /** Existing connections stay open and carry nothing any more, in either direction; new ones work. */
+    halve: () => {
+      for (const pair of pairs) silence(pair)
+    },
+    /** The same for new ones too, until `restore`; what was cut stays so. */
+    cut: () => {
+      cut = true
+      for (const pair of pairs) silence(pair)
+    },
+    restore,
+  }
+}
+
+/** Neither end hears of the other any more, nor that it closed. */
+function silence(pair: [Socket, Socket]): void {
+  for (const socket of pair) socket.removeAllListeners('data').removeAllListeners('close').resume()
+}
