@@ -25,9 +25,13 @@ export const migrationsCheck: Check = {
     const location = await databaseOf(context)
     if (!location) return skip('no database yet; the first start makes it')
     const { schemaOf } = await import('../../src/kernel/store')
-    const { applied, known, strange, unfinished } = await schemaOf(location)
+    const { applied, known, strange, madeBy, unfinished } = await schemaOf(location)
     if (unfinished) return fail('a copy into the database did not finish', 'svc-admin migrate copy, where it was begun')
-    if (strange) return fail('another development version made the database', 'run that version, or begin anew')
+    if (strange)
+      return fail(
+        `${madeBy ? `commit ${madeBy}` : 'another development version'} made the database`,
+        'run that version, or begin anew',
+      )
     if (applied > known)
       return fail(`the database has ${applied}, this release knows ${known}`, 'run the newer release')
     if (applied === known) return ok(`${applied} of ${known}`)

@@ -22,7 +22,10 @@ export async function prepareSchema(location: DatabaseLocation, config: Config):
 type Places = Pick<Config, 'databaseUrl' | 'dataDir'>
 
 /** @throws ConfigError for a database of a newer release, of another development version, or of half a copy */
-export function assertOurs({ applied, known, strange, unfinished }: Schema, { databaseUrl, dataDir }: Places): void {
+export function assertOurs(
+  { applied, known, strange, madeBy, unfinished }: Schema,
+  { databaseUrl, dataDir }: Places,
+): void {
   if (unfinished) {
     throw new ConfigError([
       `A copy into the database (${databaseUrl ? 'SVC_DATABASE_URL' : join(dataDir, 'svc.db')}) did not finish, so it has only a part of the data. Run svc-admin migrate copy again on the database that it is copied from: it begins anew.`,
@@ -34,8 +37,12 @@ export function assertOurs({ applied, known, strange, unfinished }: Schema, { da
     ])
   }
   if (strange) {
+    const place = databaseUrl ? 'SVC_DATABASE_URL' : join(dataDir, 'svc.db')
+    const elsewhere = `another ${databaseUrl ? 'database' : 'SVC_DATA_DIR'}`
     throw new ConfigError([
-      `The database (${databaseUrl ? 'SVC_DATABASE_URL' : join(dataDir, 'svc.db')}) was made by another development version of svc, and its tables are not this one's. Start the version that made it, or begin anew with another ${databaseUrl ? 'database' : 'SVC_DATA_DIR'}; nothing was changed.`,
+      madeBy
+        ? `The database (${place}) is from before the first release whose data lasts: commit ${madeBy} made its tables. That commit opens it (git checkout ${madeBy.split(' ')[0]}) and writes out what you need: svc-admin usage export, audit export, skills export, policies export. Then begin anew with ${elsewhere}, and import it. Nothing was changed.`
+        : `The database (${place}) was made by another development version of svc, and its tables are not this one's. Start the version that made it, or begin anew with ${elsewhere}; nothing was changed.`,
     ])
   }
 }

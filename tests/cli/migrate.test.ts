@@ -65,21 +65,32 @@ test('down sets aside the checkpoints that were signed since, and puts back thos
   expect(readFileSync(join(folder, 'audit.was-2000', 'checkpoints.jsonl'), 'utf8')).toBe('before\nsince\n')
 })
 
-test('status, plan and up say of a database that is not ours what a start says', async () => {
-  const fresh = join(root, 'strange')
+test.each([
+  [
+    'another development version',
+    "UPDATE __drizzle_migrations SET hash = 'another'",
+    'was made by another development version',
+  ],
+  [
+    'a newer release',
+    "INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('later', 9e12)",
+    'Start the newer release',
+  ],
+])('status, plan, up and verify say of a database of %s what a start says', async (whose, change, said) => {
+  const fresh = mkdtempSync(join(root, 'strange-'))
   const path = join(fresh, 'svc.db')
   const on = (...line: string[]) => cli([...line, '--data-dir', fresh], { clock: systemClock, open: openConnection })
-  mkdirSync(fresh)
   await migrate({ dialect: 'sqlite', path })
   const database = new Database(path)
-  database.run("UPDATE __drizzle_migrations SET hash = 'another'")
+  database.run(change)
   database.close()
   for (const word of ['status', 'plan', 'up']) {
     const { exitCode, stderr } = await on('migrate', word)
-    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('was made by another development version of svc')])
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(said)])
   }
-  expect((await on('migrate', 'status')).stdout).toMatch(/^applied +1$/m)
   expect((await on('migrate', 'status', '--check', '-q')).exitCode).toBe(9)
+  const verified = await on('migrate', 'verify')
+  expect([verified.exitCode, verified.stdout.toLowerCase()]).toEqual([9, expect.stringContaining(`${whose} made`)])
 })
 
 test('up --to applies the first ones and no more than there are, and takes none back', async () => {

@@ -19,6 +19,8 @@ export type Schema = {
   known: number
   /** An applied migration differs from ours of the same number: another development version made the database. */
   strange: boolean
+  /** The commit and day of that version, where it is one from before migrations were only added. */
+  madeBy?: string
   /** A copy into the database began and did not end, so it has only a part of the rows. */
   unfinished: boolean
 }
@@ -126,12 +128,21 @@ type Applied = { hash: string }
 
 function compared(known: readonly string[], rows: readonly Applied[]): Schema {
   const applied = rows.filter(({ hash }) => hash !== UNFINISHED)
+  const strange = known.some((hash, at) => applied[at] !== undefined && applied[at].hash !== hash)
+  const madeBy = strange ? madeBefore(applied[0]!.hash) : undefined
   return {
     known: known.length,
     applied: applied.length,
-    strange: known.some((hash, at) => applied[at] !== undefined && applied[at].hash !== hash),
+    strange,
+    ...(madeBy === undefined ? {} : { madeBy }),
     unfinished: applied.length < rows.length,
   }
+}
+
+/** Until 24 November 2026 the first migration was made anew with each change: which commit made the one of this hash. */
+function madeBefore(hash: string): string | undefined {
+  const lines = readFileSync(join(FOLDERS, 'before-releases.txt'), 'utf8').split('\n')
+  return lines.find((line) => line.startsWith(`${hash.slice(0, 16)} `))?.slice(17)
 }
 
 /** In the place of a hash, before the first migration: older releases refuse such a database, too. */
