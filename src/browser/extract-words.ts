@@ -26,7 +26,7 @@ const kin = (word: string): ReadonlySet<string> => {
   return new Set([root, word, ...(ALIKE.find((group) => group.includes(root)) ?? [])])
 }
 
-export const MONEY = /(?:[$€£¥]\s?\d[\d.,]*|\d[\d.,]*\s?(?:€|£|USD|EUR|GBP|CHF|kr))/i
+export const MONEY = /(?:[$€£¥]\s?\d[\d.,]*|\d[\d.,]{0,40}\s?(?:€|£|USD|EUR|GBP|CHF|kr))/i
 const EMAIL = /[\w.+-]{1,64}@[\w-]{1,100}(?:\.[\w-]{1,60}){1,4}/
 const DATE =
   /\b(?:\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d{1,2},? \d{4}|\d{1,2} (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d{4})\b/i

@@ -91,7 +91,7 @@ function partFor(parts: readonly Part[], key: string): Part | undefined {
 function taken(text: string, key: string): string {
   const looks = looksOf(key)?.exec(text)
   if (looks) return looks[0]
-  const [, label, value] = /^([^:]{1,40}):\s*(.+)$/.exec(text) ?? []
+  const [, label, value] = /^([^:]{1,40}):\s*(\S.*)$/.exec(text) ?? []
   return label && value && names(label, key) ? value : text
 }
 
@@ -134,19 +134,22 @@ function valuesOf(content: PageContent, name: string): string[] {
 const ASK =
   /^(?:please )?(?:extract|get|list|read|return|find|give me|collect|what (?:is|are)|show)?\s*(?:me )?(?:all|every|each|the)?(?: of)?(?: the)?\s*/i
 
+const MOST_ASKED = 1_000
+
 /** `extract every price on this page` asks for `price`. */
 function asked(instruction: string): string {
   return instruction
+    .slice(0, MOST_ASKED)
     .replace(ASK, '')
-    .replace(/\s+(?:on|of|from|in|for)\s+(?:this|the|each|every|all)\b.*$/i, '')
-    .replace(/[?.!]+$/, '')
+    .replace(/(?<!\s)\s+(?:on|of|from|in|for)\s+(?:this|the|each|every|all)\b.*$/i, '')
+    .replace(/(?<![?.!])[?.!]+$/, '')
     .trim()
 }
 
 function extractNamed(content: PageContent, instruction: string): Extracted {
   const every = /\b(?:all|every|each|list)\b/i.test(instruction)
   const keys = asked(instruction)
-    .split(/,\s*(?:and )?|\s+and\s+(?:the )?/)
+    .split(/,\s*(?:and )?|(?<!\s)\s+and\s+(?:the )?/)
     .map((key) => key.trim())
     .filter(Boolean)
   if (every && keys.length > 1) {

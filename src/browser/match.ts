@@ -66,6 +66,8 @@ const ORDINAL = new RegExp(`\\b(${Object.keys(ORDINALS).join('|')})\\b`, 'i')
 /** `Add to cart` **for** `the blue mug`. */
 const PLACE = /^(.+?) (?:for|of|next to|beside|in|on|under|from|at)(?: the)? (.+)$/i
 
+const MOST_PHRASE = 1_000
+
 export type Found = { element: Element; score: number }
 
 const plain = (text: string): string =>
@@ -92,7 +94,7 @@ const ENOUGH = 0.62
 export function findElement(elements: readonly Element[], phrase: string, kind: Kind): Found | null {
   const whole = findBy(elements, phrase, null, kind)
   if (whole && whole.score >= 0.9) return whole
-  const [, what, place] = PLACE.exec(phrase) ?? []
+  const [, what, place] = PLACE.exec(phrase.slice(0, MOST_PHRASE)) ?? []
   const placed = what && place ? findBy(elements, what, place, kind) : null
   const best = [whole, placed].filter((found) => found !== null).sort((a, b) => b.score - a.score)[0]
   return best && best.score >= ENOUGH ? best : null

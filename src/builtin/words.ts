@@ -26,7 +26,7 @@ export function readNumber(word: string): number | null {
 /** A number in digits: no trailing zeros, at most 12 significant digits, exponent form for extreme values. */
 export function showNumber(value: number): string {
   if (Number.isInteger(value) && Math.abs(value) < 1e15) return String(value)
-  if (Math.abs(value) >= 1e15 || Math.abs(value) < 1e-6) return value.toExponential(6).replace(/\.?0+e/, 'e')
+  if (Math.abs(value) >= 1e15 || Math.abs(value) < 1e-6) return value.toExponential(6).replace(/(?:\.|(?<!0))0+e/, 'e')
   return String(Number(value.toPrecision(12)))
 }
 

@@ -24,6 +24,6 @@ export function slugOf(name: string): string {
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-+/, '')
     .slice(0, MOST_SLUG_CHARS)
-    .replace(/-+$/, '')
+    .replace(/(?<!-)-+$/, '')
   return slug.length < 2 ? 'canvas' : slug
 }

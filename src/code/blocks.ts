@@ -4,8 +4,10 @@ import { safePath } from './paths'
 /** Most files of one answer; further blocks of code stay in the text only. */
 const MOST = 20
 
-/** An opening fence: three marks or more, then optionally the language and what else is said of the block. */
-const OPENING = /^ {0,3}(`{3,}|~{3,})[ \t]*([\w+#./-]{0,150})([^`]*)$/
+/** An opening fence: three marks or more, and what is said of the block. */
+const OPENING = /^ {0,3}(`{3,}(?!`)|~{3,}(?!~))([^`]*)$/
+/** The language, if it is told, and what else is said. */
+const SAID = /^[ \t]*([\w+#./-]{0,150})([\s\S]*)$/
 
 /** One block of code of an answer. */
 export type CodeBlock = {
@@ -49,7 +51,8 @@ function fencesIn(text: string): Fence[] {
       before = ''
     } else if (open) open.lines.push(line)
     else {
-      const [, marks, word = '', rest = ''] = OPENING.exec(line) ?? []
+      const [, marks, said = ''] = OPENING.exec(line) ?? []
+      const [, word = '', rest = ''] = SAID.exec(said) ?? []
       if (marks) open = { marks, word: isName(word) ? word : word.toLowerCase(), rest, before, lines: [] }
       else if (line.trim()) before = line.trim()
     }
@@ -63,6 +66,8 @@ function closes(line: string, marks: string): boolean {
   return end.length >= marks.length && end === marks[0]!.repeat(end.length)
 }
 
+const MOST_LINE = 300
+
 const NAME =
   /^[\w@.()[\]-][\w@./()[\] -]{0,150}\.[A-Za-z0-9]{1,10}$|^(?:[\w.-]+\/)*(?:Dockerfile|Makefile|LICENSE|\.[a-z]{2,20})$/
 const isName = (word: string): boolean => /[./]/.test(word) && NAME.test(safePath(word) ?? '')
@@ -70,9 +75,9 @@ const isName = (word: string): boolean => /[./]/.test(word) && NAME.test(safePat
 /** The name that an answer gives a block: behind the language, above the block, or in its first comment. */
 function nameOf({ word, rest, before, content }: Fence): string | null {
   const told = /(?:title|file(?:name)?|path)\s*=\s*["']?([^"'\s]+)/i.exec(rest)?.[1] ?? rest.trim().replace(/^:/, '')
-  // `Here is **src/a.ts**:`, `### src/a.ts`, `File: a.ts`: a line that is little more than the name.
+  // `Here is **src/a.ts**:`, `### src/a.ts`, `File: a.ts`: a line that is little more than the name, which is short.
   const above = /^(?:#{1,6}\s*)?(?:\d+[.)]\s*)?(?:file(?:name)?\s*:?\s*)?[`*_"]*([^\s`*"]+?)[`*_"]*\s*:?$/i.exec(
-    before,
+    before.slice(0, MOST_LINE),
   )?.[1]
   const marked = /[`*]{1,3}([^\s`*]+)[`*]{1,3}\s*:?$/.exec(before)?.[1]
   const [first = ''] = content.split('\n')

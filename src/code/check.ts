@@ -46,5 +46,5 @@ const PARSERS: Record<string, ((content: string) => unknown) | undefined> = {
 function problemIn(error: unknown): Pick<Check, 'message' | 'line'> {
   const { message, loc } = error as { message?: string; loc?: { line?: number } }
   const [first = ''] = String(message ?? 'It cannot be parsed.').split('\n')
-  return { message: first.replace(/\s*\(\d+:\d+\)$/, '').slice(0, 200), line: loc?.line ?? null }
+  return { message: first.replace(/(?:(?<!\s)\s+)?\(\d+:\d+\)$/, '').slice(0, 200), line: loc?.line ?? null }
 }

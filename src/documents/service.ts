@@ -167,12 +167,13 @@ export function createDocuments({ rendering = createRendering(), ...deps }: Deps
   /** The caller's own pictures that a text names; an address of someone else's, or of elsewhere, names none. */
   async function picturesIn(markdown: string, owner: OwnerScope): Promise<Map<string, Uint8Array>> {
     const pictures = new Map<string, Uint8Array>()
-    for (const [, source] of markdown.matchAll(/!\[[^\]]*\]\(\s*<?([^\s)>]{1,2000})/g)) {
-      const id = /art_[0-9A-Za-z]{24}/.exec(source!)?.[0]
-      if (!id || pictures.has(source!) || pictures.size >= MOST_PICTURES) continue
+    for (const image of markdown.split('![').slice(1)) {
+      const source = /^[^\]]*\]\(\s*<?([^\s)>]{1,2000})/.exec(image)?.[1] ?? ''
+      const id = /art_[0-9A-Za-z]{24}/.exec(source)?.[0]
+      if (!id || pictures.has(source) || pictures.size >= MOST_PICTURES) continue
       const row = await files.findRow(store.read, owner, id as ArtifactId)
       if (row?.type !== 'image' || row.size_bytes > MOST_PICTURE_BYTES) continue
-      pictures.set(source!, new Uint8Array(await new Response(await files.read(row)).arrayBuffer()))
+      pictures.set(source, new Uint8Array(await new Response(await files.read(row)).arrayBuffer()))
     }
     return pictures
   }

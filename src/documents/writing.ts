@@ -53,6 +53,9 @@ export async function writeDocument(
 
 /** Without the fence that some engines put around a whole answer. */
 function unfenced(text: string): string {
-  const found = /^\s*```(?:markdown|md)?\s*\n([\s\S]*?)\n```\s*$/i.exec(text)
-  return found && !found[1]!.includes('\n```') ? found[1]! : text.trim()
+  const whole = text.trim()
+  const begin = /^```(?:markdown|md)?\s*\n/i.exec(whole)?.[0].length
+  if (begin === undefined || !whole.endsWith('\n```') || begin > whole.length - 4) return whole
+  const inner = whole.slice(begin, -4)
+  return inner.includes('\n```') ? whole : inner
 }

@@ -172,7 +172,7 @@ function abilitiesOf({ vision, tools, json }: Abilities): Pick<Target, 'can' | '
 function addressOf({ kind, baseUrl }: UpstreamConfig): string {
   const given = baseUrl ?? VENDOR_URLS[kind as Vendor]
   const url = URL.parse(given)
-  return !url ? given : `${url.origin}${url.pathname.replace(/\/+$/, '')}`
+  return !url ? given : `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, '')}`
 }
 
 function createDriver(name: string, upstream: UpstreamConfig, { clock }: Pick<Deps, 'clock'>): Driver {

@@ -24,14 +24,25 @@ const FENCED = /^\[data ([0-9a-f]{12}) from [^\n]*\]\n([\s\S]*)\n\[end of data \
 /** The text inside a leading fence, without anything that follows the fence; text without a fence is unchanged. */
 export const unfenced = (text: string): string => FENCED.exec(text)?.[2] ?? text
 
-const FENCES = /\[data ([0-9a-f]{12}) from ([^\n;]{1,400}); [^\n]*\]\n([\s\S]*?)\n\[end of data \1\]/g
+const BEGINS = /\[data ([0-9a-f]{12}) from ([^\n;]{1,400}); [^\n[]*\]\n/g
+const ENDS = /\n\[end of data ([0-9a-f]{12})\]/g
 
 /** Splits a longer text into its fenced parts, each with its source, and the rest of the text outside the fences. */
 export function fencedParts(text: string): { parts: { source: string; text: string }[]; rest: string } {
   const parts: { source: string; text: string }[] = []
-  const rest = text.replace(FENCES, (_, _mark: string, source: string, inside: string) => {
-    parts.push({ source, text: inside })
-    return ''
-  })
-  return { parts, rest }
+  // Where each mark ends, the last place first; looking for it from each beginning would read the text again and again.
+  const ends = Map.groupBy([...text.matchAll(ENDS)].reverse(), ([, mark]) => mark)
+  let [rest, done] = ['', 0]
+  for (const { 0: begin, 1: mark, 2: source, index } of text.matchAll(BEGINS)) {
+    if (index < done) continue
+    const from = index + begin.length
+    const own = ends.get(mark) ?? []
+    while (own.length && own.at(-1)!.index < from) own.pop()
+    const end = own.at(-1)
+    if (!end) continue
+    parts.push({ source: source!, text: text.slice(from, end.index) })
+    rest += text.slice(done, index)
+    done = end.index + end[0].length
+  }
+  return { parts, rest: rest + text.slice(done) }
 }

@@ -13,11 +13,11 @@ export const microToCents = (micro: number): number => micro / MICRO_PER_CENT
 export const plainCents = (micro: number): string =>
   microToCents(micro)
     .toFixed(6)
-    .replace(/\.?0+$/, '')
+    .replace(/(?:\.|(?<!0))0+$/, '')
 
 /** Cents for a sentence: two places, `0.12`, and up to six for amounts below a hundredth of a cent. */
 export function spellCents(micro: number): string {
   const cents = microToCents(micro)
-  if (cents !== 0 && Math.abs(cents) < 0.01) return cents.toFixed(6).replace(/0+$/, '')
+  if (cents !== 0 && Math.abs(cents) < 0.01) return cents.toFixed(6).replace(/(?<!0)0+$/, '')
   return cents.toFixed(2)
 }

@@ -21,7 +21,7 @@ export type Mail = ReturnType<typeof createMail>
 const CONNECT_MS = 10_000
 const SILENCE_MS = 20_000
 const MOST_SUBJECT = 500
-const HOST = /@([^>\s]+)>?\s*$/
+const HOST = /@([^@>\s]+)>?\s*$/
 
 /** Sends plain text. Nothing of a message reaches a file or an address: its text is text, and nothing else. */
 export function createMail({ settings: { smtpUrl, mailFrom } }: Deps) {

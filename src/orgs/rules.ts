@@ -37,7 +37,7 @@ export function slugify(name: string): string {
   const slug = plain
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, MAX_SLUG)
-    .replace(/^-+|-+$/g, '')
+    .replace(/^-+|(?<!-)-+$/g, '')
   return slug || 'org'
 }
 

@@ -52,7 +52,7 @@ function sentencesIn(line: string, from: number): { start: number; end: number }
     if (said.trim()) found.push({ start: start + before, end: start + said.trimEnd().length })
     start = end
   }
-  for (const { 0: stop, index } of line.matchAll(/[.!?]+["'”’»)\]]*(?=\s)|[。！？]+["'”’»)\]]*/g)) {
+  for (const { 0: stop, index } of line.matchAll(/(?<![.!?])[.!?]+["'”’»)\]]*(?=\s)|[。！？]+["'”’»)\]]*/g)) {
     const end = index + stop.length
     if (end <= start || isShortForm(line, start, index, end)) continue
     close(end)

@@ -70,7 +70,7 @@ export function withWords(
 
 /** `A, B and C of tides` is no list that can be trusted; only `compare A and B` and `A versus B` are taken apart. */
 function partsOf(said: string): string[] {
-  const found = /\bcompar(?:e|ison of|ing)\s+(.{2,80}?)\s+(?:and|with|to|against)\s+(.{2,80}?)(?:[.?!]|$)/i.exec(said)
+  const found = /\bcompar(?:e|ison of|ing) (.{2,80}?) (?:and|with|to|against) (.{2,80}?)(?:[.?!]|$)/i.exec(said)
   const against = found ?? /^(.{2,80}?)\s+(?:vs\.?|versus)\s+(.{2,80}?)(?:[.?!]|$)/i.exec(said)
   return against ? [tidy(against[1]!.replace(REQUEST, '')), tidy(against[2]!)] : []
 }
@@ -78,19 +78,19 @@ function partsOf(said: string): string[] {
 function queriesFor(question: string, aspects: readonly string[], depth: Depth): string[] {
   const subject = contentWords(question).length ? question : ''
   const short = subject.length > MOST_QUERY ? (sentencesOf(subject)[0] ?? subject) : subject
-  const all = [short, ...aspects].map((query) => query.slice(0, MOST_QUERY).replace(/[?.!\s]+$/, ''))
+  const all = [short, ...aspects].map((query) => query.slice(0, MOST_QUERY).replace(/(?<![?.!\s])[?.!\s]+$/, ''))
   const useful = distinct(all.filter((query) => contentWords(query).length >= LEAST_WORDS))
   return useful.slice(0, MOST_QUERIES[depth])
 }
 
 function titleOf(question: string, urls: readonly string[]): string {
-  const first = (sentencesOf(question)[0] ?? '').slice(0, 2 * MOST_TITLE).replace(/[.\s]+$/, '')
+  const first = (sentencesOf(question)[0] ?? '').slice(0, 2 * MOST_TITLE).replace(/(?<![.\s])[.\s]+$/, '')
   const title = first || (urls[0] ? hostOf(urls[0]) || 'Report' : 'Report')
-  const cut = title.length <= MOST_TITLE ? title : `${title.slice(0, MOST_TITLE - 1).replace(/\s+\S*$/, '')}…`
+  const cut = title.length <= MOST_TITLE ? title : `${title.slice(0, MOST_TITLE - 1).replace(/(?<!\s)\s+\S*$/, '')}…`
   return cut.charAt(0).toUpperCase() + cut.slice(1)
 }
 
-const trimmed = (url: string): string => url.replace(/[.,;:!?]+$/, '')
+const trimmed = (url: string): string => url.replace(/(?<![.,;:!?])[.,;:!?]+$/, '')
 const tidy = (text: string): string => text.replace(/\s+/g, ' ').trim()
 const distinct = (all: readonly string[]): string[] => {
   const seen = new Set<string>()

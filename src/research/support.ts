@@ -1,9 +1,10 @@
-import { contentWords } from '../text'
+import { between, contentWords } from '../text'
 import { figuresIn, isNegated } from './figures'
 
 /** Share of the words of a sentence that the passages it cites must have. */
 const ENOUGH = 0.6
-const QUOTED = /[“"]([^”"]{12,})[”"]/g
+/** Shorter quotations are names and words. */
+const LEAST_QUOTED = 12
 
 /**
  * Why passages do not bear out a sentence that cites them, in words of this server; null when they do. It compares
@@ -15,7 +16,9 @@ export function whyUnsupported(sentence: string, passages: readonly string[]): s
   const known = figuresIn(together).map(({ value }) => value)
   const invented = figuresIn(sentence).find(({ value }) => !known.includes(value))
   if (invented) return `the number ${invented.value} is not in what it cites`
-  const foreign = [...sentence.matchAll(QUOTED)].find(([, words]) => !plain(together).includes(plain(words!)))
+  const foreign = [...between(sentence, '“"', '”"', LEAST_QUOTED)].find(
+    ({ inner }) => !plain(together).includes(plain(inner)),
+  )
   if (foreign) return 'it quotes what does not stand there'
   const words = [...new Set(contentWords(sentence))]
   const said = new Set(contentWords(together))

@@ -39,9 +39,10 @@ export function messagesFor(
 /** A statement that was left out of the report, and why. */
 export type Dropped = { statement: string; why: string }
 
-const MARKS = /\s*\[\s*Q\d+(?:\s*[,;]\s*Q?\d+)*\s*\]/g
-/** What an engine could be made to carry data away with, or that would pass for a part of the page. */
-const ACTIVE = /!?\[([^\]]*)\]\([^)]*\)|<[^>]{1,200}>|\bhttps?:\/\/\S+/g
+const MARKS = /(?:(?<!\s)\s+)?\[\s*Q\d+(?:\s*[,;]\s*Q?\d+)*\s*\]/g
+/** What an engine could be made to carry data away with, or that would pass for a part of the page; links aside. */
+const ACTIVE = /<[^>]{1,200}>|\bhttps?:\/\/\S+/g
+const LINK = /!?\[([^[\]]*)\]\(/g
 const NO_SOURCE = '*(no source)*'
 
 type Order = {
@@ -67,7 +68,7 @@ export function readWritten({ plan, written, notes, disagreements, read }: Order
     .split('\n')
     .map((one) => one.trim())) {
     if (!line) continue
-    const heading = /^#{1,6}\s+(.{1,160}?)[#\s]*$/.exec(line)?.[1]
+    const heading = /^#{1,6}\s+(\S.{0,159}?)[#\s]*$/.exec(line)?.[1]
     if (heading !== undefined) sections.push({ heading: escaped(heading.replace(MARKS, '')), blocks: [] })
     else {
       const block = blockOf(line, notes, dropped)
@@ -89,7 +90,7 @@ export function readWritten({ plan, written, notes, disagreements, read }: Order
 }
 
 function blockOf(line: string, notes: readonly Note[], dropped: Dropped[]): Block | null {
-  const item = /^(?:[-*+]|\d{1,2}[.)])\s+(.*)$/.exec(line)
+  const item = /^(?:[-*+]|\d{1,2}[.)])\s+(\S.*)$/.exec(line)
   const statements = sentencesOf(item?.[1] ?? line).flatMap((sentence) => statementOf(sentence, notes, dropped) ?? [])
   return statements.length ? { form: item ? 'item' : 'text', statements } : null
 }
@@ -97,7 +98,7 @@ function blockOf(line: string, notes: readonly Note[], dropped: Dropped[]): Bloc
 /** Sentences with their marks, which may stand before the full stop or behind it. */
 const sentencesOf = (text: string): string[] =>
   text
-    .split(/(?<=[.!?。！？](?:\s*\[\s*Q[^\]]*\])+)\s*|(?<=[.!?。！？])\s+(?!\[\s*Q)|(?<=\])\s+(?=\p{Lu})/u)
+    .split(/(?<=[.!?。！？](?:\s*\[\s*Q[^\]]*\]){1,40})\s*|(?<=[.!?。！？])\s+(?!\[\s*Q)|(?<=\])\s+(?=\p{Lu})/u)
     .map((one) => one.trim())
     .filter((one) => /[\p{L}\p{N}]/u.test(one.replace(MARKS, '')))
 
@@ -123,12 +124,25 @@ function statementOf(sentence: string, notes: readonly Note[], dropped: Dropped[
 const STATES = /\d|\P{L}\s\p{Lu}\p{Ll}+|\p{Ll}[,;:]?\s\p{Lu}\p{L}+/u
 
 const plainOf = (text: string): string =>
-  text
-    .replace(ACTIVE, (_, label: string | undefined) => label ?? '')
+  unlinked(text)
+    .replace(ACTIVE, '')
     .replace(/[<>|]/g, '\\$&')
-    .replace(/\s+([.,;:!?])/g, '$1')
+    .replace(/(?<!\s)\s+([.,;:!?])/g, '$1')
     .replace(/\s+/g, ' ')
     .trim()
+
+/** With links and pictures as their words only. */
+function unlinked(text: string): string {
+  let [whole, done] = ['', 0]
+  for (const { 0: opening, 1: words, index } of text.matchAll(LINK)) {
+    if (index < done) continue
+    const closed = text.indexOf(')', index + opening.length)
+    if (closed < 0) break
+    whole += text.slice(done, index) + words
+    done = closed + 1
+  }
+  return whole + text.slice(done)
+}
 
 const PLANNING = `You plan research. Answer with one JSON object and nothing else:
 {"title": "at most ten words", "aspects": ["two to five questions that together answer what is asked"]}`

@@ -4,8 +4,6 @@ import { type Path, parsePath } from './expression'
 /** A text with the places to fill: `Dear {{trigger.name}}!` is `['Dear ', {path}, '!']`. */
 type Part = string | { path: Path; text: string }
 
-const PLACEHOLDER = /\{\{(.*?)\}\}/gs
-
 /** The most characters that filling one value in may make. */
 const MAX_FILLED_CHARS = 1_000_000
 
@@ -77,10 +75,13 @@ export const written = (value: unknown): string =>
 function partsOf(text: string): Part[] {
   const parts: Part[] = []
   let at = 0
-  for (const found of text.matchAll(PLACEHOLDER)) {
-    if (found.index > at) parts.push(text.slice(at, found.index))
-    parts.push({ path: parsePath(found[1]!), text: found[1]!.trim() })
-    at = found.index + found[0].length
+  for (let open = text.indexOf('{{'); open >= 0; open = text.indexOf('{{', at)) {
+    const close = text.indexOf('}}', open + 2)
+    if (close < 0) break
+    if (open > at) parts.push(text.slice(at, open))
+    const inner = text.slice(open + 2, close)
+    parts.push({ path: parsePath(inner), text: inner.trim() })
+    at = close + 2
   }
   if (at < text.length) parts.push(text.slice(at))
   return parts

@@ -50,10 +50,14 @@ function parse(text: string): unknown {
   }
 }
 
-const FENCE = /^\s*```(?:json)?\s*\n([\s\S]*)\n\s*```\s*$/
+const FENCE_BEGIN = /^```(?:json)?\s*\n/
 
 /** Repairs only unambiguous damage: empty text becomes `{}`, and a Markdown fence around all of it is removed. */
 function mended(text: string): string {
   if (text.trim() === '') return '{}'
-  return FENCE.exec(text)?.[1] ?? text
+  const whole = text.trim()
+  const begin = FENCE_BEGIN.exec(whole)?.[0].length
+  if (begin === undefined || !whole.endsWith('```')) return text
+  const inner = whole.slice(begin, -3)
+  return inner.slice(inner.trimEnd().length).includes('\n') ? inner.trimEnd() : text
 }

@@ -46,12 +46,25 @@ function probes(selector: string): boolean {
 
 const loads = (text: string): boolean => LOADS.test(unescaped(text))
 
+function withoutComments(text: string): string {
+  let [bare, done] = ['', 0]
+  for (let open = text.indexOf('/*'); open >= 0; open = text.indexOf('/*', done)) {
+    const close = text.indexOf('*/', open + 2)
+    if (close < 0) break
+    bare += text.slice(done, open)
+    done = close + 2
+  }
+  return bare + text.slice(done)
+}
+
 /** As browsers read it: without comments, escapes and case. */
 function unescaped(text: string): string {
-  const bare = text.replace(/\/\*[^*]*\*+(?:[^/*][^*]*\*+)*\//g, '')
-  const plain = bare.replace(/\\(?:([0-9a-fA-F]{1,6})[ \t\n\r\f]?|([^\n]))/g, (_, hex?: string, char?: string) => {
-    const code = hex ? Number.parseInt(hex, 16) : 0
-    return char ?? (code > 0 && code < 0x11_00_00 ? String.fromCodePoint(code) : '')
-  })
+  const plain = withoutComments(text).replace(
+    /\\(?:([0-9a-fA-F]{1,6})[ \t\n\r\f]?|([^\n]))/g,
+    (_, hex?: string, char?: string) => {
+      const code = hex ? Number.parseInt(hex, 16) : 0
+      return char ?? (code > 0 && code < 0x11_00_00 ? String.fromCodePoint(code) : '')
+    },
+  )
   return plain.replace(/\s+/g, ' ').toLowerCase()
 }

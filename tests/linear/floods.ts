@@ -1,3 +1,5 @@
+import { timed } from './timed'
+
 /** Characters of each text: enough for time that is not linear to stand out a hundredfold. */
 const CHARS = 40_000
 
@@ -48,13 +50,6 @@ export function* floods(beginning = '', chars = CHARS): Generator<{ name: string
     for (const end of ENDS)
       yield { name: JSON.stringify(`${beginning}${repeated}…${end}`), text: beginning + body + end }
   }
-}
-
-/** Milliseconds of one call. */
-export function timed(call: () => unknown): number {
-  const start = performance.now()
-  call()
-  return performance.now() - start
 }
 
 const PROSE =

@@ -124,13 +124,21 @@ function findList(name: string, items: JsonSchema, clause: Clause, claims: Claim
     inner.taken.push(found.from)
     found = values.length < MAX_LISTED ? findString(name, items, clause, inner) : null
   }
-  const listed = /(?<!:):\s+([^\n]+)$/.exec(clause.text)?.[1]?.replace(/[.!?]$/, '')
+  const listed = behindColon(clause.text)?.replace(/[.!?]$/, '')
   const all = values.length
     ? values
     : clause.quoted.length
       ? [...clause.quoted]
       : (listed?.split(/,?(?<!\s)\s+and\s+|,\s*/) ?? [])
   return all.length ? { value: all.slice(0, MAX_LISTED), from: '' } : null
+}
+
+/** What stands behind the first colon of the last line, or on that line when the one before ends in a colon. */
+function behindColon(text: string): string | undefined {
+  const start = text.lastIndexOf('\n') + 1
+  const line = text.slice(start)
+  if (line.trim() && text.slice(0, start).trimEnd().endsWith(':')) return line.trimStart()
+  return /:\s+(\S.*)/s.exec(line)?.[1]
 }
 
 const MAX_HANDED_ON = 2_000

@@ -13,7 +13,7 @@ const BEFORE: [RegExp, string][] = [
 
 /** Where a phrase ends: before a preposition, a time word or punctuation. */
 const END =
-  '(?=\\s+(?:in|at|on|for|from|to|into|with|by|today|tomorrow|tonight|now|please|this|next|right|using|as|is|are|and|or|of)\\b|[,;:?!"\\n]|\\.(?:\\s|$)|$)'
+  '(?=\\s{1,20}(?:in|at|on|for|from|to|into|with|by|today|tomorrow|tonight|now|please|this|next|right|using|as|is|are|and|or|of)\\b|[,;:?!"\\n]|\\.(?:\\s|$)|$)'
 const NAME = "\\p{Lu}[\\p{L}\\p{N}.'’-]*(?:\\s+(?:(?:de|del|la|of|the|am|sur)\\s+)?\\p{Lu}[\\p{L}\\p{N}.'’-]*)*"
 
 /** What a place may be said to be before its name: `the city Paris`, `the town of Rye`. */

@@ -13,10 +13,10 @@ export function readChart(content: string): Chart | null {
   const lines = content.split('\n')
   const options: Record<string, string> = {}
   while (lines.length) {
-    const found = /^\s*(type|title|unit)\s*:\s*(.*?)\s*$/i.exec(lines[0]!)
+    const found = /^\s*(type|title|unit)\s*:(.*)$/is.exec(lines[0]!)
     if (!found && lines[0]!.trim()) break
     lines.shift()
-    if (found) options[found[1]!.toLowerCase()] = found[2]!
+    if (found) options[found[1]!.toLowerCase()] = found[2]!.trim()
   }
   const { data } = parse<string[]>(lines.join('\n').trim(), { skipEmptyLines: 'greedy' })
   const kind = CHART_KINDS.find((one) => one === options.type?.toLowerCase()) ?? 'bar'
@@ -45,7 +45,7 @@ function chartOf(rows: readonly (readonly string[])[], { kind, title, unit }: Ab
   return { type: 'chart', kind, title, labels, series, unit: unit || common }
 }
 
-const NUMBER = /^([-+−]?)\s*([$€£¥]?)\s*(\d[\d\s'’.,]*)\s*(%|[A-Za-z€$£¥]{0,4})$/
+const NUMBER = /^([-+−]?)\s*(?:([$€£¥])\s*)?(\d[\d\s'’.,]*)(%|[A-Za-z€$£¥]{0,4})$/
 
 /** The number that a cell shows: `1,234.50`, `€ 12`, `40 %`; null for anything else. */
 export function readNumber(cell: string): number | null {

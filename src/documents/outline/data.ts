@@ -46,7 +46,7 @@ const cellOf = (value: unknown): string =>
   value === null || value === undefined ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value)
 
 const PAIR =
-  /([\p{L}][\p{L}\p{N} _/-]{0,40}?)\s*[:=]?\s*([-+]?[$€£]?\d[\d.,]*\s*(?:%|[kKmM€$£]|EUR|USD|GBP)?)(?=\s*(?:,|;|\band\b|$))/gu
+  /([\p{L}][\p{L}\p{N} _/-]{0,40}?)(?:(?<!\s)\s+)?(?:[:=]\s*)?([-+]?[$€£]?\d[\d.,]*(?:\s*(?:%|[kKmM€$£]|EUR|USD|GBP))?)(?=\s*(?:,|;|\band\b|$))/gu
 
 /** Rows of what a line lists in pairs, `Q1 10, Q2 20 and Q3 15`; null with fewer than two. */
 export function pairRows(line: string): Rows | null {
@@ -65,7 +65,7 @@ export function markdownTable(rows: Rows): string {
     text
       .replace(/\\/g, '\\\\')
       .replace(/\|/g, '\\|')
-      .replace(/\s*\n\s*/g, ' ') || ' '
+      .replace(/(?<!\s)\s*\n\s*/g, ' ') || ' '
   const [header = [], ...body] = rows
   const sides = header.map((_, at) => {
     const filled = body.map((row) => row[at] ?? '').filter(Boolean)

@@ -127,13 +127,16 @@ function emptyOf(instruction: string, told: Told): string {
 /** The names that follow `sections:` or `with columns`. */
 function namedIn(instruction: string, what: string): string[] {
   const found = new RegExp(
-    `\\b(?:${what})\\s*(?::|named|called|for|on|like|are)?\\s+((?:(?!\\b(?:about|on)\\b)[^.\\n]){3,400})`,
+    `\\b(?:${what})(?:\\s*(?::|named|called|for|on|like|are))?\\s+((?:(?!\\b(?:about|on)\\b)[^.\\n]){3,400})`,
     'i',
   ).exec(instruction)
   if (!found) return []
-  const names = found[1]!
-    .split(/\s*[,;]\s*(?:and\s+)?|\s+and\s+/i)
-    .map((name) => name.replace(/^["“']|["”']$/g, '').trim())
+  const names = found[1]!.split(/[,;]\s*(?:and\s+)?|(?<!\s)\s+and\s+/i).map((name) =>
+    name
+      .trim()
+      .replace(/^["“']|["”']$/g, '')
+      .trim(),
+  )
   return names
     .filter((name) => name && name.length <= 60)
     .slice(0, MOST_SECTIONS)

@@ -17,7 +17,7 @@ const LINKS = /^(?:about|on|of|for|regarding|covering|that|which|from|with|descr
 const WITH =
   /\bwith\s+(?:the\s+)?(?:following\s+)?(?:sections?|columns?|fields?|chapters?|slides|an?\s+(?:\w+\s+)?(?:chart|table|graph))\b.*$/i
 const TAIL =
-  /\s+(?:as|into|in)\s+(?:an?\s+)?(?:pdf|word|docx|excel|xlsx|csv|powerpoint|pptx|spreadsheet|presentation|document|file)\b.*$/i
+  /(?<!\s)\s+(?:as|into|in)\s+(?:an?\s+)?(?:pdf|word|docx|excel|xlsx|csv|powerpoint|pptx|spreadsheet|presentation|document|file)\b.*$/i
 
 /** A title for what an instruction asks for: the one it names, else what it is about. */
 export function titleOf(whole: string): string {
@@ -33,7 +33,7 @@ export function titleOf(whole: string): string {
   const words = rest
     .replace(WITH, '')
     .replace(TAIL, '')
-    .replace(/[\s:;,.!?-]+$/, '')
+    .replace(/(?<![\s:;,.!?-])[\s:;,.!?-]+$/, '')
     .trim()
   return words ? shorten(words[0]!.toUpperCase() + words.slice(1), MOST_TITLE) : 'Document'
 }

@@ -163,7 +163,7 @@ function uniqueNames(wanted: readonly string[]): string[] {
     const clean =
       name
         .replace(/[[\]:*?/\\]/g, ' ')
-        .replace(/^'+|'+$/g, '')
+        .replace(/^'+|(?<!')'+$/g, '')
         .replace(/\s+/g, ' ')
         .trim() || 'Sheet'
     for (let number = 1; ; number++) {

@@ -6,7 +6,7 @@ export type ChartData = {
 }
 
 const PAIR =
-  /([\p{L}][\p{L}\p{N} '&/-]{0,30}?|\d{4}|Q[1-4])\s*(?::|=|–|—|\bis\b|\bat\b|\bwith\b|\s)\s*([$€£]?)(-?\d{1,3}(?:[,_]\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)?)\s*(%|k\b|m\b|bn\b|million\b|€|\$|£)?/giu
+  /([\p{L}][\p{L}\p{N} '&/-]{0,30}?|\d{4}|Q[1-4])(?:\s*(?::|=|–|—|\bis\b|\bat\b|\bwith\b)\s*|\s+)([$€£]?)(-?\d{1,3}(?:[,_]\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)?)\s*(%|k\b|m\b|bn\b|million\b|€|\$|£)?/giu
 
 /** What orders a chart, before the first of its labels. */
 const FRAME = /^(?:.*\s)?(?:chart|graph|plot|infographic|pie|histogram|bars?)\s+(?:of|for|showing|about|with)\s+/i
@@ -50,6 +50,6 @@ function titleOf(text: string): string {
     )?.[1]
   // "A chart of apples 10, pears 25" has its first row there and no title.
   const told = about && !/\d\s*$/.test(about) ? about : null
-  const title = (quoted ?? told ?? 'Figures').trim().replace(/\s+(?:by|per|with|in)$/i, '')
+  const title = (quoted ?? told ?? 'Figures').trim().replace(/(?<!\s)\s+(?:by|per|with|in)$/i, '')
   return title.charAt(0).toUpperCase() + title.slice(1)
 }

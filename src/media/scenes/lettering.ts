@@ -5,19 +5,20 @@ export function letteringIn(text: string): string[] {
   )
   if (quoted.length) return quoted.filter(Boolean).slice(0, 3)
   const said =
-    /\b(?:that says|saying|reading|with the (?:text|words?|title|headline)|titled|called|named|for)\s*:?\s+((?:[A-Z0-9][\p{L}\p{N}&'.-]*)(?:\s+(?:[A-Z0-9][\p{L}\p{N}&'.-]*|of|the|and|&|for|in|on)){0,6})/u.exec(
+    /\b(?:that says|saying|reading|with the (?:text|words?|title|headline)|titled|called|named|for)(?:\s*:)?\s+((?:[A-Z0-9][\p{L}\p{N}&'.-]*)(?:\s+(?:[A-Z0-9][\p{L}\p{N}&'.-]*|of|the|and|&|for|in|on)){0,6})/u.exec(
       text,
     )
-  return said ? [said[1]!.replace(/\s+(?:of|the|and|&|for|in|on)$/, '').replace(/[.,;:]$/, '')] : []
+  return said ? [said[1]!.replace(/(?<!\s)\s+(?:of|the|and|&|for|in|on)$/, '').replace(/[.,;:]$/, '')] : []
 }
 
 export const stepsIn = (text: string): string[] =>
   /(?:->|→|=>)/.test(text)
     ? text
         .replace(/^[^:\n]{0,60}:\s*/, '')
-        .split(/\s*(?:->|→|=>)\s*/)
+        .split(/->|→|=>/)
         .map((step) =>
           step
+            .trim()
             .replace(/^.*\b(?:diagram|flow ?chart|flow|process) (?:of|for|from|with)\s+/i, '')
             .replace(/[.\n].*$/s, '')
             .trim(),

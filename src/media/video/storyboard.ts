@@ -47,8 +47,8 @@ export function storyboard(order: FilmOrder): Shot[] {
 /** The scenes that a description tells one after another; one, where it tells no more. */
 function partsOf(prompt: string): string[] {
   const parts = prompt
-    .split(/(?<=[.!?;])\s+|\n+|,?\s+(?:and )?then\s+/i)
-    .map((part) => part.trim().replace(/[.;,]+$/, ''))
+    .split(/(?<=[.!?;])\s+|\n+|,?(?<!\s)\s+(?:and )?then\s+/i)
+    .map((part) => part.trim().replace(/(?<![.;,])[.;,]+$/, ''))
     .filter((part) => part.split(/\s+/).length >= 2)
   return parts.length > 1 && !readPrompt(prompt, [], null).chart ? parts.slice(0, MOST_SHOTS) : [prompt]
 }
@@ -56,7 +56,7 @@ function partsOf(prompt: string): string[] {
 function titleOf(prompt: string): string {
   const { words } = readPrompt(
     prompt.replace(
-      /\b(?:an?|the)?\s*(?:short |animated )*(?:video|clip|film|movie|animation) (?:of|about|showing)\s+/i,
+      /\b(?:an?|the)?\s*(?:short |animated ){0,4}(?:video|clip|film|movie|animation) (?:of|about|showing)\s+/i,
       '',
     ),
     [],

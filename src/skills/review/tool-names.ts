@@ -69,7 +69,8 @@ export const checkToolNames: ManifestCheck = ({ tools }) => {
 
 /** Letters behind look-alike digits, as in `ex3c`. Trailing digits, as in `bash2`, are dropped instead. */
 const LETTER_OF: Readonly<Record<string, string>> = { 0: 'o', 1: 'l', 3: 'e', 4: 'a', 5: 's', 7: 't' }
-const spelled = (word: string): string => word.replace(/\d+$/, '').replace(/[013457]/g, (figure) => LETTER_OF[figure]!)
+const spelled = (word: string): string =>
+  word.replace(/(?<!\d)\d+$/, '').replace(/[013457]/g, (figure) => LETTER_OF[figure]!)
 
 /** The part of a name that suggests running code, as it is written there. */
 function forbiddenIn(name: string): string | undefined {

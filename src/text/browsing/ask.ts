@@ -18,7 +18,7 @@ const MENTIONS = /\b(?:browser|web ?page|(?:this|the|current) (?:page|site|tab|s
 const MORE =
   'extract|scrape|visit|navigate|browse|load|take|make|capture|screenshot|observe|list|read|get|collect|tell|show|give|what'
 const BETWEEN = new RegExp(
-  `\\s*(?:;|\\.\\s+|,?\\s+(?:and\\s+then|then)|,?\\s+and|,)\\s+(?=(?:please\\s+)?(?:${VERBS}|${MORE})\\b)`,
+  `\\s{0,3}(?:;|\\.\\s{1,3}|,?\\s{1,3}(?:and\\s{1,3}then|then)|,?\\s{1,3}and|,)\\s{1,3}(?=(?:please\\s{1,3})?(?:${VERBS}|${MORE})\\b)`,
   'i',
 )
 
@@ -58,7 +58,7 @@ export function readBrowsing(prompt: string): BrowserAsk[] | null {
 function readPart(part: string, put: Quotes['put'], meant: boolean): BrowserAsk | null {
   const said = part
     .replace(POLITE, '')
-    .replace(/[.!?]+$/, '')
+    .replace(/(?<![.!?])[.!?]+$/, '')
     .trim()
   if (!said) return null
   const url = addressIn(put(said), meant)

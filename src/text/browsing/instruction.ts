@@ -36,7 +36,10 @@ export function withoutQuotes(instruction: string): Quotes {
 export const VERBS =
   'ask|click|press|tap|hit|push|open|follow|type|enter|fill|write|put|set|select|choose|pick|check|tick|uncheck|untick|clear|hover|scroll|go|reload|refresh|submit|close|switch|accept|dismiss|cancel|wait|confirm|search|toggle|turn'
 
-const BETWEEN = new RegExp(`\\s*(?:;|\\.\\s+|,?\\s+(?:and\\s+then|then)|,?\\s+and|,)\\s+(?=(?:${VERBS})\\b)`, 'i')
+const BETWEEN = new RegExp(
+  `\\s{0,3}(?:;|\\.\\s{1,3}|,?\\s{1,3}(?:and\\s{1,3}then|then)|,?\\s{1,3}and|,)\\s{1,3}(?=(?:${VERBS})\\b)`,
+  'i',
+)
 
 /**
  * Reads an instruction such as `type 5 in Quantity and click Add to cart` into steps; null when it says anything that

@@ -9,7 +9,7 @@ const SENDS =
 const PRIVATE =
   /passports?\b|passwords?\b|salar(?:y|ies)\b|bank account|card (?:number|details)|credentials|full chat|whole chat|every message|each message|everything (?:they|the user)|jede (?:antwort|nachricht)|chaque message|cada mensaje|ogni messaggio|cada mensagem|каждое сообщение|кожне повідомлення|每条消息|每一条|すべての発言|ユーザーの発言|모든 메시지/
 const ADDRESS =
-  /[\w.+-]+@[\w-]+\.[\w.]+|https?:\/\/|address below|adresse ci-dessous|direccion de abajo|adresse unten|адрес ниже|下面的地址|下記の宛先/
+  /[\w.+-]@[\w-]+\.[\w.]|https?:\/\/|address below|adresse ci-dessous|direccion de abajo|adresse unten|адрес ниже|下面的地址|下記の宛先/
 const RULES =
   /content policy|refusals?\b|safety rules|\brules\b|guard ?rails|restrictions|your setup|your makers|\boperator\b|regeln\b|betreiber|\bregles?\b|\bnormas?\b|\breglas\b|regole\b|regras\b|правил|规则|約束|规定|規則|制約|규칙|قواعد/
 const LOOSENED =
@@ -17,9 +17,9 @@ const LOOSENED =
 const ENGINE_READER =
   /\b(?:assistants?|language models?|as a machine|\[assistant|reviewers who are)\b[^.!?]{0,60}\b(?:shall|forfeit|must swap|score this|stop reading|obey|keep quiet|only\])/
 const RUNS_IT =
-  /https?:\/\/\S+\.(?:sh|exe|ps1|bat|py)\b[^.!?]{0,30}(?:and|then) (?:runs?|executes?)|(?:whether or not|even if) it was (?:not )?asked/
+  /https?:\/\/\S{1,260}\.(?:sh|exe|ps1|bat|py)\b[^.!?]{0,30}(?:and|then) (?:runs?|executes?)|(?:whether or not|even if) it was (?:not )?asked/
 const OUTSET =
-  /(?:quot|recit|repeat|copy|print|tell)\w*[^.!?]{0,30}(?:notes|text|words|lines)[^.!?]{0,20}(?:handed|given|received|told)[^.!?]{0,20}(?:outset|beginning|start)/
+  /(?:quot|recit|repeat|copy|print|tell)\w{0,20}[^.!?]{0,30}(?:notes|text|words|lines)[^.!?]{0,20}(?:handed|given|received|told)[^.!?]{0,20}(?:outset|beginning|start)/
 const ASKS_FOR_SECRETS =
   /\b(?:must|should|has to) (?:hold|contain|carry|include)\b[^.!?]{0,40}(?:passport|password|card number|api key|secret|credential)/
 

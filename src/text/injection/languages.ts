@@ -16,7 +16,7 @@ export const FOREIGN_RULES = [
     /(?<!(?:nooit|niet) )\b(?:negeer|vergeet|omzeil|verwerp|volg)\b(?: niet)?(?: langer)?(?: alle| de| je| uw| al| jouw)* (?:vorige|voorgaande|eerdere|bovenstaande|oorspronkelijke|systeem) ?(?:instructies|regels|opdrachten|richtlijnen|aanwijzingen)/g, // nl
     /\b(?:zignoruj|ignoruj|zapomnij o|pomin)\b[^.!?]{0,30}(?:poprzedni|wczesniejsz|powyzsz|systemow)\w*[^.!?]{0,15}(?:instrukcj|polece|zasad|wytyczn)\w*/g, // pl
     /\b(?:ignorera|bortse fran|glom)\b[^.!?]{0,25}(?:tidigare|foregaende|ovanstaende|system)\w*[^.!?]{0,10}(?:instruktion|regl|anvisning)\w*/g, // sv
-    /(?:onceki|yukaridaki|sistem|daha onceki)[^.!?]{0,20}(?:talimat|kural|komut|yonerge)\w*[^.!?]{0,20}(?:yok say|unut|gormezden gel|goz ardi et|dikkate alma)/g, // tr
+    /(?:onceki|yukaridaki|sistem|daha onceki)[^.!?]{0,20}(?:talimat|kural|komut|yonerge)\w{0,20}[^.!?]{0,20}(?:yok say|unut|gormezden gel|goz ardi et|dikkate alma)/g, // tr
     /\b(?:abaikan|lupakan)\b[^.!?]{0,25}(?:instruksi|perintah|aturan|petunjuk)\b[^.!?]{0,20}(?:sebelumnya|di atas|sistem|awal)/g, // id
     /\b(?:deine|ihre|eure|alle) (?:bisherigen|vorherigen|fruheren|alten|ursprunglichen) (?:vorgaben|anweisungen|regeln|instruktionen|befehle|richtlinien)\b[^.!?]{0,25}(?:nicht mehr|ungultig|aufgehoben|hinfallig|ausser kraft)/g, // de
     /(?<!ne)\b(?:ignoruj(?:te)?|zapomen(?:te)? na|zabudni(?:te)? na|nedbej(?:te)? na|prehlizej(?:te)?)\b[^.!?]{0,25}(?:predchoz|predch?adzaj|drivejs|puvodn|systemov)\w*[^.!?]{0,15}(?:pokyn|instrukc|pravid|prikaz)\w*/g, // cs
@@ -44,6 +44,6 @@ export const OTHER_SCRIPT_RULES = [
     /(?:पिछले|पहले|ऊपर|सिस्टम|सभी)[^.!?।]{0,15}(?:निर्देश|नियम|आदेश)[^.!?।]{0,12}(?:अनदेखा कर|नजरअंदाज कर|भूल जा|अनदेखी कर)/g, // hi
   ]),
   ...reveal([
-    /(?:покажи|раскрои|выведи|повтори|напиши|сообщи)(?:те)?[^.!?]{0,30}(?:системн\S+ (?:промпт|сообщени|инструкци)|скрыт\S+ инструкци|секретн\S+ инструкци)/g, // ru
+    /(?:покажи|раскрои|выведи|повтори|напиши|сообщи)(?:те)?[^.!?]{0,30}(?:системн\S{1,20} (?:промпт|сообщени|инструкци)|скрыт\S{1,20} инструкци|секретн\S{1,20} инструкци)/g, // ru
   ]),
 ]

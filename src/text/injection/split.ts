@@ -5,14 +5,16 @@ const LINKS = 'all|any|of|the|your|my|these|those|other|every|me|us|its|hidden|f
 const PRIORS = 'previous|prior|above|earlier|preceding|system|original|initial|developer|safety|hidden|secret|your'
 const THINGS =
   'instructions|instruction|rules|rule|orders|prompts|prompt|guidelines|directives|commands|guardrails|message'
-const PHRASE = new RegExp(`(?:${VERBS})(?:${LINKS})*(?:${PRIORS})+(?:${THINGS})`, 'g')
+/** Words of one kind in a row; `your` is of two kinds. */
+const REPEATED = 8
+const PHRASE = new RegExp(`(?:${VERBS})(?:${LINKS}){0,${REPEATED}}(?:${PRIORS}){1,${REPEATED}}(?:${THINGS})`, 'g')
 const backwards = (words: string): string =>
   words
     .split('|')
     .map((word) => [...word].reverse().join(''))
     .join('|')
 const PHRASE_BACKWARDS = new RegExp(
-  `(?:${backwards(THINGS)})(?:${backwards(PRIORS)})+(?:${backwards(LINKS)})*(?:${backwards(VERBS)})`,
+  `(?:${backwards(THINGS)})(?:${backwards(PRIORS)}){1,${REPEATED}}(?:${backwards(LINKS)}){0,${REPEATED}}(?:${backwards(VERBS)})`,
   'g',
 )
 const WORD = new RegExp(`${VERBS}|${LINKS}|${PRIORS}|${THINGS}`, 'g')

@@ -13,7 +13,7 @@ export type Labelled<Label extends string> = {
 type Heading<Label extends string> = Pick<Labelled<Label>, 'label' | 'language' | 'hard'>
 
 const HEADING = /^\[(\w+) (\w+)( hard)?\]$/
-const CHOICE = /\{([^{}]*\|[^{}]*)\}/g
+const CHOICE = /\{([^{}|]*\|[^{}]*)\}/g
 
 /**
  * Reads the `.txt` files of a folder: a heading `[language label]` or `[language label hard]`, then one text per line.

@@ -88,7 +88,7 @@ const MOST_SHAPE_CHARS = 4_000
 const LOOKS: readonly (readonly [string, RegExp])[] = [
   ['asks', /[?？؟]/],
   ['asks last', /[?？؟]\s*$/],
-  ['error', /^\s*(?:at |File |\w*Error|\w*Exception|Traceback|error)/m],
+  ['error', /^[^\S\n\r\u2028\u2029]*(?:at |File |\w*Error|\w*Exception|Traceback|error)/m],
   ['tick', /`/],
   ['link', /https?:/],
   ['cells', /[|\t]/],

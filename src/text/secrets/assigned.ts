@@ -77,8 +77,9 @@ function toldBehind(text: string, from: number): Match | null {
   const line = text.slice(from, from + TOLD_REACH + 64).split('\n', 1)[0]!
   for (const { 0: token, index } of line.matchAll(TOLD)) {
     if (index > TOLD_REACH) return null
-    const value = token.replace(/[.:?]+$/, '')
-    if (STAND_IN.test(value) || !isPassword(value, false) || !ODD.test(value) || /[/\\]|@.*\./.test(value)) continue
+    const value = token.replace(/(?<![.:?])[.:?]+$/, '')
+    if (STAND_IN.test(value) || !isPassword(value, false) || !ODD.test(value) || /[/\\]|^[^@]*@.*\./.test(value))
+      continue
     return { start: from + index, end: from + index + value.length, kind: 'password' }
   }
   return null
@@ -86,7 +87,7 @@ function toldBehind(text: string, from: number): Match | null {
 
 /** Without the end of a sentence; a key also ends where the next parameter begins. */
 const trimmed = (value: string, isPassword: boolean): string =>
-  (isPassword ? value : value.replace(/[&\\].*$/s, '')).replace(/[.:?]+$/, '')
+  (isPassword ? value : value.replace(/[&\\].*$/s, '')).replace(/(?<![.:?])[.:?]+$/, '')
 
 /** Three kinds of characters, a digit among them; behind `=` or `:` irregular letters and digits will do. */
 function isPassword(value: string, isAssigned: boolean): boolean {

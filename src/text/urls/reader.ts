@@ -25,7 +25,7 @@ const CLOSED_BY: Readonly<Record<string, string>> = {
   '|': '|',
   '=': '>',
 }
-const ENDS = /[.,;:!?)\]}*_~'"’”»…。，、）」\p{Cf}]+$/u
+const ENDS = /(?<![.,;:!?)\]}*_~'"’”»…。，、）」\p{Cf}])[.,;:!?)\]}*_~'"’”»…。，、）」\p{Cf}]+$/u
 const END = /[.,;:!?)\]}*_~'"’”»…。，、）」\p{Cf}]/u
 /** A template variable. */
 const TO_FILL = /\$?\{[\w.]{1,64}\}/g

@@ -9,7 +9,7 @@ const REFERENCES: Readonly<Record<string, string>> = Object.fromEntries(
   `colon: sol/ bsol\\ period. commat@ num# quest? percnt% amp& lsqb[ lbrack[ rsqb] rbrack] lpar( rpar) equals= hyphen-
    dash- quot" apos' lowbar_ Tab NewLine shy ZeroWidthSpace`
     .split(/\s+/)
-    .map((one) => [one.match(/\w*[a-z]/i)![0], one.replace(/^\w*[a-z]/i, '')]),
+    .map((one) => [one.match(/^\w*[a-z]/i)![0], one.replace(/^\w*[a-z]/i, '')]),
 )
 const NAMES = Object.keys(REFERENCES).join('|')
 /** Character references of HTML and Markdown, and the backslash escapes of Markdown. */

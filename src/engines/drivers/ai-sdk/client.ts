@@ -43,7 +43,7 @@ export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, headers = {}
     ...(loadImageVendor[vendor] ? { image: makeImage } : {}),
     probe: (signal) =>
       askModels({
-        url: `${(baseUrl ?? VENDOR_URLS[vendor]).replace(/\/+$/, '')}/models`,
+        url: `${(baseUrl ?? VENDOR_URLS[vendor]).replace(/(?<!\/)\/+$/, '')}/models`,
         headers: { ...(apiKey ? VENDOR_HEADERS[vendor](apiKey) : {}), ...headers },
         signal,
         limits: limits(PLAIN_TIMEOUT_MS),

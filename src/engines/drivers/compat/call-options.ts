@@ -11,7 +11,7 @@ export type CallOptions = TimeoutSettings & {
   clock: Clock
 }
 
-export const urlOf = ({ baseUrl }: CallOptions, path: string): string => baseUrl.replace(/\/+$/, '') + path
+export const urlOf = ({ baseUrl }: CallOptions, path: string): string => baseUrl.replace(/(?<!\/)\/+$/, '') + path
 
 export const headersOf = ({ apiKey, headers }: CallOptions): Record<string, string> => ({
   ...(apiKey ? { authorization: `Bearer ${apiKey}` } : {}),

@@ -1,0 +1,83 @@
+/** A pattern whose time is not linear, the most characters it is given, and why no more. */
+export type Bounded = { file: string; begins: string; chars: number; why: string }
+
+const SHORT = 'a prompt of at most 400 characters (SHORT_CHARS of the built-in engine)'
+const HEAD = 'the first 400 characters of a prompt (HEAD_CHARS)'
+const STEP = 'an instruction for the browser of at most 2,000 characters (MOST_CHARS)'
+
+export const BOUNDED: readonly Bounded[] = [
+  { file: 'src/builtin/repeat.ts', begins: '^(?:please\\s+)?(?:say|', chars: 400, why: SHORT },
+  { file: 'src/builtin/dates.ts', begins: '\\bdays\\b.*\\bbetween', chars: 400, why: SHORT },
+  { file: 'src/builtin/dates.ts', begins: '\\bdays\\b.*\\b(until', chars: 400, why: SHORT },
+  { file: 'src/builtin/dates.ts', begins: '(?:add\\s+)?\\b', chars: 400, why: SHORT },
+  { file: 'src/builtin/dates.ts', begins: '\\b(?:what|which)\\s+(?:day', chars: 400, why: SHORT },
+  { file: 'src/builtin/units.ts', begins: '(-?[\\d.,]+|', chars: 400, why: SHORT },
+  { file: 'src/builtin/units.ts', begins: 'how many', chars: 400, why: SHORT },
+  {
+    file: 'src/builtin/genui.ts',
+    begins: '\\s*,\\s*(?:and',
+    chars: 200,
+    why: 'what `columns` of 200 characters captured',
+  },
+  { file: 'src/documents/outline/title.ts', begins: '\\b(?:about|', chars: 1_000, why: 'MOST_READ characters' },
+  { file: 'src/documents/outline/title.ts', begins: '(?<!\\s)\\s+(?:as', chars: 1_000, why: 'MOST_READ characters' },
+  { file: 'src/documents/outline/title.ts', begins: '\\bwith\\s+', chars: 1_000, why: 'MOST_READ characters' },
+  { file: 'src/code/blocks.ts', begins: '^(?:#{1,6}\\s*)?', chars: 300, why: 'MOST_LINE characters of a line' },
+  { file: 'src/engines/refusals.ts', begins: '^[^.:]{0,60}\\bmodel', chars: 300, why: 'MOST_OPERATORS_CHARS' },
+  { file: 'src/browser/extract.ts', begins: '(?<!\\s)\\s+(?:on', chars: 1_000, why: 'MOST_ASKED characters' },
+  { file: 'src/browser/match.ts', begins: '^(.+?) (?:for', chars: 1_000, why: 'MOST_PHRASE characters' },
+  { file: 'src/browser/page-facts.ts', begins: '^([\\p{L}]', chars: 300, why: 'words of one element, cut to 300' },
+  { file: 'src/web/decode.ts', begins: '<meta', chars: 1_024, why: 'the first 1,024 bytes of a page' },
+  { file: 'src/text/secrets/structured.ts', begins: '^(?:pass', chars: 256, why: 'a password that USERINFO captured' },
+  { file: 'src/text/urls/bare.ts', begins: '^(?:_.*', chars: 63, why: 'one label of a host name' },
+  { file: 'src/text/personal-data/ssn.ts', begins: '(?:steuer', chars: 41, why: 'the reach of `followsWord`' },
+  { file: 'src/text/personal-data/ssn.ts', begins: '(?:\\bbsn', chars: 41, why: 'the reach of `followsWord`' },
+  { file: 'src/text/browsing/instruction.ts', begins: '"([^"\\n]{0,1000})"', chars: 2_000, why: STEP },
+  { file: 'src/text/browsing/instruction.ts', begins: '^(?:type', chars: 2_000, why: STEP },
+  { file: 'src/text/browsing/instruction.ts', begins: '^fill', chars: 2_000, why: STEP },
+  { file: 'src/text/browsing/instruction.ts', begins: '^set', chars: 2_000, why: STEP },
+  { file: 'src/text/browsing/instruction.ts', begins: '^(?:select', chars: 2_000, why: STEP },
+  {
+    file: 'src/text/patterns/ecma.ts',
+    begins: '\\[[^\\]]*\\]',
+    chars: 1_010,
+    why: 'a pattern, at most MAX_PATTERN_CHARS',
+  },
+  { file: 'src/classifier/signals/signal.ts', begins: '^(?:(?:please', chars: 400, why: HEAD },
+  { file: 'src/app/make-bundle.ts', begins: '\\/(src', chars: 4_096, why: 'a path of this repository' },
+  {
+    file: 'src/reference/console-page.ts',
+    begins: '<script',
+    chars: 2_000,
+    why: 'a page that this server writes, at its start',
+  },
+]
+
+/** Expressions of which a part is not known before a request, by file, and why their time is linear. */
+export const MADE_LATER: readonly { file: string; times: number; why: string }[] = [
+  { file: 'src/browser/extract.ts', times: 2, why: 'the words of a key, and a pattern of this list with other flags' },
+  { file: 'src/browser/memory.ts', times: 1, why: 'a name of /proc/meminfo' },
+  { file: 'src/builtin/acting/match.ts', times: 2, why: 'the name of a tool, word for word' },
+  {
+    file: 'src/builtin/acting/phrases.ts',
+    times: 7,
+    why: 'words of names in a text of 8,000 characters (MAX_TEXT_CHARS)',
+  },
+  {
+    file: 'src/builtin/acting/values.ts',
+    times: 3,
+    why: 'words of names in a text of 8,000 characters (MAX_TEXT_CHARS)',
+  },
+  { file: 'src/builtin/prose.ts', times: 4, why: 'words of names in a text of 8,000 characters (MAX_READ_CHARS)' },
+  { file: 'src/builtin/schema-fill.ts', times: 1, why: 'a word of the schema, word for word' },
+  { file: 'src/documents/outline/outline.ts', times: 1, why: 'two fixed words in an instruction (MOST_READ)' },
+  { file: 'src/documents/render/docx-charts.ts', times: 1, why: 'a number, in a file that this server made' },
+  { file: 'src/documents/render/slides.ts', times: 1, why: 'a width, with bounded repeats' },
+  { file: 'src/reference/example.ts', times: 1, why: 'a pattern of the OpenAPI document of this server' },
+  { file: 'src/skills/runtime/keywords.ts', times: 1, why: 'a keyword, word for word' },
+  { file: 'src/text/patterns/ecma-lines.ts', times: 1, why: 'one class of characters' },
+  { file: 'src/text/patterns/ecma.ts', times: 2, why: 'compiled to see whether it can be, and never run' },
+  { file: 'src/text/patterns/linear.ts', times: 1, why: 'words, one or another' },
+  { file: 'src/text/patterns/rule-pattern.ts', times: 1, why: 'compiled to see whether it can be, and never run' },
+  { file: 'src/tools/validation/pattern.ts', times: 1, why: 'compiled to see whether it can be, and never run' },
+]
