@@ -7,6 +7,7 @@ import { EXIT } from '../exit'
 import { CheckFailed, CommandFailed, notFoundFailure, usageFailure } from '../failure'
 import { column } from '../output/columns'
 import { overridesOf } from '../overrides'
+import { readSecretInput } from '../secret-input'
 import type { Shell } from '../shell'
 import { fromHere } from '../transport'
 import { text } from '../words'
@@ -27,6 +28,7 @@ export const migrateCopy = defineCommand({
     'Copies every table into an empty database, compares rows and hashes of each, and verifies the audit chain. The source is not changed. The data folder stays as it is: secrets.json, files and checkpoints are needed with the new database, too. A copy that was interrupted leaves a database that no server starts on; the same command begins it anew. CHANGED counts rows with characters that Postgres cannot store.',
   examples: [
     'migrate copy --to postgres://svc@db.example/svc',
+    'migrate copy --to - < url.txt',
     'migrate copy --to /srv/svc/data',
     'migrate copy --from /backups/monday --to postgres://svc@db.example/svc --json',
   ],
@@ -35,13 +37,18 @@ export const migrateCopy = defineCommand({
   exits: [1, 3, 5, 7, 9],
   columns,
   flags: {
-    to: text('URL', 'where to: a postgres:// URL, or a data folder for SQLite'),
+    to: text(
+      'URL',
+      'where to: a postgres:// URL, or a data folder for SQLite; - reads it from stdin, with its password',
+    ),
     from: text('FOLDER', 'a backup of SQLite to copy from, or s3://bucket/folder; the configured database by default'),
     identity: text('FILE', 'the age identity that opens an encrypted backup; - reads stdin'),
   },
   async run(shell, { to, from, identity }) {
     if (to === undefined) throw usageFailure('Say where to copy the database to.', 'add --to URL')
-    const target = locationOf(shell, to)
+    const place =
+      to === '-' ? await readSecretInput(shell, { label: 'URL', fromFile: '-', instead: 'add --to URL' }) : to
+    const target = locationOf(shell, place)
     if (from !== undefined) return fromBackup(shell, { from, identity }, target)
     const [{ loadConfig }, { databaseLocationOf }] = await Promise.all([
       import('../../src/app/config'),

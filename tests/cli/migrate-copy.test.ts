@@ -9,7 +9,7 @@ import { lockDataDir } from '../../src/app/lock'
 import { systemClock } from '../../src/kernel/clock'
 import { copyDatabase, type DatabaseLocation, schemaOf, wipe } from '../../src/kernel/store'
 import { run } from '../releases/make'
-import { cli } from '../support/io'
+import { cli, fakeIo } from '../support/io'
 import { devKeyOf, startServerProcess } from '../support/server-process'
 import { createPostgresDatabase, postgresUrl } from '../support/store'
 
@@ -24,10 +24,11 @@ const [newest] = readdirSync(fixtures)
 run(root, ['tar', '-xzf', join(fixtures, newest!)])
 
 /** Runs a command; settings that are no flags are read from the environment of the process. */
-async function admin(line: string[], dataDir = data, env: Record<string, string> = {}) {
+async function admin(line: string[], dataDir = data, env: Record<string, string> = {}, stdin = '') {
   Object.assign(process.env, env)
   try {
-    return await cli([...line, '--data-dir', dataDir], { clock: systemClock, open: openConnection })
+    const io = fakeIo({ stdin })
+    return await cli([...line, '--data-dir', dataDir], { clock: systemClock, open: openConnection, io })
   } finally {
     for (const name of Object.keys(env)) delete process.env[name]
   }
@@ -64,7 +65,7 @@ async function statement({ location }: Target, text: string): Promise<void> {
 
 test('all rows go there and come back, the copy verifies, and a server goes on with it', async () => {
   const target = await emptyTarget()
-  const there = await admin(['migrate', 'copy', '--to', target.to, '--json'])
+  const there = await admin(['migrate', 'copy', '--to', '-', '--json'], data, {}, `${target.to}\n`)
   expect([there.exitCode, there.stderr]).toEqual([
     0,
     expect.stringContaining('are the same on both, and the audit chain holds'),
