@@ -8,7 +8,14 @@ import { spentBy } from '../support/spent'
 import { type Field, fieldsOf, type Request, sampleOf } from './fields'
 
 /** What was sent where, and how long that took. */
-type Sent = { ms: number; field: string; flood: string; status: number }
+export type Sent = {
+  ms: number
+  /** The longest stretch during the call, or just before it, in which the server did nothing else. */
+  held: number
+  field: string
+  flood: string
+  status: number
+}
 
 /** What one route cost, in milliseconds that this server needed itself. */
 export type Cost = {
@@ -16,8 +23,6 @@ export type Cost = {
   calls: number
   /** The longest call. */
   worst: Sent
-  /** The call with, or just before, the longest stretch in which the server did nothing else. */
-  block: Sent
   /** Of `/health` while the route was flooded. */
   health: { p99: number; worst: number }
 }
@@ -108,12 +113,14 @@ type Order = {
   pumps?: readonly Flood[]
   /** Characters of a text whose field has no smaller bound. */
   length: number
+  /** Told of each call, and of each route once it is done. */
+  sent?(route: string, sent: Sent): void
   told?(cost: Cost): void
 }
 
 /** Floods every field of every route, one call after the other, while another process asks for `/health`. */
 export async function floodAll(target: Target, order: Order): Promise<Cost[]> {
-  const { characters = CHARACTERS, pumps = PUMPS, length, only = () => true, told } = order
+  const { characters = CHARACTERS, pumps = PUMPS, length, only = () => true, sent, told } = order
   const document = (await target.send({ method: 'GET', path: '/openapi.json' })).body as unknown as Document
   const ids = await makeOne(target, document)
   const fields = fieldsOf(document, (path) => ids.get(path)).filter(({ operation }) => only(routeOf(operation)))
@@ -128,24 +135,19 @@ export async function floodAll(target: Target, order: Order): Promise<Cost[]> {
       const calls = ofRoute.flatMap((field) =>
         [...characters, ...(field.most >= PROSE ? pumps : [])].map((one) => ({ field, one })),
       )
-      let worst: Sent = { ms: 0, field: '', flood: '', status: 0 }
-      let block = worst
-      const known = target.blocks().length
+      let worst: Sent = { ms: 0, held: 0, field: '', flood: '', status: 0 }
+      let known = target.blocks().length
       for (const { field, one } of calls) {
         const text = one.of(Math.min(length, field.most))
         const { ms, status } = await timed(target, field.with(text))
-        const sent = { field: field.name, flood: one.name, status }
-        if (ms >= worst.ms) worst = { ms, ...sent }
-        const held = Math.max(
-          0,
-          ...target
-            .blocks()
-            .slice(known)
-            .map((one) => one.ms),
-        )
-        if (held > block.ms) block = { ms: held, ...sent }
+        const blocks = target.blocks().slice(known)
+        known += blocks.length
+        const held = blocks.reduce((most, block) => Math.max(most, block.ms), 0)
+        const call = { ms, held, field: field.name, flood: one.name, status }
+        if (ms >= worst.ms) worst = call
+        sent?.(route, call)
       }
-      const cost = { route, calls: calls.length, worst, block, health: health.since(since) }
+      const cost = { route, calls: calls.length, worst, health: health.since(since) }
       costs.push(cost)
       told?.(cost)
     }

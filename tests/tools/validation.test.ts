@@ -22,6 +22,9 @@ const nested = (depth: number): Record<string, unknown> => (depth === 0 ? {} : o
 const wideOf = (width: number, part: (at: number) => object) =>
   object(Object.fromEntries(Array.from({ length: width }, (_, at) => [`p${at}`, part(at)])))
 const wide = (width: number) => wideOf(width, () => ({}))
+const busy = (width: number) =>
+  wideOf(width, () => ({ type: 'string', minLength: 1, maxLength: 2, minimum: 3, maximum: 4 }))
+const needing = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`n${at}`, ['a']]))
 /** Milliseconds this process has worked, whatever else the machine does. */
 const effort = () => process.cpuUsage().user / 1_000
 
@@ -57,6 +60,8 @@ describe('a definition (B31)', () => {
     ['with required that is true', object({ a: { required: true } }), 'properties.a.required', /list of strings/],
     ['nested too deep', nested(40), `${Array(33).fill('properties.a').join('.')}`, /deeper than/],
     ['with too many parts', wide(300), 'properties.p199', /at most 200/],
+    ['with too many keywords', busy(150), 'properties.p119.minimum', /at most 600/],
+    ['with too many dependencies', object({}, { dependentRequired: needing(601) }), 'dependentRequired', /at most 600/],
   ])('%s is refused, and the path says where', (_, schema, at, problem) => {
     const error = refusalOf({ inline: [inline({}, 'fine'), inline(schema)] })
     expect(error.code).toBe('validation_error')

@@ -1,12 +1,14 @@
 import type { JsonSchema } from '../../engines'
 import { type ErrorDetail, quoted } from '../../kernel/errors'
-import { FORMS, LIST_OF_SCHEMAS, MAP_OF_SCHEMAS, REFERENCES } from './keywords'
+import { ANNOTATIONS, FORMS, LIST_OF_SCHEMAS, MAP_OF_SCHEMAS, REFERENCES } from './keywords'
 import { readPattern, type SizeOf } from './pattern'
 import { heldBy, isSchema } from './walk'
 
 const MAX_SCHEMA_BYTES = 32 * 1024
 /** Most subschemas of one schema: compiling takes about 1 ms for each and blocks the event loop. */
 const MAX_PARTS = 200
+/** Most keywords that are compiled, for the same reason: a part with many takes several times as long. */
+const MAX_KEYWORDS = 600
 const MAX_DEPTH = 32
 const MAX_PROBLEMS = 10
 
@@ -20,6 +22,7 @@ type Look = {
   sizeOf: SizeOf
   anchors: ReadonlySet<string>
   parts: number
+  keywords: number
   problems: ErrorDetail[]
 }
 
@@ -53,14 +56,22 @@ export function problemsOfResult(
   if (bytes > MAX_SCHEMA_BYTES) {
     return [{ path, message: `has ${bytes} bytes as JSON; at most ${MAX_SCHEMA_BYTES} are allowed` }]
   }
-  const look: Look = { root: schema, allowance, sizeOf, anchors: anchorsIn(schema), parts: 0, problems: [] }
+  const look: Look = {
+    root: schema,
+    allowance,
+    sizeOf,
+    anchors: anchorsIn(schema),
+    parts: 0,
+    keywords: 0,
+    problems: [],
+  }
   lookAt(schema, path, 0, look)
   return look.problems
 }
 
 function lookAt(value: unknown, path: string, depth: number, look: Look): void {
   const report = (message: string, at = path) => look.problems.push({ path: at, message })
-  if (look.problems.length >= MAX_PROBLEMS || look.parts > MAX_PARTS) return
+  if (look.problems.length >= MAX_PROBLEMS || look.parts > MAX_PARTS || look.keywords > MAX_KEYWORDS) return
   if (typeof value === 'boolean') return
   if (!isSchema(value)) return void report('must be a schema: an object, true or false')
   if (++look.parts > MAX_PARTS)
@@ -68,10 +79,22 @@ function lookAt(value: unknown, path: string, depth: number, look: Look): void {
   if (depth > MAX_DEPTH) return void report(`is nested deeper than ${MAX_DEPTH} schemas`)
   for (const [keyword, held] of Object.entries(value)) {
     const at = `${path}.${keyword}`
+    look.keywords += workOf(keyword, held)
+    if (look.keywords > MAX_KEYWORDS)
+      return void report(
+        `is keyword ${MAX_KEYWORDS + 1} of the schema or later; at most ${MAX_KEYWORDS} are allowed`,
+        at,
+      )
     const problem = problemWith(keyword, held, look)
     if (problem) report(problem, at)
     else for (const inner of heldBy(keyword, held, at)) lookAt(inner.value, inner.path, depth + 1, look)
   }
+}
+
+/** How many pieces of code a keyword is compiled to. */
+function workOf(keyword: string, held: unknown): number {
+  if (ANNOTATIONS.has(keyword)) return 0
+  return keyword === 'dependentRequired' && isSchema(held) ? Object.keys(held).length : 1
 }
 
 function problemWith(keyword: string, value: unknown, look: Look): string | null {

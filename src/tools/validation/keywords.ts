@@ -21,6 +21,12 @@ export const MAP_OF_SCHEMAS: ReadonlySet<string> = new Set([
   'dependentSchemas',
 ])
 
+/** Keywords that no value is checked by. */
+export const ANNOTATIONS: ReadonlySet<string> = new Set([
+  ...['title', 'description', 'default', 'examples', 'format', 'readOnly', 'writeOnly', 'deprecated'],
+  ...['$id', '$schema', '$comment', '$anchor', '$dynamicAnchor'],
+])
+
 export const REFERENCES: ReadonlySet<string> = new Set(['$ref', '$dynamicRef'])
 
 const COUNTS = [

@@ -44,7 +44,7 @@ export async function spawnServer(
 ): Promise<Spawned> {
   const blocksFile = join(folder, 'loop-blocks.jsonl')
   const output: string[] = []
-  const child = Bun.spawn(['bun', '--preload', join(import.meta.dir, 'loop-probe.ts'), 'src/main.ts'], {
+  const child = Bun.spawn(['bun', '--no-orphans', '--preload', join(import.meta.dir, 'loop-probe.ts'), 'src/main.ts'], {
     env: { PATH: process.env.PATH ?? '', SVC_DATA_DIR: folder, SVC_PORT: '0', SVC_TEST_BLOCKS: blocksFile, ...env },
     stdout: 'pipe',
     stderr: 'pipe',
