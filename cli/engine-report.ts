@@ -28,8 +28,9 @@ export function showSaved(shell: Shell, saved: Saved): void {
   shell.print.item(saved, savedColumns)
 }
 
-export const sayRestart = ({ note }: Shell, { transport: { kind } }: Connection): void =>
-  void (kind === 'socket' && note('Restart the server to use it.'))
+/** Calls that run end with what they began with. */
+export const sayInUse = ({ note }: Shell, { transport: { kind } }: Connection): void =>
+  void (kind !== 'local' && note('New requests use it now, on other nodes within a second.'))
 
 function sayTest({ io, globals, paint }: Shell, { id, checks }: { id: string; checks: Check[] }): void {
   for (const check of checks) {

@@ -1,5 +1,5 @@
 import { defineCommand } from '../command'
-import { savedColumns, sayRestart, showSaved } from '../engine-report'
+import { savedColumns, sayInUse, showSaved } from '../engine-report'
 import { expectData, usageFailure } from '../failure'
 import { column } from '../output/columns'
 import { readValueFile } from '../preference-file'
@@ -18,7 +18,7 @@ const disableEngine = defineCommand({
   path: 'engines disable',
   summary: 'Disable an upstream and keep its settings',
   about:
-    'It stays in svc.server.json with its targets and its key, and is asked for nothing. The next target of a mode answers, else the built-in engine where it is on. A running server does so after a restart.',
+    'It stays with its targets and its key, and is asked for nothing from then on; calls that run go on. The next target of a mode answers, else the built-in engine where it is on.',
   examples: ['engines disable main', 'engines disable main --dry-run --json'],
   async run(shell, { name }) {
     if (shell.planned(`switch the upstream ${name} off`)) return
@@ -26,7 +26,7 @@ const disableEngine = defineCommand({
     const one = connection.ops().engines({ name: encodeURIComponent(name) })
     showSaved(shell, expectData(await one.patch({ settings: { off: true }, test: false })))
     shell.note(`undo: svc-admin engines enable ${name}`)
-    sayRestart(shell, connection)
+    sayInUse(shell, connection)
   },
 })
 
@@ -34,7 +34,7 @@ const enableEngine = defineCommand({
   ...common,
   path: 'engines enable',
   summary: 'Enable an upstream',
-  about: 'It is tested with real calls first, and stays off when one fails. A running server asks it after a restart.',
+  about: 'It is tested with real calls first, and stays off when one fails.',
   examples: ['engines enable main', 'engines enable main --no-test'],
   flags: { noTest: flag('switch it on without testing') },
   async run(shell, { name, noTest }) {
@@ -43,7 +43,7 @@ const enableEngine = defineCommand({
     const one = connection.ops().engines({ name: encodeURIComponent(name) })
     showSaved(shell, expectData(await one.patch({ settings: { off: null }, test: !noTest })))
     shell.note(`undo: svc-admin engines disable ${name}`)
-    sayRestart(shell, connection)
+    sayInUse(shell, connection)
   },
 })
 
@@ -65,7 +65,7 @@ const showPrices = defineCommand({
   path: 'engines prices',
   summary: 'Show what each engine costs, with a sample request',
   about:
-    'Prices are micro-cents: a million are one cent. SET BY says where one comes from: SVC_PRICES or prices in svc.server.json, the upstream that answers first, or svc itself.',
+    'Prices are micro-cents: a million are one cent. SET BY says where one comes from: here (engines set-prices), SVC_PRICES or prices in svc.server.json, the upstream that answers first, or svc itself.',
   examples: ['engines prices', 'engines prices -o csv > prices.csv'],
   apis: ['operator'],
   impact: 'read',
@@ -81,7 +81,7 @@ const setPrices = defineCommand({
   path: 'engines set-prices',
   summary: 'Change the prices of engines, and show the new cost of a sample request',
   about:
-    'The file has micro-cents by engine: {"svc-1-flash": {"promptPer1k": 20000}}. What it leaves out stays; null gives an engine its own price back. It is written to svc.server.json, and a running server uses it after a restart.',
+    'The file has micro-cents by engine: {"svc-1-flash": {"promptPer1k": 20000}}. What it leaves out stays; null gives an engine its own price back. Calls that begin from then on are charged so, on every node; those that run at the old price.',
   examples: ['engines set-prices -f prices.json --dry-run', 'engines set-prices -f prices.yaml --json'],
   apis: ['operator'],
   impact: 'write',
@@ -98,7 +98,7 @@ const setPrices = defineCommand({
     shell.print.list(found, changedColumns, 'These are the prices already.')
     if (isPlan || !found.length) return
     await put(false)
-    sayRestart(shell, connection)
+    sayInUse(shell, connection)
   },
 })
 

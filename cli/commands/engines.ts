@@ -1,5 +1,5 @@
 import { defineCommand } from '../command'
-import { type Check, savedColumns, sayRestart, showSaved, spellCheck } from '../engine-report'
+import { type Check, savedColumns, sayInUse, showSaved, spellCheck } from '../engine-report'
 import { SETTING_FLAGS, settingsOf, withoutNull } from '../engine-settings'
 import { CheckFailed, expectData, usageFailure } from '../failure'
 import { column } from '../output/columns'
@@ -16,7 +16,11 @@ const columns = [
   column('target', 'ANSWERED BY'),
   column('kind', 'KIND'),
   column('state', 'STATE'),
+  column('status', 'STATUS'),
+  column('source', 'SET IN'),
   column('address', 'ADDRESS', { wide: true }),
+  column('why', 'WHY', { wide: true }),
+  column('overrides', 'INSTEAD OF', { wide: true }),
   column('problem', 'PROBLEM', { wide: true }),
 ]
 
@@ -31,7 +35,7 @@ const listEngines = defineCommand({
   path: 'engines list',
   summary: 'List the engines and the upstreams of each',
   about:
-    'Shows one line for each target, in the order of trying. Each upstream is asked whether it answers, at no cost. These names are for operators only: no answer of the API ever shows them.',
+    'Shows one line for each target, in the order of trying. Each upstream is asked whether it answers, at no cost. STATUS is what GET /models says. SET IN is "here" for what was set while a server ran. These names are for operators only: no answer of the API ever shows them.',
   examples: ['engines list', 'engines list --json'],
   apis: ['operator'],
   impact: 'read',
@@ -71,7 +75,7 @@ const addEngine = defineCommand({
   path: 'engines add',
   summary: 'Connect an upstream that answers the text modes',
   about:
-    'Tests it with real calls first, and saves nothing when one fails. It is written to svc.server.json, before what answers now; a running server uses it after a restart. The first model answers; the others stand in when it fails. The key comes from --from-file, stdin or a hidden prompt, never from a flag. It is kept in a file of its own that only you can read.',
+    'Tests it with real calls first, and saves nothing when one fails. It goes before what answers now. A running server uses it at once, on every node; calls that run end with what they began with. It is kept in the database, its key encrypted. The first model answers; the others stand in when it fails. The key comes from --from-file, stdin or a hidden prompt, never from a flag.',
   examples: [
     'engines add main --kind compat --base-url http://127.0.0.1:8080/v1 --models a-small --no-key',
     'engines add main --kind anthropic --models m-large,m-small --from-file key.txt',
@@ -111,7 +115,7 @@ const addEngine = defineCommand({
       ...(Object.keys(settings).length ? { settings } : {}),
     }
     showSaved(shell, expectData(await connection.ops().engines.post(body)))
-    sayRestart(shell, connection)
+    sayInUse(shell, connection)
   },
 })
 
@@ -119,7 +123,7 @@ const updateEngine = defineCommand({
   path: 'engines update',
   summary: 'Change the settings of an upstream',
   about:
-    'What you do not name stays as it is. It is tested with the new settings first, and nothing is saved when that fails. A new key comes from --from-file, never from a flag. engines map chooses which models answer.',
+    'What you do not name stays as it is. It is tested with the new settings first, and nothing is saved when that fails. A new key comes from --from-file, never from a flag. engines map chooses which models answer. One of svc.server.json or the environment is changed there; --copy takes it over, and then this entry is used instead.',
   examples: [
     'engines update main --call-timeout 60s --concurrency 8',
     'engines update main --from-file key.txt --no-test',
@@ -133,11 +137,12 @@ const updateEngine = defineCommand({
     baseUrl: text('URL', 'its address'),
     fromFile: text('FILE', 'a file that holds its new key; - is stdin'),
     noTest: flag('save without testing'),
+    copy: flag('take over one of svc.server.json or the environment'),
     ...SETTING_FLAGS,
   },
-  async run(shell, { name, baseUrl, fromFile, noTest, ...given }) {
+  async run(shell, { name, baseUrl, fromFile, noTest, copy, ...given }) {
     const settings = settingsOf(given)
-    if (!baseUrl && !fromFile && !Object.keys(settings).length) {
+    if (!baseUrl && !fromFile && !copy && !Object.keys(settings).length) {
       throw usageFailure(
         'engines update needs a setting to change.',
         `svc-admin engines update ${name} --call-timeout 60s`,
@@ -150,6 +155,7 @@ const updateEngine = defineCommand({
     const connection = await shell.connect()
     const body = {
       test: !noTest,
+      ...(copy ? { copy } : {}),
       ...(baseUrl ? { base_url: baseUrl } : {}),
       ...(key ? { api_key: key } : {}),
       ...(Object.keys(settings).length ? { settings } : {}),
@@ -163,7 +169,7 @@ const updateEngine = defineCommand({
           .patch(body),
       ),
     )
-    sayRestart(shell, connection)
+    sayInUse(shell, connection)
   },
 })
 
@@ -171,7 +177,7 @@ const removeEngine = defineCommand({
   path: 'engines remove',
   summary: 'Disconnect an upstream',
   about:
-    'Takes it, its targets and its key file out of the configuration. Refused when engines would be left with nothing, unless with --force.',
+    'Takes it, its targets and its key out of the database; calls that run go on. Refused when engines would be left with nothing, unless with --force. One that was taken over with --copy is again as svc.server.json or the environment says.',
   examples: ['engines remove main --yes', 'engines remove main --force --yes'],
   apis: ['operator'],
   impact: 'write',
@@ -186,7 +192,7 @@ const removeEngine = defineCommand({
     const connection = await shell.connect()
     const one = connection.ops().engines({ name: encodeURIComponent(name) })
     shell.print.item(expectData(await one.delete({}, { query: force ? { force: 'true' } : {} })), removeEngine.columns!)
-    sayRestart(shell, connection)
+    sayInUse(shell, connection)
   },
 })
 
@@ -194,7 +200,7 @@ const mapEngine = defineCommand({
   path: 'engines map',
   summary: 'Choose what answers a mode, best first',
   about:
-    'A target is upstream:model; when one fails, the next one stands in. The mode is one of GET /models, an engine id, or "*" for every text mode that has no targets of its own. --to none leaves a mode to those of "*".',
+    'A target is upstream:model; when one fails, the next one stands in. The mode is one of GET /models, an engine id, or "*" for every text mode that has no targets of its own. --to none leaves a mode to those of svc.server.json, the environment and "*".',
   examples: ['engines map think --to big:large,main:small', 'engines map think --to none'],
   apis: ['operator'],
   impact: 'write',
@@ -212,7 +218,7 @@ const mapEngine = defineCommand({
       .engines.map({ mode: encodeURIComponent(mode) })
       .put({ targets })
     shell.print.item(expectData(saved), mapEngine.columns!)
-    sayRestart(shell, connection)
+    sayInUse(shell, connection)
   },
 })
 

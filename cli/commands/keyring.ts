@@ -19,6 +19,7 @@ const columns = [
   column('webhooks.unreadable', 'WEBHOOKS IT CANNOT OPEN', { kind: 'number' }),
   column('answers.sealed', 'KEPT ANSWERS', { kind: 'number' }),
   column('answers.unreadable', 'ANSWERS IT CANNOT OPEN', { kind: 'number' }),
+  column('engines.unreadable', 'ENGINES IT CANNOT OPEN', { kind: 'number' }),
 ]
 
 const common = { apis: ['host'], needsData: true } as const
@@ -37,7 +38,8 @@ const keyringStatus = defineCommand({
     const { keyringStatus: look } = await import('../../src/app/keyring')
     const found = await attempted(() => look(loadConfig(overridesOf(shell))))
     shell.print.item(found, columns)
-    if (!found.fits || found.webhooks.unreadable || found.answers.unreadable) throw new CheckFailed()
+    if (!found.fits || found.webhooks.unreadable || found.answers.unreadable || found.engines.unreadable)
+      throw new CheckFailed()
   },
 })
 

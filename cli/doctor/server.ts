@@ -109,8 +109,8 @@ export const enginesCheck: Check = {
     const { engines } = expectData(await (await context.connect()).ops().engines.get())
     const away = engines.filter(({ state }) => state === 'unreachable')
     // One that serves several modes is in the list once for each.
-    const named = [...new Set(away.map(({ target, address, problem }) => `${target} at ${address}: ${problem}`))]
-    if (named.length) return fail(named.join('; '), 'svc-admin engines test')
+    const gone = [...new Set(away.map(({ target, address, problem }) => `${target} at ${address}: ${problem}`))]
+    if (gone.length) return fail(gone.join('; '), 'svc-admin engines test')
     const failing = engines.filter(({ state }) => state === 'failing')
     if (failing.length)
       return fail(`${failing.map(({ target }) => target).join(', ')} keeps failing`, 'svc-admin engines test')
@@ -121,8 +121,10 @@ export const enginesCheck: Check = {
       const fix = 'svc-admin engines add NAME --base-url URL --models MODEL'
       return say(`the built-in engine answers ${builtin.join(', ')}; it is no language model`, fix)
     }
-    const none = [...new Set(engines.filter(({ state }) => state === 'none').map(({ mode }) => mode))]
-    return none.length ? warn(`nothing answers ${none.join(', ')}`, 'svc-admin engines list') : ok('every mode has one')
+    // The same as GET /models says.
+    const short = engines.filter(({ status, why }) => status && status !== 'available' && why)
+    const named = [...new Map(short.map(({ mode, status, why }) => [mode, `${mode} is ${status}: ${why}`])).values()]
+    return named.length ? warn(named.join('; '), 'svc-admin engines list') : ok('every mode has one')
   },
 }
 

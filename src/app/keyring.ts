@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync } from 'node:fs'
+import { resealEngines } from '../engines'
 import { resealAnswers } from '../idempotency'
 import { ConfigError } from '../kernel/config'
 import type { Resealed } from '../kernel/crypto'
@@ -20,6 +21,8 @@ export type Keyring = {
   fits: boolean
   webhooks: Resealed
   answers: Resealed
+  /** The settings of engines that were made while servers ran: one row. */
+  engines: Resealed
 }
 
 /** What `secrets.json` opens: read from the database, whether or not a server runs. @throws ConfigError */
@@ -32,6 +35,7 @@ export async function keyringStatus(config: Config): Promise<Keyring> {
     fits: (await secretsOf(store.read)) === fingerprintOf(secrets),
     webhooks: await resealWebhooks(store.read, secrets.masterKey, null),
     answers: await resealAnswers(store.read, secrets.masterKey, null),
+    engines: await resealEngines(store.read, secrets.masterKey, null),
   }))
 }
 
@@ -57,9 +61,10 @@ export async function rotateKeyring(config: Config, given: Uint8Array | null): P
       const counted = await store.write(async (tx) => {
         const webhooks = await resealWebhooks(tx, before.masterKey, next)
         const answers = await resealAnswers(tx, before.masterKey, next)
+        const engines = await resealEngines(tx, before.masterKey, next)
         if (webhooks.unreadable) throw unreadable(webhooks.unreadable)
         await keepSecrets(tx, fingerprintOf({ ...before, masterKey: next }))
-        return { webhooks, answers }
+        return { webhooks, answers, engines }
       })
       const { old, version } = endRotation(config.dataDir)
       return { file: before.path, version, fits: true, ...counted, old }

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createBuiltinDriver } from '../builtin'
 import { createEngines } from '../engines'
@@ -81,7 +81,10 @@ export function assertMayServe(config: Config, more: { clock?: Clock; log?: Log 
   if (!config.production) return
   const { clock = systemClock, log = createLog({ level: 'silent', pretty: false, write: () => undefined }) } = more
   const engines = createEngines({ settings: config, clock, log, builtin: createBuiltinDriver({ clock }) })
-  assertProductionReady(config, unmappedModes(engines))
+  // What operators connected while a server ran is in its database, and is looked at once that is open.
+  const location = databaseLocationOf(config)
+  const isNew = location.dialect === 'sqlite' && !existsSync(location.path)
+  assertProductionReady(config, isNew ? unmappedModes(engines) : [])
 }
 
 type Options = Required<OpenOptions>
@@ -186,6 +189,11 @@ async function openRooms(
     },
     telemetry,
   })
+  await container.engineRegistry.refresh().catch(closing(store))
+  if (serving && config.production && unmappedModes(container.engines).length) {
+    await store.close()
+    assertProductionReady(config, unmappedModes(container.engines))
+  }
   await container.nodes.join()
   if (serving && container.nodes.hasScatteredFiles())
     log.warn({}, 'nodes keep files in folders of their own: set SVC_FILES_DIR to one that all share, or use a bucket')

@@ -64,6 +64,7 @@ const roomsOf = (container: Container) => ({
   billing: container.billing,
   accountBilling: container.accountBilling,
   engines: container.engines,
+  engineRegistry: container.engineRegistry,
   traffic: container.traffic,
   traces: container.traces,
   pageMegabytes: container.browser.host.megabytes,

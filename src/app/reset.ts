@@ -9,7 +9,7 @@ import { databaseLocationOf } from './open'
 
 export { assertAlone }
 
-/** What a reset takes away besides the database; secrets, engine keys and backups stay. */
+/** What a reset takes away besides the database; secrets and backups stay. */
 const NAMES = ['dev-key', 'audit', 'ops.sock'] as const
 const OF_FILES = /^[0-9a-f]{2}$/
 

@@ -34,6 +34,7 @@ import { createRouteRules } from '../http/route-rules'
 import { createStreams } from '../http/sse'
 import { createSuccessTable } from '../http/success'
 import { keyIdOf, ownerOf } from '../kernel/caller'
+import { asOneWork } from '../kernel/work'
 import { keyRoutes } from '../keys/routes'
 import { mcpRoutes } from '../mcp/routes'
 import { imageRoutes } from '../media/routes'
@@ -102,6 +103,11 @@ export function createServer({ config, container, metrics, connections, leaving 
       error: () => new Response(null, { status: 500 }),
     },
   })
+    .wrap(
+      (answer: (...asked: unknown[]) => unknown) =>
+        (...asked: unknown[]) =>
+          asOneWork(() => answer(...asked)),
+    )
     .use(
       edge({
         clock,

@@ -71,6 +71,22 @@ export function createPrices(overrides: PriceTable = {}, ofUpstreams: PriceTable
   }
 }
 
+/** The prices of these tables, which the running request or job began with. */
+export function followPrices(tables: () => { own: PriceTable; ofUpstreams: PriceTable }): Prices {
+  const made = new WeakMap<object, Prices>()
+  const now = (): Prices => {
+    const current = tables()
+    const prices = made.get(current) ?? createPrices(current.own, current.ofUpstreams)
+    made.set(current, prices)
+    return prices
+  }
+  return {
+    priceOf: (engineId) => now().priceOf(engineId),
+    ids: () => now().ids(),
+    costOf: (engineId, used) => now().costOf(engineId, used),
+  }
+}
+
 function cost(price: Price, used: Consumption): number {
   const perThousand =
     (price.promptPer1k ?? 0) * counted(used.promptTokens) +

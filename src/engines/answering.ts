@@ -74,6 +74,9 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
   return {
     image,
 
+    /** What is tried for an engine, in this order; null for one that answers no text and makes no picture. */
+    plan: (engineId: string): readonly Candidate[] | null => plans.get(engineId) ?? null,
+
     /** What the targets can that are tried for an engine, those of its fallback engine last. */
     abilities: (engineId: string): Abilities[] => (plans.get(engineId) ?? []).map(({ target }) => target.can),
 

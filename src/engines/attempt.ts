@@ -95,11 +95,13 @@ export async function reach<T>(order: Order<T>, { clock, log, observe, jitter }:
       if (!failed) {
         const { engineId, target, fallback } = candidate
         target.fault.gone()
+        target.presence.back()
         return { engineId, target, fallback, pass, value: outcome.value }
       }
       last = outcome
       report(log, order, candidate, outcome)
       if (outcome.kind === 'config') candidate.target.fault.found(outcome.message)
+      if (outcome.kind === 'refused') candidate.target.presence.gone(outcome.message)
       if (outcome.rejection) throw engineRejected(outcome.rejection.about, order.countTokens(), outcome)
 
       const pause = pauseBefore(outcome, retries, waited, jitter)

@@ -3,6 +3,7 @@ import { ConfigError, setting, type Values } from '../kernel/config'
 import { sha256Hex } from '../kernel/crypto'
 import { type Static, t } from '../kernel/schema'
 import { AUDIO_ENGINES, ENGINES, findEngine, findImageEngine, IMAGE_ENGINES } from './catalog'
+import { type KeptEngines, NOTHING_KEPT } from './kept'
 import { EVERY_TEXT_ENGINE, shortForms, shortSettings } from './short-forms'
 import { OUR_HEADERS, Upstream, type UpstreamConfig } from './upstream'
 
@@ -42,6 +43,8 @@ export type EngineConfig = {
   upstreams: ReadonlyMap<string, UpstreamConfig>
   /** Targets by engine id, best first; an engine that is not here has none. */
   targets: ReadonlyMap<string, readonly TargetRef[]>
+  /** Targets of upstreams that are switched off, by engine id or `*`: nothing is asked of them. */
+  off: ReadonlyMap<string, readonly TargetRef[]>
   builtin: boolean
 }
 
@@ -52,12 +55,15 @@ export function fingerprintOf({ upstreams, targets, builtin }: EngineConfig): st
 }
 
 /**
- * Combines the short settings with the long form, whose targets come first.
+ * Combines what is kept in the database, the long form and the short settings; the targets of each come in this order.
+ * Kept targets of an upstream that is gone are passed over.
  * @throws ConfigError with every problem at once
  */
-export function readEngineConfig(settings: EngineSettings): EngineConfig {
+export function readEngineConfig(settings: EngineSettings, kept: KeptEngines = NOTHING_KEPT): EngineConfig {
   const problems: string[] = []
-  const upstreams = new Map(Object.entries(settings.engines.upstreams))
+  const short = shortForms(settings)
+  const ofShort = Object.fromEntries(short.map(({ name, upstream }) => [name, upstream]))
+  const upstreams = new Map(Object.entries({ ...settings.engines.upstreams, ...ofShort, ...kept.upstreams }))
   for (const [name, { kind, baseUrl, headers = {} }] of upstreams) {
     const problem = (text: string) => problems.push(`engines.upstreams.${name}: ${text}`)
     if (kind === 'compat' && !baseUrl) problem('"compat" needs a "baseUrl".')
@@ -66,10 +72,13 @@ export function readEngineConfig(settings: EngineSettings): EngineConfig {
     if (ours) problem(`the header "${ours}" belongs to the message itself and cannot be set.`)
   }
   const named = new Map<string, TargetRef[]>()
-  for (const [engineId, words] of Object.entries(settings.engines.models)) {
-    const refs = words.map(readTarget)
-    const unknown = refs.find(({ upstream }) => !upstreams.has(upstream))
+  const inFile = settings.engines.models
+  for (const engineId of new Set([...Object.keys(inFile), ...Object.keys(kept.models)])) {
+    const { targets = [], only = false } = kept.models[engineId] ?? {}
+    const own = (only ? [] : (inFile[engineId] ?? [])).map(readTarget)
+    const unknown = own.find(({ upstream }) => !upstreams.has(upstream))
     if (unknown) problems.push(`engines.models.${engineId}: there is no upstream "${unknown.upstream}".`)
+    const refs = withoutTwins([...targets.map(readTarget).filter(({ upstream }) => upstreams.has(upstream)), ...own])
     const entry = findEngine(engineId) ?? findImageEngine(engineId)
     const audio = AUDIO_ENGINES.find(({ id }) => id === engineId)
     if (engineId !== EVERY_TEXT_ENGINE && !ASKABLE.has(entry?.kind ?? '') && !audio) {
@@ -86,22 +95,26 @@ export function readEngineConfig(settings: EngineSettings): EngineConfig {
   }
   if (problems.length) throw new ConfigError(problems)
   // What is switched off is as if it was not named, and what is left with nothing as if it never was.
+  const isOff = ({ upstream }: Pick<TargetRef, 'upstream'>) => upstreams.get(upstream)?.off === true
+  const off = new Map<string, TargetRef[]>()
   for (const [engineId, refs] of named) {
-    const on = refs.filter(({ upstream }) => !upstreams.get(upstream)?.off)
+    const on = refs.filter((ref) => !isOff(ref))
+    if (on.length < refs.length) off.set(engineId, refs.filter(isOff))
     if (on.length) named.set(engineId, on)
     else named.delete(engineId)
   }
 
-  for (const { name, engineId, model, upstream } of shortForms(settings)) {
-    upstreams.set(name, upstream)
-    named.set(engineId, [...(named.get(engineId) ?? []), { upstream: name, model }])
+  for (const { name, engineId, model } of short) {
+    if (kept.models[engineId]?.only) continue
+    if (isOff({ upstream: name }))
+      off.set(engineId, withoutTwins([...(off.get(engineId) ?? []), { upstream: name, model }]))
+    else named.set(engineId, withoutTwins([...(named.get(engineId) ?? []), { upstream: name, model }]))
   }
-  return { upstreams, targets: spread(named), builtin: settings.engineBuiltin }
+  return { upstreams, targets: spread(named), off, builtin: settings.engineBuiltin }
 }
 
 /** The prices that upstreams set, for the engines that ask them first. */
-export function upstreamPrices(settings: EngineSettings): PriceTable {
-  const { upstreams, targets } = readEngineConfig(settings)
+export function upstreamPrices({ upstreams, targets }: Pick<EngineConfig, 'upstreams' | 'targets'>): PriceTable {
   const prices = [...targets].map(([id, refs]) => [id, upstreams.get(refs[0]!.upstream)?.prices] as const)
   return Object.fromEntries(prices.filter(([, price]) => price)) as PriceTable
 }
@@ -121,6 +134,10 @@ const connectable = (): string[] => [...textEngines(), ...namedAlone()]
 const ASKABLE: ReadonlySet<string> = new Set(['text', 'image', 'video'])
 
 const textEngines = (): string[] => ENGINES.filter(({ kind }) => kind === 'text').map(({ id }) => id)
+
+const withoutTwins = (refs: readonly TargetRef[]): TargetRef[] => [
+  ...new Map(refs.map((ref) => [`${ref.upstream}:${ref.model}`, ref])).values(),
+]
 
 /** `local:llama3:8b` is the model `llama3:8b` of the upstream `local`. */
 function readTarget(word: string): TargetRef {

@@ -1,4 +1,5 @@
 import type { Clock } from '../kernel/clock'
+import { type Loop, startLoop } from '../kernel/loop'
 import { ENGINES, type Subsystem } from './catalog'
 import { EngineFailure } from './engine'
 import type { Target, Targets } from './targets'
@@ -22,19 +23,15 @@ export type UpstreamState = {
 }
 
 const PATIENCE_MS = 3_000
-/** As long as GET /health is cached; an older finding says nothing any more. */
-const FRESH_MS = 30_000
+const BETWEEN_MS = 15_000
 const SUBSYSTEMS: readonly Subsystem[] = ['svc-core', 'svc-vision', 'svc-search']
 
 /** Asks the upstreams whether they answer. It costs nothing and never throws. */
 export function createProbes(targets: Targets, clock: Clock) {
   const upstreams = Map.groupBy(new Set([...targets.values()].flat()), ({ upstream }) => upstream)
-  const away = new Map<string, number>()
 
   return {
     ask,
-    /** Whether the upstream did not answer when it was last asked, in the last 30 s. */
-    isAway: (upstream: string): boolean => clock.monotonic() - (away.get(upstream) ?? -Infinity) < FRESH_MS,
 
     /** The state by subsystem, as GET /health shows it. */
     async bySubsystem(): Promise<Record<Subsystem, ProviderHealth>> {
@@ -51,12 +48,12 @@ export function createProbes(targets: Targets, clock: Clock) {
   }
 
   async function askOne(own: Target[], withinMs: number): Promise<UpstreamState> {
-    const { upstream, address, driver } = own[0]!
+    const { upstream, address, driver, presence } = own[0]!
     const about = { upstream, address, models: own.map(({ model }) => model) }
     const startedAt = clock.monotonic()
     try {
       const listed = await driver.probe(AbortSignal.timeout(withinMs))
-      away.delete(upstream)
+      presence.back()
       const lists = (model: string) => listed.some(({ id }) => id === model || id.startsWith(`${model}:`))
       for (const target of own) {
         const said = listed.find(({ id }) => id === target.model)
@@ -67,10 +64,25 @@ export function createProbes(targets: Targets, clock: Clock) {
       return { ...about, up: true, latencyMs, problem: null, unlisted }
     } catch (error) {
       const problem = error instanceof EngineFailure ? problemOf(error) : `no answer within ${withinMs / 1_000} s`
-      if (error instanceof EngineFailure || withinMs >= PATIENCE_MS) away.set(upstream, clock.monotonic())
+      if (error instanceof EngineFailure || withinMs >= PATIENCE_MS) presence.gone(problem)
       return { ...about, up: false, latencyMs: null, problem, unlisted: [] }
     }
   }
+}
+
+type LoopDeps = {
+  engines: { askUpstreams(): Promise<unknown> }
+  clock: Clock
+  onError(name: string, error: unknown): void
+}
+
+/** Asks the upstreams now and then until stopped, so that `GET /models` knows of those that nobody calls. */
+export function startProbeLoop({ engines, ...own }: LoopDeps): Loop {
+  const tick = async () => {
+    await engines.askUpstreams()
+    return 0
+  }
+  return startLoop({ name: 'engine-probes', idleMs: BETWEEN_MS, tick, ...own })
 }
 
 function problemOf({ kind, message, cause }: EngineFailure): string {

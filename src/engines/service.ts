@@ -2,7 +2,7 @@ import type { Clock } from '../kernel/clock'
 import { randomHex } from '../kernel/crypto'
 import { notFound } from '../kernel/errors'
 import type { Log } from '../kernel/log'
-import { createAnswering, type PictureRequest, type RunOptions, type RunRequest } from './answering'
+import type { PictureRequest, RunOptions, RunRequest } from './answering'
 import type { Observe } from './attempt'
 import {
   AUDIO_ENGINES,
@@ -13,63 +13,85 @@ import {
   engineOfMode,
   findEngine,
   findImageEngine,
-  IMAGE_ENGINES,
 } from './catalog'
-import { type EngineSettings, fingerprintOf, readEngineConfig } from './config'
+import type { EngineSettings } from './config'
 import type { Driver } from './engine'
-import { createFilming } from './filming'
-import { createProbes, type ProviderHealth, type UpstreamState } from './probes'
-import { createSounding } from './sounding'
-import { createTargets, type Target } from './targets'
+import type { OrderedVideo } from './filming'
+import { NOTHING_KEPT } from './kept'
+import { createPart, createParts } from './parts'
+import type { ProviderHealth, UpstreamState } from './probes'
+import { type EngineRegistry, versionOf } from './registry'
+import { createSnapshot, type Snapshot, type SnapshotDeps } from './snapshot'
+import type { Standing } from './standing'
+import type { Target } from './targets'
 import { countPrompt, countTokens } from './tokens'
 import { type TrialCheck, tryTarget } from './trial'
 
+/** What is asked, in which version: that of the running request or job, or the newest. */
+type Registry = Pick<EngineRegistry, 'version' | 'newest' | 'follow'>
+
 type Deps = {
   settings: EngineSettings
+  /** Where the settings change; without one they stay. */
+  registry?: Registry
   clock: Clock
   log: Log
   /** The embedded engine; it answers text modes without an upstream unless the settings turn it off. */
   builtin: Driver
   observe?: Observe
   jitter?: () => number
+  lacks?: SnapshotDeps['lacks']
 }
-
-export type ModelStatus = 'available' | 'degraded' | 'down'
 
 export type EngineService = ReturnType<typeof createEngines>
 
+/** Operators and tenants who look again after this get what the upstreams say now. */
+const STALE_MS = 5_000
+
 /** @throws ConfigError when the settings contradict each other or a key file cannot be read. */
-export function createEngines({ settings, clock, log, builtin, observe = ignore, jitter = randomFraction }: Deps) {
-  const config = readEngineConfig(settings)
+export function createEngines({ settings, builtin, registry = unchanging(settings), ...deps }: Deps) {
+  const { clock, log, observe = ignore, jitter = randomFraction, lacks = () => null } = deps
   let changes = 0
-  const targets = createTargets(config, {
-    clock,
-    log,
-    builtin,
-    changed: () => {
-      changes += 1
-    },
+  const changed = () => {
+    changes += 1
+  }
+  const parts = createParts({ clock, log, changed })
+  const ownPart = createPart('builtin', builtin, { clock, log, changed })
+  const snapshots = new WeakMap<object, Snapshot>()
+  registry.follow((version) => {
+    const used = { upstreams: parts.of(version.config.upstreams), builtin: ownPart }
+    snapshots.set(version, createSnapshot(version.config, used, { clock, log, observe, jitter, lacks }))
+    changed()
   })
-  const probes = createProbes(targets, clock)
-  const answering = createAnswering({ targets, entries: [...ENGINES, ...IMAGE_ENGINES], clock, log, observe, jitter })
-  const sounding = createSounding({ targets, clock, log, observe, jitter })
-  const filming = createFilming({ targets, clock, log, observe, jitter, hasBuiltin: config.builtin })
+  const now = (): Snapshot => snapshots.get(registry.version())!
+  const newest = (): Snapshot => snapshots.get(registry.newest())!
+  const targetsOf = (id: string): readonly Target[] => now().of(id)
+  let askedAt = Number.NEGATIVE_INFINITY
 
   return {
-    fingerprint: fingerprintOf(config),
+    get fingerprint(): string {
+      return now().fingerprint
+    },
     /** The whole answer at once. Throws 503 `engine_unavailable`, 400 for what it cannot take, 404 if unknown. */
     answer: (id: string, request: RunRequest, options?: RunOptions) =>
-      answering.answer(entryOf(id).id, request, options),
+      now().answering.answer(entryOf(id).id, request, options),
     /** The answer as a stream, returned at its first byte. Until then it throws what `answer` throws. */
-    run: (id: string, request: RunRequest, options?: RunOptions) => answering.run(entryOf(id).id, request, options),
+    run: (id: string, request: RunRequest, options?: RunOptions) =>
+      now().answering.run(entryOf(id).id, request, options),
     /** One picture of an image engine. Throws 503 `engine_unavailable`, 400 for what it refuses, 404 if unknown. */
-    image: (id: string, request: PictureRequest) => answering.image(imageEntryOf(id).id, request),
+    image: (id: string, request: PictureRequest) => now().answering.image(imageEntryOf(id).id, request),
     /** Whether the built-in engine makes the pictures of an image engine. */
-    drawsItself: (id: string): boolean => targets.get(imageEntryOf(id).id)?.[0]?.free ?? false,
-    ...sounding,
-    ...filming,
+    drawsItself: (id: string): boolean => now().targets.get(imageEntryOf(id).id)?.[0]?.free ?? false,
+    speak: (request: Parameters<Sounding['speak']>[0]) => now().sounding.speak(request),
+    transcribe: (request: Parameters<Sounding['transcribe']>[0]) => now().sounding.transcribe(request),
+    filmmaker: () => now().filming.filmmaker(),
+    orderVideo: (request: Parameters<Filming['orderVideo']>[0]) => now().filming.orderVideo(request),
+    lookAtVideo: (video: OrderedVideo, signal: AbortSignal) => now().filming.lookAtVideo(video, signal),
+    videoContent: (...asked: Parameters<Filming['videoContent']>) => now().filming.videoContent(...asked),
+    dropVideo: (video: OrderedVideo) => now().filming.dropVideo(video),
+    videoFailed: (...said: Parameters<Filming['videoFailed']>) => now().filming.videoFailed(...said),
     /** Whether an upstream speaks or transcribes. */
-    hasSound: (id: AudioEngine): boolean => (targets.get(id) ?? []).length > 0,
+    hasSound: (id: AudioEngine): boolean => (now().targets.get(id) ?? []).length > 0,
     has: (id: string): boolean => findEngine(id) !== null,
     /** Whether at least one target is configured for an engine. */
     isConnected: (id: string): boolean => targetsOf(id).length > 0,
@@ -94,32 +116,38 @@ export function createEngines({ settings, clock, log, builtin, observe = ignore,
       return own.some(({ can }) => can.vision) || (own.length > 0 && own.every(({ can }) => can.vision === false))
     },
     /** Whether tools may be offered to an engine; false only when none of its targets calls any. */
-    callsTools: (id: string): boolean => answering.abilities(entryOf(id).id).some(({ tools }) => tools !== false),
+    callsTools: (id: string): boolean =>
+      now()
+        .answering.abilities(entryOf(id).id)
+        .some(({ tools }) => tools !== false),
     isFree: (id: string): boolean => targetsOf(id)[0]?.free ?? false,
     /** Whether anything but the built-in engine is connected (contract 22.2, stage 4). */
     hasModel: (): boolean => ENGINES.some(({ id }) => targetsOf(id).some(({ free }) => !free)),
     countTokens,
     countPrompt,
-    /** Every listed engine with its current status (contract 5.1). */
-    models: (): (EngineEntry & { status: ModelStatus })[] =>
-      ENGINES.map((entry) => ({ ...entry, status: statusOf(entry) })),
-    probeAll: (): Promise<Record<string, ProviderHealth>> => probes.bySubsystem(),
-    /** Asks every upstream whether it answers, within 3 s unless said. For operators. Never throws. */
-    askUpstreams: (withinMs?: number): Promise<UpstreamState[]> => probes.ask(withinMs),
-    /** Grows with every change of a breaker or fault, so that what was probed before it is known to be out of date. */
+    /**
+     * Every listed engine with its status (contract 5.1), by what is known already. What is old is asked anew meanwhile,
+     * for who looks again: this waits for no upstream.
+     */
+    models(): (EngineEntry & Standing)[] {
+      if (clock.monotonic() - askedAt >= STALE_MS) void askUpstreams()
+      return ENGINES.map((entry) => ({ ...entry, ...newest().standing(entry) }))
+    },
+    /** What `models` says, of the engines of sound too. For operators. */
+    standings: (): Map<string, Standing> =>
+      new Map([...ENGINES, ...AUDIO_ENGINES].map((entry) => [entry.id, newest().standing(entry)])),
+    probeAll: (): Promise<Record<string, ProviderHealth>> => newest().probes.bySubsystem(),
+    askUpstreams,
+    /** Grows with every change of a breaker, fault or setting, so that what was probed before is known to be old. */
     changes: (): number => changes,
     test,
-    mapping,
+    mapping: () => newest().mapping(),
   }
 
-  function statusOf({ id, kind, fallback }: EngineEntry): ModelStatus {
-    if (kind === 'video' && filming.filmmaker() === 'builtin') return 'available'
-    const works = ({ breaker, fault, upstream }: Target) =>
-      breaker.state() !== 'open' && fault.now() === null && !probes.isAway(upstream)
-    const own = targetsOf(id)
-    if (own.length && own.every(works)) return 'available'
-    const others = fallback ? targetsOf(fallback).filter(({ free }) => !free) : []
-    return own.length && [...own, ...others].some(works) ? 'degraded' : 'down'
+  /** Asks every upstream whether it answers, within 3 s unless said. For operators. Never throws. */
+  function askUpstreams(withinMs?: number): Promise<UpstreamState[]> {
+    askedAt = clock.monotonic()
+    return newest().probes.ask(withinMs)
   }
 
   /** Makes real calls to every target of one upstream, of one engine, or of all. For operators. Throws 404. */
@@ -127,31 +155,23 @@ export function createEngines({ settings, clock, log, builtin, observe = ignore,
     upstream?: string,
     engineId?: string,
   ): Promise<{ target: string; kind: string; checks: TrialCheck[] }[]> {
-    const all = new Set(engineId === undefined ? [...targets.values()].flat() : targetsOf(engineId))
+    const { targets, of } = newest()
+    const all = new Set(engineId === undefined ? [...targets.values()].flat() : of(engineId))
     const wanted = [...all].filter((target) => upstream === undefined || target.upstream === upstream)
     if (wanted.length === 0) throw notFound('connected upstream')
     return Promise.all(
       wanted.map(async (target) => ({ target: target.id, kind: target.kind, checks: await tryTarget(target, clock) })),
     )
   }
+}
 
-  /** The targets of each engine, with the state of their breakers. For operators. */
-  function mapping() {
-    return [...ENGINES, ...AUDIO_ENGINES].map(({ id, mode }) => ({
-      engineId: id,
-      mode,
-      targets: (targets.get(id) ?? []).map(({ id: target, upstream, kind, breaker }) => ({
-        target,
-        upstream,
-        kind,
-        breaker: breaker.state(),
-      })),
-    }))
-  }
+type Sounding = Snapshot['sounding']
+type Filming = Snapshot['filming']
 
-  function targetsOf(id: string): readonly Target[] {
-    return targets.get(findEngine(id)?.id ?? '') ?? []
-  }
+/** Settings that nobody changes. */
+function unchanging(settings: EngineSettings): Registry {
+  const only = versionOf({ ...settings, prices: {} }, { revision: 0, kept: NOTHING_KEPT })
+  return { version: () => only, newest: () => only, follow: (listener) => listener(only) }
 }
 
 function entryOf(id: string): EngineEntry {

@@ -1,5 +1,6 @@
 import { AppError } from '../kernel/errors'
 import type { Tx } from '../kernel/store'
+import { asOneWork } from '../kernel/work'
 import { GiveUp, type JobKind, nextOf, type Outcome, type Running, type Stored } from './kind'
 import { jobMemoryRepository as memory } from './memory'
 import { jobRepository as rows } from './repository'
@@ -77,7 +78,7 @@ export function createRuns(
     const { kind, abort } = run
     const cancelLimit = clock.after(kind.timeLimitMs, () => abort.abort(new OutOfTime()))
     try {
-      const outcome = await Promise.race([kind.run(viewOf(run)), endOf(run)])
+      const outcome = await Promise.race([asOneWork(() => kind.run(viewOf(run))), endOf(run)])
       await complete(run, outcome)
     } catch (error) {
       await endBadly(run, abort.signal.aborted ? abort.signal.reason : error)

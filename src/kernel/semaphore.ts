@@ -3,13 +3,16 @@ export type Semaphore = {
   run<T>(who: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>
   /** Waits for a slot; call what it answers once, to give the slot back. Rejects with the signal's reason. */
   enter(who: string, signal?: AbortSignal): Promise<() => void>
+  /** Another number of slots, for the next to enter: what runs goes on. */
+  resize(most: number): void
 }
 
 /**
  * Runs at most `most` pieces of work at a time, and at most `each` of one owner; the rest wait. Next comes the owner
  * with the fewest running, then the one served longest ago, so that no owner starves the others.
  */
-export function createSemaphore(most: number, each = most): Semaphore {
+export function createSemaphore(slots: number, each = Number.POSITIVE_INFINITY): Semaphore {
+  let most = slots
   const waiting: { who: string; go: () => void }[] = []
   const working: string[] = []
   /** The number of the last turn of each owner with work running or waiting. */
@@ -19,6 +22,10 @@ export function createSemaphore(most: number, each = most): Semaphore {
 
   return {
     enter,
+    resize(next) {
+      most = next
+      while (letNextIn());
+    },
     async run(who, work, signal) {
       const leave = await enter(who, signal)
       try {
@@ -70,15 +77,17 @@ export function createSemaphore(most: number, each = most): Semaphore {
     turns.set(who, ++turn)
   }
 
-  function letNextIn(): void {
+  function letNextIn(): boolean {
+    if (working.length >= most) return false
     let next: (typeof waiting)[number] | undefined
     for (const one of waiting) {
       if (countOf(one.who) < each && (!next || goesBefore(one.who, next.who))) next = one
     }
-    if (!next) return
+    if (!next) return false
     waiting.splice(waiting.indexOf(next), 1)
     begin(next.who)
     next.go()
+    return true
   }
 
   function goesBefore(one: string, other: string): boolean {

@@ -1,9 +1,12 @@
-import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
-import { EnginesFile, type UpstreamConfig } from '../engines'
-import { assertRewritable, type ConfigFile, readConfigFile, writeConfigFile, writeWhole } from '../kernel/config-file'
+import {
+  ENGINES,
+  type EngineSettings,
+  type EngineVersion,
+  type KeptEngines,
+  readKey,
+  type UpstreamConfig,
+} from '../engines'
 import { defineError, notFound } from '../kernel/errors'
-import { checker } from '../kernel/schema'
 import type { EnginePatch, NewEngine } from './schema-engines'
 
 const EVERY_TEXT_ENGINE = '*'
@@ -11,14 +14,15 @@ const EVERY_TEXT_ENGINE = '*'
 const nameTaken = defineError(
   'conflict',
   'conflict',
-  (name: string, path: string) =>
-    `${path} already has an engine "${name}". Choose another name, or change that one with engines update.`,
+  (name: string, place: string) =>
+    `There is an engine "${name}" already, in ${place}. Choose another name, or change that one with engines update.`,
 )
 
-export const setElsewhere = defineError(
+const setElsewhere = defineError(
   'conflict',
   'conflict',
-  (variable: string) => `${variable} is set and overrides the configuration file. Change it there, or unset it.`,
+  (name: string, place: string) =>
+    `"${name}" is set in ${place}. Change it there and restart, or copy it to here first: svc-admin engines update ${name} --copy`,
 )
 
 const stillUsed = defineError(
@@ -28,113 +32,125 @@ const stillUsed = defineError(
     `Without "${name}" nothing is left of the targets of ${left}. Map them to another engine first, or add --force.`,
 )
 
-type EnginesFileLocation = { file: string; dataDir: string }
-type Key = { file: string; text: string }
+/** Where an upstream is set: while servers run, or in the file or environment of one of them. */
+export type Source = 'here' | 'file' | 'environment'
+type Place = { source: Source; words: string }
 
-/**
- * Adds an upstream to the configuration file, ahead of the present targets for text modes. Its key goes to a file of
- * its own that only the owner can read. Both files are written completely before they replace the old ones.
- * Throws 409 when the name is taken, or when rewriting would lose comments of the file.
- */
-export async function saveEngine(location: EnginesFileLocation, engine: NewEngine): Promise<void> {
-  const { before, engines } = readEngines(location)
-  if (Object.hasOwn(engines.upstreams, engine.name)) throw nameTaken(engine.name, location.file)
-  const file = keyFileOf(location, engine.name)
-  const targets = [
-    ...engine.models.map((model) => `${engine.name}:${model}`),
-    ...(engines.models[EVERY_TEXT_ENGINE] ?? []),
-  ]
-  const after: EnginesFile = {
-    upstreams: { ...engines.upstreams, [engine.name]: toUpstream(engine, file) },
-    models: { ...engines.models, [EVERY_TEXT_ENGINE]: targets },
+type Deps = {
+  settings: EngineSettings
+  configFile: string
+  setByEnvironment(name: keyof EngineSettings): boolean
+}
+
+/** Upstreams of the short settings. */
+const SHORT = {
+  default: { setting: 'engineBaseUrl', variable: 'SVC_ENGINE_BASE_URL' },
+  tts: { setting: 'ttsBaseUrl', variable: 'SVC_TTS_BASE_URL' },
+  stt: { setting: 'sttBaseUrl', variable: 'SVC_STT_BASE_URL' },
+  video: { setting: 'videoBaseUrl', variable: 'SVC_VIDEO_BASE_URL' },
+} as const
+
+/** Where upstreams are set, the place that wins first. */
+export function createPlaces({ settings, configFile, setByEnvironment }: Deps) {
+  const placeOf = (setting: keyof EngineSettings, variable: string, member: string): Place =>
+    setByEnvironment(setting)
+      ? { source: 'environment', words: variable }
+      : { source: 'file', words: `${member} of ${configFile}` }
+
+  return ({ kept }: Pick<EngineVersion, 'kept'>, name: string): Place[] => {
+    const short = Object.hasOwn(SHORT, name) ? SHORT[name as keyof typeof SHORT] : null
+    return [
+      ...(Object.hasOwn(kept.upstreams, name) ? [{ source: 'here', words: 'the database' } as const] : []),
+      ...(short && settings[short.setting] ? [placeOf(short.setting, short.variable, short.setting)] : []),
+      ...(Object.hasOwn(settings.engines.upstreams, name)
+        ? [placeOf('engines', 'SVC_ENGINES', `engines.upstreams.${name}`)]
+        : []),
+    ]
   }
-  await write(location, { before, after }, engine.api_key ? { file, text: `${engine.api_key}\n` } : null)
 }
 
-/** The upstream as it would be after a change, and the models that are asked of it. Throws 404. */
-export function changedUpstream(location: EnginesFileLocation, name: string, patch: EnginePatch) {
-  const { engines } = readEngines(location)
-  const { settings = {}, base_url: baseUrl, api_key: apiKey } = patch
-  const given = Object.entries({ ...upstreamIn(engines, name), ...settings, ...(baseUrl ? { baseUrl } : {}) })
-  const upstream = Object.fromEntries(given.filter(([, value]) => value !== null)) as UpstreamConfig
-  const targets = new Set(Object.values(engines.models).flat())
-  const models = [...targets].filter((target) => target.startsWith(`${name}:`))
-  return { upstream, apiKey, models: models.map((target) => target.slice(name.length + 1)) }
-}
+type Places = ReturnType<typeof createPlaces>
 
-/** Changes an upstream; what the patch leaves out stays. Throws 404, and 409 as {@link saveEngine} does. */
-export async function updateEngine(location: EnginesFileLocation, name: string, patch: EnginePatch): Promise<void> {
-  const { before, engines } = readEngines(location)
-  const { upstream, apiKey } = changedUpstream(location, name, patch)
-  const { apiKey: inline, ...rest } = upstream
-  const file = keyFileOf(location, name)
-  const changed = apiKey ? { ...rest, apiKeyFile: file } : { ...rest, ...(inline ? { apiKey: inline } : {}) }
-  const after = { ...engines, upstreams: { ...engines.upstreams, [name]: changed } }
-  await write(location, { before, after }, apiKey ? { file, text: `${apiKey}\n` } : null)
+/** With a new upstream, ahead of the present targets for text modes. Throws 409 when the name is taken. */
+export function withAdded(before: EngineVersion, placesOf: Places, engine: NewEngine): KeptEngines {
+  const { kept } = before
+  const [taken] = placesOf(before, engine.name)
+  if (taken) throw nameTaken(engine.name, taken.words)
+  const { targets = [], only = false } = kept.models[EVERY_TEXT_ENGINE] ?? {}
+  const own = engine.models.map((model) => `${engine.name}:${model}`)
+  return {
+    ...kept,
+    upstreams: { ...kept.upstreams, [engine.name]: toUpstream(engine) },
+    models: { ...kept.models, [EVERY_TEXT_ENGINE]: { targets: [...own, ...targets], only } },
+  }
 }
 
 /**
- * Removes an upstream, its targets and its key file. Throws 404, and 409 when an engine would be left without a target,
- * unless `force`, or as {@link saveEngine} does.
+ * An upstream as it would be after a change, and the models that are asked of it. Throws 404, and 409 for one of the file
+ * or environment, unless it is to be copied.
  */
-export async function removeEngine(location: EnginesFileLocation, name: string, force: boolean): Promise<void> {
-  const { before, engines } = readEngines(location)
-  upstreamIn(engines, name)
-  const { [name]: _, ...upstreams } = engines.upstreams
-  const kept = Object.entries(engines.models).map(
-    ([id, targets]) => [id, targets.filter((target) => !target.startsWith(`${name}:`))] as const,
-  )
-  const left = kept.filter(([, targets]) => targets.length === 0).map(([id]) => (id === '*' ? 'every text engine' : id))
-  if (left.length && !force) throw stillUsed(name, left.join(', '))
-  const models = Object.fromEntries(kept.filter(([, targets]) => targets.length))
-  await write(location, { before, after: { upstreams, models } }, null)
-  await rm(keyFileOf(location, name), { force: true })
+export function changedUpstream(before: EngineVersion, placesOf: Places, name: string, patch: EnginePatch) {
+  const current = upstreamIn(before, placesOf, name, patch.copy === true)
+  const { settings = {}, base_url: baseUrl, api_key: apiKey } = patch
+  const given = Object.entries({
+    ...current,
+    ...settings,
+    ...(baseUrl ? { baseUrl } : {}),
+    ...(apiKey ? { apiKey } : {}),
+  })
+  const upstream = Object.fromEntries(given.filter(([, value]) => value !== null)) as UpstreamConfig
+  const refs = [...before.config.targets.values(), ...before.config.off.values()].flat()
+  const models = new Set(refs.flatMap((ref) => (ref.upstream === name ? ref.model : [])))
+  return { upstream, models: [...models] }
 }
 
-/** Sets the targets of an engine, best first; none leaves it to those of `*`. Throws 409 as {@link saveEngine} does. */
-export async function mapEngine(location: EnginesFileLocation, id: string, targets: readonly string[]): Promise<void> {
-  const { before, engines } = readEngines(location)
-  await write(location, { before, after: mapped(engines, id, targets) }, null)
+/** With a changed upstream. Throws as {@link changedUpstream} does. */
+export function withChanged(before: EngineVersion, placesOf: Places, name: string, patch: EnginePatch): KeptEngines {
+  const { upstream } = changedUpstream(before, placesOf, name, patch)
+  return { ...before.kept, upstreams: { ...before.kept.upstreams, [name]: upstream } }
 }
 
-/** The engines of the file with this mapping, to be checked before it is written. */
-export const withMapping = (location: EnginesFileLocation, id: string, targets: readonly string[]): EnginesFile =>
-  mapped(readEngines(location).engines, id, targets)
-
-function mapped({ upstreams, models }: EnginesFile, id: string, targets: readonly string[]): EnginesFile {
-  const { [id]: _, ...others } = models
-  return { upstreams, models: targets.length ? { ...others, [id]: [...targets] } : others }
+/** Without an upstream and its targets; one that was copied is again as its file says. Throws 404, 409. */
+export function withRemoved(before: EngineVersion, placesOf: Places, name: string): KeptEngines {
+  upstreamIn(before, placesOf, name, false)
+  const { [name]: _, ...upstreams } = before.kept.upstreams
+  const isElsewhere = placesOf(before, name).length > 1
+  const left = Object.entries(before.kept.models).flatMap(([id, { targets, only }]) => {
+    const others = isElsewhere ? targets : targets.filter((target) => !target.startsWith(`${name}:`))
+    return others.length ? [[id, { targets: others, only }] as const] : []
+  })
+  return { ...before.kept, upstreams, models: Object.fromEntries(left) }
 }
 
-export const toUpstream = ({ kind, base_url, api_key, settings }: NewEngine, apiKeyFile: string): UpstreamConfig => ({
+/** Throws 409 for engines that had a target before and have none after. */
+export function assertStillAnswered(name: string, before: EngineVersion, after: EngineVersion): void {
+  const lost = [...before.config.targets.keys()].filter((id) => !after.config.targets.has(id))
+  const texts = ENGINES.flatMap(({ id, kind }) => (kind === 'text' ? id : []))
+  const isEvery = texts.every((id) => lost.includes(id))
+  const words = [...(isEvery ? ['every text engine'] : []), ...lost.filter((id) => !isEvery || !texts.includes(id))]
+  if (words.length) throw stillUsed(name, words.join(', '))
+}
+
+/** With these targets of an engine and no others, best first; none leaves it to those of file, environment and `*`. */
+export function withMapping({ kept }: EngineVersion, id: string, targets: readonly string[]): KeptEngines {
+  const { [id]: _, ...others } = kept.models
+  return { ...kept, models: targets.length ? { ...others, [id]: { targets: [...targets], only: true } } : others }
+}
+
+export const toUpstream = ({ kind, base_url, api_key, settings }: NewEngine): UpstreamConfig => ({
   kind,
   ...(base_url ? { baseUrl: base_url } : {}),
-  ...(api_key ? { apiKeyFile } : {}),
+  ...(api_key ? { apiKey: api_key } : {}),
   ...settings,
 })
 
-const keyFileOf = ({ dataDir }: EnginesFileLocation, name: string): string => join(dataDir, 'engine-keys', name)
-
-function upstreamIn({ upstreams }: EnginesFile, name: string): UpstreamConfig {
-  const found = Object.hasOwn(upstreams, name) ? upstreams[name] : undefined
-  if (!found) throw notFound('upstream in the configuration file')
-  return found
+/** With its key, where that is in a file: other nodes do not have the file. */
+function upstreamIn(before: EngineVersion, placesOf: Places, name: string, copies: boolean): UpstreamConfig {
+  const [place] = placesOf(before, name)
+  const found = place && before.config.upstreams.get(name)
+  if (!found) throw notFound('upstream')
+  if (place.source !== 'here' && !copies) throw setElsewhere(name, place.words)
+  const { apiKeyFile: _, apiKey: __, ...rest } = found
+  const apiKey = readKey(name, found)
+  return { ...rest, ...(apiKey ? { apiKey } : {}) }
 }
-
-function readEngines({ file }: EnginesFileLocation) {
-  const before = readConfigFile(file)
-  return { before, engines: enginesOf(before.config) }
-}
-
-type Change = { before: ConfigFile; after: EnginesFile }
-
-async function write({ file }: EnginesFileLocation, { before, after }: Change, key: Key | null): Promise<void> {
-  assertRewritable(before, { engines: after })
-  if (key) await writeWhole(key.file, key.text)
-  await writeConfigFile(file, { ...before.config, engines: after })
-}
-
-const engineShape = checker(EnginesFile)
-
-const enginesOf = ({ engines }: Record<string, unknown>): EnginesFile =>
-  engineShape.is(engines) ? engines : { upstreams: {}, models: {} }

@@ -1,58 +1,58 @@
+import type { AuditLog } from '../audit'
 import { type Consumption, createPrices, type Prices } from '../billing'
-import { type Price, PriceTable } from '../billing/schema'
-import { type EngineService, type EngineSettings, upstreamPrices } from '../engines'
+import type { Price, PriceTable } from '../billing/schema'
+import type { EngineRegistry, EngineService, EngineVersion } from '../engines'
 import type { Call, OperatorCaller } from '../kernel/caller'
-import { assertRewritable, readConfigFile, writeConfigFile } from '../kernel/config-file'
 import { invalidInput } from '../kernel/errors'
 import { microToCents } from '../kernel/money'
-import { checker } from '../kernel/schema'
-import { setElsewhere } from './engine-config'
+import type { Tx } from '../kernel/store'
 import type { EnginePrice, EnginePrices, NewPrices } from './schema-engines'
 
 type Deps = {
   engines: Pick<EngineService, 'mapping'>
-  settings: EngineSettings & { prices: PriceTable }
-  configFile: string
-  setByEnvironment(name: 'prices'): boolean
-  record(call: Call<OperatorCaller>, action: string, metadata: Record<string, unknown>): Promise<void>
+  engineRegistry: Pick<EngineRegistry, 'newest' | 'change' | 'with'>
+  settings: { prices: PriceTable }
+  record(
+    tx: Tx,
+    call: Call<OperatorCaller>,
+    action: string,
+    metadata: Record<string, unknown>,
+  ): ReturnType<AuditLog['record']>
 }
 
-const tableIn = checker(PriceTable)
-
 /** What engines cost, and how an operator sets it (dx 2.18). */
-export function createPriceVerbs({ engines, settings, configFile, setByEnvironment, record }: Deps) {
-  const ofUpstreams = upstreamPrices(settings)
+export function createPriceVerbs({ engines, engineRegistry, settings, record }: Deps) {
   return { list, set }
 
   /** Prices as they are now, each with the cost of a sample request. */
   async function list(_call: Call<OperatorCaller>): Promise<EnginePrices> {
-    return { prices: rowsOf(settings.prices, null), saved_to: null }
+    return { prices: rowsOf(engineRegistry.newest(), null), saved_to: null }
   }
 
   /**
-   * Merges prices into the configuration file, for the next start, and returns the engines whose price that changes.
-   * Throws 400 for an engine that is not there, and 409 when SVC_PRICES is set or the file cannot be rewritten.
+   * Merges prices into those that operators set, for calls that begin from now on, and returns the engines whose price
+   * that changes. Throws 400 for an engine that is not there.
    */
   async function set(call: Call<OperatorCaller>, { prices, dry_run }: NewPrices): Promise<EnginePrices> {
-    if (setByEnvironment('prices')) throw setElsewhere('SVC_PRICES')
-    const known = idsOf(createPrices(settings.prices, ofUpstreams))
-    const unknown = Object.keys(prices).find((id) => !known.includes(id))
+    if (dry_run) return { prices: changes(engineRegistry.newest(), prices).rows, saved_to: null }
+    return engineRegistry.change(async (tx, before) => {
+      const { kept, rows } = changes(before, prices)
+      await record(tx, call, 'engine.priced', { ids: Object.keys(prices) })
+      return { kept, answer: { prices: rows, saved_to: 'database' } }
+    })
+  }
+
+  function changes(before: EngineVersion, given: NewPrices['prices']) {
+    const known = idsOf(createPrices(before.prices.own, before.prices.ofUpstreams))
+    const unknown = Object.keys(given).find((id) => !known.includes(id))
     if (unknown !== undefined)
       throw invalidInput('prices', `There is no engine "${unknown}". Engines: ${known.join(', ')}.`)
-    const before = readConfigFile(configFile)
-    const was = tableIn.is(before.config.prices) ? before.config.prices : {}
-    const merged = Object.entries(prices).map(([id, price]) => [id, price && { ...was[id], ...price }] as const)
-    const after = Object.fromEntries(
-      [...Object.entries({ ...was, ...Object.fromEntries(merged) })].filter(([, p]) => p),
-    )
-    const rows = rowsOf(after as PriceTable, was).filter(
-      ({ sample_cents, before_cents }) => sample_cents !== before_cents,
-    )
-    if (dry_run) return { prices: rows, saved_to: null }
-    assertRewritable(before, { prices: after })
-    await writeConfigFile(configFile, { ...before.config, prices: after })
-    await record(call, 'engine.priced', { ids: Object.keys(prices) })
-    return { prices: rows, saved_to: configFile }
+    const was = before.kept.prices
+    const merged = Object.entries(given).map(([id, price]) => [id, price && { ...was[id], ...price }] as const)
+    const after = Object.entries({ ...was, ...Object.fromEntries(merged) }).filter(([, price]) => price)
+    const kept = { ...before.kept, prices: Object.fromEntries(after) as PriceTable }
+    const rows = rowsOf(engineRegistry.with(kept), before).filter((row) => row.sample_cents !== row.before_cents)
+    return { kept, rows }
   }
 
   /** Engines, whether or not they have a price of their own; what is built in costs nothing. */
@@ -62,8 +62,8 @@ export function createPriceVerbs({ engines, settings, configFile, setByEnvironme
   }
 
   /** `was`: what to compare with. */
-  function rowsOf(now: PriceTable, was: PriceTable | null): EnginePrice[] {
-    const [prices, earlier] = [createPrices(now, ofUpstreams), was && createPrices(was, ofUpstreams)]
+  function rowsOf(now: EngineVersion, was: EngineVersion | null): EnginePrice[] {
+    const [prices, earlier] = [pricesOf(now), was && pricesOf(was)]
     const modes = new Map(engines.mapping().map(({ engineId, mode }) => [engineId, mode]))
     return idsOf(prices).map((id) => {
       const price = prices.priceOf(id)
@@ -76,12 +76,20 @@ export function createPriceVerbs({ engines, settings, configFile, setByEnvironme
           sample: words,
           sample_cents: microToCents(prices.costOf(id, used)),
         },
-        set_by: Object.hasOwn(now, id) ? 'SVC_PRICES' : Object.hasOwn(ofUpstreams, id) ? 'upstream' : 'built in',
+        set_by: setBy(now, id),
         before_cents: earlier && microToCents(earlier.costOf(id, used)),
       }
     })
   }
+
+  function setBy({ kept, prices }: EngineVersion, id: string): EnginePrice['set_by'] {
+    if (Object.hasOwn(kept.prices, id)) return 'here'
+    if (Object.hasOwn(settings.prices, id)) return 'SVC_PRICES'
+    return Object.hasOwn(prices.ofUpstreams, id) ? 'upstream' : 'built in'
+  }
 }
+
+const pricesOf = ({ prices }: EngineVersion): Prices => createPrices(prices.own, prices.ofUpstreams)
 
 /** A request that shows what a price means: 1,000 tokens in and 500 out, and of each other thing that it counts some. */
 function sampleOf(price: Price): { words: string; used: Consumption } {

@@ -3,6 +3,7 @@ import type { PriceTable } from '../billing/schema'
 import { createBuiltinDriver } from '../builtin'
 import {
   createEngines,
+  type EngineRegistry,
   type EngineService,
   type EngineSettings,
   type EnginesFile,
@@ -15,16 +16,16 @@ import type { Clock } from '../kernel/clock'
 import { ConfigError } from '../kernel/config'
 import { invalidInput, notFound } from '../kernel/errors'
 import type { Log } from '../kernel/log'
-import type { Store } from '../kernel/store'
+import type { Tx } from '../kernel/store'
 import {
+  assertStillAnswered,
   changedUpstream,
-  mapEngine,
-  removeEngine,
-  saveEngine,
-  setElsewhere,
+  createPlaces,
   toUpstream,
-  updateEngine,
+  withAdded,
+  withChanged,
   withMapping,
+  withRemoved,
 } from './engine-config'
 import { createPriceVerbs } from './engine-prices'
 import type {
@@ -39,17 +40,16 @@ import type {
 } from './schema-engines'
 
 type Deps = {
-  store: Store
   audit: AuditLog
   clock: Clock
   log: Log
-  engines: Pick<EngineService, 'mapping' | 'test' | 'askUpstreams'>
+  engines: Pick<EngineService, 'mapping' | 'test' | 'askUpstreams' | 'standings'>
+  engineRegistry: Pick<EngineRegistry, 'newest' | 'change' | 'with'>
   settings: EngineSettings & { prices: PriceTable }
   /** Path of the configuration file, whether or not it exists. */
   configFile: string
-  /** A variable says this setting, and would override the file. */
-  setByEnvironment(name: 'engines' | 'prices'): boolean
-  dataDir: string
+  /** A variable says this setting, and not the file. */
+  setByEnvironment(name: keyof EngineSettings): boolean
 }
 
 /** Settings without any engine, so that testing a candidate calls nothing else. */
@@ -59,37 +59,52 @@ const NO_TARGET = { target: null, kind: null, rank: 1, state: 'none', address: n
 
 const STATES = { closed: 'ready', 'half-open': 'trying', open: 'failing' } as const
 
+/** Where what is changed here is kept. */
+const DATABASE = 'database'
+
 /** What operators do with engines (dx 2.18). Tenants never see these names. */
 export function createEngineVerbs(deps: Deps) {
-  const { store, audit, engines } = deps
-  const place = { file: deps.configFile, dataDir: deps.dataDir }
+  const { audit, engines, engineRegistry } = deps
+  const placesOf = createPlaces(deps)
   return { list, test, add, update, remove, map, prices: createPriceVerbs({ ...deps, record }) }
 
-  /** Every service engine with its targets, in the order they are tried, once each upstream was asked whether it answers. */
+  /**
+   * Every service engine with its targets, in the order they are tried, once each upstream was asked whether it answers.
+   * `status` is what `GET /models` says from then on.
+   */
   async function list(_call: Call<OperatorCaller>): Promise<EngineTarget[]> {
     const found = new Map((await engines.askUpstreams()).map((state) => [state.upstream, state]))
+    const standings = engines.standings()
     return [
       ...engines.mapping().flatMap(({ engineId: id, mode, targets }): EngineTarget[] => {
-        if (!targets.length) return [{ ...NO_TARGET, id, mode }]
+        const standing = standings.get(id)!
+        const about = { id, mode, ...standing }
+        if (!targets.length) return [{ ...NO_TARGET, ...about, ...sourceOf(null) }]
         return targets.map(({ target, upstream, kind, breaker }, at) => {
           const { address = null, problem = null } = found.get(upstream) ?? {}
           const state = problem === null ? STATES[breaker] : 'unreachable'
-          return { id, mode, target, kind, rank: at + 1, state, address, problem }
+          return { ...about, target, kind, rank: at + 1, state, address, problem, ...sourceOf(upstream) }
         })
       }),
-      ...switchedOff(),
+      ...switchedOff(standings),
     ]
   }
 
+  /** Where an upstream is set, and where else something is set under its name that is not used. */
+  function sourceOf(upstream: string | null): Pick<EngineTarget, 'source' | 'overrides'> {
+    const [first, second] = upstream === null ? [] : placesOf(engineRegistry.newest(), upstream)
+    return { source: first?.source ?? null, overrides: second?.source ?? null }
+  }
+
   /** Targets of upstreams that are switched off: nothing is asked of them, and an operator looks for them here. */
-  function switchedOff(): EngineTarget[] {
-    const { upstreams, models } = deps.settings.engines
-    return Object.entries(models).flatMap(([id, targets]) =>
-      targets.flatMap((target, at): EngineTarget[] => {
-        const upstream = upstreams[target.slice(0, target.indexOf(':'))]
-        if (!upstream?.off) return []
-        const mode = findEngine(id)?.mode ?? id
-        return [{ ...NO_TARGET, id, mode, target, kind: upstream.kind, rank: at + 1, state: 'off' }]
+  function switchedOff(standings: ReturnType<EngineService['standings']>): EngineTarget[] {
+    const { off, upstreams } = engineRegistry.newest().config
+    return [...off].flatMap(([id, refs]) =>
+      refs.map(({ upstream, model }, at): EngineTarget => {
+        const { kind } = upstreams.get(upstream)!
+        const about = { id, mode: findEngine(id)?.mode ?? id, target: `${upstream}:${model}`, kind, rank: at + 1 }
+        const { status = null } = standings.get(id) ?? {}
+        return { ...NO_TARGET, ...about, state: 'off', status, why: 'it is switched off', ...sourceOf(upstream) }
       }),
     )
   }
@@ -100,52 +115,57 @@ export function createEngineVerbs(deps: Deps) {
   }
 
   /**
-   * Tests a new upstream and writes it to the configuration file; it is used from the next start on. Nothing is saved when
-   * the test fails. Throws 409 when the name is taken or the file cannot be rewritten.
+   * Tests a new upstream and keeps it: requests that begin from now on use it, on other nodes within a second. Nothing is
+   * kept when the test fails. Throws 409 when the name is taken.
    */
   async function add(call: Call<OperatorCaller>, engine: NewEngine): Promise<AddedEngine> {
-    if (deps.setByEnvironment('engines')) throw setElsewhere('SVC_ENGINES')
-    const { name, kind, models, api_key: apiKey } = engine
-    const upstream = { ...toUpstream(engine, ''), apiKey, apiKeyFile: undefined }
-    return tried({ name, upstream, models, test: engine.test }, async () => {
-      await saveEngine(place, engine)
-      await record(call, 'engine.created', { name, kind, models })
-    })
+    const { name, kind, models } = engine
+    withAdded(engineRegistry.newest(), placesOf, engine)
+    return tried({ name, upstream: toUpstream(engine), models, test: engine.test }, () =>
+      engineRegistry.change(async (tx, before) => {
+        await record(tx, call, 'engine.created', { name, kind, models })
+        return { kept: withAdded(before, placesOf, engine), answer: null }
+      }),
+    )
   }
 
   /**
-   * Changes an upstream of the configuration file once it was tested as it will be. Throws 404, and otherwise as
-   * {@link add} does.
+   * Changes an upstream once it was tested as it will be; what runs goes on with what it began with. Throws 404, and 409
+   * for one of a file or of the environment that is not to be copied.
    */
   async function update(call: Call<OperatorCaller>, name: string, patch: EnginePatch): Promise<AddedEngine> {
-    if (deps.setByEnvironment('engines')) throw setElsewhere('SVC_ENGINES')
-    const { upstream, apiKey, models } = changedUpstream(place, name, patch)
-    const candidate = apiKey ? { ...upstream, apiKey, apiKeyFile: undefined } : upstream
-    return tried({ name, upstream: candidate, models, test: patch.test && models.length > 0 }, async () => {
-      await updateEngine(place, name, patch)
-      const changed = Object.keys({ ...patch.settings, ...patch }).filter(
-        (word) => !['settings', 'test'].includes(word),
-      )
-      await record(call, 'engine.updated', { name, changed })
-    })
+    const { upstream, models } = changedUpstream(engineRegistry.newest(), placesOf, name, patch)
+    const changed = Object.keys({ ...patch.settings, ...patch }).filter((word) => !['settings', 'test'].includes(word))
+    return tried({ name, upstream, models, test: patch.test && models.length > 0 }, () =>
+      engineRegistry.change(async (tx, before) => {
+        await record(tx, call, 'engine.updated', { name, changed })
+        return { kept: withChanged(before, placesOf, name, patch), answer: null }
+      }),
+    )
   }
 
-  /** Removes an upstream from the configuration file. Throws 409 when an engine would be left without any. */
+  /** Removes an upstream with its targets and its key. Throws 404, 409 when an engine would be left without any. */
   async function remove(call: Call<OperatorCaller>, name: string, force: boolean): Promise<RemovedEngine> {
-    if (deps.setByEnvironment('engines')) throw setElsewhere('SVC_ENGINES')
-    await removeEngine(place, name, force)
-    await record(call, 'engine.deleted', { name })
-    return { object: 'engine', name, removed_from: deps.configFile }
+    return engineRegistry.change(async (tx, before) => {
+      const kept = withRemoved(before, placesOf, name)
+      if (!force) assertStillAnswered(name, before, engineRegistry.with(kept))
+      await record(tx, call, 'engine.deleted', { name })
+      return { kept, answer: { object: 'engine' as const, name, removed_from: DATABASE } }
+    })
   }
 
   /** Sets what answers a mode, or with `*` every text mode. Throws 404 for an unknown mode, 400 for unknown targets. */
   async function map(call: Call<OperatorCaller>, mode: string, targets: readonly string[]): Promise<MappedEngine> {
-    if (deps.setByEnvironment('engines')) throw setElsewhere('SVC_ENGINES')
     const id = mode === '*' ? mode : idOf(mode)
-    opened(withMapping(place, id, targets))
-    await mapEngine(place, id, targets)
-    await record(call, 'engine.mapped', { id, targets })
-    return { object: 'engine_map', id, targets: [...targets], saved_to: deps.configFile }
+    return engineRegistry.change(async (tx, before) => {
+      const unknown = targets.find((target) => !before.config.upstreams.has(target.slice(0, target.indexOf(':'))))
+      if (unknown !== undefined) throw invalidInput('targets', `"${unknown}": there is no such upstream.`)
+      await record(tx, call, 'engine.mapped', { id, targets })
+      return {
+        kept: withMapping(before, id, targets),
+        answer: { object: 'engine_map' as const, id, targets: [...targets], saved_to: DATABASE },
+      }
+    })
   }
 
   function idOf(mode: string): string {
@@ -157,7 +177,7 @@ export function createEngineVerbs(deps: Deps) {
   type Candidate = { name: string; upstream: Partial<UpstreamConfig>; models: readonly string[]; test: boolean }
 
   /** Tests an upstream as it will be and saves it unless a test failed. */
-  async function tried({ name, upstream, models, test: tests }: Candidate, save: () => Promise<void>) {
+  async function tried({ name, upstream, models, test: tests }: Candidate, save: () => Promise<unknown>) {
     // Switched off, it is tested as it will be once it is on.
     const given = Object.fromEntries(
       Object.entries(upstream).filter(([member, value]) => value !== undefined && member !== 'off'),
@@ -176,7 +196,7 @@ export function createEngineVerbs(deps: Deps) {
       kind: upstream.kind!,
       models: [...models],
       modes: upstream.off ? [] : candidate.mapping().flatMap((one) => (one.targets.length ? one.mode : [])),
-      saved_to: failed ? null : deps.configFile,
+      saved_to: failed ? null : DATABASE,
       tests: results,
     }
   }
@@ -196,10 +216,8 @@ export function createEngineVerbs(deps: Deps) {
     }
   }
 
-  async function record(call: Call<OperatorCaller>, action: string, metadata: Record<string, unknown>): Promise<void> {
-    await store.write((tx) =>
-      audit.record(tx, call, { action, entityType: 'engine', entityId: null, input: { metadata } }),
-    )
+  function record(tx: Tx, call: Call<OperatorCaller>, action: string, metadata: Record<string, unknown>) {
+    return audit.record(tx, call, { action, entityType: 'engine', entityId: null, input: { metadata } })
   }
 }
 

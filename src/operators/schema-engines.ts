@@ -3,6 +3,8 @@ import { UPSTREAM_KINDS, UPSTREAM_SETTINGS } from '../engines'
 import { form } from '../kernel/form'
 import { nullable, oneOf, type Static, t } from '../kernel/schema'
 
+const SOURCES = ['here', 'file', 'environment'] as const
+
 /** One target of a service engine; tenants never see it. */
 export const EngineTarget = t.Object({
   id: t.String({ description: 'The service engine id' }),
@@ -12,6 +14,10 @@ export const EngineTarget = t.Object({
   rank: t.Integer({ description: 'Order of use: 1 is asked first, higher ranks when lower ones fail' }),
   state: oneOf(['ready', 'trying', 'failing', 'unreachable', 'off', 'none'] as const),
   address: nullable(t.String({ description: 'Where it is' })),
+  status: nullable(oneOf(['available', 'degraded', 'down'] as const, { description: 'What GET /models says' })),
+  why: nullable(t.String({ description: 'What is in the way; null where nothing is' })),
+  source: nullable(oneOf(SOURCES, { description: 'Where the upstream is set: here while servers run, or in a file' })),
+  overrides: nullable(oneOf(SOURCES, { description: 'Where else an upstream of this name is set, which is not used' })),
   problem: nullable(t.String({ description: 'What its upstream did when it was asked just now; null if it answered' })),
 })
 export type EngineTarget = Static<typeof EngineTarget>
@@ -32,7 +38,7 @@ export const EngineTest = t.Object({
 export type EngineTest = Static<typeof EngineTest>
 export const EngineTests = t.Object({ tests: t.Array(EngineTest) })
 
-/** Body of `POST /ops/v1/engines`. The key is sent over the socket only, and stored in a file of its own. */
+/** Body of `POST /ops/v1/engines`. The key is encrypted at rest. */
 export const NewEngine = t.Object({
   name: t.String({
     pattern: form('^[a-z0-9][a-z0-9-]{0,31}$', 'at most 32 small letters, digits and hyphens, no hyphen first'),
@@ -46,8 +52,12 @@ export const NewEngine = t.Object({
 })
 export type NewEngine = Static<typeof NewEngine>
 
-/** Body of `PATCH /ops/v1/engines/{name}`: what is left out stays; null removes a setting. */
+/**
+ * Body of `PATCH /ops/v1/engines/{name}`: what is left out stays; null removes a setting. `copy` takes an upstream of a
+ * file or the environment over, so that it can be changed here.
+ */
 export const EnginePatch = t.Object({
+  copy: t.Optional(t.Boolean()),
   base_url: t.Optional(NewEngine.properties.base_url),
   api_key: t.Optional(NewEngine.properties.api_key),
   settings: t.Optional(
@@ -66,7 +76,7 @@ export const EnginePrice = t.Object({
   id: t.String(),
   mode: nullable(t.String()),
   price: Price,
-  set_by: oneOf(['SVC_PRICES', 'upstream', 'built in'] as const),
+  set_by: oneOf(['here', 'SVC_PRICES', 'upstream', 'built in'] as const),
   sample: t.String({ description: 'The request that sample_cents is for' }),
   sample_cents: t.Number(),
   before_cents: nullable(t.Number({ description: 'What it was before this change; null for a read' })),
@@ -74,7 +84,7 @@ export const EnginePrice = t.Object({
 export type EnginePrice = Static<typeof EnginePrice>
 export const EnginePrices = t.Object({
   prices: t.Array(EnginePrice),
-  saved_to: nullable(t.String({ description: 'Configuration file; null for a read and a try' })),
+  saved_to: nullable(t.String({ description: '"database"; null for a read and a try' })),
 })
 export type EnginePrices = Static<typeof EnginePrices>
 
@@ -113,8 +123,8 @@ export const AddedEngine = t.Object({
   name: t.String(),
   kind: t.String(),
   models: t.Array(t.String()),
-  modes: t.Array(t.String(), { description: 'Modes it answers after the next start' }),
-  saved_to: nullable(t.String({ description: 'Configuration file; null if a test failed and nothing was saved' })),
+  modes: t.Array(t.String(), { description: 'Modes it answers' }),
+  saved_to: nullable(t.String({ description: '"database"; null if a test failed and nothing was saved' })),
   tests: t.Array(EngineTest),
 })
 export type AddedEngine = Static<typeof AddedEngine>

@@ -19,6 +19,9 @@ export const createWeb = ({ outbound, settings }: Deps) => ({
   ...createPages({ outbound }),
 })
 
+/** Whether a search server is set, with its address or key. */
+export const hasSearch = (settings: WebSettings): boolean => driverOf(settings) !== null
+
 function driverOf({ searchDriver, searchBaseUrl: baseUrl, searchApiKey: apiKey }: WebSettings): SearchDriver | null {
   switch (searchDriver) {
     case 'searxng':

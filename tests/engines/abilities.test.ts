@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { createPrices } from '../../src/billing'
-import { engineSettings, upstreamPrices } from '../../src/engines'
+import { engineSettings } from '../../src/engines'
+import { readEngineConfig, upstreamPrices } from '../../src/engines/config'
 import type { UpstreamConfig } from '../../src/engines/upstream'
 import { resolveSettings } from '../../src/kernel/config'
 import { startUpstream } from '../support/upstream'
@@ -118,7 +119,7 @@ test('the prices of an upstream are those of the engines that ask it first, unde
   }
   const engines = { upstreams, models: { '*': ['cheap:a'], 'svc-1-code': ['other:b', 'cheap:a'] } }
   const { values } = resolveSettings(engineSettings, {}, { engines })
-  const prices = createPrices({ 'svc-1-roast': { promptPer1k: 1 } }, upstreamPrices(values))
+  const prices = createPrices({ 'svc-1-roast': { promptPer1k: 1 } }, upstreamPrices(readEngineConfig(values)))
   expect(prices.priceOf('svc-1-flash')).toEqual({ promptPer1k: 7, completionPer1k: 9 })
   expect(prices.priceOf('svc-1-roast')).toEqual({ promptPer1k: 1, completionPer1k: 9 })
   expect(prices.priceOf('svc-1-code')).toEqual(createPrices().priceOf('svc-1-code'))

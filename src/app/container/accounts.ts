@@ -16,9 +16,8 @@ import {
   createAccountLimits,
   createBalanceWatch,
   createBilling,
-  createPrices,
+  followPrices,
 } from '../../billing'
-import { upstreamPrices } from '../../engines'
 import { createEvents } from '../../events'
 import { storeAnswer } from '../../idempotency'
 import { randomFraction } from '../../kernel/crypto'
@@ -119,7 +118,7 @@ function buildEvents(
 }
 
 function buildMoney({ config, store, clock, node, masterKey, origin }: Deps, foundation: Foundation) {
-  const { audit, events, files, jobs, nodes, orgs, usage } = foundation
+  const { audit, events, files, jobs, nodes, orgs, usage, engineRegistry } = foundation
   const isDev = !config.production && config.origins.creditsInitialCents === 'default'
   const initialCredit = centsToMicro(isDev ? DEV_CREDIT_CENTS : config.creditsInitialCents)
   const limits = createAccountLimits({ dialect: store.dialect, clock })
@@ -144,7 +143,7 @@ function buildMoney({ config, store, clock, node, masterKey, origin }: Deps, fou
     accountBilling,
     publicJobs,
     usageReading,
-    prices: createPrices(config.prices, upstreamPrices(config)),
+    prices: followPrices(() => engineRegistry.version().prices),
   }
 }
 

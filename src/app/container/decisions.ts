@@ -6,6 +6,7 @@ import { createMaking } from '../../making'
 import { createIllustrator, createImages, createPictures } from '../../media'
 import { createEffective, createPreferences, createRoutingPreview, wronglyChosenIn } from '../../routing-preferences'
 import { createBenchmarks } from '../../usage'
+import { hasSearch } from '../../web'
 import type { Accounts } from './accounts'
 import type { Deps } from './deps'
 import type { Foundation } from './foundation'
@@ -14,9 +15,12 @@ export type Decisions = ReturnType<typeof buildDecisions>
 
 /** Builds the rooms that decide the mode of a prompt, the engine that answers, and whether a text is allowed. */
 export function buildDecisions({ config, store, clock, log, observeEngine }: Deps, rooms: Foundation & Accounts) {
-  const { traces, audit, usage, events, files, keys, resources, limiter, billing, prices } = rooms
+  const { traces, audit, usage, events, files, keys, resources, limiter, billing, prices, engineRegistry } = rooms
+  const noSearch = hasSearch(config) ? null : 'no search server is set: it reads only what a prompt names'
   const engines = createEngines({
     settings: config,
+    registry: engineRegistry,
+    lacks: (mode) => (mode === 'research' ? noSearch : null),
     clock,
     log,
     builtin: { ...createBuiltinDriver({ clock, habits: config }), ...createIllustrator() },

@@ -6,6 +6,7 @@ import {
   createCheckpointBook,
   createCheckpoints,
 } from '../../audit'
+import { createEngineRegistry } from '../../engines'
 import { createEventBus, createFanOut } from '../../events'
 import { createFileOversight, createFilePlace, createFiles } from '../../files'
 import { createIdempotency } from '../../idempotency'
@@ -81,6 +82,7 @@ export function buildFoundation({
     onBroken: ({ scope, seq, signed_at }) => log.error({ scope, seq, signed_at }, 'the record is not what was signed'),
   })
   const mail = createMail({ settings: config })
+  const engineRegistry = createEngineRegistry({ store, settings: config, masterKey, log })
   const settings = createSettings({ store, audit, clock })
   const usage = createUsageLog({ clock, witness: witnessOf(traces.step, observeCall) })
   const filePlace = createFilePlace(config)
@@ -116,6 +118,7 @@ export function buildFoundation({
   })
   return {
     onError,
+    engineRegistry,
     outbound,
     jobs,
     live,

@@ -2,12 +2,14 @@ import { startCheckpointLoop } from '../../audit'
 import { expiredSessions, startAccessLoop, startSessionLoop } from '../../auth'
 import { expiredCredit, startHoldRecovery } from '../../billing'
 import { startWatchLoop } from '../../browser'
+import { startEngineSettingsLoop, startProbeLoop } from '../../engines'
 import { expiredFiles, sweptFiles } from '../../files'
 import { expiredKeys, startIdempotencyLoop } from '../../idempotency'
 import { startLastUsedLoop } from '../../keys'
 import { startLeaseLoop } from '../../nodes'
 import { startRefusalLoop, startRollupLoop } from '../../usage'
 import type { Accounts } from './accounts'
+import type { Decisions } from './decisions'
 import type { Deps } from './deps'
 import type { Foundation } from './foundation'
 import type { Work } from './work'
@@ -16,7 +18,7 @@ import type { Work } from './work'
  * Starts the background work, once the server listens (design 6): jobs, which all nodes share, and the loops that write
  * what this process remembers or renew what it holds.
  */
-export function startLoops({ store, clock, node }: Deps, rooms: Foundation & Accounts & Work) {
+export function startLoops({ store, clock, node }: Deps, rooms: Foundation & Accounts & Decisions & Work) {
   const {
     audit,
     usage,
@@ -37,6 +39,8 @@ export function startLoops({ store, clock, node }: Deps, rooms: Foundation & Acc
     published,
     webhooks,
     browser,
+    engineRegistry,
+    engines,
   } = rooms
   const { release, unended } = billing
   jobs.register(expiredKeys(idempotency))
@@ -47,6 +51,8 @@ export function startLoops({ store, clock, node }: Deps, rooms: Foundation & Acc
   jobs.register(expiredFiles(files))
   jobs.register(sweptFiles({ store, clock, ...filePlace }))
   return [
+    ...(store.dialect === 'postgres' ? [startEngineSettingsLoop({ registry: engineRegistry, clock, onError })] : []),
+    startProbeLoop({ engines, clock, onError }),
     startLeaseLoop({ nodes, clock, onError }),
     live.start(),
     rooms.widgets.hub.start(),

@@ -1,0 +1,196 @@
+import { readFileSync } from 'node:fs'
+import type { Clock } from '../kernel/clock'
+import { ConfigError } from '../kernel/config'
+import type { Log } from '../kernel/log'
+import { type ConcurrencySlots, createConcurrencySlots } from './concurrency'
+import { createAiSdkDriver } from './drivers/ai-sdk/client'
+import { VENDOR_URLS } from './drivers/ai-sdk/vendors'
+import { createCompatDriver } from './drivers/compat/client'
+import { createCompatSpeech } from './drivers/compat/speech'
+import { createCompatTranscription } from './drivers/compat/transcription'
+import { createCompatVideos } from './drivers/compat/videos'
+import { type Driver, EngineFailure } from './engine'
+import type { Abilities } from './needs'
+import { createTargetBreaker, type TargetBreaker } from './target-breaker'
+import type { UpstreamConfig } from './upstream'
+
+/** Why a target refuses us, which only the operator can mend: its key or its model. It lasts until it answers again. */
+export type Fault = { now(): string | null; found(why: string): void; gone(): void }
+
+/** Whether an upstream answers at all, as the last call or question found it. */
+export type Presence = {
+  /** Why it did not answer, when it was last asked in the last 30 s; null when it did or nobody asked. */
+  away(): string | null
+  gone(why: string): void
+  back(): void
+}
+
+/** What is known of one model at one upstream; `said` is what the upstream last told of it. */
+type ModelPart = { breaker: TargetBreaker; fault: Fault; said: Abilities }
+
+/** What is known of one upstream, and how it is asked. */
+export type UpstreamPart = {
+  driver: Driver
+  presence: Presence
+  /** The slots for calls of owners; null where there are as many as come. */
+  slots: ConcurrencySlots | null
+  model(id: string): ModelPart
+}
+
+/** `changed` is called after every change of a breaker or a fault. */
+export type PartDeps = { clock: Clock; log: Log; changed(): void }
+
+const PROBE_TIMEOUT_MS = 3_000
+/** As long as GET /health is cached; an older finding says nothing any more. */
+const FRESH_MS = 30_000
+
+/**
+ * What outlives a change of the settings. An upstream that is asked as before keeps its connection and what is known of
+ * it; its calls that still run go on counting in its slots.
+ */
+export function createParts(deps: PartDeps) {
+  let known = new Map<string, { apiKey: string | null; asked: string; part: UpstreamPart }>()
+  return {
+    /** The parts of these upstreams. Throws ConfigError where a key file cannot be read. */
+    of(upstreams: ReadonlyMap<string, UpstreamConfig>): ReadonlyMap<string, UpstreamPart> {
+      const next = new Map(
+        [...upstreams].map(([name, upstream]) => {
+          const before = known.get(name)
+          const apiKey = keyOf(name, upstream, before)
+          const asked = JSON.stringify(howAsked(upstream))
+          const isSame = before?.asked === asked && before.apiKey === apiKey
+          const kept = isSame ? before.part : createPart(name, createDriver({ ...upstream, apiKey }, deps), deps)
+          return [
+            name,
+            { apiKey, asked, part: { ...kept, slots: slotsOf(upstream, before?.part.slots ?? null) } },
+          ] as const
+        }),
+      )
+      known = next
+      return new Map([...next].map(([name, { part }]) => [name, part]))
+    },
+  }
+
+  /** A key file that is gone by now does not stop a change of something else. */
+  function keyOf(name: string, upstream: UpstreamConfig, before: { apiKey: string | null } | undefined) {
+    try {
+      return readKey(name, upstream)
+    } catch (error) {
+      if (before) return before.apiKey
+      throw error
+    }
+  }
+
+  function slotsOf({ concurrency = 0 }: UpstreamConfig, before: ConcurrencySlots | null): ConcurrencySlots | null {
+    before?.resize(concurrency)
+    return concurrency === 0 ? null : (before ?? createConcurrencySlots({ concurrency }, deps))
+  }
+}
+
+/** What decides how an upstream is asked; the rest of its settings changes nothing that is known of it. */
+const howAsked = ({ kind, baseUrl, headers, timeoutMs, silenceMs, outputLimitField, imageEdits }: UpstreamConfig) => [
+  ...[kind, baseUrl, headers, timeoutMs, silenceMs, outputLimitField, imageEdits],
+]
+
+export function createPart(name: string, driver: Driver, deps: PartDeps): Omit<UpstreamPart, 'slots'> {
+  const models = new Map<string, ModelPart>()
+  return {
+    driver,
+    presence: presenceOf(deps),
+    model(id) {
+      const found = models.get(id) ?? {
+        breaker: breakerOf(`${name}:${id}`, driver, deps),
+        fault: faultOf(deps),
+        said: {},
+      }
+      models.set(id, found)
+      return found
+    },
+  }
+}
+
+function presenceOf({ clock, changed }: PartDeps): Presence {
+  let left: { why: string; at: number } | null = null
+  return {
+    away: () => (left && clock.monotonic() - left.at < FRESH_MS ? left.why : null),
+    gone(why) {
+      if (!left) changed()
+      left = { why, at: clock.monotonic() }
+    },
+    back() {
+      if (left) changed()
+      left = null
+    },
+  }
+}
+
+/** The breaker of a target: every change of it is a line of the log (contract 22.3). */
+function breakerOf(target: string, driver: Driver, { clock, log, changed }: PartDeps): TargetBreaker {
+  return createTargetBreaker({
+    clock,
+    answers: () => isThere(driver),
+    changed({ state, owner, why }) {
+      const whose = owner === null ? 'all' : owner
+      log[state === 'open' ? 'warn' : 'info']({ target, breaker: state, owners: whose, why }, `engine breaker ${state}`)
+      changed()
+    },
+  })
+}
+
+function faultOf({ changed }: PartDeps): Fault {
+  let fault: string | null = null
+  const become = (next: string | null) => {
+    if (fault === next) return
+    fault = next
+    changed()
+  }
+  return { now: () => fault, found: become, gone: () => become(null) }
+}
+
+/** An upstream that refuses the probe itself is there: its calls tell what is wrong with its key or address. */
+async function isThere(driver: Driver): Promise<boolean> {
+  try {
+    await driver.probe(AbortSignal.timeout(PROBE_TIMEOUT_MS))
+    return true
+  } catch (error) {
+    return error instanceof EngineFailure && ['config', 'rejected', 'throttled'].includes(error.kind)
+  }
+}
+
+type Keyed = Omit<UpstreamConfig, 'apiKey'> & { apiKey: string | null }
+
+function createDriver(upstream: Keyed, { clock }: Pick<PartDeps, 'clock'>): Driver {
+  const { apiKey, timeoutMs, silenceMs, headers } = upstream
+  const shared = { apiKey, clock, timeoutMs, silenceMs, headers: lowerCased(headers) }
+  if (upstream.kind !== 'compat') {
+    const driver = createAiSdkDriver({ ...shared, vendor: upstream.kind, baseUrl: upstream.baseUrl ?? null })
+    if (upstream.kind !== 'openai') return driver
+    const called = { ...shared, baseUrl: upstream.baseUrl ?? VENDOR_URLS.openai }
+    return {
+      ...driver,
+      ...createCompatSpeech(called),
+      ...createCompatTranscription(called),
+      ...createCompatVideos(called),
+    }
+  }
+  return createCompatDriver({
+    ...shared,
+    baseUrl: upstream.baseUrl!,
+    outputLimitField: upstream.outputLimitField ?? 'max_tokens',
+    imageEdits: upstream.imageEdits,
+  })
+}
+
+const lowerCased = (headers: Record<string, string> = {}): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+
+/** @throws ConfigError where a key file cannot be read */
+export function readKey(name: string, { apiKey, apiKeyFile }: UpstreamConfig): string | null {
+  if (!apiKeyFile) return apiKey || null
+  try {
+    return readFileSync(apiKeyFile, 'utf8').trim() || null
+  } catch (error) {
+    const why = (error as NodeJS.ErrnoException).code ?? 'unreadable'
+    throw new ConfigError([`engines.upstreams.${name}.apiKeyFile: ${apiKeyFile} cannot be read (${why}).`])
+  }
+}
