@@ -159,7 +159,7 @@ async function problemsOf(shell: Shell, production: boolean): Promise<string[]> 
   const { loadConfig } = await import('../../src/app/config')
   try {
     const config = loadConfig({ ...overridesOf(shell), ...(production ? { production } : {}) })
-    if (config.production) (await import('../../src/app/open')).assertMayServe(config)
+    if (config.production) (await import('../../src/app/production')).assertMayServe(config)
     return []
   } catch (error) {
     if ((error as Error).name !== 'ConfigError') throw error

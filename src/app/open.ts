@@ -1,7 +1,5 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { createBuiltinDriver } from '../builtin'
-import { createEngines } from '../engines'
 import { createConnections } from '../http/connections'
 import { createMetrics, type Metrics } from '../http/metrics'
 import { type Clock, systemClock } from '../kernel/clock'
@@ -20,7 +18,7 @@ import { defaultLog } from './log-output'
 import { createOps } from './ops'
 import { originOf } from './origin'
 import { claimPrivate, makePrivate } from './private-file'
-import { assertProductionReady } from './production'
+import { assertMayServe, assertProductionReady, unmappedModes } from './production'
 import { connectRedis } from './redis'
 import { prepareSchema } from './schema-at-start'
 import { createServer } from './server'
@@ -74,17 +72,6 @@ export async function openApp(options: OpenOptions) {
     lock?.release()
     throw namedForOperators(error, config.dataDir)
   }
-}
-
-/** Throws ConfigError with everything that forbids a start in production mode; in development nothing does. */
-export function assertMayServe(config: Config, more: { clock?: Clock; log?: Log } = {}): void {
-  if (!config.production) return
-  const { clock = systemClock, log = createLog({ level: 'silent', pretty: false, write: () => undefined }) } = more
-  const engines = createEngines({ settings: config, clock, log, builtin: createBuiltinDriver({ clock }) })
-  // What operators connected while a server ran is in its database, and is looked at once that is open.
-  const location = databaseLocationOf(config)
-  const isNew = location.dialect === 'sqlite' && !existsSync(location.path)
-  assertProductionReady(config, isNew ? unmappedModes(engines) : [])
 }
 
 type Options = Required<OpenOptions>
@@ -189,11 +176,11 @@ async function openRooms(
     },
     telemetry,
   })
-  await container.engineRegistry.refresh().catch(closing(store))
-  if (serving && config.production && unmappedModes(container.engines).length) {
-    await store.close()
-    assertProductionReady(config, unmappedModes(container.engines))
+  const ready = async () => {
+    await container.engineRegistry.refresh()
+    if (serving) assertProductionReady(config, unmappedModes(container.engines))
   }
+  await ready().catch(closing(store))
   await container.nodes.join()
   if (serving && container.nodes.hasScatteredFiles())
     log.warn({}, 'nodes keep files in folders of their own: set SVC_FILES_DIR to one that all share, or use a bucket')
@@ -242,11 +229,6 @@ function openStore(location: DatabaseLocation, log: Log, metrics: Metrics): Stor
     },
   })
 }
-
-const unmappedModes = ({ mapping }: { mapping(): { mode: string; targets: { kind: string }[] }[] }): string[] =>
-  mapping()
-    .filter(({ targets }) => targets.some(({ kind }) => kind === 'builtin'))
-    .map(({ mode }) => mode)
 
 /** Opens the app inside a command: the same rooms and rules, no port, and only warnings in the log (dx 2.2). */
 export const open = (overrides: ConfigOverrides = {}): Promise<OpenApp> => {

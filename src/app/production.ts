@@ -1,4 +1,10 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { createBuiltinDriver } from '../builtin'
+import { createEngines, type EngineService } from '../engines'
+import { type Clock, systemClock } from '../kernel/clock'
 import { ConfigError } from '../kernel/config'
+import { createLog, type Log } from '../kernel/log'
 import type { Config } from './config'
 import { remoteProblems } from './remote-operators'
 
@@ -18,3 +24,18 @@ export function assertProductionReady(config: Config, unmappedModes: readonly st
   if (config.failpoint) problems.push('SVC_FAILPOINT is set; it aborts the process on purpose. Unset it.')
   if (problems.length) throw new ConfigError(problems)
 }
+
+/** Throws ConfigError with everything that forbids a start in production mode; in development nothing does. */
+export function assertMayServe(config: Config, more: { clock?: Clock; log?: Log } = {}): void {
+  if (!config.production) return
+  const { clock = systemClock, log = createLog({ level: 'silent', pretty: false, write: () => undefined }) } = more
+  const engines = createEngines({ settings: config, clock, log, builtin: createBuiltinDriver({ clock }) })
+  // What operators connected while a server ran is in its database, and is looked at once that is open.
+  const isNew = !config.databaseUrl && !existsSync(join(config.dataDir, 'svc.db'))
+  assertProductionReady(config, isNew ? unmappedModes(engines) : [])
+}
+
+export const unmappedModes = ({ mapping }: Pick<EngineService, 'mapping'>): string[] =>
+  mapping()
+    .filter(({ targets }) => targets.some(({ kind }) => kind === 'builtin'))
+    .map(({ mode }) => mode)
