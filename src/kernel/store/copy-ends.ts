@@ -21,7 +21,11 @@ export type CopyEnd = {
   close(): Promise<void>
 }
 
-const BATCH = 5_000
+/** A batch ends with so many rows, or so many characters: one row may have a megabyte. */
+const MOST_ROWS = 5_000
+const MOST_CHARS = 8_000_000
+/** From so many characters a row few are fetched at a time. */
+const LONG_ROW_CHARS = 2_000
 /** The escapes that Postgres refuses in JSON. */
 const REFUSED = /\\u0000|\\ud[89a-f]/i
 
@@ -36,17 +40,20 @@ function fileEnd(path: string): CopyEnd {
     async *read({ name, columns }) {
       const text = `SELECT ${columns.map((column) => quoted(column.name)).join(', ')} FROM ${quoted(name)}`
       let batch: CopiedRow[] = []
+      let chars = 0
       for (const row of database.prepare<CopiedRow, []>(text).iterate()) {
         for (const column of columns) {
           const value = row[column.name]
+          if (typeof value === 'string') chars += value.length
           if (value === null) continue
           if (column.type === 'boolean') row[column.name] = value !== 0
           else if (column.type === 'jsonb') row[column.name] = JSON.parse(value as string)
         }
         batch.push(row)
-        if (batch.length < BATCH) continue
+        if (batch.length < MOST_ROWS && chars < MOST_CHARS) continue
         yield batch
         batch = []
+        chars = 0
       }
       if (batch.length) yield batch
     },
@@ -93,10 +100,13 @@ async function serverEnd(url: string): Promise<CopyEnd> {
       await client`BEGIN READ ONLY`
       try {
         await db.execute(sql`DECLARE copied NO SCROLL CURSOR FOR ${rows}`)
-        for (;;) {
-          const found = (await client`FETCH 5000 FROM copied`) as { row: string }[]
-          if (found.length) yield JSON.parse(`[${found.map(({ row }) => row).join(',')}]`)
-          if (found.length < BATCH) break
+        for (let many = false; ; ) {
+          const fetched = many ? client`FETCH 4000 FROM copied` : client`FETCH 50 FROM copied`
+          const found = (await fetched) as { row: string }[]
+          if (!found.length) break
+          const text = `[${found.map(({ row }) => row).join(',')}]`
+          many = text.length / found.length < LONG_ROW_CHARS
+          yield JSON.parse(text)
         }
       } finally {
         await client`ROLLBACK`
