@@ -1,6 +1,35 @@
 import { describe, expect, test } from 'bun:test'
 import { type Question, readQuestion } from '../../src/builtin/question'
 import { answerQuestion } from '../../src/builtin/skills'
+import { codeBlocks } from '../../src/code/blocks'
+import { outlineOf } from '../../src/documents/outline/outline'
+import { fencedParts } from '../../src/kernel/fence'
+import { clean, scrub, withoutUserInfo, wrap } from '../../src/kernel/text'
+import { readPrompt } from '../../src/media/scenes/read'
+import { passagesOf } from '../../src/research/passages'
+import { planFor } from '../../src/research/plan'
+import { readWritten } from '../../src/research/write-engine'
+import {
+  attackChance,
+  base64Runs,
+  centralSentences,
+  decodedPieces,
+  ENTITIES,
+  findSecrets,
+  isSecretName,
+  languageOf,
+  meetingsIn,
+  personalDataFinder,
+  placeholdersOf,
+  promptFeaturesOf,
+  readable,
+  readBrowsing,
+  safetyOf,
+  scanForInjection,
+  sentencesOf,
+  urlsBut,
+  vendorNamedIn,
+} from '../../src/text'
 import { floods, linearPass } from './floods'
 import { timed } from './timed'
 
@@ -15,6 +44,15 @@ type Subject = { name: string; read: (text: string) => unknown; after?: readonly
 const answered = (more: Partial<Question>) => (prompt: string) => {
   const request = { mode: more.mode ?? 'fast', messages: [{ role: 'user' as const, content: prompt }] }
   return answerQuestion({ ...readQuestion({ ...request, signal: AbortSignal.abort() } as never, 0), ...more })
+}
+
+/** What a reader refuses with an error has been read too. */
+const attempt = (read: () => unknown): unknown => {
+  try {
+    return read()
+  } catch (error) {
+    return error
+  }
 }
 
 const SCHEMA = {
@@ -43,6 +81,31 @@ const SUBJECTS: Subject[] = [
     read: answered({ mode }),
     after: ['a form with '],
   })),
+  { name: 'documents', read: outlineOf, after: ['', 'a document about'] },
+  { name: 'pictures', read: (text) => readPrompt(text, [], null), after: ['', 'a chart of'] },
+  { name: 'blocks of code', read: codeBlocks, after: ['', '```'] },
+  { name: 'the plan of a research', read: (text) => planFor(text, 'advanced'), after: ['', 'compare '] },
+  { name: 'quotations of a page', read: passagesOf },
+  {
+    name: 'the report of an engine',
+    read: (written) => readWritten({ plan: { title: '' }, written, notes: [], disagreements: [], read: 1 }),
+  },
+  { name: 'fenced data', read: fencedParts, after: ['[data 000000000000 from a; b]\n'] },
+  { name: 'the names of secrets', read: (text) => isSecretName(text, text), after: ['token'] },
+  { name: 'a template', read: (text) => attempt(() => placeholdersOf(text)) },
+  { name: 'sentences', read: (text) => centralSentences(sentencesOf(text), 3) },
+  { name: 'steps in a browser', read: readBrowsing, after: ['click '] },
+  { name: 'a log line', read: (text) => [clean(text), scrub(text), withoutUserInfo(text), wrap(text, 80)] },
+  { name: 'injections', read: (text) => [scanForInjection(text), meetingsIn(text), readable(text)] },
+  { name: 'encoded words', read: (text) => [decodedPieces(text), [...base64Runs(text)]] },
+  { name: 'secrets', read: findSecrets, after: ['', 'password: '] },
+  { name: 'personal data', read: personalDataFinder([...ENTITIES]) },
+  { name: 'addresses', read: (text) => urlsBut(text, () => false) },
+  {
+    name: 'the models',
+    read: (text) => [promptFeaturesOf(text), attackChance(text), safetyOf(text), languageOf(text)],
+  },
+  { name: 'names of vendors', read: vendorNamedIn },
 ]
 
 describe('a flood of one character, or of one beginning, is read in time linear in it by', () => {

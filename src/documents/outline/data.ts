@@ -45,11 +45,14 @@ export function jsonRows(text: string): Rows | null {
 const cellOf = (value: unknown): string =>
   value === null || value === undefined ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value)
 
+/** A longer line is prose. */
+const MOST_PAIRS_CHARS = 4_000
 const PAIR =
-  /([\p{L}][\p{L}\p{N} _/-]{0,40}?)(?:(?<!\s)\s+)?(?:[:=]\s*)?([-+]?[$€£]?\d[\d.,]*(?:\s*(?:%|[kKmM€$£]|EUR|USD|GBP))?)(?=\s*(?:,|;|\band\b|$))/gu
+  /([\p{L}][\p{L}\p{N} _/-]{0,40}?)(?:(?<!\s)\s+)?(?:[:=]\s*)?([-+]?[$€£]?\d[\d.,]{0,30}(?:\s*(?:%|[kKmM€$£]|EUR|USD|GBP))?)(?=\s*(?:,|;|\band\b|$))/gu
 
 /** Rows of what a line lists in pairs, `Q1 10, Q2 20 and Q3 15`; null with fewer than two. */
 export function pairRows(line: string): Rows | null {
+  if (line.length > MOST_PAIRS_CHARS) return null
   const start = line.indexOf(':')
   const list = start > 0 && start < 80 && !/^\s*[-+$€£]?\d/.test(line.slice(start + 1)) ? line.slice(start + 1) : line
   const pairs = [...list.matchAll(PAIR)].map(([, name, value]) => [name!.replace(/^and\s+/, '').trim(), value!.trim()])
