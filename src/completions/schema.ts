@@ -41,7 +41,8 @@ export type Mode = (typeof MODES)[number]
 const TRAITS = ['romantic', 'intelligent', 'sarcastic', 'rude', 'funny', 'comedic', 'witty'] as const
 const Trait = t.Number({ minimum: 0, maximum: 100 })
 
-const Persona = t.Union([
+/** Who answers, and how (contract 2.1). */
+export const Persona = t.Union([
   t.Object({ system_prompt: t.String({ minLength: 1, maxLength: 20_000 }) }),
   oneOf(['svc', 'none'] as const),
 ])

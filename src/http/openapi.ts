@@ -149,6 +149,9 @@ function responsesOf(path: string, hooks: Hooks, { hoist, responses }: Shared): 
         const orJson = detail['x-or-json'] === true ? json(hoist(schema)) : {}
         return [status, { description, headers, content: { [String(detail['x-download'])]: text, ...orJson } }]
       }
+      // Nothing but events: each is one of these, in the form of server-sent events.
+      if (detail['x-streams'] === 'only' && status === '200')
+        return [status, { description, headers, content: { 'text/event-stream': { schema: hoist(schema) } } }]
       const content = json(hoist(schema))
       if (detail['x-streams'] === true && status === '200') content['text/event-stream'] = text
       return [status, { description, headers, content }]

@@ -20,7 +20,17 @@ export function resourceVerbs<const N extends AnyNoun>({ noun, ...resource }: { 
   const holds = noun.holds ?? 'content'
   return [
     verb(
-      { method: 'post', path, body: New, reply: Made, creates: true, holds, owned: true, summary: summaries.create },
+      {
+        method: 'post',
+        path,
+        body: New,
+        reply: Made,
+        creates: true,
+        holds,
+        owned: true,
+        errors: noun.createErrors ?? [],
+        summary: summaries.create,
+      },
       (call, { body, owner }) => resource.create(call, body as never, { owner }),
     ),
     verb(

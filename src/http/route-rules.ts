@@ -40,7 +40,12 @@ export type EdgeOptions = {
   secretPath?: true
 }
 
-type Detail = { security?: readonly object[]; edge?: EdgeOptions; 'x-idempotent'?: boolean; 'x-streams'?: boolean }
+type Detail = {
+  security?: readonly object[]
+  edge?: EdgeOptions
+  'x-idempotent'?: boolean
+  'x-streams'?: boolean | 'only'
+}
 export type Route = { method: string; path: string; hooks: { detail?: Detail; response?: object } }
 
 /** For paths of the API without a route: 401 without a credential, so that nobody learns which paths exist. */

@@ -40,7 +40,7 @@ type Described = {
   responses: Record<string, { description?: string; content?: Content; $ref?: string }>
   'x-required-scope'?: string
   'x-idempotent'?: boolean
-  'x-streams'?: boolean
+  'x-streams'?: boolean | 'only'
   'x-download'?: string
 }
 
@@ -116,7 +116,7 @@ function toOperation(method: string, path: string, described: Described): Operat
     description: description ?? null,
     credential: security?.length === 0 ? null : { scope: described['x-required-scope'] ?? null },
     idempotent: described['x-idempotent'] === true,
-    streams: described['x-streams'] === true,
+    streams: described['x-streams'] !== undefined,
     download: described['x-download'] ?? null,
     parameters: parameters ?? [],
     body: body ? { type: body[0], schema: body[1].schema } : null,

@@ -51,6 +51,8 @@ export type AnyNoun = {
   guarded?: boolean
   /** The members that hold what its owner wrote, which operators see as `support`; all of it when left out. */
   holds?: 'facts' | readonly string[]
+  /** What creating one is refused with besides the usual, such as 404 where it names a key. */
+  createErrors?: readonly 404[]
   /** The setting of how many one owner may have. */
   most: { env: string }
   /**

@@ -30,7 +30,7 @@ function read({ html, maxChars }: PageOrder): WorkerReply<PageAnswer> {
  * Extracts the main article of a page, or all its text when there is none. Scripts are not run and nothing is loaded.
  */
 function readable(html: string): PageAnswer {
-  const { document } = parseHTML(/<html[\s>]/i.test(html) ? html : `<html><body>${html}</body></html>`)
+  const document = documentOf(html)
   const ownTitle = document.title?.trim() || null
   const everything = textOf(document.documentElement)
   const article = new Readability(document as unknown as Document, {
@@ -39,6 +39,20 @@ function readable(html: string): PageAnswer {
   }).parse()
   const publishedAt = article?.publishedTime || null
   return { title: article?.title || ownTitle, text: article?.content || everything, publishedAt }
+}
+
+/** Gives a page the html, head and body that HTML lets it leave out. The library adds none, and others look into them. */
+function documentOf(html: string): Document {
+  const asWritten = parseHTML(html).document
+  const document =
+    asWritten.documentElement?.tagName === 'HTML' ? asWritten : parseHTML(`<html><body>${html}</body></html>`).document
+  const root = document.documentElement
+  const head = root.querySelector('head') ?? document.createElement('head')
+  const body = root.querySelector('body') ?? document.createElement('body')
+  for (const node of [...root.childNodes]) if (node !== head && node !== body) body.append(node)
+  root.append(head, body)
+  for (const element of body.querySelectorAll(':scope > title, :scope > meta')) head.append(element)
+  return document
 }
 
 self.postMessage(LOADED)

@@ -1,3 +1,4 @@
+import { isRefusedPort } from '../kernel/addresses'
 import type { Lane, WebhookRow } from './table'
 
 /** What an attempt came to; `status` null when no answer came. */
@@ -10,8 +11,9 @@ export type Verdict = { ok: boolean; message: string | null; next: number | null
 /** The address of a webhook that has none: its deliveries wait for whoever listens. */
 export const LISTEN = 'listen:'
 
-/** Whether an address is one of the reader's own machine, as programs in development have. */
+/** Whether an address is one of the reader's own machine, as programs in development have: not with a refused port. */
 export const isOwnMachine = (url: string): boolean =>
+  !isRefusedPort(Number(URL.parse(url)?.port)) &&
   /^https?:\/\/(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?(\/[\w./%~-]{0,40})?$/i.test(url)
 
 /** How long such a webhook is there after it was asked for deliveries. */

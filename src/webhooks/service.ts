@@ -5,7 +5,7 @@ import type { Call, Caller } from '../kernel/caller'
 import { iso } from '../kernel/clock'
 import type { Values } from '../kernel/config'
 import { randomHex } from '../kernel/crypto'
-import { atField, notFound } from '../kernel/errors'
+import { type AppError, atField, notFound } from '../kernel/errors'
 import { pageFields } from '../kernel/page'
 import type { Tx } from '../kernel/store'
 import { type Change, createResource, type ResourceDeps } from '../resource'
@@ -92,7 +92,7 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...room
     try {
       await outbound.assertPublicUrl(url)
     } catch (error) {
-      throw atField(isOwnMachine(url) ? addressOfOwn(url) : (error as never), 'url')
+      throw atField(isOwnMachine(url) ? addressOfOwn(url) : (error as AppError), 'url')
     }
   }
 

@@ -8,17 +8,10 @@ import { tooFast } from './errors'
 import { presentMessage } from './present'
 import type { Recent } from './recent'
 import { sessionRepository as rows } from './repository'
-import type { WidgetMessage, WidgetSessionId } from './schema-sessions'
+import type { ChatEvent, WidgetSessionId } from './schema-sessions'
 import type { MessageRow, SessionRow } from './table'
 
 type Deps = { store: Store; clock: Clock; live: Live; recent: Recent; onError(name: string, error: unknown): void }
-
-/** What a visitor's page is told (contract 15.3). */
-export type ChatEvent =
-  | { event: 'message'; id: number; data: WidgetMessage }
-  | { event: 'takeover'; data: { takeover_status: string; operator: { name: string } | null; usual_wait_s?: number } }
-  | { event: 'typing'; data: { role: string } }
-  | { event: 'closed'; data: object }
 
 /** The one in the middle; null without any. */
 export function median(values: readonly number[]): number | null {

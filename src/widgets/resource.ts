@@ -2,7 +2,7 @@ import { iso } from '../kernel/clock'
 import type { KeyId } from '../kernel/ids'
 import { defineResource } from '../resource'
 import { widgetSettings } from './config'
-import { DEFAULTS } from './defaults'
+import { DEFAULTS, personaOf } from './defaults'
 import * as words from './schema'
 import { type WidgetRow, widgets } from './table'
 
@@ -30,6 +30,7 @@ export const widget = defineResource({
   },
   owned: 'team',
   permission: 'manageConnectors',
+  createErrors: [404],
   holds: ['welcomeMessage', 'suggestedPrompts', 'persona', 'keywords', 'message', 'url'],
   most: widgetSettings.maxWidgets,
   empty: {
@@ -47,7 +48,7 @@ export const widget = defineResource({
     status: row.status,
     api_key_id: row.api_key_id,
     appearance: row.appearance,
-    behavior: row.behavior,
+    behavior: { ...row.behavior, persona: personaOf(row.behavior.persona) },
     security: row.security,
     intents: row.intents,
     embed_snippet: '',

@@ -125,12 +125,12 @@ export const visitorRoutes = ({ visitors, hub }: WidgetService, streams: Streams
         open: true,
         timeLimit: 'own',
         params: OfChat,
-        response: { 200: described(t.Unknown()), ...errors(401, 403, 404, 429) },
+        response: { 200: described(words.ChatEvent), ...errors(401, 403, 404, 429) },
         detail: {
           summary: 'Follow a chat',
           description:
-            '`text/event-stream` with the events `message`, `takeover`, `typing` and `closed`. `Last-Event-ID` resumes after a message.',
-          'x-streams': true,
+            'Events `message`, `takeover`, `typing` and `closed`, with a comment every few seconds. `Last-Event-ID` resumes after a message.',
+          'x-streams': 'only',
         } as object,
       },
     )

@@ -3,7 +3,7 @@ import { MessageId } from '../conversations/schema'
 import { form } from '../kernel/form'
 import { defineId, type Id } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
-import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
+import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, type TSchema, t } from '../kernel/schema'
 import { WidgetId } from './schema'
 
 export const WidgetSessionId = defineId('widget session')
@@ -51,6 +51,31 @@ export const WidgetMessage = t.Object(
   { $id: 'WidgetMessage' },
 )
 export type WidgetMessage = Static<typeof WidgetMessage>
+
+const told = <E extends string, D extends TSchema>(event: E, data: D) => t.Object({ event: t.Literal(event), data })
+
+/** What a visitor's page is told, one event each (contract 15.3). */
+export const ChatEvent = t.Union(
+  [
+    t.Object({
+      event: t.Literal('message'),
+      id: t.Integer({ description: 'For Last-Event-ID' }),
+      data: WidgetMessage,
+    }),
+    told(
+      'takeover',
+      t.Object({
+        takeover_status: TakeoverStatus,
+        operator: nullable(t.Object({ name: t.String() })),
+        usual_wait_s: t.Optional(t.Integer({ description: 'How long one usually waits for a person' })),
+      }),
+    ),
+    told('typing', t.Object({ role: t.String() })),
+    told('closed', t.Object({})),
+  ],
+  { $id: 'WidgetEvent' },
+)
+export type ChatEvent = Static<typeof ChatEvent>
 
 const session = {
   session_id: WidgetSessionId.schema,

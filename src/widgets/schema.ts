@@ -1,3 +1,4 @@
+import { Persona } from '../completions/schema'
 import { form } from '../kernel/form'
 import { defineId, type Id, KeyId } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
@@ -36,7 +37,7 @@ const behavior = {
   mode: Words(64, 'Mode of the answers'),
   skills: t.Array(t.String({ minLength: 1, maxLength: 128 }), { maxItems: 20 }),
   suggestedPrompts: t.Array(t.String({ minLength: 1, maxLength: 200 }), { maxItems: 6 }),
-  persona: Words(20_000, 'Who answers, and how; empty: as usual'),
+  persona: Persona,
 }
 const security = {
   requireTurnstile: t.Boolean({ description: 'Visitors pass a bot check before a session' }),

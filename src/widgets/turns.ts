@@ -13,6 +13,7 @@ import type { Store, Tx } from '../kernel/store'
 import type { Live } from '../live'
 import type { RateLimiter } from '../rate-limits'
 import type { SkillService } from '../skills'
+import { personaOf } from './defaults'
 import { CHAT, type Desk } from './desk'
 import { cannotAnswer, nothingAsked } from './errors'
 import { isForVisitors } from './groups'
@@ -168,7 +169,7 @@ export function createTurns(deps: Deps) {
       engine: null,
       overrides: {},
       voice: {
-        persona: behavior.persona ? { system_prompt: behavior.persona } : 'svc',
+        persona: personaOf(behavior.persona),
         personality: null,
         style: null,
         branding: false,

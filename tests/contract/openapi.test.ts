@@ -106,6 +106,32 @@ describe('every operation', () => {
     expect(declared.some((status) => status < 300)).toBe(true)
   })
 
+  test.each(operations)('$name says what it answers with', ({ operation }) => {
+    for (const [status, { content = {} }] of Object.entries(operation.responses)) {
+      if (!status.startsWith('2')) continue
+      const empty = Object.entries(content).filter(([, { schema }]) => Object.keys(schema).length === 0)
+      expect(empty).toEqual([])
+    }
+  })
+
+  test('that makes something for another thing says that there is none', async () => {
+    const ada = await world.person()
+    // The answer is held against the document, as each is.
+    const { status } = await ada.send('POST', 'iframes', { api_key_id: crypto.randomUUID() })
+    expect(status).toBe(404)
+  })
+
+  test('that only streams is an event stream with its events', () => {
+    const { responses } = operations.find(
+      ({ name }) => name === 'GET /iframes/{id}/sessions/{sessionId}/events',
+    )!.operation
+    const { content } = responses['200'] as { content: Record<string, { schema: { $ref: string } }> }
+    expect(content).toEqual({ 'text/event-stream': { schema: { $ref: '#/components/schemas/WidgetEvent' } } })
+    const { anyOf } = document.components.schemas.WidgetEvent
+    const events = anyOf.map(({ properties }: { properties: { event: { const: string } } }) => properties.event.const)
+    expect(events).toEqual(['message', 'takeover', 'typing', 'closed'])
+  })
+
   /** Health that is down, and canvases that cannot be built, are told in shapes of their own (contract 1.5). */
   const OWN_SHAPES = new Set([
     'Error',

@@ -10,6 +10,8 @@ import { createWorld } from '../support/world'
 const REFUSED: Record<string, string> = {
   // These are sent by a person who is signed in, or by another server.
   deleteAuthSessions: 'invalid_session',
+  postAuthLinksRedeem: 'invalid_token',
+  postAuthPassword: 'invalid_session',
   postAuthSessions: 'invalid_credentials',
   postAuthSignup: 'forbidden',
   postSkillsSubmissionsByIdReview: 'forbidden',

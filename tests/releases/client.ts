@@ -96,10 +96,16 @@ export function lostIn(before: Json, now: Json, place = ''): string[] {
     })
   }
   if (!isObject(before))
-    return before === now ? [] : [`${place} was ${JSON.stringify(before)} and is ${JSON.stringify(now)}`]
+    return before === now || isMeantAs(place, before, now)
+      ? []
+      : [`${place} was ${JSON.stringify(before)} and is ${JSON.stringify(now)}`]
   if (!isObject(now)) return [`${place} is gone`]
   const names = Object.keys(before).filter((name) => !MOVES.has(name))
   return names.flatMap((name) => lostIn(before[name], now[name], `${place}.${name}`))
 }
+
+/** The persona of a widget was a text, and an empty one was the usual persona, which is called `svc` now. */
+const isMeantAs = (place: string, before: Json, now: Json): boolean =>
+  place.endsWith('.behavior.persona') && before === '' && now === 'svc'
 
 const isObject = (value: Json): boolean => typeof value === 'object' && value !== null

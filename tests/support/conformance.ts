@@ -61,7 +61,12 @@ export function createConformance(document: Document) {
       if (status >= 400 && (operation || answer.path.startsWith(API))) report(where, errorChecker, body)
       return
     }
-    if (body === undefined) return
+    if (body === undefined) {
+      const type = answer.headers.get('content-type')?.split(';')[0]
+      if (status < 300 && type && !declared.content?.[type])
+        throw new Error(`${where} with ${type}, which the OpenAPI document does not declare`)
+      return
+    }
     const schema = declared.content?.['application/json']?.schema
     if (!schema) throw new Error(`${where} with JSON, which the OpenAPI document does not declare`)
     report(where, checkerOf(schema), body)

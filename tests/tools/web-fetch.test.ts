@@ -31,6 +31,18 @@ const answers: Record<string, () => Response> = {
   '/file': () => to('file:///etc/passwd'),
   '/deep': () => page('<div>'.repeat(100_000)),
 }
+/** What a page may leave out: its html, head and body, and the tags that end them. */
+const BARE = [
+  '<!doctype html><title>Tides</title><p>They turn twice a day.',
+  '<!doctype html><html lang="en"><title>Tides</title><meta charset="utf-8"><p>They turn twice a day.</p>',
+  '<html><head><title>Tides</title></head><p>They turn twice a day.</p></html>',
+  '<html><title>Tides</title><body><p>They turn twice a day.</p>',
+  '<!-- <html> --><title>Tides</title><p>They turn twice a day.</p>',
+  '<html><title>Tides</title>They turn twice a day.',
+]
+BARE.forEach((html, at) => {
+  answers[`/bare/${at}`] = () => page(html)
+})
 const page = (html: string) => new Response(html, { headers: { 'content-type': 'text/html' } })
 const to = (location: string) => new Response(null, { status: 302, headers: { location } })
 
@@ -63,6 +75,11 @@ describe('web_fetch', () => {
     expect(text).not.toContain('imprint')
     expect(text).not.toContain('ran')
   }, 30_000)
+
+  test.each(BARE.map((html, at) => [html, at] as const))('reads %s', async (_, at) => {
+    const { status, result } = await read(`${here}/bare/${at}`)
+    expect([status, result]).toMatchObject(['success', { title: 'Tides', text: 'They turn twice a day.' }])
+  })
 
   test.each([
     ['/table', 'a | 1 |'],

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { createServer, type Socket } from 'node:net'
 import { fakeClock } from '../support/clock'
 import { expectData } from '../support/event-data'
+import { freePort } from '../support/free-port'
 import { createWorld } from '../support/world'
 import { createReceiver, LOCAL, webhooksIn } from './support'
 
@@ -241,4 +242,18 @@ describe('a receiver', () => {
     await deliver()
     expect(numbers()).toEqual([0, 0, 1, 2, 3, 4])
   })
+})
+
+test('a port that is refused is named, also on this machine; where nobody listens, that is what is said', async () => {
+  const ada = await world.person()
+  const { status, body } = await ada.send('POST', 'webhooks', {
+    name: 'mail',
+    url: 'http://127.0.0.1:25/hook',
+    event_types: ['*'],
+  })
+  expect([status, body.error.code, body.error.param]).toEqual([400, 'url_blocked', 'url'])
+  expect(body.error.message).toContain('port 25 is not open to it')
+  expect(body.error.message).not.toContain('private')
+  const free = await freePort()
+  expect(await attemptAt(`http://127.0.0.1:${free}/`)).toMatchObject({ http_status: null, error_message: 'connect' })
 })
