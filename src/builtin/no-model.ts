@@ -6,11 +6,17 @@ const HOW =
 const ABILITIES =
   'The built-in engine calculates, converts units, reckons with dates, and transforms, summarises and searches the text you send. It also fills in JSON and calls tools.'
 
+const NO_MODEL = 'No language model is connected to this server'
+const TO_VISITORS = 'Sorry, I have no answer to that. Please try it in other words.'
+
+/** Whether the built-in engine said that it has no answer. */
+export const needsModel = (text: string): boolean => text.startsWith(NO_MODEL) || text === TO_VISITORS
+
 /** The answer to a request that needs a language model: that none is connected, and to whom it may concern how to connect one. */
 export const noModel = ({ mode, forVisitors }: Pick<Question, 'mode' | 'forVisitors'>): string =>
   forVisitors
-    ? 'Sorry, I have no answer to that. Please try it in other words.'
-    : `No language model is connected to this server, so this ${mode === 'fast' || mode === 'auto' ? 'prompt' : `${mode} prompt`} cannot be answered properly. ${ABILITIES}\n\n${HOW}`
+    ? TO_VISITORS
+    : `${NO_MODEL}, so this ${mode === 'fast' || mode === 'auto' ? 'prompt' : `${mode} prompt`} cannot be answered properly. ${ABILITIES}\n\n${HOW}`
 
 const IDENTITY =
   /\b(?:who|what) are you\b|\bwhat (?:can|do) you do\b|\byour (?:name|model)\b|\bare you (?:an? )?(?:ai|a bot|human|chatbot|language model|llm)\b|\bwhich (?:ai )?model\b|^help[.!?]*$/i

@@ -152,4 +152,15 @@ describe('POST /completions accepts', () => {
     expect(body.follow_ups.length).toBeLessThanOrEqual(4)
     for (const followUp of body.follow_ups) expect(Object.keys(followUp)).toEqual(['label', 'prompt'])
   })
+
+  test('an answer that no model is connected suggests none', async () => {
+    for (const [order, says] of [
+      [{ prompt: 'Write a sonnet about tides', mode: 'think' }, 'No language model is connected to this server'],
+      [{ prompt: 'Describe a harbour', mode: 'roast' }, 'No language model is connected to this server'],
+    ] as const) {
+      const { body } = await ada.send('POST', 'completions', order)
+      expect(body.content).toStartWith(says)
+      expect(body.follow_ups).toEqual([])
+    }
+  })
 })

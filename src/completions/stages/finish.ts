@@ -1,5 +1,6 @@
 import type { Thought } from '../../agent/schema'
 import type { Billing, Prices } from '../../billing'
+import { needsModel } from '../../builtin'
 import type { ConversationService } from '../../conversations'
 import type { EngineService } from '../../engines'
 import type { Files } from '../../files'
@@ -188,7 +189,10 @@ async function keepReply(tx: Tx, run: Run, answer: StoredAnswer): Promise<void> 
 
 function toAnswer(run: Run, thought: Thought, model: ModelRef, createdAt: number): StoredAnswer {
   const work = workOf(run.resolvedMode)
-  const asked = !thought.toolCalls.length && thought.finish !== 'content-filter'
+  const isAnswer = thought.finish !== 'content-filter'
+  const refusal = isAnswer && !thought.toolCalls.length ? refusalOf(run, thought) : null
+  // Of a refusal there is nothing more to ask.
+  const asksOn = isAnswer && refusal === null && !needsModel(thought.content)
   return {
     id: run.id,
     createdAt,
@@ -198,9 +202,9 @@ function toAnswer(run: Run, thought: Thought, model: ModelRef, createdAt: number
     finish: thought.finish,
     toolsUsed: thought.toolUses.map(({ id: _, ...use }) => use),
     toolCalls: thought.toolCalls,
-    refusal: asked ? refusalOf(run, thought) : null,
+    refusal,
     artifacts: [],
-    followUps: run.request.wantsFollowUps && !run.later ? suggestFollowUps(work, thought.content) : [],
+    followUps: asksOn && run.request.wantsFollowUps && !run.later ? suggestFollowUps(work, thought.content) : [],
     skillsActive: run.active.skills.map(({ id, slug, name }) => ({ id, slug, name })),
     structuredOutput: structuredOutput(work, thought.content),
     routing: thought.fallbackUsed ? { ...run.routing, fallback_used: true } : run.routing,
