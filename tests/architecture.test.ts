@@ -79,14 +79,14 @@ const ONE_HOME: Record<string, { pattern: RegExp; home: RegExp }> = {
   // A bundle is told the mode that its libraries run in; samples are programs of others, written down.
   'the environment': {
     pattern: /\bBun\.env\b|\bprocess\.env\b/,
-    home: /^src\/(app\/(config|make-bundle)|reference\/samples)\.ts$/,
+    home: /^src\/(app\/(config|make-bundle)|kernel\/samples)\.ts$/,
   },
   'calls to addresses': {
     pattern: /(?<![.\w])fetch\(/,
-    home: /^src\/(kernel\/outbound|app\/client|reference\/samples)\.ts$/,
+    home: /^src\/(kernel\/outbound|app\/client|kernel\/samples)\.ts$/,
   },
   // The loader of the chat runs in pages of others and has no other place for a word.
-  'the console': { pattern: /\bconsole\./, home: /^src\/(pages\/browser\/embed\/|reference\/samples)/ },
+  'the console': { pattern: /\bconsole\./, home: /^src\/(pages\/browser\/embed\/|kernel\/samples)/ },
   'evaluated code': { pattern: /\beval\(|\bnew Function\(|node:vm/, home: /^$/ },
   'other programs': {
     pattern: /\bBun\.spawn|child_process/,

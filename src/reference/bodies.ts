@@ -1,8 +1,6 @@
+import type { Json } from '../kernel/samples'
 import { exampleOf } from './example'
 import type { Operation, Resolve } from './operations'
-
-/** A JSON value. */
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
 
 /** An id that stands in the samples where a real one belongs. */
 const SOME_ID = '3f0c9a52-7b1e-4c57-9d7a-2f6f1b1c8e10'
@@ -12,10 +10,11 @@ const SHIPPED: Readonly<Record<string, string>> = { '/models/{id}': 'svc-1-auto'
 
 /** What a person would send first, by operation; others are made from what their schema requires. */
 const BODIES: Readonly<Record<string, Json>> = {
-  postCompletions: { prompt: 'Explain tides in two sentences.', mode: 'auto' },
+  // The built-in engine answers these, too.
+  postCompletions: { prompt: 'Count to five slowly', mode: 'auto' },
   postChatCompletions: {
     model: 'svc-1-auto',
-    messages: [{ role: 'user', content: 'Explain tides in two sentences.' }],
+    messages: [{ role: 'user', content: 'Count to five slowly' }],
   },
   postKeys: { name: 'My app', scopes: ['completions'] },
   putKeysById: { name: 'My app' },

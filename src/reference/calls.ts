@@ -1,4 +1,5 @@
-import { bodyOf, type Json, pathOf } from './bodies'
+import type { Json } from '../kernel/samples'
+import { bodyOf, pathOf } from './bodies'
 import type { Group, Operation, Resolve } from './operations'
 
 /** What "Try it" knows of a route: the call of its samples (dx 5.5). */

@@ -29,7 +29,7 @@ const FORMATS: Record<string, string> = {
 
 /** Texts by the member's name, where a word alone would say little. */
 const NAMED: Record<string, string> = {
-  prompt: 'Explain tides in two sentences.',
+  prompt: 'Count to five slowly',
   url: 'https://example.com/hook',
   name: 'My first one',
   email: 'ada@example.com',

@@ -1,9 +1,9 @@
+import { samplesOf } from '../kernel/samples'
 import { bodyOf, pathOf } from './bodies'
 import { ANSWERING } from './errors-refused'
 import { aboutOf, type Member, membersOf, typeOf } from './members'
 import type { Group, Operation, Resolve } from './operations'
 import { answerExample } from './recorded'
-import { samplesOf } from './samples'
 import { ERROR_PAGES } from './schema'
 import { fenced, json, sections, table } from './write'
 
@@ -42,7 +42,16 @@ function operationOf(operation: Operation, resolve: Resolve, base: string): stri
 
 /** The samples of one route, which the script of the page turns into tabs. */
 export function samplesText(operation: Operation, resolve: Resolve, base: string): string {
-  const samples = samplesOf({ operation, base, path: pathOf(operation, resolve), body: bodyOf(operation, resolve) })
+  const { method, credential, streams, download } = operation
+  const samples = samplesOf({
+    method,
+    url: `${base}${pathOf(operation, resolve)}`,
+    keyed: credential !== null,
+    uploads: operation.body?.type === 'multipart/form-data',
+    streams: streams && method === 'GET',
+    download,
+    body: bodyOf(operation, resolve),
+  })
   return sections(fenced('sh', samples.curl), fenced('ts', samples.typescript), fenced('python', samples.python))
 }
 

@@ -24,7 +24,7 @@ details { margin: 1rem 0 } summary { cursor: pointer; padding: .25rem 0; min-hei
 .row { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; margin: 1rem 0 .25rem } .tabs { display: flex; gap: .25rem; margin-right: auto }
 button, input, select, textarea { font: inherit; color: inherit; background: var(--ground); border: 1px solid var(--line); border-radius: .5rem; padding: .3rem .75rem; min-height: 2rem }
 button { cursor: pointer } button[aria-selected=true] { background: var(--accent); color: var(--ground); border-color: transparent }
-.try { border-color: var(--accent); color: var(--accent); margin-top: 1rem } .copy { font-size: .8125rem } .answer pre { white-space: pre-wrap }
+.try { border-color: var(--accent); color: var(--accent); margin-top: 1rem } .copy { font-size: .8125rem } .answer pre { white-space: pre-wrap } .said { white-space: pre-wrap; overflow-wrap: anywhere; border-left: 3px solid var(--accent); padding: .25rem 0 .25rem .75rem; margin: .75rem 0; max-height: 24rem; overflow: auto }
 .panel { border: 1px solid var(--soft-line); border-radius: .5rem; padding: .25rem 1rem 1rem; margin: .75rem 0 } .field { margin: .75rem 0 } .field label { display: block } .field:has([type=checkbox]) { display: flex; flex-direction: row-reverse; justify-content: flex-end; gap: .5rem; align-items: center }
 .field input:not([type=checkbox]), .field textarea { box-sizing: border-box; width: 100% } textarea { font-family: ui-monospace, monospace }
 .facts { color: var(--faint); font-size: .875rem } [hidden] { display: none } .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); margin: 0 }

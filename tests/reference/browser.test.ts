@@ -131,7 +131,7 @@ inChromium('the reference in a browser (dx 5.5)', () => {
     const { page, asked } = await opened('/docs/playground', { width: 360 })
     expect(await page.$$eval('.try', (all) => all.length)).toBe(0)
     await page.type('input.key', person.key)
-    await page.type('textarea.prompt', ' Briefly.')
+    await page.type('textarea.prompt', '.')
     await shows(page, '.switches', 'E-mail drafter')
     await page.click('.switches input')
     await page.select('.panel select', 'fast')
@@ -144,10 +144,40 @@ inChromium('the reference in a browser (dx 5.5)', () => {
     expect(events).toContain('token')
     const body = await page.$eval('.panel textarea:not(.prompt)', ({ value }) => JSON.parse(value))
     expect(body).toEqual({
-      prompt: 'Explain tides in two sentences. Briefly.',
+      prompt: 'Count to five slowly.',
       mode: 'fast',
       skills: ['email-drafter'],
+      stream: true,
     })
+    // What it says is text to read, and the code beside it is the call that was made.
+    expect(await page.$eval('.answer .said', ({ textContent }) => textContent)).toBe('One, two, three, four, five.')
+    const samples = await page.$$eval('[role=tabpanel]', (all) => all.map((one) => one.textContent))
+    expect(samples).toHaveLength(3)
+    for (const sample of samples) {
+      expect(sample).toContain(`${origin}/api/v1/completions`)
+      for (const part of ['Count to five slowly.', 'fast', 'email-drafter', 'stream']) expect(sample).toContain(part)
+    }
+    expect(samples[0]).toContain('curl -sS -N ')
+    for (const [sample, command] of [
+      [samples[0]!, ['sh', '-c']],
+      [samples[1]!, [process.execPath, '-e']],
+      [samples[2]!, ['python3', '-c']],
+    ] as const) {
+      const child = Bun.spawn([...command, sample], {
+        env: { ...process.env, SVC_API_KEY: person.key },
+        stdout: 'pipe',
+        stderr: 'pipe',
+      })
+      const [shown, wrong] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+      expect(wrong).toBe('')
+      expect(shown).toMatch(/^event: meta\n[\s\S]+event: done\ndata: \{.*"content":"One, two, /)
+    }
+    await page.click('.panel .field input[type=checkbox]')
+    expect(await page.$eval('[role=tabpanel]', ({ textContent }) => textContent)).not.toMatch(/-N|stream/)
+    await page.click('.panel .row button[type=submit]')
+    await shows(page, '.answer pre', '"object": "completion"')
+    expect(await page.$eval('.answer .said', ({ textContent }) => textContent)).toBe('One, two, three, four, five.')
+    expect(await page.$eval('.answer details', ({ open }) => open)).toBe(false)
     expect(await axeProblems(page)).toEqual([])
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0)
     expect(await traces(page, person.key)).toEqual([])

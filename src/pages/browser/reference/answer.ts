@@ -6,23 +6,49 @@ export type Answer = ReturnType<typeof answerView>
 /** As much of an answer as is shown. */
 const MOST_CHARS = 20_000
 
-type Told = { usage?: { cost_cents?: number }; error?: { code?: string } }
+type Told = {
+  content?: unknown
+  token?: unknown
+  choices?: { message?: { content?: unknown }; delta?: { content?: unknown } }[]
+  usage?: { cost_cents?: number }
+  error?: { code?: string; message?: string }
+}
+
+/** What an answer says to a person; null where it is data. */
+function textIn({ content, choices, error }: Told): string | null {
+  const said = content ?? choices?.[0]?.message?.content ?? error?.message
+  return typeof said === 'string' && said ? said : null
+}
+
+/** The text that one event of a stream adds. */
+const pieceIn = ({ token, choices }: Told): string => String(token ?? choices?.[0]?.delta?.content ?? '')
 
 /** What came of a call: a line that is spoken, the headers that matter, the body or its events. */
 export function answerView() {
   const line = h('p', { role: 'status' })
   const facts = h('p', { class: 'facts' })
+  const said = h('div', { class: 'said', tabindex: '0', role: 'region', 'aria-label': 'What it says', hidden: true })
   const text = h('pre', { tabindex: '0', 'aria-label': 'Answer' })
   const events = eventList()
-  const element = h('div', { class: 'answer', hidden: true }, line, facts, text, events.element)
+  const whole = h('details', {}, h('summary', {}, 'The answer as it was sent'), text, events.element)
+  const element = h('div', { class: 'answer', hidden: true }, line, facts, said, whole)
 
   function begin(): void {
     element.hidden = false
     text.hidden = true
+    whole.hidden = true
+    whole.open = false
+    read('')
     facts.replaceChildren()
     text.textContent = ''
     events.clear()
     setText(line, 'Sending…')
+  }
+
+  /** Shows what a person reads; data is open beside it. */
+  function read(words: string): void {
+    said.hidden = words === ''
+    said.textContent = words.slice(0, MOST_CHARS)
   }
 
   function say(words: string): void {
@@ -38,8 +64,15 @@ export function answerView() {
     if (type.startsWith('text/event-stream')) {
       state('streaming')
       let last: Told | null = null
+      let written = ''
+      whole.hidden = false
       await readEvents(answer, (event, data) => {
-        last = read(data) ?? last
+        const told = parsed(data)
+        if (told) {
+          last = told
+          written = textIn(told) ?? written + pieceIn(told)
+          read(written)
+        }
         events.add(event, data)
       })
       state(`done${costOf(last)}`)
@@ -50,10 +83,14 @@ export function answerView() {
       const { size } = await answer.blob()
       return state(`${type}, ${size} bytes`)
     }
-    const whole = await answer.text()
-    const told = read(whole)
+    const given = await answer.text()
+    const told = parsed(given)
+    const words = told && textIn(told)
+    read(words ?? '')
+    whole.hidden = false
+    whole.open = !words
     text.hidden = false
-    text.textContent = (told ? JSON.stringify(told, null, 2) : whole).slice(0, MOST_CHARS)
+    text.textContent = (told ? JSON.stringify(told, null, 2) : given).slice(0, MOST_CHARS)
     state(answer.ok ? `done${costOf(told)}` : 'refused')
     const code = told?.error?.code
     if (code) facts.append(' ', h('a', { href: `/docs/errors/${encodeURIComponent(code)}` }, `What ${code} means`))
@@ -79,7 +116,7 @@ function factsOf(headers: Headers): string {
   return facts.filter(Boolean).join(' · ')
 }
 
-function read(text: string): Told | null {
+function parsed(text: string): Told | null {
   try {
     const value = JSON.parse(text)
     return typeof value === 'object' ? value : null

@@ -1,3 +1,4 @@
+import { type Json, samplesOf } from '../../../kernel/samples'
 import { h } from '../shared/dom'
 import { type Answer, answerView } from './answer'
 import { skillSwitches } from './skills'
@@ -28,8 +29,9 @@ let number = 0
 /** Puts "Try it" under the samples of a call; the form is made when somebody wants it. */
 export function tryIt(section: HTMLElement, title: string, call: Call): void {
   const place = section.querySelector('.row') ?? section.querySelector('pre')
+  const code = [...section.querySelectorAll('[role=tabpanel]')]
   if (call.opened) {
-    place?.before(form(call, title))
+    place?.before(form(call, title, code))
     return
   }
   let panel: HTMLElement | null = null
@@ -37,7 +39,7 @@ export function tryIt(section: HTMLElement, title: string, call: Call): void {
   button.setAttribute('aria-label', `Try it: ${title}`)
   button.addEventListener('click', () => {
     if (!panel) {
-      panel = form(call, title)
+      panel = form(call, title, code)
       button.after(panel)
     } else panel.hidden = !panel.hidden
     button.setAttribute('aria-expanded', String(!panel.hidden))
@@ -52,7 +54,8 @@ function field(label: string, control: HTMLElement): HTMLElement {
   return h('div', { class: 'field' }, h('label', { for: id }, label), control)
 }
 
-function form(call: Call, title: string): HTMLElement {
+/** `code` are the samples that the form keeps as its call is. */
+function form(call: Call, title: string, code: readonly Element[]): HTMLElement {
   const keyField = h('input', { type: 'password', autocomplete: 'off', spellcheck: 'false', class: 'key' })
   keyField.value = key
   keyField.addEventListener('input', () => {
@@ -67,9 +70,15 @@ function form(call: Call, title: string): HTMLElement {
   const file = h('input', { type: 'file' })
   const stream = h('input', { type: 'checkbox' })
   const hasBody = call.body !== undefined && !call.uploads
+  // Where the form can change how the call is answered, so that the code is what is sent.
+  const showCode = () => {
+    const written = call.streams ? parsed(body.value) : null
+    if (written) asCode(code, call, path.value, written)
+  }
   const change = (name: string, value: unknown) => {
     const written = parsed(body.value)
     if (written) body.value = JSON.stringify({ ...written, [name]: value }, null, 2)
+    showCode()
   }
   const prompt = call.opened && h('textarea', { rows: '3', class: 'prompt' })
   if (prompt) {
@@ -79,6 +88,20 @@ function form(call: Call, title: string): HTMLElement {
   const skills = call.skills ? skillSwitches((slugs) => change('skills', slugs.length ? slugs : undefined)) : null
   keyField.addEventListener('change', () => void skills?.ask(key))
   void skills?.ask(key)
+  const mode = h(
+    'select',
+    { change: () => change('mode', mode.value) },
+    ...call.modes.map((one) => h('option', {}, one)),
+  )
+  stream.addEventListener('change', () => change('stream', stream.checked || undefined))
+  path.addEventListener('input', showCode)
+  body.addEventListener('input', () => {
+    const written = parsed(body.value)
+    if (prompt) prompt.value = String(written?.prompt ?? '')
+    mode.value = String(written?.mode ?? 'auto')
+    stream.checked = written?.stream === true
+    showCode()
+  })
   const view = answerView()
   const send = h('button', { type: 'submit' }, 'Send')
   const stop = h('button', { type: 'button', hidden: true }, 'Stop')
@@ -96,7 +119,6 @@ function form(call: Call, title: string): HTMLElement {
       body.focus()
       return
     }
-    if (stream.checked && written) written.stream = true
     const gaveUp = new AbortController()
     stop.onclick = () => gaveUp.abort()
     stop.hidden = false
@@ -111,15 +133,7 @@ function form(call: Call, title: string): HTMLElement {
     call.keyed && field('Key (stays in this page)', keyField),
     field(`${call.method} /api/v1`, path),
     prompt && field('Prompt', prompt),
-    call.modes.length > 0 &&
-      field(
-        'Mode',
-        h(
-          'select',
-          { change: ({ target }: Event) => change('mode', (target as HTMLSelectElement).value) },
-          ...call.modes.map((mode) => h('option', {}, mode)),
-        ),
-      ),
+    call.modes.length > 0 && field('Mode', mode),
     hasBody && call.streams && field('As a stream', stream),
     skills?.element,
     hasBody && field('Body', body),
@@ -127,6 +141,18 @@ function form(call: Call, title: string): HTMLElement {
     h('div', { class: 'row' }, send, stop),
     view.element,
   )
+}
+
+/** Writes the call as it would be sent into the samples beside the form, which are in this order. */
+function asCode(code: readonly Element[], call: Call, path: string, written: Record<string, unknown> | null): void {
+  const { curl, typescript, python } = samplesOf({
+    ...{ method: call.method, keyed: call.keyed, uploads: false, download: null },
+    url: `${location.origin}/api/v1/${path.replace(/^\/+/, '')}`,
+    streams: written?.stream === true,
+    body: (written ?? undefined) as Json | undefined,
+  })
+  for (const [at, text] of [curl, typescript, python].entries())
+    (code[at]?.querySelector('code') ?? code[at])!.textContent = text
 }
 
 type Sent = { headers: Record<string, string>; body?: string | FormData }

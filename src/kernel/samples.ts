@@ -1,15 +1,20 @@
-import type { Json } from './bodies'
-import type { Operation } from './operations'
+/** A JSON value. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
 
 /** One request in three languages, each as it may be pasted; the key comes from SVC_API_KEY. */
 export type Samples = { curl: string; typescript: string; python: string }
 
 type Order = {
-  operation: Operation
-  /** The address of the API, such as `https://svc.example/api/v1`. */
-  base: string
-  /** The path with its ids filled in, and a query if one is needed. */
-  path: string
+  method: string
+  /** With its ids filled in, and a query if one is needed. */
+  url: string
+  keyed: boolean
+  /** The body is a form with a file. */
+  uploads: boolean
+  /** The answer comes as a stream of events. */
+  streams: boolean
+  /** Type of the file that is answered, if one is. */
+  download: string | null
   /** Undefined without a body. */
   body: Json | undefined
 }
@@ -18,33 +23,30 @@ type Order = {
 const FILES: Record<string, string> = { 'audio/mpeg': 'speech.mp3', 'text/csv': 'export.csv' }
 
 /** The samples of one route. */
-export function samplesOf(order: Order): Samples {
-  return order.operation.body?.type === 'multipart/form-data' ? uploads(order) : plain(order)
-}
+export const samplesOf = (order: Order): Samples => (order.uploads ? uploads(order.url) : plain(order))
 
-function plain({ operation: { method, credential, streams, download }, base, path, body }: Order): Samples {
-  const url = `${base}${path}`
+function plain({ method, url, keyed, streams, download, body }: Order): Samples {
   const file = download ? (FILES[download] ?? 'file') : null
   const flags = [
     method === 'GET' || (method === 'POST' && body !== undefined) ? '' : ` -X ${method}`,
-    streams && method === 'GET' ? ' -N' : '',
+    streams ? ' -N' : '',
     file ? ` -o ${file}` : '',
   ].join('')
   const curl = [
     `curl -sS${flags} ${shellWord(url)}`,
-    ...(credential ? ['-H "Authorization: Bearer $SVC_API_KEY"'] : []),
+    ...(keyed ? ['-H "Authorization: Bearer $SVC_API_KEY"'] : []),
     ...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d ${shellWord(JSON.stringify(body))}`]),
   ].join(' \\\n  ')
   return {
     curl,
-    typescript: plainTypeScript({ url, method, keyed: !!credential, body, file }),
-    python: plainPython({ url, method, keyed: !!credential, body, file }),
+    typescript: plainTypeScript({ url, method, keyed, streams, body, file }),
+    python: plainPython({ url, method, keyed, streams, body, file }),
   }
 }
 
-type Call = { url: string; method: string; keyed: boolean; body: Json | undefined; file: string | null }
+type Call = Pick<Order, 'url' | 'method' | 'keyed' | 'streams' | 'body'> & { file: string | null }
 
-function plainTypeScript({ url, method, keyed, body, file }: Call): string {
+function plainTypeScript({ url, method, keyed, streams, body, file }: Call): string {
   const headers = [
     ...(keyed ? ["    Authorization: 'Bearer ' + process.env.SVC_API_KEY,"] : []),
     ...(body === undefined ? [] : ["    'Content-Type': 'application/json',"]),
@@ -57,11 +59,16 @@ function plainTypeScript({ url, method, keyed, body, file }: Call): string {
   const call = options.length
     ? [`await fetch(${scriptWord(url)}, {`, ...options, '})'].join('\n')
     : `await fetch(${scriptWord(url)})`
-  const shown = file ? [`await Bun.write('${file}', answer)`] : ['console.log(answer.status, await answer.json())']
-  return [`const answer = ${call}`, ...shown].join('\n')
+  return [`const answer = ${call}`, ...shownInTypeScript(file, streams)].join('\n')
 }
 
-function plainPython({ url, method, keyed, body, file }: Call): string {
+function shownInTypeScript(file: string | null, streams: boolean): string[] {
+  if (file) return [`await Bun.write('${file}', answer)`]
+  if (!streams) return ['console.log(answer.status, await answer.json())']
+  return ['for await (const piece of answer.body.pipeThrough(new TextDecoderStream())) process.stdout.write(piece)']
+}
+
+function plainPython({ url, method, keyed, streams, body, file }: Call): string {
   const headers = [
     ...(keyed ? [PYTHON_KEY] : []),
     ...(body === undefined ? [] : ['        "Content-Type": "application/json",']),
@@ -76,16 +83,16 @@ function plainPython({ url, method, keyed, body, file }: Call): string {
     ...(body === undefined ? [] : [`    data=json.dumps(${pythonOf(body)}).encode(),`]),
     ')',
     'with urllib.request.urlopen(request) as answer:',
-    file ? `    open("${file}", "wb").write(answer.read())` : PYTHON_SHOWS,
+    file ? `    open("${file}", "wb").write(answer.read())` : streams ? PYTHON_STREAMS : PYTHON_SHOWS,
   ].join('\n')
 }
 
 const PYTHON_KEY = '        "Authorization": "Bearer " + os.environ["SVC_API_KEY"],'
+const PYTHON_STREAMS = '    for line in answer:\n        print(line.decode(), end="", flush=True)'
 const PYTHON_SHOWS = '    print(answer.status, json.load(answer))'
 
 /** A recording goes as a part of a form, which Python's own library leaves to whoever sends it. */
-function uploads({ base, path }: Order): Samples {
-  const url = `${base}${path}`
+function uploads(url: string): Samples {
   return {
     curl: `curl -sS ${shellWord(url)} \\\n  -H "Authorization: Bearer $SVC_API_KEY" \\\n  -F file=@speech.mp3`,
     typescript: [
