@@ -16,7 +16,7 @@ export const clientsPage = (origin: string): string =>
         '',
         `const svc = createSvc({ baseUrl: '${origin}' }) // the key comes from SVC_API_KEY`,
         '',
-        "const { content } = await svc.complete({ prompt: 'Explain tides in two sentences.' })",
+        "const { content } = await svc.complete({ prompt: 'Count to five slowly' })",
         '',
         "for await (const { event, data } of svc.stream({ prompt: 'Explain tides.' })) {",
         "  if (event === 'token') process.stdout.write((data as { token: string }).token)",

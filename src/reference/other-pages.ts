@@ -20,7 +20,7 @@ export const startPage = (
         `curl -sS '${base}/completions' \\`,
         '  -H "Authorization: Bearer $SVC_API_KEY" \\',
         "  -H 'Content-Type: application/json' \\",
-        `  -d '{"prompt":"Explain tides in two sentences."}'`,
+        `  -d '{"prompt":"Count to five slowly"}'`,
       ].join('\n'),
     ),
     playground && 'Or try prompts in [the playground](/docs/playground).',

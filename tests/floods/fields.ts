@@ -1,4 +1,5 @@
-import { bodyOf, type Json, pathOf } from '../../src/reference/bodies'
+import type { Json } from '../../src/kernel/samples'
+import { bodyOf, pathOf } from '../../src/reference/bodies'
 import { exampleOf } from '../../src/reference/example'
 import {
   type Document,

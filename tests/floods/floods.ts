@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Json } from '../../src/reference/bodies'
+import type { Json } from '../../src/kernel/samples'
 import { type Document, groupsOf, resolver } from '../../src/reference/operations'
 import { type Household, settle } from '../catalogue/support/people'
 import { type Spawned, spawnServer } from '../catalogue/support/server'
