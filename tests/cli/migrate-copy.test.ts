@@ -85,7 +85,7 @@ test('all rows go there and come back, the copy verifies, and a server goes on w
   expect(response.status).toBe(200)
   expect(await server.stop()).toBe(0)
   expect((await admin(['verify'], target.dataDir, target.env)).exitCode).toBe(0)
-}, 60_000)
+}, 180_000)
 
 test('what Postgres cannot store is left out, and said', async () => {
   const odd = join(root, 'odd')
@@ -100,7 +100,7 @@ test('what Postgres cannot store is left out, and said', async () => {
   const changed = (JSON.parse(stdout) as { table: string; changed: number }[]).filter((one) => one.changed)
   const one = (table: string) => expect.objectContaining({ table, changed: 1 })
   expect(changed).toEqual(postgresUrl ? [one('memories'), one('workflows')] : [])
-}, 60_000)
+}, 180_000)
 
 test('nothing is done without a place, to a database with rows, beside a server, or from another release', async () => {
   const target = await emptyTarget()
@@ -127,7 +127,7 @@ test('nothing is done without a place, to a database with rows, beside a server,
   database.close()
   const behind = await admin(['migrate', 'copy', '--to', (await emptyTarget()).to], older)
   expect([behind.exitCode, behind.stderr]).toEqual([5, expect.stringContaining('The source is not at this release')])
-})
+}, 180_000)
 
 test('a copy that breaks off leaves a database that no start takes, and begins anew', async () => {
   const target = await emptyTarget()
@@ -170,7 +170,7 @@ test('a copy that breaks off leaves a database that no start takes, and begins a
   expect((await admin(['migrate', 'copy', '--to', target.to])).exitCode).toBe(0)
   expect(await schemaOf(location)).toMatchObject({ unfinished: false, strange: false })
   expect((await admin(['verify'], dataDir, env)).exitCode).toBe(0)
-}, 60_000)
+}, 180_000)
 
 test('a backup is a source, too, while its server runs', async () => {
   const backup = join(root, 'backup')
@@ -183,4 +183,4 @@ test('a backup is a source, too, while its server runs', async () => {
   expect((await admin(['verify'], target.dataDir, target.env)).exitCode).toBe(0)
   expect((await admin(['migrate', 'copy', '--from', root, '--to', target.to])).exitCode).toBe(9)
   expect(existsSync(join(backup, 'svc.db-wal'))).toBe(false)
-}, 60_000)
+}, 180_000)

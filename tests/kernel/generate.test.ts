@@ -66,7 +66,7 @@ test('a change of a table is a new migration on both databases, and the old ones
   expect(() => database.run('DELETE FROM ledger_entries')).toThrow('append-only')
   expect(() => database.run('UPDATE ledger_entries SET amount = 2')).toThrow('append-only')
   database.close()
-}, 60_000)
+}, 180_000)
 
 test('what tables cannot express is written by hand, and a released migration never changes', async () => {
   expect(await generate('by_hand', '--custom')).toMatchObject({ code: 0 })
@@ -77,4 +77,4 @@ test('what tables cannot express is written by hand, and a released migration ne
     stderr:
       'drizzle/sqlite/0000_init.sql was released and may not change. Put it back, and add a migration: bun run generate NAME\n',
   })
-}, 60_000)
+}, 180_000)
