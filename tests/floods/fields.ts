@@ -57,7 +57,7 @@ export function fieldsOf(document: Document, idFor: (path: string) => string | u
 export const sampleOf = (operation: Operation, resolve: Resolve): Request => ({
   method: operation.method,
   path: pathOf(operation, resolve),
-  ...withBody(bodyOf(operation, resolve)),
+  ...withBody(nearby(bodyOf(operation, resolve))),
 })
 
 function fieldsOfOne(operation: Operation, resolve: Resolve, idFor: (path: string) => string | undefined): Field[] {
@@ -108,6 +108,11 @@ function fieldsOfOne(operation: Operation, resolve: Resolve, idFor: (path: strin
 const MOST_OF_URL = 4_000
 const MOST_SHORT = 10_000
 
+/** Addresses at which nobody listens, on this machine: a name would be looked up, for as long as that takes. */
+const nearby = (body: Json | undefined): Json | undefined =>
+  body === undefined ? undefined : JSON.parse(JSON.stringify(body).replace(/https:\/\/[a-z.]*example(\.com)?/g, NOBODY))
+const NOBODY = 'http://127.0.0.1:9'
+
 const withBody = (body: Json | undefined) => (body === undefined ? {} : { body })
 
 function withIds(template: string, sample: string, idFor: (path: string) => string | undefined): string {
@@ -121,7 +126,7 @@ function placesIn(schema: Schema, resolve: Resolve, steps: Step[] = []): { steps
   if (steps.length > DEPTH || found.const !== undefined || found.enum) return []
   const choices = found.anyOf ?? found.oneOf ?? found.allOf
   if (choices) return choices.flatMap((one) => placesIn(one, resolve, steps))
-  const example = exampleOf(found, resolve, { whole: false })
+  const example = nearby(exampleOf(found, resolve, { whole: false }) as Json)
   const into = (part: Schema, key: string | number) => placesIn(part, resolve, [...steps, { key, example }])
   switch (Array.isArray(found.type) ? found.type[0] : found.type) {
     case 'string':

@@ -70,10 +70,11 @@ export const PUMPS: readonly Flood[] = [
 
 /** A field that takes this much is meant for prose, and gets the pumped floods too. */
 const PROSE = 10_000
-/** No browser is started, no answer comes from the cache, and no caller is too fast. */
+/** No browser is started, no answer comes from the cache, no name is looked up, and no caller is too fast. */
 const ENVIRONMENT = {
   SVC_BROWSER_PATH: 'off',
   SVC_CACHE_ENABLED: '0',
+  SVC_EGRESS_ALLOW: '127.0.0.1/32',
   SVC_SIGNUP: 'open',
   SVC_CREDITS_INITIAL_CENTS: '0',
   SVC_TIERS: JSON.stringify({ enterprise: { rpm: 100_000_000, tpm: 100_000_000_000 } }),
