@@ -14,7 +14,7 @@ let atLoad: Pattern[] = []
 
 beforeAll(async () => {
   ;({ literals, made } = await written())
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'made.ts')], {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'made-run.ts')], {
     stdout: 'pipe',
     env: { ...process.env, NODE_ENV: 'test' },
   })
@@ -58,6 +58,14 @@ describe('a regular expression of the server', () => {
     const slow = free.flatMap((one, at) => (found[at] ? [`${shown(one)} on ${found[at]}`] : []))
     expect(slow).toEqual([])
   }, 300_000)
+
+  test.each(['\\s+$', '^(?:a+)+$', '["“][^"”]{2,}["”]', '\\bsort\\b.*\\bwords\\b', '^-+|-+$'])(
+    'such as /%s/ would be seen',
+    async (source) => {
+      expect(await measured<string | null>([{ source, flags: '' }])).not.toEqual([null])
+    },
+    60_000,
+  )
 
   test('whose text is short is quick on a text of that length', async () => {
     const all = [...literals, ...atLoad].flatMap((one) => {

@@ -24,7 +24,8 @@ export type Clause = {
 const POLITE =
   /^(?:(?:please|now|then|also|and|hey|ok|okay|kindly)[,\s]+|(?:can|could|would|will) you (?:please )?|i(?:'d| would) like (?:you )?to |i (?:want|need) (?:you )?to |let'?s )+/i
 const QUESTION = /^(?:what|who|whom|whose|when|where|which|why|how|is|are|do|does|did|was|were|has|have)\b|\?\s*$/i
-const QUOTED = /"([^"\n]{1,2000})"|“([^”\n]{1,2000})”|`([^`\n]{1,2000})`|(?<![\p{L}\p{N}])'([^'\n]{1,2000})'(?!\p{L})/gu
+const QUOTED =
+  /"([^"\n]{1,2000})"|“([^“”\n]{1,2000})”|`([^`\n]{1,2000})`|(?<![\p{L}\p{N}])'([^'\n]{1,2000})'(?!\p{L})/gu
 
 export function readClause(asked: string, text: string, now: number): Clause {
   const plain = joined(asked.trim().replace(POLITE, ''))
