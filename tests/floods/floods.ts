@@ -189,7 +189,10 @@ async function timed(target: Target, asked: Request): Promise<{ ms: number; stat
 }
 
 function watchHealth({ port, pid }: Target) {
-  const child = Bun.spawn([process.execPath, HEALTH, String(port), String(pid)], { stdin: 'ignore', stdout: 'pipe' })
+  const child = Bun.spawn([process.execPath, '--no-orphans', HEALTH, String(port), String(pid)], {
+    stdin: 'ignore',
+    stdout: 'pipe',
+  })
   const seen: { at: number; ms: number }[] = []
   const reading = (async () => {
     let rest = ''
