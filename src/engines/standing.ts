@@ -2,7 +2,7 @@ import type { Candidate } from './attempt'
 import type { AUDIO_ENGINES, EngineEntry } from './catalog'
 import type { Target } from './targets'
 
-export type ModelStatus = 'available' | 'degraded' | 'down'
+type ModelStatus = 'available' | 'degraded' | 'down'
 
 /** Whether an engine would answer now, and what is in the way, for operators; null where nothing is. */
 export type Standing = { status: ModelStatus; why: string | null }

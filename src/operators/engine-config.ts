@@ -33,7 +33,7 @@ const stillUsed = defineError(
 )
 
 /** Where an upstream is set: while servers run, or in the file or environment of one of them. */
-export type Source = 'here' | 'file' | 'environment'
+type Source = 'here' | 'file' | 'environment'
 type Place = { source: Source; words: string }
 
 type Deps = {
