@@ -37,6 +37,15 @@ const columns = [
       return `${connected} connected, ${builtin} built-in${failing ? `, ${failing} failing` : ''}`
     },
   }),
+  column('nodes.clock_ahead_ms', 'CLOCK', {
+    show: ({ nodes }) => {
+      const { clock_ahead_ms } = nodes as { clock_ahead_ms: number }
+      const seconds = Math.round(Math.abs(clock_ahead_ms) / 1_000)
+      return seconds
+        ? `${seconds} s ${clock_ahead_ms > 0 ? 'ahead of' : 'behind'} the database`
+        : 'that of the database'
+    },
+  }),
   column('operator.role', 'ROLE'),
   column('pid', 'PID', { kind: 'number' }),
   column('started_at', 'STARTED', { kind: 'time' }),

@@ -128,15 +128,23 @@ export const enginesCheck: Check = {
   },
 }
 
-/** Whether some process does each thing that orders need, and whether they can read each other's files. */
+/** As in src/nodes. */
+const CLOCK_OFF_MS = 5_000
+
+/** Whether some process does each thing that orders need, by the right clock, and whether they can read each other's files. */
 export const jobsCheck: Check = {
   name: 'jobs',
   asksServer: true,
   needs: ['database'],
   async run(context) {
     const { nodes, pid } = await statusOf(context)
-    const { count, unserved, scattered_files } = nodes
+    const { count, unserved, scattered_files, clock_ahead_ms } = nodes
     if (unserved.length) return fail(`no process does ${unserved.join(', ')}`, `svc-admin serve --roles ${unserved}`)
+    if (Math.abs(clock_ahead_ms) > CLOCK_OFF_MS)
+      return warn(
+        `the clock of this node is ${Math.round(Math.abs(clock_ahead_ms) / 1_000)} s ${clock_ahead_ms > 0 ? 'ahead of' : 'behind'} the database`,
+        'set the clock of this machine, as with chrony or timedatectl set-ntp true',
+      )
     if (scattered_files)
       return warn(
         'several nodes serve, and one keeps files in its own folder',

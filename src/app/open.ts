@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createConnections } from '../http/connections'
 import { createMetrics, type Metrics } from '../http/metrics'
-import { type Clock, systemClock } from '../kernel/clock'
+import type { Clock } from '../kernel/clock'
 import { randomBase62 } from '../kernel/crypto'
 import { shuttingDown } from '../kernel/errors'
 import { armFailpoint } from '../kernel/failpoint'
@@ -12,6 +12,7 @@ import { sweepUnfinished } from '../operators'
 import { isTrustedProxy } from './client-address'
 import { type Config, type ConfigOverrides, loadConfig } from './config'
 import { buildContainer } from './container'
+import { databaseClock } from './database-clock'
 import { secretsFor } from './database-secrets'
 import { type DataLock, lockDataDir } from './lock'
 import { defaultLog } from './log-output'
@@ -55,7 +56,8 @@ type Findings = {
  * @throws ConfigError with every problem that stops a start
  */
 export async function openApp(options: OpenOptions) {
-  const { config, clock = systemClock, log = defaultLog(config), serving = true, newSecrets = false } = options
+  const { config, log = defaultLog(config), serving = true, newSecrets = false } = options
+  const { onClock, clock } = { ...databaseClock(log), ...(options.clock && { clock: options.clock }) }
   // Checked before anything is created, so that a refused start changes nothing.
   if (serving) assertMayServe(config, { clock, log })
   let lock: DataLock | null = null
@@ -64,7 +66,7 @@ export async function openApp(options: OpenOptions) {
     lock = lockDataDir(config.dataDir)
     const held = lock
     return await inTurn(databaseLocationOf(config), async () => {
-      const app = await openLocked({ config, clock, log, newSecrets, serving }, held)
+      const app = await openLocked({ config, clock, log, newSecrets, serving, onClock }, held)
       if (serving) await app.container.skills.openStarters()
       return app
     })
@@ -74,7 +76,7 @@ export async function openApp(options: OpenOptions) {
   }
 }
 
-type Options = Required<OpenOptions>
+type Options = Required<OpenOptions> & { onClock(aheadMs: number): void }
 
 async function openLocked(options: Options, lock: DataLock) {
   const { config, clock, log } = options
@@ -138,7 +140,7 @@ async function openLocked(options: Options, lock: DataLock) {
 
 /** Opens secrets, database and rooms, and settles what an earlier run left unfinished. */
 async function openRooms(
-  { config, clock, log, newSecrets, serving }: Options,
+  { config, clock, log, newSecrets, serving, onClock }: Options,
   home: string,
   { leaving, stopping, apiUrl }: { leaving: AbortSignal; stopping: AbortSignal; apiUrl: () => string | null },
 ) {
@@ -159,6 +161,7 @@ async function openRooms(
     config,
     store,
     clock,
+    onClock,
     log,
     auditKey: secrets.auditKey,
     masterKey: secrets.masterKey,
@@ -197,9 +200,8 @@ async function openRooms(
 }
 
 /**
- * Creates the database file for its owner only, or takes it from others who could read it, as after a copy: it holds
- * user data, and others may have access to the folder. SQLite gives the -wal and -shm files the mode of the database.
- * Throws ConfigError where the file belongs to someone else.
+ * Creates the database file for its owner only, or takes it from others who could read it, as after a copy. SQLite gives
+ * the -wal and -shm files its mode. Throws ConfigError where the file belongs to someone else.
  */
 export function claimDatabase(location: DatabaseLocation): void {
   if (location.dialect !== 'sqlite') return

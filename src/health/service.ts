@@ -14,6 +14,8 @@ type Deps = {
   isFailing(): boolean
   /** Whether some process does each thing that orders need. */
   isServed(): boolean
+  /** Whether the clock is so wrong that this process takes no work. */
+  isFarOff(): boolean
   /** Null where no Redis is configured. */
   pingRedis: (() => Promise<void>) | null
   /** Probes each subsystem of engines with a real request. */
@@ -45,11 +47,12 @@ export function createHealth(deps: Deps) {
     confirmWrites,
     isFailing,
     isServed,
+    isFarOff,
     pingRedis,
     probeEngines,
     engineChanges,
   } = deps
-  let last: (Omit<Finding, 'cached'> & { at: number; changes: number }) | null = null
+  let last: (Omit<Finding, 'cached'> & { at: number; changes: number; wasFarOff: boolean }) | null = null
   let pinged: { database: Probe; at: number } | null = null
   let finding: Promise<Finding> | null = null
 
@@ -82,12 +85,13 @@ export function createHealth(deps: Deps) {
   }
 
   /** What an engine's breaker did since is not hidden by the cache (contract 22.3), nor that writes fail or succeed. */
-  function isFresh({ at, changes, keeps }: NonNullable<typeof last>): boolean {
-    return clock.monotonic() - at < FRESH_MS && changes === engineChanges() && keeps === !isFailing()
+  function isFresh({ at, changes, keeps, wasFarOff }: NonNullable<typeof last>): boolean {
+    const isSame = changes === engineChanges() && keeps === !isFailing() && wasFarOff === isFarOff()
+    return isSame && clock.monotonic() - at < FRESH_MS
   }
 
   async function ask(databaseProbe: Promise<Probe>): Promise<Omit<Finding, 'cached'>> {
-    const changes = engineChanges()
+    const [changes, wasFarOff] = [engineChanges(), isFarOff()]
     const engines = probeEngines()
     const redisProbe = pingRedis ? probe(pingRedis) : UNCONFIGURED
     const [answering, keeps, redis] = await Promise.all([databaseProbe, probeWrites(), redisProbe])
@@ -95,14 +99,14 @@ export function createHealth(deps: Deps) {
     // Engines may be slow to answer: news of the database does not wait for theirs.
     const providers = isDown(database) && last ? last.health.providers : await engines
     const health: Health = {
-      // A server that can write nothing is of no more use to a load balancer than one without a database.
-      status: keeps ? overall(database, redis, providers, isServed()) : 'down',
+      // A server that can write nothing, or takes no work, is of no more use to a load balancer than one without a database.
+      status: keeps && !wasFarOff ? overall(database, redis, providers, isServed()) : 'down',
       timestamp: iso(clock.now()),
       version,
       providers,
       infrastructure: { database, redis },
     }
-    last = { health, keeps, at: clock.monotonic(), changes }
+    last = { health, keeps, at: clock.monotonic(), changes, wasFarOff }
     return { health, keeps }
   }
 

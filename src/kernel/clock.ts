@@ -30,6 +30,20 @@ export const systemClock: Clock = {
     }),
 }
 
+/** A clock whose wall time can be corrected, by that of a database that several processes share. */
+export type CorrectedClock = Clock & { correct(byMs: number): void }
+
+export function correctedClock(own: Clock): CorrectedClock {
+  let correction = 0
+  return {
+    ...own,
+    now: () => own.now() + correction,
+    correct: (byMs) => {
+      correction = byMs
+    },
+  }
+}
+
 let latest = { ms: Number.NaN, text: '' }
 
 /** Epoch milliseconds as ISO 8601 in UTC, the form of every time on the wire. */

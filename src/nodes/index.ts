@@ -2,4 +2,4 @@
 export { RENEW_MS, startLeaseLoop } from './lease-loop'
 export { hasLease, hasOtherNodes, isGone, renewLease } from './repository'
 export { keepSecrets, secretsOf } from './secrets'
-export { createNodes } from './service'
+export { createNodes, FAR_OFF_MS, OFF_MS } from './service'

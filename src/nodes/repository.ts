@@ -11,7 +11,14 @@ export type About = { home: string; roles: string; ownFiles: boolean }
 type Renewal = { id: string; home: string | null; roles: string | null; own_files: boolean | null }
 
 /** `others` have a lease, too; of these `serving` do more than one command, with `roles`, comma-separated. */
-type Lease = { until: number; lapsed: boolean; others: number; serving: number; roles: string; own_folders: number }
+export type Lease = {
+  until: number
+  lapsed: boolean
+  others: number
+  serving: number
+  roles: string
+  own_folders: number
+}
 
 const renewed = command<Renewal>()((tx, p) => {
   const t = tx.of(nodes)

@@ -120,6 +120,9 @@ export const Status = t.Object({
     count: t.Integer(),
     unserved: t.Array(t.String(), { description: 'Roles that no process has' }),
     scattered_files: t.Boolean({ description: 'Nodes keep files where the others cannot read them' }),
+    clock_ahead_ms: t.Integer({
+      description: 'How far the clock of this node is ahead of the database; behind is negative',
+    }),
   }),
   engines: t.Object({ connected: t.Integer(), builtin: t.Integer(), failing: t.Integer() }),
   operator: t.Object({ name: t.String(), role: oneOf(OPERATOR_ROLES) }, { description: 'Who asks, and what they may' }),

@@ -31,7 +31,7 @@ type Deps = {
   mapping(): Mapping
   /** Null where none is configured. `problem` says why it is away. */
   redis: { problem(): string | null } | null
-  nodes: { count(): number; isServed(role: string): boolean; hasScatteredFiles(): boolean }
+  nodes: { count(): number; isServed(role: string): boolean; hasScatteredFiles(): boolean; clockAheadMs(): number }
   /** Roles that some process must have. */
   needed: readonly string[]
 }
@@ -71,6 +71,7 @@ export function createStatus({ clock, facts, health, schema, mapping, redis, nod
         count: nodes.count(),
         unserved: needed.filter((role) => !nodes.isServed(role)),
         scattered_files: nodes.hasScatteredFiles(),
+        clock_ahead_ms: nodes.clockAheadMs(),
       },
       engines: countEngines(mapping()),
       operator: { name: caller.name, role: caller.role },

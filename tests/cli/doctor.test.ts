@@ -205,8 +205,8 @@ describe('doctor', () => {
 })
 
 test('doctor fails where nobody does jobs, and warns of files that nodes do not share', async () => {
-  const found = (nodes: { count?: number; unserved?: string[]; scattered_files?: boolean }) => {
-    const data = { pid: 0, nodes: { count: 2, unserved: [], scattered_files: false, ...nodes } }
+  const found = (nodes: object) => {
+    const data = { pid: 0, nodes: { count: 2, unserved: [], scattered_files: false, clock_ahead_ms: 0, ...nodes } }
     const connect = async () => ({ ops: () => ({ status: { get: async () => ({ data }) } }) })
     return jobsCheck.run({ connect } as never)
   }
@@ -216,6 +216,7 @@ test('doctor fails where nobody does jobs, and warns of files that nodes do not 
     status: 'warn',
     fix: expect.stringContaining('SVC_FILES_DIR'),
   })
+  expect((await found({ clock_ahead_ms: -7_200 })).detail).toBe('the clock of this node is 7 s behind the database')
   expect(await found({})).toMatchObject({ status: 'ok', detail: '2 nodes do them' })
   expect(await found({ count: 1 })).toMatchObject({ status: 'ok' })
   expect((await results('jobs')).get('jobs')).toMatchObject({ status: 'skip', detail: 'no server runs' })

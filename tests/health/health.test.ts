@@ -23,6 +23,7 @@ function health({ database = fine, redis = null, served = true, engines = { 'svc
   const changing = { changes: 0, failing: false, served, write: fine, probing: probing as Promise<never> | null }
   const state = { database, engines, asked: 0, ...changing }
   const service = createHealth({
+    isFarOff: () => false,
     leaving: new AbortController().signal,
     clock,
     version: '2026-01-01',

@@ -13,6 +13,8 @@ export type Deps = {
   config: Config
   store: Store
   clock: Clock
+  /** Told how far the clock of this machine is ahead of the database's, in milliseconds. */
+  onClock(aheadMs: number): void
   log: Log
   /** Signs the checkpoints of the audit record. */
   auditKey: SigningKey

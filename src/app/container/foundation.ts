@@ -34,6 +34,7 @@ export function buildFoundation({
   config,
   store,
   clock,
+  onClock,
   log,
   auditKey,
   masterKey,
@@ -51,20 +52,23 @@ export function buildFoundation({
     ownHosts: config.publicUrl ? [new URL(config.publicUrl).host] : [],
     httpsOnly: config.production,
   })
+  const nodes = createNodes({
+    store,
+    node,
+    onClock,
+    home,
+    roles: serving ? config.roles : '',
+    ownFiles: !config.filesDir && !config.filesS3Bucket,
+  })
+  const takes = takesJobs(config)
   const jobs = createJobs({
     store,
     clock,
     node,
     leaseMs: config.jobLeaseSeconds * 1_000,
     onError,
-    takes: takesJobs(config),
-  })
-  const nodes = createNodes({
-    store,
-    node,
-    home,
-    roles: serving ? config.roles : '',
-    ownFiles: !config.filesDir && !config.filesS3Bucket,
+    // What is due is told by the clock.
+    takes: (kind) => takes(kind) && !nodes.isFarOff(),
   })
   const wire = store.wire && redis ? eitherWire(redis.wire, store.wire) : store.wire
   const live = createLive({ wire, node, clock, onError })

@@ -128,6 +128,7 @@ export function buildWork(deps: Deps, rooms: Rooms) {
     confirmWrites: store.confirm,
     isFailing: store.failing,
     isServed: () => NEEDED.every(nodes.isServed),
+    isFarOff: nodes.isFarOff,
     pingRedis: redis?.ping ?? null,
     probeEngines: engines.probeAll,
     engineChanges: engines.changes,

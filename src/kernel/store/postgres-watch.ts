@@ -25,11 +25,18 @@ export function createWatch(url: string, prefix: string) {
   const opened = () => connect(url, { name: `${prefix} watch`, connectS: CONNECT_S })
   let client = opened()
   let looking: Promise<Standings | null> | null = null
+  let isClosed = false
 
-  return { ping, standings, end, close: () => client.close({ timeout: 0 }) }
+  return { ping, standings, end, close }
+
+  function close(): Promise<void> {
+    isClosed = true
+    return client.close({ timeout: 0 })
+  }
 
   /** Rejects where the server does not answer. */
   async function asked<T>(question: (client: SQL) => Promise<T>): Promise<T> {
+    if (isClosed) throw silence()
     const over = new AbortController()
     const mine = client
     const other = opened()

@@ -1,0 +1,33 @@
+import { type Clock, correctedClock, systemClock } from '../kernel/clock'
+import type { Log } from '../kernel/log'
+import { FAR_OFF_MS, OFF_MS } from '../nodes'
+
+/** Answers differ by less: a clock that jumped back and forth with each would be worse than one a little off. */
+const SLACK_MS = 100
+
+/**
+ * The clock of the database, as far as it is known. Nodes share leases, due times and expiries, so all of them go by it.
+ * `onClock` is told how far the clock of this machine is ahead of it, and says so in the log where that is far.
+ */
+export function databaseClock(log: Log): { clock: Clock; onClock(aheadMs: number): void } {
+  const clock = correctedClock(systemClock)
+  let corrected = 0
+  let said = ''
+  return {
+    clock,
+    onClock(aheadMs) {
+      if (Math.abs(aheadMs - corrected) > SLACK_MS) {
+        corrected = aheadMs
+        clock.correct(-aheadMs)
+      }
+      const off = Math.abs(aheadMs)
+      const state = off > FAR_OFF_MS ? 'takes no work' : off > OFF_MS ? 'goes by the clock of the database' : ''
+      if (state === said) return
+      said = state
+      const fact = { clock_ahead_ms: aheadMs }
+      if (state)
+        log.warn(fact, `the clock of this machine is not that of the database: this process ${state}. Set the clock`)
+      else log.info(fact, 'the clock of this machine is right again')
+    },
+  }
+}
