@@ -50,16 +50,16 @@ const verifyBody = defineCommand({
   path: 'webhooks verify',
   summary: 'Check the signature of a delivery, and name the first problem',
   about:
-    'Takes the body and two headers of the delivery. Exits 9 when the signature is not good. A body that was parsed and written again has other bytes.',
+    'Takes the body and two headers of the delivery: those of svc or of Standard Webhooks. Exits 9 when the signature is not good. A body that was parsed and written again has other bytes.',
   examples: [
     'webhooks verify body.json --secret-file hook.secret --timestamp 1767225600 --signature v1=acfe…',
-    'webhooks verify - --secret-file hook.secret --timestamp 1767225600 --signature v1=acfe… --json',
+    'webhooks verify - --secret-file hook.secret --timestamp 1767225600 --signature v1,MZua… --json',
   ],
   exits: [9],
   flags: {
     secretFile,
-    timestamp: whole('SECONDS', 'the header Svc-Webhook-Timestamp', { min: 0, max: 99_999_999_999 }),
-    signature: text('TEXT', 'the header Svc-Webhook-Signature'),
+    timestamp: whole('SECONDS', 'the Svc-Webhook-Timestamp or Webhook-Timestamp', { min: 0, max: 99_999_999_999 }),
+    signature: text('TEXT', 'the header Svc-Webhook-Signature or Webhook-Signature'),
   },
   async run(shell, { body: file, secretFile: from, timestamp, signature }) {
     if (timestamp === undefined || signature === undefined) {
@@ -75,12 +75,23 @@ const verifyBody = defineCommand({
 
 type Delivered = { body: string; secret: string; timestamp: number; signature: string; nowS: number }
 
-/** The first thing that is wrong with a signature, in a sentence; null for a good one (catalogue J37). */
+/**
+ * The first thing that is wrong with a signature, in a sentence; null for a good one (catalogue J37). Of several, as
+ * during a rotation, one must be good.
+ */
 export function wrongWith({ body, secret, timestamp, signature, nowS }: Delivered): string | null {
-  if (!signature.startsWith('v1=')) return 'The signature does not begin with v1=.'
-  if (!/^v1=[0-9a-f]{64}$/.test(signature)) return 'The signature is not v1= and 64 lower-case hexadecimal digits.'
-  const signed = (text: string) => signatureHeaders({ id: '', timestampS: timestamp, body: text, secret })
-  const isGood = (text: string) => timingSafeEqual(signed(text)['svc-webhook-signature']!, signature)
+  if (!/^v1[=,]/.test(signature)) return 'The signature does not begin with v1= or v1,.'
+  const isStandard = signature.startsWith('v1,')
+  if (!isStandard && !/^v1=[0-9a-f]{64}$/.test(signature)) {
+    return 'The signature is not v1= and 64 lower-case hexadecimal digits.'
+  }
+  const header = isStandard ? 'webhook-signature' : 'svc-webhook-signature'
+  const id = isStandard ? idIn(body) : ''
+  const signed = (text: string) => signatureHeaders({ id, timestampS: timestamp, body: text, secret })[header]
+  const isGood = (text: string) => {
+    const good = signed(text)
+    return good !== undefined && signature.split(' ').some((given) => timingSafeEqual(good, given))
+  }
   if (!isGood(body)) {
     if (isGood(body.trimEnd())) return 'The body has a line break at its end that was not sent.'
     if (isJson(body) && isGood(JSON.stringify(JSON.parse(body)))) return 'The body was parsed and written again.'

@@ -29,6 +29,8 @@ function nextByte(): number {
 
 export const randomHex = (bytes: number): string => randomBytes(bytes).toString('hex')
 
+export const randomBase64 = (bytes: number): string => randomBytes(bytes).toString('base64')
+
 /** A random number from 0 to 1, for jitter. */
 export const randomFraction = (): number => randomBytes(4).readUInt32BE() / 0xff_ff_ff_ff
 

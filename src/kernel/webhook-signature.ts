@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { hmacHex } from './crypto'
+import { hmacHex, randomBase64 } from './crypto'
 
 export type Signed = {
   /** Id of the message, the same in every attempt to deliver it. */
@@ -8,15 +8,19 @@ export type Signed = {
   timestampS: number
   /** The bytes that are sent. */
   body: string
-  /** The HMAC key: the characters as written, not decoded. */
+  /** As it was shown. */
   secret: string
   /** The one before it, while a rotation leaves time: Standard Webhooks has a signature of each (contract 14.3). */
   previous?: string | undefined
 }
 
+/** A new signing secret of the form of Standard Webhooks: `whsec_` and 32 random bytes in base64. */
+export const newWebhookSecret = (): string => `whsec_${randomBase64(32)}`
+
 /**
- * The headers by which a receiver verifies that this server sent the body: our own three and, for
- * secrets of 24 to 64 bytes, those of Standard Webhooks (contract 14.3).
+ * The headers by which a receiver verifies that this server sent the body (contract 14.3). Our own three are signed with
+ * the secret's text. Those of Standard Webhooks are signed with what its libraries take for the key: the bytes in base64
+ * after `whsec_`, or the text of any other secret of 24 to 64 bytes, which they call raw.
  */
 export function signatureHeaders({ id, timestampS, body, secret, previous }: Signed): Record<string, string> {
   const timestamp = String(timestampS)
@@ -25,15 +29,20 @@ export function signatureHeaders({ id, timestampS, body, secret, previous }: Sig
     'svc-webhook-timestamp': timestamp,
     'svc-webhook-signature': `v1=${hmacHex(secret, `${timestamp}.${body}`)}`,
   }
-  const fitting = [secret, previous].filter((one) => one !== undefined && isStandard(one)) as string[]
-  if (!fitting.length) return own
-  const signatures = fitting.map(
-    (one) => `v1,${createHmac('sha256', one).update(`${id}.${timestamp}.${body}`).digest('base64')}`,
+  const keys = [secret, previous].flatMap((one) => (one === undefined ? [] : (standardKey(one) ?? [])))
+  if (!keys.length) return own
+  const signatures = keys.map(
+    (key) => `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`,
   )
   return { ...own, 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') }
 }
 
-const isStandard = (secret: string): boolean => {
-  const length = Buffer.byteLength(secret)
-  return length >= 24 && length <= 64
+/** Base64 whose padding may be left out, as the libraries read it. */
+const ENCODED = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?)$/
+
+function standardKey(secret: string): Buffer | null {
+  const encoded = ENCODED.exec(secret)?.[1]
+  if (encoded) return Buffer.from(encoded, 'base64')
+  const text = Buffer.from(secret)
+  return text.length >= 24 && text.length <= 64 ? text : null
 }

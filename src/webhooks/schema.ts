@@ -39,7 +39,8 @@ export const NewWebhook = t.Object(
         minLength: 16,
         maxLength: 256,
         pattern: form('^[^\\x00-\\x1f\\x7f-\\x9f]*$', 'one line without control characters'),
-        description: 'Signs deliveries; random when left out',
+        description:
+          'Signs deliveries: `whsec_` and base64 as Standard Webhooks has it, or any text; random when left out',
       }),
     ),
     description: Description,

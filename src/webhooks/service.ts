@@ -4,10 +4,10 @@ import { type JobKind, recurring } from '../jobs'
 import type { Call, Caller } from '../kernel/caller'
 import { iso } from '../kernel/clock'
 import type { Values } from '../kernel/config'
-import { randomHex } from '../kernel/crypto'
 import { type AppError, atField, notFound } from '../kernel/errors'
 import { pageFields } from '../kernel/page'
 import type { Tx } from '../kernel/store'
+import { newWebhookSecret } from '../kernel/webhook-signature'
 import { type Change, createResource, type ResourceDeps } from '../resource'
 import type { webhookSettings } from './config'
 import { createDeliveries, type DeliverDeps } from './deliver'
@@ -48,7 +48,6 @@ export type WebhookService = ReturnType<typeof createWebhooks>
 const NOTE = 'Keep the signing secret: it is shown in this answer only. Verify each delivery with it.'
 const TEST_MESSAGE = 'This is a test from svc. Your webhook works.'
 const SHOWN = 50
-const SECRET_BYTES = 32
 const TESTS = { most: 10, everyMs: 60_000 }
 const TIDY = { everyMs: 600_000, batch: 500, dayMs: 86_400_000 }
 
@@ -74,7 +73,7 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...room
     async answer(tx, { verb, row, sent }) {
       if (verb === 'updated') return { updated: true }
       const given = 'secret' in sent ? sent.secret : undefined
-      const signing_secret = given ?? randomHex(SECRET_BYTES)
+      const signing_secret = given ?? newWebhookSecret()
       await rows.change(tx, row, { secret: secrets.seal(row.id, signing_secret) })
       return { signing_secret, _note: NOTE }
     },
@@ -201,7 +200,7 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...room
     { grace_seconds: grace = 0 }: NonNullable<Rotation> = {},
   ): Promise<Rotated> {
     return changing(call, id, async (tx, row) => {
-      const signing_secret = randomHex(SECRET_BYTES)
+      const signing_secret = newWebhookSecret()
       const previous = grace
         ? { previous_secret: row.secret, previous_until: clock.now() + grace * 1_000 }
         : NO_PREVIOUS

@@ -21,7 +21,7 @@ test('webhooks listen prints deliveries and passes them on, signed; its webhook 
   const line = ['webhooks', 'listen', '--events', 'order.*', '--forward-to', receiver.url, '--print-secret']
   const listening = run(line, { key: ada.key, io, signal: leaving.signal, clock: systemClock })
   await eventually(() => io.stderr().includes('Signing secret'))
-  const secret = /secret: (\w+)/.exec(io.stderr())![1]!
+  const secret = /secret: (\S+)/.exec(io.stderr())![1]!
   expect(await json(['events', 'publish', 'order.created'], ada.key)).toMatchObject({ matchedWebhooks: 1 })
   const sent = await json(['webhooks', 'trigger', 'job.completed', '--set', 'usage.cost_cents=5'], ada.key)
   await eventually(() => receiver.got.length === 2 && io.stdout().trim().split('\n').length === 2)

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Webhook } from 'standardwebhooks'
 import { wrongWith } from '../../cli/commands/webhooks-sign'
 import { systemClock } from '../../src/kernel/clock'
 import { signatureHeaders } from '../../src/kernel/webhook-signature'
@@ -24,7 +25,7 @@ describe('webhooks', () => {
       key,
     })
     expect(made).toMatchObject({ url: receiver.url, event_types: ['order.*'], description: 'shop' })
-    expect(made.signing_secret).toMatch(/^[0-9a-f]{64}$/)
+    expect(made.signing_secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
     const listed = await run(['webhooks', 'list'], { key })
     expect(listed.stdout).toContain(made.id.slice(0, 8))
     expect(listed.stdout).not.toContain(made.signing_secret)
@@ -125,9 +126,23 @@ describe('signatures', () => {
       ['--signature', signed['svc-webhook-signature']],
     ].flat()
     expect(await json(['webhooks', 'verify', ...files, ...headers])).toEqual({ ok: true, why: null })
+    const standard = ['--timestamp', signed['webhook-timestamp'], '--signature', signed['webhook-signature']]
+    expect(await json(['webhooks', 'verify', ...files, ...standard])).toEqual({ ok: true, why: null })
     writeFileSync(bodyFile, `${body} `)
+    expect((await run(['webhooks', 'verify', ...files, ...standard, '--json'])).exitCode).toBe(9)
     const bad = await run(['webhooks', 'verify', ...files, ...headers, '--json'])
     expect(bad.exitCode).toBe(9)
+  })
+
+  test('are those of Standard Webhooks, of which one is enough during a rotation', () => {
+    const encoded = 'whsec_dHdlbnR5LWZvdXIgYnl0ZXMgc2VjcmV0'
+    const by = (one: string) =>
+      signatureHeaders({ id: 'evt_01', timestampS: timestamp, body, secret: one })['webhook-signature']!
+    expect(by(encoded)).toBe(new Webhook(encoded).sign('evt_01', new Date(timestamp * 1_000), body))
+    const both = `${by(secret)} ${by(encoded)}`
+    for (const one of [secret, encoded]) expect(wrongWith({ ...good, secret: one, signature: both })).toBeNull()
+    for (const one of ['too short for it', `${secret}0`])
+      expect(wrongWith({ ...good, secret: one, signature: `${both} ` })).toContain('not the one that was signed')
   })
 
   test.each([

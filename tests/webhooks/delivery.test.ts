@@ -13,7 +13,7 @@ describe('an event that is published', () => {
     const receiver = createReceiver()
     const hook = await make(ada, receiver.url)
     expect(hook).toMatchObject({ url: receiver.url, event_types: ['order.*'], enabled: true })
-    expect(hook.signing_secret).toMatch(/^[0-9a-f]{64}$/)
+    expect(hook.signing_secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
     const published = await publish(ada)
     expect(published.status).toBe(201)
     expect(published.body).toMatchObject({ accepted: true, matchedWebhooks: 1, matchedHooks: 0, matchedWorkflows: 0 })

@@ -188,7 +188,7 @@ function receiver(isBad: () => boolean) {
     url: `http://127.0.0.1:${server.port}/`,
     forged: () => forged,
     verifyWith: (secret: string) => {
-      verifier = new Webhook(`whsec_${Buffer.from(secret).toString('base64')}`)
+      verifier = new Webhook(secret)
     },
     stop: () => server.stop(true),
   }

@@ -21,7 +21,7 @@ export const FAMILIES: readonly Family[] = [
   family('hooks.slack.com/services/', '[A-Za-z0-9/]{30,80}'),
   family('discord.com/api/webhooks/ discordapp.com/api/webhooks/', `\\d{15,20}/${URL_SAFE}{40,90}`),
   family('sk_live_ sk_test_ rk_live_ rk_test_', `${WORD}{16,250}`),
-  family('whsec_', '[A-Za-z0-9+/]{20,64}=?'),
+  family('whsec_', '[A-Za-z0-9+/]{20,88}={0,2}'),
   family('sk-proj- sk-svcacct- sk-admin- sk-ant- sk-or-v1- sk-lf-', `${URL_SAFE}{24,250}`),
   family('sk-', `${WORD}{20}T3BlbkFJ${WORD}{20}|${WORD}{32,64}(?![A-Za-z0-9-])`),
   family('AIza', `${URL_SAFE}{35}`),
