@@ -1,7 +1,8 @@
-import { parseBuffer, parseFile } from 'music-metadata'
+import { parseBlob, parseBuffer } from 'music-metadata'
 import { LOADED, type WorkerReply } from '../kernel/worker-pool'
 
-export type DurationOrder = { path: string } | { mp3: Uint8Array }
+/** `mimeType` is the container: the library does not know every brand of MP4 by its bytes. */
+export type DurationOrder = { path: string; mimeType: string } | { mp3: Uint8Array }
 /** Null seconds: it cannot be told. `isSilent`: there is certainly no sound in it. */
 export type DurationAnswer = { seconds: number | null; isSilent: boolean }
 
@@ -26,7 +27,7 @@ async function measured(order: DurationOrder): Promise<DurationAnswer> {
   const options = { duration: true, skipCovers: true, skipPostHeaders: true }
   const { format } =
     'path' in order
-      ? await parseFile(order.path, options)
+      ? await parseBlob(Bun.file(order.path, { type: order.mimeType }), options)
       : await parseBuffer(order.mp3, { mimeType: 'audio/mpeg' }, options)
   const { duration, hasAudio, codec } = format
   const isMeasured = duration !== undefined && Number.isFinite(duration) && duration >= 0

@@ -6,21 +6,19 @@ import { notARecording } from './errors'
 /** What the bytes of a recording are, under the name that a transcriber is given. */
 export type Recording = { mimeType: string; filename: string; seconds: number | null }
 
-/** The types of contract 6 by their bytes; a video counts by its sound. */
-const TYPES = new Map([
-  ['audio/mpeg', 'mp3'],
-  ['audio/mp4', 'mp4'],
-  ['video/mp4', 'mp4'],
-  ['audio/x-m4a', 'm4a'],
-  ['audio/wav', 'wav'],
-  ['audio/webm', 'webm'],
-  ['video/webm', 'webm'],
-  ['audio/ogg', 'ogg'],
-  ['video/ogg', 'ogg'],
-  ['video/mpeg', 'mpeg'],
-  ['video/mp1s', 'mpeg'],
-  ['video/mp2p', 'mpeg'],
-])
+/**
+ * The types of contract 6 by their bytes, with the name and type a transcriber is given; a video counts by its sound.
+ * The brand of an MP4 does not say what is in it: phones write sound as 3GP and as QuickTime.
+ */
+const TYPES = [
+  { mimeType: 'audio/mpeg', extension: 'mp3', marks: ['audio/mpeg'] },
+  { mimeType: 'audio/mp4', extension: 'm4a', marks: ['audio/mp4', 'audio/x-m4a', 'video/3gpp', 'video/3gpp2'] },
+  { mimeType: 'video/mp4', extension: 'mp4', marks: ['video/mp4', 'video/x-m4v', 'video/quicktime'] },
+  { mimeType: 'audio/wav', extension: 'wav', marks: ['audio/wav'] },
+  { mimeType: 'audio/webm', extension: 'webm', marks: ['audio/webm', 'video/webm'] },
+  { mimeType: 'audio/ogg', extension: 'ogg', marks: ['audio/ogg', 'video/ogg', 'application/ogg'] },
+  { mimeType: 'video/mpeg', extension: 'mpeg', marks: ['video/mpeg', 'video/mp1s', 'video/mp2p'] },
+]
 const MEASURE_MS = 10_000
 
 export type Recordings = ReturnType<typeof createRecordings>
@@ -43,11 +41,11 @@ export function createRecordings() {
      */
     async look(path: string, signal: AbortSignal, who: string): Promise<Recording> {
       const [found = ''] = (await fileTypeFromFile(path))?.mime.split(';') ?? []
-      const extension = TYPES.get(found.toLowerCase())
-      if (!extension) throw notARecording(found || 'of a type that cannot be told')
-      const { seconds, isSilent } = await measure({ path }, signal, who).catch(broken)
+      const type = TYPES.find(({ marks }) => marks.includes(found.toLowerCase()))
+      if (!type) throw notARecording(found || 'of a type that cannot be told')
+      const { seconds, isSilent } = await measure({ path, mimeType: type.mimeType }, signal, who).catch(broken)
       if (isSilent) throw notARecording(`${found} without sound`)
-      return { mimeType: found, filename: `recording.${extension}`, seconds }
+      return { mimeType: type.mimeType, filename: `recording.${type.extension}`, seconds }
     },
 
     /** How long an MP3 lasts, in seconds; 0 where that cannot be told. */

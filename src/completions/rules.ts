@@ -43,15 +43,11 @@ export function assertMetadata(metadata: Record<string, unknown>): void {
  * URL is in the body.
  */
 export function assertAttachment(attachment: Attachment, path: string): void {
-  if (attachment.type === 'image_base64') {
-    assertPicture(attachment.data, path)
-    return
-  }
-  if (attachment.url.length > MAX_ADDRESS_CHARS && !attachment.url.startsWith('data:')) {
+  const inline = attachment.type === 'image_base64' ? base64Of(attachment.data) : inlineOf(attachment.url)
+  if (inline !== null) assertPicture(inline, path)
+  else if (attachment.type === 'image_url' && attachment.url.length > MAX_ADDRESS_CHARS) {
     throw invalidInput(path, `"${path}" has more than ${MAX_ADDRESS_CHARS} characters.`)
   }
-  const inline = readDataUrl(attachment.url)
-  if (inline) assertPicture(inline.base64, path)
 }
 
 function assertPicture(data: string, path: string): void {
@@ -61,11 +57,14 @@ function assertPicture(data: string, path: string): void {
   typeOfPicture(Buffer.from(data, 'base64'), path)
 }
 
-/** The image inside a data URL, `data:image/png;base64,…`; null for any other URL. */
-export function readDataUrl(url: string): { mimeType: string; base64: string } | null {
-  const found = /^data:(image\/(?:png|jpeg|webp|gif));base64,/.exec(url)
-  return found ? { mimeType: found[1]!, base64: url.slice(found[0].length) } : null
-}
+/** The beginning of a data URL. Its type is not looked at, because the bytes decide; only a text is no picture. */
+const DATA_URL = /^\s*data:(?!text\/)[^,]{0,200};base64,/i
+
+/** The base64 of an image as engines take it: without line breaks and without the head of a data URL (contract 38). */
+export const base64Of = (data: string): string => data.replace(DATA_URL, '').replace(/\s+/g, '')
+
+/** The base64 of the image inside a data URL; null for any other URL. */
+export const inlineOf = (url: string): string | null => (DATA_URL.test(url) ? base64Of(url) : null)
 
 export const isStealth = (mode: string): boolean => mode.startsWith('stealth_')
 

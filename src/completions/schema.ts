@@ -63,7 +63,9 @@ export const Attachment = t.Union([
   t.Object({
     type: oneOf(['image_base64'] as const),
     data: t.String({ minLength: 1 }),
-    mime_type: oneOf(['image/png', 'image/jpeg', 'image/webp', 'image/gif'] as const),
+    mime_type: t.Optional(
+      nullable(t.String({ maxLength: 255, description: 'A hint only: the type is read from the bytes.' })),
+    ),
   }),
 ])
 export type Attachment = Static<typeof Attachment>

@@ -29,6 +29,7 @@ const CONTAINERS = [
   ['video/mp4', 'audio/mp4', 'audio/x-m4a'],
   ['video/webm', 'audio/webm'],
   ['video/ogg', 'audio/ogg', 'audio/opus'],
+  ['video/3gpp', 'audio/3gpp', 'audio/mp4', 'audio/x-m4a'],
 ]
 function sameAs(found: string, claimed: string): string {
   return CONTAINERS.some((names) => names.includes(found) && names.includes(claimed)) ? claimed : found

@@ -1,4 +1,4 @@
-import { assertAttachment } from '../completions'
+import { assertAttachment, base64Of } from '../completions'
 import type { Attachment } from '../completions/schema'
 import type { Draft, Files } from '../files'
 import type { ArtifactId } from '../files/schema'
@@ -40,11 +40,11 @@ export function createPictures({ store, files }: Deps) {
   async function receive(images: readonly Image[]): Promise<Kept[]> {
     const kept: Kept[] = []
     for (const [at, image] of images.entries()) {
-      const clean = await bare(Buffer.from(image.data, 'base64'))
+      const clean = await bare(Buffer.from(base64Of(image.data), 'base64'))
       if (!clean) return discarded(kept, noPicture(at))
       const draft = await files.receive(clean.bytes, clean.type).catch((error) => discarded(kept, error))
       const data = clean.bytes.toString('base64')
-      kept.push({ draft, image: { ...image, data, mime_type: draft.mimeType as Image['mime_type'] } })
+      kept.push({ draft, image: { ...image, data, mime_type: draft.mimeType } })
       if (draft.mimeType !== clean.type) await discarded(kept, noPicture(at))
     }
     return kept

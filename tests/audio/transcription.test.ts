@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { zipSync } from 'fflate'
 import OpenAI, { toFile } from 'openai'
@@ -94,6 +94,26 @@ describe('POST /audio/stt (contract 6)', () => {
     const { status, body } = await formTo(world, ada, 'audio/stt', recording(content as never, name))
     expect([status, body.error.code]).toEqual([415, 'unsupported_media_type'])
     expect(upstream.heard).toHaveLength(0)
+  })
+
+  const phone = new Uint8Array(readFileSync(join(import.meta.dir, 'phone.m4a')))
+  const branded = (brand: string) => {
+    const copy = phone.slice()
+    copy.set(bytes(brand), 8)
+    return copy
+  }
+  test.each([
+    ...['3gp4', '3gp5', '3gp6', '3g2a', 'M4A ', 'M4B '].map((brand) => [brand, 'recording.m4a']),
+    ...['isom', 'mp42', 'qt  ', 'M4V ', 'dash'].map((brand) => [brand, 'recording.mp4']),
+  ])('a recording of brand %s is sound, whatever it is declared as (contract 38)', async (brand, name) => {
+    const ada = await world.person()
+    const form = new FormData()
+    form.set('file', new File([branded(brand!)], 'Voice 001.m4a', { type: 'application/octet-stream' }))
+    const { status, body } = await formTo(world, ada, 'audio/stt', form)
+    expect([status, body.text]).toEqual([200, 'The tide comes in.'])
+    expect(body.duration_seconds).toBeGreaterThan(0)
+    expect(upstream.heard[0]!.file.name).toBe(name!)
+    expect(new Uint8Array(await upstream.heard[0]!.file.arrayBuffer())).toEqual(branded(brand!))
   })
 
   test('more than 25 MB is 413, exactly 25 MB is not', async () => {

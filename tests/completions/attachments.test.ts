@@ -10,6 +10,8 @@ const site = Bun.serve({
     const { pathname } = new URL(request.url)
     if (pathname === '/cat.png')
       return new Response(Buffer.from(PIXEL, 'base64'), { headers: { 'content-type': 'image/png' } })
+    if (pathname.startsWith('/as/'))
+      return new Response(JPEG, { headers: { 'content-type': decodeURIComponent(pathname.slice(4)) } })
     if (pathname === '/moved') return Response.redirect('/cat.png', 302)
     if (pathname === '/said.png') return new Response('%PDF-1.7', { headers: { 'content-type': 'image/png' } })
     if (pathname === '/page') return new Response('<html>', { headers: { 'content-type': 'text/html' } })
@@ -54,6 +56,44 @@ describe('pictures', () => {
     const parts = sentParts() as Part[]
     expect(parts.map(({ type }) => type)).toEqual(['image_url', 'text'])
     expect(parts[0]!.image_url!.url).toBe(`data:image/png;base64,${PIXEL}`)
+  })
+
+  const jpeg = base64(JPEG)
+  const inLines = (text: string, end: string) => text.match(/.{1,76}/g)!.join(end) + end
+  const given = (data: string, mime_type?: string | null) => ({ type: 'image_base64', data, mime_type })
+  test.each([
+    ['image/jpg', given(jpeg, 'image/jpg')],
+    ['IMAGE/JPEG', given(jpeg, 'IMAGE/JPEG')],
+    ['application/octet-stream', given(jpeg, 'application/octet-stream')],
+    ['nothing', given(jpeg)],
+    ['null', given(jpeg, null)],
+    ['lines', given(inLines(jpeg, '\n'), 'image/jpeg')],
+    ['lines of Windows', given(inLines(jpeg, '\r\n'), 'image/jpeg')],
+    ['a data URL in the data', given(`data:image/jpg;base64,${jpeg}`, 'image/jpeg')],
+    ...['image/jpg', 'IMAGE/JPEG', 'image/x-whatever', 'binary/octet-stream', '', 'image/jpeg;name=a.jpg'].map(
+      (type) => [`data:${type}`, { type: 'image_url', url: `data:${type};base64,${inLines(jpeg, '\n')}` }] as const,
+    ),
+    ...['image/jpg', 'Image/JPEG; q=1', 'binary/octet-stream', 'text/plain'].map(
+      (type) => [`an answer of ${type}`, { type: 'image_url', url: at(`/as/${encodeURIComponent(type)}`) }] as const,
+    ),
+  ])('are what their bytes are, declared as %s (contract 38)', async (_, attachment) => {
+    const { status, body } = await ask([attachment])
+    expect([status, body.error?.message]).toEqual([200, undefined])
+    expect((sentParts() as Part[])[0]!.image_url!.url).toBe(`data:image/jpeg;base64,${jpeg}`)
+  })
+
+  test('are what their bytes are in a chat', async () => {
+    const content = [
+      { type: 'text', text: freshPrompt('What is this?') },
+      { type: 'image_url', image_url: { url: `data:image/jpg;base64,${inLines(jpeg, '\r\n')}` } },
+    ]
+    const { status } = await ada.send('POST', 'chat/completions', {
+      model: 'svc-1-vision',
+      messages: [{ role: 'user', content }],
+    })
+    expect(status).toBe(200)
+    const sent = (sentParts() as Part[]).find(({ type }) => type === 'image_url')
+    expect(sent!.image_url!.url).toBe(`data:image/jpeg;base64,${jpeg}`)
   })
 
   test('keep their order, up to ten', async () => {

@@ -1,27 +1,26 @@
 import type { Image } from '../../agent/schema'
+import { imageSize } from '../../files'
 import { AppError, atField, invalidInput, quoted } from '../../kernel/errors'
 import { type Outbound, OutboundFailure, type OutboundKind, type PublicResponse } from '../../kernel/outbound'
 import { typeOfPicture } from '../pictures'
 import type { SentImage } from '../request'
-import { MAX_IMAGE_BYTES, readDataUrl } from '../rules'
+import { base64Of, inlineOf, MAX_IMAGE_BYTES } from '../rules'
 
 const TIMEOUT_MS = 10_000
-const PICTURE = /^image\/(png|jpeg|webp|gif)$/
 
 /**
- * The images as data, in their order, each with the type that its bytes are. URLs are fetched here through the SSRF guard (15 MiB and 10 s each), so that no engine
- * fetches URLs for callers. Throws 400 `url_blocked`, `validation_error`.
+ * The images as data, in their order, each with the type that its bytes are. URLs are fetched here through the SSRF
+ * guard (15 MiB and 10 s each), so that no engine fetches URLs for callers; the type they are served as is not read. Throws 400 `url_blocked`, `validation_error`.
  */
 export function loadImages(images: readonly SentImage[], outbound: Outbound, signal: AbortSignal): Promise<Image[]> {
   return Promise.all(images.map(load))
 
   async function load({ attachment, path }: SentImage): Promise<Image> {
-    if (attachment.type === 'image_base64') return read(attachment.data, path)
-    const inline = readDataUrl(attachment.url)
-    if (inline) return read(inline.base64, path)
-    const { status, headers, body } = await fetchFrom(attachment.url, path)
-    const mimeType = (headers['content-type'] ?? '').split(';')[0]!.trim()
-    if (status !== 200 || !PICTURE.test(mimeType)) {
+    if (attachment.type === 'image_base64') return read(base64Of(attachment.data), path)
+    const inline = inlineOf(attachment.url)
+    if (inline !== null) return read(inline, path)
+    const { status, body } = await fetchFrom(attachment.url, path)
+    if (status !== 200 || !imageSize(body)) {
       throw invalidInput(path, `${quoted(attachment.url)} did not answer with a PNG, JPEG, WebP or GIF image.`)
     }
     const bytes = Buffer.from(body)
@@ -45,7 +44,7 @@ export function loadImages(images: readonly SentImage[], outbound: Outbound, sig
 
 /** Checks the URL of an image that is not fetched. Throws 400 `url_blocked`. */
 export function assertUrl({ attachment, path }: SentImage, outbound: Pick<Outbound, 'readUrl'>): void {
-  if (attachment.type === 'image_base64' || readDataUrl(attachment.url)) return
+  if (attachment.type === 'image_base64' || inlineOf(attachment.url) !== null) return
   try {
     outbound.readUrl(attachment.url)
   } catch (error) {

@@ -97,8 +97,7 @@ function readImageAnswer(text: string): MadeImage | { url: string } {
   const [first] = dataOf(text)
   if (typeof first?.b64_json === 'string') return decoded(first.b64_json)
   if (typeof first?.url !== 'string') throw malformed()
-  const inline = /^data:(image\/[a-z+.-]+);base64,/.exec(first.url)
-  return inline ? decoded(first.url.slice(inline[0].length), inline[1]) : { url: first.url }
+  return DATA_URL.test(first.url) ? decoded(first.url) : { url: first.url }
 }
 
 type WireImage = { b64_json?: unknown; url?: unknown } | null
@@ -115,10 +114,13 @@ function dataOf(text: string): WireImage[] {
   return data as WireImage[]
 }
 
-function decoded(base64: string, mimeType = 'image/png'): MadeImage {
-  const bytes = Buffer.from(base64, 'base64')
+const DATA_URL = /^\s*data:[^,]{0,200},/i
+
+/** The type is only a claim: what is kept has the one of its bytes. */
+function decoded(base64: string): MadeImage {
+  const bytes = Buffer.from(base64.replace(DATA_URL, ''), 'base64')
   if (bytes.length === 0) throw malformed()
-  return { bytes, mimeType }
+  return { bytes, mimeType: 'image/png' }
 }
 
 const malformed = () => new EngineFailure('malformed', 'the answer holds no image')
