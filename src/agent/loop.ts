@@ -7,7 +7,7 @@ import { observe } from './observe'
 import { openingMessages, sayLast, toRequest } from './request'
 import type { Acting, Emit, Offered, Spent, Task, Thought } from './schema'
 import { createTally } from './tally'
-import { demands, NOT_CALLED, takeTurn, thoughtOf, wantedBy, withOwnIds } from './turn'
+import { assertPassable, correctionsOf, demands, isBroken, NOT_CALLED, takeTurn, thoughtOf, wantedBy } from './turn'
 
 type Deps = { engines: EngineService; tools: Tools; clock: Clock; trace?: Trace }
 
@@ -59,7 +59,12 @@ export function createAgent(deps: Deps) {
      */
     async answer(task: Task, emit: Emit | null = null): Promise<Thought> {
       if (task.acting) return act(task, task.acting, emit)
-      return thoughtOf(await takeTurn(deps, task.engineId, toRequest(task, openingMessages(task)), emit), task)
+      const { engineId, offered } = task
+      const messages = openingMessages(task)
+      const turn = await takeTurn(deps, engineId, toRequest(task, messages), emit, offered)
+      if (emit || !offered || !isBroken(turn, offered)) return thoughtOf(turn, task)
+      messages.push(...correctionsOf(turn, offered))
+      return thoughtOf(await takeTurn(deps, engineId, toRequest(task, messages), null, offered), task)
     },
   }
 
@@ -75,15 +80,22 @@ export function createAgent(deps: Deps) {
       if (stopped) sayLast(messages, SYNTHESISE)
       const offered = offeredNow(task, acting, iteration)
       const request = turnRequest(task, offered, messages, stopped)
-      const turn = await takeTurn(deps, task.engineId, request, emit && tally.following(emit))
+      const turn = await takeTurn(deps, task.engineId, request, emit && tally.following(emit), task.offered && offered)
       const wanted = stopped ? [] : task.offered ? wantedBy(offered, turn.toolCalls) : turn.toolCalls
       const theirs = wanted.filter(({ name }) => task.offered?.tools.some((tool) => tool.name === name))
+      if (theirs.length && isBroken({ ...turn, toolCalls: theirs }, offered)) {
+        if (emit || stopped) assertPassable({ ...turn, toolCalls: theirs }, offered, task.mode)
+        tally.add(turn)
+        messages.push(...correctionsOf(turn, offered))
+        continue
+      }
       // What is called beside it is asked for again, once the client has answered.
-      if (theirs.length) return tally.handOver(turn, withOwnIds(theirs, task.mode))
-      const calls = withOwnIds(wanted.slice(0, callsLeft(acting)), task.mode)
+      if (theirs.length) return tally.handOver(turn, theirs)
+      const calls = wanted.slice(0, callsLeft(acting))
       if (!calls.length) return tally.end(turn, stopped?.why ?? (demands(offered) ? NOT_CALLED : undefined))
       tally.add(turn)
-      messages.push({ role: 'assistant', content: turn.text, toolCalls: calls })
+      const { text, reasoning } = turn
+      messages.push({ role: 'assistant', content: text, toolCalls: [...calls], ...(reasoning ? { reasoning } : {}) })
       const seen = await observe(deps, acting, task.signal, calls, emit)
       messages.push(...seen.map((text, place) => toolMessage(calls[place]!, text)))
       fitResults(messages, roomFor(task), (all) => engines.countPrompt(all, acting.toolset.definitions))

@@ -1,4 +1,4 @@
-import type { EngineTool, JsonSchema, Message, ToolCall, ToolChoice } from '../engines'
+import type { AnswerSchema, EngineTool, Message, ToolCall, ToolChoice } from '../engines'
 import type { Guard } from '../guardrails'
 import type { Call } from '../kernel/caller'
 import type { Toolset } from '../tools/schema'
@@ -25,7 +25,7 @@ export type Task = {
   temperature: number | undefined
   maxOutputTokens: number
   /** The answer must be JSON: any object, or one that fits a schema. */
-  json: boolean | JsonSchema
+  json: boolean | AnswerSchema
   signal: AbortSignal
   /** The tools and their limits; null makes the task one engine call. */
   acting: Acting | null
@@ -103,6 +103,10 @@ export type FinishedBecause = 'stop' | 'length' | 'content-filter' | 'tool-calls
 /** The result of a task. Tokens are the engine's count, or ours where the engine's is not credible. */
 export type Thought = CountedTurn & {
   content: string
+  /** What the engine thought before it answered; empty where it does not say. */
+  reasoning: string
+  /** What the engine said in place of an answer, which is its content then; empty when it did not refuse. */
+  refusal: string
   finish: FinishedBecause
   fallbackUsed: boolean
   /** Milliseconds to the first text; null when it came whole. */
@@ -122,6 +126,10 @@ export type Emit = (step: Step) => void | Promise<void>
 /** A step of a streamed run. */
 export type Step =
   | { type: 'text'; text: string }
+  | { type: 'reasoning'; text: string }
+  | { type: 'refusal'; text: string }
+  /** A piece of the arguments of a call of the client's own function; its first piece may be empty. */
+  | { type: 'call'; id: string; name: string; arguments: string }
   | { type: 'thinking'; iteration: number; elapsedMs: number }
   | { type: 'tool-began'; id: string; name: string; arguments: Record<string, unknown> }
   | ({ type: 'tool-ended' } & ToolUse)

@@ -9,6 +9,7 @@ const GAP = '\n\n'
 /** Adds up the turns of one thought: text, tokens and how it ended. */
 export function createTally(spent: Spent) {
   let content = ''
+  let reasoning = ''
   let fallbackUsed = false
   let ttftMs: number | null = null
   let last: Turn | null = null
@@ -16,7 +17,9 @@ export function createTally(spent: Spent) {
   function add(turn: Turn): void {
     const { engineId, free, promptTokens, completionTokens } = turn
     spent.turns.push({ engineId, free, promptTokens, completionTokens })
-    content += content && turn.text ? GAP + turn.text : turn.text
+    const said = turn.text || turn.refusal
+    content += content && said ? GAP + said : said
+    reasoning += reasoning && turn.reasoning ? GAP + turn.reasoning : turn.reasoning
     spent.said = content.length
     fallbackUsed ||= turn.fallbackUsed
     ttftMs ??= turn.ttftMs
@@ -53,11 +56,13 @@ export function createTally(spent: Spent) {
     return thought(last, 'length', why)
   }
 
-  function thought({ engineId }: Turn, finish: Thought['finish'], why?: string): Thought {
+  function thought({ engineId, refusal }: Turn, finish: Thought['finish'], why?: string): Thought {
     const sum = (count: (turn: Spent['turns'][number]) => number) =>
       spent.turns.reduce((all, turn) => all + count(turn), 0)
     return {
       content,
+      reasoning,
+      refusal,
       finish,
       engineId,
       fallbackUsed,

@@ -1,95 +1,186 @@
-import type { EngineService, RunRequest, ToolCall } from '../engines'
+import {
+  type EngineService,
+  engineUnavailable,
+  type Message,
+  type RunRequest,
+  type ToolCall,
+  type WholeAnswer,
+} from '../engines'
 import type { Clock } from '../kernel/clock'
+import { said } from '../kernel/errors'
 import { createPairKeeper, storable } from '../kernel/text'
 import { newCallId } from './call-ids'
-import type { CountedTurn, Emit, FinishedBecause, Offered, Task, Thought } from './schema'
+import { createFenceFilter, withoutFence } from './fence'
+import type { CountedTurn, Emit, FinishedBecause, Offered, Step, Task, Thought } from './schema'
 
-/** The result of one engine call. */
-export type Turn = CountedTurn & {
-  text: string
-  toolCalls: readonly ToolCall[]
-  finish: FinishedBecause
-  fallbackUsed: boolean
-  /** Milliseconds to the first part; null when it came whole. */
-  ttftMs: number | null
-}
+/** The result of one engine call; its calls have ids of ours, and the names of the tools they mean. */
+export type Turn = CountedTurn &
+  Pick<WholeAnswer, 'text' | 'reasoning' | 'refusal' | 'toolCalls' | 'fallbackUsed'> & {
+    finish: FinishedBecause
+    /** Milliseconds to the first part; null when it came whole. */
+    ttftMs: number | null
+  }
 
 type Deps = { engines: EngineService; clock: Clock }
 
-/** One engine call: whole, or as a stream whose text is emitted as it comes. */
-export const takeTurn = (deps: Deps, asked: string, request: RunRequest, emit: Emit | null): Promise<Turn> =>
-  emit ? streamed(deps, asked, request, emit) : whole(deps, asked, request)
+/** One engine call: whole, or as a stream whose parts are emitted as they come. */
+export const takeTurn = (
+  deps: Deps,
+  asked: string,
+  request: RunRequest,
+  emit: Emit | null,
+  offered: Offered | null,
+): Promise<Turn> => (emit ? streamed(deps, asked, request, emit, offered) : whole(deps, asked, request))
 
 async function whole({ engines }: Deps, asked: string, request: RunRequest): Promise<Turn> {
-  const { text, toolCalls, finish, usage, engineId, free, fallbackUsed } = await engines.answer(asked, request)
+  const { usage, ...answer } = await engines.answer(asked, request)
   const { promptTokens, completionTokens } = usage
-  return {
-    text: storable(text),
-    toolCalls,
-    finish,
-    ttftMs: null,
-    engineId,
-    free,
-    fallbackUsed,
-    promptTokens,
-    completionTokens,
-  }
+  const text = storable(request.json ? withoutFence(answer.text) : answer.text)
+  const toolCalls = answer.toolCalls.map((call) => ownCall(call, request, newCallId(request.mode)))
+  return { ...answer, text, toolCalls, ttftMs: null, promptTokens, completionTokens }
 }
 
-async function streamed({ engines, clock }: Deps, asked: string, request: RunRequest, emit: Emit): Promise<Turn> {
+async function streamed(
+  { engines, clock }: Deps,
+  asked: string,
+  request: RunRequest,
+  emit: Emit,
+  offered: Offered | null,
+): Promise<Turn> {
   const startedAt = clock.monotonic()
   const running = await engines.run(asked, request)
   const ttftMs = Math.round(clock.monotonic() - startedAt)
   const { engineId, free, fallbackUsed } = running
   const pairs = createPairKeeper()
+  const fence = request.json ? createFenceFilter() : null
   const toolCalls: ToolCall[] = []
+  const ids: string[] = []
+  const idAt = (place: number) => (ids[place] ??= newCallId(request.mode))
   let text = ''
+  let reasoning = ''
+  let refusal = ''
   let finish: FinishedBecause = 'stop'
   let usage = running.soFar()
+  const show = (step: Extract<Step, { text: string }>) => (step.text ? emit(step) : undefined)
   for await (const part of running.parts) {
+    let behind: Promise<void> | void | undefined
     if (part.type === 'text-delta') {
-      const piece = pairs.add(part.text)
+      const piece = pairs.add(fence ? fence.add(part.text) : part.text)
       text += piece
-      const behind = piece ? emit({ type: 'text', text: piece }) : undefined
-      if (behind) await behind
+      behind = show({ type: 'text', text: piece })
+    } else if (part.type === 'reasoning-delta') {
+      reasoning += part.text
+      behind = show({ type: 'reasoning', text: part.text })
+    } else if (part.type === 'refusal-delta') {
+      refusal += part.text
+      behind = show({ type: 'refusal', text: part.text })
+    } else if (part.type === 'call-delta') {
+      const name = toolNamed(part.name, request) ?? part.name
+      if (mayCall(offered, name, part.place)) {
+        behind = emit({ type: 'call', id: idAt(part.place), name, arguments: part.arguments })
+      }
     } else if (part.type === 'finish') finish = part.reason
     else if (part.type === 'usage') usage = part
-    else toolCalls.push(part)
+    else toolCalls.push(ownCall(part, request, idAt(toolCalls.length)))
+    if (behind) await behind
   }
-  const rest = pairs.end()
+  const rest = pairs.add(fence?.end() ?? '') + pairs.end()
   if (rest) await emit({ type: 'text', text: rest })
   const { promptTokens, completionTokens } = usage
-  return {
-    text: text + rest,
-    toolCalls,
-    finish,
-    ttftMs,
-    engineId,
-    free,
-    fallbackUsed,
-    promptTokens,
-    completionTokens,
-  }
+  const said = { text: text + rest, reasoning, refusal, toolCalls, finish }
+  return { ...said, ttftMs, engineId, free, fallbackUsed, promptTokens, completionTokens }
 }
 
-/** A thought of one turn, with the calls of the client's functions. */
+/**
+ * The thought of one turn, with the calls of the client's functions. Throws 503 when it calls them in a way that
+ * cannot be passed on, and says nothing else.
+ */
 export function thoughtOf(turn: Turn, { mode, offered }: Pick<Task, 'mode' | 'offered'>): Thought {
-  const { engineId, free, promptTokens, completionTokens, finish, fallbackUsed, ttftMs } = turn
-  const toolCalls = withOwnIds(wantedBy(offered, turn.toolCalls), mode)
+  const { engineId, free, promptTokens, completionTokens, finish, fallbackUsed, ttftMs, text, reasoning, refusal } =
+    turn
+  assertPassable(turn, offered, mode)
+  const toolCalls = wantedBy(offered, turn.toolCalls)
   return {
     engineId,
     free,
     promptTokens,
     completionTokens,
-    content: turn.text,
+    content: text || refusal,
+    reasoning,
+    refusal,
     finish: finish === 'tool-calls' && !toolCalls.length ? 'stop' : finish,
     fallbackUsed,
     ttftMs,
     turns: [turn],
     toolUses: [],
     toolCalls,
-    warnings: demands(offered) && !toolCalls.length ? [NOT_CALLED] : [],
+    warnings: [...(demands(offered) && !toolCalls.length ? [NOT_CALLED] : []), ...unknownIn(turn, offered)],
   }
+}
+
+/**
+ * Whether the calls of a turn cannot be passed on to the client: arguments that are no JSON object, or nothing but tools
+ * that nobody offered.
+ */
+export function isBroken({ toolCalls, text }: Turn, offered: Offered | null): boolean {
+  const wanted = wantedBy(offered, toolCalls)
+  if (wanted.some((call) => !isJsonObject(call.arguments))) return true
+  return toolCalls.length > 0 && !text && toolCalls.every(({ name }) => !isOffered(offered, name))
+}
+
+/** Throws 503 `engine_unavailable` for a broken turn, which is not charged. */
+export function assertPassable(turn: Turn, offered: Offered | null, mode: string): void {
+  if (offered && isBroken(turn, offered)) throw engineUnavailable.with({ retryAfterS: RETRY_AFTER_S }, mode)
+}
+
+const RETRY_AFTER_S = 5
+
+/** What the engine is told of calls that cannot be passed on, so that it makes them again. */
+export const correctionsOf = ({ text, toolCalls }: Turn, offered: Offered | null): Message[] => [
+  { role: 'assistant', content: text, toolCalls: [...toolCalls] },
+  ...toolCalls.map(({ id, name, arguments: args }): Message => {
+    const problem = !isOffered(offered, name)
+      ? `There is no tool ${said(name)}.`
+      : isJsonObject(args)
+        ? 'Not run, because another call was wrong.'
+        : 'The arguments are not a JSON object.'
+    return { role: 'tool', toolCallId: id, toolName: name, content: `Error: ${problem} Call the tools again.` }
+  }),
+]
+
+/** Of a choice that lists what may be called it is not known what else the client has. */
+const isOffered = (offered: Offered | null, name: string): boolean =>
+  offered?.only !== undefined || (offered?.tools.some((tool) => tool.name === name) ?? false)
+
+/** One sentence for each call of a tool that nobody offered. */
+const unknownIn = ({ toolCalls }: Turn, offered: Offered | null): string[] =>
+  toolCalls
+    .filter(({ name }) => !isOffered(offered, name))
+    .map(({ name }) => `The engine called ${said(name)}, which is no tool of this request; the call was left out.`)
+
+function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+  } catch {
+    return false
+  }
+}
+
+/** A call under our id, because those of upstreams may repeat and would reveal the upstream. */
+const ownCall = ({ name, arguments: args, extra }: ToolCall, request: RunRequest, id: string): ToolCall => ({
+  id,
+  name: toolNamed(name, request) ?? name,
+  arguments: args,
+  ...(extra ? { extra } : {}),
+})
+
+/** The tool that a name means: engines add blanks, and namespaces such as `functions.`; null when it is none. */
+function toolNamed(name: string, { tools = [] }: RunRequest): string | null {
+  const has = (wanted: string) => tools.some((tool) => tool.name === wanted)
+  const trimmed = name.trim().replace(/:\d+$/, '')
+  const last = trimmed.slice(Math.max(trimmed.lastIndexOf('.'), trimmed.lastIndexOf('/'), trimmed.lastIndexOf(':')) + 1)
+  return [name, trimmed, last].find(has) ?? null
 }
 
 /** Whether a call is wanted for sure. */
@@ -103,14 +194,11 @@ export const NOT_CALLED =
  * Leaves out calls that `tool_choice` does not allow, which clients rely on and engines do not always obey (contract
  * 4). A call that is wanted and does not come cannot be made for them.
  */
-export function wantedBy(offered: Offered | null, calls: readonly ToolCall[]): readonly ToolCall[] {
-  if (!offered || offered.choice === 'none') return []
-  const { choice, oneCallATurn } = offered
-  const allowed = typeof choice === 'string' ? offered.tools : [choice]
-  const chosen = calls.filter((call) => allowed.some(({ name }) => name === call.name))
-  return oneCallATurn ? chosen.slice(0, 1) : chosen
-}
+export const wantedBy = (offered: Offered | null, calls: readonly ToolCall[]): readonly ToolCall[] =>
+  calls.filter(({ name }, place) => mayCall(offered, name, place))
 
-/** Replaces upstream call ids, which may repeat and would reveal the upstream. */
-export const withOwnIds = (calls: readonly ToolCall[], mode: string): ToolCall[] =>
-  calls.map(({ name, arguments: args }) => ({ id: newCallId(mode), name, arguments: args }))
+function mayCall(offered: Offered | null, name: string, place: number): boolean {
+  if (!offered || offered.choice === 'none' || (offered.oneCallATurn && place > 0)) return false
+  const allowed = typeof offered.choice === 'string' ? offered.tools : [offered.choice]
+  return allowed.some((tool) => tool.name === name)
+}

@@ -30,8 +30,9 @@ export function createBuiltinDriver({ clock, habits = {} }: Deps): Driver {
     const browsing = browsingCall(question)
     const wanted = browsing ?? (goesOn ? nextStep(question) : callsFor(question))
     const toolCalls = question.oneCallATurn ? wanted.slice(0, 1) : wanted
-    if (toolCalls.length) return { text: '', toolCalls, finish: 'tool-calls', usage: null }
-    return { text: answerQuestion(question), toolCalls, finish: 'stop', usage: null }
+    const plain = { reasoning: '', refusal: '', toolCalls, usage: null }
+    if (toolCalls.length) return { ...plain, text: '', finish: 'tool-calls' }
+    return { ...plain, text: answerQuestion(question), finish: 'stop' }
   }
 
   return {

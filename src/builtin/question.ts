@@ -58,7 +58,7 @@ export function readQuestion(request: EngineRequest, now: number): Question {
       .join('\n\n'),
     history: turns.slice(0, Math.max(last, 0)),
     images: typeof asked?.content === 'object' ? asked.content.filter((part) => part.type === 'image') : [],
-    json: request.json ?? null,
+    json: request.json === true ? true : (request.json?.schema ?? null),
     tools: request.tools ?? [],
     choice: request.toolChoice ?? 'auto',
     oneCallATurn: request.oneCallATurn ?? false,

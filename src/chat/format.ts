@@ -14,13 +14,15 @@ const SCHEMA_PATH = 'response_format.json_schema.schema'
 export function formatOf({ response_format: format }: ChatOrder): Form {
   if (!format || format.type === 'text') return { json: false, checkJson: null }
   if (!('json_schema' in format)) return { json: true, checkJson: (content) => problemOf(content, isObject) }
-  return formOfSchema(format.json_schema.schema, SCHEMA_PATH)
+  const { schema, name, strict } = format.json_schema
+  const form = formOfSchema(schema, SCHEMA_PATH)
+  return { ...form, json: { schema, ...(name ? { name } : {}), ...(strict == null ? {} : { strict }) } }
 }
 
 /** The form of a JSON Schema; `path` is where it stands in the request. Throws as {@link formatOf}. */
 export function formOfSchema(schema: Record<string, unknown>, path: string): Form {
   assertSchema(schema, path)
-  return { json: schema, checkJson: (content) => problemOf(content, validatorOf(schema)) }
+  return { json: { schema }, checkJson: (content) => problemOf(content, validatorOf(schema)) }
 }
 
 const isObject = (value: unknown): string | null =>

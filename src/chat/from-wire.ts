@@ -33,7 +33,10 @@ export function requestFromChat(order: ChatOrder): CompletionRequest<ChatComplet
   const functions = functionsOf(order)
   const servers = serversIn(order)
   const { json, checkJson } = formatOf(order)
-  const { turns, images, dropped } = toldBefore(order.messages, last, functions !== null)
+  const before = order.messages.slice(0, last)
+  const told = functions ? turnsWithCalls(before, 0) : before.map(spoken)
+  const after = functions ? turnsWithCalls(order.messages.slice(last + 1), last + 1) : []
+  const { turns, images, dropped } = imagesAmong(order.messages, last, told, after)
   return {
     prompt: textOf(question),
     mode: engine?.mode ?? 'auto',
@@ -49,7 +52,7 @@ export function requestFromChat(order: ChatOrder): CompletionRequest<ChatComplet
     usesSoul: true,
     context: turns,
     ...goesOnIn(order.messages),
-    after: functions ? present(turnsWithCalls(order.messages.slice(last + 1), last + 1)) : [],
+    after: present(after),
     conversation: order.conversation_id == null ? 'none' : { attach: order.conversation_id },
     images,
     cameFrom: originsOf(order.messages, last),
@@ -125,21 +128,29 @@ function engineOf(model: string | null | undefined): { id: string; mode: Complet
 const MOST_IMAGES = 10
 
 /**
- * The turns before the question, and the newest images of them and of the question. In an order without `tools`, tool
- * calls and their results are accepted and ignored (contract 4). Throws 400 for an image that is too large.
+ * The turns before the question, and the newest images of the conversation: those of users and of tool results. Turns
+ * after the question count on from those before. Throws 400 for an image that is too large.
  */
-function toldBefore(messages: readonly ChatMessage[], last: number, acting: boolean) {
-  const before = messages.slice(0, last)
-  const told: (Message | null)[] = acting ? turnsWithCalls(before, 0) : before.map(spoken)
-  const turns: Message[] = []
+function imagesAmong(
+  messages: readonly ChatMessage[],
+  last: number,
+  told: readonly (Message | null)[],
+  after: readonly (Message | null)[],
+) {
   const sent: SentImage[] = []
-  for (const [index, turn] of told.entries()) {
-    if (turn?.role === 'user') sent.push(...imagesOf(before[index]!, index, turns.length))
-    if (turn) turns.push(turn)
+  let place = 0
+  const look = (turns: readonly (Message | null)[], offset: number) => {
+    for (const [at, turn] of turns.entries()) {
+      if (!turn) continue
+      if (turn.role !== 'assistant') sent.push(...imagesOf(messages[offset + at]!, offset + at, place))
+      place += 1
+    }
   }
+  look(told, 0)
   sent.push(...imagesOf(messages[last]!, last, null))
+  look(after, last + 1)
   for (const { attachment, path } of sent) assertAttachment(attachment, path)
-  return { turns, images: sent.slice(-MOST_IMAGES), dropped: Math.max(0, sent.length - MOST_IMAGES) }
+  return { turns: present(told), images: sent.slice(-MOST_IMAGES), dropped: Math.max(0, sent.length - MOST_IMAGES) }
 }
 
 /** What an order without `tools` carries for nothing; it is accepted all the same (contract 4). */

@@ -2,10 +2,11 @@ import type { Offered } from '../agent/schema'
 import type { CompletionRequest } from '../completions'
 import type { EngineTool, Message, ToolCall } from '../engines'
 import { invalidInput, said } from '../kernel/errors'
+import { parseUntrustedJson } from '../kernel/json'
 import { newAllowance, sizeIfWritten } from '../tools'
 import type { McpServer } from '../tools/schema'
 import { assertSchema } from './assert-schema'
-import { spoken, textOf } from './parts'
+import { reasoningOf, spoken, textOf } from './parts'
 import type { ChatMessage, ChatOrder, FunctionCall, FunctionTool } from './schema'
 
 const NO_PARAMETERS = { type: 'object', properties: {} }
@@ -64,10 +65,11 @@ function choose(
 
 const nameOf = (named: { function: { name: string } }): string => named.function.name
 
-const toEngineTool = ({ function: { name, description, parameters } }: FunctionTool): EngineTool => ({
+const toEngineTool = ({ function: { name, description, parameters, strict } }: FunctionTool): EngineTool => ({
   name,
   description: description ?? '',
   parameters: parameters ?? NO_PARAMETERS,
+  ...(strict == null ? {} : { strict }),
 })
 
 /**
@@ -104,13 +106,33 @@ function resultOf(message: ChatMessage, place: number, open: Map<string, { name:
   return { role: 'tool', toolCallId: id, toolName: call.name, content: textOf(message) }
 }
 
-const called = (message: ChatMessage, calls: readonly FunctionCall[]): Message => ({
-  role: 'assistant',
-  content: textOf(message),
-  toolCalls: calls.map(toCall),
+function called(message: ChatMessage, calls: readonly FunctionCall[]): Message {
+  const reasoning = reasoningOf(message)
+  const turn: Message = { role: 'assistant', content: textOf(message), toolCalls: calls.map(toCall) }
+  return reasoning ? { ...turn, reasoning } : turn
+}
+
+const toCall = ({ id, function: { name, arguments: args }, extra_content: extra }: FunctionCall): ToolCall => ({
+  id,
+  name,
+  arguments: args,
+  ...(extra ? { extra: extraOf(extra) } : {}),
 })
 
-const toCall = ({ id, function: { name, arguments: args } }: FunctionCall): ToolCall => ({ id, name, arguments: args })
+/** What an engine wants back with its call: as svc sent it to the client, else in the client's own words. */
+function extraOf(content: Record<string, unknown>): Record<string, unknown> {
+  if (typeof content.svc !== 'string') return { extra_content: content }
+  const extra = parsed(Buffer.from(content.svc, 'base64url'))
+  return typeof extra === 'object' && extra !== null ? (extra as Record<string, unknown>) : {}
+}
+
+function parsed(bytes: Uint8Array): unknown {
+  try {
+    return parseUntrustedJson(bytes)
+  } catch {
+    return null
+  }
+}
 
 function assertAnswered(open: ReadonlyMap<string, { path: string }>): void {
   const [first] = open

@@ -9,21 +9,30 @@ const ImagePart = t.Object({
   image_url: t.Object({ url: t.String({ maxLength: 21 * 1024 * 1024 }) }),
 })
 
+/** What assistants are sent back with: a refusal is text, thoughts are for engines that want them back. */
+const RefusalPart = t.Object({ type: oneOf(['refusal'] as const), refusal: t.String() })
+const ThinkingPart = t.Object({ type: oneOf(['thinking'] as const), thinking: t.String() })
+const ReasoningPart = t.Object({ type: oneOf(['reasoning'] as const), text: t.Optional(nullable(t.String())) })
+
 const FUNCTION_NAME = form('^[A-Za-z0-9_-]{1,64}$', 'at most 64 letters, digits, hyphens and underscores')
 
 const FunctionCall = t.Object({
   id: t.String({ minLength: 1, maxLength: 128 }),
-  type: t.Optional(oneOf(['function'] as const)),
+  type: t.Optional(nullable(oneOf(['function'] as const))),
   function: t.Object({ name: t.String({ maxLength: 64 }), arguments: t.String({ maxLength: 1_000_000 }) }),
+  extra_content: t.Optional(nullable(JsonObject)),
 })
 export type FunctionCall = Static<typeof FunctionCall>
 
 /** `developer` is read as `system`; `tool` and `function` are accepted and ignored without tools (contract 4). */
 export const ChatMessage = t.Object({
   role: oneOf(['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const),
-  content: t.Optional(nullable(t.Union([t.String(), t.Array(t.Union([TextPart, ImagePart]))]))),
+  content: t.Optional(
+    nullable(t.Union([t.String(), t.Array(t.Union([TextPart, ImagePart, RefusalPart, ThinkingPart, ReasoningPart]))])),
+  ),
   tool_calls: t.Optional(nullable(t.Array(FunctionCall, { maxItems: 128 }))),
   refusal: t.Optional(nullable(t.String())),
+  reasoning_content: t.Optional(nullable(t.String({ maxLength: 1_000_000 }))),
   tool_call_id: t.Optional(nullable(t.String({ maxLength: 128 }))),
 })
 export type ChatMessage = Static<typeof ChatMessage>
@@ -33,8 +42,9 @@ const FunctionTool = t.Object({
   type: oneOf(['function'] as const),
   function: t.Object({
     name: t.String({ pattern: FUNCTION_NAME }),
-    description: t.Optional(nullable(t.String({ maxLength: 4_096 }))),
+    description: t.Optional(nullable(t.String({ maxLength: 32_768 }))),
     parameters: t.Optional(nullable(JsonObject)),
+    strict: t.Optional(nullable(t.Boolean())),
   }),
 })
 export type FunctionTool = Static<typeof FunctionTool>
@@ -59,7 +69,11 @@ const ToolChoice = t.Union([
 const ResponseFormat = t.Union([
   t.Object({
     type: oneOf(['json_schema'] as const),
-    json_schema: t.Object({ name: t.Optional(t.String({ maxLength: 64 })), schema: JsonObject }),
+    json_schema: t.Object({
+      name: t.Optional(nullable(t.String({ maxLength: 64 }))),
+      schema: JsonObject,
+      strict: t.Optional(nullable(t.Boolean())),
+    }),
   }),
   t.Object({ type: oneOf(['text', 'json_object'] as const) }),
 ])
@@ -70,7 +84,7 @@ export const ChatOrder = t.Object(
     model: t.Optional(nullable(t.String({ description: 'Engine id; any other word means svc-1-auto' }))),
     messages: t.Array(ChatMessage, { minItems: 1, maxItems: 10_000 }),
     stream: t.Optional(nullable(t.Boolean())),
-    stream_options: t.Optional(nullable(t.Object({ include_usage: t.Optional(t.Boolean()) }))),
+    stream_options: t.Optional(nullable(t.Object({ include_usage: t.Optional(nullable(t.Boolean())) }))),
     temperature: t.Optional(nullable(t.Number({ minimum: 0, maximum: 2 }))),
     conversation_id: t.Optional(nullable(t.String())),
     skills: t.Optional(nullable(t.Array(t.String({ maxLength: 64 }), { maxItems: 20 }))),

@@ -1,4 +1,4 @@
-import { type AnswerStream, type CompletionService, chatFramer } from '../completions'
+import { type AnswerStream, type CompletionService, chatFramer, OPENING_MS } from '../completions'
 import type { ChatCompletion } from '../completions/schema'
 import type { Call } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
@@ -21,7 +21,7 @@ export function createChat({ completions, clock }: Deps) {
       const request = requestFromChat(order)
       const source: AnswerStream['source'] = (write) => completions.pipeline.stream(call, request, write)
       const includeUsage = order.stream_options?.include_usage === true
-      return { source, frame: chatFramer(clock, includeUsage), endsWithDone: true }
+      return { source, frame: chatFramer(clock, includeUsage), endsWithDone: true, openingMs: OPENING_MS }
     },
   }
 }

@@ -24,13 +24,15 @@ export type StoredAnswer = {
   id: CompletionId
   createdAt: number
   content: string
+  /** What the engine thought before it answered; empty where it does not say. */
+  reasoning: string
   resolvedMode: string
   model: ModelRef
   finish: FinishedBecause
   toolsUsed: ToolUse[]
   /** Calls of the client's own functions (contract 4). */
   toolCalls: readonly ToolCall[]
-  /** Why the content is not what `response_format` asked for; null when it is (contract 4). */
+  /** What the engine said in place of an answer, or why the content is not what `response_format` asked for (contract 4). */
   refusal: string | null
   artifacts: Artifact[]
   followUps: FollowUp[]

@@ -8,4 +8,5 @@ export { type CompletionRequest, DEFAULT_ITERATIONS, requestFromOrder, type Sent
 export { assertAttachment, assertMetadata, assertOrder, base64Of } from './rules'
 export type { Progress } from './run'
 export { type AnswerStream, type CompletionService, createCompletions } from './service'
+export { OPENING_MS } from './stages/show'
 export { chatFramer, nativeFramer } from './stream'

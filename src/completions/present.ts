@@ -95,18 +95,24 @@ export function toChatCompletion(run: Run, answer: StoredAnswer): ChatCompletion
   }
 }
 
-/** The assistant message: a refusal, calls of the client's functions, or plain content without further members. */
-function messageOf({ content, toolCalls, refusal }: StoredAnswer): ChatCompletion['choices'][number]['message'] {
-  if (refusal !== null) return { role: 'assistant', content: null, refusal }
-  if (!toolCalls.length) return { role: 'assistant', content }
-  return { role: 'assistant', content: content || null, tool_calls: toolCalls.map(toFunctionCall) }
+/** The assistant message: a refusal, calls of the client's functions, or plain content; with what was thought before. */
+function messageOf(answer: StoredAnswer): ChatCompletion['choices'][number]['message'] {
+  const { content, reasoning, toolCalls, refusal } = answer
+  const thoughts = reasoning ? { reasoning_content: reasoning } : {}
+  if (refusal !== null) return { role: 'assistant', content: null, refusal, ...thoughts }
+  if (!toolCalls.length) return { role: 'assistant', content, ...thoughts }
+  return { role: 'assistant', content: content || null, tool_calls: toolCalls.map(toFunctionCall), ...thoughts }
 }
 
-/** A call as chat clients read it. */
-export const toFunctionCall = ({ id, name, arguments: args }: StoredAnswer['toolCalls'][number]) => ({
+/**
+ * A call as chat clients read it. `extra_content` is what the engine wants back with the call: clients return it with
+ * the message. It is opaque, because it would name the vendor.
+ */
+export const toFunctionCall = ({ id, name, arguments: args, extra }: StoredAnswer['toolCalls'][number]) => ({
   id,
   type: 'function' as const,
   function: { name, arguments: args },
+  ...(extra ? { extra_content: { svc: Buffer.from(JSON.stringify(extra)).toString('base64url') } } : {}),
 })
 
 export const chatMetadata = (run: Run, answer: StoredAnswer): ChatCompletion['svc_metadata'] => ({

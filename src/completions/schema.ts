@@ -159,6 +159,9 @@ const FunctionCallOut = t.Object({
   id: t.String(),
   type: t.Literal('function'),
   function: t.Object({ name: t.String(), arguments: t.String({ description: 'JSON, as the engine wrote it' }) }),
+  extra_content: t.Optional(
+    t.Object({ svc: t.String() }, { description: 'Send it back with the call: some engines need it on the next turn' }),
+  ),
 })
 
 /** The chat-completions answer (contract 4), also what `format: "compat"` returns. */
@@ -176,6 +179,7 @@ export const ChatCompletion = t.Object(
           content: nullable(t.String()),
           tool_calls: t.Optional(t.Array(FunctionCallOut)),
           refusal: t.Optional(nullable(t.String())),
+          reasoning_content: t.Optional(t.String({ description: 'What the engine thought, where it says' })),
         }),
         finish_reason: oneOf(FINISH_REASONS),
       }),

@@ -45,7 +45,7 @@ import { createMoney, isPicture } from './stages/money'
 import { createOpen } from './stages/open'
 import { createPaint } from './stages/paint'
 import { createRecord } from './stages/record'
-import { showRest } from './stages/show'
+import { OPENING_MS, showRest } from './stages/show'
 import { createThink } from './stages/think'
 import { chatFramer, type Framer, nativeFramer } from './stream'
 
@@ -93,6 +93,7 @@ export type AnswerStream = {
   /** The frame to send after 10 s of silence; absent, an SSE comment is sent. */
   heartbeat?: (elapsedMs: number) => string
   endsWithDone: boolean
+  openingMs: number
 }
 
 export type CompletionService = ReturnType<typeof createCompletions>
@@ -135,8 +136,8 @@ export function createCompletions(deps: Deps) {
     const request = await read(call, order, fresh)
     const source = (write: Write) => pipeline.stream(call, request, write)
     return order.format === 'compat'
-      ? { source, frame: chatFramer(deps.clock, false), endsWithDone: true }
-      : { source, ...nativeFramer(), endsWithDone: false }
+      ? { source, frame: chatFramer(deps.clock, false), endsWithDone: true, openingMs: OPENING_MS }
+      : { source, ...nativeFramer(), endsWithDone: false, openingMs: OPENING_MS }
   }
 
   async function read(

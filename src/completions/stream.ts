@@ -28,7 +28,11 @@ const nativeFrame: Framer = (progress) => {
     case 'began':
       return sseFrame({ event: 'meta', data: metaOf(progress) }) + skillsFrame(progress.run) + genuiMeta(progress.run)
     case 'text':
+    case 'refusal':
       return sseFrame({ event: 'token', data: { token: progress.text } })
+    case 'reasoning':
+    case 'call':
+      return ''
     case 'thinking':
       return thinkingFrame(progress.iteration, progress.elapsedMs)
     case 'tool-began':
@@ -94,6 +98,28 @@ export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
     sseFrame({ data: { id, object: 'chat.completion.chunk', created, model, choices, ...rest } })
   const delta = (change: object, finish: string | null = null) => [{ index: 0, delta: change, finish_reason: finish }]
 
+  /** The arguments of each call as far as they were shown. */
+  const shown = new Map<string, string>()
+  let hasRefused = false
+
+  /** A piece of a call; the first one has its id and name. */
+  function callChunk(id: string, name: string, piece: string, extra: object = {}): string {
+    const before = shown.get(id)
+    shown.set(id, (before ?? '') + piece)
+    const index = [...shown.keys()].indexOf(id)
+    const head = before === undefined ? { id, type: 'function' } : {}
+    const named = before === undefined ? { name } : {}
+    return chunk(delta({ tool_calls: [{ index, ...head, function: { ...named, arguments: piece }, ...extra }] }))
+  }
+
+  /** What of a whole call was not shown yet. */
+  function restOf(call: StoredAnswer['toolCalls'][number]): string {
+    const { function: _, id, type: __, ...extra } = toFunctionCall(call)
+    const before = shown.get(id)
+    const piece = call.arguments.slice(before?.length ?? 0)
+    return before !== undefined && !piece && !call.extra ? '' : callChunk(id, call.name, piece, extra)
+  }
+
   return (progress) => {
     switch (progress.type) {
       case 'began':
@@ -102,6 +128,13 @@ export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
         return chunk(delta({ role: 'assistant', content: '' }))
       case 'text':
         return chunk(delta({ content: progress.text }))
+      case 'reasoning':
+        return chunk(delta({ reasoning_content: progress.text }))
+      case 'refusal':
+        hasRefused = true
+        return chunk(delta({ refusal: progress.text }))
+      case 'call':
+        return callChunk(progress.id, progress.name, progress.arguments)
       // This format has no chunk for the server's own tools; a comment keeps the connection alive.
       case 'thinking':
       case 'tool-began':
@@ -110,18 +143,13 @@ export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
       case 'ended': {
         const { run, answer } = progress
         const { prompt_tokens, completion_tokens, total_tokens } = usageOf(run, answer)
-        const calls = answer.toolCalls.map((call, index) => ({ index, ...toFunctionCall(call) }))
-        const extra = calls.length
-          ? { tool_calls: calls }
-          : answer.refusal === null
-            ? null
-            : { refusal: answer.refusal }
-        const before = extra ? chunk(delta(extra)) : ''
+        const refusal = answer.refusal !== null && !hasRefused ? chunk(delta({ refusal: answer.refusal })) : ''
+        const calls = answer.toolCalls.map(restOf).join('')
         const last = chunk(delta({}, finishReason(answer)), {
           svc_metadata: chatMetadata(run, answer),
         })
         const counted = includeUsage ? chunk([], { usage: { prompt_tokens, completion_tokens, total_tokens } }) : ''
-        return before + last + counted + SSE_DONE
+        return calls + refusal + last + counted + SSE_DONE
       }
     }
   }

@@ -4,6 +4,7 @@ import { failpoint } from '../kernel/failpoint'
 import type { Log } from '../kernel/log'
 import { type Candidate, type Observe, type Reached, reach } from './attempt'
 import type { EngineEntry } from './catalog'
+import { collect } from './drivers/answers'
 import {
   type EngineAnswer,
   EngineFailure,
@@ -85,9 +86,7 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
       const begin = (target: Target) => whole(target, { ...request, model: target.model }, request.origin?.owner)
       const reached = await reach({ ...orderFor(engineId, request), begin }, deps)
       reached.pass.succeeded()
-      const { text, toolCalls, finish, usage } = meterAnswer(reached.value, request)
-      const source = sourceOf(reached, engineId, options)
-      return { text, toolCalls, finish, usage, ...source }
+      return { ...meterAnswer(reached.value, request), ...sourceOf(reached, engineId, options) }
     },
 
     /** The answer as a stream, returned at its first byte. Until then it throws what `answer` throws. */
@@ -167,19 +166,8 @@ function sourceOf({ engineId, target, fallback }: Candidate, asked: string, opti
 
 function whole(target: Target, request: EngineRequest, owner: string | undefined): Promise<EngineAnswer> {
   const { complete } = target.driver
-  if (!complete) return collected(target, request, owner)
+  if (!complete) return collect(streamOf(target, request, owner))
   return target.slots ? target.slots.hold(owner, request.signal, () => complete(request)) : complete(request)
-}
-
-async function collected(target: Target, request: EngineRequest, owner: string | undefined): Promise<EngineAnswer> {
-  const answer: EngineAnswer = { text: '', toolCalls: [], finish: 'stop', usage: null }
-  for await (const part of streamOf(target, request, owner)) {
-    if (part.type === 'text-delta') answer.text += part.text
-    else if (part.type === 'tool-call') answer.toolCalls.push(part)
-    else if (part.type === 'usage') answer.usage = part
-    else answer.finish = part.reason
-  }
-  return answer
 }
 
 /** The stream of a target, which has its slot at the upstream until it ends. */

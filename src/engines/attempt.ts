@@ -64,7 +64,7 @@ const MAX_RETRY_AFTER_S = 60
 const MOST_WORDS = 500
 
 /**
- * Tries the targets until one answers; nothing is retried after a first byte. Refused connections and server errors
+ * Tries the targets until one answers; nothing is sent again after a first byte of a body. Refused connections and server errors
  * are retried, twice in all; a throttled target is waited for once; then the next target is tried. Throws 400
  * `validation_error` when an upstream refuses the request itself, 503 `engine_unavailable` when none answered, and the
  * caller's own reason when the caller left.
@@ -102,6 +102,7 @@ export async function reach<T>(order: Order<T>, { clock, log, observe, jitter }:
       report(log, order, candidate, outcome)
       if (outcome.kind === 'config') candidate.target.fault.found(outcome.message)
       if (outcome.kind === 'refused') candidate.target.presence.gone(outcome.message)
+      if (outcome.begun) throw noneAnswered(order, outcome)
       if (outcome.rejection) throw engineRejected(outcome.rejection.about, order.countTokens(), outcome)
 
       const pause = pauseBefore(outcome, retries, waited, jitter)
@@ -149,6 +150,9 @@ function pauseBefore(failure: EngineFailure, retries: number, waited: boolean, j
     return !waited && seconds !== undefined && seconds <= MAX_THROTTLE_WAIT_S ? seconds * 1_000 : null
   }
   if (!failure.retryable || retries >= MAX_RETRIES) return null
+  if (failure.retryAfterS !== undefined) {
+    return failure.retryAfterS <= MAX_THROTTLE_WAIT_S ? failure.retryAfterS * 1_000 : null
+  }
   const ceiling = Math.min(RETRY_FLOOR_MS * 4 ** (retries + 1), RETRY_CEILING_MS)
   return RETRY_FLOOR_MS + jitter() * (ceiling - RETRY_FLOOR_MS)
 }
@@ -184,6 +188,6 @@ const withoutKeys = (words: string): string => words.replace(/\b(sk|pk|key|gsk|A
 function noneAnswered({ mode, candidates, origin }: Order<unknown>, last: EngineFailure | null): AppError {
   const shutMs = Math.min(...candidates.map(({ target }) => target.breaker.leftMs(origin?.owner)))
   const asked = last?.kind === 'config' ? MAX_RETRY_AFTER_S : last?.retryAfterS
-  const seconds = shutMs > 0 ? Math.ceil(shutMs / 1_000) : (asked ?? RETRY_AFTER_S)
+  const seconds = Math.max(Math.ceil(shutMs / 1_000), Math.ceil(asked ?? (shutMs > 0 ? 0 : RETRY_AFTER_S)))
   return engineUnavailable.with({ retryAfterS: Math.min(seconds, MAX_RETRY_AFTER_S), cause: last }, mode)
 }

@@ -7,16 +7,23 @@ import type { VideoDriver } from './video'
 export type ImagePart = { type: 'image'; mimeType: string; base64: string }
 export type Part = { type: 'text'; text: string } | ImagePart
 
-/** A function call an engine asks for; `arguments` is JSON text, as engines write it. */
-export type ToolCall = { id: string; name: string; arguments: string }
+/**
+ * A function call an engine asks for; `arguments` is JSON text, as engines write it. `extra` is what the upstream wants
+ * back with the call on the next turn, such as the signature of a thought; only its own driver reads it.
+ */
+export type ToolCall = { id: string; name: string; arguments: string; extra?: Record<string, unknown> }
 
+/** `reasoning` is what the engine thought before it answered. `images` of a result are for engines that see. */
 export type Message =
-  | { role: 'system' | 'user' | 'assistant'; content: string | Part[]; toolCalls?: ToolCall[] }
-  | { role: 'tool'; toolCallId: string; toolName: string; content: string }
+  | { role: 'system' | 'user' | 'assistant'; content: string | Part[]; toolCalls?: ToolCall[]; reasoning?: string }
+  | { role: 'tool'; toolCallId: string; toolName: string; content: string; images?: ImagePart[] }
 
 export type JsonSchema = Record<string, unknown>
 
-export type EngineTool = { name: string; description: string; parameters: JsonSchema }
+/** `strict` is absent where the client did not say. */
+export type EngineTool = { name: string; description: string; parameters: JsonSchema; strict?: boolean }
+/** The form of a JSON answer; the name and `strict` are the client's. */
+export type AnswerSchema = { schema: JsonSchema; name?: string | undefined; strict?: boolean | undefined }
 export type ToolChoice = 'auto' | 'none' | 'required' | { name: string }
 
 export type EngineRequest = {
@@ -31,7 +38,7 @@ export type EngineRequest = {
   /** Most tokens of the answer; the service enforces it too, whatever the upstream does. */
   maxOutputTokens: number
   /** `true`: any JSON object. A schema: JSON that fits it. */
-  json?: JsonSchema | true
+  json?: AnswerSchema | true
   tools?: readonly EngineTool[]
   toolChoice?: ToolChoice
   /** At most one tool call a turn. Not every upstream supports this, so the caller must drop further calls. */
@@ -45,13 +52,27 @@ export type FinishReason = 'stop' | 'length' | 'tool-calls' | 'content-filter'
 /** Token counts as the upstream stated them: unchecked, and possibly false (G7). */
 export type StatedUsage = { promptTokens: unknown; completionTokens: unknown }
 
+/** A piece of a call that is still being written; the whole call follows as `tool-call`. `place` counts the calls. */
+export type CallDelta = { place: number; name: string; arguments: string }
+
 export type EnginePart =
   | { type: 'text-delta'; text: string }
+  | { type: 'reasoning-delta'; text: string }
+  | { type: 'refusal-delta'; text: string }
+  | ({ type: 'call-delta' } & CallDelta)
   | ({ type: 'tool-call' } & ToolCall)
   | ({ type: 'usage' } & StatedUsage)
   | { type: 'finish'; reason: FinishReason }
 
-export type EngineAnswer = { text: string; toolCalls: ToolCall[]; finish: FinishReason; usage: StatedUsage | null }
+export type EngineAnswer = {
+  text: string
+  reasoning: string
+  /** What the engine said in place of an answer; empty when it did not refuse. */
+  refusal: string
+  toolCalls: ToolCall[]
+  finish: FinishReason
+  usage: StatedUsage | null
+}
 
 export type ImageQuality = 'draft' | 'standard' | 'hd'
 
@@ -117,7 +138,7 @@ export type FailureKind =
 /** What an upstream said as it refused a request: `about` for the tenant, its own `words` for the operator's log. */
 export type Rejection = { about: Refusal; words: string }
 
-type FailureExtras = { retryAfterS?: number | undefined; rejection?: Rejection; cause?: unknown }
+type FailureExtras = { retryAfterS?: number | undefined; rejection?: Rejection; begun?: boolean; cause?: unknown }
 
 /** Why an engine gave no whole answer. The message is for operators only; tenants get a sentence of `errors.ts`. */
 export class EngineFailure extends Error {
@@ -125,6 +146,8 @@ export class EngineFailure extends Error {
   readonly retryAfterS: number | undefined
   /** Present for the kind `rejected`. */
   readonly rejection: Rejection | undefined
+  /** The body broke off after its first byte: the request is sent nowhere again, because the work may be done. */
+  readonly begun: boolean
 
   constructor(
     readonly kind: FailureKind,
@@ -134,6 +157,7 @@ export class EngineFailure extends Error {
     super(message, { cause: extras.cause })
     this.retryAfterS = extras.retryAfterS
     this.rejection = extras.rejection
+    this.begun = extras.begun ?? false
   }
 
   /** Whether the same upstream may answer a retry: there was no connection, or it had an error of its own. */

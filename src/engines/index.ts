@@ -1,11 +1,12 @@
 /** Engines: model ids, the modes they serve, and the drivers of the upstreams that answer. */
 
-export type { RunRequest } from './answering'
+export type { RunRequest, WholeAnswer } from './answering'
 export { type Origin, originOf } from './answering'
 export type { Observe } from './attempt'
 export { ENGINES, engineOfMode, findEngine } from './catalog'
 export { type EngineSettings, EnginesFile, engineSettings } from './config'
 export type {
+  AnswerSchema,
   Driver,
   EngineAnswer,
   EnginePart,
@@ -21,7 +22,7 @@ export type {
   ToolChoice,
 } from './engine'
 export { EngineFailure } from './engine'
-export { engineMissing } from './errors'
+export { engineMissing, engineUnable, engineUnavailable } from './errors'
 export { type OrderedVideo, VideoInDoubt } from './filming'
 export { imagePrompt } from './image-prompt'
 export { type KeptEngines, resealEngines } from './kept'

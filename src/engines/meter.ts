@@ -6,7 +6,6 @@ import {
   type EngineRequest,
   type FinishReason,
   type StatedUsage,
-  type ToolCall,
 } from './engine'
 import { countPrompt, cutToWeight, UNITS_PER_TOKEN, weigh, weighCalls } from './tokens'
 
@@ -14,13 +13,12 @@ import { countPrompt, cutToWeight, UNITS_PER_TOKEN, weigh, weighCalls } from './
 export type CheckedUsage = { promptTokens: number; completionTokens: number; stated: boolean }
 
 /** The parts of a run: those of the engine, with checked usage always before the finish. */
-export type RunPart =
-  | { type: 'text-delta'; text: string }
-  | ({ type: 'tool-call' } & ToolCall)
-  | ({ type: 'usage' } & CheckedUsage)
-  | { type: 'finish'; reason: FinishReason }
+export type RunPart = Exclude<EnginePart, { type: 'usage' }> | ({ type: 'usage' } & CheckedUsage)
 
 type Limits = Pick<EngineRequest, 'messages' | 'maxOutputTokens' | 'tools'>
+
+/** Characters of the arguments of all calls; as many as one call of a history may have (contract 4). */
+const MAX_CALL_CHARS = 1_000_000
 
 /** A stream that runs longer is ended with finish `length` (P13). */
 const MAX_DURATION_MS = 10 * 60_000
@@ -73,11 +71,8 @@ export function meterAnswer(
   const long = answer.text.length * 1.1 * UNITS_PER_TOKEN > most && weigh(answer.text) > most
   const text = long ? cutToWeight(answer.text, most) : answer.text
   const stated = long ? null : answer.usage
-  const usage = checkUsage(
-    stated,
-    limits,
-    text || answer.toolCalls.length ? weigh(text) + weighCalls(answer.toolCalls) : 0,
-  )
+  const more = weigh(answer.reasoning) + weigh(answer.refusal) + weighCalls(answer.toolCalls)
+  const usage = checkUsage(stated, limits, weigh(text) + more)
   return { ...answer, text, finish: long ? 'length' : answer.finish, usage }
 }
 
@@ -103,6 +98,7 @@ export function createMeter(limits: Limits, clock: Pick<Clock, 'monotonic'>): Me
   const most = cutAt(limits.maxOutputTokens)
   const endsAt = clock.monotonic() + MAX_DURATION_MS
   let units = 0
+  let callChars = 0
   let stated: StatedUsage | null = null
 
   async function* parts(
@@ -120,8 +116,9 @@ export function createMeter(limits: Limits, clock: Pick<Clock, 'monotonic'>): Me
           stated = part
           continue
         }
-        const weight = part.type === 'text-delta' ? weigh(part.text) : weighCalls([part])
-        const over = units + weight > most
+        const weight =
+          part.type === 'call-delta' ? 0 : part.type === 'tool-call' ? weighCalls([part]) : weigh(part.text)
+        const over = isOver(part, weight)
         if (over && part.type === 'text-delta') {
           const text = cutToWeight(part.text, most - units)
           units += weigh(text)
@@ -142,6 +139,14 @@ export function createMeter(limits: Limits, clock: Pick<Clock, 'monotonic'>): Me
       end.over()
       await source.return(undefined)
     }
+  }
+
+  /** A call is weighed when it is whole, and never cut: it ends at the size that a client can send back. */
+  function isOver(part: Exclude<EnginePart, { type: 'usage' | 'finish' }>, weight: number): boolean {
+    if (part.type === 'tool-call') return false
+    if (part.type !== 'call-delta') return units + weight > most
+    callChars += part.arguments.length
+    return callChars > MAX_CALL_CHARS
   }
 
   function* ending(usage: StatedUsage | null, reason: FinishReason): Generator<RunPart> {

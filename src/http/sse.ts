@@ -22,10 +22,11 @@ type Stream<T> = {
   follows?: true
   /** Whether `[DONE]` follows an error frame: in chat streams, not in native ones (contract 3, 4). */
   endsWithDone: boolean
+  /** How long to wait for the first item before the stream opens anyway; an error until then is plain JSON. */
+  openingMs?: number
 }
 
 const SILENCE_MS = 10_000
-/** How long to wait for the first item before the stream opens anyway; an error until then is plain JSON. */
 const OPENING_MS = 250
 
 export type Streams = ReturnType<typeof createStreams>
@@ -82,7 +83,7 @@ export function createStreams({ clock, log, accessLog }: Deps) {
     stream.source(write).then(() => over(null), over)
     const patience = new AbortController()
     try {
-      await Promise.race([opening.promise, clock.sleep(OPENING_MS, patience.signal)])
+      await Promise.race([opening.promise, clock.sleep(stream.openingMs ?? OPENING_MS, patience.signal)])
     } finally {
       patience.abort()
     }

@@ -28,6 +28,8 @@ function stage(lines: Line[], tool: (asked: AskedCall) => Promise<Partial<ToolOu
     const finish = toolCalls.length ? ('tool-calls' as const) : ('stop' as const)
     return {
       text: line.text ?? '',
+      reasoning: '',
+      refusal: '',
       toolCalls,
       finish,
       usage,

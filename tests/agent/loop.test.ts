@@ -30,7 +30,7 @@ function scripted() {
   const engines = {
     answer: async (engineId: string, request: RunRequest) => {
       asked.push({ engineId, request })
-      return { ...source, text: 'two words', toolCalls: [], finish: 'stop', usage }
+      return { ...source, text: 'two words', reasoning: '', refusal: '', toolCalls: [], finish: 'stop', usage }
     },
     run: async (engineId: string, request: RunRequest) => {
       asked.push({ engineId, request })
@@ -98,6 +98,8 @@ describe('one thought', () => {
       turns: [],
       ...alone,
       content: 'two words',
+      reasoning: '',
+      refusal: '',
       finish: 'stop',
       promptTokens: 3,
       completionTokens: 2,
@@ -117,6 +119,8 @@ describe('one thought', () => {
       turns: [],
       ...alone,
       content: 'two words',
+      reasoning: '',
+      refusal: '',
       finish: 'length',
       promptTokens: 3,
       completionTokens: 2,

@@ -183,7 +183,7 @@ describe('what tools found', () => {
       required: ['city'],
     }
     const messages = after('Weather in Paris?', ['get_weather', '{"temp":18}'])
-    expect(JSON.parse(await answered(messages, { json }))).toEqual({ temp: 18, city: null })
+    expect(JSON.parse(await answered(messages, { json: { schema: json } }))).toEqual({ temp: 18, city: null })
   })
 
   test('of an earlier question is not taken for an answer to this one', async () => {

@@ -15,7 +15,7 @@ const objectOf = (properties: Record<string, JsonSchema>): JsonSchema => ({
   required: Object.keys(properties),
 })
 const fill = async (prompt: string, properties: Record<string, JsonSchema>): Promise<unknown> =>
-  JSON.parse(await ask(prompt, { json: objectOf(properties) }))
+  JSON.parse(await ask(prompt, { json: { schema: objectOf(properties) } }))
 
 const SAID: [string, Record<string, JsonSchema>, Record<string, unknown>][] = [
   [
@@ -88,5 +88,5 @@ test.each([
     [`is_${at}_a`, flag],
   ])
   const json = objectOf(Object.fromEntries(fields.flat()))
-  expect(await effortOf(() => ask(long, { json }))).toBeLessThan(1_000)
+  expect(await effortOf(() => ask(long, { json: { schema: json } }))).toBeLessThan(1_000)
 })

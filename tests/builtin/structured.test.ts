@@ -8,7 +8,8 @@ import { ask } from './ask'
 const INVOICE =
   'Invoice number: A-17\nTotal: $1,250.00\nDue date: 2026-01-05\nContact: ada@example.com\nPaid: yes\nItems: anvils, hammers'
 
-const fill = async (schema: JsonSchema, text: string): Promise<unknown> => JSON.parse(await ask(text, { json: schema }))
+const fill = async (schema: JsonSchema, text: string): Promise<unknown> =>
+  JSON.parse(await ask(text, { json: { schema } }))
 
 describe('a JSON schema', () => {
   test('is filled from what the text states', async () => {
@@ -149,8 +150,8 @@ test('a schema that refers to itself everywhere costs no time', async () => {
   const names = ['a', 'b', 'c', 'd', 'e', 'f']
   const properties = Object.fromEntries(names.map((name) => [name, { $ref: '#' }]))
   const effort = await effortOf(async () => {
-    await ask(INVOICE, { json: { type: 'object', properties } })
-    await ask(INVOICE, { json: { type: 'object', properties, required: names } })
+    await ask(INVOICE, { json: { schema: { type: 'object', properties } } })
+    await ask(INVOICE, { json: { schema: { type: 'object', properties, required: names } } })
   })
   expect(effort).toBeLessThan(500)
 })

@@ -61,11 +61,12 @@ describe('POST /chat/completions (contract 4)', () => {
     ])
   })
 
-  test('takes an answer that was a refusal back as a turn without words', async () => {
+  test('takes an answer that was a refusal back as what it said', async () => {
     const refused = { role: 'assistant', content: null, refusal: 'I cannot.' }
     expect((await chat({ messages: [user('one'), refused, user('two')] })).status).toBe(200)
     expect(sent().slice(1)).toEqual([
       { role: 'user', content: 'one' },
+      { role: 'assistant', content: 'I cannot.' },
       { role: 'user', content: 'two' },
     ])
   })

@@ -37,7 +37,7 @@ const REFUSED: [string, unknown, string, string][] = [
     'a part of no kind',
     { messages: [{ role: 'user', content: [{ type: 'no' }] }] },
     'validation_error',
-    '"messages[0].content[0].type" is "no". Use text or image_url.',
+    '"messages[0].content[0].type" is "no". Use text, image_url, refusal, thinking or reasoning.',
   ],
   [
     'a part that does not say its kind',
@@ -126,13 +126,13 @@ const REFUSED: [string, unknown, string, string][] = [
     'a system message without content',
     { messages: [{ role: 'system' }, user] },
     'validation_error',
-    '"messages[0].content" is missing; only an assistant message with "tool_calls" may leave it out.',
+    '"messages[0].content" is missing; only an assistant message can go without.',
   ],
   [
-    'an assistant message that holds neither content nor calls',
-    { messages: [user, { role: 'assistant', content: null, tool_calls: [] }, user] },
+    'a part of an answer in a question',
+    { messages: [{ role: 'user', content: [{ type: 'refusal', refusal: 'no' }] }] },
     'validation_error',
-    '"messages[1].content" is null',
+    '"messages[0].content[0].type" is for assistant messages only. Use text or image_url.',
   ],
   [
     'a tool result without content',

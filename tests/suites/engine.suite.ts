@@ -81,7 +81,7 @@ const FAULTS: Behaviour[] = [
   { script: '[[hang]]', plain: 'timeout', streamed: 'timeout' },
   { script: '[[stall]]', plain: 'timeout', streamed: 'timeout' },
   { script: '[[drop]]', plain: 'refused', streamed: 'refused' },
-  { script: '[[cut]] [[tokens:20]]', plain: 'refused', streamed: 'refused' },
+  { script: '[[cut]] [[tokens:20]]', plain: 'truncated', streamed: 'truncated' },
   { script: '[[truncate]] [[tokens:20]]', plain: 'malformed', streamed: 'truncated' },
   { script: '[[malformed]]', plain: 'malformed', streamed: 'malformed' },
   { script: '[[html]]', plain: 'malformed', streamed: 'malformed' },

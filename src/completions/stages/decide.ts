@@ -1,8 +1,9 @@
 import { assembleSystem, fitHistory, modeOfCall } from '../../agent'
 import { type Choice, type Classifier, standIn } from '../../classifier'
-import { ENGINES, type EngineService, originOf } from '../../engines'
+import { ENGINES, type EngineService, engineUnable, originOf } from '../../engines'
 import type { Clock } from '../../kernel/clock'
 import type { Outbound } from '../../kernel/outbound'
+import { isBlank } from '../../kernel/text'
 import { changesPicture } from '../../media'
 import { type EffectiveRouting, engineLeft, trialOf } from '../../routing-preferences'
 import { readBrowsing } from '../../text'
@@ -78,7 +79,11 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
     if (request.servers) await bringServed(run, request.servers, tools)
     assemble(run, work, sees)
     if (sees) await showImages(run, outbound)
-    else hideImages(run, outbound)
+    else {
+      hideImages(run, outbound)
+      // Without the images nothing is left of the question.
+      if (request.images.length && isBlank(request.prompt)) throw engineUnable.with({ retryAfterS: 60 }, work, 'images')
+    }
     run.warnings = [
       ...run.active.warnings,
       ...run.served.warnings,

@@ -190,7 +190,7 @@ async function keepReply(tx: Tx, run: Run, answer: StoredAnswer): Promise<void> 
 function toAnswer(run: Run, thought: Thought, model: ModelRef, createdAt: number): StoredAnswer {
   const work = workOf(run.resolvedMode)
   const isAnswer = thought.finish !== 'content-filter'
-  const refusal = isAnswer && !thought.toolCalls.length ? refusalOf(run, thought) : null
+  const refusal = thought.refusal || (isAnswer && !thought.toolCalls.length ? refusalOf(run, thought) : null)
   // Of a refusal there is nothing more to ask.
   const asksOn = isAnswer && refusal === null && !needsModel(thought.content)
   return {
@@ -202,6 +202,7 @@ function toAnswer(run: Run, thought: Thought, model: ModelRef, createdAt: number
     finish: thought.finish,
     toolsUsed: thought.toolUses.map(({ id: _, ...use }) => use),
     toolCalls: thought.toolCalls,
+    reasoning: thought.reasoning,
     refusal,
     artifacts: [],
     followUps: asksOn && run.request.wantsFollowUps && !run.later ? suggestFollowUps(work, thought.content) : [],

@@ -7,11 +7,16 @@ import { unquoted } from './research-use'
 
 /**
  * The answer as it may be shown, stored and cached: redacted, or replaced when a rule of the caller's policy blocks it
- * (contract 12). Of a streamed answer the hold-back knows what was blocked already.
+ * (contract 12). Of a streamed answer the hold-back knows what was blocked already. What the engine thought is not
+ * checked, so a policy that checks answers shows none of it.
  */
 export async function guardOutput(run: Run, thought: Thought): Promise<Thought> {
-  const { guard, deadline } = run
+  const { guard } = run
   if (!guard) return thought
+  return guarded(run, guard.hasRules('output') ? { ...thought, reasoning: '' } : thought, guard)
+}
+
+async function guarded(run: Run, thought: Thought, guard: Guard): Promise<Thought> {
   const stopped = run.held?.blocked()
   if (stopped) {
     guard.recordBlocked(stopped)
@@ -19,7 +24,7 @@ export async function guardOutput(run: Run, thought: Thought): Promise<Thought> 
   }
   if (!guard.hasRules('output') || !thought.content) return guardToolCalls(run, thought, guard)
   const about = { ...aboutAnswer(run), sources: sourcesOf(run, thought) }
-  const { value, blocked } = await guard.checkAnswer(thought.content, about, deadline.signal)
+  const { value, blocked } = await guard.checkAnswer(thought.content, about, run.deadline.signal)
   if (blocked) return withheld(run, thought, blocked)
   const left =
     value === thought.content ? thought : unquoted(run, { ...thought, content: value }, { isWithheld: false })

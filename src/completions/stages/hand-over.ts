@@ -16,6 +16,8 @@ export const EMPTY: Omit<Thought, 'engineId' | 'content'> = {
   free: false,
   promptTokens: 0,
   completionTokens: 0,
+  reasoning: '',
+  refusal: '',
   finish: 'stop',
   fallbackUsed: false,
   ttftMs: null,

@@ -1,12 +1,12 @@
 import type { Image } from '../../agent/schema'
-import type { Message, Part } from '../../engines'
+import type { ImagePart, Message } from '../../engines'
 import type { Outbound } from '../../kernel/outbound'
 import type { Run } from '../run'
 import { assertUrl, loadImages } from './images'
 
 /**
- * Puts into the run what the engine sees: the images of the prompt, and those of earlier turns in their places in the
- * history that is sent. Throws like {@link loadImages}.
+ * Puts into the run what the engine sees: the images of the prompt, and those of other turns and of tool results in
+ * their places. Throws like {@link loadImages}.
  */
 export async function showImages(run: Run, outbound: Outbound): Promise<void> {
   const { request, deadline, history } = run
@@ -16,6 +16,8 @@ export async function showImages(run: Run, outbound: Outbound): Promise<void> {
   const of = (turn: number | null) => loaded.filter((_, place) => wanted[place]!.turn === turn)
   run.images = of(null)
   run.history = withoutBlank(history.map((turn, at) => withImages(turn, of(first + at))))
+  const after = request.after.map((turn, at) => withImages(turn, of(request.context.length + at)))
+  if (after.length) run.request = { ...request, after }
 }
 
 /** What an engine that sees no images is sent. Their URLs are checked all the same. Throws 400 `url_blocked`. */
@@ -29,8 +31,8 @@ const withoutBlank = (history: readonly Message[]): readonly Message[] =>
   history.filter(({ role, content }) => role !== 'user' || typeof content !== 'string' || content.trim())
 
 function withImages(turn: Message, images: readonly Image[]): Message {
+  const parts = images.map((image): ImagePart => ({ type: 'image', ...image }))
+  if (images.length && turn.role === 'tool') return { ...turn, images: parts }
   if (!images.length || turn.role !== 'user' || typeof turn.content !== 'string') return turn
-  const parts: Part[] = images.map((image) => ({ type: 'image', ...image }))
-  if (turn.content.trim()) parts.push({ type: 'text', text: turn.content })
-  return { ...turn, content: parts }
+  return { ...turn, content: turn.content.trim() ? [...parts, { type: 'text', text: turn.content }] : parts }
 }

@@ -2,6 +2,9 @@ import type { Step, Thought } from '../../agent/schema'
 import type { HoldBack } from '../../guardrails'
 import type { Run, Write } from '../run'
 
+/** How long a stream waits for the first byte of an engine before it begins without (contract 3). */
+export const OPENING_MS = 10_000
+
 /** Thrown to end the engine call of a streamed answer that a rule blocked. */
 export const BLOCKED = new Error('a guardrail blocked the answer')
 
@@ -12,10 +15,14 @@ export function begin(run: Run, write: Write): void | Promise<void> {
   return write({ type: 'began', run, id: run.id })
 }
 
-/** Shows a step of a streamed answer as it comes; text that a rule may still object to is held back. */
+/**
+ * Shows a step of a streamed answer as it comes; text that a rule may still object to is held back. With a policy, calls
+ * wait for the end, and thoughts are not shown.
+ */
 export function show(run: Run, write: Write, step: Step): void | Promise<void> {
+  if (run.guard && (step.type === 'call' || step.type === 'reasoning')) return
   if (!run.hasBegun) void begin(run, write)
-  if (step.type !== 'text') return write(step)
+  if (step.type !== 'text' && step.type !== 'refusal') return write(step)
   run.said += step.text
   return run.held ? showHeld(run.held, write, step.text) : write(step)
 }

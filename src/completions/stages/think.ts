@@ -11,10 +11,7 @@ import { isStealth, wantsJson, workOf } from '../rules'
 import type { Run, Write } from '../run'
 import { holdBackOf } from './guard'
 import type { createMoney } from './money'
-import { BLOCKED, begin, show } from './show'
-
-/** How long a stream waits for its first step before it begins without: an engine may refuse at once. */
-const OPENING_MS = 100
+import { BLOCKED, begin, OPENING_MS, show } from './show'
 
 type Deps = {
   agent: Agent
@@ -33,7 +30,7 @@ export function createThink({ agent, engines, clock, money }: Deps) {
 
   async function shown(run: Run, write: Write): Promise<Thought> {
     run.held = holdBackOf(run)
-    // An engine that refuses at once is answered with its own status (contract 3).
+    // An engine that fails before its first byte is answered with a status of its own (contract 3).
     const cancel = clock.after(OPENING_MS, () => void begin(run, write))
     try {
       return await agent.answer(taskOf(run), (step) => show(run, write, step))
@@ -57,6 +54,8 @@ export function createThink({ agent, engines, clock, money }: Deps) {
       promptTokens: turns.reduce((sum, turn) => sum + turn.promptTokens, 0),
       completionTokens: turns.reduce((sum, turn) => sum + turn.completionTokens, 0),
       content: text,
+      reasoning: '',
+      refusal: '',
       finish: 'stop',
       fallbackUsed: false,
       ttftMs: null,

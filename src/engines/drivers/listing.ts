@@ -20,7 +20,7 @@ export async function askModels({ url, headers, signal, limits, clock }: Asked):
     if (response.status === 404 || response.status === 405) return []
     const text = await readText(response, timeout)
     if (!response.ok) {
-      throw failureOfStatus(response.status, response.headers.get('retry-after'), clock.now(), text)
+      throw failureOfStatus(response.status, response.headers, clock.now(), text)
     }
     return readListing(text)
   } catch (error) {

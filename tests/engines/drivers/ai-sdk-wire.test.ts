@@ -90,7 +90,7 @@ describe('google', () => {
   })
 
   test('asks for JSON by its own switch', async () => {
-    const call = await sent('google', { json: { type: 'object', properties: { a: { type: 'string' } } } })
+    const call = await sent('google', { json: { schema: { type: 'object', properties: { a: { type: 'string' } } } } })
     expect(call.body.generationConfig).toMatchObject({ responseMimeType: 'application/json' })
   })
 })

@@ -1,8 +1,17 @@
 import { expect, test } from 'bun:test'
-import { readCalls, type WireCall, wireCalls } from '../../../src/engines/drivers/compat/calls'
+import { createCallJoiner } from '../../../src/engines/drivers/compat/calls'
 import { createStreamReader, readAnswer } from '../../../src/engines/drivers/compat/from-wire'
+import { EngineFailure } from '../../../src/engines/engine'
 
-const piece = (index: number | null, id: string | null, name: string | null, args: unknown): WireCall => ({
+const explain = () => new EngineFailure('server', 'reported')
+
+const readCalls = (pieces: readonly object[]) => {
+  const joiner = createCallJoiner()
+  for (const piece of pieces) joiner.add([piece])
+  return joiner.calls()
+}
+
+const piece = (index: number | null, id: string | null, name: string | null, args: unknown): object => ({
   ...(index === null ? {} : { index }),
   ...(id === null ? {} : { id }),
   function: { ...(name === null ? {} : { name }), arguments: args },
@@ -11,7 +20,7 @@ const piece = (index: number | null, id: string | null, name: string | null, arg
 const A = { id: 'a', name: 'look', arguments: '{"q":"x"}' }
 const B = { id: 'b', name: 'listen', arguments: '{}' }
 
-test.each<[string, WireCall[], object[]]>([
+test.each<[string, object[], object[]]>([
   ['whole', [piece(0, 'a', 'look', '{"q":"x"}'), piece(1, 'b', 'listen', '{}')], [A, B]],
   [
     'by index, in pieces',
@@ -30,6 +39,21 @@ test.each<[string, WireCall[], object[]]>([
   ],
   ['with the id in every piece', [piece(0, 'a', 'look', '{"q"'), piece(0, 'a', '', ':"x"}')], [A]],
   ['with an id of its own in every piece', [piece(0, 'a', 'look', '{"q"'), piece(0, 'z', null, ':"x"}')], [A]],
+  ['with one id at several indexes', [piece(0, 'a', 'look', '{"q"'), piece(1, 'a', 'look', ':"x"}')], [A]],
+  [
+    'without ids, all with index 0',
+    [piece(0, null, 'listen', '{}'), piece(0, null, 'listen', '{}')],
+    [
+      { ...B, id: 'call_0' },
+      { ...B, id: 'call_1' },
+    ],
+  ],
+  ['with its tail at another index', [piece(0, 'a', 'look', '{"q"'), piece(1, null, null, ':"x"}')], [A]],
+  [
+    'with the name in every piece',
+    [piece(0, null, 'listen', '{'), piece(0, null, 'listen', '}')],
+    [{ ...B, id: 'call_0' }],
+  ],
   ['all with index 0', [piece(0, 'a', 'look', '{"q":"x"}'), piece(0, 'b', 'listen', '{}')], [A, B]],
   [
     'without an index',
@@ -44,7 +68,7 @@ test.each<[string, WireCall[], object[]]>([
 })
 
 test.each([['text'], [{}], [[null]], [['look']], [7]])('%p is no list of calls', (value) => {
-  expect(() => wireCalls(value)).toThrow(expect.objectContaining({ kind: 'malformed' }))
+  expect(() => createCallJoiner().add(value)).toThrow(expect.objectContaining({ kind: 'malformed' }))
 })
 
 test('a call that names no tool is malformed', () => {
@@ -52,7 +76,7 @@ test('a call that names no tool is malformed', () => {
 })
 
 const answer = (finish_reason: string, tool_calls?: unknown) =>
-  readAnswer(JSON.stringify({ choices: [{ message: { content: null, tool_calls }, finish_reason }] }))
+  readAnswer({ choices: [{ message: { content: null, tool_calls }, finish_reason }] }, explain)
 
 test('an answer with calls ends for them, and one without does not', () => {
   const call = { id: 'a', type: 'function', function: { name: 'look', arguments: '{}' } }
@@ -62,16 +86,33 @@ test('an answer with calls ends for them, and one without does not', () => {
   expect(answer('tool_calls').finish).toBe('stop')
 })
 
+const wire = (value: object) => ({ raw: JSON.stringify(value), value })
+
 test('a stream with calls ends for them, whatever it says', () => {
-  const reader = createStreamReader()
+  const reader = createStreamReader(explain)
   reader.read([
-    JSON.stringify({
+    wire({
       choices: [{ delta: { tool_calls: [{ index: 0, id: 'a', function: { name: 'look', arguments: '{}' } }] } }],
     }),
-    JSON.stringify({ choices: [{ delta: {}, finish_reason: 'stop' }] }),
+    wire({ choices: [{ delta: {}, finish_reason: 'stop' }] }),
   ])
   expect([...reader.end()]).toEqual([
     { type: 'tool-call', id: 'a', name: 'look', arguments: '{}' },
     { type: 'finish', reason: 'tool-calls' },
   ])
+})
+
+test.each([
+  ['stop', 'stop'],
+  ['end_turn', 'stop'],
+  ['max_tokens', 'length'],
+  ['MAX_TOKENS', 'length'],
+  ['SAFETY', 'content-filter'],
+  ['tool_use', 'stop'],
+])('the finish word %s means %s where no call came', (word, finish) => {
+  expect(answer(word).finish).toBe(finish as never)
+})
+
+test.each(['abort', 'error', 'network_error', 'something_new'])('%s is no finish of a whole answer', (word) => {
+  expect(() => answer(word)).toThrow(expect.objectContaining({ kind: 'truncated' }))
 })

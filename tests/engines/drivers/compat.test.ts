@@ -53,7 +53,7 @@ describe('compat on the wire', () => {
 
   test('asks for JSON with the schema it was given', async () => {
     upstream.reset()
-    await driver.complete!(request('Hi', { json: { type: 'object' } }))
+    await driver.complete!(request('Hi', { json: { schema: { type: 'object' } } }))
     await driver.complete!(request('Hi', { json: true }))
     expect(upstream.calls.map((call) => call.body.response_format)).toEqual([
       { type: 'json_schema', json_schema: { name: 'answer', schema: { type: 'object' } } },

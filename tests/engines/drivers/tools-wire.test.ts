@@ -135,8 +135,8 @@ describe.each(KINDS)('%s', (kind) => {
   })
 
   test('is asked for JSON by a schema, beside tools too', async () => {
-    expect(JSON.stringify(await sent(kind, { json: schema }))).toContain('"required":["q"]')
-    await sent(kind, { json: schema, tools })
+    expect(JSON.stringify(await sent(kind, { json: { schema } }))).toContain('"required":["q"]')
+    await sent(kind, { json: { schema }, tools })
   })
 
   test('is asked for JSON without a schema', async () => {

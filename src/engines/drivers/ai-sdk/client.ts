@@ -10,14 +10,21 @@ import {
   type MadeImage,
   type ToolCall,
 } from '../../engine'
+import { collect, partsOfAnswer } from '../answers'
 import { finishWith } from '../calls'
 import { askModels } from '../listing'
-import { PLAIN_TIMEOUT_MS, STREAM_TIMEOUT_MS, startTimeout, type TimeoutSettings } from '../upstream-timeout'
-import { explainVendorError, readPart, readResult } from './from-wire'
+import {
+  PLAIN_TIMEOUT_MS,
+  STREAM_TIMEOUT_MS,
+  startTimeout,
+  type TimeoutSettings,
+  type UpstreamTimeout,
+} from '../upstream-timeout'
+import { createPartReader, explainVendorError, readResult } from './from-wire'
 import { readImage, toImageOptions } from './images'
 import { toCallOptions } from './to-wire'
 import { loadImageVendor, loadVendor, VENDOR_HEADERS, VENDOR_URLS, type Vendor, type VendorOptions } from './vendors'
-import { watchFetch } from './watched-fetch'
+import { type WatchedFetch, watchFetch } from './watched-fetch'
 
 export type AiSdkOptions = TimeoutSettings & {
   vendor: Vendor
@@ -37,8 +44,7 @@ export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, headers = {}
   const limits = (ms: number) => ({ clock, silenceMs: patience.silenceMs, timeoutMs: patience.timeoutMs ?? ms })
 
   return {
-    complete: (request) =>
-      call(request, async (model, signal) => readResult(await model.doGenerate(toCallOptions(request, signal)))),
+    complete,
     stream,
     ...(loadImageVendor[vendor] ? { image: makeImage } : {}),
     probe: (signal) =>
@@ -81,47 +87,80 @@ export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, headers = {}
       const found = watched.failure() ?? explainVendorError(error)
       return found.kind === 'refused' || request.signal.aborted ? timeout.explain(found) : found
     }
-    return { model: modelOf(options, request.model), timeout, explain }
+    return { model: modelOf(options, request.model), timeout, explain, watched }
   }
 
-  async function call(
-    request: EngineRequest,
-    work: (model: LanguageModelV4, signal: AbortSignal) => Promise<EngineAnswer>,
-  ): Promise<EngineAnswer> {
-    const { model, timeout, explain } = await open(request, PLAIN_TIMEOUT_MS, loadVendor[vendor])
+  async function complete(request: EngineRequest): Promise<EngineAnswer> {
+    const opened = await open(request, PLAIN_TIMEOUT_MS, loadVendor[vendor])
     try {
-      return await work(model, timeout.signal)
+      return await wholeOf(opened, request)
     } catch (error) {
-      throw explain(error)
+      throw opened.explain(error)
     } finally {
-      timeout.release()
+      opened.timeout.release()
+    }
+  }
+
+  /** Some upstreams answer a plain call with a stream; then the package reads it as one. */
+  async function wholeOf(opened: Opened, request: EngineRequest): Promise<EngineAnswer> {
+    const { model, timeout, watched } = opened
+    try {
+      const result = await model.doGenerate(toCallOptions(request, timeout.signal))
+      return readResult(result, watched.isBlocked())
+    } catch (error) {
+      if (!watched.readAs('stream')) throw error
+      return collect(partsOf(opened, request))
     }
   }
 
   async function* stream(request: EngineRequest): AsyncGenerator<EnginePart> {
-    const { model, timeout, explain } = await open(request, STREAM_TIMEOUT_MS, loadVendor[vendor])
+    const opened = await open(request, STREAM_TIMEOUT_MS, loadVendor[vendor])
     try {
-      const { stream: parts } = await model.doStream(toCallOptions(request, timeout.signal))
-      yield* readParts(parts)
+      yield* partsOf(opened, request)
     } catch (error) {
-      throw explain(error)
+      throw opened.explain(error)
     } finally {
-      timeout.release()
+      opened.timeout.release()
     }
   }
+
+  /** Some upstreams answer a stream with whole JSON; then the package reads it as that. */
+  async function* partsOf(opened: Opened, request: EngineRequest): AsyncGenerator<EnginePart> {
+    const { model, timeout, watched } = opened
+    const options = toCallOptions(request, timeout.signal)
+    let parts: ReadableStream<LanguageModelV4StreamPart>
+    try {
+      parts = (await model.doStream(options)).stream
+    } catch (error) {
+      if (!watched.readAs('json')) throw error
+      return yield* partsOfAnswer(readResult(await model.doGenerate(options), watched.isBlocked()))
+    }
+    yield* readParts(parts, watched.isBlocked)
+  }
+}
+
+type Opened = {
+  model: LanguageModelV4
+  timeout: UpstreamTimeout
+  watched: WatchedFetch
+  explain(error: unknown): unknown
 }
 
 /** Parts that a package emits even when nothing came over the wire. */
 const MADE_UP = new Set(['stream-start', 'finish'])
 
-async function* readParts(parts: ReadableStream<LanguageModelV4StreamPart>): AsyncGenerator<EnginePart> {
+async function* readParts(
+  parts: ReadableStream<LanguageModelV4StreamPart>,
+  isBlocked: () => boolean,
+): AsyncGenerator<EnginePart> {
+  const read = createPartReader(isBlocked)
   const calls: ToolCall[] = []
   let any = false
   let finished = false
   for await (const part of parts) {
-    any ||= !MADE_UP.has(part.type)
+    any ||= !MADE_UP.has(part.type) || (part.type === 'finish' && (part.finishReason.raw !== undefined || isBlocked()))
     if (part.type === 'finish' && !any) break
-    for (const own of readPart(part)) {
+    for (const own of read(part)) {
       finished ||= own.type === 'finish'
       if (own.type === 'tool-call') calls.push(own)
       yield own.type === 'finish' ? { ...own, reason: finishWith(own.reason, calls) } : own

@@ -2,8 +2,10 @@ import type {
   LanguageModelV4Message,
   LanguageModelV4ToolCallPart,
   LanguageModelV4ToolResultPart,
+  SharedV4ProviderOptions,
 } from '@ai-sdk/provider'
-import type { Message, Part, ToolCall } from '../../engine'
+import type { ImagePart, Message, Part, ToolCall } from '../../engine'
+import { argumentsForHistory } from '../calls'
 
 /**
  * Messages in the format of the vendor packages. The results of one turn share a message, because some vendors
@@ -66,24 +68,21 @@ const toResult = (message: Extract<Message, { role: 'tool' }>): LanguageModelV4T
   type: 'tool-result',
   toolCallId: message.toolCallId,
   toolName: message.toolName,
-  output: { type: 'text', value: message.content },
+  output: message.images?.length
+    ? { type: 'content', value: [{ type: 'text', text: message.content }, ...message.images.map(imageOfResult)] }
+    : { type: 'text', value: message.content },
 })
 
-const callToWire = ({ id, name, arguments: args }: ToolCall): LanguageModelV4ToolCallPart => ({
+const imageOfResult = ({ mimeType, base64 }: ImagePart) => ({
+  type: 'file' as const,
+  mediaType: mimeType,
+  data: { type: 'data' as const, data: base64 },
+})
+
+const callToWire = ({ id, name, arguments: args, extra }: ToolCall): LanguageModelV4ToolCallPart => ({
   type: 'tool-call',
   toolCallId: id,
   toolName: name,
-  input: readObject(args),
+  input: argumentsForHistory(args),
+  ...(extra ? { providerOptions: extra as SharedV4ProviderOptions } : {}),
 })
-
-/** Vendors accept only an object here. Anything else becomes `{}`; the tool's result already says what was wrong. */
-function readObject(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : {}
-  } catch {
-    return {}
-  }
-}

@@ -26,7 +26,10 @@ export function toCallOptions(request: EngineRequest, signal: AbortSignal): Lang
     providerOptions: tools?.length && oneCallATurn ? ONE_CALL_A_TURN : PROVIDER_OPTIONS,
   }
   if (temperature !== undefined) options.temperature = temperature
-  if (json) options.responseFormat = json === true ? { type: 'json' } : { type: 'json', schema: json }
+  if (json) {
+    const { schema, name } = json === true ? {} : json
+    options.responseFormat = { type: 'json', ...(schema ? { schema } : {}), ...(name ? { name } : {}) }
+  }
   if (tools?.length) {
     options.tools = tools.map(toolToWire)
     options.toolChoice = choiceToWire(toolChoice ?? 'auto')
@@ -34,11 +37,12 @@ export function toCallOptions(request: EngineRequest, signal: AbortSignal): Lang
   return options
 }
 
-const toolToWire = ({ name, description, parameters }: EngineTool): LanguageModelV4FunctionTool => ({
+const toolToWire = ({ name, description, parameters, strict }: EngineTool): LanguageModelV4FunctionTool => ({
   type: 'function',
   name,
   description,
   inputSchema: parameters,
+  ...(strict === undefined ? {} : { strict }),
 })
 
 const choiceToWire = (choice: ToolChoice): LanguageModelV4ToolChoice =>

@@ -1,26 +1,35 @@
 import type { Clock } from '../../../kernel/clock'
 import { trustedFetch } from '../../../kernel/outbound'
 import { EngineFailure } from '../../engine'
-import { failureOfError, failureOfStatus } from '../../failures'
+import { failureOfError, failureOfReport, failureOfStatus } from '../../failures'
+import { atMost, isEventStream, isJson } from '../answers'
+import { createEventSplitter } from '../events'
 import type { UpstreamTimeout } from '../upstream-timeout'
 
-const MAX_EVENT_BYTES = 256 * 1024
 const MAX_TOTAL_BYTES = 50 * 1024 * 1024
 const MAX_ERROR_BYTES = 64 * 1024
-const LINE_FEED = 10
+/** How long the rest is waited for once an answer has its finish. */
+const REST_WAIT_MS = 900
 
 export type WatchedFetch = {
   fetch: typeof fetch
   /** The first failure that this fetch found; the vendor package may have wrapped or swallowed it. */
   failure(): EngineFailure | null
+  /** The upstream blocked the prompt, which is an answer; not every package passes that on. */
+  isBlocked(): boolean
+  /** Whether a response of this kind came where the other was asked for; if so, the next call of `fetch` returns it. */
+  readAs(kind: 'json' | 'stream'): boolean
 }
 
 /**
- * The `fetch` that a vendor package gets for one call. Error statuses become failures before the package reads
- * the body, and the body is checked for silence and size as in the compat driver.
+ * The `fetch` that a vendor package gets for one call. Error statuses, and errors inside a 200, become failures before
+ * the package reads them; silence, size and framing are handled as in the compat driver.
  */
 export function watchFetch(timeout: UpstreamTimeout, clock: Clock): WatchedFetch {
   let failure: EngineFailure | null = null
+  let blocked = false
+  let mistaken: Response | null = null
+  let isReady = false
   const fail = (found: EngineFailure): EngineFailure => {
     failure ??= found
     return found
@@ -32,52 +41,142 @@ export function watchFetch(timeout: UpstreamTimeout, clock: Clock): WatchedFetch
   }
 
   const watched = async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
+    if (mistaken && isReady) return watch(mistaken)
     const response = await trustedFetch(String(input), { ...init, signal: timeout.signal }).catch(broken)
     timeout.heard()
     if (response.status !== 200) {
       const body = Number(response.headers.get('content-length') ?? 0) > MAX_ERROR_BYTES ? '' : await response.text()
-      throw fail(failureOfStatus(response.status, response.headers.get('retry-after'), clock.now(), body))
+      throw fail(failureOfStatus(response.status, response.headers, clock.now(), body))
     }
+    const wantsStream = isStreamCall(String(input), init)
+    if (wantsStream ? isJson(response) : isEventStream(response)) {
+      mistaken = response
+      throw new EngineFailure('malformed', 'the upstream answered in another form than it was asked for')
+    }
+    return watch(response)
+  }
+
+  function watch(response: Response): Response | Promise<Response> {
     if (!response.body) return response
-    const streamed = response.headers.get('content-type')?.includes('event-stream') ?? false
-    const body = watchBytes(response.body, { streamed, timeout, fail, broken })
-    return new Response(body, { status: 200, headers: response.headers })
+    const reader = readerOf(response.body)
+    const headers = response.headers
+    return isEventStream(response) ? eventsOf(reader, headers) : wholeOf(reader, headers)
   }
 
-  return { fetch: Object.assign(watched, { preconnect: fetch.preconnect }), failure: () => failure }
-}
+  async function wholeOf(reader: Reader, headers: Headers): Promise<Response> {
+    const pieces: Uint8Array[] = []
+    for (let piece = await reader.read(); piece; piece = await reader.read()) pieces.push(piece)
+    const body = Buffer.concat(pieces)
+    if (/^application\/json\b/i.test(headers.get('content-type') ?? '')) inspect(parsed(body.toString('utf8')), headers)
+    return new Response(body, { status: 200, headers })
+  }
 
-type Watch = {
-  streamed: boolean
-  timeout: UpstreamTimeout
-  fail(found: EngineFailure): EngineFailure
-  broken(error: unknown): never
-}
+  /** The events as the packages want them: one each, without empty ones, and over once the answer is. */
+  function eventsOf(reader: Reader, headers: Headers): Response {
+    const decoder = new TextDecoder()
+    const splitter = createEventSplitter()
+    let restUntil = Number.POSITIVE_INFINITY
+    const body = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        for (;;) {
+          const piece = await reader.readUntil(restUntil)
+          const events = split(() => (piece ? splitter.take(decoder.decode(piece, { stream: true })) : splitter.end()))
+          for (const { raw, value } of events) {
+            inspect(value, headers)
+            controller.enqueue(Buffer.from(`data: ${raw.replaceAll('\n', '\ndata: ')}\n\n`))
+            if (isLast(value)) return controller.close()
+            if (isFinish(value)) restUntil = clock.monotonic() + REST_WAIT_MS
+          }
+          if (!piece || splitter.isDone) return controller.close()
+          if (events.length) return
+        }
+      },
+      cancel: reader.cancel,
+    })
+    return new Response(body, { status: 200, headers })
+  }
 
-function watchBytes(source: ReadableStream<Uint8Array>, watch: Watch): ReadableStream<Uint8Array> {
-  const { streamed, timeout, fail, broken } = watch
-  const reader = source.getReader()
-  let total = 0
-  let line = 0
-  const check = (bytes: Uint8Array): void => {
-    total += bytes.length
-    const end = bytes.lastIndexOf(LINE_FEED)
-    line = end === -1 ? line + bytes.length : Math.max(bytes.length - end - 1, line + bytes.indexOf(LINE_FEED))
-    if (total > MAX_TOTAL_BYTES) throw fail(new EngineFailure('too-large', 'the answer of the upstream is too large'))
-    if (streamed && line > MAX_EVENT_BYTES) {
-      throw fail(new EngineFailure('too-large', 'one event of the upstream is too large'))
+  function split<T>(work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      throw error instanceof EngineFailure ? fail(error) : error
     }
-    if (end !== -1) line = bytes.length - end - 1
   }
-  return new ReadableStream({
-    async pull(controller) {
-      timeout.heard()
-      const { value, done } = await reader.read().catch(broken)
-      timeout.rest()
-      if (done) return controller.close()
-      check(value)
-      controller.enqueue(value)
+
+  /** Throws the failure that an error inside a 200 names. */
+  function inspect(value: unknown, headers: Headers): void {
+    if (typeof value !== 'object' || value === null) return
+    const wire = value as Wire
+    blocked ||= Boolean(wire.promptFeedback?.blockReason)
+    const error = wire.error ?? wire.response?.error
+    if (error) throw fail(failureOfReport({ error }, headers, clock.now()))
+  }
+
+  function readerOf(source: ReadableStream<Uint8Array>) {
+    const reader = source.getReader()
+    let total = 0
+    return {
+      async read(): Promise<Uint8Array | null> {
+        timeout.heard()
+        const { value, done } = await reader.read().catch(brokeOff)
+        timeout.rest()
+        if (done) return null
+        total += value.length
+        if (total > MAX_TOTAL_BYTES)
+          throw fail(new EngineFailure('too-large', 'the answer of the upstream is too large'))
+        return value
+      },
+      /** Null at the end, and when nothing came until then. */
+      readUntil(at: number): Promise<Uint8Array | null> {
+        return at === Number.POSITIVE_INFINITY ? this.read() : atMost(Math.max(0, at - clock.monotonic()), this.read())
+      },
+      cancel: (reason: unknown) => reader.cancel(reason),
+    }
+  }
+  type Reader = ReturnType<typeof readerOf>
+
+  /** See {@link EngineFailure.begun}. */
+  const brokeOff = (cause: unknown): never => {
+    if (timeout.signal.aborted) throw cause
+    throw fail(new EngineFailure('truncated', 'the answer of the upstream broke off', { begun: true, cause }))
+  }
+
+  return {
+    fetch: Object.assign(watched, { preconnect: fetch.preconnect }),
+    failure: () => failure,
+    isBlocked: () => blocked,
+    readAs(kind) {
+      isReady = mistaken !== null && (kind === 'stream') === isEventStream(mistaken)
+      return isReady
     },
-    cancel: (reason) => reader.cancel(reason),
-  })
+  }
+}
+
+type Wire = {
+  type?: unknown
+  error?: unknown
+  response?: { error?: unknown } | null
+  promptFeedback?: { blockReason?: unknown } | null
+  candidates?: { finishReason?: unknown }[] | null
+}
+
+/** Events after which nothing of an answer is missing, by the names of the vendors. */
+const LAST = new Set<unknown>(['message_stop', 'response.completed', 'response.incomplete', 'response.failed'])
+
+const isLast = (value: unknown): boolean => LAST.has((value as Wire | null)?.type)
+
+/** One vendor has no last event: after the finish of a candidate only the usage may follow. */
+const isFinish = (value: unknown): boolean => Boolean((value as Wire | null)?.candidates?.[0]?.finishReason)
+
+/** One vendor says in the address that it is to stream, the others in the body. */
+const isStreamCall = (url: string, init: RequestInit | undefined): boolean =>
+  url.includes('streamGenerateContent') || (typeof init?.body === 'string' && /"stream":\s*true\b/.test(init.body))
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }

@@ -1,8 +1,8 @@
-import { createParser } from 'eventsource-parser'
 import { EngineFailure } from '../../engine'
+import { atMost } from '../answers'
+import { createEventSplitter, type WireEvent } from '../events'
 import type { UpstreamTimeout } from '../upstream-timeout'
 
-const MAX_EVENT_CHARS = 256 * 1024
 const MAX_TOTAL_BYTES = 50 * 1024 * 1024
 /** Longest wait for the end of a finished stream, so that its connection can be reused. */
 const END_WAIT_MS = 100
@@ -10,13 +10,15 @@ const END_WAIT_MS = 100
 const tooLarge = (what: string) => new EngineFailure('too-large', `${what} of the upstream is too large`)
 
 /** Reads piece by piece; `next` gives null at the end. Not a generator, because this runs for every token. */
-type Reading<T> = { next(): Promise<T | null>; close(): Promise<void> }
+type Reading<T> = { next(): Promise<T | null>; close(isWhole?: boolean): Promise<void> }
 
 /** The body as text, at most 50 MB; with a declared length nothing needs counting. */
 export function readText(response: Response, timeout: UpstreamTimeout): Promise<string> {
   const declared = Number(response.headers.get('content-length') ?? Number.NaN)
   if (declared > MAX_TOTAL_BYTES) throw tooLarge('the answer')
-  return declared >= 0 && !response.headers.has('content-encoding') ? response.text() : readPieceWise(response, timeout)
+  return declared >= 0 && !response.headers.has('content-encoding')
+    ? response.text().catch(brokeOff)
+    : readPieceWise(response, timeout)
 }
 
 async function readPieceWise(response: Response, timeout: UpstreamTimeout): Promise<string> {
@@ -48,50 +50,36 @@ export async function* readPieces(response: Response, timeout: UpstreamTimeout, 
   }
 }
 
-/**
- * Data of the server-sent events up to `[DONE]`, one batch per network read. Throws `too-large` for an event
- * over 256 KB or a stream over 50 MB.
- */
-export function openEvents(response: Response, timeout: UpstreamTimeout): Reading<string[]> {
+/** The JSON of the server-sent events, one batch per network read. Throws `too-large` for a stream over 50 MB. */
+export function openEvents(response: Response, timeout: UpstreamTimeout): Reading<WireEvent[]> {
   const decoder = new TextDecoder()
   const bytes = openBytes(response, timeout)
-  let events: string[] = []
-  let done = false
-  const parser = createParser({
-    maxBufferSize: MAX_EVENT_CHARS,
-    onEvent({ data }) {
-      if (data.length > MAX_EVENT_CHARS) throw tooLarge('one event')
-      if (data === '[DONE]') done = true
-      else if (!done) events.push(data)
-    },
-    onError(error) {
-      if (error.type === 'max-buffer-size-exceeded') throw tooLarge('one event')
-    },
-  })
+  const splitter = createEventSplitter()
+
+  async function drained(): Promise<void> {
+    while (await bytes.next());
+  }
 
   return {
     async next() {
-      events = []
-      while (!done && events.length === 0) {
+      while (!splitter.isDone) {
         const piece = await bytes.next()
-        if (!piece) return null
-        parser.feed(decoder.decode(piece, { stream: true }))
+        const events = piece ? splitter.take(decoder.decode(piece, { stream: true })) : splitter.end()
+        if (events.length) return events
+        if (!piece) break
       }
-      return events.length ? events : null
+      return null
     },
-    async close() {
-      if (done) await atMost(END_WAIT_MS, bytes.next())
+    async close(isWhole) {
+      if (splitter.isDone || isWhole) await atMost(END_WAIT_MS, drained())
       await bytes.close()
     },
   }
 }
 
-/** Waits for a promise at most `ms`, and ignores its result. */
-async function atMost(ms: number, something: Promise<unknown>): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, ms)
-  await Promise.race([something, late]).catch(() => null)
-  clearTimeout(timer)
+/** See {@link EngineFailure.begun}. */
+const brokeOff = (cause: unknown): never => {
+  throw new EngineFailure('truncated', 'the answer of the upstream broke off', { begun: true, cause })
 }
 
 function openBytes(response: Response, timeout: UpstreamTimeout, most = MAX_TOTAL_BYTES): Reading<Uint8Array> {
@@ -101,7 +89,7 @@ function openBytes(response: Response, timeout: UpstreamTimeout, most = MAX_TOTA
     async next() {
       if (!reader) return null
       timeout.heard()
-      const { value, done } = await reader.read()
+      const { value, done } = await reader.read().catch(brokeOff)
       timeout.rest()
       if (done) return null
       total += value.length

@@ -1,15 +1,16 @@
-import { EngineFailure, type ToolCall } from '../../engine'
+import { type CallDelta, EngineFailure, type ToolCall } from '../../engine'
 import { argumentsOf } from '../calls'
 
-/** A call, or a piece of one. */
-export type WireCall = {
+/** A call, or a piece of one; other members are what the upstream wants back with it. */
+type WireCall = {
   index?: number | null
   id?: string | null
+  type?: unknown
   function?: { name?: string | null; arguments?: unknown } | null
 }
 
 /** The calls of a message or a delta. Throws `malformed` for anything but a list of objects, or nothing. */
-export function wireCalls(value: unknown): WireCall[] {
+function wireCalls(value: unknown): WireCall[] {
   if (value === null || value === undefined) return []
   const isCall = (item: unknown) => typeof item === 'object' && item !== null
   if (Array.isArray(value) && value.every(isCall)) return value
@@ -17,35 +18,67 @@ export function wireCalls(value: unknown): WireCall[] {
 }
 
 /**
- * Joins the pieces of each call. A stream numbers them by index; with servers that omit the index, or give the
- * same one to every call, a piece with a name begins a new call. Throws `malformed` for a call without a name.
+ * Joins the pieces of calls: by id, then by index, then by order. One id at several indexes is one call. Calls without
+ * ids at one index are several, each beginning with a name once the one before is complete. A piece without a name at
+ * an index that nobody knows belongs to the call that is open.
  */
-export function readCalls(pieces: readonly WireCall[]): ToolCall[] {
-  const calls: ToolCall[] = []
-  const places = new Map<number, ToolCall>()
-  for (const piece of pieces) {
-    const known = typeof piece.index === 'number' ? places.get(piece.index) : calls.at(-1)
-    const call = known && !begins(piece, known) ? known : open(calls)
-    if (typeof piece.index === 'number') places.set(piece.index, call)
-    call.id ||= piece.id ?? ''
-    call.name ||= piece.function?.name ?? ''
-    call.arguments += textOf(piece.function?.arguments)
+export function createCallJoiner() {
+  const calls: (ToolCall & { place: number })[] = []
+  const byId = new Map<string, (typeof calls)[number]>()
+  const byIndex = new Map<number, (typeof calls)[number]>()
+
+  function callFor({ index, id, function: part }: WireCall): (typeof calls)[number] {
+    const same = id ? byId.get(id) : undefined
+    if (same) return same
+    const known = typeof index === 'number' ? byIndex.get(index) : calls.at(-1)
+    const open = known ?? (part?.name ? undefined : calls.at(-1))
+    if (open && !begins(id, part?.name, open)) return open
+    const call = { id: '', name: '', arguments: '', place: calls.length }
+    calls.push(call)
+    return call
   }
-  return calls.map(({ id, name, arguments: args }, place) => {
-    if (!name) throw new EngineFailure('malformed', 'a tool call of the answer names no tool')
-    return { id: id || `call_${place}`, name, arguments: argumentsOf(args) }
-  })
+
+  return {
+    /** Takes pieces; gives what they add. Throws `malformed` for what is no list of calls. */
+    add(value: unknown): CallDelta[] {
+      return wireCalls(value).map((piece) => {
+        const call = callFor(piece)
+        const { index, id, type: _type, function: part, ...extra } = piece
+        if (typeof index === 'number') byIndex.set(index, call)
+        call.id ||= id ?? ''
+        if (call.id) byId.set(call.id, call)
+        call.name ||= part?.name ?? ''
+        const text = textOf(part?.arguments)
+        call.arguments += text
+        if (Object.keys(extra).length) call.extra = { ...call.extra, ...extra }
+        return { place: call.place, name: call.name, arguments: text }
+      })
+    },
+
+    /** The whole calls. Throws `malformed` for one without a name. */
+    calls(): ToolCall[] {
+      return calls.map(({ place, ...call }) => {
+        if (!call.name) throw new EngineFailure('malformed', 'a tool call of the answer names no tool')
+        return { ...call, id: call.id || `call_${place}`, arguments: argumentsOf(call.arguments) }
+      })
+    },
+  }
 }
 
-function open(calls: ToolCall[]): ToolCall {
-  const call = { id: '', name: '', arguments: '' }
-  calls.push(call)
-  return call
+/** Whether a piece begins a new call although `open` stands at its place. */
+function begins(id: string | null | undefined, name: string | null | undefined, open: ToolCall): boolean {
+  if (id && open.id && name) return true
+  return Boolean(name) && open.name !== '' && (name !== open.name || isWhole(open.arguments))
 }
 
-function begins(piece: WireCall, known: ToolCall): boolean {
-  if (!piece.function?.name) return false
-  return typeof piece.index === 'number' ? Boolean(piece.id) && piece.id !== known.id : true
+function isWhole(text: string): boolean {
+  if (!text.trimEnd().endsWith('}')) return false
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Arguments as text; some servers send the object itself instead of JSON text. */

@@ -60,7 +60,7 @@ export function createCompatImages(
     timeout.heard()
     if (response.status === 200) return response
     const body = await readText(response, timeout)
-    throw failureOfStatus(response.status, response.headers.get('retry-after'), clock.now(), body)
+    throw failureOfStatus(response.status, response.headers, clock.now(), body)
   }
 }
 

@@ -26,7 +26,7 @@ export function createCompatSpeech(options: CallOptions): Required<Pick<Driver, 
         timeout.heard()
         if (response.status !== 200) {
           const body = await readText(response, timeout)
-          throw failureOfStatus(response.status, response.headers.get('retry-after'), clock.now(), body)
+          throw failureOfStatus(response.status, response.headers, clock.now(), body)
         }
         const bytes = await readBytes(response, timeout, MAX_SPEECH_BYTES)
         timeout.finished()

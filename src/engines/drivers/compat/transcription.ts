@@ -26,7 +26,7 @@ export function createCompatTranscription(options: CallOptions): Required<Pick<D
         const body = await readText(response, timeout)
         timeout.finished()
         if (response.status === 200) return readTranscription(body)
-        throw failureOfStatus(response.status, response.headers.get('retry-after'), clock.now(), body)
+        throw failureOfStatus(response.status, response.headers, clock.now(), body)
       } catch (error) {
         throw timeout.explain(error)
       } finally {

@@ -82,7 +82,7 @@ export function createCompatVideos(options: CallOptions): Required<Pick<Driver, 
     const body = await readText(response, timeout)
     // Whoever stands in between says nothing about what the server behind it did.
     if (response.status === 502) throw new EngineFailure('timeout', 'the upstream answered 502')
-    throw failureOfStatus(response.status, response.headers.get('retry-after'), clock.now(), body)
+    throw failureOfStatus(response.status, response.headers, clock.now(), body)
   }
 }
 
