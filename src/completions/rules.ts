@@ -60,7 +60,7 @@ function assertPicture(data: string, path: string): void {
 /** The beginning of a data URL. Its type is not looked at, because the bytes decide; only a text is no picture. */
 const DATA_URL = /^\s*data:(?!text\/)[^,]{0,200};base64,/i
 
-/** The base64 of an image as engines take it: without line breaks and without the head of a data URL (contract 38). */
+/** The base64 of an image as engines take it: without line breaks and without the head of a data URL (contract 6). */
 export const base64Of = (data: string): string => data.replace(DATA_URL, '').replace(/\s+/g, '')
 
 /** The base64 of the image inside a data URL; null for any other URL. */

@@ -105,7 +105,7 @@ describe('POST /audio/stt (contract 6)', () => {
   test.each([
     ...['3gp4', '3gp5', '3gp6', '3g2a', 'M4A ', 'M4B '].map((brand) => [brand, 'recording.m4a']),
     ...['isom', 'mp42', 'qt  ', 'M4V ', 'dash'].map((brand) => [brand, 'recording.mp4']),
-  ])('a recording of brand %s is sound, whatever it is declared as (contract 38)', async (brand, name) => {
+  ])('a recording of brand %s is sound, whatever it is declared as (contract 6)', async (brand, name) => {
     const ada = await world.person()
     const form = new FormData()
     form.set('file', new File([branded(brand!)], 'Voice 001.m4a', { type: 'application/octet-stream' }))

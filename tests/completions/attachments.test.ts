@@ -76,7 +76,7 @@ describe('pictures', () => {
     ...['image/jpg', 'Image/JPEG; q=1', 'binary/octet-stream', 'text/plain'].map(
       (type) => [`an answer of ${type}`, { type: 'image_url', url: at(`/as/${encodeURIComponent(type)}`) }] as const,
     ),
-  ])('are what their bytes are, declared as %s (contract 38)', async (_, attachment) => {
+  ])('are what their bytes are, declared as %s (contract 6)', async (_, attachment) => {
     const { status, body } = await ask([attachment])
     expect([status, body.error?.message]).toEqual([200, undefined])
     expect((sentParts() as Part[])[0]!.image_url!.url).toBe(`data:image/jpeg;base64,${jpeg}`)
