@@ -6,7 +6,7 @@ import type { OwnerScope } from '../kernel/caller'
 import type { Reader, Tx } from '../kernel/store'
 import { queueUnavailable } from '../public-jobs'
 import type { Rendering } from './rendering'
-import { artifactOf, type DocumentId, type Format } from './schema'
+import { artifactOf, type DocumentId, type Format, filenameOf } from './schema'
 
 type Deps = {
   jobs: Pick<Jobs, 'enqueue' | 'find' | 'register'>
@@ -51,7 +51,7 @@ export function createLater({ jobs, files, rendering, isServed, picturesIn }: De
       const order = { ...waiting, markdown: waiting.content, subtitle: null, language: null, pictures }
       const { bytes } = await rendering.renderLong(order, { signal, who: owner! })
       const draft = await files.receive(bytes, mimeType)
-      const about: About = { ...waiting, type: 'document', filename: `${waiting.title}.${waiting.format}` }
+      const about: About = { ...waiting, type: 'document', filename: filenameOf(waiting.title, waiting.format) }
       return { effects: (tx) => files.add(tx, owner!, draft, about, artifactOf(id)) }
     },
   })

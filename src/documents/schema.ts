@@ -43,3 +43,6 @@ export const MadeDocument = t.Object(
   { $id: 'Document' },
 )
 export type MadeDocument = Static<typeof MadeDocument>
+
+/** The name of a document's file: a slash in its title is no folder. */
+export const filenameOf = (title: string, format: Format): string => `${title.replace(/[\\/]+/g, '-')}.${format}`

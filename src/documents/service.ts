@@ -18,7 +18,15 @@ import { invalidFormat } from './errors'
 import { createLater, type Unmade } from './later'
 import { titleOf } from './outline/title'
 import { createRendering, type Rendering } from './rendering'
-import { artifactOf, DocumentId, type DocumentOrder, FORMATS, type Format, type MadeDocument } from './schema'
+import {
+  artifactOf,
+  DocumentId,
+  type DocumentOrder,
+  FORMATS,
+  type Format,
+  filenameOf,
+  type MadeDocument,
+} from './schema'
 import { instructionsFor, MOST_TOKENS, messagesFor, writeDocument } from './writing'
 
 type Deps = {
@@ -139,7 +147,12 @@ export function createDocuments({ rendering = createRendering(), ...deps }: Deps
           return { ...made, files: [], effects: later.begin(owner, unmade) }
         }
         const draft = await keep(drawn.bytes, MIME[format])
-        const about = { type: 'document' as const, title: drawn.title, filename: `${drawn.title}.${format}`, format }
+        const about = {
+          type: 'document' as const,
+          title: drawn.title,
+          filename: filenameOf(drawn.title, format),
+          format,
+        }
         const file = { draft, id: artifactOf(id), about: { ...about, ...source } }
         return { ...made, files: [file] }
       },

@@ -7,6 +7,7 @@ import { renderPdf } from '../../src/documents/render/pdf'
 import { renderPptx } from '../../src/documents/render/pptx'
 import type { Rendered, RenderOrder } from '../../src/documents/render/render.worker'
 import { renderXlsx } from '../../src/documents/render/xlsx'
+import { createRendering } from '../../src/documents/rendering'
 import { createWorkerPool } from '../../src/kernel/worker-pool'
 import { documentOf, EVERYTHING, hasOffice, hasPdftotext, opened, pdfText } from './support'
 
@@ -132,7 +133,7 @@ describe('Office files', () => {
     async () => {
       const rows = parse(await opened(await renderXlsx(everything), 'xlsx')) as string[][]
       expect(rows[0]).toEqual(['Quarter', 'Revenue', 'Growth', 'Date', 'Comment'])
-      expect(rows[2]).toEqual(['Q2 2026', '1310500', '-1.2%', '2026-06-30', '=SUM(A1:A3)'])
+      expect(rows[2]).toEqual(['Q2 2026', '1,310,500', '-1.2%', '2026-06-30', '=SUM(A1:A3)'])
     },
     PATIENCE_MS,
   )
@@ -164,6 +165,96 @@ describe('Office files', () => {
     expect(strFromU8(docx['word/document.xml']!)).not.toMatch(/[\ue000\ue001]/)
     const pptx = unzipSync(await renderPptx(everything))
     expect(Object.keys(pptx).filter((name) => /^ppt\/charts\/chart\d+\.xml$/.test(name))).toHaveLength(1)
+  })
+})
+
+describe('numbers and words stay as they are written (issue 28)', () => {
+  const tableOf = (header: string[], rows: string[][]) =>
+    [header, header.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n')
+  const header =
+    'Invoice number,Customer,Department,Order date,Delivery,Quantity,Unit price,Discount,Net amount,Tax,Gross amount,Remarks'
+  const row =
+    'RE-2026-110;Hallgren Timber;Purchasing;2026-03-04;2026-03-19;110;1,250.00;2.5%;146,250.00;27,787.50;174,037.50;paid in advance'
+  const wide = (columns: number) => {
+    const cells = (line: string[]) => Array.from({ length: columns }, (_, at) => line[at % 12]!)
+    return tableOf(
+      cells(header.split(',')),
+      Array.from({ length: 30 }, () => cells(row.split(';'))),
+    )
+  }
+
+  test.if(hasPdftotext).each([5, 8, 12, 16])('a table of %i columns breaks no word and no number', async (columns) => {
+    const text = (await pdfText(await renderPdf(documentOf(`# Invoices\n\n${wide(columns)}`)))).split(/\s+/)
+    for (const word of [...header.split(/[ ,]/), ...row.split(/[ ;]/)].slice(0, columns)) expect(text).toContain(word)
+  })
+
+  test('a page lies across only where an upright one is too narrow', async () => {
+    const boxOf = async (markdown: string) =>
+      /\/MediaBox \[([\d. ]+)\]/.exec(Buffer.from(await renderPdf(documentOf(markdown))).toString('latin1'))![1]
+    expect(await boxOf(wide(4))).toStartWith('0 0 595')
+    expect(await boxOf(wide(12))).toStartWith('0 0 841')
+  })
+
+  test.if(hasOffice)(
+    'a workbook shows money and shares with their decimals',
+    async () => {
+      const rows = [
+        ['$3.50', '12.5%', '1.50', '1250', '3.5', '+2.0%', '1815-12-10', '1.250,00 €'],
+        ['$1,250.00', '3%', '2', '7', '0.125', '-1%', '1915-12-10', '3,5 €'],
+        ['-$12.00', '84.50%', '1,000.25', '0', '2', '0.05%', '2026-01-02', '-7 €'],
+      ]
+      const shown = parse(await opened(await renderXlsx(documentOf(tableOf([...'abcdefgh'], rows))), 'xlsx'))
+      expect(shown.slice(1)).toEqual([
+        ['$3.50', '12.5%', '1.50', '1250', '3.5', '+2.0%', '1815-12-10', '1,250.00 €'],
+        ['$1,250.00', '3%', '2', '7', '0.125', '-1%', '1915-12-10', '3.5 €'],
+        ['-$12.00', '84.50%', '1,000.25', '0', '2', '0.05%', '2026-01-02', '-7 €'],
+      ] as never)
+    },
+    PATIENCE_MS,
+  )
+
+  const slidesIn = async (markdown: string) => {
+    const files = unzipSync(await renderPptx(documentOf(markdown)))
+    const textOf = (xml: string) => [...xml.matchAll(/<a:t>([^<]*)<\/a:t>/g)].map(([, text]) => text).join('')
+    const names = Object.keys(files).filter((name) => /^ppt\/slides\/slide\d+\.xml$/.test(name))
+    return names.map((name) => strFromU8(files[name]!).split('</a:p>').map(textOf))
+  }
+
+  test.each([
+    'a **bold** word',
+    'a `code` word',
+    'a [link](https://desk.example/help) in it',
+    '**all bold**',
+    '*it* and **bo** `co`',
+    '[x](https://a.example)~~y~~ z',
+  ])('a list item with %s is one item of a slide', async (item) => {
+    const said = item.replace(/\[(\w+)\]\([^)]*\)/g, '$1').replace(/[*`~]/g, '')
+    const [, slide] = await slidesIn(`## Duty\n\n- ${item}\n- next\n\n1. ${item}\n2. last`)
+    expect(slide!.filter((text) => text === said)).toHaveLength(2)
+    for (const word of ['next', 'last']) expect(slide).toContain(word)
+  })
+
+  test('a few lines of code stand with the line before them, many have a slide', async () => {
+    const code = (lines: number) =>
+      `\`\`\`\n${Array.from({ length: lines }, (_, at) => `run ${at}`).join('\n')}\n\`\`\``
+    const items = (count: number) => Array.from({ length: count }, (_, at) => `- item ${at}`).join('\n')
+    for (const count of [1, 5, 12, 13]) {
+      const slides = await slidesIn(`## Reset\n\n${items(count)}\n- Type both lines\n\n${code(2)}\n\nWait.`)
+      const found = slides.filter((slide) => slide.some((text) => text.startsWith('run 0')))
+      expect(found).toHaveLength(1)
+      expect(found[0]).toContain('Type both lines')
+    }
+    expect(await slidesIn(`## Reset\n\n- Type\n\n${code(9)}`)).toHaveLength(3)
+  })
+
+  test('records in a fence are rows of a workbook', async () => {
+    const order = { title: 't', subtitle: null, language: null, createdAt: 0, pictures: new Map() }
+    const markdown = '## People\n\n```json\n[{"name": "Ada *B*", "parcel": "0042"}]\n```'
+    const { bytes } = await createRendering().render(
+      { ...order, markdown, format: 'csv' },
+      { signal: new AbortController().signal, who: 'a' },
+    )
+    expect(new TextDecoder().decode(bytes)).toBe('name,parcel\r\nAda *B*,0042\r\n')
   })
 })
 

@@ -18,6 +18,15 @@ describe('a document by rules, without a language model', () => {
     ['a presentation on the history of tea', 'History of tea'],
     ['Create a bar chart of sales: Q1 10, Q2 20', 'Sales'],
     ['Turn this into a spreadsheet', 'Document'],
+    ['PDF about solar energy', 'Solar energy'],
+    ['Presentation skills for managers', 'Presentation skills for managers'],
+    ['The new ferry of Vessby', 'The new ferry of Vessby'],
+    ['# Report of the harbour master\n\nAll was well.', 'Report of the harbour master'],
+    ['# Make or buy #\n\nIt depends.', 'Make or buy'],
+    ['Report: Harvest 2026/27\n\nIt was good.', 'Report: Harvest 2026/27'],
+    ['Draft budget 2026\n\n| a | b |\n|---|---|\n| 1 | 2 |', 'Draft budget 2026'],
+    ['Notes for the crew\n\nA ship named Ida came.', 'Notes for the crew'],
+    ['Make a report of this:\nColour: red', 'Document'],
   ])('%s is called %s', (instruction, title) => {
     expect(titleOf(instruction)).toBe(title)
   })
@@ -35,6 +44,20 @@ describe('a document by rules, without a language model', () => {
       '|   | Value |\n| --- | --- |\n| Colour | red |\n| Size | 12 |',
     ],
     ['pairs', 'Report on sales: North 10, South 20', '|   | Value |\n| --- | --: |\n| North | 10 |\n| South | 20 |'],
+    ['JSON alone', '[{"a": "0042"}, {"b": 3.50}]', '| a | b |\n| --: | --: |\n| 0042 |   |\n|   | 3.50 |'],
+    [
+      'JSON in an object',
+      '{"rows": [{"a": 12345678901234567891}], "n": 1}',
+      '| a |\n| --: |\n| 12345678901234567891 |',
+    ],
+    ['JSON by line', '{"a": "x"}\n{"a": "y"}', '| a |\n| --- |\n| x |\n| y |'],
+    ['lists in JSON', 'Make a table of this:\n[["a", "b"], ["x", null]]', '| a | b |\n| --- | --- |\n| x |   |'],
+    ['a title', 'Presentation skills\n\nSpeak slowly.', '# Presentation skills\n\nSpeak slowly.'],
+    [
+      'a text with code',
+      'Reset of the scale\n\nType this.\n\n```\nscale --zero\n```\n\nThen wait.',
+      '# Reset of the scale\n\nType this.\n\n```\nscale --zero\n```\n\nThen wait.',
+    ],
     ['a text', 'Make a PDF of this:\n\nFacts\n\nIt is so. And so.', '## Facts\n\nIt is so. And so.'],
     ['Markdown', '# Mine\n\n- *one*\n- two', '# Mine\n\n- *one*\n- two'],
     [

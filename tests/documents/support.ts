@@ -95,9 +95,10 @@ export const pdfText = (bytes: Uint8Array): Promise<string> =>
 /** What LibreOffice makes of an Office file: the words of its pages, or of its first sheet as CSV. */
 export const opened = (bytes: Uint8Array, format: Exclude<Format, 'pdf' | 'csv'>): Promise<string> =>
   withFile(bytes, `it.${format}`, async (path, folder) => {
-    const to = format === 'xlsx' ? 'csv' : 'pdf'
+    // In UTF-8, with cells as they are shown.
+    const to = format === 'xlsx' ? 'csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true' : 'pdf'
     const profile = `-env:UserInstallation=file://${join(folder, 'profile')}`
     await run(['soffice', profile, '--headless', '--norestore', '--convert-to', to, '--outdir', folder, path])
-    if (to === 'csv') return Bun.file(join(folder, 'it.csv')).text()
+    if (format === 'xlsx') return Bun.file(join(folder, 'it.csv')).text()
     return run(['pdftotext', '-layout', join(folder, 'it.pdf'), '-'])
   })

@@ -51,10 +51,16 @@ const NUMBER = /^([-+−]?)\s*(?:([$€£¥])\s*)?(\d[\d\s'’.,]*)(%|[A-Za-z€
 export function readNumber(cell: string): number | null {
   const found = NUMBER.exec(cell.trim())
   if (!found) return null
-  const digits = found[3]!.replace(/[\s'’]/g, '')
-  const value = Number(decimal(digits))
+  const value = Number(decimal(found[3]!))
   if (!Number.isFinite(value)) return null
   return found[1] === '-' || found[1] === '−' ? -value : value
+}
+
+/** How many decimals the number of a cell is written with, and whether its thousands are set apart. */
+export function writtenWith(cell: string): { decimals: number; isGrouped: boolean } {
+  const digits = NUMBER.exec(cell.trim())?.[3]?.trim() ?? ''
+  const [whole = '', decimals = ''] = decimal(digits).split('.')
+  return { decimals: decimals.length, isGrouped: digits.search(/[^\d]/) >= 0 && digits.search(/[^\d]/) < whole.length }
 }
 
 /** What stands with the number of a cell, as it is written behind it. */
@@ -65,7 +71,8 @@ function unitOf(cell: string): string {
 }
 
 /** `1.234,5` and `1,234.5` alike; a single comma before three digits separates thousands. */
-function decimal(digits: string): string {
+function decimal(written: string): string {
+  const digits = written.replace(/[\s'’]/g, '')
   const [dot, comma] = [digits.lastIndexOf('.'), digits.lastIndexOf(',')]
   if (dot >= 0 && comma >= 0) {
     return dot > comma ? digits.replaceAll(',', '') : digits.replaceAll('.', '').replace(',', '.')

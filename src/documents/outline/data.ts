@@ -28,17 +28,49 @@ const readsAsText = (lines: readonly string[]): boolean =>
   /[.!?]\s*$/.test(lines[0]!) ||
   (lines.some((line) => /[.!?]\s*$/.test(line)) && lines.some((line) => /,\s/.test(line)))
 
-/** Rows of a JSON list of objects; null for anything else. */
+/**
+ * Rows of records in JSON: a list of objects or of lists, an object with one such list, or an object a line; null for
+ * anything else.
+ */
 export function jsonRows(text: string): Rows | null {
-  if (!/^\s*\[\s*\{/.test(text)) return null
+  const value = readJson(text)
+  const list = Array.isArray(value) ? value : onlyListIn(value)
+  if (!list?.length) return null
+  const items = list.slice(0, MOST_ROWS) as unknown[]
+  if (items.every(Array.isArray)) {
+    const width = Math.min(MOST_COLUMNS, Math.max(...items.map(({ length }) => length)))
+    return width ? items.map((item) => Array.from({ length: width }, (_, at) => cellOf(item[at]))) : null
+  }
+  if (!items.every(isRecord)) return null
+  const names = [...new Set(items.flatMap((item) => Object.keys(item)))].slice(0, MOST_COLUMNS)
+  return names.length ? [names, ...items.map((item) => names.map((name) => cellOf(item[name])))] : null
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)
+
+/** The list of an object that has no other: `{"people": [...], "total": 2}`. */
+function onlyListIn(value: unknown): unknown[] | null {
+  const lists = isRecord(value) ? Object.values(value).filter((one) => Array.isArray(one)) : []
+  return lists.length === 1 ? (lists[0] as unknown[]) : null
+}
+
+/** A number as it is written, because a cell is a text: the digits beyond a double stay. */
+const asWritten = (_: string, value: unknown, { source }: { source?: string } = {}): unknown =>
+  typeof value === 'number' ? source : value
+
+/** A JSON text, or one value a line; undefined for what is none. */
+function readJson(text: string): unknown {
+  if (!/^\s*[[{]/.test(text)) return undefined
   try {
-    const value: unknown = JSON.parse(text)
-    if (!Array.isArray(value) || !value.every((one) => one !== null && typeof one === 'object')) return null
-    const items = value.slice(0, MOST_ROWS) as Record<string, unknown>[]
-    const names = [...new Set(items.flatMap((item) => Object.keys(item)))].slice(0, MOST_COLUMNS)
-    return [names, ...items.map((item) => names.map((name) => cellOf(item[name])))]
+    return JSON.parse(text, asWritten)
   } catch {
-    return null
+    const lines = text.split('\n').filter((line) => line.trim())
+    try {
+      return lines.length > 1 ? lines.map((line) => JSON.parse(line, asWritten) as unknown) : undefined
+    } catch {
+      return undefined
+    }
   }
 }
 

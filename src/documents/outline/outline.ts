@@ -1,8 +1,7 @@
 import { chartFence, delimitedRows, jsonRows, markdownTable, pairRows, type Rows } from './data'
-import { titleOf } from './title'
+import { asksFor, looksLikeHeading, titleOf } from './title'
 
 /** What is said in a document for which nobody supplied the words. */
-const LAID_OUT = /^[ \t]{0,3}(?:#{1,6}[ \t]|\|)/m
 const OUTLINE_ONLY =
   '*This is an outline only: no language model is connected to this server that could write its text.*'
 const TO_BE_WRITTEN = '*To be written.*'
@@ -25,8 +24,7 @@ const CHART_KIND: [RegExp, string][] = [
  */
 export function outlineOf(prompt: string): { title: string; markdown: string } {
   const { instruction, material } = split(prompt.replace(/\r\n?/g, '\n').trim())
-  const ownTitle = /^#\s+(.+)$/m.exec(material)
-  const title = ownTitle && material.trimStart().startsWith('# ') ? ownTitle[1]!.trim() : titleOf(instruction)
+  const title = titleOf(material.startsWith('# ') ? material : instruction)
   const told = { wantsChart: CHART.test(instruction), kind: kindOf(instruction), title }
   const body = material ? bodyOf(material, told) : emptyOf(instruction, told)
   return { title, markdown: body }
@@ -39,17 +37,17 @@ const kindOf = (instruction: string): string => CHART_KIND.find(([named]) => nam
 /** What is asked, and the text or data that it is to be made of. */
 function split(prompt: string): { instruction: string; material: string } {
   const fenced = /```[a-z]*\n([\s\S]+?)```|"""([\s\S]+?)"""/i.exec(prompt)
-  const around = fenced ? prompt.replace(fenced[0], ' ').replace(/\s+/g, ' ').trim() : ''
-  // One fence with a sentence around it is what the sentence is about; in a longer text it is a part of it.
-  // What has headings or tables of its own is the document.
-  const isLaidOut = fenced !== null && LAID_OUT.test(prompt.replace(fenced[0], ''))
-  if (fenced && !isLaidOut && around.length <= MOST_INSTRUCTION && !around.includes('```')) {
-    return { instruction: around, material: (fenced[1] ?? fenced[2])!.trim() }
+  // A fence with nothing but a request beside it is what the request is about; elsewhere it is a part of the text.
+  const around = fenced ? [prompt.slice(0, fenced.index), prompt.slice(fenced.index + fenced[0].length)] : []
+  const asked = around.map((text) => text.trim()).filter(Boolean)
+  if (fenced && asked.every((text) => text.length <= MOST_INSTRUCTION && !/\n\s*\n|```/.test(text) && asksFor(text))) {
+    return { instruction: asked.join(' '), material: (fenced[1] ?? fenced[2])!.trim() }
   }
   const line = prompt.indexOf('\n')
+  if (jsonRows(prompt)) return { instruction: '', material: prompt }
   if (line > 0) {
     const [first, rest] = [prompt.slice(0, line).trim(), prompt.slice(line + 1).trim()]
-    return isInstruction(first) ? { instruction: first, material: rest } : { instruction: first, material: prompt }
+    return asksFor(first) ? { instruction: first, material: rest } : { instruction: prompt, material: prompt }
   }
   const colon = /^([^:\n]{8,200}):\s+(\S[\s\S]{20,})$/.exec(prompt)
   if (colon && isInstruction(colon[1]!) && !/\b(?:sections?|columns?|title|headings?|topics?)$/i.test(colon[1]!)) {
@@ -70,12 +68,15 @@ function bodyOf(material: string, told: Told): string {
   const whole = jsonRows(material)
   if (whole) return tableOf(whole, told)
   const parts = partsOf(material)
+  const { title } = told
   return parts
     .map((part, at) => {
       if (/^\s*(```|~~~|#{1,6}\s|[-*+]\s|\d+[.)]\s|>|\|)/.test(part)) return part
       const rows = delimitedRows(part) ?? labelled(part) ?? (part.includes('\n') ? null : pairRows(part))
       if (rows) return tableOf(rows, told)
-      return at < parts.length - 1 && looksLikeHeading(part) ? `## ${part.replace(/:$/, '')}` : part
+      if (at === parts.length - 1 || !looksLikeHeading(part)) return part
+      // The first line of a text is its title.
+      return `${at === 0 && part.startsWith(title) ? '#' : '##'} ${part.replace(/:$/, '')}`
     })
     .join('\n\n')
 }
@@ -97,9 +98,6 @@ function partsOf(material: string): string[] {
   flush()
   return parts
 }
-
-const looksLikeHeading = (part: string): boolean =>
-  !/[\n[\]|`]/.test(part) && part.length <= 70 && !/[.!?,;]$/.test(part.trim()) && /^[\p{Lu}\p{N}]/u.test(part.trim())
 
 /** Lines of `Label: value`, when all are. */
 function labelled(part: string): Rows | null {

@@ -1,6 +1,7 @@
 import { shorten } from '../../kernel/text'
 
 const MOST_TITLE = 90
+const NAMELESS = 'Document'
 /** A title is told early. */
 const MOST_READ = 1_000
 
@@ -9,41 +10,81 @@ const NAMED = /\b(?:titled|entitled|called|named|with the title|title\s*[:=])\s*
 const ABOUT = /\b(?:about|regarding|covering|describing|explaining|on the subject of|on)\s+(.{2,})$/i
 const MADE =
   /^(?:please\s+)?(?:can you\s+|could you\s+)?(?:create|make|write|generate|prepare|produce|draft|build|give me|export|turn|put|convert)\b\s*(?:me\s+)?/i
-const KINDS =
-  /^(?:(?:the following|this|these|it|an?|the|my|our|into|one[- ]page|short|brief|detailed|new|bar|pie|line|area|pdf|word|docx|excel|xlsx|csv|powerpoint|pptx|markdown)\s+)+/i
-const THINGS =
-  /^(?:document|file|report|presentation|deck|slides?(?:\s+deck)?|slideshow|spreadsheet|workbook|sheet|table|chart|graph|paper|letter|memo|text|notes?|list|data|outline)\b\s*/i
+const FILES = 'pdf|word|docx|excel|xlsx|csv|powerpoint|pptx|markdown'
+const KINDS = new RegExp(
+  `^(?:(?:the following|this|these|it|an?|the|my|our|into|one[- ]page|short|brief|detailed|new|bar|pie|line|area|${FILES})\\s+)+`,
+  'i',
+)
+const THING =
+  'document|file|report|presentation|deck|slides?|slideshow|spreadsheet|workbook|sheet|table|chart|graph|paper|letter|memo|text|notes?|list|data|outline'
+const THINGS = new RegExp(`^(?:${THING})(?:\\s+deck)?\\b\\s*`, 'i')
 const LINKS = /^(?:about|on|of|for|regarding|covering|that|which|from|with|describing|explaining|out of)\b\s*/i
+/** Who asks says what is to be made, or of what. */
+const ASKED = new RegExp(`\\b(?:this|these|following|below|it|me|${THING}|${FILES})\\b`, 'i')
+const DETERMINED = /\b(?:an?|the|this|these|following|my|our|me|it|into|as|from)\b|:\s*$/i
 const WITH =
   /\bwith\s+(?:the\s+)?(?:following\s+)?(?:sections?|columns?|fields?|chapters?|slides|an?\s+(?:\w+\s+)?(?:chart|table|graph))\b.*$/i
 const TAIL =
   /(?<!\s)\s+(?:as|into|in)\s+(?:an?\s+)?(?:pdf|word|docx|excel|xlsx|csv|powerpoint|pptx|spreadsheet|presentation|document|file)\b.*$/i
 
-/** A title for what an instruction asks for: the one it names, else what it is about. */
+/** Whether a line asks for a document, and is no part of one: `Make a report of this:`, not `Draft budget 2026`. */
+export const asksFor = (line: string): boolean => MADE.test(line) && ASKED.test(line) && DETERMINED.test(line)
+
+/** A line that stands above others as a heading does. */
+export const looksLikeHeading = (line: string): boolean =>
+  !/[\n[\]|`]/.test(line) && line.length <= 70 && !/[.!?,;]$/.test(line.trim()) && /^[\p{Lu}\p{N}]/u.test(line.trim())
+
+/**
+ * A title for what a prompt says: its heading as it is written, else what a request names or is about. No word is cut
+ * off the front of what is no request.
+ */
 export function titleOf(whole: string): string {
-  // A heading is a title without its marks.
-  const instruction = whole.slice(0, MOST_READ).replace(/^\s*#{1,6}[ \t]+/, '')
-  const named = NAMED.exec(instruction)?.[1]?.trim()
+  const text = whole.slice(0, MOST_READ).trim()
+  const [first = ''] = text.split('\n')
+  const heading = /^#{1,6}[ \t]+/.exec(first)
+  if (heading)
+    return (
+      shorten(
+        first
+          .slice(heading[0].length)
+          .replace(/(?<=[ \t])#+$/, '')
+          .trim(),
+        MOST_TITLE,
+      ) || NAMELESS
+    )
+  const isAlone = first === text
+  const asks = isAlone ? MADE.test(first) : asksFor(first)
+  if (!asks && !isAlone && looksLikeHeading(first)) return shorten(first.replace(/:$/, ''), MOST_TITLE)
+  const named = asks || isAlone ? NAMED.exec(text)?.[1]?.trim() : undefined
   if (named) return shorten(named, MOST_TITLE)
-  const [sentence = ''] = instruction.trim().split(/\n|(?<=[.!?])\s/)
-  const asks = MADE.test(sentence)
+  const [sentence = ''] = text.split(/\n|(?<=[.!?])\s/)
   const [before = ''] = asks ? sentence.split(/:\s/) : [sentence]
   const about = asks ? ABOUT.exec(before.replace(TAIL, ''))?.[1] : undefined
-  const rest = about ?? strip(before)
+  const rest = about ?? (asks || isAlone ? strip(before) : before)
   const words = rest
     .replace(WITH, '')
     .replace(TAIL, '')
     .replace(/(?<![\s:;,.!?-])[\s:;,.!?-]+$/, '')
     .trim()
-  return words ? shorten(words[0]!.toUpperCase() + words.slice(1), MOST_TITLE) : 'Document'
+  return words ? shorten(words[0]!.toUpperCase() + words.slice(1), MOST_TITLE) : NAMELESS
 }
 
 /** Without the words that ask for a document and name its kind. */
 function strip(sentence: string): string {
   let left = sentence.replace(MADE, '')
+  if (left === sentence && !namesDocument(left)) return left
   for (let before = ''; before !== left; ) {
     before = left
     left = left.replace(KINDS, '').replace(THINGS, '').replace(LINKS, '')
   }
-  return /^(?:with|and)\b/i.test(left) ? '' : left
+  return /^(?:(?:with|and)\b|(?:this|these|it|the following)\s*:?$)/i.test(left) ? '' : left
+}
+
+/** `a report on tides` names a document, `Presentation skills` and `The line of duty` do not. */
+function namesDocument(words: string): boolean {
+  const kinds = KINDS.exec(words)?.[0] ?? ''
+  const rest = words.slice(kinds.length)
+  const thing = THINGS.exec(rest)?.[0] ?? ''
+  const isNamed = thing !== '' || new RegExp(`\\b(?:${FILES})\\s+$`, 'i').test(kinds)
+  return isNamed && LINKS.test(rest.slice(thing.length))
 }

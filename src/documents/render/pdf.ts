@@ -3,20 +3,20 @@ import type { Content, Style, TDocumentDefinitions } from 'pdfmake/interfaces'
 import { directionOf } from '../../fonts'
 import { type Block, type Document, type List, type Picture, plain, type Table, type Text } from '../blocks/model'
 import { CHART_SIZE, chartSvg } from '../charts/svg'
-import { columnShares } from './columns'
 import { rememberFonts } from './font-memory'
 import { FONTS, inFonts } from './fonts'
 import { orderLines } from './line-order'
+import { framed, RULE, TINT } from './pdf-frame'
+import { fitAny, fitUsual, isWholeNumber, tablesIn } from './table-fit'
 
 const INK = '#1f2937'
 const ACCENT = '#1e4e8c'
 const QUIET = '#6b7280'
-const RULE = '#d5dae1'
-const TINT = '#f3f5f8'
 
 /** Points: A4 with margins of two and a half centimetres, and less above and below for header and footer. */
 const MARGIN = 64
-const TEXT_WIDTH = 595.28 - 2 * MARGIN
+const UPRIGHT = 595.28 - 2 * MARGIN
+const ACROSS = 841.89 - 2 * MARGIN
 const MOST_PICTURE_HEIGHT = 420
 
 pdfmake.setFonts(FONTS)
@@ -27,22 +27,28 @@ pdfmake.setUrlAccessPolicy(() => false)
 const fontFiles = new Set(Object.values(FONTS).flatMap((family) => Object.values(family)))
 pdfmake.setLocalAccessPolicy((path) => fontFiles.has(path))
 
-/** A document as PDF. */
+/** What blocks are drawn with: the pictures of the document, and the width of its text in points. */
+type Page = { images: Document['images']; width: number }
+
+/** A document as PDF; across the page where a table is too wide for an upright one. */
 export async function renderPdf(document: Document): Promise<Uint8Array> {
-  const { title, createdAt, language } = document
+  const { title, createdAt, language, images, blocks } = document
+  const isUpright = tablesIn(blocks).every((table) => fitUsual(table, UPRIGHT))
+  const page: Page = { images, width: isUpright ? UPRIGHT : ACROSS }
   const definition: TDocumentDefinitions = {
     pageSize: 'A4',
+    pageOrientation: isUpright ? 'portrait' : 'landscape',
     pageMargins: [MARGIN, 68, MARGIN, 64],
     info: { title, creator: 'svc', producer: 'svc', creationDate: new Date(createdAt), modDate: new Date(createdAt) },
     ...(language ? { language } : {}),
     displayTitle: true,
     compress: true,
     defaultStyle: { font: 'Roboto', fontSize: 10.5, lineHeight: 1.32, color: INK },
-    header: (page) => (page === 1 ? null : furniture([{ text: pieces([{ text: title }]), alignment: 'left' }], 30)),
-    footer: (page, pages) => furniture([{ text: `${page} / ${pages}`, alignment: 'right' }], 22),
+    header: (number) => (number === 1 ? null : furniture([{ text: pieces([{ text: title }]), alignment: 'left' }], 30)),
+    footer: (number, pages) => furniture([{ text: `${number} / ${pages}`, alignment: 'right' }], 22),
     pageBreakBefore: ({ headlineLevel }, nodes) =>
       headlineLevel === 1 && nodes.getFollowingNodesOnPage().length === 0 && nodes.getNodesOnNextPage().length > 0,
-    content: [...masthead(document), ...document.blocks.map((block) => contentOf(block, document))],
+    content: [...masthead(document, page), ...blocks.map((block) => contentOf(block, page))],
   }
   return new Uint8Array(await pdfmake.createPdf(definition).getBuffer())
 }
@@ -52,18 +58,18 @@ const furniture = (columns: Content[], top: number): Content => ({
   margin: [MARGIN, top, MARGIN, 0],
 })
 
-function masthead({ title, subtitle }: Document): Content[] {
+function masthead({ title, subtitle }: Document, page: Page): Content[] {
   return [
     { ...paragraph([{ text: title }]), fontSize: 24, bold: true, color: ACCENT, lineHeight: 1.15, outline: true },
     ...(subtitle ? [{ ...paragraph([{ text: subtitle }]), fontSize: 10, color: QUIET, margin: below(4) }] : []),
-    rule(1.5, ACCENT, [0, 8, 0, 16]),
+    rule(page, 1.5, ACCENT, [0, 8, 0, 16]),
   ] as Content[]
 }
 
 const below = (points: number): [number, number, number, number] => [0, 0, 0, points]
 
-const rule = (width: number, colour: string, margin: [number, number, number, number]): Content => ({
-  canvas: [{ type: 'line', x1: 0, y1: 0, x2: TEXT_WIDTH, y2: 0, lineWidth: width, lineColor: colour }],
+const rule = (page: Page, lineWidth: number, lineColor: string, margin: [number, number, number, number]): Content => ({
+  canvas: [{ type: 'line', x1: 0, y1: 0, x2: page.width, y2: 0, lineWidth, lineColor }],
   margin,
 })
 
@@ -74,7 +80,7 @@ const HEADINGS: Record<1 | 2 | 3 | 4, Style> = {
   4: { fontSize: 10.5, color: QUIET, margin: [0, 8, 0, 2] },
 }
 
-function contentOf(block: Block, document: Document): Content {
+function contentOf(block: Block, page: Page): Content {
   switch (block.type) {
     case 'heading': {
       const named = { outline: true, outlineText: plain(block.text), headlineLevel: 1 }
@@ -89,19 +95,19 @@ function contentOf(block: Block, document: Document): Content {
     case 'paragraph':
       return { ...paragraph(block.text), margin: below(8) }
     case 'list':
-      return listOf(block, document)
+      return listOf(block, page)
     case 'table':
-      return tableOf(block)
+      return tableOf(block, page)
     case 'chart':
-      return { svg: chartSvg(block), width: Math.min(TEXT_WIDTH, CHART_SIZE.width), margin: [0, 6, 0, 14] }
+      return { svg: chartSvg(block), width: Math.min(page.width, CHART_SIZE.width), margin: [0, 6, 0, 14] }
     case 'image':
-      return pictureOf(block, document)
+      return pictureOf(block, page)
     case 'code':
       return codeOf(block.text)
     case 'quote':
-      return quoteOf(block.blocks, document)
+      return quoteOf(block.blocks, page)
     case 'rule':
-      return rule(0.75, RULE, [0, 8, 0, 12])
+      return rule(page, 0.75, RULE, [0, 8, 0, 12])
   }
 }
 
@@ -131,10 +137,10 @@ function pieces(text: Text, isBold = false): Content[] {
   }))
 }
 
-function listOf({ ordered, start, items }: List, document: Document): Content {
+function listOf({ ordered, start, items }: List, page: Page): Content {
   const entries = items.map((blocks) => {
     const inner = blocks.map((block) =>
-      block.type === 'paragraph' ? { ...paragraph(block.text), margin: below(3) } : contentOf(block, document),
+      block.type === 'paragraph' ? { ...paragraph(block.text), margin: below(3) } : contentOf(block, page),
     ) as Content[]
     return inner.length === 1 ? inner[0]! : { stack: inner }
   })
@@ -158,12 +164,8 @@ const listFromRight = (entries: readonly Content[], start: number | null): Conte
   margin: [0, 0, 4, 6],
 })
 
-const PADDING = 6
-
-function tableOf(table: Table): Content {
-  const columns = table.header.length
-  const fontSize = columns > 8 ? 7 : columns > 5 ? 8.5 : 9.5
-  const room = TEXT_WIDTH - columns * 2 * PADDING
+function tableOf(table: Table, page: Page): Content {
+  const { fontSize, padding, widths } = fitAny(table, page.width)
   const turned = table.header.some(isFromRight)
   const inOrder = <Cell>(cells: Cell[]): Cell[] => (turned ? cells.reverse() : cells)
   const cell = (text: Text, at: number, look: Style = {}) =>
@@ -172,6 +174,7 @@ function tableOf(table: Table): Content {
       alignment: turned && table.align[at] !== 'center' ? 'right' : (table.align[at] ?? 'left'),
       fontSize,
       lineHeight: 1.2,
+      ...(isWholeNumber(text) ? { noWrap: true } : {}),
       ...look,
     }) as Content
   return {
@@ -179,7 +182,7 @@ function tableOf(table: Table): Content {
       headerRows: 1,
       dontBreakRows: true,
       keepWithHeaderRows: 1,
-      widths: inOrder(columnShares(table).map((share) => share * room)),
+      widths: inOrder(widths),
       body: [
         inOrder(table.header.map((text, at) => cell(text, at, { bold: true, color: ACCENT }))),
         ...table.rows.map((row) => inOrder(row.map((text, at) => cell(text, at)))),
@@ -190,8 +193,8 @@ function tableOf(table: Table): Content {
       vLineWidth: () => 0,
       hLineColor: (row) => (row === 1 ? ACCENT : RULE),
       fillColor: (row) => (row === 0 ? TINT : null),
-      paddingLeft: () => PADDING,
-      paddingRight: () => PADDING,
+      paddingLeft: () => padding,
+      paddingRight: () => padding,
       paddingTop: () => 4.5,
       paddingBottom: () => 3.5,
     },
@@ -199,14 +202,14 @@ function tableOf(table: Table): Content {
   }
 }
 
-function pictureOf({ source, alt }: Picture, { images }: Document): Content {
+function pictureOf({ source, alt }: Picture, { images, width }: Page): Content {
   const image = images.get(source)
   if (!image)
     return { ...paragraph([{ text: alt ? `[${alt}]` : '[image]' }]), italics: true, color: QUIET, margin: below(8) }
   const type = image.format === 'png' ? 'image/png' : 'image/jpeg'
   const data = `data:${type};base64,${Buffer.from(image.bytes).toString('base64')}`
   const natural = (image.width * 72) / 96
-  const scale = Math.min(1, TEXT_WIDTH / natural, MOST_PICTURE_HEIGHT / ((image.height * 72) / 96))
+  const scale = Math.min(1, width / natural, MOST_PICTURE_HEIGHT / ((image.height * 72) / 96))
   const caption = alt ? [{ ...paragraph([{ text: alt }]), fontSize: 8.5, color: QUIET, margin: [0, 4, 0, 0] }] : []
   return { stack: [{ image: data, width: natural * scale }, ...caption] as Content[], margin: [0, 4, 0, 12] }
 }
@@ -226,25 +229,5 @@ function codeOf(code: string): Content {
   )
 }
 
-const quoteOf = (blocks: readonly Block[], document: Document): Content =>
-  framed({ stack: blocks.map((block) => contentOf(block, document)), color: QUIET }, { fill: null, bar: RULE })
-
-type Frame = { fill: string | null; bar: string | null; whole?: boolean }
-
-function framed(content: Content, { fill, bar, whole = false }: Frame): Content {
-  return {
-    unbreakable: whole,
-    table: { widths: ['*'], body: [[content]] },
-    layout: {
-      hLineWidth: () => 0,
-      vLineWidth: (column) => (bar && column === 0 ? 2.5 : 0),
-      vLineColor: () => bar ?? RULE,
-      fillColor: () => fill,
-      paddingLeft: () => 10,
-      paddingRight: () => 10,
-      paddingTop: () => (fill ? 8 : 2),
-      paddingBottom: () => (fill ? 6 : 0),
-    },
-    margin: [0, 2, 0, 12],
-  }
-}
+const quoteOf = (blocks: readonly Block[], page: Page): Content =>
+  framed({ stack: blocks.map((block) => contentOf(block, page)), color: QUIET }, { fill: null, bar: RULE })

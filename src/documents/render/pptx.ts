@@ -35,8 +35,7 @@ export async function renderPptx(document: Document): Promise<Uint8Array> {
   slides.forEach((slide, at) => {
     page(deck, document, slide, at + 2)
   })
-  const bytes = new Uint8Array((await deck.write({ outputType: 'nodebuffer' })) as Uint8Array)
-  return bytes
+  return new Uint8Array((await deck.write({ outputType: 'nodebuffer' })) as Uint8Array)
 }
 
 function cover(deck: Deck, { title, subtitle }: Document): void {
@@ -104,23 +103,25 @@ function words(page: Page, lines: readonly Line[], place: Place): void {
 const fromRight = (text: string) => (directionOf(text) === 'rtl' ? { rtlMode: true, align: 'right' as const } : {})
 
 function lineRuns({ text, depth, mark, heading }: Line, fontSize: number, isLast: boolean): Run[] {
-  const bullet = mark === 'bullet' ? { bullet: { indent: 16 } } : {}
-  const numbered =
-    typeof mark === 'number' ? { bullet: { type: 'number' as const, numberStartAt: mark, indent: 22 } } : {}
+  const numbered = { type: 'number' as const, numberStartAt: Number(mark), indent: 22 }
+  const marked = mark === 'bullet' ? { bullet: { indent: 16 } } : typeof mark === 'number' ? { bullet: numbered } : {}
   const look = mark === 'quote' ? { italic: true, color: QUIET } : heading ? { bold: true, color: ACCENT } : {}
-  const turned = fromRight(plain(text))
-  const shared = {
-    ...turned,
-    ...bullet,
-    ...numbered,
-    ...look,
-    fontSize: depth ? fontSize - 2 : fontSize,
-    indentLevel: depth,
-  }
-  const parts = runsOf(text)
+  const size = depth ? fontSize - 2 : fontSize
+  const shared = { ...fromRight(plain(text)), ...look, fontSize: size, indentLevel: depth }
+  // The library begins a paragraph at each run with a mark, and at each line break that is not soft.
+  const parts = runsOf(text).flatMap(({ text: words = '', options }) =>
+    words
+      .split('\n')
+      .map((one, at) => ({ text: one, options: { ...options, ...(at ? { softBreakBefore: true } : {}) } })),
+  )
   return parts.map((run, at) => ({
-    text: run.text ?? '',
-    options: { ...shared, ...run.options, ...(at === parts.length - 1 && !isLast ? { breakLine: true } : {}) },
+    text: run.text,
+    options: {
+      ...shared,
+      ...(at ? {} : marked),
+      ...run.options,
+      ...(at === parts.length - 1 && !isLast ? { breakLine: true } : {}),
+    },
   }))
 }
 

@@ -3,6 +3,7 @@ import { LOADED, type WorkerReply } from '../../kernel/worker-pool'
 import { readMarkdown } from '../blocks/markdown'
 import type { Block, Document, Image } from '../blocks/model'
 import { titled } from '../blocks/titled'
+import { jsonRows } from '../outline/data'
 import { outlineOf } from '../outline/outline'
 import type { Format } from '../schema'
 import { renderCsv } from './csv'
@@ -39,7 +40,9 @@ self.onmessage = async ({ data }: MessageEvent<RenderOrder | OutlineOrder>) => {
 async function answerTo(order: RenderOrder | OutlineOrder): Promise<WorkerReply<Rendered | Outlined>> {
   try {
     if ('outline' in order) return { ok: true, answer: outlineOf(order.outline) }
-    const document = await documentOf(order)
+    const written = await documentOf(order)
+    const isRows = order.format === 'xlsx' || order.format === 'csv'
+    const document = isRows ? { ...written, blocks: written.blocks.map(asRows) } : written
     return { ok: true, answer: { title: document.title, bytes: await bytesOf(order.format, document) } }
   } catch (error) {
     return { ok: false, problem: String(error instanceof Error ? error.stack : error) }
@@ -73,6 +76,14 @@ async function documentOf({ markdown, title, pictures, ...rest }: RenderOrder): 
     blocks: body,
     images: await imagesOf(body, pictures),
   }
+}
+
+/** Records given as JSON are rows where rows are asked for; elsewhere they are code. */
+function asRows(block: Block): Block {
+  const [names, ...items] = (block.type === 'code' && jsonRows(block.text)) || []
+  if (!names) return block
+  const cells = (row: readonly string[]) => row.map((text) => [{ text: xmlText(text) }])
+  return { type: 'table', header: cells(names), rows: items.map(cells), align: names.map(() => 'left') }
 }
 
 async function imagesOf(blocks: readonly Block[], pictures: RenderOrder['pictures']): Promise<Map<string, Image>> {

@@ -1,7 +1,10 @@
-import { readNumber } from '../blocks/chart-data'
+import { readNumber, writtenWith } from '../blocks/chart-data'
 
-/** What a column of a sheet holds, and how its numbers are shown. */
-export type Typed = { type: 'text' } | { type: 'number'; format: string; scale: number } | { type: 'date' }
+/** What a column of a sheet holds, and how each of its numbers is shown. */
+export type Typed =
+  | { type: 'text' }
+  | { type: 'number'; formatOf(cell: string): string; scale: number }
+  | { type: 'date' }
 
 /** A spreadsheet counts in doubles: more digits would be changed. */
 const MOST_DIGITS = 15
@@ -19,15 +22,21 @@ export function typeOfColumn(cells: readonly string[]): Typed {
   const units = new Set(filled.map(unitOf))
   if (units.size > 1) return { type: 'text' }
   const [unit] = units
-  const decimals = Math.min(4, Math.max(...filled.map(decimalsOf)))
-  const digits = `#,##0${decimals ? `.${'0'.repeat(decimals)}` : ''}`
-  const isYears = !unit && decimals === 0 && filled.every((cell) => /^(1[5-9]|20|21)\d\d$/.test(cell))
-  if (isYears) return { type: 'number', format: '0', scale: 1 }
-  if (unit === '%') return { type: 'number', format: digits.replace('#,##0', '0').concat('%'), scale: 100 }
-  if (!unit) return { type: 'number', format: digits, scale: 1 }
+  const isGrouped = filled.some((cell) => writtenWith(cell).isGrouped)
+  return { type: 'number', formatOf: (cell) => formatOf(cell.trim(), unit!, isGrouped), scale: unit === '%' ? 100 : 1 }
+}
+
+/** Most decimals that a format may have. */
+const MOST_DECIMALS = 15
+
+/** A number with the decimals it is written with: `3.50` stays `3.50`, and `3%` beside `12.5%` stays `3%`. */
+function formatOf(cell: string, unit: string, isGrouped: boolean): string {
+  const decimals = Math.min(MOST_DECIMALS, writtenWith(cell).decimals)
+  const digits = `${isGrouped ? '#,##0' : '0'}${decimals ? `.${'0'.repeat(decimals)}` : ''}`
   // Quoted, so that no letter of a unit is read as a code of the format.
-  const isBefore = /^[-+−]?\s*[$€£¥]/.test(filled[0]!)
-  return { type: 'number', format: isBefore ? `"${unit}"${digits}` : `${digits}" ${unit}"`, scale: 1 }
+  const isBefore = /^[-+−]?\s*[$€£¥]/.test(cell)
+  const shown = unit === '%' ? `${digits}%` : !unit ? digits : isBefore ? `"${unit}"${digits}` : `${digits}" ${unit}"`
+  return cell.startsWith('+') ? `+${shown};-${shown}` : shown
 }
 
 function isCount(cell: string): boolean {
@@ -39,15 +48,13 @@ function isCount(cell: string): boolean {
 
 const unitOf = (cell: string): string => cell.replace(/[\d\s.,'’+−-]/g, '')
 
-function decimalsOf(cell: string): number {
-  const value = String(readNumber(cell))
-  return value.includes('e') ? 0 : (value.split('.')[1]?.length ?? 0)
-}
+/** Days before it are counted wrongly by spreadsheets, or not at all. */
+const FIRST_DAY = '1900-03-01'
 
-/** The UTC midnight of an ISO date; null for anything else. */
+/** The UTC midnight of an ISO date that a spreadsheet knows; null for anything else. */
 export function dateOf(cell: string): Date | null {
   const found = DATE.exec(cell.trim())
-  if (!found) return null
+  if (!found || cell.trim() < FIRST_DAY) return null
   const at = new Date(Date.UTC(Number(found[1]), Number(found[2]) - 1, Number(found[3])))
   return at.toISOString().startsWith(cell.trim()) ? at : null
 }

@@ -14,6 +14,8 @@ const MOST_LINES = 13
 const MOST_ROWS = 11
 const MOST_CODE_LINES = 22
 const MOST_BESIDE = 8
+/** Code of more lines has a slide of its own. */
+const MOST_INLINE = 8
 
 /**
  * A document as slides: each heading of the two highest levels begins one. What does not fit goes on to the next one, so
@@ -56,7 +58,12 @@ export function slidesOf(title: string, blocks: readonly Block[]): Slide[] {
   return slides
 }
 
-const isVisual = (block: Block): block is Visual => /^(table|chart|image|code)$/.test(block.type)
+const isVisual = (block: Block): block is Visual =>
+  block.type === 'code'
+    ? block.text.split('\n').length > MOST_INLINE
+    : block.type === 'table' || block.type === 'chart' || block.type === 'image'
+
+const isCode = ({ text, mark }: Line): boolean => mark === null && text.length === 1 && text[0]!.code === true
 
 /** A table of many columns, or with much text, needs the whole slide. */
 function isWide(visual: Visual): boolean {
@@ -102,8 +109,10 @@ function inParts(lines: readonly Line[], letters: number, most: number): Line[][
       last.push(line)
       height += rows
     } else {
-      parts.push([line])
-      height = rows
+      // Code goes on with the line that says what it is for.
+      const before = last && last.length > 1 && isCode(line) ? [last.pop()!] : []
+      parts.push([...before, line])
+      height = rows + heightOf(before, letters)
     }
   }
   return parts

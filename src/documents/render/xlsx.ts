@@ -97,7 +97,7 @@ function typed(cell: string, type: Typed, align: Align): Cell {
   const number = type.type === 'number' ? readNumber(cell) : null
   if (number === null || type.type !== 'number') return { value: cell, type: String, align, wrap: cell.length > WIDEST }
   // Shares are kept as they are counted with: 4.2 % is 0.042.
-  return { value: Number((number / type.scale).toPrecision(15)), type: Number, format: type.format, align }
+  return { value: Number((number / type.scale).toPrecision(15)), type: Number, format: type.formatOf(cell), align }
 }
 
 function widthOf(cells: readonly string[]): number {
