@@ -18,6 +18,7 @@ import type { Recorder } from './recorder'
 import { sessionRepository as rows } from './repository'
 import type { ActionOrder, ActionResult, BrowserTool } from './schema'
 import type { Actor } from './schema-recording'
+import { createTaking, type Taken } from './taking'
 import type { Thinker } from './think'
 import { DECLARED } from './tools'
 import type { Wheel } from './wheel'
@@ -35,11 +36,15 @@ type Deps = Omit<PerformDeps, 'thinker'> & {
   wheel: Pick<Wheel, 'wait' | 'ask'>
 }
 
-type Ran = { performed: Performed; costMicro: number; ok: boolean; message: string | null }
+/** Tools after which files may have come. */
+const TAKES: ReadonlySet<BrowserTool> = new Set(['browser_navigate', 'browser_act'])
+
+type Ran = { performed: Performed; downloads: Taken[]; costMicro: number; ok: boolean; message: string | null }
 
 /** Runs the tools of sessions: in turn, recorded, and each followed by a fresh live view (contract 16.3, 16.4). */
 export function createActions(deps: Deps) {
   const { store, clock, audit, log, files, recorder, wheel } = deps
+  const { take, keepDownloads } = createTaking({ files, log })
 
   /** Throws 400 for arguments that the tool does not take, 404 `session_not_found` when the session ended meanwhile. */
   return async function act(
@@ -59,7 +64,7 @@ export function createActions(deps: Deps) {
       stepping(session, tool)
       try {
         await within(session.live.ready(), undefined, 5_000)
-        const ran = await run(call, session, tool, args, deadline)
+        const ran = await run(call, session, tool, args, { kept, signal: deadline })
         session.lastActive = clock.now()
         return await finish(call, session, { tool, args, by, kept, ran })
       } finally {
@@ -73,7 +78,7 @@ export function createActions(deps: Deps) {
     session: OpenSession,
     tool: BrowserTool,
     args: Arguments,
-    signal: AbortSignal,
+    { kept, signal }: { kept: boolean; signal: AbortSignal },
   ): Promise<Ran> {
     let costMicro = 0
     const thinker = deps.thinkerFor(call, (cost) => {
@@ -81,7 +86,8 @@ export function createActions(deps: Deps) {
     })
     try {
       const performed = await perform({ ...deps, thinker }, session, tool, args, signal)
-      return { performed, costMicro, ok: true, message: null }
+      const downloads = TAKES.has(tool) ? await take(session, kept, signal) : []
+      return { performed, downloads, costMicro, ok: true, message: null }
     } catch (error) {
       if (!session.live.context.closed && !signal.aborted) {
         if (error instanceof AppError && error.kind === 'broken') throw error
@@ -89,7 +95,7 @@ export function createActions(deps: Deps) {
           log.warn(errorFields(error), 'a browser tool failed')
       }
       const message = messageOf(error, signal)
-      return { performed: { result: { message }, target: null }, costMicro, ok: false, message }
+      return { performed: { result: { message }, target: null }, downloads: [], costMicro, ok: false, message }
     }
   }
 
@@ -102,7 +108,9 @@ export function createActions(deps: Deps) {
     await within(settle(session.live.page(), 500), undefined, 1_000)
     const facts = await session.live.facts(session.live.page())
     const frame = kept ? await recorder.picture(session) : null
-    const drafts = [performed.draft, frame].filter((draft): draft is Draft => Boolean(draft))
+    const drafts = [performed.draft, frame, ...ran.downloads.map(({ draft }) => draft)].filter(
+      (draft): draft is Draft => Boolean(draft),
+    )
     try {
       return await store.write(async (tx: Tx) => {
         const { url, title, favicon_url } = facts
@@ -115,7 +123,10 @@ export function createActions(deps: Deps) {
         }
         const version = await rows.nextVersion(tx, session.id, seen)
         if (version === null) throw sessionNotFound()
-        const result = performed.draft ? { artifact: await keepPicture(tx, session, performed) } : performed.result
+        const downloads = await keepDownloads(tx, session, ran.downloads)
+        const result = performed.draft
+          ? { artifact: await keepPicture(tx, session, performed) }
+          : { ...(performed.result as object), ...(downloads.length ? { downloads } : {}) }
         const deed = { actor: by, tool, target: performed.target, ok, url, ...told(tool, args, performed, ran) }
         if (kept) await recorder.keep(tx, session, session.lastActive, deed, frame)
         await audit.record(tx, call, {
@@ -161,10 +172,12 @@ function stepping(session: OpenSession, tool: BrowserTool | null): void {
 }
 
 /** What the record says of an action. What is typed into a password field is in neither instruction nor result. */
-function told(tool: BrowserTool, args: Arguments, { result, secret }: Performed, { message }: Ran) {
+function told(tool: BrowserTool, args: Arguments, { result, secret }: Performed, { message, downloads }: Ran) {
   const input = tool === 'browser_navigate' ? String(args.url) : String(args.instruction ?? '')
   if (secret) return { input: '[typed into a password field]', result: 'done' }
-  return { input, result: message ?? JSON.stringify(result) ?? '' }
+  const names = downloads.map(({ filename }) => filename)
+  const said = names.length ? { ...(result as object), downloads: names } : result
+  return { input, result: message ?? JSON.stringify(said) ?? '' }
 }
 
 function messageOf(error: unknown, signal: AbortSignal): string {

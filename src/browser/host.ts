@@ -135,7 +135,7 @@ export function createHost({ settings, outbound, log, onLost, onReplaced }: Deps
     for (const [id, session] of open) {
       open.delete(id)
       for (const tell of session.enders) tell('browser')
-      session.live.proxy.close()
+      void session.live.release()
     }
     if (closed || !ids.length) return
     log.warn({ sessions: ids.length }, 'the browser ended, and its sessions with it')
@@ -162,6 +162,7 @@ export function createHost({ settings, outbound, log, onLost, onReplaced }: Deps
       const live = await openLive({
         browser: running,
         proxy,
+        isElsewhere: Boolean(settings.browserWsEndpoint),
         onChange,
         onLost: () => setAway(id, true),
         // Viewers have the new version before they are told that the page is back.

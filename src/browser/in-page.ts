@@ -19,6 +19,13 @@ export const kindOfFocused = (): string => {
       : 'text'
 }
 
+/** A click without a place: drawings have no method for it. */
+export const clickItself = (node: unknown): void => {
+  const pressed = node as HTMLElement
+  if (pressed.click) pressed.click()
+  else pressed.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, composed: true }))
+}
+
 /** Sets the value of a field, and tells the page. */
 export const setValue = (node: unknown, value: string): void => {
   const field = node as HTMLInputElement

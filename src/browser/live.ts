@@ -1,5 +1,6 @@
 import type { Browser, BrowserContext, CDPSession, Page, Target } from 'puppeteer-core'
 import { VIEWPORT } from './chromium'
+import { followDownloads } from './downloads'
 import type { EgressProxy } from './egress-proxy'
 
 /** Contract 16: a page may open tabs, up to so many; more are closed at once. */
@@ -8,6 +9,8 @@ const MOST_TABS = 10
 type Options = {
   browser: Browser
   proxy: EgressProxy
+  /** Whether the browser runs on another machine. */
+  isElsewhere: boolean
   /** Called when the page in front, its address or its title may have changed. */
   onChange(): void
   /** Called when a page was lost, and when another one has its place. */
@@ -32,13 +35,19 @@ const SHOWN = /^(https?:|about:(blank|srcdoc)|blob:|data:|chrome-error:)/
  * The browser of one session: a context with its own cookies, storage, cache and way out, whose tabs are followed. The
  * newest tab is in front, as a person would see it.
  */
-export async function openLive({ browser, proxy, onChange, onLost, onReplaced }: Options) {
+export async function openLive({ browser, proxy, isElsewhere, onChange, onLost, onReplaced }: Options) {
   const context = await browser.createBrowserContext({
     proxyServer: proxy.url,
     proxyBypassList: ['<-loopback>'],
-    downloadBehavior: { policy: 'deny' },
   })
   const tabs = new Map<Page, string>()
+  const downloads = await followDownloads({
+    control: await controlOf(browser),
+    contextId: context.id,
+    isElsewhere,
+    isOwn: (id) =>
+      [...tabs.keys()].some((page) => page.frames().some((frame) => (frame as { _id?: string })._id === id)),
+  })
   const dialogs: AnsweredDialog[] = []
   let tabNumber = 0
   let front: Page | null = null
@@ -55,6 +64,7 @@ export async function openLive({ browser, proxy, onChange, onLost, onReplaced }:
   return {
     context,
     proxy,
+    downloads,
     /** The tab in front. */
     page: (): Page => {
       settleFront()
@@ -79,8 +89,15 @@ export async function openLive({ browser, proxy, onChange, onLost, onReplaced }:
     async close(): Promise<void> {
       // A page that died may never answer.
       await within(context.close(), undefined, 5_000)
-      proxy.close()
+      await release()
     },
+    release,
+  }
+
+  /** Gives back what is of this process, where the browser is gone. */
+  async function release(): Promise<void> {
+    proxy.close()
+    await downloads.close()
   }
 
   async function adopt(target: Target): Promise<void> {

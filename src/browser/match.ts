@@ -134,7 +134,9 @@ function scoreOf(element: Element, phrases: readonly string[], { wanted, place, 
   const named = Math.max(...phrases.map((phrase) => likeness(phrase, element.name)))
   if (named === 0) return 0
   let score = named
-  if (wanted) score += wanted.has(element.role) ? 0.02 : -0.1
+  // The noun may be of the name: `Close tab`.
+  const isWhole = likeness(phrases[0]!, element.name) >= 0.98
+  if (wanted) score += wanted.has(element.role) ? 0.02 : isWhole ? 0 : -0.1
   if (kind === 'press' && LIKELY.has(element.role)) score += 0.01
   if (place === null) return score
   const near = Math.max(0, ...element.around.map((words, at) => (has(words, place) ? 1 - at * 0.08 : 0)))

@@ -1,3 +1,4 @@
+import type { HTTPResponse, Page } from 'puppeteer-core'
 import { AppError, atField } from '../kernel/errors'
 import type { Outbound } from '../kernel/outbound'
 import { ToolFailure } from '../tools'
@@ -5,6 +6,8 @@ import { type LiveBrowser, within } from './live'
 
 const NAVIGATION_MS = 20_000
 const START_MS = 5_000
+/** How soon after a navigation a download of its address is known. */
+const DOWNLOAD_MS = 1_000
 
 /**
  * An address that a session may open: public, http or https, and checked again by each connection. What follows `#`
@@ -27,9 +30,27 @@ export async function readAddress(
 /** How far a navigation is waited for: `started` returns as soon as the page begins to come, at most 5 s. */
 type Until = 'started' | 'load' | 'domcontentloaded'
 
-/** Opens an address in the tab in front. Throws {@link ToolFailure} when nothing comes. */
-export async function goTo(live: LiveBrowser, url: string, until: Until): Promise<void> {
+/**
+ * Opens an address in the tab in front. Returns the HTTP status of what came, null where there is none, as for another
+ * place of the same page. Throws {@link ToolFailure} when nothing comes; a download is something.
+ */
+export async function goTo(live: LiveBrowser, url: string, until: Until): Promise<number | null> {
   const page = live.page()
+  let status: number | null = null
+  const onResponse = (response: HTTPResponse) => {
+    const isOfPage = response.request().isNavigationRequest() && response.frame() === page.mainFrame()
+    if (isOfPage) status = response.status()
+  }
+  page.on('response', onResponse)
+  try {
+    await open(live, page, url, until)
+    return status
+  } finally {
+    page.off('response', onResponse)
+  }
+}
+
+async function open(live: LiveBrowser, page: Page, url: string, until: Until): Promise<void> {
   if (until === 'started') {
     const going = page.goto(url, { waitUntil: 'domcontentloaded', timeout: NAVIGATION_MS }).catch(() => null)
     await within(going, null, START_MS)
@@ -44,6 +65,7 @@ export async function goTo(live: LiveBrowser, url: string, until: Until): Promis
     if (error instanceof ToolFailure) throw error
     // A page that loads for ever is a page all the same.
     if ((error as Error).name === 'TimeoutError' && page.url() !== 'about:blank') return
+    if (/ABORTED/.test(String(error)) && (await live.downloads.began(DOWNLOAD_MS))) return
     throw new ToolFailure(`The page did not open: ${reasonOf(error)}.`)
   }
 }
@@ -52,7 +74,7 @@ const REASONS: [RegExp, string][] = [
   [/TUNNEL_CONNECTION_FAILED/, 'its address cannot be reached, or is not public'],
   [/NAME_NOT_RESOLVED/, 'its name is not known'],
   [/CERT|SSL/, 'its certificate was not accepted'],
-  [/ABORTED/, 'it was a download, or another navigation took over'],
+  [/ABORTED/, 'it has no content, or another navigation took over'],
   [/TimeoutError|timeout/i, 'it took too long'],
   [/TOO_MANY_REDIRECTS/, 'it redirects for ever'],
 ]

@@ -10,9 +10,10 @@ import { likeness } from './match'
 import { goTo, readAddress } from './navigate'
 import { collectContent, type PageContent } from './page-facts'
 import { type Acted, type Doing, settle } from './reach'
+import { ACTIVE } from './roles'
 import type { BrowserTool } from './schema'
 import type { Thinker } from './think'
-import { ACTIVE, type Element, readTree } from './tree'
+import { type Element, readTree } from './tree'
 import type { Wheel } from './wheel'
 
 export type Arguments = Record<string, unknown>
@@ -63,9 +64,9 @@ type NavigateArguments = { url: string; wait_until?: 'load' | 'domcontentloaded'
 
 async function navigate({ outbound }: PerformDeps, { live }: OpenSession, args: NavigateArguments): Promise<Performed> {
   const url = await readAddress(outbound, args.url, 'arguments.url')
-  await goTo(live, url, args.wait_until ?? 'load')
+  const status = await goTo(live, url, args.wait_until ?? 'load')
   const page = live.page()
-  return { result: { url: page.url(), title: await within(page.title(), '') }, target: null }
+  return { result: { url: page.url(), title: await within(page.title(), ''), status }, target: null }
 }
 
 export type ActArguments = { instruction: string; selector?: string; variables?: Record<string, unknown> }

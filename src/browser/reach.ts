@@ -1,5 +1,6 @@
 import type { ElementHandle, Page } from 'puppeteer-core'
 import { ToolFailure } from '../tools'
+import { clickItself } from './in-page'
 import { type LiveBrowser, within } from './live'
 import { findElement, type Kind } from './match'
 import { type Element, type Refs, readTree } from './tree'
@@ -26,7 +27,7 @@ export async function clickOn(handle: ElementHandle, times = 1): Promise<void> {
   try {
     await handle.click({ count: times })
   } catch {
-    await handle.evaluate((node) => (node as unknown as { click?(): void }).click?.())
+    await handle.evaluate(clickItself)
   }
 }
 

@@ -7,8 +7,9 @@ import type { Step } from '../text'
 import { ToolFailure, validatorOf } from '../tools'
 import type { OpenSession } from './host'
 import type { PageContent } from './page-facts'
+import { ACTIVE } from './roles'
 import { extractMessages, type Planned, readJson, readPlan, stepMessages } from './think-words'
-import { ACTIVE, readTree } from './tree'
+import { readTree } from './tree'
 
 /** What an engine makes of an instruction that the built-in reader does not understand; null without an engine. */
 export type Thinker = {

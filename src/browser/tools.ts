@@ -17,6 +17,21 @@ const text = (description: string, maxLength = 2_000): JsonSchema => ({
   description,
 })
 
+const DOWNLOADS: JsonSchema = {
+  type: 'array',
+  description: 'Files that came, kept as artifacts; only where there are some',
+  items: object(
+    {
+      filename: { type: 'string' },
+      url: { type: 'string' },
+      size_bytes: { type: 'integer' },
+      artifact: { type: ['object', 'null'] },
+      problem: { type: ['string', 'null'], description: 'Why it was not kept' },
+    },
+    ['filename', 'url', 'size_bytes', 'artifact', 'problem'],
+  ),
+}
+
 type Declared = { description: string; inputSchema: JsonSchema; outputSchema: JsonSchema; timeoutMs: number }
 
 /** The five tools of contract 16.4. */
@@ -27,7 +42,15 @@ export const DECLARED: Record<BrowserTool, Declared> = {
       { url: text('Public http or https address'), wait_until: { enum: ['load', 'domcontentloaded'] } },
       ['url'],
     ),
-    outputSchema: object({ url: { type: 'string' }, title: { type: 'string' } }, ['url', 'title']),
+    outputSchema: object(
+      {
+        url: { type: 'string' },
+        title: { type: 'string' },
+        status: { type: ['integer', 'null'], description: 'HTTP status of the page; null where there was no answer' },
+        downloads: DOWNLOADS,
+      },
+      ['url', 'title', 'status'],
+    ),
     timeoutMs: 30_000,
   },
   browser_act: {
@@ -48,6 +71,7 @@ export const DECLARED: Record<BrowserTool, Declared> = {
         action: { type: 'string' },
         url: { type: 'string' },
         dialogs: { type: 'array', items: { type: 'object' } },
+        downloads: DOWNLOADS,
       },
       ['success', 'action', 'url'],
     ),
