@@ -4,22 +4,23 @@ const SAME = 0.7
 const LEAST_SHINGLES = 8
 const WORD = /[\p{L}\p{N}]+/gu
 
-/** Hashes of all runs of five words: texts that share most of them are copies of one another. */
+/** Hashes of all runs of five words, and of the whole: texts that share most of them are copies of one another. */
 function shinglesOf(text: string): ReadonlySet<number> {
   const words = text.toLowerCase().match(WORD) ?? []
   const found = new Set<number>()
   for (let at = 0; at + SHINGLE_WORDS <= words.length; at++) {
     found.add(Bun.hash.xxHash32(words.slice(at, at + SHINGLE_WORDS).join(' ')))
   }
+  if (words.length) found.add(Bun.hash.xxHash32(words.join(' ')))
   return found
 }
 
-/** Whether one of two texts has most of the other's words in the same order. Too short ones are never copies. */
+/** Whether one of two texts has most of the other's words in the same order. Short ones must have them all. */
 function isCopy(one: ReadonlySet<number>, other: ReadonlySet<number>): boolean {
   const [less, more] = one.size <= other.size ? [one, other] : [other, one]
-  if (less.size < LEAST_SHINGLES) return false
   let shared = 0
   for (const shingle of less) if (more.has(shingle)) shared++
+  if (less.size < LEAST_SHINGLES) return shared === more.size && shared > 0
   return shared / less.size >= SAME
 }
 

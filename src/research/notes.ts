@@ -43,7 +43,7 @@ export function readSources({ question, sources, mostNotes, mostOfSource }: Orde
     if (stretches[0]) commanding.push({ source, about: stretches[0].about })
     return passagesOf(text).filter(({ start, end }) => !stretches.some((one) => one.start < end && start < one.end))
   })
-  const own = withoutCopied(withoutBoilerplate(passages), copyOf)
+  const own = withoutCopied(withoutBoilerplate(passages, copyOf), copyOf)
   const ranked = rank(question, sources, own, mostOfSource).filter(({ source, start, end }) => {
     if (commandChance(paragraphOf(sources[source]!.text, start, end)) < LIKELY) return true
     if (!commanding.some((one) => one.source === source))
@@ -87,9 +87,10 @@ function commandsIn(text: string): { start: number; end: number; about: string }
   })
 }
 
-function withoutBoilerplate(passages: readonly Passage[][]): Passage[][] {
+/** Copies are no further pages: what an article says on many sites is still what it says. */
+function withoutBoilerplate(passages: readonly Passage[][], copyOf: readonly (number | null)[]): Passage[][] {
   const pages = new Map<string, number>()
-  for (const own of passages) {
+  for (const own of passages.filter((_, source) => copyOf[source] === null)) {
     for (const line of new Set(own.map(({ text }) => plain(text)))) pages.set(line, (pages.get(line) ?? 0) + 1)
   }
   return passages.map((own) => {

@@ -133,6 +133,28 @@ describe('what is read', () => {
     expect(copiesAmong([text, `${text} and a little more`, 'something else that is short'])).toEqual([null, 0, null])
   })
 
+  test.each([2, 3, 7, 20])('of %i sites with one text is what it says, once', (count) => {
+    const text =
+      'The council of Vessby bought a second ferry for the sound on Tuesday. It carries 240 passengers and 36 cars.'
+    const sources = Array.from({ length: count }, (_, at) => ({
+      title: `Site ${at}`,
+      text: `${text}\n\nSite ${at} has ${at} homes.`,
+    }))
+    const { notes, copies } = readSources({
+      question: 'How many passengers and cars?',
+      sources,
+      mostNotes: 9,
+      mostOfSource: 3,
+    })
+    expect(notes.map(({ text }) => text)).toContain('It carries 240 passengers and 36 cars.')
+    expect(notes.every(({ alike }) => alike.length === 0)).toBe(true)
+    expect(copies).toEqual(sources.slice(1).map((_, at) => ({ source: at + 1, of: 0 })))
+  })
+
+  test('of short texts is a copy only where every word is the same', () => {
+    expect(copiesAmong(['The sea is calm.', 'the sea is calm', 'The sea is rough.'])).toEqual([null, 0, null])
+  })
+
   test('is cited together where two sources say the same, and apart where they do not', () => {
     const sources = [
       { title: 'A', text: 'The tower of the port is 42 metres tall today.' },

@@ -2,6 +2,7 @@ import { shorten } from '../../kernel/text'
 
 const MOST_TITLE = 90
 const NAMELESS = 'Document'
+const MOST_REQUEST = 300
 /** A title is told early. */
 const MOST_READ = 1_000
 
@@ -15,6 +16,7 @@ const KINDS = new RegExp(
   `^(?:(?:the following|this|these|it|an?|the|my|our|into|one[- ]page|short|brief|detailed|new|bar|pie|line|area|${FILES})\\s+)+`,
   'i',
 )
+const FILE_LAST = new RegExp(`\\b(?:${FILES})\\s+$`, 'i')
 const THING =
   'document|file|report|presentation|deck|slides?|slideshow|spreadsheet|workbook|sheet|table|chart|graph|paper|letter|memo|text|notes?|list|data|outline'
 const THINGS = new RegExp(`^(?:${THING})(?:\\s+deck)?\\b\\s*`, 'i')
@@ -28,7 +30,8 @@ const TAIL =
   /(?<!\s)\s+(?:as|into|in)\s+(?:an?\s+)?(?:pdf|word|docx|excel|xlsx|csv|powerpoint|pptx|spreadsheet|presentation|document|file)\b.*$/i
 
 /** Whether a line asks for a document, and is no part of one: `Make a report of this:`, not `Draft budget 2026`. */
-export const asksFor = (line: string): boolean => MADE.test(line) && ASKED.test(line) && DETERMINED.test(line)
+export const asksFor = (line: string): boolean =>
+  line.length <= MOST_REQUEST && MADE.test(line) && ASKED.test(line) && DETERMINED.test(line)
 
 /** A line that stands above others as a heading does. */
 export const looksLikeHeading = (line: string): boolean =>
@@ -85,6 +88,6 @@ function namesDocument(words: string): boolean {
   const kinds = KINDS.exec(words)?.[0] ?? ''
   const rest = words.slice(kinds.length)
   const thing = THINGS.exec(rest)?.[0] ?? ''
-  const isNamed = thing !== '' || new RegExp(`\\b(?:${FILES})\\s+$`, 'i').test(kinds)
+  const isNamed = thing !== '' || FILE_LAST.test(kinds)
   return isNamed && LINKS.test(rest.slice(thing.length))
 }
