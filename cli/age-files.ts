@@ -15,15 +15,15 @@ export function recipientsOf(shell: Shell, words: readonly string[]): string[] {
 function recipientsIn(file: string, lines: readonly string[]): readonly string[] {
   if (lines.some((line) => SECRET.test(line)))
     throw usageFailure(
-      `${file} holds an identity, which is secret; --encrypt-to takes recipients.`,
+      `${file} contains an identity, which is secret; --encrypt-to needs recipients.`,
       `age-keygen -y ${file} > recipients.txt`,
     )
   if (lines.length && lines.every((line) => RECIPIENT.test(line))) return lines
-  throw usageFailure(`${file} is no file of age recipients, one a line (age1…).`, 'age-keygen prints one')
+  throw usageFailure(`${file} is not a file of age recipients with one per line (age1…).`, 'age-keygen prints one')
 }
 
 function readRecipients({ cwd }: Shell, word: string): string[] {
-  if (SECRET.test(word)) throw usageFailure('--encrypt-to takes a recipient (age1…), and that is a secret identity.')
+  if (SECRET.test(word)) throw usageFailure('--encrypt-to needs a recipient (age1…); this is a secret identity.')
   try {
     return linesOf(readFileSync(fromHere(cwd, word), 'utf8'))
   } catch (error) {
@@ -33,7 +33,7 @@ function readRecipients({ cwd }: Shell, word: string): string[] {
 
 /** The identities in a file that age-keygen wrote. Their words are in no message. @throws CommandFailed 2 */
 export async function identitiesOf(shell: Shell, fromFile: string): Promise<string[]> {
-  const instead = 'add --identity FILE, one that age-keygen wrote'
+  const instead = 'add --identity FILE, a file that age-keygen wrote'
   const lines = linesOf(await readSecretInput(shell, { label: 'identity', fromFile, instead }))
   const { Decrypter } = await import('age-encryption')
   try {
@@ -42,7 +42,7 @@ export async function identitiesOf(shell: Shell, fromFile: string): Promise<stri
   } catch {
     // Said below; what the library says would repeat the secret.
   }
-  throw usageFailure(`${fromFile} holds no age identity (AGE-SECRET-KEY-1…) that can be read.`, instead)
+  throw usageFailure(`${fromFile} does not contain a readable age identity (AGE-SECRET-KEY-1…).`, instead)
 }
 
 const linesOf = (text: string): string[] =>

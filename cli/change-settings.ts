@@ -25,7 +25,7 @@ export async function changeSettings(
       .filter((name) => (changes[name] !== undefined) === isSet)
       .join(', '),
   )
-  const what = [set && `set ${set} in ${path}`, unset && `take ${unset} out of ${path}`].filter(Boolean).join(', ')
+  const what = [set && `set ${set} in ${path}`, unset && `remove ${unset} from ${path}`].filter(Boolean).join(', ')
   if (shell.planned(what)) return null
   assertRewritable(before, changes)
   await writeConfigFile(path, after)
@@ -38,7 +38,7 @@ export async function configFileOf(shell: Shell, ofUser = false): Promise<string
   if (ofUser) {
     const path = userConfigPath(shell.env)
     if (path) return path
-    throw usageFailure('There is no home folder to keep settings in.', 'set XDG_CONFIG_HOME or HOME')
+    throw usageFailure('There is no home folder to store settings in.', 'set XDG_CONFIG_HOME or HOME')
   }
   const { configFile } = overridesOf(shell)
   return configPath(configFile && fromHere(shell.cwd, configFile))

@@ -47,7 +47,7 @@ async function everyones(shell: Shell, recent: { since?: string }, key?: string)
 }
 
 async function own(shell: Shell, recent: { since?: string }, key?: string): Promise<At> {
-  if (key !== undefined) throw usageFailure('--key is for operators: an API key lists its own conversations.')
+  if (key !== undefined) throw usageFailure('--key is for operators. With an API key you get its own conversations.')
   const connection = await shell.connect()
   const { client } = await connection.tenant()
   const one = (id: string) => client.conversations({ id: encodeURIComponent(id) })

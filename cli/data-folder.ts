@@ -20,8 +20,8 @@ export function assertDataFolder(shell: Shell, { impact, needsData = false }: Co
   if (flag || needsData || impact === 'read') {
     throw unreachable(
       `There is no data folder at ${place}.`,
-      `name the right one with --data-dir, or make one: svc-admin migrate up${flag}, svc-admin serve${flag}`,
+      `choose another with --data-dir, or create it: svc-admin migrate up${flag}, svc-admin serve${flag}`,
     )
   }
-  shell.note(`There was no data folder at ${place}; this makes one.`)
+  shell.note(`There was no data folder at ${place}; a new one is created.`)
 }

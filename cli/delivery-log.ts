@@ -18,9 +18,9 @@ export const WEBHOOK_FLAG = text('ID', 'id of the webhook; all of yours by defau
 export const filters = {
   webhook: WEBHOOK_FLAG,
   event: text('TYPE', 'only of this event'),
-  since: duration('24h', 'only what is not older than this'),
+  since: duration('24h', 'only attempts at most this old'),
   http: {
-    ...text('CODE', 'only answered so: 503, 5xx, or none'),
+    ...text('CODE', 'only this answer: 503, 5xx, or none'),
     read: (word: string) => {
       if (/^([1-9]\d\d|[1-9]xx|none)$/.test(word)) return word
       throw new BadWord(`is "${word}"; it must be a status such as 503 or 5xx, or none`)

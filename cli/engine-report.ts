@@ -22,7 +22,7 @@ type Saved = { saved_to: string | null; tests: { id: string; checks: Check[] }[]
 export function showSaved(shell: Shell, saved: Saved): void {
   for (const test of saved.tests) sayTest(shell, test)
   if (saved.saved_to === null) {
-    shell.note('Nothing was saved. Correct it and try again, or add --no-test.')
+    shell.note('Nothing was saved. Fix the problem and try again, or add --no-test.')
     throw new CheckFailed()
   }
   shell.print.item(saved, savedColumns)
@@ -30,7 +30,7 @@ export function showSaved(shell: Shell, saved: Saved): void {
 
 /** Calls that run end with what they began with. */
 export const sayInUse = ({ note }: Shell, { transport: { kind } }: Connection): void =>
-  void (kind !== 'local' && note('New requests use it now, on other nodes within a second.'))
+  void (kind !== 'local' && note('New requests use it now; other nodes follow within a second.'))
 
 function sayTest({ io, globals, paint }: Shell, { id, checks }: { id: string; checks: Check[] }): void {
   for (const check of checks) {

@@ -8,18 +8,18 @@ const MOST_PRICE = 1_000_000_000_000
 
 /** What may be set of an upstream, as flags (contract 28.4). */
 export const SETTING_FLAGS = {
-  contextWindow: whole('N', 'most tokens of prompt and answer together', { min: 1_000, max: MOST_TOKENS }),
-  maxOutputTokens: whole('N', 'most tokens of an answer', { min: 1, max: 1_000_000 }),
+  contextWindow: whole('N', 'maximum tokens of prompt and answer together', { min: 1_000, max: MOST_TOKENS }),
+  maxOutputTokens: whole('N', 'maximum tokens of an answer', { min: 1, max: 1_000_000 }),
   callTimeout: duration('90s', 'longest whole call'),
   silence: duration('20s', 'longest wait for the next byte'),
-  concurrency: whole('N', 'most calls at a time, the others wait; 0 is no bound', { min: 0, max: 100_000 }),
-  header: repeated('NAME:VALUE', 'sent with every call'),
-  vision: choice(ABILITIES, 'whether it sees images; auto believes what it says of itself'),
-  tools: choice(ABILITIES, 'whether it calls tools'),
-  jsonOutput: choice(ABILITIES, 'whether it answers in JSON when told to'),
-  imageEdits: choice(ABILITIES, 'whether it changes pictures; auto knows some models'),
-  pricePrompt: whole('N', 'micro-cents of 1,000 tokens of a prompt', { min: 0, max: MOST_PRICE }),
-  priceCompletion: whole('N', 'micro-cents of 1,000 tokens of an answer', { min: 0, max: MOST_PRICE }),
+  concurrency: whole('N', 'maximum calls at a time, the others wait; 0 means no limit', { min: 0, max: 100_000 }),
+  header: repeated('NAME:VALUE', 'header sent with every call'),
+  vision: choice(ABILITIES, 'whether it accepts images; auto uses what it reports'),
+  tools: choice(ABILITIES, 'whether it supports tools'),
+  jsonOutput: choice(ABILITIES, 'whether it can answer in JSON on request'),
+  imageEdits: choice(ABILITIES, 'whether it edits pictures; auto knows some models'),
+  pricePrompt: whole('N', 'micro-cents for 1,000 tokens of a prompt', { min: 0, max: MOST_PRICE }),
+  priceCompletion: whole('N', 'micro-cents for 1,000 tokens of an answer', { min: 0, max: MOST_PRICE }),
 }
 
 type Given<F> = { [N in keyof F]?: F[N] extends { read(...args: never[]): infer V } ? V : never }

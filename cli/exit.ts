@@ -16,7 +16,7 @@ export const EXIT = {
 } as const
 
 export const EXIT_MEANINGS: Readonly<Record<number, string>> = {
-  0: 'done, also "nothing to list" and "already so"',
+  0: 'success, including "nothing to list" and "no change needed"',
   1: 'the operation failed for another reason',
   2: 'wrong usage: unknown command or flag, bad value, missing argument, prompt needed but not possible',
   3: 'not found',
@@ -24,8 +24,8 @@ export const EXIT_MEANINGS: Readonly<Record<number, string>> = {
   5: 'conflict, or refused by state',
   6: 'out of credits or over a limit',
   7: 'the server cannot be reached, is down, or lacks the feature',
-  8: 'still pending when the wait ran out',
-  9: 'a check said no: doctor, verify, status --check, engines test',
+  8: 'still pending when the time ran out',
+  9: 'a check failed: doctor, verify, status --check, engines test',
   10: '--dry-run --exit-code found changes',
   130: 'interrupted',
   143: 'terminated',

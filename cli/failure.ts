@@ -44,9 +44,11 @@ export const notFoundFailure = (message: string, fix?: string): CommandFailed =>
 export function unreadable(file: string, error: unknown): CommandFailed {
   const { code } = error as NodeJS.ErrnoException
   if (code === 'ENOENT') return usageFailure(`There is no file ${file}.`, 'write its path from the current folder')
-  if (code === 'EISDIR') return usageFailure(`${file} is a folder; a file is needed.`, 'name one of the files in it')
-  if (code === 'EACCES') return usageFailure(`You may not read ${file}.`, `chmod u+r ${file}, as its owner`)
-  return usageFailure(`${file} cannot be read (${code}).`, 'see that the file and its disk are whole')
+  if (code === 'EISDIR')
+    return usageFailure(`${file} is a folder, but the command needs a file.`, 'use one of the files in it')
+  if (code === 'EACCES')
+    return usageFailure(`You do not have permission to read ${file}.`, `chmod u+r ${file}, as its owner`)
+  return usageFailure(`${file} cannot be read (${code}).`, 'check that the file and its disk are not damaged')
 }
 
 export const unreachable = (message: string, fix?: string): CommandFailed =>
@@ -85,9 +87,9 @@ export function replyFailure(status: number, value: unknown): CommandFailed {
     code: error?.code ?? 'unreadable_answer',
     type: error?.type,
     message: isForOperators
-      ? 'The API answers there; operators are served at another address.'
-      : (error?.message ?? `The server answered ${status} without saying why.`),
-    fix: isForOperators ? '--url with the address of SVC_OPS_LISTEN' : FIXES[error?.code ?? ''],
+      ? 'This is the address of the API; operators use another address.'
+      : (error?.message ?? `The server answered ${status} without a reason.`),
+    fix: isForOperators ? 'use --url with the address of SVC_OPS_LISTEN' : FIXES[error?.code ?? ''],
     help: error ? `error ${error.code}` : undefined,
     requestId: error?.request_id ?? undefined,
   })
@@ -99,8 +101,8 @@ function connectionFailure(error: Error): CommandFailed {
     return new CommandFailed({ exitCode: EXIT.interrupted, code: 'interrupted', message: 'Interrupted.' })
   }
   const { code } = error as { code?: string }
-  const message = `No answer came from the server (${code ?? error.message}).`
-  return unreachable(message, 'svc-admin status, and svc-admin serve when none runs')
+  const message = `The server sent no answer (${code ?? error.message}).`
+  return unreachable(message, 'svc-admin status; start a server with svc-admin serve')
 }
 
 const FIXES: Readonly<Record<string, string>> = {

@@ -15,7 +15,9 @@ function readCase(fields: Record<string, unknown>, line: number, file: string): 
   const { text, phase = 'input', expected, tool } = fields
   const isKnown = PHASES.includes(phase as Phase) && OUTCOMES.includes(expected as string)
   if (typeof text !== 'string' || !isKnown) {
-    throw usageFailure(`Line ${line} of ${file} is no {"text":"…","phase":"input","expected":"${OUTCOMES.join('|')}"}.`)
+    throw usageFailure(
+      `Line ${line} of ${file} is not {"text":"…","phase":"input","expected":"${OUTCOMES.join('|')}"}.`,
+    )
   }
   const named = typeof tool === 'string' ? { tool } : {}
   return { line, text, phase: phase as Phase, expected: expected as string, ...named }

@@ -17,7 +17,7 @@ function topHelp(commands: readonly Command[]): string {
   const single = commands.filter((command) => nounOf(command) === null)
   const nouns = [...new Set(commands.map(nounOf).filter((noun) => noun !== null))]
   return [
-    'svc-admin runs and looks after an svc server.',
+    'svc-admin runs and manages an svc server.',
     '',
     'Usage:  svc-admin COMMAND [flags]',
     '',

@@ -12,7 +12,7 @@ export function casesOf<Case>(
   const cases = content
     .split('\n')
     .flatMap((text, index) => (/^\s*(#|$)/.test(text) ? [] : [read(fieldsOf(text), index + 1)]))
-  if (!cases.length) throw usageFailure(`${file} holds no case.`, 'write one JSON object a line')
+  if (!cases.length) throw usageFailure(`${file} contains no cases.`, 'write one JSON object per line')
   return cases
 }
 

@@ -32,7 +32,7 @@ export function findKey(
   throw new CommandFailed({
     exitCode: EXIT.refused,
     code: 'invalid_api_key',
-    message: 'There is no key to call with.',
+    message: 'This command needs a key.',
     fix:
       kind === 'remote'
         ? 'add --key-file FILE, or set SVC_API_KEY or SVC_OPERATOR_KEY'

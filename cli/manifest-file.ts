@@ -16,7 +16,7 @@ export async function readManifestFile(shell: Shell, file: string): Promise<Writ
   const text = path === null ? await shell.io.readStdin() : readText(path, file)
   const manifest = parse(text, path === null ? '' : extname(path), file)
   if (typeof manifest !== 'object' || manifest === null || Array.isArray(manifest)) {
-    throw usageFailure(`${file} is not a manifest: it must hold one object.`)
+    throw usageFailure(`${file} is not a manifest: it must contain one object.`)
   }
   return path === null ? (manifest as WrittenManifest) : withKnowledge(manifest as WrittenManifest, dirname(path))
 }

@@ -12,6 +12,6 @@ export async function misspelt(env: Environment): Promise<string[]> {
   const known = new Set([...settings, ...flags, ...OTHERS, ...RETIRED.map((one) => one.env)])
   return Object.keys(env).flatMap((name) => {
     const hint = name.startsWith('SVC_') && !known.has(name) && didYouMean(name, settings)
-    return hint ? [`${name} is set and is no setting.${hint}`] : []
+    return hint ? [`${name} is set, but no setting has this name.${hint}`] : []
   })
 }

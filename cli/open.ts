@@ -91,18 +91,18 @@ const apiOfKey = (credential: Found | null): Connection['api'] =>
 /** Refuses, before anything is opened, what the transport or the key cannot do. */
 function assertOffered(transport: Transport, api: Connection['api'], command: Command): void {
   if (transport.kind === 'local' && !command.offline) {
-    const why = transport.why === '--local' ? '--local leaves it out' : transport.why
-    throw unreachable(`${command.path} needs a running server, and ${why}.`, 'svc-admin serve')
+    const why = transport.why === '--local' ? '--local excludes it' : transport.why
+    throw unreachable(`${command.path} needs a running server, but ${why}.`, 'svc-admin serve')
   }
   if (transport.kind !== 'remote' || command.apis.includes(api)) return
   throw api === 'tenant'
     ? refused(
-        `${command.path} belongs to the operator API, and the key in use is an API key.`,
-        `--key-file with an operator key (svc_op_…), or run it on the server's machine without --url`,
+        `${command.path} is for operators, but the key in use is an API key.`,
+        `use --key-file with an operator key (svc_op_…), or run it on the server's machine without --url`,
       )
     : refused(
-        `${command.path} calls the API, and the key in use is an operator's.`,
-        '--key-file with an API key (svc_sk_…), and --url with the address of the API',
+        `${command.path} calls the API, but the key in use is an operator key.`,
+        'use --key-file with an API key (svc_sk_…), and --url with the address of the API',
       )
 }
 
@@ -124,7 +124,7 @@ async function reach(transport: Transport, openHere: () => Promise<OpenApp>): Pr
   if (transport.kind === 'socket') {
     const tenants: Reached['tenants'] = async (ops) => {
       const { api_url } = expectData(await ops().status.get())
-      if (!api_url) throw unreachable('The server listens on no address for its API.')
+      if (!api_url) throw unreachable("The server's API has no address.")
       return { kind: 'url', url: new URL(api_url).origin }
     }
     return { operators: { kind: 'socket', path: transport.path }, tenants, close: nothing }
@@ -145,7 +145,10 @@ async function openHere(shell: Shell, command: Command, { dataDir }: Config, why
     if (name !== 'ConfigError' || !message.includes('is using')) throw error
     const holder = message.split('. ')[0]!.replace('Another server', 'The server')
     if (why !== '--local')
-      throw unreachable(`${holder}; it starts or stops, and does not answer yet.`, 'the same command in a moment')
+      throw unreachable(
+        `${holder}; it is starting or stopping, and does not answer yet.`,
+        'run the same command again in a moment',
+      )
     const fix = 'leave out --local to go through the server, or stop it first'
     throw new CommandFailed({ exitCode: EXIT.conflict, code: 'conflict', message: `${holder}.`, fix })
   }
@@ -169,7 +172,7 @@ function watching(shell: Shell, transport: Transport) {
   const onExchange = ({ method, url }: { method: string; url: string }, { status, headers }: Response) => {
     if (transport.kind === 'remote') assertSvc(transport.url, status, headers)
     const hidden = headers.get('x-svc-withheld')
-    if (hidden && hidden !== told) shell.note(`Empty for your operator role: ${hidden}. The role support sees it.`)
+    if (hidden && hidden !== told) shell.note(`Hidden for your operator role: ${hidden}. The role support can see it.`)
     told = hidden ?? told
     if (!globals.verbose && !globals.debug) return
     const ms = Math.round(clock.monotonic() - last)
@@ -189,8 +192,8 @@ function watching(shell: Shell, transport: Transport) {
 function assertSvc(url: string, status: number, headers: Headers): void {
   if (headers.has('x-request-id') || status > 500) return
   throw unreachable(
-    `What answers at ${url} is no svc server.`,
-    '--url with the address of the API, or of SVC_OPS_LISTEN',
+    `The server at ${url} is not an svc server.`,
+    'use --url with the address of the API, or of SVC_OPS_LISTEN',
   )
 }
 

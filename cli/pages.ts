@@ -5,7 +5,7 @@ import { flag, text, whole } from './words'
 /** Flags of paged lists. */
 export const pageFlags = {
   limit: whole('N', 'how many at most; 50 by default', { min: 1, max: 100 }),
-  cursor: text('CURSOR', 'continue where an earlier list ended'),
+  cursor: text('CURSOR', 'continue after the previous page'),
   all: flag('every page'),
 }
 

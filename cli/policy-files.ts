@@ -44,15 +44,15 @@ function documentOf(value: unknown, file: string): PolicyDocument {
   const isKnown = POLICY_KINDS.includes(object as PolicyKind) && (scope === 'personal' || scope === 'team')
   if (!isKnown || typeof name !== 'string' || !name) {
     throw usageFailure(
-      `${file} holds something that is no policy: each has an "object" (${POLICY_KINDS.join(' or ')}), a "name", and a "scope" of personal or team.`,
-      'svc-admin policies export shows how they look',
+      `${file} contains something that is not a policy. Each needs an "object" (${POLICY_KINDS.join(' or ')}), a "name", and a "scope" of personal or team.`,
+      'svc-admin policies export shows the format',
     )
   }
   const own = Object.entries(rest).filter(([member]) => !GIVEN.has(member))
   const unknown = own.find(([member]) => !MEMBERS[object as PolicyKind].includes(member))
   if (unknown) {
     throw usageFailure(
-      `${file}: "${name}" has "${unknown[0]}", which a ${object} has not. It has name, scope, ${MEMBERS[object as PolicyKind].join(', ')}.`,
+      `${file}: "${name}" has "${unknown[0]}", which is not a member of ${object}. It has name, scope, ${MEMBERS[object as PolicyKind].join(', ')}.`,
     )
   }
   return { object: object as PolicyKind, name, scope, ...Object.fromEntries(own) }

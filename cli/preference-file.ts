@@ -19,7 +19,7 @@ export async function readTextFile(shell: Shell, file: string): Promise<string> 
 /** Parses a file of JSON, JSONC, YAML or TOML; stdin may be JSON or YAML. @throws CommandFailed 2 */
 export async function readValueFile(shell: Shell, file: string): Promise<unknown> {
   const text = await readTextFile(shell, file)
-  if (!text.trim()) throw usageFailure(`${file === '-' ? 'What came from stdin' : file} is empty.`)
+  if (!text.trim()) throw usageFailure(`${file === '-' ? 'The input from stdin' : file} is empty.`)
   const ending = extname(file)
   try {
     if (ending === '.yaml' || ending === '.yml') return Bun.YAML.parse(text)
@@ -43,14 +43,14 @@ export const readCases = async (shell: Shell, file: string): Promise<RoutingCase
 function readCase(fields: Record<string, unknown>, line: number, file: string): RoutingCase {
   const { prompt, expected_mode, expected_engine = null } = fields
   if (typeof prompt !== 'string' || typeof expected_mode !== 'string' || !isTextOrNull(expected_engine)) {
-    throw usageFailure(`Line ${line} of ${file} is no {"prompt":"…","expected_mode":"…"}.`)
+    throw usageFailure(`Line ${line} of ${file} is not {"prompt":"…","expected_mode":"…"}.`)
   }
   if (!MODES.includes(expected_mode)) {
     throw usageFailure(`Line ${line} of ${file} expects the mode "${expected_mode}". Use ${MODES.join(', ')}.`)
   }
   if (expected_engine !== null && !findEngine(expected_engine)) {
     throw usageFailure(
-      `Line ${line} of ${file} expects the engine "${expected_engine}", which there is not.`,
+      `Line ${line} of ${file} expects the engine "${expected_engine}", which does not exist.`,
       'svc-admin engines list',
     )
   }

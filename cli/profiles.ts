@@ -30,12 +30,12 @@ export function createProfiles(env: Environment) {
     try {
       return JSON.parse(readFileSync(file, 'utf8')) as Kept
     } catch {
-      throw usageFailure(`${file} is not JSON any more.`, 'mend it, or remove it and add the profiles again')
+      throw usageFailure(`${file} is not valid JSON.`, 'fix it, or remove it and add the profiles again')
     }
   }
 
   function write(kept: Kept): void {
-    if (!file) throw usageFailure('There is no home folder to keep profiles in.', 'set XDG_CONFIG_HOME or HOME')
+    if (!file) throw usageFailure('There is no home folder to store profiles in.', 'set XDG_CONFIG_HOME or HOME')
     writePrivately(file, `${JSON.stringify(kept, null, 2)}\n`)
   }
 
@@ -56,7 +56,7 @@ export function createProfiles(env: Environment) {
     /** Adds or replaces a profile; the first one becomes active. @throws CommandFailed 2 */
     save(profile: Profile, key: string): void {
       if (!NAME.test(profile.name))
-        throw usageFailure(`NAME is "${profile.name}"; it must be small letters, digits and hyphens.`)
+        throw usageFailure(`NAME is "${profile.name}"; it must be lower-case letters, digits and hyphens.`)
       const { active, profiles, ...rest } = read()
       const others = profiles.filter(({ name }) => name !== profile.name)
       write({ ...rest, active: active ?? profile.name, profiles: [...others, profile] })
@@ -104,7 +104,8 @@ export function withProfile(
   const elsewhere = named ? '--profile' : url && url !== env.SVC_URL && '--url'
   // What a profile keeps is an address.
   const keepsIt = path.startsWith('profiles ') || TEXTS.includes(path)
-  if (isHere && elsewhere && !keepsIt) throw usageFailure(`${path} works on this machine.`, `leave out ${elsewhere}`)
+  if (isHere && elsewhere && !keepsIt)
+    throw usageFailure(`${path} works only on this machine.`, `leave out ${elsewhere}`)
   if (chosen.length || isHere) return globals
   const profiles = createProfiles(env)
   const name = named ?? profiles.active()

@@ -23,7 +23,7 @@ type Options = { yes: boolean; named?: string | undefined; mayAsk: boolean; term
 export function createPrompt({ yes, named, mayAsk, terminal = '/dev/tty' }: Options): Prompt {
   const ask = <T>(instead: string, conversation: (tty: number) => T): T => {
     const tty = mayAsk ? openTerminal(terminal) : null
-    if (tty === null) throw usageFailure('This asks a question, and there is nobody to ask.', instead)
+    if (tty === null) throw usageFailure('This command asks a question, but there is no terminal to ask on.', instead)
     try {
       return conversation(tty)
     } finally {
@@ -34,7 +34,7 @@ export function createPrompt({ yes, named, mayAsk, terminal = '/dev/tty' }: Opti
     confirm: (question) => yes || ask('add --yes', (tty) => isYes(say(tty, `${clean(question)} [y/N] `))),
     confirmName: (question, name) => {
       if (named !== undefined) return named === name
-      const words = `${clean(question)}\nType ${clean(name)} to go on: `
+      const words = `${clean(question)}\nType ${clean(name)} to continue: `
       return ask(`add --confirm ${clean(name)}`, (tty) => say(tty, words).trim() === name)
     },
     line: (label, instead) => ask(instead, (tty) => say(tty, `${clean(label)}: `).trim()),

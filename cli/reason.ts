@@ -5,5 +5,5 @@ import type { Shell } from './shell'
 export function requireReason({ globals }: Shell, command: string): string {
   const { reason = '', dryRun } = globals
   if (reason.trim() || dryRun) return reason
-  throw usageFailure(`${command} goes on the record and needs a reason.`, 'add --reason "…"')
+  throw usageFailure(`${command} is recorded and needs a reason.`, 'add --reason "…"')
 }

@@ -43,5 +43,8 @@ export const everyKey = ({ keys }: SharedRoutes, narrowed: Narrowed = {}): Promi
 
 function ambiguous(word: string, found: readonly ApiKey[]) {
   const shown = found.slice(0, 10).map(({ id, name }) => `${id}  ${name}`)
-  return usageFailure(`"${word}" could be ${found.length} keys:\n${shown.join('\n')}`, 'write more of the id')
+  return usageFailure(
+    `"${word}" could be ${found.length} keys:\n${shown.join('\n')}`,
+    'write more characters of the id',
+  )
 }

@@ -24,7 +24,7 @@ export async function assertSeesContent(shell: Shell): Promise<void> {
   throw new CommandFailed({
     exitCode: EXIT.refused,
     code: 'forbidden',
-    message: `The role ${role} does not see what people wrote: ask an operator with the role support.`,
+    message: `The role ${role} cannot see what people wrote. Ask an operator with the role support.`,
     help: 'error forbidden',
   })
 }
@@ -38,7 +38,7 @@ export async function assertRole(shell: Shell, { path }: Command): Promise<void>
   throw new CommandFailed({
     exitCode: EXIT.refused,
     code: 'forbidden',
-    message: `The role ${role} may not ${path}. An operator with another role can.`,
+    message: `The role ${role} cannot run ${path}. Ask an operator with another role.`,
     help: 'error forbidden',
   })
 }

@@ -30,8 +30,7 @@ export async function resolveRuleSet<Item extends Named>(
   if (isBlank(word)) throw usageFailure('The id or name is blank.', 'the list command shows ids and names')
   if (WHOLE_ID.test(word)) return word
   const found = namedAmong(await everyOf(lists), word)
-  if (!found)
-    throw notFoundFailure(`No ${what} has the id or the name "${word}".`, 'the list command shows ids and names')
+  if (!found) throw notFoundFailure(`No ${what} has the id or name "${word}".`, 'the list command shows ids and names')
   return found.id
 }
 
@@ -48,7 +47,10 @@ export function namedAmong<Item extends Named>(all: readonly Item[], word: strin
   )
   if (found.length <= 1) return found[0]
   const shown = found.slice(0, 10).map(({ id, name }) => `${id}  ${name}`)
-  throw usageFailure(`"${word}" could be ${found.length} of them:\n${shown.join('\n')}`, 'write more of the id')
+  throw usageFailure(
+    `"${word}" could be ${found.length} of them:\n${shown.join('\n')}`,
+    'write more characters of the id',
+  )
 }
 
 /** Names of the working keys that use a rule set, as far as the caller can see them. */

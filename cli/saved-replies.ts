@@ -14,7 +14,7 @@ export function repliesOf(env: Environment): ReadonlyMap<string, string> {
   const wrong = all.find((one) => !isGood(one))
   if (wrong)
     throw usageFailure(
-      `"tui.replies": "${wrong[0].slice(0, 20)}" needs a name of small letters, digits and hyphens, and a text of at most ${REPLY_CHARS} characters.`,
+      `"tui.replies": "${wrong[0].slice(0, 20)}" needs a name of lower-case letters, digits and hyphens, and a text of at most ${REPLY_CHARS} characters.`,
       'svc-admin profiles list names the file',
     )
   return new Map(all.map(([name, text]) => [name, clean(String(text))]))

@@ -10,8 +10,8 @@ import { flag, text } from './words'
 
 /** Flags of the commands that create a secret (dx 2.7). */
 export const SECRET_FLAGS = {
-  secretTo: text('FILE', 'write the secret to a file only you can read; - is stdout'),
-  copy: flag('have the terminal copy the secret instead of printing it'),
+  secretTo: text('FILE', 'write the secret to a file that only you can read; - means stdout'),
+  copy: flag('copy the secret to the clipboard through the terminal, instead of printing it'),
 }
 
 export type Ways = { secretTo: string | undefined; copy: boolean | undefined }
@@ -25,15 +25,18 @@ export type SecretOutlet = {
 
 /** A sentence on how the secret is stored, after it was shown or written to a file. */
 type Fate = { shown: string; put: string }
-const HASHED: Fate = { shown: 'Stored as a hash.', put: 'It is stored as a hash and cannot be shown again.' }
+const HASHED: Fate = {
+  shown: 'The server stores only its hash.',
+  put: 'The server stores only its hash, so it cannot be shown again.',
+}
 /** A signing secret is kept to sign with. */
 export const SIGNING_FATE: Fate = {
   shown: 'Stored encrypted.',
-  put: 'It is stored encrypted and cannot be shown again.',
+  put: 'The server stores it encrypted, and it cannot be shown again.',
 }
 /** A link that signs in. */
 export const LINK_FATE: Fate = {
-  shown: 'It works once. Whoever opens it is signed in as this person.',
+  shown: 'It works once. Anyone who opens it is signed in as this person.',
   put: 'It works once, and cannot be shown again.',
 }
 
@@ -105,7 +108,7 @@ function claim(path: string): number {
     throw new CommandFailed({
       exitCode: EXIT.conflict,
       code: 'conflict',
-      message: `${path} ${why}. Nothing was made.`,
+      message: `${path} ${why}. Nothing was created.`,
       fix: '--secret-to another file',
     })
   }

@@ -26,7 +26,7 @@ export async function queueOf(shell: Shell, widget: string | undefined, query: Q
     const found = await api.iframes({ id: encodeURIComponent(widget) }).conversations.get({ query })
     return expectData(found)
   }
-  if (!isOperator) throw usageFailure('Name the widget: --widget ID. svc-admin widgets list shows yours.')
+  if (!isOperator) throw usageFailure('Add the widget: --widget ID. svc-admin widgets list shows your widgets.')
   return expectData(await (await shell.connect()).ops().takeovers.get({ query }))
 }
 
@@ -45,5 +45,5 @@ async function widgetOf(shell: Shell, session: string): Promise<string> {
     return { items: conversations, next: next_cursor }
   })
   for await (const { session_id, config_id } of all) if (session_id === session) return config_id
-  throw notFoundFailure(`No conversation ${session} here.`)
+  throw notFoundFailure(`There is no conversation ${session} here.`)
 }

@@ -50,16 +50,13 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 export function readUrl(word: string): string {
   const url = URL.canParse(word) ? new URL(word) : null
   if (!url || !['http:', 'https:'].includes(url.protocol)) {
-    throw usageFailure(`--url is "${word}"; write it whole: https://svc.example.`)
+    throw usageFailure(`--url is "${word}"; write the full address: https://svc.example.`)
   }
   if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname)) {
-    throw usageFailure(
-      `${url.origin} is not HTTPS, and the key would cross the network unprotected.`,
-      `--url https://${url.host}`,
-    )
+    throw usageFailure(`${url.origin} is not HTTPS, so the key would be sent unprotected.`, `--url https://${url.host}`)
   }
   if (url.username || url.password)
-    throw usageFailure('--url holds a password. Put the key in a file and add --key-file FILE.')
+    throw usageFailure('--url contains a password. Put the key in a file and add --key-file FILE.')
   return url.origin
 }
 

@@ -37,7 +37,7 @@ export function translate(error: CommanderError, named: string[], commands: read
     case 'commander.missingArgument':
       return usageFailure(`${title} needs ${quoted.toUpperCase()}: ${aboutOf(command, quoted)}.`, help)
     case 'commander.excessArguments':
-      return usageFailure(`${title} got more words than it takes.`, help)
+      return usageFailure(`${title} takes fewer arguments.`, help)
     default:
       return usageFailure(error.message.replace(/^error: /, ''), help)
   }

@@ -39,9 +39,9 @@ const listArtifacts = defineCommand({
   ...common,
   columns: [...artifactColumns, ...ownerColumns.slice(1), ageColumns[0]!],
   path: 'artifacts list',
-  summary: 'List the files that svc created, newest first, or how much they take',
+  summary: 'List the files that svc created, newest first, or their total size',
   about:
-    '--by org says what each organization or user keeps, the largest hundred; --by age how old it is. With --org only those of one. What a file was made from is not shown.',
+    '--by org shows the total for each organization or user, the largest hundred. --by age groups files by age. --org shows only one organization or user. The prompts that created the files are not shown.',
   examples: [
     'artifacts list',
     'artifacts list --type video --org acme',
@@ -51,8 +51,8 @@ const listArtifacts = defineCommand({
   impact: 'read',
   exits: [3],
   flags: {
-    type: choice(TYPES, 'only of this type'),
-    by: choice(['org', 'age'], 'sums instead of files'),
+    type: choice(TYPES, 'only files of this type'),
+    by: choice(['org', 'age'], 'totals instead of files'),
     ...pageFlags,
   },
   async run(shell, { type, by, ...paging }) {
@@ -70,7 +70,7 @@ const listArtifacts = defineCommand({
         return { items: found.artifacts, next: found.next_cursor }
       },
       columns: artifactColumns,
-      empty: 'No files yet. Images, documents and videos show up here.',
+      empty: 'No files yet. Images, documents and videos appear here.',
     })
   },
 })
@@ -80,7 +80,7 @@ const getArtifact = defineCommand({
   columns: artifactColumns,
   path: 'artifacts get',
   summary: 'Show one file',
-  about: 'Its owner reads it with GET /artifacts/{id}, which has a link to it.',
+  about: 'Its owner reads it with GET /artifacts/{id}, which returns a link to it.',
   examples: ['artifacts get art_…', 'artifacts get art_… --json'],
   impact: 'read',
   exits: [3],
@@ -100,19 +100,19 @@ const pruneArtifacts = defineCommand({
   path: 'artifacts prune',
   summary: 'Delete old files',
   about:
-    'SVC_FILES_RETENTION_DAYS does it by itself. It cannot be undone: links to them end, and what made them is not made again. Each is recorded as artifact.deleted.',
+    'The server does this by itself with SVC_FILES_RETENTION_DAYS. It cannot be undone. Links to the files stop working, and the files are not created again. Each deletion is recorded as artifact.deleted.',
   examples: ['artifacts prune --before 90d --dry-run', 'artifacts prune --before 30d --org acme --yes'],
   impact: 'write',
   danger: 'moderate',
   exits: [3],
-  flags: { before: duration('TIME', 'only those made at least so long ago; 90d by default') },
+  flags: { before: duration('TIME', 'only files at least this old; 90d by default') },
   async run(shell, { before = 90 * 86_400_000 }) {
     const order = { before: new Date(shell.clock.now() - before).toISOString(), ...whose(shell) }
     const connection = await shell.connect()
     const prune = connection.ops().artifacts.prune
     const { files, bytes } = expectData(await prune.post({ ...order, count_only: true }))
     const { org } = shell.globals
-    const what = `${files} files of ${bytes} bytes, made before ${order.before}${org ? `, of ${org}` : ''}`
+    const what = `${files} files of ${bytes} bytes, created before ${order.before}${org ? `, of ${org}` : ''}`
     if (shell.planned(`delete ${what}`)) return
     if (files) shell.confirm(`Delete ${what}? It cannot be undone.`)
     shell.print.item(expectData(await prune.post(order)), pruneColumns)

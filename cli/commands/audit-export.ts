@@ -14,7 +14,7 @@ export const exportAudit = defineCommand({
   path: 'audit export',
   summary: 'Write the audit events of an owner as CSV or JSON lines, newest first',
   about:
-    'Writes the file of GET /audit/export as it is read, and is recorded as audit.exported. The file is CSV; with -o jsonl it has the events themselves with their hashes, one a line. --checkpoint first writes the newest signed checkpoint: audit verify needs the two files. With --sign the server signs the file as it left, into FILE.sig. A filter other than --from and --to leaves events out, so that the chain cannot be followed.',
+    'Writes the file of GET /audit/export as it is read, and records audit.exported. The file is CSV. With -o jsonl it contains the events with their hashes, one per line. --checkpoint first writes the newest signed checkpoint; audit verify needs both files. With --sign the server signs the file into FILE.sig. Filters other than --from and --to leave out events, so the chain cannot be verified.',
   examples: [
     'audit export --out audit.csv --checkpoint checkpoint.json',
     'audit export -o jsonl --out audit.jsonl --sign',
@@ -24,13 +24,14 @@ export const exportAudit = defineCommand({
   args,
   flags: {
     ...filters,
-    out: text('FILE', 'where to, instead of stdout; readable by you only'),
-    checkpoint: text('FILE', 'where to put the newest signed checkpoint'),
-    sign: flag('write a detached signature beside --out, as FILE.sig'),
+    out: text('FILE', 'file to write instead of stdout; readable only by you'),
+    checkpoint: text('FILE', 'file for the newest signed checkpoint'),
+    sign: flag('write a detached signature next to --out, as FILE.sig'),
   },
   async run(shell, { owner = shell.globals.org, out, checkpoint, sign, ...given }) {
     const format = fileFormat(shell)
-    if (sign && !out) throw usageFailure('--sign writes its signature beside a file.', 'add --out FILE')
+    if (sign && !out)
+      throw usageFailure('--sign needs --out, because it writes the signature next to that file.', 'add --out FILE')
     const { isOperator, whose } = await apiOf(shell, { owner })
     const { fetch, ops, tenant } = await shell.connect()
     if (checkpoint) {
@@ -42,8 +43,8 @@ export const exportAudit = defineCommand({
     const file = await fetch(`audit/export?${queryOf({ ...wordsOf(shell, given), ...whose, format })}`)
     await deliver(shell, await piecesOf(file), out)
     if (!sign) return
-    const hint = 'add --checkpoint FILE: it is signed as well'
-    if (!isOperator) throw usageFailure('--sign belongs to the operator API.', hint)
+    const hint = 'add --checkpoint FILE, which is signed too'
+    if (!isOperator) throw usageFailure('--sign is for operators.', hint)
     const ref = file.headers.get('x-request-id') ?? ''
     const signature = expectData(await ops().audit.signatures({ ref }).get())
     await Bun.write(`${fromHere(shell.cwd, out!)}.sig`, `${safeJson(signature)}\n`)

@@ -12,7 +12,7 @@ export const getAudit = defineCommand({
   path: 'audit get',
   summary: 'Show one audit event in full',
   about:
-    'EVENT is the id of an event, six or more characters of it, or the id of a request or thing with one event. Without --since a long record takes a while, because the search goes back from the newest event.',
+    'EVENT is the id of an event, or at least six characters of it. It can also be the id of a request or an entity that has one event. Without --since the search goes back from the newest event, which takes a while on a long record.',
   examples: ['audit get 7d0c9a52-5c1e-4a43-9d0e-2a4f0d8f3b6e', 'audit get req_1f4xEU9WTdZBc4YIr2VvP0Ba acme --json'],
   columns: [
     ...columns.map((one) => ({ ...one, wide: false })),
@@ -34,9 +34,9 @@ export const getAudit = defineCommand({
     if (found.length > 1)
       throw usageFailure(
         `${event} names ${found.length} events.`,
-        `audit list --${event.startsWith('req_') ? 'request' : 'entity'} ${event}, then audit get with the id of one`,
+        `audit list --${event.startsWith('req_') ? 'request' : 'entity'} ${event}, then audit get with the id of one event`,
       )
-    if (!found[0]) throw notFoundFailure(`There is no event ${event} on this record.`, 'audit list --since 24h')
+    if (!found[0]) throw notFoundFailure(`This record has no event ${event}.`, 'audit list --since 24h')
     shell.print.item(found[0], getAudit.columns!)
   },
 })

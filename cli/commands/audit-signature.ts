@@ -22,9 +22,9 @@ type Order = { file: string; signature: string; publicKey: string | undefined }
 export async function verifySignature(shell: Shell, { file, signature: kept, publicKey }: Order): Promise<void> {
   const signature = read(pathOf(shell, kept))
   const faults = [
-    isGenuine(signature) ? null : 'the signature is not genuine',
+    isGenuine(signature) ? null : 'the signature is not valid',
     publicKey && signature.public_key !== publicKey ? `it was signed with ${signature.public_key}` : null,
-    (await sha256Of(pathOf(shell, file))) === signature.sha256 ? null : 'the file is not the one that was signed',
+    (await sha256Of(pathOf(shell, file))) === signature.sha256 ? null : 'the file was changed after it was signed',
   ].filter((fault) => fault !== null)
   if (!shell.globals.quiet) shell.print.item({ ...signature, ok: faults.length === 0 }, columns)
   for (const fault of faults) complain(shell, String(fault))
@@ -46,7 +46,7 @@ function read(path: string): ExportSignature {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
   }
-  throw usageFailure(`${path} is no signature of an export.`, 'audit export --out FILE --sign writes one')
+  throw usageFailure(`${path} is not a signature of an export.`, 'audit export --out FILE --sign writes one')
 }
 
 export const complain = (shell: Shell, what: string) => shell.io.err(`${shell.paint('bad', 'broken:')} ${clean(what)}`)

@@ -32,7 +32,7 @@ const proofColumns = [
 
 export const verifyAudit = defineCommand({
   path: 'audit verify',
-  summary: 'Verify a chain, or an export of it without any server',
+  summary: 'Verify a chain, or an exported chain without a server',
   about: `With --export and --checkpoint it asks no server and no database. Exit 0 proves:
 
   - every event in the file is exactly what was hashed when it was recorded;
@@ -65,12 +65,12 @@ beside it.`,
   impact: 'read',
   exits: [3, 9],
   columns: [...chainColumns, ...proofColumns.filter(({ field }) => field !== 'ok')],
-  args: { owner: optional('whose chain: an org, a user, or server') },
+  args: { owner: optional('owner of the chain: an org, a user, or server') },
   flags: {
-    export: text('FILE', 'CSV or JSON lines that audit export or GET /audit/export wrote'),
-    signature: text('FILE', 'the signature of that file, as audit export --sign wrote it'),
-    checkpoint: text('FILE', 'checkpoints that were kept: JSON, or one a line'),
-    publicKey: text('KEY', 'the key that must have signed them, as audit head --json shows it'),
+    export: text('FILE', 'CSV or JSON lines from audit export or GET /audit/export'),
+    signature: text('FILE', 'the signature of that file, from audit export --sign'),
+    checkpoint: text('FILE', 'stored checkpoints: JSON, or one per line'),
+    publicKey: text('KEY', 'the key that must have signed them; audit head --json shows it'),
     from: whole('SEQ', 'begin with this event of the chain', { min: 1, max: Number.MAX_SAFE_INTEGER }),
     head: text('SEQ:HASH', 'an event that must still be in the chain'),
   },
@@ -81,7 +81,7 @@ beside it.`,
       return
     }
     if (checkpoint || signature || publicKey)
-      throw usageFailure('--checkpoint, --signature and --public-key belong to --export FILE.')
+      throw usageFailure('--checkpoint, --signature and --public-key work only with --export FILE.')
     const connection = await shell.connect()
     const query = { ...(owner ? { owner } : {}), ...(from ? { from_seq: from } : {}), ...(head ? { head } : {}) }
     const check: ChainCheck = expectData(await connection.ops().audit.check.post(undefined, { query }))
@@ -96,8 +96,8 @@ beside it.`,
 async function verifyFile(shell: Shell, file: string, kept: string | undefined, publicKey: string | undefined) {
   if (!kept)
     throw usageFailure(
-      'Without a checkpoint nothing is proven.',
-      'add --checkpoint FILE, kept from GET /audit/checkpoint',
+      'Without a checkpoint, an export proves nothing.',
+      'add --checkpoint FILE, from GET /audit/checkpoint',
     )
   const checkpoints = readCheckpoints(pathOf(shell, kept))
   const stranger = publicKey && checkpoints.find(({ public_key }) => public_key !== publicKey)
@@ -124,7 +124,7 @@ function readCheckpoints(path: string): Checkpoint[] {
   const found = parse(readFileSync(path, 'utf8')).flat()
   const checkpoints = found.filter(isCheckpoint)
   if (!found.length || checkpoints.length < found.length)
-    throw usageFailure(`${path} holds something that is no checkpoint.`, 'name the file as the server wrote it')
+    throw usageFailure(`${path} contains something that is not a checkpoint.`, 'use the file as the server wrote it')
   return checkpoints
 }
 

@@ -35,21 +35,21 @@ export const columns = [
 const shortened = (id: unknown, all: boolean): string =>
   all ? String(id ?? '-') : String(id ?? '-').replace(/^([a-z]+_)?(.{8}).*$/, '$1$2')
 
-const WHOSE = 'org by id, slug or name; user by id or e-mail address; server for what belongs to no tenant'
+const WHOSE = 'org by id, slug or name; user by id or e-mail address; server for events without an owner'
 export const args = { owner: optional(WHOSE) }
 
 export const filters = {
-  actor: text('WHO', "done by this user, key or operator: an id, an e-mail address, an operator's name"),
-  action: text('ACTION', 'an action, or a family such as "key.*"'),
-  key: text('ID', 'what this key did'),
+  actor: text('WHO', "actions of this user, key or operator: an id, an e-mail address or an operator's name"),
+  action: text('ACTION', 'this action, or a family such as "key.*"'),
+  key: text('ID', 'actions of this key'),
   mode: text('MODE', 'calls in this mode'),
   status: whole('STATUS', 'HTTP status of the recorded answer', { min: 100, max: 599 }),
-  entityType: text('TYPE', 'about things of this type: completion, api_key, …'),
-  entity: text('ID', 'about this one thing'),
-  request: text('REQ_ID', 'of this one request'),
-  from: text('DATE', 'from this date or time on'),
-  to: text('DATE', 'before this time; a bare date means its end'),
-  since: duration('24h', 'only what is not older than this'),
+  entityType: text('TYPE', 'about entities of this type: completion, api_key, …'),
+  entity: text('ID', 'about this one entity'),
+  request: text('REQ_ID', 'about this one request'),
+  from: text('DATE', 'from this date or time'),
+  to: text('DATE', 'before this time; a date means the end of that day'),
+  since: duration('24h', 'only events at most this old'),
 }
 export type Filters = Input<Record<never, never>, typeof filters>
 
@@ -80,7 +80,7 @@ const listAudit = defineCommand({
   path: 'audit list',
   summary: 'List the audit events of an owner, newest first',
   about:
-    "Without OWNER it shows the account that the first run made, or that account's active org. Over --url it shows the record of the key in use. A filter that matches little is read in steps, so a page may be short while there is more.",
+    "Without OWNER it shows the account that the first start created, or that account's active org. Over --url it shows the record of the key in use. A filter that matches few events is read in steps, so a page can be short even if more events exist.",
   examples: ['audit list', 'audit list acme --action "key.*" --since 24h', 'audit list --request req_1f4 --json'],
   columns,
   watchable: true,
@@ -91,7 +91,7 @@ const listAudit = defineCommand({
     const query = wordsOf(shell, given)
     const page = (order: PageOrder) => list({ ...query, ...order })
     const paging = { limit, cursor, all }
-    await printPages(shell, paging, { page, columns, empty: 'Nothing of this kind is on the record.' })
+    await printPages(shell, paging, { page, columns, empty: 'No matching events on the record.' })
   },
 })
 
@@ -101,7 +101,7 @@ const tailAudit = defineCommand({
   ...common,
   path: 'audit tail',
   summary: 'Print the audit events of an owner as they are recorded',
-  about: 'Goes on until Ctrl-C. In a pipe, and with -o json, each event is one line of JSON.',
+  about: 'Runs until Ctrl-C. In a pipe, and with -o json, each event is one line of JSON.',
   examples: ['audit tail', 'audit tail acme --action "completion.*" -o jsonl | head -n 3'],
   offline: false,
   columns,
@@ -156,7 +156,7 @@ const headAudit = defineCommand({
   path: 'audit head',
   summary: 'Show the end of a chain, to store on another machine',
   about:
-    'Prints SEQ:HASH and the newest signed checkpoint. Keep either of them elsewhere: audit verify --head or --checkpoint then shows whether anything before it was changed, cut or rewritten. It shows that even when someone who owns this machine did it.',
+    'Prints SEQ:HASH and the newest signed checkpoint. Store one of them on another machine. Later, audit verify --head or --checkpoint shows whether earlier events were changed, cut or rewritten. This works even against someone with full access to this machine.',
   examples: ['audit head', 'audit head acme --fields place -q', 'audit head --json > /mnt/elsewhere/head.json'],
   columns: [column('scope', 'CHAIN'), column('place', 'PLACE'), column('checkpoint.seq', 'SIGNED', { kind: 'number' })],
   args,
@@ -179,7 +179,7 @@ const countAudit = defineCommand({
   async run(shell, { owner = shell.globals.org }) {
     const connection = await shell.connect()
     const { actions } = expectData(await connection.ops().audit.actions.get({ query: owner ? { owner } : {} }))
-    shell.print.list(actions, countAudit.columns!, 'Nothing is on the record.')
+    shell.print.list(actions, countAudit.columns!, 'The record is empty.')
   },
 })
 

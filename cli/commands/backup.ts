@@ -22,9 +22,9 @@ const columns = [
 
 const createBackup = defineCommand({
   path: 'backup create',
-  summary: 'Write a consistent copy of the database and the files while the server serves',
+  summary: 'Write a consistent copy of the database and the files while the server runs',
   about:
-    'Makes a folder with the copy, its SHA-256 and the version that made it. The files that svc made are in it, with a list that sha256sum -c reads; files in a bucket are left there. It has no secrets.json, on purpose: keep that file, which opens the stored secrets, somewhere else. Postgres is copied with pg_dump. With --encrypt-to all of it is one file, which only the holder of an age identity can open. age and tar open it, too. A bucket is reached with SVC_FILES_S3_ENDPOINT, its region and its access key.',
+    'Creates a folder with the copy, its SHA-256 and the version of svc. It includes the files that svc created, with a list that sha256sum -c can check. Files in a bucket stay there. It does not include secrets.json, which decrypts the stored secrets; store that file somewhere else. Postgres is copied with pg_dump. --encrypt-to writes one file that only an age identity can open; the programs age and tar open it too. For a bucket, set SVC_FILES_S3_ENDPOINT, its region and its access key.',
   examples: [
     'backup create',
     'backup create --out /backups/monday --json',
@@ -36,12 +36,9 @@ const createBackup = defineCommand({
   exits: [5],
   columns,
   flags: {
-    out: text(
-      'PLACE',
-      'a folder that does not exist yet, or s3://bucket/folder; backups/TIME in the data folder by default',
-    ),
-    noArtifacts: flag('the database alone, without the files that svc made'),
-    encryptTo: repeated('RECIPIENT', 'an age recipient, age1…, or a file of some; age-keygen makes them'),
+    out: text('PLACE', 'a new folder, or s3://bucket/folder; backups/TIME in the data folder by default'),
+    noArtifacts: flag('only the database, without the files that svc created'),
+    encryptTo: repeated('RECIPIENT', 'an age recipient, age1…, or a file of recipients; age-keygen creates them'),
   },
   async run(shell, { out, noArtifacts, encryptTo }) {
     const encrypt_to = encryptTo && recipientsOf(shell, encryptTo)
@@ -53,11 +50,11 @@ const createBackup = defineCommand({
       ...(encrypt_to ? { encrypt_to } : {}),
     }
     shell.print.item(expectData(await connection.ops().backups.post(body)), columns)
-    shell.note('secrets.json is not part of it; keep a copy of that file elsewhere.')
+    shell.note('The backup does not include secrets.json. Store a copy of that file somewhere else.')
   },
 })
 
-const identity = text('FILE', 'the age identity that opens an encrypted one; - reads stdin')
+const identity = text('FILE', 'the age identity that opens an encrypted backup; - reads stdin')
 
 const checkColumns = [
   column('ok', 'WHOLE', { kind: 'flag' }),
@@ -72,7 +69,7 @@ const verifyBackup = defineCommand({
   path: 'backup verify',
   summary: 'Check that a backup is complete, without a server',
   about:
-    'Reads all of it and compares the SHA-256 of the database and of each file. A SQLite database is also looked through, and each artifact must have its bytes. Of an encrypted one only the whole is compared, unless --identity opens it in the folder of temporary files. Exits 9 when something is wrong.',
+    'Reads the whole backup and compares the SHA-256 of the database and of each file. It also checks the contents of a SQLite database, and that each artifact has its file. For an encrypted backup it compares only the whole file, unless --identity decrypts it into the temporary folder. Exits 9 when something is wrong.',
   examples: ['backup verify /backups/monday', 'backup verify s3://backups/monday --identity key.txt --json'],
   apis: ['host'],
   impact: 'read',
@@ -87,7 +84,7 @@ const verifyBackup = defineCommand({
       const { tooNew } = await import('../../src/app/backups')
       const problem = found.manifest && tooNew(found.manifest)
       if (problem) shell.note(problem)
-      if (found.manifest?.encrypted) shell.note('It is encrypted: --identity FILE looks into it, too.')
+      if (found.manifest?.encrypted) shell.note('It is encrypted. --identity FILE checks its contents too.')
     }),
 })
 
@@ -95,7 +92,7 @@ const restoreBackup = defineCommand({
   path: 'backup restore',
   summary: 'Restore a backup into an empty data folder or database',
   about:
-    'Checks the backup first, and needs the server stopped. Nothing is overwritten: SVC_DATA_DIR may have no svc.db and no files, and SVC_DATABASE_URL must name an empty database. With --confirm and the name of the data folder, its svc.db and files are moved aside first. Put secrets.json (mode 600) there too, then start, and run verify.',
+    'Stop the server first. The backup is checked before it is restored, and nothing is overwritten. SVC_DATA_DIR must not contain svc.db or files, and SVC_DATABASE_URL must name an empty database. With --confirm and the name of the data folder, its svc.db and files are moved aside first. Then copy secrets.json (mode 600) into it, start the server, and run verify.',
   examples: [
     'backup restore /backups/monday',
     'backup restore /backups/monday --into /srv/svc/data --dry-run',
@@ -107,8 +104,8 @@ const restoreBackup = defineCommand({
   columns: checkColumns,
   args: { folder: argument('the folder of the backup, or s3://bucket/folder') },
   flags: {
-    only: choice(['tables', 'files'], 'the database alone, or the files alone'),
-    into: text('DIR', 'the data folder to put it into; as configured by default'),
+    only: choice(['tables', 'files'], 'only the database, or only the files'),
+    into: text('DIR', 'the data folder to restore into; the configured one by default'),
     identity,
   },
   run: (shell, { into, only, ...which }) =>
@@ -124,8 +121,8 @@ const restoreBackup = defineCommand({
       const data = into === undefined ? {} : { dataDir: fromHere(shell.cwd, into) }
       const kept = await restored(shell, { ...overridesOf(shell), ...data }, place, found.manifest, only)
       shell.print.item(found, checkColumns)
-      for (const path of kept) shell.note(`What was there is at ${path}.`)
-      shell.note('Put its secrets.json (mode 600) into the data folder, start the server, and run svc-admin verify.')
+      for (const path of kept) shell.note(`The previous data is at ${path}.`)
+      shell.note('Copy its secrets.json (mode 600) into the data folder, start the server, and run svc-admin verify.')
     }),
 })
 
@@ -176,7 +173,7 @@ const listBackups = defineCommand({
   path: 'backup list',
   summary: 'List the backups that still exist',
   about:
-    'Those of the data folder, and those that --out put elsewhere on this machine or into a bucket, newest first. A copy that was moved away is not among them.',
+    'Lists the backups in the data folder, and those that --out wrote elsewhere on this machine or to a bucket. The newest is first. Backups that were moved are not listed.',
   examples: ['backup list', 'backup list --json'],
   apis: ['operator'],
   needsData: true,
@@ -186,14 +183,14 @@ const listBackups = defineCommand({
   async run(shell) {
     const connection = await shell.connect()
     const { backups, unreachable } = expectData(await connection.ops().backups.get())
-    shell.print.list(backups, rows, 'There is no backup. Make one: svc-admin backup create')
+    shell.print.list(backups, rows, 'There is no backup. Create one: svc-admin backup create')
     sayLeftOut(shell, unreachable)
   },
 })
 
 /** What nobody sees is not taken for gone. */
 function sayLeftOut(shell: Shell, unreachable: readonly { path: string; why: string }[]): void {
-  for (const { path, why } of unreachable) shell.note(`left out: ${path}. ${why}`)
+  for (const { path, why } of unreachable) shell.note(`skipped: ${path}. ${why}`)
 }
 
 const KEPT_MS = 7 * 86_400_000
@@ -202,14 +199,14 @@ const pruneBackups = defineCommand({
   path: 'backup prune',
   summary: 'Delete old backups, but never the newest',
   about:
-    'Removes those of backup list that are older than --keep, 7 days unless said. Nothing else in their folders is kept. Recorded as operator.backups_pruned.',
+    'Deletes the backups of backup list that are older than --keep, 7 days by default. Everything else in their folders is deleted too. Recorded as operator.backups_pruned.',
   examples: ['backup prune --keep 30d --dry-run', 'backup prune --keep 7d --yes'],
   apis: ['operator'],
   needsData: true,
   impact: 'write',
   danger: 'moderate',
   columns: rows,
-  flags: { keep: duration('7d', 'how old one may be and stay') },
+  flags: { keep: duration('7d', 'age from which a backup is deleted; 7d by default') },
   async run(shell, { keep = KEPT_MS }) {
     const connection = await shell.connect()
     const prune = async (dry_run: boolean) =>
@@ -219,7 +216,7 @@ const pruneBackups = defineCommand({
     const what = `${old.removed.length} of ${old.kept + old.removed.length} backups, ${old.bytes} bytes`
     if (old.removed.length && shell.planned(`remove ${what}`)) return shell.print.list(old.removed, rows, '')
     if (!old.removed.length) return shell.print.list([], rows, 'No backup is that old.')
-    shell.confirm(`Remove ${what}? This cannot be undone.`)
+    shell.confirm(`Delete ${what}? This cannot be undone.`)
     shell.print.list((await prune(false)).removed, rows, 'No backup is that old.')
   },
 })

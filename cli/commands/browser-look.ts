@@ -21,7 +21,7 @@ const common = {
   args,
 } as const
 const rights = {
-  readOnly: flag('the link is to look, and never takes the wheel'),
+  readOnly: flag('the link shows the page and cannot control it'),
   ttl: duration('DURATION', 'how long the link works, from 1m to 60m; operators only'),
 }
 type Link = { id: string; readOnly: boolean; ttl: number | undefined }
@@ -32,7 +32,7 @@ async function printLink(shell: Shell, { id, readOnly, ttl }: Link): Promise<str
   if (ttl !== undefined && (ttl < MINUTE_MS || ttl > 60 * MINUTE_MS)) {
     throw usageFailure('--ttl must be from 1m to 60m.')
   }
-  if (shell.planned(`make a link to session ${id}`)) return null
+  if (shell.planned(`create a link to session ${id}`)) return null
   const { one, isOperator } = await sessionAt(shell, id)
   if (isOperator) {
     const order = { control: !readOnly, ...(ttl === undefined ? {} : { ttl_seconds: Math.floor(ttl / 1_000) }) }
@@ -44,7 +44,7 @@ async function printLink(shell: Shell, { id, readOnly, ttl }: Link): Promise<str
   const { session_id, live_view_url, embed_url, embed_token_expires_at, ended_reason } = expectData(await one.get())
   const url = readOnly ? live_view_url : embed_url
   if (url === null) {
-    shell.note(`It has ended: ${ended_reason}.`)
+    shell.note(`The session has ended: ${ended_reason}.`)
     throw new CheckFailed()
   }
   const made = { session_id, url, rights: readOnly ? 'view' : 'control', expires_at: embed_token_expires_at }
@@ -53,7 +53,8 @@ async function printLink(shell: Shell, { id, readOnly, ttl }: Link): Promise<str
 }
 
 async function show(shell: Shell, url: string): Promise<void> {
-  if (!(await openInWebBrowser(shell, url))) shell.note('This machine has no web browser to open it in; open the link.')
+  if (!(await openInWebBrowser(shell, url)))
+    shell.note('This machine cannot open a web browser. Open the link elsewhere.')
 }
 
 const liveLink = defineCommand({
@@ -62,7 +63,7 @@ const liveLink = defineCommand({
   path: 'browser live',
   summary: 'Create a link to the live view',
   about:
-    'Whoever has the link sees the browser and can take the wheel; with --read-only it is to look. It works for 60 minutes, or as --ttl says. An operator who makes one is recorded as browser.link_created.',
+    'Anyone with the link sees the browser and can control it; with --read-only they can only watch. It works for 60 minutes, or for the time of --ttl. A link of an operator is recorded as browser.link_created.',
   examples: [`browser live ${ID} --read-only --ttl 10m`, `browser live ${ID} --open`],
   exits: [3, 9],
   flags: { ...rights, open: flag('open it in the web browser of this machine') },
@@ -77,10 +78,11 @@ const openLink = defineCommand({
   columns: linkColumns,
   path: 'browser open',
   summary: 'Open the live view in the web browser of this machine',
-  about: 'The same as browser live --open, to look; with --control you can take the wheel. The link is printed too.',
+  about:
+    'The same as browser live --open --read-only; with --control you can control the page. It prints the link too.',
   examples: [`browser open ${ID}`, `browser open ${ID} --control --json`],
   exits: [3, 9],
-  flags: { control: flag('the link can also take the wheel'), ttl: rights.ttl },
+  flags: { control: flag('the link can also control the page'), ttl: rights.ttl },
   async run(shell, { id, control, ttl }) {
     const url = await printLink(shell, { id, readOnly: !control, ttl })
     if (url) await show(shell, url)
@@ -99,10 +101,11 @@ const screenshot = defineCommand({
   columns: pictureColumns,
   path: 'browser screenshot',
   summary: 'Save a screenshot of the page',
-  about: 'A PNG of what is in view, or with --full-page of all of the page. It is also an artifact of the session.',
+  about:
+    'Saves a PNG of the visible page, or with --full-page of the whole page. It is also an artifact of the session.',
   examples: [`browser screenshot ${ID} --out page.png`, `browser screenshot ${ID} --out page.png --full-page`],
   exits: [3, 6, 9],
-  flags: { out: text('FILE', 'where to save it'), fullPage: flag('also what is below the fold') },
+  flags: { out: text('FILE', 'where to save it'), fullPage: flag('include what is below the visible part') },
   async run(shell, { id, out, fullPage }) {
     if (!out)
       throw usageFailure('browser screenshot needs --out FILE.', `svc-admin browser screenshot ${id} --out page.png`)
@@ -113,7 +116,7 @@ const screenshot = defineCommand({
     const done = expectData(await one.actions.post(order, { headers }))
     const { artifact, message } = done.result as { artifact?: Picture; message?: string }
     if (!artifact) {
-      shell.note(message ?? 'There is no picture.')
+      shell.note(message ?? 'The screenshot is missing.')
       throw new CheckFailed()
     }
     const connection = await shell.connect()

@@ -60,11 +60,11 @@ const listSteps = defineCommand({
     'With the seconds since the session began. Also of one that has ended. The link that plays it with its pictures is printed below.',
   examples: [`browser steps ${ID}`, `browser steps ${ID} --follow`, `browser steps ${ID} --json`],
   args,
-  flags: { follow: { ...flag('go on with what is done from now on, as browser watch does'), short: 'f' } },
+  flags: { follow: { ...flag('keep printing new steps, as browser watch does'), short: 'f' } },
   async run(shell, { id, follow: goesOn }) {
     if (goesOn) return follow(shell, id)
     const recording = await recordingOf(shell, id)
-    shell.print.list(timed(recording), columns, 'Nothing was done, or nothing is kept of it.')
+    shell.print.list(timed(recording), columns, 'No steps, or the session does not record them.')
     shell.note(`Play it: ${recording.player_url}`)
   },
 })
@@ -73,7 +73,7 @@ const watchSteps = defineCommand({
   ...common,
   path: 'browser watch',
   summary: 'Print each step of a session as it happens',
-  about: 'Begins with what was done already. Runs until the session ends or it is interrupted.',
+  about: 'Starts with the steps so far. Runs until the session ends or you press Ctrl-C.',
   examples: [`browser watch ${ID}`, `browser watch ${ID} --url http://127.0.0.1:3400`],
   args,
   run: (shell, { id }) => follow(shell, id),

@@ -35,7 +35,7 @@ const listSessions = defineCommand({
   path: 'browser list',
   summary: 'List the open browser sessions',
   about:
-    "On the server's machine it lists everyone's, or with --org those of one organization or user. Over --url it lists those of your key.",
+    "On the server's machine it lists all sessions, or with --org those of one organization or user. Over --url it lists those of your key.",
   examples: ['browser list', 'browser list --watch', 'browser list --org acme --json'],
   impact: 'read',
   exits: [3],
@@ -51,7 +51,7 @@ const getSession = defineCommand({
   ...common,
   path: 'browser get',
   summary: 'Show one browser session: page, end and viewers',
-  about: 'Also one that has ended, with the reason. With --watch it is read again every two seconds.',
+  about: 'Also shows a session that has ended, with the reason. With --watch it is read again every two seconds.',
   examples: [`browser get ${ID}`, `browser get ${ID} --watch`],
   impact: 'read',
   exits: [3],
@@ -70,16 +70,16 @@ const createSession = defineCommand({
   path: 'browser create',
   summary: 'Start a browser session of your own and print its link',
   about:
-    'It belongs to the key in use, and its minutes are charged to that. Whoever has the link can look and take the wheel, for an hour.',
+    'The session belongs to the key in use, which pays for its minutes. Anyone with the link can watch and control it for one hour.',
   examples: ['browser create --page https://example.com', 'browser create --keep-alive --json'],
   impact: 'write',
   exits: [3, 6],
   flags: {
-    page: text('URL', 'public address to open at once'),
-    keepAlive: flag('does not end by idle time'),
-    proxy: flag('leaves by the proxy of the server; charged by the MB'),
-    region: text('NAME', 'where it is to run'),
-    noRecord: flag('keeps nothing of what is done'),
+    page: text('URL', 'public address to open first'),
+    keepAlive: flag('do not end the session when it is idle'),
+    proxy: flag("use the server's proxy; charged per MB"),
+    region: text('NAME', 'region to run in'),
+    noRecord: flag('do not record the steps'),
   },
   async run(shell, { page, keepAlive, proxy, region, noRecord }) {
     if (shell.planned('start a browser session')) return
@@ -118,9 +118,9 @@ const actInSession = defineCommand({
   ...common,
   columns: actColumns,
   path: 'browser act',
-  summary: 'Do one thing on the page, in plain words',
+  summary: 'Do one thing on the page, described in plain words',
   about:
-    'Runs browser_act, or with --tool another of the five tools: navigate to an address, extract data, observe what can be clicked, or take a screenshot. Exits 9 when it could not be done.',
+    'Runs browser_act. --tool picks another of the five tools: navigate to an address, extract data, observe what can be clicked, or take a screenshot. Exits 9 when the tool fails.',
   examples: [
     `browser act ${ID} "click Sign in"`,
     `browser act ${ID} https://example.com --tool navigate`,

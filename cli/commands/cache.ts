@@ -36,7 +36,7 @@ const cacheStats = defineCommand({
   path: 'cache stats',
   summary: 'Show the number of cached answers and what they saved',
   about:
-    'Counts since the server that is asked started: each node remembers its own. usage show has what an org saved over any time.',
+    "Counts from the start of the server that answers; each node has its own cache. usage show reports an org's savings for any period.",
   examples: ['cache stats', 'cache stats --watch'],
   impact: 'read',
   columns: ENTRIES,
@@ -52,7 +52,7 @@ const inspectCache = defineCommand({
   path: 'cache inspect',
   summary: 'Show whether a prompt would be served from the cache, and why',
   about:
-    'Lists the answers remembered for exactly this prompt: whose they are and until when. What they say is not shown. An answer is served only when all the rest of the request is the same too.',
+    'Lists the cached answers for exactly this prompt, with their owners and expiry times. Their text is not shown. An answer is used only when the rest of the request is the same too.',
   examples: [
     'cache inspect "What is the capital of France?"',
     'cache inspect --prompt "hello" --org acme --mode fast --json',
@@ -60,12 +60,12 @@ const inspectCache = defineCommand({
   impact: 'read',
   exits: [3, 5],
   columns: ANSWERS,
-  args: { words: optional('the prompt, to the letter') },
+  args: { words: optional('the exact prompt') },
   flags: {
-    prompt: text('TEXT', 'the prompt, where it begins with a dash'),
-    owner: text('WHO', 'only of this org or user'),
-    key: text('KEY', 'only those this key paid for'),
-    mode: text('MODE', 'only those that this mode answered'),
+    prompt: text('TEXT', 'the prompt, if it starts with a dash'),
+    owner: text('WHO', 'only answers of this org or user'),
+    key: text('KEY', 'only answers that this key paid for'),
+    mode: text('MODE', 'only answers of this mode'),
   },
   async run(shell, { words, prompt = words, owner = shell.globals.org, key, mode }) {
     if (prompt === undefined) throw usageFailure('cache inspect needs a prompt.', 'svc-admin cache inspect "…"')
@@ -82,14 +82,14 @@ const purgeCache = defineCommand({
   path: 'cache purge',
   summary: 'Clear cached answers',
   about:
-    'Forgets the answers of one org or user, of one key, of one mode, or all of them. Nothing else is lost; they are made and paid for again. Each node remembers its own. Recorded as cache.purged.',
+    'Deletes the cached answers of one org or user, of one key, of one mode, or all of them. Nothing else is lost; the next request is answered and charged again. Each node has its own cache. Recorded as cache.purged.',
   examples: ['cache purge acme --scope org', 'cache purge think --scope mode --yes', 'cache purge --scope all'],
   impact: 'write',
   danger: 'moderate',
   exits: [3, 5],
   columns: [column('purged', 'FORGOTTEN', { kind: 'number' })],
   args: { name: optional('the org or user, the key, or the mode') },
-  flags: { scope: choice(['org', 'key', 'mode', 'all'], 'what NAME is; all needs none') },
+  flags: { scope: choice(['org', 'key', 'mode', 'all'], 'what NAME is; all does not need one') },
   async run(shell, { name, scope }) {
     if (!scope) throw usageFailure('cache purge needs --scope.', '--scope org, key, mode or all')
     if ((scope === 'all') !== (name === undefined)) {
@@ -98,10 +98,10 @@ const purgeCache = defineCommand({
     }
     const connection = await shell.connect()
     const { entries } = expectData(await connection.ops().cache.get())
-    const what = scope === 'all' ? `all ${entries} remembered answers` : `the remembered answers of ${scope} ${name}`
+    const what = scope === 'all' ? `all ${entries} cached answers` : `the cached answers of ${scope} ${name}`
     if (shell.planned(`forget ${what}`)) return
-    if (scope === 'all') shell.confirmName(`Forget ${what}? They are paid for again.`, 'all')
-    else shell.confirm(`Forget ${what}, of ${entries} in all?`)
+    if (scope === 'all') shell.confirmName(`Delete ${what}? The next requests will be charged again.`, 'all')
+    else shell.confirm(`Delete ${what}, of ${entries} in all?`)
     const purged = expectData(await connection.ops().cache.purge.post({ scope, ...(name ? { name } : {}) }))
     shell.print.item(purged, purgeCache.columns!)
   },

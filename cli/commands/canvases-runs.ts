@@ -30,13 +30,13 @@ const compileToWorkflow = defineCommand({
   path: 'canvases workflow',
   summary: 'Compile a canvas into its workflow',
   about:
-    'The first time it makes the workflow, then it brings that up to date; runs that have begun keep their steps. Exits 5 when the canvas does not compile, and names the nodes.',
+    'The first run creates the workflow, and later runs update it. Runs that already started keep their steps. Exits 5 when the canvas does not compile, and names the nodes.',
   examples: [`canvases workflow ${ID}`, 'canvases workflow "Order desk" --enabled no --json'],
   impact: 'write',
   exits: [3, 5],
   args: { canvas: CANVAS },
   flags: {
-    name: text('NAME', 'what the workflow is called; at first as the canvas'),
+    name: text('NAME', 'name of the workflow; the name of the canvas by default'),
     enabled: choice(['yes', 'no'], 'whether its trigger starts it'),
   },
   async run(shell, { canvas, name, enabled }) {
@@ -65,7 +65,7 @@ function assertCompiled({ error }: { error: { value: unknown } | null }): void {
     exitCode: EXIT.conflict,
     code: errors[0]!.code,
     message,
-    fix: 'draw it anew, then try again',
+    fix: 'draw it again, then retry',
   })
 }
 
@@ -116,7 +116,7 @@ const canvasRuns = defineCommand({
         return { items: found.runs, next: found.next_cursor }
       },
       columns: runColumns,
-      empty: 'No runs yet. svc-admin canvases workflow makes what runs.',
+      empty: 'No runs yet. Create the workflow with svc-admin canvases workflow.',
     })
   },
 })

@@ -20,5 +20,5 @@ export const canvasCommands = resourceCommands({
   id: '9c3a1d44-5b0e-4f43-8b30-7d3c7f1f4e21',
   file: 'canvas.json',
   arg: 'canvas',
-  stays: 'The skill that was published from it stays.',
+  stays: 'The skill published from it stays.',
 })

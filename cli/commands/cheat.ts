@@ -6,7 +6,8 @@ import { optional } from '../words'
 export const cheat = defineCommand({
   path: 'cheat',
   summary: 'Print examples of commands, ready to paste',
-  about: 'Two or more for each command of a noun, with what it does. Without a noun it has one for each command.',
+  about:
+    'Prints two or more examples for each command of a noun, with what they do. Without a noun it prints one for each command.',
   examples: ['cheat keys', 'cheat | less'],
   apis: ['host'],
   impact: 'read',

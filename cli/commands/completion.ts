@@ -9,23 +9,25 @@ import { argument, flag } from '../words'
 export const completion = defineCommand({
   path: 'completion',
   summary: 'Print the shell script that completes commands with Tab',
-  about: `Shells: ${SHELLS.join(', ')}. Commands, flags and their words are completed, and the ids that a running server has. --install writes the script where the shell looks for it.`,
+  about: `Shells: ${SHELLS.join(', ')}. Completes commands, flags and their values, and the ids of a running server. --install writes the script to the folder where the shell looks for it.`,
   examples: ['completion bash --install', 'completion zsh > ~/.zfunc/_svc-admin'],
   apis: ['host'],
   impact: 'write',
   args: { shell: argument(`one of ${SHELLS.join(', ')}`) },
-  flags: { install: flag('write it to where the shell looks, and say where') },
+  flags: { install: flag("write the script to the shell's usual folder, and print the path") },
   async run(shell, { shell: name, install }) {
-    if (!isShell(name)) throw usageFailure(`There is no script for "${name}". There is one for ${SHELLS.join(', ')}.`)
+    if (!isShell(name)) throw usageFailure(`There is no script for "${name}". Shells: ${SHELLS.join(', ')}.`)
     const script = SCRIPTS[name]
     if (!install) return shell.io.raw(script)
     const path = placeOf(name, shell.env)
-    if (!path) throw usageFailure(`There is no usual place for ${name} here.`, `svc-admin completion ${name}`)
+    if (!path) throw usageFailure(`There is no usual folder for ${name} scripts here.`, `svc-admin completion ${name}`)
     if (shell.planned(`write ${path}`)) return
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, script)
     shell.io.out(path)
-    shell.note(name === 'zsh' ? `New shells complete when ${dirname(path)} is in fpath.` : 'New shells complete.')
+    shell.note(
+      name === 'zsh' ? `New shells complete commands if ${dirname(path)} is in fpath.` : 'New shells complete.',
+    )
   },
 })
 

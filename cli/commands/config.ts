@@ -25,9 +25,9 @@ const columns = [
 ]
 
 /** A server may have been started by another shell, with other variables. */
-const WHOSE = 'As this shell has them; a running server keeps the settings that it was started with.'
+const WHOSE = 'Values are those of this shell. A running server keeps the settings it started with.'
 
-const user = flag('the settings of this user for every server, below those of svc.server.json')
+const user = flag('your settings for all servers; svc.server.json overrides them')
 
 const WHICH = 'publicUrl, SVC_PUBLIC_URL, …'
 
@@ -38,13 +38,13 @@ const listConfig = defineCommand({
   path: 'config list',
   summary: 'List every setting with its value and where it came from',
   about:
-    'A flag wins over the environment, the environment over svc.server.json, that over the file of --user, and that over the default. Secrets are never printed, only whether they are set.',
+    'A flag overrides the environment, which overrides svc.server.json. That overrides the file of --user, which overrides the default. Secrets are never printed, only whether they are set.',
   examples: ['config list', 'config list --changed -o wide', 'config list --json'],
-  flags: { changed: flag('only what differs from the default') },
+  flags: { changed: flag('only settings that differ from the default') },
   async run(shell, { changed }) {
     const all = await settingsOf(shell)
     const rows = changed ? all.filter(({ origin }) => origin !== 'default') : all
-    shell.print.list(rows, columns, 'Every setting has its default.')
+    shell.print.list(rows, columns, 'All settings have their defaults.')
     shell.note(WHOSE)
   },
 })
@@ -53,7 +53,7 @@ const explainConfig = defineCommand({
   ...common,
   path: 'config explain',
   summary: 'Explain one setting: meaning, value and source',
-  about: 'The name is the one in svc.server.json, or the environment variable.',
+  about: 'NAME is the name in svc.server.json, or the environment variable.',
   examples: ['config explain publicUrl', 'config explain SVC_PORT --json'],
   args: { name: argument(WHICH) },
   async run(shell, { name }) {
@@ -66,7 +66,8 @@ const getConfig = defineCommand({
   ...common,
   path: 'config get',
   summary: 'Print the value of one setting and nothing else',
-  about: 'For scripts: one line, without a name. A secret is not printed. config explain says where the value is from.',
+  about:
+    'For scripts: prints one line, without the name. Secrets are not printed. config explain shows where the value comes from.',
   examples: ['config get publicUrl', 'config get SVC_PORT'],
   args: { name: argument(WHICH) },
   async run(shell, { name }) {
@@ -80,7 +81,7 @@ const pathConfig = defineCommand({
   ...common,
   path: 'config path',
   summary: 'Print the path of the configuration file',
-  about: '--config and SVC_CONFIG name it, otherwise it is svc.server.json in the current folder.',
+  about: '--config and SVC_CONFIG choose it. The default is svc.server.json in the current folder.',
   examples: ['config path', 'config path --user --json'],
   flags: { user },
   columns: [column('path', 'FILE'), column('exists', 'THERE', { kind: 'flag' })],
@@ -98,15 +99,15 @@ const checkConfig = defineCommand({
   path: 'config check',
   summary: 'Check a configuration before you start a server with it',
   about:
-    'Reads the file and this environment as a start would, and lists every problem. With --production it adds what a production start would refuse. Exits 9 when there is one.',
+    'Reads the file and this environment as the server does, and lists every problem. With --production it adds what a production start would refuse. Exits 9 when there is a problem.',
   examples: ['config check', 'config check --production --config /etc/svc.server.json'],
   exits: [9],
   columns: PROBLEMS,
-  flags: { production: flag('also what a production start refuses') },
+  flags: { production: flag('also check what a production start refuses') },
   async run(shell, { production }) {
     const problems = [...(await problemsOf(shell, production === true)), ...(await misspelt(shell.env))]
     const rows = problems.map((problem) => ({ problem }))
-    shell.print.list(rows, PROBLEMS, `${await configFileOf(shell)} and the environment are in order.`)
+    shell.print.list(rows, PROBLEMS, `${await configFileOf(shell)} and the environment have no problems.`)
     if (rows.length) throw new CheckFailed()
   },
 })
@@ -118,15 +119,15 @@ const setConfig = defineCommand({
   path: 'config set',
   summary: 'Write one setting to the configuration file, after checking it',
   about:
-    'Makes the file where there is none. VALUE is a word, a number, true, false or JSON. A secret is read from --from-file or stdin. A server takes it at its next start.',
+    'Creates the file if it does not exist. VALUE is a word, a number, true, false or JSON. A secret is read from --from-file or stdin. A server uses the value from its next start.',
   examples: ['config set publicUrl https://svc.example', 'config set redisUrl --from-file redis.txt'],
   args: { name: argument(WHICH), value: optional('the new value') },
-  flags: { fromFile: text('FILE', 'the file that holds the value; - reads stdin'), user },
+  flags: { fromFile: text('FILE', 'the file that contains the value; - reads stdin'), user },
   async run(shell, { name, value, fromFile, user: ofUser }) {
     const { name: wanted, secret, schema } = await declared(name)
     if (secret && value !== undefined)
       throw usageFailure(`${wanted} is a secret. Leave the value out.`, `config set ${wanted} --from-file FILE`)
-    if (value !== undefined && fromFile) throw usageFailure('There are two values. Leave one out.')
+    if (value !== undefined && fromFile) throw usageFailure('Two values were given. Leave one out.')
     const instead = `config set ${wanted} --from-file FILE`
     const word = value ?? (await readSecretInput(shell, { label: `value of ${wanted}`, fromFile, instead }))
     const { readWord } = await import('../../src/kernel/config')
@@ -138,7 +139,7 @@ const unsetConfig = defineCommand({
   ...change,
   path: 'config unset',
   summary: 'Remove one setting from the configuration file',
-  about: 'The default applies again, unless the environment sets it. A server takes it at its next start.',
+  about: 'The default applies again, unless the environment sets a value. A server uses it from its next start.',
   examples: ['config unset publicUrl', 'config unset SVC_PORT --dry-run'],
   args: { name: argument(WHICH) },
   flags: { user },
@@ -152,7 +153,7 @@ async function rewrite(shell: Shell, name: string, value: unknown, ofUser: boole
   const { origin, env, ...rest } = await settingNamed(shell, name)
   shell.print.item({ ...rest, origin, env }, columns)
   const above = origin === 'environment' ? env : ofUser && origin === 'file' ? await configFileOf(shell) : null
-  shell.note(above ? `${above} has it too, and wins over ${path}.` : `Written to ${path}. ${WHOSE}`)
+  shell.note(above ? `${above} sets it too, and overrides ${path}.` : `Written to ${path}. ${WHOSE}`)
 }
 
 async function problemsOf(shell: Shell, production: boolean): Promise<string[]> {

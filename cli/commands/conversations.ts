@@ -27,8 +27,8 @@ const messageColumns = [
 const common = { apis: ['tenant', 'operator'] } as const
 const ID = 'id of the conversation'
 const filters = {
-  key: text('KEY', 'those of the organization or person that this key acts for; operators only'),
-  since: duration('TIME', 'only those with a message so lately'),
+  key: text('KEY', 'conversations of the organization or person that owns this key; operators only'),
+  since: duration('TIME', 'only those with a message in this time'),
 }
 
 const listConversations = defineCommand({
@@ -37,7 +37,7 @@ const listConversations = defineCommand({
   path: 'conversations list',
   summary: 'List conversations, last updated first',
   about:
-    "On the server's machine it lists everyone's, without titles, or with --org those of one organization or user. Over --url it lists your own. Conversations belong to a person or an organization, not to a key.",
+    "On the server's machine it lists all conversations without titles, or with --org those of one organization or user. Over --url it lists your own. Conversations belong to a person or an organization, not to a key.",
   examples: ['conversations list', 'conversations list --org acme --since 24h', 'conversations list --key 31aa07c2'],
   impact: 'read',
   exits: [3],
@@ -59,7 +59,7 @@ const getConversation = defineCommand({
   impact: 'read',
   exits: [3],
   args: { id: argument(ID) },
-  flags: { showContent: flag('also what was said; recorded for operators') },
+  flags: { showContent: flag('include the messages; recorded for operators') },
   async run(shell, { id, showContent }) {
     const at = await conversationsAt(shell, {})
     if (!showContent) return shell.print.item(await at.get(id), conversationColumns)
@@ -76,19 +76,19 @@ const exportConversations = defineCommand({
   path: 'conversations export',
   summary: 'Write conversations with their messages as JSON lines',
   about:
-    'One conversation a line, last updated first. As operator each read is recorded as conversation.read, and needs --org or --key, and a reason.',
+    'Writes one conversation per line, last updated first. Operators need --org or --key, and a reason; each read is recorded as conversation.read.',
   examples: [
     'conversations export --out mine.jsonl',
     'conversations export --org acme --since 30d --out acme.jsonl --reason "request of Acme"',
   ],
   impact: 'read',
   exits: [3],
-  flags: { ...filters, out: text('FILE', 'where to, instead of stdout; readable by you only') },
+  flags: { ...filters, out: text('FILE', 'file to write instead of stdout; readable only by you') },
   async run(shell, { key, since, out }) {
     const at = await conversationsAt(shell, { key, since })
     if (at.isOperator) {
       requireReason(shell, 'conversations export')
-      if (!at.isOfOne) throw usageFailure('conversations export needs to know whose.', 'add --org or --key')
+      if (!at.isOfOne) throw usageFailure('conversations export needs an owner.', 'add --org or --key')
     }
     const encoder = new TextEncoder()
     async function* lines(): AsyncGenerator<Uint8Array> {
@@ -103,7 +103,7 @@ const deleteConversation = defineCommand({
   columns: [column('deleted', 'DELETED', { kind: 'flag' })],
   path: 'conversations delete',
   summary: 'Delete a conversation and its messages',
-  about: 'It cannot be undone. Recorded as conversation.deleted.',
+  about: 'This cannot be undone. Recorded as conversation.deleted.',
   examples: ['conversations delete 31aa07c2-…', 'conversations delete 31aa07c2-… --yes'],
   impact: 'write',
   danger: 'moderate',
@@ -126,7 +126,7 @@ const purgeConversations = defineCommand({
   path: 'conversations purge',
   summary: 'Delete old conversations of an organization or user, permanently',
   about:
-    'Takes those with no message since --before, and their messages. The server deletes no conversation by itself. It cannot be undone, and asks for the name that --org was given. Recorded as conversation.purged.',
+    'Deletes conversations without a message since --before, and their messages. The server never deletes conversations by itself. This cannot be undone; you confirm with the name in --org. Recorded as conversation.purged.',
   examples: [
     'conversations purge --org acme --before 90d --dry-run',
     'conversations purge --org acme --before 90d --confirm acme --reason "retention"',
@@ -134,18 +134,18 @@ const purgeConversations = defineCommand({
   impact: 'write',
   danger: 'severe',
   exits: [3],
-  flags: { before: duration('TIME', 'only those without a message for so long') },
+  flags: { before: duration('TIME', 'only those without a message for this long') },
   async run(shell, { before }) {
     const { org } = shell.globals
-    if (!org) throw usageFailure('conversations purge needs to know whose.', '--org acme')
-    if (before === undefined) throw usageFailure('conversations purge needs an age.', '--before 90d')
+    if (!org) throw usageFailure('conversations purge needs an owner.', '--org acme')
+    if (before === undefined) throw usageFailure('conversations purge needs --before.', '--before 90d')
     requireReason(shell, 'conversations purge')
     const order = { owner: org, before: new Date(shell.clock.now() - before).toISOString() }
     const connection = await shell.connect()
     const purge = connection.ops().conversations.purge
     const { conversations } = expectData(await purge.post({ ...order, count_only: true }))
     const what = `${conversations} conversations of ${org} without a message since ${order.before}`
-    shell.note('Conversations are kept until they are deleted: no setting ends them.')
+    shell.note('Conversations stay until you delete them; no setting deletes them.')
     if (shell.planned(`delete ${what}`)) return
     shell.confirmName(`Delete ${what}? It cannot be undone.`, org)
     shell.print.item(expectData(await purge.post(order)), purgeColumns)

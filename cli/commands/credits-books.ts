@@ -24,9 +24,9 @@ const balanceColumns = [
 
 const balance = defineCommand({
   path: 'credits balance',
-  summary: "Show an owner's balance, reserved and available credit, and how long it lasts",
+  summary: "Show an owner's balance, reserved and available credit, and days left",
   about:
-    "HELD is what running calls have reserved. EXPIRING is what ends next; --json lists all that ends. DAYS-LEFT is how long the rest lasts at the pace of the last seven days. Without OWNER it shows the account that the first run made, or that account's active org. Over --url it shows what the key in use pays from.",
+    "HELD is the credit reserved by running calls. EXPIRING is the credit that expires next; --json lists all of it. DAYS-LEFT estimates how long the rest lasts at the pace of the last seven days. Without OWNER it shows the account that the first start created, or that account's active org. Over --url it shows the wallet that pays for the key in use.",
   examples: ['credits balance', 'credits balance acme --json', 'credits balance ada@example.com'],
   apis: ['operator', 'tenant'],
   impact: 'read',
@@ -78,7 +78,7 @@ const ledger = defineCommand({
   path: 'credits ledger',
   summary: 'Show every ledger entry of an owner, with the balance after it',
   about:
-    'Lists the newest first. A settle is what a call cost, and its reference ends in the id of the request. A page may hold fewer rows than you asked for while there are more: go on with --cursor, or --all.',
+    'Lists the newest entries first. A settle entry is the cost of a call, and its reference ends with the id of the request. A page can have fewer rows than you asked for even if more exist; continue with --cursor or --all.',
   examples: [
     'credits ledger acme',
     'credits ledger acme --all -o csv > ledger.csv',
@@ -91,7 +91,7 @@ const ledger = defineCommand({
   columns: ledgerColumns,
   args: { owner: optional(WHO) },
   flags: {
-    ref: text('REF', 'rows of this reference, or of this request'),
+    ref: text('REF', 'rows with this reference, or of this request'),
     ...pageFlags,
   },
   async run(shell, { owner = shell.globals.org, ref, ...paging }) {
@@ -101,7 +101,7 @@ const ledger = defineCommand({
       const { entries, next_cursor } = expectData(await ops.credits.ledger.get({ query }))
       return { items: entries, next: next_cursor }
     }
-    await printPages(shell, paging, { page, columns: ledgerColumns, empty: 'Nothing has moved yet.' })
+    await printPages(shell, paging, { page, columns: ledgerColumns, empty: 'No entries yet.' })
   },
 })
 
@@ -118,7 +118,7 @@ const reconcile = defineCommand({
   path: 'credits reconcile',
   summary: 'Recompute every balance from the ledger and list differences',
   about:
-    'A balance must be the sum of its owner’s ledger rows, and what is held the sum of the open holds. Exits 9 when a wallet says something else. With --apply the wallet is set to what the ledger says, and that is recorded. It leaves to a person what no wallet can hold: less than nothing, or less than is on hold.',
+    "A balance must equal the sum of its owner's ledger rows. Held credit must equal the sum of the open holds. Exits 9 when a wallet differs. --apply sets the wallet to the ledger's sum and records the change. It skips a wallet that would become negative or smaller than its holds; correct those yourself.",
   examples: ['credits reconcile', 'credits reconcile --apply --reason "restored from a copy" -y'],
   apis: ['operator'],
   impact: 'write',
@@ -132,9 +132,9 @@ const reconcile = defineCommand({
     const found = expectData(await ops.credits.differences.get())
     const count = `${found.differences.length} ${found.differences.length === 1 ? 'balance' : 'balances'}`
     const goesOn = apply && found.differences.length > 0 && !shell.planned(`put ${count} right`)
-    if (goesOn) shell.confirm(`Put ${count} where the ledger says?`)
+    if (goesOn) shell.confirm(`Set ${count} to the ledger's sum?`)
     const { ok, differences } = goesOn ? expectData(await ops.credits.differences.post()) : found
-    shell.print.list(differences, differenceColumns, 'Every balance is what its ledger says.')
+    shell.print.list(differences, differenceColumns, 'Every balance matches its ledger.')
     if (!ok && !shell.globals.dryRun) throw new CheckFailed()
   },
 })

@@ -47,13 +47,13 @@ const grantColumns = [
 /** Above this amount the command asks for confirmation, because it may be a typing error. */
 const ASKS_ABOVE_CENTS = 100_000
 
-export const WHO = 'org by id, slug or name; user by id or e-mail address; 6 characters of an id do'
+export const WHO = 'org by id, slug or name; user by id or e-mail; 6 characters of an id are enough'
 
 const grant = defineCommand({
   path: 'credits grant',
   summary: 'Add credit to an org or a user, or complete a checkout',
   about:
-    'The amount is currency with two places, 50.00, or cents, 5000c. It is booked once for each --idempotency-key, and stands with its reason in the ledger and the audit record. Credit with --expires is spent before all other credit, and what is left of it then is taken back. With --checkout it completes a checkout that no payment processor handles, for the amount and the owner of that checkout.',
+    'The amount is currency with two decimals, 50.00, or cents, 5000c. It is added once for each --idempotency-key. The ledger and the audit record show it with its reason. Credit with --expires is spent first, and what is left of it then expires. --checkout completes a checkout that no payment processor handles, for its own amount and owner.',
   examples: [
     'credits grant acme 50.00 --reason "pilot"',
     'credits grant ada@example.com 5000c --reason refund --idempotency-key order-1182 --json',
@@ -65,11 +65,11 @@ const grant = defineCommand({
   danger: 'moderate',
   exits: [3, 5],
   columns: grantColumns,
-  args: { owner: optional(WHO), amount: { ...money('how much: 50.00 or 5000c'), required: false } },
+  args: { owner: optional(WHO), amount: { ...money('amount: 50.00 or 5000c'), required: false } },
   flags: {
-    note: text('TEXT', 'what the ledger says; the reason by default'),
-    expires: text('WHEN', 'when it ends: 90d from now, or an ISO date; never by default'),
-    checkout: text('ID', 'complete this checkout, instead of naming owner and amount'),
+    note: text('TEXT', 'note in the ledger; the reason by default'),
+    expires: text('WHEN', 'when it expires: 90d from now, or an ISO date; never by default'),
+    checkout: text('ID', 'complete this checkout, instead of an owner and an amount'),
   },
   async run(shell, { owner, amount, note, expires, checkout }) {
     const reason = requireReason(shell, 'credits grant')
@@ -84,7 +84,7 @@ const grant = defineCommand({
     const body = { ...order, ...end, note: note ?? reason }
     const made = expectData(await connection.ops().credits.post(body))
     shell.print.item(made, grantColumns)
-    if (made.already) shell.note(`${made.ref} was granted before; nothing was added.`)
+    if (made.already) shell.note(`${made.ref} was already granted. Nothing was added.`)
   },
 })
 
@@ -100,7 +100,7 @@ const adjust = defineCommand({
   path: 'credits adjust',
   summary: 'Correct a balance up or down',
   about:
-    'The amount has a sign: -5.00 takes 5.00 away, +5.00 adds it; cents are written -500c. The balance cannot go below what running calls hold. The amount is booked once for each --idempotency-key, and the ledger keeps both what was and the correction.',
+    'The amount needs a sign: -5.00 subtracts 5.00 and +5.00 adds it; cents are written -500c. The balance cannot go below what running calls reserve. The amount is booked once for each --idempotency-key. The ledger shows both the original entries and the correction.',
   examples: [
     'credits adjust acme -5.00 --reason "granted twice"',
     'credits adjust ada@example.com +120c --reason goodwill -y',
@@ -110,8 +110,8 @@ const adjust = defineCommand({
   danger: 'moderate',
   exits: [3, 5],
   columns: adjustColumns,
-  args: { owner: argument(WHO), amount: signedMoney('how much: -5.00 or +500c') },
-  flags: { note: text('TEXT', 'what the ledger says; the reason by default') },
+  args: { owner: argument(WHO), amount: signedMoney('amount: -5.00 or +500c') },
+  flags: { note: text('TEXT', 'note in the ledger; the reason by default') },
   async run(shell, { owner, amount, note }) {
     const reason = requireReason(shell, 'credits adjust')
     const what = `${amount < 0 ? 'take' : 'add'} ${spelled(Math.abs(amount))} ${amount < 0 ? 'from' : 'to'} ${owner}`
@@ -121,7 +121,7 @@ const adjust = defineCommand({
     const body = { owner, amount_cents: amount, note: note ?? reason, idempotency_key: key }
     const made = expectData(await (await shell.connect()).ops().credits.adjustments.post(body))
     shell.print.item(made, adjustColumns)
-    if (made.already) shell.note(`${made.ref} was booked before; nothing was changed.`)
+    if (made.already) shell.note(`${made.ref} was already booked. Nothing was changed.`)
   },
 })
 
@@ -129,7 +129,7 @@ const code = defineCommand({
   path: 'credits code',
   summary: 'Create a code that completes one checkout',
   about:
-    'For servers without a payment processor. Whoever opened a checkout of just this amount types the code on its page, and the credit is added. The code works once, and ends after 30 days unless --expires says otherwise. It is shown now and never again.',
+    'For servers without a payment processor. A person who opened a checkout of exactly this amount enters the code on its page, and the credit is added. The code works once, and expires after 30 days unless --expires sets another time. It is shown only once.',
   examples: [
     'credits code 50.00 --reason "transfer 1182 arrived"',
     'credits code 5000c --expires 7d --reason pilot --secret-to code.txt',
@@ -139,11 +139,11 @@ const code = defineCommand({
   danger: 'secret once',
   exits: [5],
   columns: codeColumns,
-  args: { amount: money('how much: 50.00 or 5000c') },
+  args: { amount: money('amount: 50.00 or 5000c') },
   flags: { expires: duration('TIME', 'how long it works: 7d, 24h'), ...SECRET_FLAGS },
   async run(shell, { amount, expires, secretTo, copy }) {
     const reason = requireReason(shell, 'credits code')
-    if (shell.planned(`make a code for ${spelled(amount)}`)) return
+    if (shell.planned(`create a code for ${spelled(amount)}`)) return
     const secret = prepareSecret(shell, 'code', { secretTo, copy })
     const valid = expires === undefined ? {} : { valid_seconds: Math.round(expires / 1000) }
     try {
@@ -162,23 +162,24 @@ const caps = defineCommand({
   path: 'credits caps',
   summary: 'Set the daily and monthly spending cap of an owner or key',
   about:
-    'Caps of an owner count all it spends, whatever key it goes through; caps of a key count what goes through that key. Calls beyond a cap are refused with 402 until 00:00 UTC, or until the cap is raised. What you do not name stays; none removes a cap.',
+    'Caps of an owner count all its spending, with every key. Caps of a key count only calls with that key. Calls above a cap get 402 until 00:00 UTC, or until you raise the cap. Caps that you do not name stay the same; none removes a cap.',
   examples: ['credits caps acme --daily 50.00', 'credits caps set ci --daily none --monthly 1000.00'],
   apis: ['operator'],
   impact: 'write',
   exits: [3, 5],
   columns: capColumns,
-  args: { owner: argument(`${WHO}. Or a key by id, prefix or name`) },
+  args: { owner: argument('org or user as in credits grant, or a key by id, prefix or name') },
   flags: {
-    daily: orNone(wholeCents('AMOUNT', 'the most in one UTC day')),
-    monthly: orNone(wholeCents('AMOUNT', 'the most in one UTC month')),
+    daily: orNone(wholeCents('AMOUNT', 'maximum in one UTC day')),
+    monthly: orNone(wholeCents('AMOUNT', 'maximum in one UTC month')),
   },
   async run(shell, { owner, daily, monthly }) {
     const wanted = {
       ...(daily === undefined ? {} : { daily_cap_cents: daily }),
       ...(monthly === undefined ? {} : { monthly_cap_cents: monthly }),
     }
-    if (!Object.keys(wanted).length) throw usageFailure('credits caps changes nothing.', 'add --daily or --monthly')
+    if (!Object.keys(wanted).length)
+      throw usageFailure('credits caps needs a cap to change.', 'add --daily or --monthly')
     if (shell.planned(`set the caps of ${owner}`)) return
     const connection = await shell.connect()
     const reply = await connection.ops().credits.caps.put({ owner, ...wanted })

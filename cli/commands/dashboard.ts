@@ -39,23 +39,26 @@ export const dashboard = defineCommand({
   path: 'dashboard',
   summary: 'Watch and operate the server on one live screen',
   about:
-    'Nine screens: overview, jobs, deliveries, takeovers, submissions, browser, keys, audit and logs. Press ? for the keys and : for any command. A profile marked production begins read-only; --write, or :write inside, turns changes on.',
+    'Nine screens: overview, jobs, deliveries, takeovers, submissions, browser, keys, audit and logs. Press ? for the keys and : to run any command. A profile marked production starts read-only; --write, or :write in the dashboard, allows changes.',
   examples: ['dashboard', 'dashboard --screen takeovers --bell', 'dashboard --profile prod --read-only'],
   apis: ['operator'],
   offline: false,
   impact: 'write',
   flags: {
-    screen: choice(SCREENS, 'the screen to begin with'),
+    screen: choice(SCREENS, 'the first screen'),
     readOnly: flag('change nothing'),
-    write: flag('allow changes also where the profile is marked production'),
-    screenReader: { ...flag('lines instead of a screen, and words instead of keys'), env: 'INK_SCREEN_READER' },
-    refresh: duration('DURATION', 'the pause between two repaints of what changed: 1s to 10s, as + and - set it'),
-    bell: flag('ring when a visitor asks for a person'),
-    noMotion: flag('no clock that runs; the screen changes only when something happens'),
+    write: flag('allow changes even if the profile is marked production'),
+    screenReader: {
+      ...flag('print lines instead of a screen, and read words instead of keys'),
+      env: 'INK_SCREEN_READER',
+    },
+    refresh: duration('DURATION', 'pause between two repaints, 1s to 10s; + and - change it'),
+    bell: flag('ring the bell when a visitor asks for a person'),
+    noMotion: flag('no running clock; the screen changes only when something happens'),
   },
   async run(shell, { readOnly, write, refresh = 1_000, ...rest }) {
     if (readOnly && write) throw usageFailure('--read-only and --write exclude each other.')
-    if (refresh < 1_000 || refresh > 10_000) throw usageFailure('--refresh takes 1s to 10s.')
+    if (refresh < 1_000 || refresh > 10_000) throw usageFailure('--refresh must be from 1s to 10s.')
     if (shell.planned('show the dashboard')) return
     const canWrite = readOnly ? false : write === true || shell.globals.inProfile?.production !== true
     await showDashboard(shell, { ...rest, canWrite, rate: Math.round(refresh / 1_000) })
@@ -194,8 +197,7 @@ async function goOnWith({ io, env, cwd, clock, signal, takeSignals }: Shell, pro
   const [{ runCli }, { openConnection }] = await Promise.all([import('../run'), import('../open')])
   const world = { io, env, cwd, clock, signal, takeSignals, open: openConnection }
   const exitCode = await runCli(['dashboard', '--profile', profile], world)
-  if (exitCode)
-    throw new CommandFailed({ exitCode, code: 'profile', message: `The profile ${profile} could not be used.` })
+  if (exitCode) throw new CommandFailed({ exitCode, code: 'profile', message: `Profile ${profile} cannot be used.` })
 }
 
 /** Runs a command as the shell would, with its output kept. */

@@ -19,7 +19,7 @@ const replayed = [column('delivery_id', 'DELIVERY'), column('retried', 'RETRIED'
 /** Gentle with a receiver that has just come back. */
 const RATE = 5
 const [POLL_MS, PATIENCE_MS] = [250, 20_000]
-const NOTHING = 'Nothing has failed that would be sent again.'
+const NOTHING = 'No failed delivery can be sent again.'
 
 const replayDeliveries = defineCommand({
   ...common,
@@ -27,17 +27,17 @@ const replayDeliveries = defineCommand({
   path: 'deliveries replay',
   summary: 'Send the events of failed attempts again',
   about:
-    'The same bytes go to the address as it is now, signed with the secret as it is now. --all takes every event whose newest attempt failed and that the filters leave; --dry-run says how many those are. With --wait it exits 9 when one fails again, and 8 when one has not ended in time.',
+    'Sends the same bytes to the current address, signed with the current secret. --all takes every event that matches the filters and whose newest attempt failed; --dry-run counts them. With --wait it exits 9 when one fails again, and 8 when one is still pending.',
   examples: ['deliveries replay 9c1f…', 'deliveries replay --all --webhook 31aa07c2-… --since 24h --yes'],
   impact: 'write',
   danger: 'moderate',
   exits: [3, 5, 8, 9],
-  args: { ids: words('ids of the attempts, or their beginnings') },
+  args: { ids: words('ids of the attempts, or the start of each id') },
   flags: {
     ...filters,
-    all: flag('all that failed and that the filters leave, instead of ids'),
-    wait: flag('wait for what comes of each, 20 seconds at most'),
-    rate: whole('N', `how many a second; ${RATE} by default`, { min: 1, max: 100 }),
+    all: flag('all failed events that match the filters, instead of ids'),
+    wait: flag('wait for each result, at most 20 seconds'),
+    rate: whole('N', `deliveries per second; ${RATE} by default`, { min: 1, max: 100 }),
   },
   async run(shell, { ids = [], all, wait, rate = RATE, ...wanted }) {
     if (!ids.length && !all)
@@ -96,7 +96,7 @@ async function outcome(shell: Shell, { found, before }: { found: readonly Delive
   shell.print.list(ended, deliveryColumns, NOTHING)
   if (ended.some(({ status }) => status === 'failed')) throw new CheckFailed()
   if (ended.length === found.length) return
-  shell.note(`${found.length - ended.length} of ${found.length} have not ended.`)
+  shell.note(`${found.length - ended.length} of ${found.length} are still pending.`)
   shell.exitCode = shell.signal.aborted ? EXIT.interrupted : EXIT.pending
 }
 
@@ -116,14 +116,14 @@ const exportDeliveries = defineCommand({
   path: 'deliveries export',
   summary: 'Write every stored delivery attempt as CSV or JSON lines, newest first',
   about:
-    'The log is kept as long as events are, 30 days by default. The file is CSV; with -o jsonl one attempt a line.',
+    'Attempts are stored as long as events, 30 days by default. The file is CSV; with -o jsonl it has one attempt per line.',
   examples: ['deliveries export --out deliveries.csv', 'deliveries export --status failed --since 24h -o jsonl'],
   impact: 'read',
   exits: [3],
   flags: {
     ...filters,
-    status: choice(['success', 'failed'], 'only those that ended so'),
-    out: text('FILE', 'where to, instead of stdout; readable by you only'),
+    status: choice(['success', 'failed'], 'only attempts with this result'),
+    out: text('FILE', 'file to write instead of stdout; readable only by you'),
   },
   async run(shell, { out, ...wanted }) {
     const asked = formatOf(shell.globals)

@@ -24,14 +24,14 @@ const listDeliveries = defineCommand({
   columns,
   path: 'deliveries list',
   summary: 'List delivery attempts, newest first',
-  about: 'Fifty of each webhook. With --watch the list is read again every two seconds.',
+  about: 'Lists fifty for each webhook. With --watch the list is read again every two seconds.',
   examples: ['deliveries list --status failed --http 5xx', 'deliveries list --webhook 31aa07c2-… --watch'],
   impact: 'read',
   exits: [3],
   watchable: true,
-  flags: { ...filters, status: choice(['success', 'failed'], 'only those that ended so') },
+  flags: { ...filters, status: choice(['success', 'failed'], 'only attempts with this result') },
   async run(shell, wanted) {
-    shell.print.list(await attempts(shell, wanted), columns, 'Nothing was delivered yet.')
+    shell.print.list(await attempts(shell, wanted), columns, 'No deliveries yet.')
   },
 })
 
@@ -40,12 +40,12 @@ const tailDeliveries = defineCommand({
   columns,
   path: 'deliveries tail',
   summary: 'Print delivery attempts as they end',
-  about: 'Goes on until Ctrl-C. In a pipe, and with -o json, each attempt is one line of JSON.',
+  about: 'Runs until Ctrl-C. In a pipe, and with -o json, each attempt is one line of JSON.',
   examples: ['deliveries tail --failed', 'deliveries tail --webhook 31aa07c2-… -o jsonl'],
   impact: 'read',
   exits: [3],
   offline: false,
-  flags: { webhook: WEBHOOK_FLAG, failed: flag('only those that failed'), last: LAST },
+  flags: { webhook: WEBHOOK_FLAG, failed: flag('only failed attempts'), last: LAST },
   async run(shell, { webhook, failed, last = 10 }) {
     const wanted = { ...ANY, webhook, status: failed ? ('failed' as const) : undefined }
     await tail(shell, { columns, newest: () => attempts(shell, wanted), last, what: 'attempt' })
@@ -57,12 +57,13 @@ const getDelivery = defineCommand({
   path: 'deliveries get',
   columns: read,
   summary: 'Show one delivery attempt, its result, and the other attempts of the event',
-  about: 'It is one of the fifty newest of its webhook. With --body the body that was sent is read too, on the record.',
+  about:
+    'Finds one of the fifty newest attempts of its webhook. --body also reads the body that was sent, which is recorded.',
   examples: ['deliveries get 9c1f…', 'deliveries get 9c1f… --webhook 31aa07c2-… --body --json'],
   impact: 'read',
   exits: [3],
-  args: { id: argument('id of the attempt, or its beginning') },
-  flags: { webhook: WEBHOOK_FLAG, body: flag('read what was sent: headers and body; recorded') },
+  args: { id: argument('id of the attempt, or the start of it') },
+  flags: { webhook: WEBHOOK_FLAG, body: flag('show the headers and body that were sent; recorded') },
   async run(shell, { id, webhook, body }) {
     const known = await attempts(shell, { ...ANY, webhook })
     const found = findAttempt(known, id)

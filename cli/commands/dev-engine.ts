@@ -14,7 +14,7 @@ const columns = [
 ]
 
 const share = {
-  ...text('SHARE', 'how many calls fail, from 0 to 1'),
+  ...text('SHARE', 'share of calls that fail, from 0 to 1'),
   read: (word: string): string => {
     const part = Number(word)
     if (word.trim() !== '' && part >= 0 && part <= 1) return word
@@ -26,17 +26,17 @@ export const devEngine = defineCommand({
   path: 'dev engine',
   summary: 'Make the built-in engine slow or failing, for tests',
   about:
-    'Writes them to svc.server.json; a running server has them after a restart. Without a flag it shows what is set there. --calm takes all of them back. A call that fails is tried once more before its caller hears of it.',
+    'Writes the settings to svc.server.json; a running server uses them after a restart. Without a flag it shows the current ones. --calm removes all of them. A call that fails is retried once before the caller gets an error.',
   examples: ['dev engine --latency 2s --fail-rate 0.3', 'dev engine --chunk 5', 'dev engine --calm'],
   apis: ['host'],
   impact: 'write',
   exits: [5],
   columns,
   flags: {
-    latency: duration('2s', 'how long it waits before it answers'),
+    latency: duration('2s', 'how long to wait before an answer'),
     failRate: share,
     chunk: whole('N', 'words in each part of a stream', { min: 1, max: 10_000 }),
-    calm: flag('as it is by default'),
+    calm: flag('back to the default'),
   },
   async run(shell, { latency, failRate, chunk, calm }) {
     if (loadConfig(overridesOf(shell)).production) throw notForProduction('dev engine')
@@ -49,7 +49,7 @@ export const devEngine = defineCommand({
     if (calm || set.length) {
       const path = await changeSettings(shell, calm ? { ...given } : Object.fromEntries(set))
       if (path === null) return
-      shell.note(`Written to ${path}. Restart the server to have it.`)
+      shell.note(`Written to ${path}. Restart the server to use it.`)
     }
     const { builtinDelayMs, builtinFailRate, builtinChunk } = loadConfig(overridesOf(shell))
     shell.print.item({ latency_ms: builtinDelayMs, fail_rate: builtinFailRate, chunk: builtinChunk }, columns)

@@ -22,7 +22,7 @@ export const devLoad = defineCommand({
   path: 'dev load',
   summary: 'Send completions at a steady rate',
   about:
-    'Calls the API with the key of the first run, or that of --key-file, until the time is over or Ctrl-C. It waits for no answer before the next call. Refused in production mode, since each call is charged. Exits 9 when calls failed.',
+    'Calls the API with the key of the first start, or with --key-file, until the time is over or Ctrl-C. It sends calls without waiting for answers. Not available in production mode, because each call is charged. Exits 9 when calls failed.',
   examples: ['dev load --rps 5 --for 60s', 'dev load --rps 20 --for 10s --mode code --json'],
   apis: ['operator'],
   offline: false,
@@ -30,8 +30,8 @@ export const devLoad = defineCommand({
   exits: [5, 9],
   columns,
   flags: {
-    rps: whole('N', 'calls a second; 5 by default', { min: 1, max: 500 }),
-    for: duration('60s', 'for how long; 60s by default'),
+    rps: whole('N', 'calls per second; 5 by default', { min: 1, max: 500 }),
+    for: duration('60s', 'how long to run; 60s by default'),
     mode: text('MODE', 'fast by default'),
   },
   async run(shell, { rps = 5, for: lasting = FOR_MS, mode = 'fast' }) {

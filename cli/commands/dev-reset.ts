@@ -15,7 +15,7 @@ export const devReset = defineCommand({
   path: 'dev reset',
   summary: 'Delete the database and files of a development server',
   about:
-    'Cannot be undone. Secrets, the configuration and backups stay; engines that were added go with the database. It asks for the name of the data folder, needs the server stopped, and is refused in production mode.',
+    'This cannot be undone. Secrets, the configuration and backups stay. Engines that you added are deleted with the database. It asks for the name of the data folder, and the server must be stopped. Not available in production mode.',
   examples: ['dev reset --confirm data', 'dev reset --data-dir ./try --dry-run'],
   apis: ['host'],
   impact: 'write',

@@ -45,7 +45,7 @@ export const devSeed = defineCommand({
   path: 'dev seed',
   summary: 'Fill a development server with sample data',
   about:
-    'Makes people, keys, credit, calls, skills and submissions, a widget with chats, webhooks, events, a workflow and jobs. All by the requests that clients send. Where no server runs and no database is yet, a month of calls comes first. Jobs end once a server works them off. Refused in production mode. With --reset the data goes first; that asks for the name of the folder.',
+    'Creates people, keys, credit, calls, skills and submissions, a widget with chats, webhooks, events, a workflow and jobs. Everything is created with API requests. Without a server and a database, it first adds a month of calls. Jobs end once a server runs them. Not available in production mode. --reset first deletes all data, and asks for the name of the folder.',
   examples: ['dev seed', 'dev seed --size small --json', 'dev seed --reset --confirm data'],
   apis: ['operator'],
   impact: 'write',
@@ -53,14 +53,14 @@ export const devSeed = defineCommand({
   exits: [5],
   columns,
   flags: {
-    size: choice(['small', 'demo', 'large'], 'how much; demo by default'),
+    size: choice(['small', 'demo', 'large'], 'how much data; demo by default'),
     reset: flag('delete the data of this server first, as dev reset does'),
   },
   async run(shell, { size = 'demo', reset }) {
     const { prompts, aDay, orgs } = SIZES[size]
     const config = loadConfig(overridesOf(shell))
-    if (shell.globals.url) throw usageFailure('dev seed works on the machine of the server.', 'leave out --url')
-    if (shell.planned(`${reset ? 'delete all data and ' : ''}make the data of size ${size}`)) return
+    if (shell.globals.url) throw usageFailure("dev seed works only on the server's machine.", 'leave out --url')
+    if (shell.planned(`${reset ? 'delete all data and ' : ''}create sample data of size ${size}`)) return
     if (reset) await resetData(shell, config)
     const made: Made[] = []
     if (isUntouched(config)) {
@@ -113,7 +113,7 @@ async function seedPeople(connection: Connection, orgs: number): Promise<Made[]>
     expectData(await ops.credits.post({ owner: id, amount_cents: 1_000, note: 'dev seed' }))
   }
   return [
-    { what: 'organizations with an owner, a key and 10.00', count: orgs, see: 'orgs list' },
+    { what: 'organizations, each with an owner, a key and 10.00', count: orgs, see: 'orgs list' },
     { what: 'keys', count: orgs, see: 'keys list' },
   ]
 }
@@ -122,7 +122,7 @@ async function seedRest(shell: Shell, connection: Connection, prompts: number): 
   const { client, target, key } = await connection.tenant()
   const { keys } = expectData(await client.keys.get({ query: { limit: 100 } }))
   const own = keys.find(({ prefix }) => key.startsWith(prefix))
-  if (!own) throw usageFailure('The key in use is not among its own keys.', 'add --key-file FILE')
+  if (!own) throw usageFailure('The list of keys does not contain the key in use.', 'add --key-file FILE')
   const { user, active_org_id } = expectData(await client.auth.me.get())
   const made: Made[] = []
   const demo = {

@@ -25,15 +25,15 @@ export const devSink = defineCommand({
   path: 'dev sink',
   summary: 'Receive requests on this machine and print them',
   about:
-    'Listens on 127.0.0.1 until Ctrl-C, prints a line for each request, and answers 204. Another --status or a --delay shows how a sender tries again. Pair it with webhooks listen --forward-to, or with SVC_EGRESS_ALLOW=127.0.0.0/8 in dev mode.',
+    'Listens on 127.0.0.1 until Ctrl-C, prints a line for each request, and answers 204. --status and --delay test how a sender retries. Use it with webhooks listen --forward-to, or with SVC_EGRESS_ALLOW=127.0.0.0/8 in dev mode.',
   examples: ['dev sink', 'dev sink --port 3000 --status 503 --delay 2s --print-body'],
   apis: ['host'],
   impact: 'read',
   columns,
   flags: {
-    port: whole('N', `port to listen on; ${PORT} by default, and 0 takes a free one`, { min: 0, max: 65_535 }),
+    port: whole('N', `port to listen on; ${PORT} by default, 0 picks a free one`, { min: 0, max: 65_535 }),
     status: whole('N', 'status to answer with; 204 by default', { min: 200, max: 599 }),
-    delay: duration('2s', 'how long to wait before it answers'),
+    delay: duration('2s', 'how long to wait before answering'),
     printBody: flag('print the body of each request'),
   },
   async run(shell, { port = PORT, status = 204, delay = 0, printBody }) {

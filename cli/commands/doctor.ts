@@ -22,7 +22,7 @@ export const doctor = defineCommand({
   path: 'doctor',
   summary: 'Check this machine and server, and explain how to fix problems',
   about:
-    'Each check says ok, warn, fail or skip, with its evidence and one command that mends it. Exits 9 when a check fails; warnings do not count. The names of checks never change their meaning, so a monitor can rely on the JSON. So it can on -o prometheus and -o nagios, which exits 1 for warnings and 2 for failures. --fix runs what it can mend itself: modes of files, migrations and a missing backup. --bundle writes a report for support, without secrets.',
+    'Each check prints ok, warn, fail or skip, what it found, and one command that fixes it. Exits 9 when a check fails; warnings do not count. The names of checks never change, so a monitor can rely on the JSON. -o prometheus and -o nagios are also stable; nagios exits 1 for warnings and 2 for failures. --fix repairs what it can: file modes, migrations and a missing backup. --bundle writes a report for support, without secrets.',
   examples: [
     'doctor',
     'doctor database engines',
@@ -40,7 +40,7 @@ export const doctor = defineCommand({
   flags: {
     only: list('a,b', 'only these checks'),
     skip: list('a,b', 'leave these checks out'),
-    fix: flag('mend what can be mended safely; asks first'),
+    fix: flag('fix what can be fixed safely; asks first'),
     bundle: text('FILE', 'also write a report for support, as .tgz'),
   },
   async run(shell, { checks, only, skip, fix, bundle }) {
@@ -86,7 +86,7 @@ async function mended(shell: Shell, { mends }: Context, shown: readonly Result[]
     const mend = mends?.get(check)
     return mend ? [{ check, fix, mend }] : []
   })
-  if (!found.length) shell.note('There is nothing that doctor can mend by itself.')
+  if (!found.length) shell.note('There is nothing that doctor can fix by itself.')
   if (!found.length || shell.planned(`run ${found.map(({ fix }) => fix).join(', ')}`)) return false
   for (const { check, fix } of found) shell.note(`${check}: ${fix}`)
   shell.confirm(`Run ${found.length === 1 ? 'this' : `these ${found.length}`}?`)
@@ -103,9 +103,7 @@ async function contextOf(shell: Shell): Promise<Context> {
   const dataDir = named?.data_dir ?? (socket && basename(socket) === 'ops.sock' ? dirname(socket) : null)
   if (socket && formatOf(globals) === 'table')
     shell.io.out(
-      clean(
-        `The server at ${socket}${dataDir ? `, data folder ${dataDir}` : ''}. Settings are as this shell has them.\n`,
-      ),
+      clean(`The server at ${socket}${dataDir ? `, data folder ${dataDir}` : ''}. Settings are those of this shell.\n`),
     )
   return {
     shell,

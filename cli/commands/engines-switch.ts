@@ -10,7 +10,7 @@ const common = {
   impact: 'write',
   exits: [3, 5, 9],
   columns: savedColumns,
-  args: { name: argument('the name it was added under') },
+  args: { name: argument('the name you gave it with engines add') },
 } as const
 
 const disableEngine = defineCommand({
@@ -18,10 +18,10 @@ const disableEngine = defineCommand({
   path: 'engines disable',
   summary: 'Disable an upstream and keep its settings',
   about:
-    'It stays with its targets and its key, and is asked for nothing from then on; calls that run go on. The next target of a mode answers, else the built-in engine where it is on.',
+    'Its settings, targets and key stay stored, but no new call goes to it. Running calls continue. The next target of each mode answers, or the built-in engine if it is on.',
   examples: ['engines disable main', 'engines disable main --dry-run --json'],
   async run(shell, { name }) {
-    if (shell.planned(`switch the upstream ${name} off`)) return
+    if (shell.planned(`disable the upstream ${name}`)) return
     const connection = await shell.connect()
     const one = connection.ops().engines({ name: encodeURIComponent(name) })
     showSaved(shell, expectData(await one.patch({ settings: { off: true }, test: false })))
@@ -34,11 +34,11 @@ const enableEngine = defineCommand({
   ...common,
   path: 'engines enable',
   summary: 'Enable an upstream',
-  about: 'It is tested with real calls first, and stays off when one fails.',
+  about: 'It is tested with real calls first. If one fails, it stays disabled.',
   examples: ['engines enable main', 'engines enable main --no-test'],
-  flags: { noTest: flag('switch it on without testing') },
+  flags: { noTest: flag('enable it without testing') },
   async run(shell, { name, noTest }) {
-    if (shell.planned(`switch the upstream ${name} on`)) return
+    if (shell.planned(`enable the upstream ${name}`)) return
     const connection = await shell.connect()
     const one = connection.ops().engines({ name: encodeURIComponent(name) })
     showSaved(shell, expectData(await one.patch({ settings: { off: null }, test: !noTest })))
@@ -65,7 +65,7 @@ const showPrices = defineCommand({
   path: 'engines prices',
   summary: 'Show what each engine costs, with a sample request',
   about:
-    'Prices are micro-cents: a million are one cent. SET BY says where one comes from: here (engines set-prices), SVC_PRICES or prices in svc.server.json, the upstream that answers first, or svc itself.',
+    'Prices are in micro-cents; a million micro-cents are one cent. SET BY shows where a price comes from. It is engines set-prices ("here"), SVC_PRICES, svc.server.json, the first upstream, or svc itself.',
   examples: ['engines prices', 'engines prices -o csv > prices.csv'],
   apis: ['operator'],
   impact: 'read',
@@ -80,14 +80,13 @@ const showPrices = defineCommand({
 const setPrices = defineCommand({
   path: 'engines set-prices',
   summary: 'Change the prices of engines, and show the new cost of a sample request',
-  about:
-    'The file has micro-cents by engine: {"svc-1-flash": {"promptPer1k": 20000}}. What it leaves out stays; null gives an engine its own price back. Calls that begin from then on are charged so, on every node; those that run at the old price.',
+  about: `The file lists micro-cents by engine: {"svc-1-flash": {"promptPer1k": 20000}}. Prices it does not list stay the same; null restores the engine's own price. New calls use the new prices on every node. Calls that are already running use the old ones.`,
   examples: ['engines set-prices -f prices.json --dry-run', 'engines set-prices -f prices.yaml --json'],
   apis: ['operator'],
   impact: 'write',
   exits: [5],
   columns: changedColumns,
-  flags: { file: { ...text('FILE', 'the prices, as JSON, JSONC, YAML or TOML; - is stdin'), short: 'f' } },
+  flags: { file: { ...text('FILE', 'the prices, as JSON, JSONC, YAML or TOML; - reads stdin'), short: 'f' } },
   async run(shell, { file }) {
     if (file === undefined) throw usageFailure('engines set-prices needs --file.', 'svc-admin engines prices --json')
     const prices = (await readValueFile(shell, file)) as Record<string, Record<string, number> | null>
@@ -95,7 +94,7 @@ const setPrices = defineCommand({
     const put = async (dry_run: boolean) => expectData(await connection.ops().engines.prices.put({ prices, dry_run }))
     const { prices: found } = await put(true)
     const isPlan = found.length > 0 && shell.planned(`change the prices of ${found.map(({ id }) => id).join(', ')}`)
-    shell.print.list(found, changedColumns, 'These are the prices already.')
+    shell.print.list(found, changedColumns, 'These prices are already set.')
     if (isPlan || !found.length) return
     await put(false)
     sayInUse(shell, connection)

@@ -35,7 +35,7 @@ const listEngines = defineCommand({
   path: 'engines list',
   summary: 'List the engines and the upstreams of each',
   about:
-    'Shows one line for each target, in the order of trying. Each upstream is asked whether it answers, at no cost. STATUS is what GET /models says. SET IN is "here" for what was set while a server ran. These names are for operators only: no answer of the API ever shows them.',
+    'Shows one line for each target, in the order they are tried. Each upstream is asked whether it answers, at no cost. STATUS is what GET /models shows. SET IN is "here" for settings made while a server ran. Only operators see these names; no API answer contains them.',
   examples: ['engines list', 'engines list --json'],
   apis: ['operator'],
   impact: 'read',
@@ -52,14 +52,14 @@ const testEngines = defineCommand({
   path: 'engines test',
   summary: 'Test the engines with real calls',
   about:
-    'Asks every target, or those of one upstream, for an answer, a stream and JSON. Exits 9 when one fails. Each call may cost what the upstream charges for a few tokens.',
+    'Asks every target, or those of one upstream, for an answer, a stream and JSON. Exits 9 when one fails. The upstream may charge a few tokens for each call.',
   examples: ['engines test', 'engines test main --json', 'engines test --mode think'],
   apis: ['operator'],
   impact: 'read',
   exits: [3, 9],
   columns: testColumns,
-  args: { upstream: optional('the name it was added under; all by default') },
-  flags: { mode: text('MODE', 'only what answers this mode') },
+  args: { upstream: optional('the upstream to test; all by default') },
+  flags: { mode: text('MODE', 'only targets that answer this mode') },
   async run(shell, { upstream, mode }) {
     const connection = await shell.connect()
     const query = { ...(upstream ? { upstream } : {}), ...(mode ? { mode } : {}) }
@@ -75,7 +75,7 @@ const addEngine = defineCommand({
   path: 'engines add',
   summary: 'Connect an upstream that answers the text modes',
   about:
-    'Tests it with real calls first, and saves nothing when one fails. It goes before what answers now. A running server uses it at once, on every node; calls that run end with what they began with. It is kept in the database, its key encrypted. The first model answers; the others stand in when it fails. The key comes from --from-file, stdin or a hidden prompt, never from a flag.',
+    'Tests the upstream with real calls first, and saves nothing if one fails. Running servers use it at once, on every node, ahead of the current targets. Running calls finish as they started. Settings are stored in the database, and the key is encrypted. The first model answers; the others take over when it fails. The key comes from --from-file, stdin or a hidden prompt, never from a flag.',
   examples: [
     'engines add main --kind compat --base-url http://127.0.0.1:8080/v1 --models a-small --no-key',
     'engines add main --kind anthropic --models m-large,m-small --from-file key.txt',
@@ -85,13 +85,13 @@ const addEngine = defineCommand({
   impact: 'write',
   exits: [5, 9],
   columns: savedColumns,
-  args: { name: argument('what to call it: lower case letters, digits and dashes') },
+  args: { name: argument('a name for it: lower-case letters, digits and hyphens') },
   flags: {
     kind: { ...choice(UPSTREAM_KINDS, 'its wire format; compat is any chat-completions server') },
-    baseUrl: text('URL', 'its address; compat has no usual one, and asks for it'),
-    models: list('m1,m2', 'its own names for the models, best first'),
-    fromFile: text('FILE', 'a file that holds its key; - is stdin'),
-    noKey: flag('it needs no key'),
+    baseUrl: text('URL', 'its address; required for compat'),
+    models: list('m1,m2', 'its model names, best first'),
+    fromFile: text('FILE', 'a file that contains its key; - reads stdin'),
+    noKey: flag('it does not need a key'),
     noTest: flag('save without testing'),
     ...SETTING_FLAGS,
   },
@@ -123,7 +123,7 @@ const updateEngine = defineCommand({
   path: 'engines update',
   summary: 'Change the settings of an upstream',
   about:
-    'What you do not name stays as it is. It is tested with the new settings first, and nothing is saved when that fails. A new key comes from --from-file, never from a flag. engines map chooses which models answer. One of svc.server.json or the environment is changed there; --copy takes it over, and then this entry is used instead.',
+    'Settings that you do not name stay the same. The new settings are tested first, and nothing is saved if a test fails. A new key comes from --from-file, never from a flag. engines map chooses which models answer. An upstream of svc.server.json or the environment must be changed there. --copy copies it to the database, and from then on the copy is used.',
   examples: [
     'engines update main --call-timeout 60s --concurrency 8',
     'engines update main --from-file key.txt --no-test',
@@ -132,12 +132,12 @@ const updateEngine = defineCommand({
   impact: 'write',
   exits: [3, 5, 9],
   columns: savedColumns,
-  args: { name: argument('the name it was added under') },
+  args: { name: argument('the name you gave it with engines add') },
   flags: {
     baseUrl: text('URL', 'its address'),
-    fromFile: text('FILE', 'a file that holds its new key; - is stdin'),
+    fromFile: text('FILE', 'a file that contains its new key; - reads stdin'),
     noTest: flag('save without testing'),
-    copy: flag('take over one of svc.server.json or the environment'),
+    copy: flag('copy an upstream of svc.server.json or the environment to the database'),
     ...SETTING_FLAGS,
   },
   async run(shell, { name, baseUrl, fromFile, noTest, copy, ...given }) {
@@ -177,15 +177,15 @@ const removeEngine = defineCommand({
   path: 'engines remove',
   summary: 'Disconnect an upstream',
   about:
-    'Takes it, its targets and its key out of the database; calls that run go on. Refused when engines would be left with nothing, unless with --force. One that was taken over with --copy is again as svc.server.json or the environment says.',
+    'Deletes the upstream, its targets and its key from the database. Running calls continue. If a mode would have no engine left, it needs --force. An upstream that you copied with --copy is used again from svc.server.json or the environment.',
   examples: ['engines remove main --yes', 'engines remove main --force --yes'],
   apis: ['operator'],
   impact: 'write',
   danger: 'moderate',
   exits: [3, 5],
   columns: [column('name', 'NAME'), column('removed_from', 'REMOVED FROM')],
-  args: { name: argument('the name it was added under') },
-  flags: { force: flag('also when engines would be left with nothing') },
+  args: { name: argument('the name you gave it with engines add') },
+  flags: { force: flag('remove it even if engines would have no target left') },
   async run(shell, { name, force }) {
     if (shell.planned(`disconnect the upstream ${name}`)) return
     shell.confirm(`Disconnect the upstream ${name}?`)
@@ -198,9 +198,8 @@ const removeEngine = defineCommand({
 
 const mapEngine = defineCommand({
   path: 'engines map',
-  summary: 'Choose what answers a mode, best first',
-  about:
-    'A target is upstream:model; when one fails, the next one stands in. The mode is one of GET /models, an engine id, or "*" for every text mode that has no targets of its own. --to none leaves a mode to those of svc.server.json, the environment and "*".',
+  summary: 'Choose which models answer a mode, best first',
+  about: `A target is upstream:model. When one fails, the next one takes over. MODE is a mode of GET /models, an engine id, or "*" for every text mode without its own targets. --to none removes the mode's own targets. Then those of svc.server.json, the environment and "*" apply.`,
   examples: ['engines map think --to big:large,main:small', 'engines map think --to none'],
   apis: ['operator'],
   impact: 'write',
@@ -211,7 +210,7 @@ const mapEngine = defineCommand({
   async run(shell, { mode, to }) {
     if (!to) throw usageFailure('engines map needs --to.', `svc-admin engines map ${mode} --to main:small`)
     const targets = to.length === 1 && to[0] === 'none' ? [] : to
-    if (shell.planned(`let ${targets.join(', ') || 'what answers every text mode'} answer ${mode}`)) return
+    if (shell.planned(`let ${targets.join(', ') || 'the targets of all text modes'} answer ${mode}`)) return
     const connection = await shell.connect()
     const saved = await connection
       .ops()

@@ -31,15 +31,15 @@ const listEvents = defineCommand({
   path: 'events list',
   summary: 'List events, newest first',
   about:
-    "Events that were published, and those of the server that something was subscribed to. On the server's machine it lists everyone's, or with --org those of one.",
+    "Lists published events, and server events that have a subscriber. On the server's machine it lists all of them, or with --org those of one organization or user.",
   examples: ['events list --type order.created', 'events list --watch --json'],
   impact: 'read',
   exits: [3],
   watchable: true,
   flags: {
-    type: text('TYPE', "only of this name, or of a family: 'order.*'"),
-    from: text('WHEN', 'from this date or time on'),
-    to: text('WHEN', 'before this time; a date is its end'),
+    type: text('TYPE', "only this name, or a family: 'order.*'"),
+    from: text('WHEN', 'from this date or time'),
+    to: text('WHEN', 'before this time; a date means the end of that day'),
     ...pageFlags,
   },
   async run(shell, { type, from, to, ...paging }) {
@@ -62,12 +62,12 @@ const tailEvents = defineCommand({
   path: 'events tail',
   summary: 'Print events as they arrive',
   about:
-    'Goes on until Ctrl-C. In a pipe, and with -o json, each event is one line of JSON. The hundred newest are read each second.',
+    'Runs until Ctrl-C. In a pipe, and with -o json, each event is one line of JSON. It reads the hundred newest each second.',
   examples: ['events tail', "events tail --type 'order.*' -o jsonl | head -n 3"],
   impact: 'read',
   exits: [3],
   offline: false,
-  flags: { type: text('TYPE', "only of this name, or of a family: 'order.*'"), last: LAST },
+  flags: { type: text('TYPE', "only this name, or a family: 'order.*'"), last: LAST },
   async run(shell, { type, last = 10 }) {
     const { api, whose } = await apiOf(shell)
     const query = { limit: 100, ...(type ? { eventType: type } : {}), ...whose }
@@ -82,16 +82,16 @@ const publishEvent = defineCommand({
   path: 'events publish',
   summary: 'Publish an event, and show what it reaches',
   about:
-    'The payload is JSON or YAML in a file, or on stdin with -. Without --org it goes to the organization that is active, or to you. Your own hooks and workflows hear it in either case.',
+    'The payload is a JSON or YAML file, or stdin with -. Without --org it goes to your active organization, or to you. Your own hooks and workflows get it either way.',
   examples: ['events publish order.created -f order.json', 'events publish order.created --source shop --json'],
   impact: 'write',
   exits: [3, 5],
-  args: { type: argument('name of the event, dotted words') },
+  args: { type: argument('name of the event: words joined by dots') },
   flags: {
     file: { ...text('FILE', 'the payload'), short: 'f' },
-    source: text('NAME', 'where it comes from'),
-    repeat: whole('N', 'how often; once by default', { min: 1, max: 1_000 }),
-    every: duration('TIME', 'pause between them; 1s by default'),
+    source: text('NAME', 'where the event comes from'),
+    repeat: whole('N', 'how many times; once by default', { min: 1, max: 1_000 }),
+    every: duration('TIME', 'pause between events; 1s by default'),
   },
   async run(shell, { type, file, source, repeat = 1, every = 1_000 }) {
     const payload = file === undefined ? null : await readValueFile(shell, file)
@@ -119,7 +119,7 @@ const listTypes = defineCommand({
   columns: types,
   path: 'events types',
   summary: "List the names of the server's own events",
-  about: 'All other names are yours to publish. Example data of each: webhooks events --sample TYPE.',
+  about: 'You can publish any other name. To see example data: webhooks events --sample TYPE.',
   examples: ['events types', 'events types --json'],
   impact: 'read',
   async run(shell) {
@@ -137,12 +137,12 @@ const replayEvent = defineCommand({
   path: 'events replay',
   summary: 'Publish an event again',
   about:
-    'The same payload, under a new id, with the source "replayed". It is looked for among the two thousand newest. Events of the server are not published by others; deliveries replay sends those again.',
+    'Publishes the same payload with a new id and the source "replayed". It searches the two thousand newest events. Server events cannot be published; use deliveries replay for those.',
   examples: ['events replay evt_01J8… --yes', 'events replay evt_01J8… --yes --json'],
   impact: 'write',
   danger: 'moderate',
   exits: [3, 5],
-  args: { id: argument('id of the event, or its beginning') },
+  args: { id: argument('id of the event, or the start of it') },
   async run(shell, { id }) {
     const { api, whose } = await apiOf(shell)
     let cursor: string | undefined

@@ -39,7 +39,7 @@ export const evaluateText = defineCommand({
   path: 'guardrails evaluate',
   summary: 'Show what a policy finds in a text, rule by rule',
   about:
-    'Tries every phase that the policy has rules for, unless --phase names one. Nothing is billed, kept or sent to an engine.',
+    'Tests every phase for which the policy has rules, or only --phase. Nothing is billed, stored or sent to an engine.',
   examples: [
     `guardrails evaluate ${POLICY_ID} "Write to ada@example.com"`,
     `guardrails evaluate ${POLICY_ID} -f prompt.txt --phase input --json`,
@@ -68,7 +68,7 @@ const diffColumns = [
 export const diffPolicy = defineCommand({
   ...shared,
   path: 'guardrails diff',
-  summary: 'Show rule by rule what a file would change',
+  summary: 'Show how a file would change each rule',
   about: 'Shows only the rules that differ, by their number in the list.',
   examples: [`guardrails diff ${POLICY_ID} -f policy.yaml`, `guardrails diff ${POLICY_ID} -f - --json`],
   exits: [3],

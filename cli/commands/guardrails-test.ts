@@ -31,7 +31,7 @@ const caseColumns = [
 ]
 
 export const textFlags = {
-  file: { ...text('FILE', 'a file that holds the text; - is stdin'), short: 'f' },
+  file: { ...text('FILE', 'a file that contains the text; - reads stdin'), short: 'f' },
   phase: choice(PHASES, 'only the rules of this phase'),
   tool: text('NAME', 'in the tool phases: the tool that is called'),
 }
@@ -42,7 +42,7 @@ export const testPolicy = defineCommand({
   path: 'guardrails test',
   summary: 'Test a policy on a text, or on a file of texts with expected results',
   about:
-    'A text comes with --text, with -f, or on stdin; every rule is shown with its phase and verdict. A corpus has one JSON object a line: {"text":"…","expected":"block"}. Expected is block, redact, flag or pass; "phase" is input unless the line says otherwise. Every miss is printed, and one is enough to exit 9. Nothing is billed, kept or sent to an engine.',
+    'The text comes from --text, -f or stdin. Every rule is shown with its phase and verdict. A corpus has one JSON object per line: {"text":"…","expected":"block"}. Expected is block, redact, flag or pass; "phase" is input unless the line sets it. Exits 9 when any result differs. Nothing is billed, stored or sent to an engine.',
   examples: [
     `guardrails test ${POLICY_ID} --text "Write to ada@example.com"`,
     `guardrails test ${POLICY_ID} --corpus corpus.jsonl`,
@@ -52,14 +52,14 @@ export const testPolicy = defineCommand({
   columns: [...resultColumns, ...caseColumns.filter(({ field }) => !['phase', 'text'].includes(field))],
   args: policyArgument,
   flags: {
-    text: text('TEXT', 'the text itself; @FILE reads it'),
+    text: text('TEXT', 'the text; @FILE reads it from a file'),
     ...textFlags,
-    corpus: text('FILE', 'texts and what should come of them, one JSON object a line; - is stdin'),
+    corpus: text('FILE', 'texts with expected results, one JSON object per line; - reads stdin'),
     every: flag('with --corpus: also print the texts that get what they should'),
   },
   async run(shell, { policy, text: given, file, phase, tool, corpus, every }) {
     const texts = [given, file, corpus].filter((one) => one !== undefined)
-    if (texts.length > 1) throw usageFailure('--text, -f and --corpus are three ways to say it. Take one.')
+    if (texts.length > 1) throw usageFailure('--text, -f and --corpus exclude each other. Use one.')
     const evaluator = await evaluatorOf(shell, policy)
     if (corpus !== undefined) return testCorpus(shell, evaluator, { corpus, every })
     const asked = given?.startsWith('@') ? await readTextFile(shell, given.slice(1)) : given
@@ -82,7 +82,7 @@ async function testCorpus(
     rows.push({ ...one, got, ok: got === one.expected, guardrails: fired.map((rule) => rule.guardrail_id) })
   }
   const missed = rows.filter(({ ok }) => !ok)
-  shell.print.list(every ? rows : missed, caseColumns, 'Every text got what it should.')
+  shell.print.list(every ? rows : missed, caseColumns, 'Every text got the expected result.')
   shell.note(`${rows.length - missed.length} of ${rows.length} texts as expected.`)
   if (missed.length) throw new CheckFailed()
 }

@@ -17,11 +17,11 @@ const TOPICS = ['environment', 'exit-codes', 'error', 'manifest', ...Object.keys
 export const help = defineCommand({
   path: 'help',
   summary: 'Explain a command, a topic or an error code',
-  about: `Topics: ${TOPICS.join(', ')}. The error topic takes a code; manifest is a skill to begin from.`,
+  about: `Topics: ${TOPICS.join(', ')}. The error topic takes a code; manifest prints a skill to start from.`,
   examples: ['help exit-codes', 'help error insufficient_credits', 'help keys create'],
   apis: ['host'],
   impact: 'read',
-  args: { topic: optional('a topic, a noun or a command'), word: optional('its verb, or an error code') },
+  args: { topic: optional('a topic, a noun or a command'), word: optional("the command's verb, or an error code") },
   async run(shell, { topic, word }) {
     if (topic === 'exit-codes') return exitCodes(shell)
     if (topic === 'environment') return environment(shell)

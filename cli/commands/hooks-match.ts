@@ -21,18 +21,18 @@ const matchHooks = defineCommand({
   apis: ['tenant', 'operator'],
   columns,
   path: 'hooks match',
-  summary: 'List what an event with this name would reach, without publishing it',
+  summary: 'List what an event with this name would trigger, without publishing it',
   about:
-    'Hooks, workflows and webhooks whose pattern fits, also those that are off. A hook that has just fired rests; a workflow with a filter also looks at the data.',
+    'Lists hooks, workflows and webhooks whose pattern matches, even disabled ones. A hook that has just run is in its cooldown. A workflow with a filter also checks the data.',
   examples: ['hooks match order.created', 'hooks match order.eu.paid --json'],
   impact: 'read',
   exits: [3],
-  args: { type: argument('name of the event, dotted words') },
+  args: { type: argument('name of the event: words joined by dots') },
   async run(shell, { type }) {
     if (!isEventPattern(type) || type.includes('*')) {
       throw usageFailure(
-        `"${type}" is no name of an event.`,
-        'use dotted words of small letters, such as order.created',
+        `"${type}" is not an event name.`,
+        'use lower-case words joined by dots, such as order.created',
       )
     }
     const all = [...(await hooks(shell)), ...(await workflows(shell)), ...(await webhooks(shell))]
@@ -50,7 +50,7 @@ async function hooks(shell: Shell): Promise<Match[]> {
   })
   return all.map(({ id, event_pattern, skill_slug, enabled, disabled_reason, last_fired_at, cooldown_minutes }) => {
     const until = last_fired_at === null ? 0 : Date.parse(last_fired_at) + cooldown_minutes * MINUTE_MS
-    const rests = until > now ? `rests until ${new Date(until).toISOString()}` : 'ready'
+    const rests = until > now ? `in cooldown until ${new Date(until).toISOString()}` : 'ready'
     const off = disabled_reason === null ? 'disabled' : `paused: ${disabled_reason}`
     return { kind: 'hook', id, pattern: event_pattern, does: skill_slug, state: enabled ? rests : off }
   })

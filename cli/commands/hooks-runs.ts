@@ -21,7 +21,7 @@ const listRuns = defineCommand({
   columns: runs,
   path: 'hooks runs',
   summary: 'List the runs of a hook, newest first',
-  about: 'An event that did not run the skill says why: the cooldown, the credit or the limit of the day.',
+  about: 'If an event did not run the skill, it shows why: the cooldown, the credit or the daily limit.',
   examples: ['hooks runs 5b1f0c7e-…', 'hooks runs 5b1f0c7e-… --watch --json'],
   impact: 'read',
   exits: [3],
@@ -36,7 +36,7 @@ const listRuns = defineCommand({
         return { items: found.executions, next: found.next_cursor }
       },
       columns: runs,
-      empty: 'No event has reached it yet.',
+      empty: 'No event has matched it yet.',
     })
   },
 })

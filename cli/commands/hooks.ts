@@ -29,8 +29,8 @@ const common = { apis: ['tenant', 'operator'], columns } as const
 const ID = '5b1f0c7e-…'
 const args = { id: argument('id of the hook') }
 const MINUTE_MS = 60_000
-const COOLDOWN = duration('TIME', 'how long it rests after a firing, in whole minutes up to 24h; 15m by default')
-const FILE = { ...text('FILE', 'its config, as JSON or YAML; - is stdin'), short: 'f' } as const
+const COOLDOWN = duration('TIME', 'pause after each run, in whole minutes up to 24h; 15m by default')
+const FILE = { ...text('FILE', 'its config, as JSON or YAML; - reads stdin'), short: 'f' } as const
 
 const presets = [
   column('id', 'ID', { keep: true }),
@@ -59,7 +59,7 @@ const installHook = defineCommand({
   path: 'hooks install',
   summary: 'Install a hook: a skill that runs when an event happens',
   about:
-    'Takes --preset, or --pattern and --skill. Its runs act for you and are billed to you. The config goes along with each event; its prompt says what is to be done.',
+    'Needs --preset, or --pattern and --skill. Its runs act for you and you pay for them. The config is sent with each event; its prompt tells the skill what to do.',
   examples: [
     'hooks install --preset task.overdue.summary',
     'hooks install --pattern "order.*.paid" --skill email-drafter --cooldown 5m -f config.json',
@@ -67,11 +67,11 @@ const installHook = defineCommand({
   impact: 'write',
   exits: [3, 5],
   flags: {
-    preset: text('ID', 'a hook of hooks presets'),
-    pattern: text('PATTERN', 'dotted words; * for any word, or for all that follow'),
-    skill: text('SLUG', 'the skill that runs; by default that of the preset'),
+    preset: text('ID', 'a hook from hooks presets'),
+    pattern: text('PATTERN', 'words joined by dots; * matches any word, or all that follow'),
+    skill: text('SLUG', "the skill that runs; the preset's skill by default"),
     cooldown: COOLDOWN,
-    name: text('NAME', 'what you call it'),
+    name: text('NAME', 'name of the hook'),
     file: FILE,
   },
   async run(shell, { preset, pattern, skill, ...rest }) {
@@ -100,12 +100,12 @@ const updateHook = defineCommand({
   ...common,
   path: 'hooks update',
   summary: 'Change the cooldown, the name or the config of a hook',
-  about: 'What is left out stays. Another pattern or skill is another hook.',
+  about: 'Settings that you do not name stay the same. To change the pattern or the skill, install another hook.',
   examples: [`hooks update ${ID} --cooldown 1h`, `hooks update ${ID} -f config.json --json`],
   impact: 'write',
   exits: [3, 5],
   args,
-  flags: { cooldown: COOLDOWN, name: text('NAME', 'what you call it'), file: FILE },
+  flags: { cooldown: COOLDOWN, name: text('NAME', 'name of the hook'), file: FILE },
   async run(shell, { id, ...rest }) {
     const patch = await settings(shell, rest)
     if (shell.planned(`change ${Object.keys(patch).join(', ') || 'nothing'} of hook ${id}`)) return
@@ -126,12 +126,12 @@ const plain = nounCommands<{ enabled: boolean }>({
   at: hookAt,
   read: async (shell, id) => expectData(await (await hookAt(shell, id)).one.get({ query: { limit: 1 } })).hook,
   first: 'install --preset task.overdue.summary',
-  shown: 'What came of its events is in hooks runs.',
+  shown: 'hooks runs still lists its runs.',
   switched: (enabled) => ({ enabled }),
-  enable: ['Enable a hook', 'The count of failures begins anew. What happened meanwhile starts nothing.'],
-  disable: ['Disable a hook', 'Runs that have begun end on their own.'],
+  enable: ['Enable a hook', 'Resets the count of failures. Events that happened while it was disabled do not run it.'],
+  disable: ['Disable a hook', 'Runs that already started will finish.'],
   along: '',
-  stays: 'Runs that have begun end on their own.',
+  stays: 'Runs that already started will finish.',
 })
 
 export const hookCommands = [

@@ -18,7 +18,7 @@ const STEPS = [
   ['migrations', 'svc-admin migrate up'],
   ['config', 'svc-admin config check --production'],
   ['port', 'svc-admin serve --production --host 0.0.0.0'],
-  ['secrets', 'keep a copy of secrets.json where the backups are not'],
+  ['secrets', 'store a copy of secrets.json away from the backups'],
   ['backups', 'svc-admin backup create --out FOLDER, every day'],
 ] as const
 
@@ -26,20 +26,20 @@ export const init = defineCommand({
   path: 'init',
   summary: 'Write a configuration file and the secrets of a new server',
   about:
-    'Writes svc.server.json and data/secrets.json, both for their owner only. What is there stays, unless --force says otherwise; secrets are never replaced. With --production it lists what is left to do, each step with its check of doctor.',
+    'Writes svc.server.json and data/secrets.json, readable only by you. It replaces an existing configuration file only with --force, and it never replaces secrets. With --production it also lists the steps before a production start, each with the doctor check that covers it.',
   examples: ['init', 'init /srv/svc --production --public-url https://svc.example', 'init --print'],
   apis: ['host'],
   impact: 'write',
   exits: [5],
   columns,
-  args: { folder: optional('where to; the current folder by default') },
+  args: { folder: optional('the folder to write to; the current folder by default') },
   flags: {
     publicUrl: text('URL', 'the address that clients use'),
     port: whole('N', 'port to listen on', { min: 0, max: 65_535 }),
     databaseFrom: text('FILE', 'file with the URL of a Postgres database; - reads stdin'),
-    production: flag('list what a production start wants'),
-    print: flag('print the file and write nothing'),
-    force: flag('write the configuration file again; asks first'),
+    production: flag('list the steps before a production start'),
+    print: flag('print the configuration file and write nothing'),
+    force: flag('replace an existing configuration file; asks first'),
   },
   async run(shell, { folder = '.', publicUrl, port, databaseFrom, production, print, force }) {
     const { resolveSettings } = await import('../../src/kernel/config')
@@ -56,7 +56,7 @@ export const init = defineCommand({
     if (isThere && !force && Object.keys(config).length > 1) throw thereAlready(file)
     const isKept = isThere && !force
     if (shell.planned(isKept ? `keep ${file}` : `write ${file} and the secrets of a new server`)) return
-    if (isThere && force) shell.confirm(`Write ${file} again? What it says now is lost.`)
+    if (isThere && force) shell.confirm(`Replace ${file}? Its current contents will be lost.`)
     const { writeConfigFile } = await import('../../src/kernel/config-file')
     const { loadSecrets } = await import('../../src/app/open')
     if (!isKept) await writeConfigFile(file, config)
@@ -65,7 +65,7 @@ export const init = defineCommand({
     const made = [...(isKept ? [] : [file]), ...(secrets.isNew ? [secrets.path] : [])]
     shell.print.item({ config: file, secrets: secrets.path, made }, columns)
     if (!production) return shell.note(`Start it: svc-admin serve --dev --config ${file}`)
-    shell.note('Before svc-admin serve --production; svc-admin doctor says which of them are done:')
+    shell.note('Do these steps before svc-admin serve --production. svc-admin doctor shows which are done:')
     for (const [check, step] of STEPS) shell.note(`  ${check.padEnd(11)} ${step}`)
   },
 })
@@ -74,6 +74,6 @@ const thereAlready = (file: string): CommandFailed =>
   new CommandFailed({
     exitCode: EXIT.conflict,
     code: 'conflict',
-    message: `${file} is there already, and stays as it is.`,
+    message: `${file} already exists. Nothing was changed.`,
     fix: 'svc-admin config set NAME VALUE, or init --force',
   })

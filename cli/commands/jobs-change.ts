@@ -15,7 +15,7 @@ const cancelJobs = defineCommand({
   path: 'jobs cancel',
   summary: 'Cancel jobs that have not ended',
   about:
-    'They become failed, with the error cancelled, and what was held for them is released. Recorded as job.cancelled.',
+    'The jobs become failed with the error cancelled, and their reserved credit is released. Recorded as job.cancelled.',
   examples: ['jobs cancel job_…', 'jobs cancel job_… job_… --yes'],
   impact: 'write',
   danger: 'moderate',
@@ -32,7 +32,7 @@ const retryJobs = defineCommand({
   path: 'jobs retry',
   summary: 'Queue failed jobs again, as new jobs',
   about:
-    'Each gets a new id, which is printed, because a job that has ended never changes. Its owner pays as for the first. --all takes every failed one that --type, --key, --since, --error and --org leave. Jobs that were cancelled are left out, unless --error names them. Recorded as job.retried.',
+    'Creates a new job for each and prints its id, because an ended job never changes. Its owner pays again. --all retries every failed job that matches --type, --key, --since, --error and --org. Cancelled jobs are included only if --error names them. Recorded as job.retried.',
   examples: [
     'jobs retry job_…',
     'jobs retry job_… job_… --yes --json',
@@ -43,10 +43,10 @@ const retryJobs = defineCommand({
   exits: [3, 5, 6],
   args: { ids: words(IDS) },
   flags: {
-    all: flag('every failed job that the filters leave, instead of ids'),
+    all: flag('every failed job that matches the filters, instead of ids'),
     ...jobFilters,
-    since: duration('TIME', 'only those that failed so lately'),
-    error: text('WORDS', 'only those whose error has these words'),
+    since: duration('TIME', 'only jobs that failed in this time'),
+    error: text('WORDS', 'only jobs whose error contains these words'),
   },
   async run(shell, { ids = [], all, since, error, ...only }) {
     if (!all) return each(shell, ids, 'retry')
@@ -60,7 +60,7 @@ const retryJobs = defineCommand({
           Date.parse(job.completed_at ?? '') >= from &&
           (error === undefined ? job.error !== 'cancelled' : (job.error ?? '').includes(error)),
       )
-    if (!wanted.length) return shell.print.list([], jobColumns, 'No failed job is left by the filters.')
+    if (!wanted.length) return shell.print.list([], jobColumns, 'No failed job matches the filters.')
     await each(
       shell,
       wanted.map(({ id }) => id),
@@ -83,7 +83,7 @@ const verifyJob = defineCommand({
   path: 'jobs verify',
   summary: 'Check that each quotation of a research report is in its source',
   about:
-    'Works from the snapshots that were kept with the report: no source is read again, and no engine is asked. Prints what does not hold, and exits 9 then.',
+    'Uses the snapshots stored with the report: no source is read again and no engine is called. Prints the quotations that fail, and then exits 9.',
   examples: ['jobs verify job_…', 'jobs verify job_… --json'],
   impact: 'read',
   exits: [3, 5, 9],

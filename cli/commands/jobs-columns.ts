@@ -27,7 +27,7 @@ export const jobColumns = [
   column('result', 'RESULT', { wide: true }),
 ]
 
-export const ID = 'id of the job, as the 202 answer named it'
+export const ID = 'id of the job, from the 202 answer'
 export const IDS = 'ids of the jobs'
 
 export const hasEnded = ({ status }: Job): boolean => status === 'completed' || status === 'failed'

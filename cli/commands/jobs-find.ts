@@ -9,8 +9,8 @@ type Wanted = { type?: Job['type'] | undefined; status?: Job['status'] | undefin
 
 /** What both the list of jobs and a retry of many are narrowed by. */
 export const jobFilters = {
-  type: choice(['research', 'video'], 'only of this type'),
-  key: text('KEY', 'only those that this key ordered'),
+  type: choice(['research', 'video'], 'only jobs of this type'),
+  key: text('KEY', 'only jobs that this key started'),
 }
 
 /** Reads one page after another of the jobs that the filters leave, newest first. */

@@ -22,14 +22,14 @@ export const jobLog = defineCommand({
   path: 'jobs logs',
   summary: 'Show what each attempt of a job did, and why it was postponed',
   about:
-    'begun names the process that took it, stage what it did then, put_off why another try follows, and lost that its process died. With --follow it prints what comes until the job has ended.',
+    'begun shows the process that took the job, and stage what it did. put_off shows why another try follows, and lost that the process died. With --follow it prints new entries until the job ends.',
   examples: ['jobs logs job_…', 'jobs logs job_… --follow'],
   apis: ['operator'],
   impact: 'read',
   exits: [3],
   columns: stepColumns,
   args: { id: argument(ID) },
-  flags: { follow: { ...flag('print what comes, until it has ended'), short: 'f' } },
+  flags: { follow: { ...flag('keep printing until the job ends'), short: 'f' } },
   async run(shell, { id, follow }) {
     const connection = await shell.connect()
     const read = async (): Promise<JobLog> =>

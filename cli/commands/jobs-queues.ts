@@ -34,7 +34,7 @@ const jobQueues = defineCommand({
   path: 'jobs queues',
   summary: 'Show how many jobs of each type are waiting and running, and since when',
   about:
-    'WORKERS is how many each process runs at once, NODES how many processes run one now. PUT OFF are those that wait for another try. With --watch it is read again every two seconds.',
+    'WORKERS is how many jobs each process runs at once. NODES is how many processes run one now. PUT OFF counts jobs that wait for another try. With --watch it is read again every two seconds.',
   examples: ['jobs queues', 'jobs queues --watch'],
   impact: 'read',
   watchable: true,
@@ -50,7 +50,7 @@ const pauseJobs = defineCommand({
   path: 'jobs pause',
   summary: 'Start no more jobs of a type; running jobs continue',
   about:
-    'New ones are still taken and wait in line, up to a day of serving time. It holds for all processes, and through restarts. Recorded as job.paused.',
+    'New jobs are still accepted and wait in the queue, up to a day of work. The pause applies to all processes and survives restarts. Recorded as job.paused.',
   examples: ['jobs pause video', 'jobs pause research --yes --reason "search server down"'],
   impact: 'write',
   danger: 'moderate',
@@ -70,7 +70,7 @@ const resumeJobs = defineCommand({
   columns: queueColumns,
   path: 'jobs resume',
   summary: 'Resume starting jobs of a type',
-  about: 'Those that waited meanwhile begin in the order of their turns. Recorded as job.resumed.',
+  about: 'Waiting jobs start in the order of the queue. Recorded as job.resumed.',
   examples: ['jobs resume video', 'jobs resume research --json'],
   impact: 'write',
   args: { type: TYPE },
@@ -95,12 +95,12 @@ const purgeJobs = defineCommand({
   path: 'jobs purge',
   summary: 'Delete old finished jobs with their results and logs',
   about:
-    'The server does it by itself 30 days after the end; --before makes it sooner. Files that jobs made stay, and so do usage, ledger and audit record. Cannot be undone. Recorded as job.purged.',
+    'The server does this by itself 30 days after a job ends; --before chooses a shorter time. Files from the jobs stay, and so do usage, ledger and audit record. This cannot be undone. Recorded as job.purged.',
   examples: ['jobs purge --before 7d --dry-run', 'jobs purge --before 7d --org acme --yes'],
   impact: 'write',
   danger: 'moderate',
   exits: [3],
-  flags: { before: duration('TIME', `only those that ended at least so long ago; ${KEPT_DAYS}d by default`) },
+  flags: { before: duration('TIME', `only jobs that ended at least this long ago; ${KEPT_DAYS}d by default`) },
   async run(shell, { before = KEPT_DAYS * DAY_MS }) {
     const { org } = shell.globals
     const moment = new Date(shell.clock.now() - before).toISOString()

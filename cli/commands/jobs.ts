@@ -19,7 +19,7 @@ const listJobs = defineCommand({
   path: 'jobs list',
   summary: 'List research and video jobs, newest first',
   about:
-    "On the server's machine it lists everyone's, or with --org those of one organization or user. Over --url it lists your own. With --watch the list is read again every two seconds.",
+    "On the server's machine it lists all jobs, or with --org those of one organization or user. Over --url it lists your own. With --watch the list is read again every two seconds.",
   examples: [
     'jobs list',
     'jobs list --status queued --older 5m',
@@ -34,7 +34,7 @@ const listJobs = defineCommand({
     type: jobFilters.type,
     status: choice(['queued', 'active', 'completed', 'failed'], 'only in this state'),
     key: jobFilters.key,
-    older: duration('TIME', 'only those that were put in line at least so long ago'),
+    older: duration('TIME', 'only jobs queued at least this long ago'),
     ...pageFlags,
   },
   async run(shell, { type, status, key, older = 0, ...paging }) {
@@ -47,7 +47,7 @@ const listJobs = defineCommand({
         return { items: older > 0 ? old : items, next }
       },
       columns: jobColumns,
-      empty: 'No jobs yet. Research and video requests show up here.',
+      empty: 'No jobs yet. Research and video requests appear here.',
     })
   },
 })
@@ -64,8 +64,8 @@ const getJob = defineCommand({
   watchable: true,
   args: { id: argument(ID) },
   flags: {
-    result: flag('only the result, as it is'),
-    out: text('FILE', 'save the file that it made, or its report'),
+    result: flag('print only the result'),
+    out: text('FILE', 'save the file of the job, or its report'),
   },
   async run(shell, { id, result, out }) {
     const job = await (await jobOver(shell, id)).get()
@@ -96,13 +96,13 @@ const waitForJob = defineCommand({
   path: 'jobs wait',
   summary: 'Wait until a job ends, and exit with its result',
   about:
-    'Prints each step forward as one line on stderr. Exits 0 when the job is completed, and 9 when it failed. Exits 8 when it has not ended in time; the job goes on then.',
+    'Prints each step of progress as one line on stderr. Exits 0 when the job is completed and 9 when it failed. Exits 8 when time runs out; the job continues.',
   examples: ['jobs wait job_…', 'jobs wait job_… --within 5m --json'],
   offline: false,
   impact: 'read',
   exits: [3, 8, 9],
   args: { id: argument(ID) },
-  flags: { within: duration('TIME', 'how long at most; 10m by default') },
+  flags: { within: duration('TIME', 'longest wait; 10m by default') },
   async run(shell, { id, within = PATIENCE_MS }) {
     const one = await jobOver(shell, id)
     const until = shell.clock.monotonic() + within
@@ -117,7 +117,7 @@ const waitForJob = defineCommand({
       await shell.clock.sleep(POLL_MS, shell.signal)
     }
     shell.exitCode = shell.signal.aborted ? EXIT.interrupted : EXIT.pending
-    shell.note(`It has not ended; go on with: svc-admin jobs wait ${id}`)
+    shell.note(`The job is still running. Wait again with: svc-admin jobs wait ${id}`)
   },
 })
 

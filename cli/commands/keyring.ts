@@ -16,10 +16,10 @@ const columns = [
   column('version', 'VERSION', { kind: 'number' }),
   column('fits', 'FITS THE DATABASE', { kind: 'flag' }),
   column('webhooks.sealed', 'WEBHOOKS', { kind: 'number' }),
-  column('webhooks.unreadable', 'WEBHOOKS IT CANNOT OPEN', { kind: 'number' }),
+  column('webhooks.unreadable', 'UNREADABLE WEBHOOKS', { kind: 'number' }),
   column('answers.sealed', 'KEPT ANSWERS', { kind: 'number' }),
-  column('answers.unreadable', 'ANSWERS IT CANNOT OPEN', { kind: 'number' }),
-  column('engines.unreadable', 'ENGINES IT CANNOT OPEN', { kind: 'number' }),
+  column('answers.unreadable', 'UNREADABLE ANSWERS', { kind: 'number' }),
+  column('engines.unreadable', 'UNREADABLE ENGINES', { kind: 'number' }),
 ]
 
 const common = { apis: ['host'], needsData: true } as const
@@ -29,7 +29,7 @@ const keyringStatus = defineCommand({
   path: 'keyring status',
   summary: 'Show the version of the master key and what it protects',
   about:
-    'Tries secrets.json on what is encrypted with it: signing secrets of webhooks, and answers kept under Idempotency-Keys. No secret is printed. Exits 9 when something cannot be opened.',
+    'Checks that secrets.json decrypts the signing secrets of webhooks, and the answers stored for Idempotency-Keys. No secret is printed. Exits 9 when something cannot be decrypted.',
   examples: ['keyring status', 'keyring status --json'],
   impact: 'read',
   exits: [5, 9],
@@ -50,7 +50,7 @@ const keyringRotate = defineCommand({
   path: 'keyring rotate',
   summary: 'Replace the master key, and encrypt everything again with the new one',
   about:
-    'The key is random, or the 32 bytes in base64 of --from-file. Stop every server first, and give other nodes the new secrets.json after. The old file is kept as secrets.vN.json: backups from before need it, so move it to them. Links to sign in, to inboxes and previews that were not used yet stop working. API keys and sessions go on.',
+    'The new key is random, or the 32 bytes in base64 of --from-file. Stop every server first, and copy the new secrets.json to the other nodes after. The old file stays as secrets.vN.json; earlier backups need it, so store it with them. Unused links for signing in, inboxes and previews stop working. API keys and sessions still work.',
   examples: ['keyring rotate --dry-run', 'keyring rotate --confirm rotate', 'keyring rotate --from-file key.txt'],
   impact: 'write',
   danger: 'severe',
@@ -61,13 +61,13 @@ const keyringRotate = defineCommand({
     const { keyringStatus: look, rotateKeyring } = await import('../../src/app/keyring')
     const config = loadConfig(overridesOf(shell))
     const { webhooks, answers, version } = await attempted(() => look(config))
-    const what = `${webhooks.sealed} webhooks and ${answers.sealed} kept answers`
+    const what = `${webhooks.sealed} webhooks and ${answers.sealed} stored answers`
     if (shell.planned(`replace master key v${version} and encrypt ${what} again`)) return
     const given = fromFile === undefined ? null : await readKey(shell, fromFile)
     shell.confirmName(`Replace master key v${version} and encrypt ${what} again?`, NAME)
     const done = await attempted(() => rotateKeyring(config, given))
     shell.print.item(done, keyringRotate.columns!)
-    shell.note(`Keep ${done.old} with the backups from before, away from this machine, and delete it here.`)
+    shell.note(`Store ${done.old} with the earlier backups, away from this machine, and delete it here.`)
   },
 })
 
@@ -76,7 +76,7 @@ async function readKey(shell: Shell, fromFile: string): Promise<Uint8Array> {
   const key = Buffer.from(word, 'base64')
   if (key.length === BYTES) return key
   throw usageFailure(
-    `${fromFile} holds ${key.length} bytes in base64; a master key has ${BYTES}.`,
+    `${fromFile} contains ${key.length} bytes in base64; a master key has ${BYTES}.`,
     'openssl rand -base64 32',
   )
 }

@@ -21,7 +21,7 @@ export const bindKey = defineCommand({
   path: 'keys bind',
   summary: 'Bind a routing preference, rules or guardrails to a key',
   about:
-    'Acts as the owner of the key in use, and takes effect at once. What you do not name stays as it is; none takes it off.',
+    'Uses the owner of the key in use, and takes effect at once. Settings that you do not name stay the same; none removes one.',
   examples: [`keys bind ${ID} --routing none`, 'keys bind ci --rules rules.json --guardrails none --json'],
   apis: ['tenant'],
   impact: 'write',

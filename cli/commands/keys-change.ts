@@ -15,14 +15,15 @@ import { moment } from './keys-order'
 
 const LIMIT = { min: 1, max: 1_000_000_000 }
 const DAY_MS = 86_400_000
-const TIER_IS_ASKED_FOR = '--tier belongs to the operator API; an owner asks with POST /rate-limits/request-increase.'
+const TIER_IS_ASKED_FOR =
+  '--tier is for operators. The owner of a key can request more with POST /rate-limits/request-increase.'
 const MOST_GRACE_MS = 7 * DAY_MS
 
 export const updateKey = defineCommand({
   path: 'keys update',
   summary: 'Change the name, scopes, limits, caps, origins or expiry of a key',
   about:
-    "Takes effect with the next request. What you do not name stays as it is. Limits can only be lower than those of the key's tier, and only operators change the tier.",
+    "Takes effect with the next request. Settings that you do not name stay the same. Limits can only be lower than those of the key's tier. Only operators can change the tier.",
   examples: [
     'keys update ci --tier pro',
     'keys update web --origin https://app.example --origin https://www.app.example',
@@ -35,20 +36,19 @@ export const updateKey = defineCommand({
   args: keyArgument,
   flags: {
     name: text('NAME', 'another name'),
-    scopes: choices(SCOPES, 'what it may be used for from now on'),
-    tier: choice(TIERS, 'its rate limits; for operators only'),
-    dailyCap: orNone(wholeCents('AMOUNT', 'most it may spend a day: 5.00 or 500c')),
-    monthlyCap: orNone(wholeCents('AMOUNT', 'most it may spend a month: 50.00 or 5000c')),
-    rpm: orNone(whole('N', 'requests a minute, below what the tier allows', LIMIT)),
-    tpm: orNone(whole('N', 'tokens a minute, below what the tier allows', LIMIT)),
-    origin: repeated('URL', 'a web origin that may use it, in place of those it has; none allows every one'),
-    expires: text('WHEN', 'a time such as 90d from now, or an ISO date; none removes it'),
+    scopes: choices(SCOPES, 'what the key can be used for from now on'),
+    tier: choice(TIERS, 'tier of its rate limits; for operators only'),
+    dailyCap: orNone(wholeCents('AMOUNT', 'maximum spend per day: 5.00 or 500c')),
+    monthlyCap: orNone(wholeCents('AMOUNT', 'maximum spend per month: 50.00 or 5000c')),
+    rpm: orNone(whole('N', 'requests per minute, at most what the tier allows', LIMIT)),
+    tpm: orNone(whole('N', 'tokens per minute, at most what the tier allows', LIMIT)),
+    origin: repeated('URL', 'a web origin that can use it; replaces the current list, and none allows all origins'),
+    expires: text('WHEN', 'when it expires: 90d from now, or an ISO date; none removes it'),
   },
   async run(shell, { key, ...input }) {
     const change = changeOf(input, shell.clock.now())
     const fields = Object.keys(change)
-    if (!fields.length)
-      throw usageFailure('keys update changes nothing without a flag.', 'svc-admin keys update --help')
+    if (!fields.length) throw usageFailure('keys update needs at least one flag.', 'svc-admin keys update --help')
     const { api, isOperator } = await apiOf(shell)
     const before = await findKey(api, key)
     if (shell.planned(`set ${fields.join(', ')} of key "${before.name}"`)) return
@@ -89,7 +89,7 @@ function changeOf(wishes: Wishes, now: number): OperatorKeyPatch {
 
 /** A duration that may also be `0`, without a unit. */
 const grace: Flag<number | undefined> = {
-  ...duration('24h', 'how long the old secret works on; 0 stops it at once'),
+  ...duration('24h', 'how long the old secret still works; 0 stops it at once'),
   read: (word) => (word === '0' ? 0 : readDuration(word)),
 }
 
@@ -97,7 +97,7 @@ export const rotateKey = defineCommand({
   path: 'keys rotate',
   summary: 'Give a key a new secret and show it once',
   about:
-    'Everything else about the key stays as it is. The old secret works on for --grace, so that whoever uses it can change over. That is 24h by default and 7d at most; with --grace 0 the old secret stops at once.',
+    'Everything else about the key stays the same. The old secret works for the time of --grace, so that its users can switch. The default is 24h and the maximum is 7d. With --grace 0 the old secret stops at once.',
   examples: ['keys rotate ci --yes --secret-to new.key', 'keys rotate 3f9a01 --grace 0 --yes --json'],
   apis,
   impact: 'write',
@@ -108,13 +108,13 @@ export const rotateKey = defineCommand({
   flags: { grace, ...SECRET_FLAGS },
   async run(shell, { key, grace = DAY_MS, ...ways }) {
     if (grace > MOST_GRACE_MS) {
-      throw usageFailure(`--grace is ${Math.ceil(grace / DAY_MS)} days; 7 are the most.`, '--grace 7d')
+      throw usageFailure(`--grace is ${Math.ceil(grace / DAY_MS)} days; it can be at most 7.`, '--grace 7d')
     }
     const { api } = await apiOf(shell)
     const found = await findKey(api, key)
     const title = `key "${found.name}" (${found.prefix}…)`
     if (shell.planned(`rotate ${title}`)) return
-    const old = grace === 0 ? 'stops at once' : `works for ${grace / 3_600_000} h more`
+    const old = grace === 0 ? 'stops at once' : `works for another ${grace / 3_600_000} h`
     shell.confirm(`Give ${title} a new secret? The old one ${old}.`)
     const outlet = prepareSecret(shell, 'key', ways)
     try {
@@ -122,7 +122,7 @@ export const rotateKey = defineCommand({
       const order = { grace_period_seconds: Math.floor(grace / 1_000) }
       const made = expectData(await api.keys({ ref: found.id }).rotate.post(order, { headers }))
       outlet.deliver(made, columns)
-      shell.note(`The old secret (${found.prefix}…) ends at ${made.previous_key_expires_at}.`)
+      shell.note(`The old secret (${found.prefix}…) expires at ${made.previous_key_expires_at}.`)
     } catch (error) {
       outlet.abandon()
       throw error
@@ -134,21 +134,24 @@ const checkColumns = [...columns, column('known', 'KNOWN', { kind: 'flag' })]
 
 export const checkKey = defineCommand({
   path: 'keys check',
-  summary: 'Show whose key a secret is and whether it works',
+  summary: "Show the owner of a key's secret and whether it works",
   about:
-    'Reads the whole key from --from-file, stdin or a hidden prompt, and never repeats it. Exits 9 when the key is unknown or does not work.',
+    'Reads the whole key from --from-file, stdin or a hidden prompt, and never prints it. Exits 9 when the key is unknown or does not work.',
   examples: ['keys check --from-file old.key', 'keys check --from-file - --json'],
   apis: ['operator'],
   impact: 'read',
   exits: [9],
   columns: checkColumns,
-  flags: { fromFile: text('FILE', 'a file that holds the key; - is stdin') },
+  flags: { fromFile: text('FILE', 'a file that contains the key; - reads stdin') },
   async run(shell, { fromFile }) {
     const secret = await readSecretInput(shell, { label: 'API key', fromFile, instead: 'add --from-file FILE' })
     const connection = await shell.connect()
     const { known, key } = expectData(await connection.ops().keys.check.post({ key: secret }))
     if (key) shell.print.item({ ...key, known }, checkColumns)
-    else shell.note('Nobody has this key here: it is mistyped, ended by a rotation, or of another server.')
+    else
+      shell.note(
+        'No key of this server has this secret. It may be mistyped, replaced by a rotation, or a key of another server.',
+      )
     if (!works(key)) throw new CheckFailed()
   },
 })

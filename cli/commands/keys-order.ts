@@ -43,7 +43,7 @@ export function orderOf(input: Input, org: string | undefined, now: number): New
 /** The same as tenants say it. @throws CommandFailed 2 for what only operators may say */
 export function tenantOrderOf({ org, user, personal, tier, ...order }: NewOperatorKey): NewKey {
   if (tier || user)
-    throw usageFailure('--tier and --user belong to the operator API; over --url every key starts on free.')
+    throw usageFailure('--tier and --user are for operators. Over --url every new key starts on the free tier.')
   return { ...order, ...(org ? { org_id: org } : {}), ...(personal ? { scope: 'personal' as const } : {}) }
 }
 

@@ -20,7 +20,7 @@ const listKeys = defineCommand({
   path: 'keys list',
   summary: 'List API keys, newest first',
   about:
-    "Lists everyone's keys on the server's machine, and over --url those that the key in use may manage. Secrets are never shown: the server keeps only their hashes.",
+    "On the server's machine it lists all keys. Over --url it lists the keys that the key in use can manage. Secrets are never shown, because the server stores only their hashes.",
   examples: ['keys list', 'keys list --org acme --json', 'keys list --unused 90d', 'keys list --all -o csv > keys.csv'],
   apis,
   impact: 'read',
@@ -29,7 +29,7 @@ const listKeys = defineCommand({
   watchable: true,
   flags: {
     revoked: flag('include revoked and expired keys'),
-    unused: duration('90d', 'only keys that nobody used for this long'),
+    unused: duration('90d', 'only keys that were not used for this long'),
     ...pageFlags,
   },
   async run(shell, { revoked, unused, ...paging }) {
@@ -57,7 +57,7 @@ const getKey = defineCommand({
   path: 'keys get',
   summary: 'Show one API key with its limits, caps and use',
   about:
-    'Shows everything but the secret, which is shown only when it is made. A lost secret is replaced with keys rotate.',
+    'Shows everything except the secret, which is shown only when the key is created. If a secret is lost, replace it with keys rotate.',
   examples: ['keys get "Dev laptop"', 'keys get 3f9a01 --json'],
   apis,
   impact: 'read',
@@ -85,7 +85,7 @@ const createKey = defineCommand({
   path: 'keys create',
   summary: 'Create an API key and show its secret once',
   about:
-    "By default the key has every scope and is on the free tier. It belongs to the account that the first run made, or to that account's active org, unless --org, --user or --personal say otherwise. On a server without any account, an account and an org are made first.",
+    "By default the key has every scope and is on the free tier. It belongs to the account that the first start created, or to that account's active org. --org, --user and --personal choose another owner. If the server has no account yet, an account and an org are created first.",
   examples: [
     'keys create --name ci',
     'keys create --name web --scopes completions --tier pro --origin https://app.example',
@@ -98,17 +98,17 @@ const createKey = defineCommand({
   columns,
   flags: {
     name: text('NAME', 'what the key is for'),
-    user: text('USER', 'whom the key acts for: id or e-mail address'),
-    personal: flag("the user's own key, paid from their own balance"),
-    scopes: choices(SCOPES, 'what it may be used for; everything by default'),
-    tier: choice(TIERS, 'its rate limits; for operators only'),
-    dailyCap: wholeCents('AMOUNT', 'most it may spend a day: 5.00 or 500c'),
-    monthlyCap: wholeCents('AMOUNT', 'most it may spend a month: 50.00 or 5000c'),
-    rpm: whole('N', 'requests a minute, below what the tier allows', { min: 1, max: 1_000_000_000 }),
-    tpm: whole('N', 'tokens a minute, below what the tier allows', { min: 1, max: 1_000_000_000 }),
-    origin: repeated('URL', 'a web origin that may use it'),
-    expires: text('WHEN', 'when it ends: 90d from now, or an ISO date'),
-    prefix: choice(['live', 'test'], 'a label in the key; both are billed'),
+    user: text('USER', 'the account that the key acts for: id or e-mail address'),
+    personal: flag("create the user's own key, paid from their own balance"),
+    scopes: choices(SCOPES, 'what the key can be used for; everything by default'),
+    tier: choice(TIERS, 'tier of its rate limits; for operators only'),
+    dailyCap: wholeCents('AMOUNT', 'maximum spend per day: 5.00 or 500c'),
+    monthlyCap: wholeCents('AMOUNT', 'maximum spend per month: 50.00 or 5000c'),
+    rpm: whole('N', 'requests per minute, at most what the tier allows', { min: 1, max: 1_000_000_000 }),
+    tpm: whole('N', 'tokens per minute, at most what the tier allows', { min: 1, max: 1_000_000_000 }),
+    origin: repeated('URL', 'a web origin that can use it'),
+    expires: text('WHEN', 'when it expires: 90d from now, or an ISO date'),
+    prefix: choice(['live', 'test'], 'marks the key as live or test; calls of both are billed'),
     ...SECRET_FLAGS,
   },
   async run(shell, input) {
@@ -135,14 +135,14 @@ async function sayIfUnpaid(shell: Shell, owner: string | undefined): Promise<voi
   if (owner === undefined) return
   const { data } = await (await shell.connect()).ops().credits.get({ query: { owner } })
   if (!data || data.available_cents > 0) return
-  shell.note(`Its calls are paid from ${data.owner}, which has no credit yet, so they answer 402 until there is some:`)
+  shell.note(`Calls with this key are paid by ${data.owner}, which has no credit yet. They get 402 until you add some:`)
   shell.note(`  svc-admin credits grant ${owner.replace(/^([0-9a-f]{8})-.*/, '$1')} 10.00 --reason "first credit"`)
 }
 
 const revokeKey = defineCommand({
   path: 'keys revoke',
   summary: 'Revoke an API key, at once and permanently',
-  about: 'Cannot be undone. Running requests end normally; the next one with this key is refused with 401.',
+  about: 'This cannot be undone. Running requests finish. The next request with this key gets 401.',
   examples: ['keys revoke ci --reason "left the team"', 'keys revoke 3f9a01 --yes --reason rotated --json'],
   apis,
   impact: 'write',
@@ -158,7 +158,7 @@ const revokeKey = defineCommand({
     if (shell.planned(`revoke ${title}`)) return
     if (found.status === 'revoked') {
       shell.print.item(found, columns)
-      shell.note(`${title} was revoked before.`)
+      shell.note(`${title} is already revoked.`)
       return
     }
     shell.confirm(`Revoke ${title}? This cannot be undone.`)

@@ -30,12 +30,12 @@ const requestColumns = [
   column('decided_at', 'DECIDED', { kind: 'time', wide: true }),
 ]
 
-/** One rate-limit window: `12 used of 60, 48 left, empty in 23s`. */
+/** One rate-limit window: `12 of 60 used, 48 left, resets in 23s`. */
 const windowColumn = (field: string, header: string) =>
   column(field, header, {
     show: (row) => {
       const { limit, remaining, reset } = valueAt(row, field) as RateLimits['usage']['requests']
-      return `${limit - remaining} used of ${limit}, ${remaining} left, empty in ${reset}`
+      return `${limit - remaining} of ${limit} used, ${remaining} left, resets in ${reset}`
     },
   })
 
@@ -52,7 +52,7 @@ const showLimits = defineCommand({
   path: 'limits show',
   summary: 'Show the limits of a key and what is left of them this minute',
   about:
-    "Shows the sliding window as the limiter sees it. On the server's machine, or with an operator key, name any key. With an API key it shows that key itself.",
+    "Shows the sliding window of the rate limiter. On the server's machine, or with an operator key, you can name any key. With an API key it shows that key.",
   examples: ['limits show ci', 'limits show ci --watch', 'limits show --url https://svc.example --key-file ci.key'],
   apis: ['operator', 'tenant'],
   offline: false,
@@ -79,7 +79,7 @@ const listRequests = defineCommand({
   path: 'limits list',
   summary: 'List requests for higher limits, newest first',
   about:
-    "Shows those that wait for a decision; --all-states adds the decided ones. PEAK is the key's busiest minute of the last seven days, beside what its tier allows and what is asked for.",
+    "Shows requests that wait for a decision; --all-states adds decided ones. PEAK is the key's busiest minute of the last seven days, next to the current and the requested limit.",
   examples: ['limits list', 'limits list --all-states --json'],
   apis: ['operator'],
   impact: 'read',
@@ -105,7 +105,7 @@ const requestArgument = { request: argument('id of the request: rli_…') }
 const getRequest = defineCommand({
   path: 'limits get',
   summary: 'Show one request for higher limits',
-  about: 'Shows what is asked for, why, and what was decided.',
+  about: 'Shows the requested limit, the reason and the decision.',
   examples: ['limits get rli_8Zk3Qd7VbW1xT5nL0aRfYc2M', 'limits get rli_8Zk3Qd7VbW1xT5nL0aRfYc2M --json'],
   apis: ['operator'],
   impact: 'read',
@@ -119,7 +119,7 @@ const getRequest = defineCommand({
   },
 })
 
-const note = { note: text('TEXT', 'what the requester is told; the reason by default') }
+const note = { note: text('TEXT', 'message to the requester; the reason by default') }
 
 /** The common part of approve and reject, which differ in wording and flags. */
 const deciding = (decision: 'approve' | 'reject') => ({
@@ -137,12 +137,12 @@ const approveRequest = defineCommand({
   path: 'limits approve',
   summary: 'Approve the requested tier for a key, or another one',
   about:
-    "Takes effect with the key's next request. Its owner is told. The reason is in the answer and in the audit record.",
+    "Takes effect with the key's next request. The owner is notified. The reason appears in the answer and in the audit record.",
   examples: [
     'limits approve rli_8Zk3Qd7VbW1xT5nL0aRfYc2M --yes --reason "contract signed"',
     'limits approve rli_8Zk3Qd7VbW1xT5nL0aRfYc2M --tier starter --yes --reason "for a start" --json',
   ],
-  flags: { tier: choice(TIERS, 'another tier than the one asked for'), ...note },
+  flags: { tier: choice(TIERS, 'a tier other than the requested one'), ...note },
   async run(shell, { request, tier, note }) {
     const reason = requireReason(shell, 'limits approve')
     if (shell.planned(`approve ${request}`)) return
@@ -158,7 +158,7 @@ const rejectRequest = defineCommand({
   ...deciding('reject'),
   path: 'limits reject',
   summary: 'Reject a request for a higher tier',
-  about: 'The owner can ask again. The reason is in the answer and in the audit record.',
+  about: 'The owner can ask again. The reason appears in the answer and in the audit record.',
   examples: [
     'limits reject rli_8Zk3Qd7VbW1xT5nL0aRfYc2M --yes --reason "no billing history yet"',
     'limits reject rli_8Zk3Qd7VbW1xT5nL0aRfYc2M --yes --reason "use the batch endpoint" --json',

@@ -9,7 +9,7 @@ export const listCommands = defineCommand({
   path: 'commands',
   summary: 'List every command',
   about:
-    'In JSON each entry has its arguments, flags, exit codes, impact (ro or rw) and danger. From these a program can decide what it may run.',
+    'In JSON each entry has its arguments, flags, exit codes, impact (ro or rw) and danger. A program can use these to decide what to run.',
   examples: ['commands', 'commands -o json'],
   apis: ['host'],
   impact: 'read',

@@ -18,14 +18,14 @@ const columns = [
 ]
 
 const filters = {
-  status: list('4xx,429', 'only these statuses, or whole families'),
+  status: list('4xx,429', 'only these statuses, or families such as 5xx'),
   method: text('METHOD', 'only this method'),
-  path: text('TEXT', 'only where the path has this in it'),
-  key: text('KEY', 'only this key: id, name or their beginning'),
+  path: text('TEXT', 'only paths that contain this text'),
+  key: text('KEY', 'only this key: id, name or the start of one'),
   code: text('CODE', 'only answers with this error code'),
-  minMs: whole('MS', 'only what took this long or longer', { min: 0, max: 86_400_000 }),
-  since: duration('5m', 'only what is not older than this'),
-  until: duration('1m', 'only what is older than this'),
+  minMs: whole('MS', 'only requests that took at least this long', { min: 0, max: 86_400_000 }),
+  since: duration('5m', 'only requests at most this old'),
+  until: duration('1m', 'only requests older than this'),
 }
 type Filters = Input<Record<never, never>, typeof filters>
 
@@ -48,19 +48,19 @@ const common = {
   columns,
 } as const
 
-const WHAT = 'Every process keeps its newest requests in memory, without anything of what was sent or answered.'
+const WHAT = 'Every process remembers its newest requests in memory, without the contents of requests or answers.'
 
 const showLogs = defineCommand({
   ...common,
   path: 'logs show',
   summary: 'List answered requests, newest first',
-  about: `${WHAT} trace REQ_ID shows one whole.`,
+  about: `${WHAT} trace REQ_ID shows one request in full.`,
   examples: ['logs show --status 5xx', 'logs show --min-ms 2000 --since 15m --json'],
   watchable: true,
   flags: { ...filters, last: whole('N', 'how many at most; 50 by default', { min: 1, max: 500 }) },
   async run(shell, { last = 50, ...wanted }) {
     const lines = await newest(shell, wanted)
-    shell.print.list(lines.slice(0, last), columns, 'No such request is remembered.')
+    shell.print.list(lines.slice(0, last), columns, 'No matching request is remembered.')
   },
 })
 
@@ -68,7 +68,7 @@ const tailLogs = defineCommand({
   ...common,
   path: 'logs tail',
   summary: 'Print requests as they are answered',
-  about: `Goes on until Ctrl-C. In a pipe each request is one line of JSON. ${WHAT}`,
+  about: `Runs until Ctrl-C. In a pipe each request is one line of JSON. ${WHAT}`,
   examples: ['logs tail', 'logs tail --status 4xx,5xx | jq .code'],
   flags: { ...filters, last: LAST },
   run: (shell, { last = 10, ...wanted }) =>

@@ -45,15 +45,14 @@ function orgOf({ globals }: Shell, command: string): string {
 const listMembers = defineCommand({
   path: 'members list',
   summary: 'List the members of an organization and their roles',
-  about:
-    'Whoever is there longest comes first. With --permissions it prints what each role may do, and asks no server.',
+  about: 'Lists the oldest member first. With --permissions it prints what each role can do, without asking a server.',
   examples: ['members list --org acme', 'members list --permissions'],
   apis: ['operator'],
   impact: 'read',
   exits: [3, 5],
   columns,
   watchable: true,
-  flags: { permissions: flag('what each role may do') },
+  flags: { permissions: flag('show what each role can do') },
   async run(shell, { permissions }) {
     if (permissions) {
       printMatrix(shell)
@@ -61,7 +60,7 @@ const listMembers = defineCommand({
     }
     const ref = orgOf(shell, 'members list')
     const { members } = expectData(await (await shell.connect()).ops().orgs({ ref }).members.get())
-    shell.print.list(members, columns, 'Nobody belongs to it any more.')
+    shell.print.list(members, columns, 'It has no members.')
   },
 })
 
@@ -95,7 +94,7 @@ const addMember = defineCommand({
   path: 'members add',
   summary: 'Add an account to an organization, or invite an address',
   about:
-    'An account of this server is in at once. With --invite the address gets an invitation instead, good for one use within seven days. Its token is shown once, for you to hand over. An account of that address accepts it with POST /invitations/TOKEN/accept. Inviting again replaces the earlier invitation.',
+    'An account of this server joins at once. --invite creates an invitation for the address instead, which works once within seven days. Its token is shown once, for you to pass on. An account with that address accepts it with POST /invitations/TOKEN/accept. A new invitation replaces the earlier one.',
   examples: ['members add ada@example.com --org acme --role admin', 'members add eve@example.com --org acme --invite'],
   apis: ['operator'],
   impact: 'write',
@@ -130,7 +129,7 @@ const addMember = defineCommand({
 const updateMember = defineCommand({
   path: 'members update',
   summary: 'Change the role of a member',
-  about: 'The last owner stays owner: make another member an owner first.',
+  about: 'The last owner stays an owner. Make another member an owner first.',
   examples: [
     'members update ada@example.com --org acme --role owner -y',
     'members update eve@example.com --org acme --role viewer --yes --json',
@@ -141,7 +140,7 @@ const updateMember = defineCommand({
   exits: [3, 5],
   columns,
   args: { user: argument(USER) },
-  flags: { role: choice(ROLES, 'their role from now on') },
+  flags: { role: choice(ROLES, 'the new role') },
   async run(shell, { user, role }) {
     const ref = orgOf(shell, 'members update')
     if (!role) throw usageFailure('members update needs --role.', `add --role ${ROLES.join('|')}`)
@@ -156,7 +155,7 @@ const removeMember = defineCommand({
   path: 'members remove',
   summary: 'Remove a member from an organization',
   about:
-    'They are out at once, and the keys that they made for the organization are revoked. The last owner cannot be removed.',
+    'They lose access at once, and the keys they created for the organization are revoked. The last owner cannot be removed.',
   examples: [
     'members remove eve@example.com --org acme',
     'members remove eve@example.com --org acme --yes --reason "left"',
@@ -169,8 +168,8 @@ const removeMember = defineCommand({
   args: { user: argument(USER) },
   async run(shell, { user }) {
     const ref = orgOf(shell, 'members remove')
-    if (shell.planned(`take ${user} out of ${shell.globals.org}`)) return
-    shell.confirm(`Take ${user} out of ${shell.globals.org}? The keys they made for it are revoked.`)
+    if (shell.planned(`remove ${user} from ${shell.globals.org}`)) return
+    shell.confirm(`Remove ${user} from ${shell.globals.org}? The keys they created for it will be revoked.`)
     const { members } = (await shell.connect()).ops().orgs({ ref })
     expectData(await members({ user: step(user) }).delete())
     shell.print.item({ user_id: user, deleted: true }, [column('user_id', 'USER'), column('deleted', 'REMOVED')])

@@ -23,12 +23,12 @@ const TELL_EACH_MS = 2_000
 
 export const migrateCopy = defineCommand({
   path: 'migrate copy',
-  summary: 'Copy the database from SQLite to Postgres, or back, while the server is stopped',
+  summary: 'Copy the database from SQLite to Postgres, or back',
   about:
-    'Copies every table into an empty database, compares rows and hashes of each, and verifies the audit chain. The source is not changed. The data folder stays as it is: secrets.json, files and checkpoints are needed with the new database, too. A copy that was interrupted leaves a database that no server starts on; the same command begins it anew. CHANGED counts rows with characters that Postgres cannot store.',
+    'Stop the server first. Copies every table into an empty database, compares the rows and hashes, and verifies the audit chain. The source is not changed. Keep the data folder: the new database needs its secrets.json, files and checkpoints too. Servers do not start on an unfinished copy; run the same command to restart it. CHANGED counts rows with characters that Postgres cannot store.',
   examples: [
     'migrate copy --to postgres://svc@db.example/svc',
-    'migrate copy --to - < url.txt',
+    'migrate copy --to - --json',
     'migrate copy --to /srv/svc/data',
     'migrate copy --from /backups/monday --to postgres://svc@db.example/svc --json',
   ],
@@ -39,13 +39,13 @@ export const migrateCopy = defineCommand({
   flags: {
     to: text(
       'URL',
-      'where to: a postgres:// URL, or a data folder for SQLite; - reads it from stdin, with its password',
+      'target: a postgres:// URL, or a data folder for SQLite; - reads the URL from stdin, with its password',
     ),
-    from: text('FOLDER', 'a backup of SQLite to copy from, or s3://bucket/folder; the configured database by default'),
+    from: text('FOLDER', 'a SQLite backup to copy from, or s3://bucket/folder; the configured database by default'),
     identity: text('FILE', 'the age identity that opens an encrypted backup; - reads stdin'),
   },
   async run(shell, { to, from, identity }) {
-    if (to === undefined) throw usageFailure('Say where to copy the database to.', 'add --to URL')
+    if (to === undefined) throw usageFailure('migrate copy needs --to.', 'add --to URL')
     const place =
       to === '-' ? await readSecretInput(shell, { label: 'URL', fromFile: '-', instead: 'add --to URL' }) : to
     const target = locationOf(shell, place)
@@ -85,7 +85,7 @@ async function fromBackup(
     if (manifest.file === 'svc.dump')
       throw usageFailure(
         'It is a backup of Postgres.',
-        'svc-admin backup restore FOLDER, into an empty database; copy from there',
+        'svc-admin backup restore FOLDER into an empty database, then copy from there',
       )
     await copy(shell, { from: { dialect: 'sqlite', path: join(folder, manifest.file) }, dataDir: null }, target)
     if (manifest.files?.count) shell.note('Its files: svc-admin backup restore FOLDER --only files')
@@ -116,11 +116,11 @@ async function copy(shell: Shell, source: Source, to: DatabaseLocation): Promise
   const filled = tables.filter((table) => table.rows)
   shell.print.list(filled, columns, 'No table has a row.')
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
-  shell.note(`${rows} rows of ${tables.length} tables are the same on both, and the audit chain holds.`)
+  shell.note(`${rows} rows of ${tables.length} tables are the same on both, and the audit chain is valid.`)
   shell.note(
     to.dialect === 'postgres'
       ? 'Keep the data folder, set SVC_DATABASE_URL to the new database, and start the server.'
-      : `Start the server without SVC_DATABASE_URL on the folder of ${to.path}, with secrets.json, audit and files of the data folder so far in it.`,
+      : `Start the server without SVC_DATABASE_URL on the folder of ${to.path}. Copy secrets.json, audit and files of the old data folder into it first.`,
   )
 }
 
@@ -128,8 +128,8 @@ const taken = (to: DatabaseLocation): CommandFailed =>
   new CommandFailed({
     exitCode: EXIT.conflict,
     code: 'conflict',
-    message: `The target is not empty${to.dialect === 'sqlite' ? `: ${to.path} is there` : ''}. Nothing was changed.`,
-    fix: to.dialect === 'sqlite' ? 'name another folder with --to' : 'createdb NAME, and name that database with --to',
+    message: `The target is not empty${to.dialect === 'sqlite' ? `: ${to.path} exists` : ''}. Nothing was changed.`,
+    fix: to.dialect === 'sqlite' ? 'choose another folder with --to' : 'createdb NAME, then use that database in --to',
   })
 
 /** @throws CommandFailed 5 for a source that is not whole, or of another release */
@@ -139,7 +139,7 @@ function assertReady({ applied, known, strange, unfinished }: Schema): void {
     exitCode: EXIT.conflict,
     code: 'conflict',
     message: `The source is not at this release: it has had ${applied} of ${known} migrations${strange ? ', and others' : ''}${unfinished ? ', and is half a copy' : ''}.`,
-    fix: 'svc-admin migrate up; a backup is restored first: svc-admin backup restore FOLDER',
+    fix: 'svc-admin migrate up; for a backup, first svc-admin backup restore FOLDER',
   })
 }
 

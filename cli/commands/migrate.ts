@@ -25,11 +25,11 @@ const migrateStatus = defineCommand({
   path: 'migrate status',
   summary: 'Show which migrations the database has',
   about:
-    'Reads the database that the configuration names, whether or not a server runs. With --check it exits 9 when some are missing. Exits 1 when a server of this release would refuse the database.',
+    'Reads the configured database, whether or not a server runs. With --check it exits 9 when migrations are missing. Exits 1 when a server of this release would refuse the database.',
   examples: ['migrate status', 'migrate status --check -q'],
   impact: 'read',
   exits: [1, 7, 9],
-  flags: { check: flag('exit 9 when the database is not at this release') },
+  flags: { check: flag('exit 9 when migrations are missing') },
   async run(shell, { check }) {
     const { state, strange, unfinished, assertOurs } = await look(shell)
     if (!shell.globals.quiet) shell.print.item(state, columns)
@@ -42,7 +42,7 @@ const migratePlan = defineCommand({
   ...common,
   path: 'migrate plan',
   summary: 'Print the SQL that migrate up would run',
-  about: 'Nothing is changed. Prints nothing when the database is at this release.',
+  about: 'Changes nothing. Prints nothing when the database is up to date.',
   examples: ['migrate plan', 'migrate plan > pending.sql'],
   impact: 'read',
   exits: [1, 7],
@@ -50,22 +50,22 @@ const migratePlan = defineCommand({
     const { location, state, assertOurs } = await look(shell)
     assertOurs()
     for (const tag of state.pending) shell.io.raw(`-- ${tag}\n${sqlOf(location, tag)}\n`)
-    if (!state.pending.length) shell.note('The database is at this release.')
+    if (!state.pending.length) shell.note('The database is up to date.')
   },
 })
 
 const migrateUp = defineCommand({
   ...common,
   path: 'migrate up',
-  summary: 'Bring the database to the schema of this release',
+  summary: 'Update the database to the schema of this release',
   about:
-    'The server does this at its start, unless --migrate says otherwise. No server may run meanwhile: the data folder is locked first, and on Postgres no other node may serve. A SQLite database with data is copied before, so that migrate down can put it back.',
+    'The server does this when it starts, unless --migrate says otherwise. Stop all servers first: the command locks the data folder, and on Postgres it refuses to run while another node does. It first copies a SQLite database with data, so that migrate down can restore it.',
   examples: ['migrate up', 'migrate up --dry-run --exit-code', 'migrate up --to 3'],
   impact: 'write',
   exits: [1, 5, 7],
   flags: {
-    noBackup: flag('make no copy first'),
-    to: whole('N', 'how many migrations it shall have had, all by default', { min: 1, max: 10_000 }),
+    noBackup: flag('do not copy the database first'),
+    to: whole('N', 'apply migrations up to this number; all by default', { min: 1, max: 10_000 }),
   },
   async run(shell, { noBackup, to }) {
     const { location, state, dataDir, assertOurs } = await look(shell)
@@ -75,7 +75,7 @@ const migrateUp = defineCommand({
     const wanted = state.pending.slice(0, (to ?? state.known) - state.applied)
     if (!wanted.length) {
       shell.print.item(state, columns)
-      shell.note(to === undefined ? 'The database is at this release.' : 'The database has had them already.')
+      shell.note(to === undefined ? 'The database is up to date.' : 'The database already has these migrations.')
       return
     }
     if (shell.planned(`apply ${wanted.join(', ')}`)) return
@@ -84,7 +84,7 @@ const migrateUp = defineCommand({
     const copy = state.applied && !noBackup ? await copyBefore(location, dataDir, shell.clock.now()) : null
     await bringUp(location, dataDir, to)
     shell.print.item((await look(shell)).state, columns)
-    if (copy) shell.note(`The database as it was is at ${copy} (undo: svc-admin migrate down)`)
+    if (copy) shell.note(`A copy of the previous database is at ${copy} (undo: svc-admin migrate down)`)
   },
 })
 
@@ -95,7 +95,7 @@ function assertAhead(to: number, { applied, known }: State): void {
   throw new CommandFailed({
     exitCode: EXIT.conflict,
     code: 'conflict',
-    message: `The database has had ${applied} migrations, and migrate up takes none back.`,
+    message: `The database has ${applied} migrations, and migrate up cannot remove any.`,
     fix: 'svc-admin migrate down',
   })
 }
@@ -108,7 +108,7 @@ const migrateDown = defineCommand({
   path: 'migrate down',
   summary: 'Restore the SQLite database that migrate up copied',
   about:
-    'What was written since then is not in it; the database and the checkpoints that are there now are kept beside it. No server may run, and the older release must be installed to use it. On Postgres restore the dump that you made before: backup restore.',
+    'Changes since then are not in the copy. The current database and checkpoints are saved next to it. Stop all servers first, and install the older release to use the copy. On Postgres, restore your own dump with backup restore.',
   examples: ['migrate down --dry-run', 'migrate down --confirm data'],
   impact: 'write',
   danger: 'severe',
@@ -118,9 +118,9 @@ const migrateDown = defineCommand({
     if (location.dialect !== 'sqlite') throw notOnPostgres()
     const copy = newestCopy(dataDir)
     if (copy === null)
-      throw notFoundFailure('migrate up has made no copy in this data folder.', 'svc-admin backup restore FOLDER')
-    if (shell.planned(`put ${copy} in the place of ${location.path}`)) return
-    shell.confirmName(`Put ${copy} in the place of ${location.path}?`, basename(dataDir))
+      throw notFoundFailure('This data folder has no copy from migrate up.', 'svc-admin backup restore FOLDER')
+    if (shell.planned(`replace ${location.path} with ${copy}`)) return
+    shell.confirmName(`Replace ${location.path} with ${copy}?`, basename(dataDir))
     const kept = await putBack(location.path, copy, dataDir, shell.clock.now())
     shell.print.item({ restored: copy, kept }, restored)
   },
@@ -130,7 +130,7 @@ const notOnPostgres = (): CommandFailed =>
   new CommandFailed({
     exitCode: EXIT.conflict,
     code: 'conflict',
-    message: 'migrate down works on SQLite files; this server has Postgres.',
+    message: 'migrate down works only with SQLite; this server uses Postgres.',
     fix: 'svc-admin backup restore FOLDER, into an empty database',
   })
 
@@ -141,7 +141,7 @@ const migrateVerify = defineCommand({
   columns: problems,
   path: 'migrate verify',
   summary: 'Compare the tables of the database with those of this release',
-  about: 'Reads the names of tables and columns, whether or not a server runs. Exits 9 when something is missing.',
+  about: 'Compares the names of tables and columns, whether or not a server runs. Exits 9 when something is missing.',
   examples: ['migrate verify', 'migrate verify --json'],
   impact: 'read',
   exits: [7, 9],
@@ -149,14 +149,14 @@ const migrateVerify = defineCommand({
     const { location, state, strange, unfinished } = await look(shell)
     const { lackingIn } = await import('../../src/kernel/store')
     const found = [
-      ...(unfinished ? ['A copy into the database did not finish: svc-admin migrate copy.'] : []),
-      ...(strange ? ['Another development version made the database.'] : []),
-      ...(state.applied > state.known ? ['A newer release made the database.'] : []),
+      ...(unfinished ? ['A copy into the database did not finish. Run svc-admin migrate copy again.'] : []),
+      ...(strange ? ['Another development version created the database.'] : []),
+      ...(state.applied > state.known ? ['A newer release created the database.'] : []),
       ...state.pending.map((tag) => `The migration ${tag} is missing: svc-admin migrate up.`),
       ...(state.pending.length ? [] : await lackingIn(location)),
     ]
     const rows = found.map((problem) => ({ problem }))
-    shell.print.list(rows, problems, 'Every table and column of this release is there.')
+    shell.print.list(rows, problems, 'The database has every table and column of this release.')
     if (rows.length) throw new CheckFailed()
   },
 })

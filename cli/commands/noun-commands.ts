@@ -48,7 +48,7 @@ export function nounCommands<Patch>(kind: Noun<Patch>) {
     path: `${noun} list`,
     summary: `List ${noun}, newest first`,
     about:
-      "On the server's machine it lists everyone's, or with --org those of one organization or user. Over --url it lists your own.",
+      "On the server's machine it lists all of them, or with --org those of one organization or user. Over --url it lists your own.",
     examples: [`${noun} list`, `${noun} list --org acme --json`],
     impact: 'read',
     exits: [3],
@@ -57,7 +57,11 @@ export function nounCommands<Patch>(kind: Noun<Patch>) {
     async run(shell, paging) {
       const { api, whose } = await apiOf(shell)
       const page = (order: PageOrder) => kind.page(api, { ...order, ...whose })
-      await printPages(shell, paging, { page, columns, empty: `No ${noun}. Make one: svc-admin ${noun} ${kind.first}` })
+      await printPages(shell, paging, {
+        page,
+        columns,
+        empty: `No ${noun}. Create one: svc-admin ${noun} ${kind.first}`,
+      })
     },
   })
 
@@ -103,7 +107,7 @@ export function nounCommands<Patch>(kind: Noun<Patch>) {
     columns: deleted,
     path: `${noun} delete`,
     summary: `Delete a ${what}${kind.along}`,
-    about: `Cannot be undone. ${kind.stays ? `${kind.stays} ` : ''}The gentler way is ${noun} disable.`,
+    about: `This cannot be undone. ${kind.stays ? `${kind.stays} ` : ''}To stop it and keep it, use ${noun} disable.`,
     examples: [`${noun} delete ${sample}`, `${noun} delete ${sample} --yes --json`],
     impact: 'write',
     exits: [3],

@@ -32,7 +32,7 @@ export const openPage = defineCommand({
   path: 'open',
   summary: 'Open a page of the server in the web browser of this machine',
   about:
-    'Opens the reference, its console, the page of an account, the inbox of takeovers, the health or the OpenAPI document. For an operator, home and inbox open signed in, by a link that works once. It is for the owner that the first start made, for the only account, or for whom --for names. Where there is no browser, or with --print, it only prints the address.',
+    'Opens the reference, its console, the account page, the inbox of takeovers, the health or the OpenAPI document. For an operator, home and inbox open signed in, with a link that works once. The link is for the owner that the first start created, the only account, or the person of --for. Without a browser, or with --print, it only prints the address.',
   examples: ['open', 'open home', 'open inbox --for ada@example.com --print'],
   apis: ['operator', 'tenant'],
   offline: false,
@@ -41,14 +41,14 @@ export const openPage = defineCommand({
   columns,
   args: { page },
   flags: {
-    for: text('PERSON', 'whom home and inbox sign in: e-mail address or id'),
+    for: text('PERSON', 'the person that home and inbox sign in: e-mail address or id'),
     ttl: duration('DURATION', 'how long the sign-in link works, 15m by default'),
-    print: flag('print the address and open nothing'),
+    print: flag('print the address and do not open it'),
   },
   async run(shell, { page = 'docs', for: person, ttl, print }) {
     const signsIn = page === 'home' || page === 'inbox'
     if (!signsIn && (person !== undefined || ttl !== undefined))
-      throw usageFailure('--for and --ttl go with home and inbox.')
+      throw usageFailure('--for and --ttl work only with home and inbox.')
     if (shell.planned(`open the page ${page}`)) return
     const connection = await shell.connect()
     const path = PAGES[page as Page]
@@ -59,7 +59,7 @@ export const openPage = defineCommand({
         : plain
     const opened = !print && (await openInWebBrowser(shell, url))
     shell.print.item({ page, url, opened }, columns)
-    if (!opened && !print) shell.note('No web browser could be opened here. Open the address elsewhere.')
+    if (!opened && !print) shell.note('This machine cannot open a web browser. Open the address elsewhere.')
   },
 })
 
@@ -83,6 +83,6 @@ async function originOf(connection: Connection): Promise<string> {
       ? { public_url: null, api_url: (await connection.tenant()).url }
       : expectData(await connection.ops().status.get())
   const url = public_url ?? api_url
-  if (!url) throw unreachable('The server listens on no address.', 'svc-admin serve')
+  if (!url) throw unreachable('The server does not listen on any address.', 'svc-admin serve')
   return new URL(url).origin
 }

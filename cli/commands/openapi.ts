@@ -14,7 +14,7 @@ export const openapi = defineCommand({
   path: 'openapi',
   summary: "Print the API's OpenAPI 3.1 document, or compare a file with it",
   about:
-    'Needs no key of a tenant. With --check it prints which operations a file lacks, has too many of or describes otherwise, and exits 10 then.',
+    'Needs no API key. --check lists the operations that the file lacks, that only the file has, or that differ, and then exits 10.',
   examples: ['openapi --out openapi.json', 'openapi --check openapi.json'],
   apis: ['operator', 'tenant'],
   impact: 'read',
@@ -37,7 +37,7 @@ async function documentOf(shell: Shell): Promise<Document> {
   const connection = await shell.connect()
   const isAway = connection.transport.kind === 'remote' && connection.api === 'operator'
   const { api_url } = isAway ? expectData(await connection.ops().status.get()) : { api_url: 'http://localhost' }
-  if (!api_url) throw unreachable('The server listens on no address for its API.')
+  if (!api_url) throw unreachable("The server's API has no address.")
   const response = await connection.follow(new URL('/openapi.json', api_url).href)
   const body = await response.text()
   if (!response.ok) throw replyFailure(response.status, body)
@@ -61,8 +61,8 @@ function compare(shell: Shell, kept: Partial<Document>, now: Document): void {
   ]
   const isSame = Bun.deepEquals(kept, now)
   for (const line of differences) shell.io.out(line)
-  if (!isSame && !differences.length) shell.io.out('changed  what all operations share')
-  if (isSame) shell.note('The file is what this server serves.')
+  if (!isSame && !differences.length) shell.io.out('changed  parts shared by all operations')
+  if (isSame) shell.note('The file matches this server.')
   else shell.exitCode = EXIT.wouldChange
 }
 

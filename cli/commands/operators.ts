@@ -24,7 +24,7 @@ const WHO = { operator: argument('id, 6 or more characters of it, prefix or name
 const listOperators = defineCommand({
   path: 'operators list',
   summary: 'List the operator keys for access from other machines',
-  about: "Whoever uses the operator socket on the server's own machine needs no key and is not listed.",
+  about: "The operator socket on the server's own machine needs no key, so it is not listed.",
   examples: ['operators list', 'operators list --revoked --json'],
   apis: ['operator'],
   impact: 'read',
@@ -42,7 +42,7 @@ const addOperator = defineCommand({
   path: 'operators add',
   summary: 'Create an operator key and show its secret once',
   about:
-    'A viewer sees counts, states, times, ids and money. Support also sees what people wrote, and takes over chats. A reviewer decides on submissions; billing grants credit and sets tiers; an admin may do everything. Other machines reach the server only when it has SVC_OPS_LISTEN; there, use --url and --key-file.',
+    'A viewer sees counts, states, times, ids and money. Support also sees what people wrote, and can take over chats. A reviewer decides on submissions; billing grants credit and sets tiers; an admin can do everything. Other machines can connect only if the server has SVC_OPS_LISTEN; there, use --url and --key-file.',
   examples: [
     'operators add grafana --role viewer --secret-to grafana.key',
     'operators add priya --role billing --expires 90d --json',
@@ -52,10 +52,10 @@ const addOperator = defineCommand({
   danger: 'secret once',
   exits: [5],
   columns,
-  args: { name: argument('who or what it is for') },
+  args: { name: argument('the person or program it is for') },
   flags: {
-    role: choice(OPERATOR_ROLES, 'what it may do'),
-    expires: text('WHEN', 'when it ends: 90d from now, or an ISO date'),
+    role: choice(OPERATOR_ROLES, 'what it is allowed to do'),
+    expires: text('WHEN', 'when it expires: 90d from now, or an ISO date'),
     ...SECRET_FLAGS,
   },
   async run(shell, { name, role, expires, ...ways }) {
@@ -76,7 +76,7 @@ const addOperator = defineCommand({
 const rotateOperator = defineCommand({
   path: 'operators rotate',
   summary: 'Give an operator key a new secret and show it once',
-  about: 'The old secret stops at once. Name, role and end stay as they are.',
+  about: 'The old secret stops working at once. Name, role and expiry stay the same.',
   examples: ['operators rotate priya --yes', 'operators rotate grafana --yes --secret-to grafana.key'],
   apis: ['operator'],
   impact: 'write',
@@ -87,7 +87,7 @@ const rotateOperator = defineCommand({
   flags: SECRET_FLAGS,
   async run(shell, { operator, ...ways }) {
     if (shell.planned(`rotate operator key ${operator}`)) return
-    shell.confirm(`Give operator key ${operator} a new secret? The old one stops at once.`)
+    shell.confirm(`Give operator key ${operator} a new secret? The old one stops working at once.`)
     const outlet = prepareSecret(shell, 'key', ways)
     try {
       const connection = await shell.connect()
@@ -103,7 +103,7 @@ const rotateOperator = defineCommand({
 const revokeOperator = defineCommand({
   path: 'operators revoke',
   summary: 'Revoke an operator key, at once and permanently',
-  about: 'Cannot be undone. The next request with this key is refused with 401.',
+  about: 'This cannot be undone. The next request with this key gets 401.',
   examples: [
     'operators revoke priya --yes --reason "left the team"',
     'operators revoke grafana -y --reason old --json',

@@ -15,7 +15,7 @@ const deleteOrg = defineCommand({
   path: 'orgs delete',
   summary: 'Delete an organization and revoke its keys, permanently',
   about:
-    'Cannot be undone. It first lists what goes with the organization, and asks for its slug. Nobody belongs to it afterwards, and its keys are refused from the next request on. Open invitations are void, and the slug is free. The ledger, the usage and the audit record stay, and are found by its id. --export first writes the organization, its members and its keys to a file, without secrets.',
+    "This cannot be undone. First it lists what will be deleted, and asks for the slug. The organization has no members afterwards, and its keys stop with the next request. Open invitations are cancelled, and the slug can be used again. The ledger, the usage and the audit record stay, under the organization's id. --export first writes the organization, its members and its keys to a file, without secrets.",
   examples: [
     'orgs delete acme --reason "contract ended"',
     'orgs delete acme --confirm acme --reason "contract ended" --export acme.json',
@@ -26,7 +26,7 @@ const deleteOrg = defineCommand({
   exits: [3, 5],
   columns: orgColumns,
   args: { organization: argument(ORG) },
-  flags: { export: text('FILE', 'write what it was to a file of yours first') },
+  flags: { export: text('FILE', 'first write the organization to a file that only you can read') },
   async run(shell, { organization, export: file }) {
     const reason = requireReason(shell, 'orgs delete')
     const connection = await shell.connect()
@@ -51,7 +51,7 @@ type Found = { id: string; name: string; member_count: number; key_count: number
 
 const whatGoes = ({ member_count, key_count, balance_cents }: Found): string =>
   `${counted(member_count, 'membership')} and ${counted(key_count, 'key')}, and leaves ` +
-  `${spellCents(centsToMicro(balance_cents))} cents of credit that nobody can spend`
+  `${spellCents(centsToMicro(balance_cents))} cents of credit that can no longer be spent`
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 

@@ -33,7 +33,7 @@ export const step = (ref: string): string => encodeURIComponent(ref)
 export const listOrgs = defineCommand({
   path: 'orgs list',
   summary: 'List organizations, newest first',
-  about: 'Lists every organization except deleted ones, which orgs get finds by their id.',
+  about: 'Lists every organization except deleted ones; orgs get finds those by id.',
   examples: ['orgs list', 'orgs list --all -o csv > orgs.csv'],
   apis: ['operator'],
   impact: 'read',
@@ -54,7 +54,7 @@ export const listOrgs = defineCommand({
 export const getOrg = defineCommand({
   path: 'orgs get',
   summary: 'Show one organization with its members, keys and credit',
-  about: 'Counts its members and the keys that work in its name. A deleted organization is found by its id.',
+  about: 'Counts its members and its working keys. You can find a deleted organization by its id.',
   examples: ['orgs get acme', 'orgs get "Tide & Sons" --json'],
   apis: ['operator'],
   impact: 'read',
@@ -80,16 +80,16 @@ export const createOrg = defineCommand({
   path: 'orgs create',
   summary: 'Create an organization with its owner',
   about:
-    'The owner is an account of this server; without --owner it is the account that the first run made. The slug is made from the name unless you give one.',
+    'The owner is an account of this server. Without --owner it is the account that the first start created. Without --slug the slug comes from the name.',
   examples: ['orgs create Acme --owner ada@example.com', 'orgs create "Tide & Sons" --type agency --slug tide --json'],
   apis: ['operator'],
   impact: 'write',
   exits: [3, 5],
   columns: orgColumns,
-  args: { name: argument('what it is called') },
+  args: { name: argument('name of the organization') },
   flags: {
-    owner: text('USER', 'who owns it: id or e-mail address'),
-    slug: text('SLUG', 'lower case letters, digits and dashes'),
+    owner: text('USER', 'the owner: id or e-mail address'),
+    slug: text('SLUG', 'lower-case letters, digits and hyphens'),
     type: choice(ORG_TYPES, 'what kind of organization; team by default'),
     planNote: text('TEXT', 'a note about its plan, which only operators see'),
   },
@@ -110,7 +110,7 @@ export const createOrg = defineCommand({
 export const updateOrg = defineCommand({
   path: 'orgs update',
   summary: 'Change the name, slug, type or plan note of an organization',
-  about: 'What you do not name stays as it is. An empty --plan-note removes the note.',
+  about: 'Settings that you do not name stay the same. An empty --plan-note removes the note.',
   examples: ['orgs update acme --name "Acme Inc"', 'orgs update acme --plan-note "invoiced until March" --json'],
   apis: ['operator'],
   impact: 'write',
@@ -118,8 +118,8 @@ export const updateOrg = defineCommand({
   columns: orgColumns,
   args: { organization: argument(ORG) },
   flags: {
-    name: text('NAME', 'what it is called from now on'),
-    slug: text('SLUG', 'lower case letters, digits and dashes'),
+    name: text('NAME', 'the new name'),
+    slug: text('SLUG', 'lower-case letters, digits and hyphens'),
     type: choice(ORG_TYPES, 'what kind of organization'),
     planNote: text('TEXT', 'a note about its plan, which only operators see'),
   },
@@ -132,7 +132,7 @@ export const updateOrg = defineCommand({
     }
     const named = Object.keys(body)
     if (!named.length) {
-      throw usageFailure('orgs update changes nothing as it stands.', 'add --name, --slug, --type or --plan-note')
+      throw usageFailure('orgs update needs at least one flag.', 'add --name, --slug, --type or --plan-note')
     }
     if (shell.planned(`change ${named.join(', ')} of ${organization}`)) return
     const connection = await shell.connect()

@@ -24,7 +24,7 @@ export const applyPolicies = defineCommand({
   path: 'policies apply',
   summary: 'Apply policies and preferences from files',
   about:
-    "Takes a folder, a file or stdin, as policies export writes them. Each item is found by its kind, scope and name, and what its file leaves out is emptied. What no file has stays as it is, unless --prune deletes it; but each scope has one default. All files are read first, with --dry-run too: with a wrong rule, or two defaults of one scope, nothing is applied. Then they are applied one by one; what the server still refuses stops the rest, and what was done is printed. They are for the key in use, or on the server's machine for --org.",
+    "Takes a folder, a file or stdin in the format of policies export. Each item is found by its kind, scope and name; members that its file leaves out are cleared. Items without a file stay, unless --prune deletes them. All files are read first, also with --dry-run. If a rule is wrong, or a scope has two defaults, nothing is applied. Then the items are applied one by one. If the server refuses one, the rest is skipped, and the changes so far are printed. Items belong to the owner of the key in use, or on the server's machine to --org.",
   examples: ['policies apply -f policies/ --dry-run --exit-code', 'policies apply -f policies/ --prune --yes'],
   apis: ['tenant', 'operator'],
   impact: 'write',
@@ -32,7 +32,7 @@ export const applyPolicies = defineCommand({
   exits: [3, 5],
   columns,
   flags: {
-    file: { ...text('DIR', 'the folder, or one file; - is stdin'), short: 'f' },
+    file: { ...text('DIR', 'the folder, or one file; - reads stdin'), short: 'f' },
     prune: flag('delete what no file has'),
   },
   async run(shell, { file, prune }) {
@@ -64,7 +64,7 @@ export const applyPolicies = defineCommand({
 type Any = Resource<Stored, Record<string, unknown>, Record<string, unknown>>
 type Resources = Record<Stored['object'], Any>
 
-const EQUAL = 'Everything is as the files say.'
+const EQUAL = 'Nothing to change: the server matches the files.'
 
 type Row = Omit<ReturnType<typeof shown>, 'id'> & { id: string | null }
 

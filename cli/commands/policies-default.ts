@@ -45,7 +45,7 @@ export function defaultVerbs(noun: Noun, id: string) {
     path: `${noun} set-default`,
     summary: `Make a ${what} the default of its scope`,
     about:
-      'Every key of the scope that has none bound uses it, from the next request on. The output names the default before it.',
+      'Every key of the scope that has none of its own uses it, from the next request. The output names the previous default.',
     examples: [`${noun} set-default ${id}`, `${noun} set-default ${id} --json`],
     exits: [3, 5],
     args: { policy: argument(`id or name of a ${what}`) },
@@ -55,12 +55,12 @@ export function defaultVerbs(noun: Noun, id: string) {
       const before = (await seesOwner(shell, found)) ? all.find((other) => isRival(other, found)) : undefined
       if (found.is_default) {
         shell.print.item({ ...found, before: found.id }, columns)
-        return shell.note(`${found.name} is the default already; nothing was changed.`)
+        return shell.note(`${found.name} is already the default. Nothing was changed.`)
       }
-      if (shell.planned(`make ${found.name} the default${before ? ` in place of ${before.name}` : ''}`)) return
+      if (shell.planned(`make ${found.name} the default${before ? `instead of ${before.name}` : ''}`)) return
       const made = await makeDefault(await resourceOf(shell, found), found, before)
       shell.print.item({ ...made, before: before?.id ?? null }, columns)
-      if (before) shell.note(`Before: ${before.name}. Back to it: svc-admin ${noun} set-default ${before.id}`)
+      if (before) shell.note(`Previous default: ${before.name}. Restore it: svc-admin ${noun} set-default ${before.id}`)
     },
   })
 
@@ -68,24 +68,23 @@ export function defaultVerbs(noun: Noun, id: string) {
     ...shared,
     path: `${noun} unset-default`,
     summary: `Stop using a ${what} as the default`,
-    about:
-      'Keys that have none bound use none, from the next request on. Without an id it is the only default there is.',
+    about: 'From the next request, keys without one of their own use none. Without an id it clears the only default.',
     examples: [`${noun} unset-default`, `${noun} unset-default ${id} --json`],
     exits: [3],
-    args: { policy: optional(`id or name of a ${what}; may be left out when there is one default only`) },
+    args: { policy: optional(`id or name of a ${what}; optional when there is only one default`) },
     flags: { only: choice(['personal', 'team'], 'only the default of this scope') },
     async run(shell, { policy, only }) {
       const all = (await standingsOf(shell, noun)).filter(({ scope }) => only === undefined || scope === only)
       const found = policy === undefined ? theDefault(all) : pick(all, policy, what)
-      if (found === null) return shell.note('There is no default; nothing was changed.')
+      if (found === null) return shell.note('There is no default. Nothing was changed.')
       if (!found.is_default) {
         shell.print.item({ ...found, before: null }, columns)
-        return shell.note(`${found.name} is no default; nothing was changed.`)
+        return shell.note(`${found.name} is not a default. Nothing was changed.`)
       }
       if (shell.planned(`stop using ${found.name} as the default`)) return
       const made = await (await resourceOf(shell, found)).update(found.id, { is_default: false })
       shell.print.item({ ...made, before: found.id }, columns)
-      shell.note(`Back to it: svc-admin ${noun} set-default ${found.id}`)
+      shell.note(`Restore it: svc-admin ${noun} set-default ${found.id}`)
     },
   })
 
@@ -129,12 +128,12 @@ async function standingsOf(shell: Shell, noun: Noun): Promise<Standing[]> {
 function pick(all: readonly Standing[], word: string, what: string): Standing {
   const found = namedAmong(all, word)
   if (found) return found
-  throw notFoundFailure(`No ${what} has the id or the name "${word}".`, 'the list command shows ids and names')
+  throw notFoundFailure(`No ${what} has the id or name "${word}".`, 'the list command shows ids and names')
 }
 
 function theDefault(all: readonly Standing[]): Standing | null {
   const defaults = all.filter((one) => one.is_default)
   if (defaults.length <= 1) return defaults[0] ?? null
   const shown = defaults.map(({ id, object, scope, name }) => `${id}  ${object} ${scope} ${name}`)
-  throw usageFailure(`There are ${defaults.length} defaults:\n${shown.join('\n')}`, 'add the id of one')
+  throw usageFailure(`There are ${defaults.length} defaults:\n${shown.join('\n')}`, 'add the id of one of them')
 }

@@ -20,13 +20,13 @@ export const exportPolicies = defineCommand({
   path: 'policies export',
   summary: 'Write all guardrail policies and routing preferences as files',
   about:
-    "Writes one YAML file each into the folder of --out, as policies apply takes them. Without --out they go to stdout, one after the other. It writes those of the key in use, or on the server's machine those of --org.",
+    "Writes one YAML file for each into the folder of --out, in the format of policies apply. Without --out they go to stdout. It exports those of the key in use, or on the server's machine those of --org.",
   examples: ['policies export --out policies/', 'policies export --org acme > policies.yaml'],
   apis: ['tenant', 'operator'],
   impact: 'read',
   exits: [3],
   columns,
-  flags: { out: text('DIR', 'a folder for the files; made when it is missing') },
+  flags: { out: text('DIR', 'a folder for the files; created if it does not exist') },
   async run(shell, { out }) {
     await assertSeesContent(shell)
     const own = shell.globals.org === undefined
@@ -36,7 +36,7 @@ export const exportPolicies = defineCommand({
     if (out !== undefined) {
       const files = writePolicyFiles(shell, out, documents)
       const rows = documents.map((document, index) => ({ file: files[index], ...document }))
-      return shell.print.list(rows, columns, 'No policies; nothing was written.')
+      return shell.print.list(rows, columns, 'No policies. Nothing was written.')
     }
     if (isStructured(formatOf(shell.globals))) return shell.print.list(documents, columns, 'No policies.')
     if (!documents.length) return shell.note('No policies.')

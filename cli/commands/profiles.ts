@@ -24,7 +24,7 @@ const listProfiles = defineCommand({
   path: 'profiles list',
   summary: 'List the saved servers',
   about:
-    'A profile keeps the address of a server and the key to it, so that you need not give them again. Profiles are kept in $XDG_CONFIG_HOME/svc-admin, or ~/.config/svc-admin, for you only.',
+    'A profile stores the address of a server and its key, so that you do not have to type them again. Profiles are stored in $XDG_CONFIG_HOME/svc-admin, or ~/.config/svc-admin. Only you can read them.',
   examples: ['profiles list', 'profiles list --json'],
   impact: 'read',
   async run(shell) {
@@ -38,7 +38,7 @@ const showProfile = defineCommand({
   ...common,
   path: 'profiles show',
   summary: 'Show one profile, but never its key',
-  about: 'Shows the profile in use unless you name one. The key is in a file of its own and is never shown.',
+  about: 'Shows the profile in use unless you name one. The key is stored in a separate file and never shown.',
   examples: ['profiles show', 'profiles show prod --json'],
   impact: 'read',
   exits: [3],
@@ -46,7 +46,7 @@ const showProfile = defineCommand({
   async run(shell, { name }) {
     const profiles = kept(shell)
     const wanted = name ?? profiles.active()
-    if (wanted === null) return shell.note('No profile is in use: commands go to this machine.')
+    if (wanted === null) return shell.note('No profile is in use. Commands run on this machine.')
     shell.print.item(shown(profiles.find(wanted), profiles.active()), columns)
   },
 })
@@ -56,20 +56,20 @@ const addProfile = defineCommand({
   path: 'profiles add',
   summary: 'Save the address and key of a server under a name',
   about:
-    'The key is read from --key-from-file or --key-file, stdin or a hidden prompt. It is an operator key (svc_op_…) or an API key. The first profile is in use at once; --org says in which org its commands act. With --production the line that names the server is red.',
+    'The key is read from --key-from-file or --key-file, stdin or a hidden prompt. It is an operator key (svc_op_…) or an API key. The first profile is used at once. --org sets the org in which its commands act. With --production the line that names the server is red.',
   examples: [
     'profiles add prod https://ops.example --key-from-file op.key --production',
     'profiles add mine https://svc.example --key-from-file -',
   ],
   impact: 'write',
-  args: { name: argument('what to call it'), address: argument('its URL') },
+  args: { name: argument('a name for the server'), address: argument('its URL') },
   flags: {
-    keyFromFile: text('FILE', 'a file that holds the key; - is stdin'),
-    production: flag('a server that matters'),
+    keyFromFile: text('FILE', 'a file that contains the key; - reads stdin'),
+    production: flag('mark it as a production server'),
   },
   async run(shell, { name, address, keyFromFile, production }) {
     const url = readUrl(address)
-    if (shell.planned(`keep ${url} as profile ${name}`)) return
+    if (shell.planned(`save ${url} as profile ${name}`)) return
     // What the environment names is for calls; only a file of this command line is meant to be kept.
     const { keyFile } = shell.globals
     const named = keyFile === shell.env.SVC_OPERATOR_KEY_FILE ? undefined : keyFile
@@ -85,7 +85,7 @@ const useProfile = defineCommand({
   ...common,
   path: 'profiles use',
   summary: 'Send commands to another saved server from now on',
-  about: 'Every later command goes there, unless it says otherwise. "none" goes back to this machine.',
+  about: 'Later commands use this server, unless a flag chooses another one. "none" goes back to this machine.',
   examples: ['profiles use prod', 'profiles use none'],
   impact: 'write',
   exits: [3],
@@ -105,7 +105,7 @@ const removeProfile = defineCommand({
   ...common,
   path: 'profiles remove',
   summary: 'Delete a saved server and its key',
-  about: 'The key is removed from this machine. On the server it works on until it is revoked there.',
+  about: 'Deletes the profile and its key from this machine. The key still works until you revoke it on the server.',
   examples: ['profiles remove prod --yes', 'profiles remove old --dry-run'],
   impact: 'write',
   danger: 'moderate',
@@ -114,8 +114,8 @@ const removeProfile = defineCommand({
   async run(shell, { name }) {
     const profiles = kept(shell)
     const { url } = profiles.find(name)
-    if (shell.planned(`forget profile ${name} (${url})`)) return
-    shell.confirm(`Forget profile ${name} (${url}) and its key?`)
+    if (shell.planned(`delete profile ${name} (${url})`)) return
+    shell.confirm(`Delete profile ${name} (${url}) and its key?`)
     profiles.remove(name)
     shell.note(`forgot profile ${name}`)
   },

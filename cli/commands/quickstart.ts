@@ -20,7 +20,7 @@ const columns = [
   column('step', 'STEP'),
   column('came', 'WHAT CAME', { keep: true }),
   column('ms', 'MS', { kind: 'number' }),
-  column('command', 'THE SAME BY HAND'),
+  column('command', 'DO IT YOURSELF'),
 ]
 
 type Row = { step: string; came: string; ms: number; command: string }
@@ -29,16 +29,16 @@ export const quickstart = defineCommand({
   path: 'quickstart',
   summary: 'Walk through the first five minutes: server, answer, stream, webhook, widget',
   about:
-    'Starts a development server unless one runs here, and goes through its first steps with real calls, each with the command that does the same. The server that it started goes on until Ctrl-C; --end stops it after the last step. Refused in production mode.',
+    'Starts a development server, unless one is already running. Then it makes the first calls for real, and prints for each the command that does the same. The server it started runs until Ctrl-C; --end stops it after the last step. Not available in production mode.',
   examples: ['quickstart', 'quickstart --end --json'],
   apis: ['operator'],
   impact: 'write',
   exits: [1, 5, 6],
   columns,
-  flags: { end: flag('stop the server that it started once all is shown') },
+  flags: { end: flag('stop the server it started after the last step') },
   async run(shell, { end }) {
-    if (shell.globals.url) throw usageFailure('quickstart works on this machine.', 'leave out --url')
-    if (shell.planned('start a server unless one runs, and make some calls, a webhook and a widget')) return
+    if (shell.globals.url) throw usageFailure('quickstart works only on this machine.', 'leave out --url')
+    if (shell.planned('start a server unless one is running, and make some calls, a webhook and a widget')) return
     const began = shell.clock.monotonic()
     const own = await startUnlessThere(shell)
     try {
@@ -78,7 +78,7 @@ async function startUnlessThere(shell: Shell): Promise<RunningApp | null> {
   const { start } = await import('../../src/app/start')
   const log = createLog({ level: 'warn', pretty: true, write: (line) => void process.stderr.write(line) })
   const running = await start({ config, log })
-  if (running.seed) shell.note(`The first key is in ${running.seed.keyFile}, for its owner only.`)
+  if (running.seed) shell.note(`Your first API key is in ${running.seed.keyFile}. Only you can read the file.`)
   return running
 }
 
@@ -154,7 +154,7 @@ async function hear(call: ReturnType<typeof callerWith>): Promise<string> {
   const done = deliveries.map(({ event_id }) => ({ event_id, http_status: 200, duration_ms: 1 }))
   if (done.length) await call('PUT', `webhooks/${id}/listener`, { done })
   await call('DELETE', `webhooks/${id}`)
-  return got ? `${got.event_type}, signed, ${got.body.length} bytes` : 'nothing came within 10 s'
+  return got ? `${got.event_type}, signed, ${got.body.length} bytes` : 'nothing arrived within 10 s'
 }
 
 function sayNext({ note }: Shell, api: string | null): void {
@@ -163,12 +163,12 @@ function sayNext({ note }: Shell, api: string | null): void {
   note('Next:')
   note(`  svc-admin dashboard          everything on one screen`)
   note(`  svc-admin open               the reference, ${origin}/docs`)
-  note(`  svc-admin dev seed           something of everything to look at`)
+  note(`  svc-admin dev seed           sample data to look at`)
   note(`  svc-admin engines add main --kind compat --base-url URL --models MODEL`)
 }
 
 async function untilStopped(shell: Shell): Promise<void> {
-  shell.note('\nThe server goes on. Ctrl-C stops it.')
+  shell.note('\nThe server keeps running. Ctrl-C stops it.')
   const { signal } = shell
   if (!signal.aborted)
     await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))

@@ -34,7 +34,7 @@ export type Kind = {
 /** What the commands read of each. */
 type Known = { id: string; name: string; bound_key_count?: number; is_default?: boolean }
 
-export const KEYS_STAY = 'It first names the keys that it is bound to, which have none from then on.'
+export const KEYS_STAY = 'First names the keys that use it. From then on they have none.'
 
 const deleted = [column('id', 'ID'), column('deleted', 'DELETED', { kind: 'flag' })]
 
@@ -51,7 +51,7 @@ export function resourceCommands(kind: Kind) {
     ...shared,
     path: `${noun} list`,
     summary: `List ${many}, newest first`,
-    about: `On the server's machine it lists everyone's, or with --org those of one organization or user. Over --url it lists ${bound ? "your own and those of your organization; with an organization's key, only those of the organization" : 'those of whoever owns the key in use'}.`,
+    about: `On the server's machine it lists all of them, or with --org those of one organization or user. Over --url it lists ${bound ? "your own and those of your organization; with an organization's key, only those of the organization" : 'those of the owner of the key in use'}.`,
     examples: [`${noun} list`, `${noun} list --org acme`, `${noun} list ${bound ? '--only team' : '--all'} --json`],
     impact: 'read',
     exits: [3],
@@ -85,7 +85,7 @@ export function resourceCommands(kind: Kind) {
     ...shared,
     path: `${noun} create`,
     summary: `Create a ${what} from a file`,
-    about: `${bound ? 'It is bound to no key yet; the output says how to bind it. ' : ''}On the server's machine --org says whose it is; by default it belongs to the account that the first run made. ${ABOUT_FILES}`,
+    about: `${bound ? 'No key uses it yet; the output shows how to bind it. ' : ''}On the server's machine --org sets the owner; the default is the account that the first start created. ${ABOUT_FILES}`,
     examples: [`${noun} create -f ${file}`, `${noun} create -f - --org acme --json`],
     impact: 'write',
     exits: [3, 5],
@@ -97,7 +97,7 @@ export function resourceCommands(kind: Kind) {
       const made = await (await over(shell)).create(order, key)
       shell.print.item(made, columns)
       noteWarnings(shell, made)
-      if (bound) shell.note(`Bound to no key. Bind it: svc-admin keys bind KEY ${bound.flag} ${made.id}`)
+      if (bound) shell.note(`No key uses it yet. Bind it: svc-admin keys bind KEY ${bound.flag} ${made.id}`)
     },
   })
 
@@ -105,7 +105,7 @@ export function resourceCommands(kind: Kind) {
     ...shared,
     path: `${noun} update`,
     summary: `Update a ${what} from a file`,
-    about: `${bound ? 'Takes effect with the next request. ' : ''}What the file leaves out stays; a list replaces the whole list. With --dry-run it names the fields that would change. ${ABOUT_FILES}`,
+    about: `${bound ? 'Takes effect with the next request. ' : ''}Members that the file leaves out stay the same; a list replaces the whole list. With --dry-run it names the fields that would change. ${ABOUT_FILES}`,
     examples: [`${noun} update ${id} -f ${file}`, `${noun} update ${id} -f - --json`],
     impact: 'write',
     exits: [3, 5],
@@ -119,7 +119,7 @@ export function resourceCommands(kind: Kind) {
       if (shell.globals.dryRun) {
         const stored = await sets.get(found)
         const fields = bound ? changedBy(patch, stored) : Object.keys(patch)
-        if (!fields.length) return shell.note(`${from} changes nothing of ${what} ${wordIn(input)}.`)
+        if (!fields.length) return shell.note(`${from} does not change ${what} ${wordIn(input)}.`)
         shell.planned(`change ${fields.join(', ')} of ${what} ${wordIn(input)} to ${from}`)
         return
       }
@@ -134,7 +134,7 @@ export function resourceCommands(kind: Kind) {
     danger: 'moderate',
     path: `${noun} delete`,
     summary: `Delete a ${what}${bound ? ' and unbind its keys' : ''}`,
-    about: `Cannot be undone. ${stays}`,
+    about: `This cannot be undone. ${stays}`,
     examples: [`${noun} delete ${id} --yes`, `${noun} delete ${id} --yes --json`],
     impact: 'write',
     exits: [3],

@@ -29,13 +29,13 @@ export const suggestRule = defineCommand({
   path: 'routing suggest',
   summary: 'Suggest a rule for a mode from recent corrections',
   about:
-    "Needs at least three corrections of the last 30 days. With --apply the rule is added to a preference, after its others. On the server's machine --org says whose corrections.",
+    "Needs at least three corrections of the last 30 days. --apply adds the rule to the end of a preference. On the server's machine --org chooses whose corrections are used.",
   examples: ['routing suggest data_extraction', `routing suggest code --apply ${PREFERENCE_ID} --json`],
   impact: 'write',
   exits: [3],
   columns: suggested,
-  args: { mode: argument('the mode to get a rule for') },
-  flags: { apply: text('PREF', 'add it to this preference') },
+  args: { mode: argument('the mode that needs a rule') },
+  flags: { apply: text('PREF', 'add the rule to this preference') },
   async run(shell, { mode, apply }) {
     const { api, whose } = await apiOf(shell)
     const order = { expected_mode: mode }
@@ -76,14 +76,14 @@ export const listCorrections = defineCommand({
   path: 'routing corrections',
   summary: 'List the modes that callers corrected',
   about:
-    'Counts by mode the corrections of the last 30 days, and says how many a suggestion needs. With --mode it lists the corrections of that mode, of any age, newest first.',
+    'Counts the corrections of the last 30 days by mode, and shows how many a suggestion needs. With --mode it lists all corrections of that mode, newest first.',
   examples: ['routing corrections', 'routing corrections --mode code --all --json'],
   impact: 'read',
   exits: [3],
   columns: [...clusterColumns, ...correctionColumns],
   watchable: true,
   flags: {
-    mode: text('MODE', 'the corrections that expected this mode'),
+    mode: text('MODE', 'corrections that expected this mode'),
     limit: whole('N', 'with --mode: how many at most; 50 by default', { min: 1, max: 100 }),
     cursor: text('CURSOR', 'with --mode: continue where an earlier list ended'),
     all: flag('with --mode: every page'),

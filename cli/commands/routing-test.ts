@@ -42,26 +42,26 @@ const caseColumns = [
 ]
 
 const under = {
-  pref: text('ID', 'under this preference, by id or name, whatever the key is bound to'),
-  key: text('KEY', 'as it would be for this key'),
-  rules: text('FILE', 'under these rules: a list as JSON, JSONC or YAML'),
-  engine: flag('ask the engine classifier too, where it would be asked; over --url only'),
+  pref: text('ID', "use this preference, by id or name, instead of the key's own"),
+  key: text('KEY', 'decide as for this key'),
+  rules: text('FILE', 'use these rules: a list as JSON, JSONC or YAML'),
+  engine: flag('also ask the engine classifier, as a real request would; over --url only'),
 }
 type Under = { [Name in 'pref' | 'key' | 'rules']: string | undefined } & { engine: boolean | undefined }
 const shared = { apis: ['tenant', 'operator'], impact: 'read' } as const
 const WHOSE =
-  "It is decided as for the key in use. On the server's machine it is decided for nobody in particular, unless --org, --key or --pref say otherwise. Nothing is billed or stored, and without --engine nothing is sent to an engine."
+  "Decides as for the key in use. On the server's machine it uses no preference, unless --org, --key or --pref choose one. Nothing is billed or stored, and without --engine nothing is sent to an engine."
 
 export const previewRouting = defineCommand({
   ...shared,
   path: 'routing preview',
   summary: 'Show which mode and engine a prompt would get, and why',
-  about: `Shows each stage, with the floor it has to reach. ${WHOSE}`,
+  about: `Shows each stage with its minimum confidence. ${WHOSE}`,
   examples: ['routing preview "Draft a contract"', `routing preview "Draft a contract" --pref ${PREFERENCE_ID} --json`],
   exits: [3, 6],
   columns: chosen,
   args: { prompt: optional('the prompt') },
-  flags: { file: { ...text('FILE', 'a file that holds the prompt; - is stdin'), short: 'f' }, ...under },
+  flags: { file: { ...text('FILE', 'a file that contains the prompt; - reads stdin'), short: 'f' }, ...under },
   async run(shell, { prompt, file, ...rest }) {
     const asked = prompt ?? (file === undefined ? undefined : await readTextFile(shell, file))
     if (asked === undefined) throw usageFailure('routing preview needs a PROMPT.', 'svc-admin routing preview "Hello"')
@@ -72,7 +72,7 @@ export const previewRouting = defineCommand({
 export const testRouting = defineCommand({
   ...shared,
   path: 'routing test',
-  summary: 'Try a prompt, or check a file of prompts against the modes they should get',
+  summary: 'Test a prompt, or a file of prompts with their expected modes',
   about: `With --prompt it shows the mode, the engine, what decided, and the floor. With -f each line is one JSON object: {"prompt":"…","expected_mode":"…"}, and "expected_engine" where it matters. Every miss is printed, and one is enough to exit 9. ${WHOSE}`,
   examples: [
     'routing test --prompt "Draft a contract" --key ci',
@@ -82,8 +82,8 @@ export const testRouting = defineCommand({
   exits: [3, 6, 9],
   columns: [...chosen, ...caseColumns.filter(({ field }) => !chosen.some((one) => one.field === field))],
   flags: {
-    prompt: text('TEXT', 'one prompt; @FILE reads it'),
-    file: { ...text('FILE', 'the cases, one JSON object a line; - is stdin'), short: 'f' },
+    prompt: text('TEXT', 'one prompt; @FILE reads it from a file'),
+    file: { ...text('FILE', 'the cases, one JSON object per line; - reads stdin'), short: 'f' },
     every: flag('with -f: also print the cases that pass'),
     ...under,
   },
@@ -123,7 +123,7 @@ async function testCases(
   const rows = []
   for (const one of cases) rows.push(judged(one, await preview(one.prompt)))
   const missed = rows.filter(({ ok }) => !ok)
-  shell.print.list(every ? rows : missed, caseColumns, 'Every case got what it should.')
+  shell.print.list(every ? rows : missed, caseColumns, 'Every case got the expected result.')
   shell.note(`${rows.length - missed.length} of ${rows.length} cases as expected.`)
   if (missed.length) throw new CheckFailed()
 }
@@ -138,7 +138,7 @@ async function previewer(shell: Shell, { pref, key, rules, engine }: Under) {
   const tried = rules === undefined ? undefined : ((await readValueFile(shell, rules)) as NewRule[])
   const { api, whose, isOperator } = await apiOf(shell)
   if (engine && isOperator) {
-    throw usageFailure('--engine asks an engine, which is for whoever has a key: add --url and --key-file.')
+    throw usageFailure('--engine calls an engine, which needs an API key: add --url and --key-file.')
   }
   const preferences = await resourceOver(shell, 'routing-preferences')
   const shared = {

@@ -29,8 +29,8 @@ export const countedColumn = (name: string, title: string) =>
 
 export const ruleSetListFlags = { only: choice(['personal', 'team'], 'only those of this scope'), ...pageFlags }
 
-export const ABOUT_FILES = 'The file holds what the API takes, as JSON, JSONC, YAML or TOML; - is stdin.'
+export const ABOUT_FILES = 'The file uses the format of the API, as JSON, JSONC, YAML or TOML; - reads stdin.'
 
 export const ruleSetFile = (what: string) => ({
-  file: { ...text('FILE', `the ${what} as JSON, JSONC, YAML or TOML; - is stdin`), short: 'f' },
+  file: { ...text('FILE', `the ${what} as JSON, JSONC, YAML or TOML; - reads stdin`), short: 'f' },
 })

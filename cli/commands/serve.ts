@@ -16,7 +16,7 @@ export const serve = defineCommand({
   path: 'serve',
   summary: 'Run the server: the API, its loops and the operator socket',
   about:
-    'Starts the server, and makes the data folder, secrets and database where they are missing. In dev mode the first start also makes an owner, an org and a key. Production mode starts only when everything it needs is right, and otherwise lists all that is wrong. Ctrl-C or SIGTERM stops it once the running requests are answered; a second one ends them.',
+    'Starts the server. It creates the data folder, the secrets and the database if they are missing. In dev mode the first start also creates an owner, an org and a key. Production mode starts only when every check passes; otherwise it lists each problem. Ctrl-C or SIGTERM stops the server after the running requests are answered. A second one ends them at once.',
   examples: [
     'serve --dev',
     'serve --production --host 0.0.0.0 --port 8080 --log-format json',
@@ -28,20 +28,20 @@ export const serve = defineCommand({
     dev: flag('development mode, even when NODE_ENV says production'),
     production: flag('production mode, with its checks'),
     host: { ...text('ADDRESS', 'address to listen on; 127.0.0.1 by default'), read: readAddress },
-    port: whole('N', 'port to listen on; 3400 by default, and 0 takes a free one', { min: 0, max: 65_535 }),
-    unix: text('PATH', 'listen on a socket in place of the port, for a proxy on this machine'),
-    roles: choices(ROLES, 'what this process does; others on the same Postgres do the rest'),
+    port: whole('N', 'port to listen on; 3400 by default, 0 picks a free one', { min: 0, max: 65_535 }),
+    unix: text('PATH', 'listen on a Unix socket instead of a port, for a proxy on this machine'),
+    roles: choices(ROLES, 'what this process does; other processes on the same Postgres do the rest'),
     noBrowser: flag('no browser sessions in this process'),
     migrate: choice(
       ['auto', 'check', 'off'],
-      'bring an outdated schema up to date, refuse to start with it, or leave it',
+      'update an outdated schema, refuse to start with it, or leave it as it is',
     ),
-    logFormat: choice(['pretty', 'json'], 'lines for people or for programs'),
-    newSecrets: flag('start without a lost secrets.json; what it encrypted stays unreadable'),
-    logLevel: choice(['debug', 'info', 'warn', 'error', 'silent'], 'the lowest level that is logged'),
+    logFormat: choice(['pretty', 'json'], 'log lines for people or for programs'),
+    newSecrets: flag('start even if secrets.json is lost; what it encrypted stays unreadable'),
+    logLevel: choice(['debug', 'info', 'warn', 'error', 'silent'], 'the lowest level to log'),
   },
   async run(shell, { dev, production, newSecrets, roles, noBrowser, ...settings }) {
-    if (dev && production) throw usageFailure('--dev and --production are opposites. Leave one out.')
+    if (dev && production) throw usageFailure('--dev and --production exclude each other. Leave one out.')
     if (shell.planned('run the server until it is stopped')) return
     const mode = dev || production ? { production: production === true } : {}
     const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))

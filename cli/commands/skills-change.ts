@@ -8,14 +8,14 @@ import { flag, text } from '../words'
 import { KEY_IN_USE, skillArgument, skillColumns } from './skills-columns'
 
 const done = [column('slug', 'SLUG'), column('installed', 'INSTALLED', { kind: 'flag' })]
-const forKey = { key: text('KEY', 'for the owner of this key: id, prefix or name; operators must give it') }
+const forKey = { key: text('KEY', 'for the owner of this key: id, prefix or name; required for operators') }
 const changing = { apis: ['operator', 'tenant'], impact: 'write', args: skillArgument } as const
 
 const installSkill = defineCommand({
   ...changing,
   path: 'skills install',
   summary: 'Install a skill for the owner of a key',
-  about: 'All keys of one owner share what is installed. A skill whose manifest has an onInstall prompt runs it once.',
+  about: 'All keys of an owner share the installed skills. If the manifest has an onInstall prompt, it runs once.',
   examples: ['skills install email-drafter --key ci', 'skills install email-drafter --url https://svc.example --json'],
   exits: [3, 5],
   columns: done,
@@ -32,7 +32,7 @@ const uninstallSkill = defineCommand({
   ...changing,
   path: 'skills uninstall',
   summary: 'Uninstall a skill for the owner of a key',
-  about: 'From the next request on it takes part in none of their runs. Its settings are gone.',
+  about: 'From the next request the skill no longer runs for them. Its settings are deleted.',
   examples: ['skills uninstall email-drafter --key ci --yes', 'skills uninstall email-drafter --key ci --yes --json'],
   danger: 'moderate',
   exits: [3, 5],
@@ -40,7 +40,7 @@ const uninstallSkill = defineCommand({
   flags: forKey,
   async run(shell, { skill, key }) {
     if (shell.planned(`uninstall ${skill}`)) return
-    shell.confirm(`Uninstall ${skill}? Its settings are lost.`)
+    shell.confirm(`Uninstall ${skill}? Its settings will be lost.`)
     const { uninstall } = await installsOf(shell, skill, key)
     await uninstall()
     shell.print.item({ slug: skill, installed: false }, done)
@@ -60,7 +60,7 @@ async function installsOf(shell: Shell, slug: string, key: string | undefined) {
   }
   if (key === undefined)
     throw usageFailure(
-      'It is the owner of a key who has a skill, and no key is named.',
+      'Skills belong to the owner of a key, and no key was given.',
       'add --key KEY; svc-admin keys list shows them',
     )
   const one = api.keys({ ref: encodeURIComponent(key) }).skills({ slug: encodeURIComponent(slug) })
@@ -84,16 +84,16 @@ const disableSkill = defineCommand({
   path: 'skills disable',
   summary: 'Remove a published skill from the store',
   about:
-    'Whoever has it keeps it, and nobody else can install it. A new version does not bring it back; skills enable does. With --also-installed it takes part in no run of anyone, from the next request on.',
+    'People who installed it keep it, but no one else can install it. A new version does not bring it back; skills enable does. With --also-installed it stops for everyone, from the next request.',
   examples: [
     'skills disable bad-skill --yes --reason "spam"',
     'skills disable bad-skill --also-installed --yes --reason "steals data" --json',
   ],
-  flags: { alsoInstalled: flag('also stop it for everyone who has it') },
+  flags: { alsoInstalled: flag('also stop it for everyone who installed it') },
   async run(shell, { skill, alsoInstalled }) {
     const reason = requireReason(shell, 'skills disable')
     if (shell.planned(`disable ${skill}`)) return
-    shell.confirm(`Take ${skill} ${alsoInstalled ? 'down for everyone' : 'off the store'}?`)
+    shell.confirm(`Take ${skill} ${alsoInstalled ? 'down for everyone' : 'out of the store'}?`)
     const connection = await shell.connect()
     const one = connection.ops().skills({ ref: encodeURIComponent(skill) })
     shell.print.item(expectData(await one.disable.post({ also_installed: alsoInstalled === true })), skillColumns)
@@ -105,7 +105,7 @@ const enableSkill = defineCommand({
   ...operating,
   path: 'skills enable',
   summary: 'Return a disabled skill to the store',
-  about: 'It is as it was before, whichever way it was disabled or suspended.',
+  about: 'Restores the skill as it was before it was disabled or suspended.',
   examples: ['skills enable good-skill --yes --reason "was a mistake"', 'skills enable x --yes --reason ok --json'],
   async run(shell, { skill }) {
     const reason = requireReason(shell, 'skills enable')

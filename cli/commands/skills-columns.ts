@@ -39,4 +39,4 @@ export const checkRows = ({ checks, findings }: Checked) =>
     return own.map(({ path, line, message }) => ({ check, result, path, line, message }))
   })
 
-export const KEY_IN_USE = '--key belongs to the operator API; here it is the key in use.'
+export const KEY_IN_USE = '--key is for operators; here the key in use applies.'

@@ -12,14 +12,14 @@ import { fromHere } from '../transport'
 import { argument, choice, optional, text } from '../words'
 import { checkColumns, checkRows } from './skills-columns'
 
-const FILE = argument('manifest as JSON, JSONC, YAML or TOML; - is stdin')
+const FILE = argument('manifest as JSON, JSONC, YAML or TOML; - reads stdin')
 const ABOUT_FILES =
-  'Files that "knowledge" names are read from the folder of the manifest. svc-admin help manifest prints one to begin from.'
+  'Files named in "knowledge" are read from the folder of the manifest. svc-admin help manifest prints a manifest to start from.'
 
 const validateSkill = defineCommand({
   path: 'skills validate',
   summary: 'Check a manifest like a submission, without a server',
-  about: `Prints each check and predicts who must review it; exits 9 when a check fails. Only the server knows whether the slug is free and the version high enough. ${ABOUT_FILES}`,
+  about: `Prints each check and predicts the review tier; exits 9 when a check fails. Only the server can check that the slug is free and the version high enough. ${ABOUT_FILES}`,
   examples: ['skills validate skill.yaml', 'skills validate skill.json --json'],
   apis: ['host'],
   impact: 'read',
@@ -32,7 +32,7 @@ const validateSkill = defineCommand({
     shell.print.list(checkRows({ checks, findings: evidence }), checkColumns, 'Nothing was checked.')
     for (const warning of warningsOf(dropped)) shell.note(warning)
     if (!hasPassed(checks)) throw new CheckFailed()
-    shell.note(tier === 'auto' ? 'Tier auto: in force at once.' : `Tier ${tier}. ${reasons.join(' ')}`)
+    shell.note(tier === 'auto' ? 'Tier auto: it would be published at once.' : `Tier ${tier}. ${reasons.join(' ')}`)
   },
 })
 
@@ -48,7 +48,7 @@ const submitted = [
 const submitSkill = defineCommand({
   path: 'skills submit',
   summary: 'Submit a manifest for review',
-  about: `Submits it for the owner of the key in use: data/dev-key on the server's machine, that of --key-file elsewhere. Prints what became of it and its tier. Exits 5 when the review refuses it, with the reason. ${ABOUT_FILES}`,
+  about: `Submits it for the owner of the key in use: data/dev-key on the server's machine, --key-file elsewhere. Prints the result and the tier. Exits 5 with the reason when the review rejects it. ${ABOUT_FILES}`,
   examples: ['skills submit skill.yaml', 'skills submit skill.json --skill-id 2f0f6c4e-8a35-4c1b-9d52-0a4f1f1f7c11'],
   apis: ['tenant'],
   impact: 'write',
@@ -56,10 +56,10 @@ const submitSkill = defineCommand({
   columns: submitted,
   args: { file: FILE },
   flags: {
-    skillId: text('ID', 'the skill this is a new version of'),
+    skillId: text('ID', 'the skill that gets a new version'),
     visibility: choice(
       ['public', 'org', 'private'],
-      'who may have it; by default everyone, and for a new version whoever may already',
+      'who can use it; everyone by default, and for a new version the same people as before',
     ),
   },
   async run(shell, { file, skillId, visibility }) {
@@ -78,8 +78,8 @@ const submitSkill = defineCommand({
     for (const warning of warnings) shell.note(warning)
     shell.note(
       submission.status === 'approved'
-        ? `It is in force: svc-admin skills install ${manifest.slug} --key KEY`
-        : `A reviewer decides: svc-admin submissions get ${submission.id}`,
+        ? `It is published. Install it: svc-admin skills install ${manifest.slug} --key KEY`
+        : `A reviewer decides next: svc-admin submissions get ${submission.id}`,
     )
   },
 })
@@ -94,7 +94,7 @@ const imported = [
 const importSkills = defineCommand({
   path: 'skills import',
   summary: "Add manifests to the store as the server's own skills",
-  about: `Takes a file, or every manifest of a folder in the order of their names. Each is reviewed like any other and in force at once. A version that is there already changes nothing. ${ABOUT_FILES}`,
+  about: `Takes a file, or every manifest of a folder in the order of their names. Each is reviewed like any other and published at once. Versions that already exist are not changed. ${ABOUT_FILES}`,
   examples: [
     'skills import ./skills --yes --reason "from staging"',
     'skills import a.json --yes --reason "ours" --json',
@@ -104,12 +104,12 @@ const importSkills = defineCommand({
   danger: 'moderate',
   exits: [3, 5],
   columns: imported,
-  args: { file: argument('manifest, or folder of manifests') },
+  args: { file: argument('manifest, or a folder of manifests') },
   async run(shell, { file }) {
     requireReason(shell, 'skills import')
     const manifests = await Promise.all(manifestsIn(shell, file).map((one) => readManifestFile(shell, one)))
     if (shell.planned(`import ${manifests.length} manifests`)) return
-    shell.confirm(`Import ${manifests.length} skills, in force for everyone?`)
+    shell.confirm(`Import ${manifests.length} skills and publish them for everyone?`)
     const connection = await shell.connect()
     const rows: object[] = []
     const warnings: string[] = []
@@ -137,7 +137,7 @@ const exportSkills = defineCommand({
   path: 'skills export',
   summary: 'Write the manifests of skills to files, to move them to another server',
   about:
-    'Writes one skill, or without a name every skill that is in force. Each becomes SLUG.json, with its knowledge inside.',
+    'Writes one skill, or without a name every published skill. Each becomes SLUG.json and includes its knowledge.',
   examples: ['skills export email-drafter --out ./skills', 'skills export --out ./skills --json'],
   apis: ['operator'],
   impact: 'read',
@@ -146,7 +146,7 @@ const exportSkills = defineCommand({
   args: { skill: optional('slug or id of the skill') },
   flags: { out: text('FOLDER', 'where to; required') },
   async run(shell, { skill, out }) {
-    if (out === undefined) throw usageFailure('Where the files go is not said.', 'add --out FOLDER')
+    if (out === undefined) throw usageFailure('skills export needs --out.', 'add --out FOLDER')
     const ops = (await shell.connect()).ops
     const folder = fromHere(shell.cwd, out)
     mkdirSync(folder, { recursive: true })
@@ -161,7 +161,7 @@ const exportSkills = defineCommand({
       writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`)
       rows.push({ slug, version, file })
     }
-    shell.print.list(rows, exported, 'No skill is in force.')
+    shell.print.list(rows, exported, 'No skill is published.')
   },
 })
 

@@ -31,10 +31,10 @@ const listSkills = defineCommand({
   columns: skillColumns,
   watchable: true,
   flags: {
-    installed: flag('what an owner has installed: that of --key or --org, or over --url of the key in use'),
+    installed: flag('skills installed by the owner of --key or --org, or over --url of the key in use'),
     key: text('KEY', 'with --installed: for the owner of this key, by id, prefix or name; for operators only'),
-    category: choice(CATEGORIES, 'only those of this category'),
-    status: choice(REVIEW_STATUSES, 'only those in this state; for operators only'),
+    category: choice(CATEGORIES, 'only skills of this category'),
+    status: choice(REVIEW_STATUSES, 'only skills in this state; for operators only'),
     ...pageFlags,
   },
   async run(shell, { installed, key, category, status, ...paging }) {
@@ -56,13 +56,12 @@ async function filterOf(shell: Shell, { installed, key, status, category }: Filt
   const { org: owner } = shell.globals
   if (!isOperator) {
     assertOperator(isOperator, key !== undefined, KEY_IN_USE)
-    assertOperator(isOperator, Boolean(status || owner), '--status and --org belong to the operator API.')
+    assertOperator(isOperator, Boolean(status || owner), '--status and --org are for operators.')
     return given({ filter: installed ? 'installed' : 'marketplace', category })
   }
   if (installed && owner === undefined && key === undefined)
-    throw usageFailure('--installed asks what somebody has installed.', 'add --key KEY, or --org NAME')
-  if (key !== undefined && !installed)
-    throw usageFailure('--key says whose installed skills to list.', 'add --installed')
+    throw usageFailure('--installed needs an owner.', 'add --key KEY, or --org NAME')
+  if (key !== undefined && !installed) throw usageFailure('--key works only with --installed.', 'add --installed')
   return given({ installed, key, status, category, ...whose })
 }
 
@@ -73,7 +72,7 @@ const getSkill = defineCommand({
   ...reading,
   path: 'skills get',
   summary: 'Show one skill',
-  about: "--json prints everything about it, on the server's machine its manifest too.",
+  about: "--json prints everything about it. On the server's machine this includes its manifest.",
   examples: ['skills get email-drafter', 'skills get email-drafter --json'],
   exits: [3],
   columns: skillColumns,
@@ -95,14 +94,14 @@ const listVersions = defineCommand({
   ...reading,
   path: 'skills versions',
   summary: 'List the versions of a skill, newest first',
-  about: 'Lists those that are or were in force. Withdrawn ones are listed only for the author and for operators.',
+  about: 'Lists current and earlier published versions. Only the author and operators see withdrawn ones.',
   examples: ['skills versions email-drafter', 'skills versions email-drafter --json'],
   exits: [3],
   columns: versionColumns,
   args: skillArgument,
   async run(shell, { skill }) {
     const { versions } = expectData(await (await skillOver(shell, skill)).one.versions.get())
-    shell.print.list(versions, versionColumns, 'No version of it was ever in force.')
+    shell.print.list(versions, versionColumns, 'It has no published version.')
   },
 })
 
@@ -130,7 +129,7 @@ const listReviews = defineCommand({
       const found = expectData(await one.reviews.get({ query }))
       return { items: found.reviews, next: found.next_cursor }
     }
-    await printPages(shell, paging, { page, columns: reviewColumns, empty: 'Nobody has written about it.' })
+    await printPages(shell, paging, { page, columns: reviewColumns, empty: 'It has no reviews.' })
   },
 })
 

@@ -55,7 +55,7 @@ export const status = defineCommand({
   path: 'status',
   summary: 'Show the state of the server on one screen',
   about:
-    'Also shows how this command reached the server, and why that way. Without a server it reads the data folder itself, and calls the health "not running". With --check it exits 9 unless a server runs and is healthy, here or at --url.',
+    'Also shows how this command reached the server, and why. Without a server it reads the data folder itself, and shows the health "not running". --check exits 9 unless a healthy server runs here or at --url.',
   examples: ['status', 'status --check -q', 'status --watch=5s', 'status --json'],
   apis: ['operator'],
   impact: 'read',
@@ -72,7 +72,7 @@ export const status = defineCommand({
     const found = isUp ? answer : { ...answer, health: 'not running', pid: null, started_at: null }
     if (!(check && shell.globals.quiet)) shell.print.item({ ...found, transport: kind, why }, columns)
     if (isUp) shell.note(`up for ${spellSpan(Date.parse(answer.now) - Date.parse(answer.started_at))}`)
-    else shell.note('No server runs. Start it: svc-admin serve')
+    else shell.note('No server is running. Start it: svc-admin serve')
     if (check && found.health !== 'healthy') throw new CheckFailed()
   },
 })

@@ -16,7 +16,7 @@ export const diffSubmission = defineCommand({
   path: 'submissions diff',
   summary: 'Show what a submission changes against the live version',
   about:
-    'Compares every member that differs, line by line; ! marks phrases to read twice. Ends with the sha that approving tier security asks for.',
+    'Compares every member that differs, line by line; ! marks phrases to check twice. The last line is the sha that you need to approve tier security.',
   examples: [
     'submissions diff 2f0f6c4e-8a35-4c1b-9d52-0a4f1f1f7c11',
     'submissions diff 2f0f6c4e-8a35-4c1b-9d52-0a4f1f1f7c11 --json',
@@ -27,8 +27,8 @@ export const diffSubmission = defineCommand({
   columns,
   args: { submission: argument('id of the submission') },
   flags: {
-    tool: text('NAME', 'only what changes of this tool'),
-    unified: flag('as text, one file a member, - and + before the lines'),
+    tool: text('NAME', 'only the changes of this tool'),
+    unified: flag('as text, one file per member, with - and + at the start of lines'),
   },
   async run(shell, { submission, tool, unified }) {
     const connection = await shell.connect()

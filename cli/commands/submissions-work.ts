@@ -12,13 +12,12 @@ const checkSubmission = defineCommand({
   ...common,
   path: 'submissions checks',
   summary: 'Show the findings of each check of a submission',
-  about:
-    'Shows the results of the day it was submitted. With --rerun it shows what the checks of this server say today.',
+  about: 'Shows the results from the day it was submitted. With --rerun this server runs the checks again.',
   examples: [`submissions checks ${ID}`, `submissions checks ${ID} --rerun --json`],
   impact: 'read',
   exits: [3],
   columns: checkColumns,
-  flags: { rerun: flag('ask the checks again') },
+  flags: { rerun: flag('run the checks again') },
   async run(shell, { submission, rerun }) {
     const connection = await shell.connect()
     const one = connection.ops().submissions({ ref: encodeURIComponent(submission) })
@@ -40,7 +39,7 @@ const claimSubmission = defineCommand({
   ...claiming,
   path: 'submissions claim',
   summary: 'Claim a submission for half an hour, so other reviewers leave it to you',
-  about: 'Others see it in submissions list and get. It stops nobody from deciding; claiming again renews it.',
+  about: 'Other reviewers see the claim in submissions list and get. They can still decide. To renew it, claim again.',
   examples: [`submissions claim ${ID}`, `submissions claim ${ID} --json`],
   async run(shell, { submission }) {
     if (shell.planned(`claim ${submission}`)) return
@@ -54,7 +53,7 @@ const unclaimSubmission = defineCommand({
   ...claiming,
   path: 'submissions unclaim',
   summary: 'Give up a submission you claimed',
-  about: 'Only a claim of your own can be given up. Anyone else’s ends by itself after half an hour.',
+  about: 'You can give up only your own claim. Other claims expire after half an hour.',
   examples: [`submissions unclaim ${ID}`, `submissions unclaim ${ID} --json`],
   async run(shell, { submission }) {
     if (shell.planned(`unclaim ${submission}`)) return
@@ -79,7 +78,7 @@ const counted = [
 const submissionStats = defineCommand({
   path: 'submissions stats',
   summary: 'Count pending and decided submissions by tier',
-  about: 'Shows how long the oldest has waited, and how long people took to decide on average, both in seconds.',
+  about: 'Shows how long the oldest submission has waited, and how long people took on average, both in seconds.',
   examples: ['submissions stats', 'submissions stats --json'],
   apis: ['operator'],
   impact: 'read',

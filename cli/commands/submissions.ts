@@ -37,17 +37,17 @@ const submissionArgument = { submission: argument('id of the submission') }
 const listSubmissions = defineCommand({
   path: 'submissions list',
   summary: 'List submitted skills, newest first',
-  about: 'Shows those that wait for a person. --status names another state, and --all-states shows every one.',
+  about: 'Shows those that wait for a reviewer. --status chooses another state, and --all-states shows all.',
   examples: ['submissions list', 'submissions list --tier security --json'],
   apis: ['operator'],
   impact: 'read',
   columns,
   watchable: true,
   flags: {
-    status: choice(SUBMISSION_STATUSES, 'only those in this state'),
-    tier: choice(REVIEW_TIERS, 'only those of this tier'),
+    status: choice(SUBMISSION_STATUSES, 'only submissions in this state'),
+    tier: choice(REVIEW_TIERS, 'only submissions of this tier'),
     allStates: flag('include decided ones'),
-    mine: flag('only those you have claimed'),
+    mine: flag('only submissions you have claimed'),
     ...pageFlags,
   },
   async run(shell, { status, tier, allStates, mine, ...paging }) {
@@ -116,16 +116,16 @@ const decide = (
       `submissions ${decision} ${ID}${kind} --yes --reason "read and tried" --json`,
     ],
     flags: {
-      note: text('TEXT', 'what the author is told; the reason by default'),
+      note: text('TEXT', 'message to the author; the reason by default'),
       ...(decision === 'approve'
-        ? { iReadTheDiff: text('SHA', 'what submissions diff printed at its end; required for tier security') }
+        ? { iReadTheDiff: text('SHA', 'the sha that submissions diff prints last; required for tier security') }
         : {}),
-      ...(decision === 'reject' ? { code: choice(REASON_CODES, 'what kind of rejection it is; required') } : {}),
+      ...(decision === 'reject' ? { code: choice(REASON_CODES, 'kind of rejection; required') } : {}),
     },
     async run(shell, input) {
       const { submission, note, iReadTheDiff, code } = input as Told
       const reason = requireReason(shell, `submissions ${decision}`)
-      if (decision === 'reject' && !code) throw usageFailure('What kind of rejection it is, is not said.', CODES)
+      if (decision === 'reject' && !code) throw usageFailure('submissions reject needs --kind.', CODES)
       if (shell.planned(`${decision} ${submission}`)) return
       shell.confirm(`${decision[0]!.toUpperCase()}${decision.slice(1)} ${submission}?`)
       const connection = await shell.connect()
@@ -145,15 +145,18 @@ export const submissionCommands = [
   decide('approve', {
     summary: 'Approve a submitted version',
     about:
-      'Everyone who has the skill runs this version from the next request on. Tier security needs --i-read-the-diff with what submissions diff printed.',
+      'Everyone who uses the skill gets this version from the next request. Tier security needs --i-read-the-diff with the sha that submissions diff prints.',
   }),
   decide('reject', {
     summary: 'Reject a submitted version',
-    about: 'The author reads the note and may submit a higher version. What is live stays live.',
+    about: 'The author sees the note and can submit a higher version. The published version stays.',
   }),
   decide('suspend', {
     summary: 'Suspend a published skill for everyone',
-    about: 'From the next request on it is out of the store and takes part in no run, until it is reinstated.',
+    about: 'From the next request it is hidden from the store and does not run, until it is reinstated.',
   }),
-  decide('reinstate', { summary: 'Reinstate a suspended skill', about: 'It is as it was before it was suspended.' }),
+  decide('reinstate', {
+    summary: 'Reinstate a suspended skill',
+    about: 'Restores the skill as it was before the suspension.',
+  }),
 ]

@@ -20,25 +20,25 @@ const attach = defineCommand({
   path: 'takeovers attach',
   summary: 'Answer a visitor in this terminal',
   about:
-    'Takes the conversation over, shows what is said as it comes, and sends each line that you write. /release gives it back and /close ends it. /note TEXT is for colleagues, and /draft asks the AI. /leave or the end of input goes without giving it back.',
+    'Takes the conversation over, shows new messages, and sends each line that you write. /release gives it back to the AI and /close ends it. /note TEXT is for colleagues, and /draft asks the AI for a draft. /leave or the end of input exits without giving it back.',
   examples: [`takeovers attach ${SESSION}`, `takeovers attach ${SESSION} --as Ann --steal --reason "end of shift"`],
   impact: 'write',
   exits: [3, 5],
   args: sessionArgs,
   flags: {
     ...ofWidget,
-    as: text('NAME', 'how the visitor sees you'),
-    steal: flag('also from somebody else'),
+    as: text('NAME', 'the name that the visitor sees'),
+    steal: flag('take it even if a colleague has it'),
   },
   async run(shell, { session, widget, as: operator_name, steal }) {
     if (steal) requireReason(shell, 'takeovers attach --steal')
     if (shell.planned(`take over conversation ${session}`)) return
     const { chat } = await chatAt(shell, session, widget)
     const { operator } = steal ? expectData(await chat.get({ query: {} })) : { operator: null }
-    if (operator) shell.confirm(`Take it from ${operator.name}? They read that you have it now.`)
+    if (operator) shell.confirm(`Take it from ${operator.name}? They will see that you have it.`)
     const order = { ...(operator_name === undefined ? {} : { operator_name }), ...(steal ? { force: true } : {}) }
     expectData(await chat.takeover.post(order))
-    shell.note('It is yours. /release gives it back; /leave goes without.')
+    shell.note('You have the conversation. /release gives it back; /leave exits without giving it back.')
     const over = new AbortController()
     const following = follow(shell, chat, AbortSignal.any([shell.signal, over.signal]))
     try {
@@ -105,11 +105,11 @@ const note = defineCommand({
   columns: noteColumns,
   path: 'takeovers note',
   summary: 'Write a note for colleagues about a conversation',
-  about: 'The visitor never sees it. The text is the argument, else what is piped in, else what $EDITOR leaves.',
+  about: 'The visitor never sees it. The text comes from the argument, from stdin in a pipe, or from $EDITOR.',
   examples: [`takeovers note ${SESSION} "Wants a refund."`, `takeovers note ${SESSION} "Called back" --json`],
   impact: 'write',
   exits: [3, 5],
-  args: { ...sessionArgs, words: optional('what colleagues should know') },
+  args: { ...sessionArgs, words: optional('the note for colleagues') },
   flags: ofWidget,
   async run(shell, { session, words, widget }) {
     if (shell.planned(`write a note about conversation ${session}`)) return
@@ -125,7 +125,7 @@ const handover = defineCommand({
   columns: handedColumns,
   path: 'takeovers handover',
   summary: 'Hand your conversation over to a colleague',
-  about: 'To a person of the widget\u2019s team, by e-mail address or id. Exits 5 when you have not taken it over.',
+  about: 'TO is a member of the widget\u2019s team, by e-mail address or id. Exits 5 when you have not taken it over.',
   examples: [
     `takeovers handover ${SESSION} --to priya@example.com`,
     `takeovers handover ${SESSION} --to priya@example.com --note "Knows the order." --json`,
@@ -136,10 +136,10 @@ const handover = defineCommand({
   flags: {
     ...ofWidget,
     to: text('PERSON', 'e-mail address or id of the colleague'),
-    note: text('TEXT', 'what they should know'),
+    note: text('TEXT', 'a note for them'),
   },
   async run(shell, { session, widget, to, note: words }) {
-    if (to === undefined) throw usageFailure('Say who gets it.', '--to priya@example.com')
+    if (to === undefined) throw usageFailure('takeovers handover needs --to.', '--to priya@example.com')
     if (shell.planned(`hand conversation ${session} over to ${to}`)) return
     const { chat } = await chatAt(shell, session, widget)
     const order = { to, ...(words === undefined ? {} : { note: words }) }
@@ -152,20 +152,20 @@ const link = defineCommand({
   danger: 'secret once',
   columns: linkColumns,
   path: 'takeovers link',
-  summary: 'Make a link that signs one person in and opens the inbox',
+  summary: 'Create a link that signs one person in and opens the inbox',
   about:
-    'It works once, for 8 hours unless --ttl says otherwise, 24 at most. The person needs an account: svc-admin users create.',
+    'The link works once, for 8 hours by default and 24 at most. The person needs an account: svc-admin users create.',
   examples: ['takeovers link --for priya@example.com', 'takeovers link --for priya@example.com --ttl 30m --json'],
   impact: 'write',
   exits: [3, 5],
   flags: {
     for: text('PERSON', 'e-mail address or id'),
-    ttl: duration('DURATION', 'how long it waits to be opened, 8h by default'),
+    ttl: duration('DURATION', 'how long the link works, 8h by default'),
     ...SECRET_FLAGS,
   },
   async run(shell, { for: person, ttl = SHIFT_MS, ...ways }) {
     if (person === undefined) throw usageFailure('Say for whom.', '--for priya@example.com')
-    if (shell.planned(`make an inbox link for ${person}`)) return
+    if (shell.planned(`create an inbox link for ${person}`)) return
     await deliverLink(shell, person, { ttl, to: '/operator' }, ways)
   },
 })

@@ -48,7 +48,11 @@ const listTakeovers = defineCommand({
   impact: 'read',
   exits: [3],
   watchable: true,
-  flags: { ...ofWidget, status: choice(['requested', 'human', 'ai'], 'only those that stand so'), ...pageFlags },
+  flags: {
+    ...ofWidget,
+    status: choice(['requested', 'human', 'ai'], 'only conversations in this state'),
+    ...pageFlags,
+  },
   async run(shell, { widget, status, ...paging }) {
     const only = status ? { takeover_status: status } : {}
     await printPages(shell, paging, {
@@ -67,14 +71,14 @@ const watchTakeovers = defineCommand({
   path: 'takeovers watch',
   summary: 'Print each change of who answers a conversation',
   about:
-    'Runs until it is interrupted. With --bell the terminal rings when somebody asks for a person. --exec runs a command of your shell for each change, with SVC_SESSION, SVC_WIDGET, SVC_STATUS, SVC_OPERATOR and SVC_REASON set.',
+    'Runs until you press Ctrl-C. With --bell the terminal rings when a visitor asks for a person. --exec runs a shell command for each change, with SVC_SESSION, SVC_WIDGET, SVC_STATUS, SVC_OPERATOR and SVC_REASON set.',
   examples: ['takeovers watch --bell', `takeovers watch --widget ${SESSION} --exec './page-me'`],
   impact: 'read',
   exits: [3],
   flags: {
     ...ofWidget,
-    bell: flag('ring when somebody asks for a person'),
-    exec: text('COMMAND', 'what to run for each change'),
+    bell: flag('ring the bell when a visitor asks for a person'),
+    exec: text('COMMAND', 'command to run for each change'),
   },
   async run(shell, { widget, bell, exec }) {
     const known = new Map<string, string>()
@@ -115,7 +119,7 @@ const showTranscript = defineCommand({
   columns: saidColumns,
   path: 'takeovers transcript',
   summary: 'Show the messages of a conversation',
-  about: 'What visitors wrote is shown without control characters. --markdown prints it to keep or pass on.',
+  about: "Visitors' text is shown without control characters. --markdown prints the transcript to save or share.",
   examples: [`takeovers transcript ${SESSION} --markdown`, `takeovers transcript ${SESSION} --json`],
   impact: 'read',
   exits: [3],
@@ -145,16 +149,16 @@ const takeOver = defineCommand({
   path: 'takeovers take',
   summary: 'Take over a conversation; the AI is silent until you release it',
   about:
-    'Prints what was said. Exits 5 when somebody else has it; --steal asks, and takes it from them. Thirty minutes without a word give it back.',
+    'Prints the messages so far. Exits 5 when a colleague has it; --steal asks, and takes it from them. If you write nothing for thirty minutes, the AI gets it back.',
   examples: [`takeovers take ${SESSION}`, `takeovers take ${SESSION} --as Ann --say "Ann here." --json`],
   impact: 'write',
   exits: [3, 5],
   args: sessionArgs,
   flags: {
     ...ofWidget,
-    as: text('NAME', 'how the visitor sees you; otherwise as your account is called, or Support'),
-    say: text('TEXT', 'what you say first'),
-    steal: flag('also from somebody else'),
+    as: text('NAME', 'the name that the visitor sees; by default the name of your account, or Support'),
+    say: text('TEXT', 'your first message'),
+    steal: flag('take it even if a colleague has it'),
   },
   async run(shell, { session, widget, as: operator_name, say: message, steal }) {
     if (steal) requireReason(shell, 'takeovers take --steal')
@@ -166,12 +170,12 @@ const takeOver = defineCommand({
       ...(steal ? { force: true } : {}),
     }
     const { operator } = steal ? expectData(await chat.get({ query: {} })) : { operator: null }
-    if (operator) shell.confirm(`Take it from ${operator.name}? They read that you have it now.`)
+    if (operator) shell.confirm(`Take it from ${operator.name}? They will see that you have it.`)
     const taken = expectData(await chat.takeover.post(order))
     const messages = await messagesOf(chat)
-    if (!isForPrograms(shell)) shell.print.list(messages, saidColumns, 'Nothing was said yet.')
+    if (!isForPrograms(shell)) shell.print.list(messages, saidColumns, 'No messages yet.')
     shell.print.item({ ...taken, ...(isForPrograms(shell) ? { messages } : {}) }, takenColumns)
-    shell.note(`Say something: svc-admin takeovers reply ${session} "…"`)
+    shell.note(`Reply: svc-admin takeovers reply ${session} "…"`)
   },
 })
 
@@ -183,14 +187,14 @@ const reply = defineCommand({
   path: 'takeovers reply',
   summary: 'Reply in a conversation that you took over',
   about:
-    'The text is the argument, else what is piped in, else what $EDITOR leaves. Exits 5 when you have not taken it over. --draft prints what the AI would say, at the cost of the widget, and sends nothing.',
+    'The text comes from the argument, from stdin in a pipe, or from $EDITOR. Exits 5 when you have not taken it over. --draft prints a reply by the AI without sending it; the widget pays for it.',
   examples: [`takeovers reply ${SESSION} "It is on its way."`, `takeovers reply ${SESSION} --draft`],
   impact: 'write',
   exits: [3, 5],
   args: { ...sessionArgs, words: optional('what you say') },
-  flags: { ...ofWidget, draft: flag('print a draft by the AI, and send nothing') },
+  flags: { ...ofWidget, draft: flag('print a draft by the AI without sending it') },
   async run(shell, { session, words, widget, draft }) {
-    if (shell.planned(draft ? `draft a reply for ${session}` : `say something in conversation ${session}`)) return
+    if (shell.planned(draft ? `draft a reply for ${session}` : `reply in conversation ${session}`)) return
     const { chat } = await chatAt(shell, session, widget)
     const headers = { 'idempotency-key': shell.globals.idempotencyKey ?? randomBase62(24) }
     if (draft) {
@@ -209,7 +213,7 @@ const release = defineCommand({
   columns: standing,
   path: 'takeovers release',
   summary: 'Release a conversation to the AI',
-  about: 'Works from any state, and prints what the next answer of the AI sees.',
+  about: 'Works in every state, and prints the messages that the AI will see for its next answer.',
   examples: [`takeovers release ${SESSION}`, `takeovers release ${SESSION} --json`],
   impact: 'write',
   exits: [3],
@@ -220,7 +224,7 @@ const release = defineCommand({
     const { chat } = await chatAt(shell, session, widget)
     const released = expectData(await chat.release.post({}))
     const messages = await messagesOf(chat)
-    if (!isForPrograms(shell)) shell.print.list(messages.slice(-SEEN), saidColumns, 'Nothing was said yet.')
+    if (!isForPrograms(shell)) shell.print.list(messages.slice(-SEEN), saidColumns, 'No messages yet.')
     shell.print.item({ ...released, ...(isForPrograms(shell) ? { messages: messages.slice(-SEEN) } : {}) }, standing)
   },
 })

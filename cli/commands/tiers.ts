@@ -20,7 +20,7 @@ const listTiers = defineCommand({
   path: 'tiers list',
   summary: 'Show the limits of each tier',
   about:
-    'Shows requests, tokens, and the requests of each group of modes. NOT-THE-DEFAULT names what SVC_TIERS sets otherwise.',
+    'Shows requests, tokens, and the requests of each group of modes. NOT-THE-DEFAULT names the limits that SVC_TIERS changes.',
   examples: ['tiers list', 'tiers list --json'],
   apis: ['operator'],
   impact: 'read',
@@ -35,7 +35,7 @@ const listTiers = defineCommand({
 const setTier = defineCommand({
   path: 'tiers set',
   summary: 'Move a key to another tier of rate limits',
-  about: "Takes effect with the key's next request. On a move up the key's owner is told (rate_limit.upgraded).",
+  about: "Takes effect with the key's next request. If the limits rise, the owner is notified (rate_limit.upgraded).",
   examples: ['tiers set ci pro --reason "contract signed"', 'tiers set 3f9a01 free --reason "trial is over" --json'],
   apis: ['operator'],
   impact: 'write',

@@ -24,7 +24,7 @@ export const trace = defineCommand({
   path: 'trace',
   summary: 'Show everything about one request, from arrival to charge',
   about:
-    'Prints the stages with their times, each attempt at an engine with its true error, tools, guardrails, money and record. Steps are remembered by the process that answered, for its newest 2,000 requests. For an older one name its OWNER, and --since when to look: money and record are stored. Nothing that was asked or answered is shown.',
+    'Prints the stages with their times, each engine attempt with its real error, tools, guardrails, money and record. The process that answered remembers the steps of its newest 2,000 requests. For older requests, give the OWNER and --since; money and record are stored. Prompts and answers are not shown.',
   examples: ['trace req_1f4xEU9WTdZBc4YIr2VvP0Ba', 'trace req_1f4xEU9WTdZBc4YIr2VvP0Ba acme --since 7d --json'],
   apis: ['operator'],
   needsData: true,
@@ -32,11 +32,11 @@ export const trace = defineCommand({
   exits: [3],
   columns,
   args: {
-    request: argument('the id that every answer and error names, req_…'),
-    owner: optional('whose request it was, where no process remembers it: org or user'),
+    request: argument('the id in every answer and error, req_…'),
+    owner: optional('owner of the request, if no process remembers it: org or user'),
   },
   flags: {
-    since: duration('24h', 'how far back to look on the record'),
+    since: duration('24h', 'how far back to search the record'),
     open: flag('show it in the dashboard, above the requests around it'),
   },
   async run(shell, { request, owner = shell.globals.org, since, open }) {

@@ -58,6 +58,6 @@ function joined({ meta, done }: Frames): Answer {
   throw new CommandFailed({
     exitCode: EXIT.failed,
     code: 'stream_cut',
-    message: 'The stream stopped before its end. What was printed may be incomplete.',
+    message: 'The stream stopped before its end. The answer above may be incomplete.',
   })
 }

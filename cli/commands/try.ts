@@ -14,7 +14,7 @@ export const tryPrompt = defineCommand({
   path: 'try',
   summary: 'Send one prompt and print the answer, its cost and the same call as curl',
   about:
-    'Sends the request that a client would send. The key comes from --key-file or SVC_API_KEY, otherwise from data/dev-key, where the first run left it. The answer goes to stdout, everything about it to stderr. Without a running server it opens the data folder, runs the same request there, and says so.',
+    'Sends the request that a client would send. The key comes from --key-file or SVC_API_KEY. Without either, it is the key in data/dev-key, which the first start created. The answer goes to stdout and everything about it to stderr. If no server runs, the command opens the data folder and runs the request itself.',
   examples: ['try "Count to five slowly"', 'try "Count to five" --stream', 'try -f question.txt --mode think --json'],
   apis: ['operator', 'tenant'],
   impact: 'write',
@@ -27,9 +27,9 @@ export const tryPrompt = defineCommand({
   ],
   args: { prompt: optional('what to ask') },
   flags: {
-    file: { ...text('FILE', 'a file that holds the prompt; - is stdin'), short: 'f' },
-    mode: text('MODE', 'auto, fast, think, code, roast, genui, and the others of GET /models'),
-    skills: list('a,b', 'ids of skills to use, installed ones'),
+    file: { ...text('FILE', 'a file that contains the prompt; - reads stdin'), short: 'f' },
+    mode: text('MODE', 'auto, fast, think, code, roast, genui, or another mode of GET /models'),
+    skills: list('a,b', 'ids of installed skills to use'),
     stream: flag('print the answer as it arrives'),
   },
   async run(shell, { prompt, file, mode, skills, stream }) {
@@ -39,7 +39,7 @@ export const tryPrompt = defineCommand({
       ...(skills ? { skills } : {}),
       ...(stream ? { stream } : {}),
     }
-    if (shell.planned('send this prompt, which costs what its answer costs')) return
+    if (shell.planned('send this prompt, and pay for its answer')) return
     const connection = await shell.connect()
     const tenant = await connection.tenant()
     const began = shell.clock.monotonic()
@@ -50,13 +50,16 @@ export const tryPrompt = defineCommand({
     for (const line of summaryOf(answer, ms)) shell.note(line)
     shell.note('')
     if (connection.transport.kind === 'local')
-      shell.note('No server runs: this command ran the request itself. For the call below start one: svc-admin serve')
+      shell.note(
+        'No server is running, so this command ran the request itself. To make the call below, start one: svc-admin serve',
+      )
     for (const line of sameCall(body, tenant.url ?? `http://${host}:${port}`, tenant.keySource)) shell.note(line)
   },
 })
 
 async function promptOf(shell: Shell, prompt: string | undefined, file: string | undefined): Promise<string> {
-  if (prompt !== undefined && file !== undefined) throw usageFailure('try got a prompt and a file. Leave one out.')
+  if (prompt !== undefined && file !== undefined)
+    throw usageFailure('try takes a prompt or a file, not both. Leave one out.')
   if (prompt !== undefined) return prompt
   if (file === undefined) throw usageFailure('try needs a PROMPT.', 'svc-admin try "Count to five slowly"')
   if (file === '-') return shell.io.readStdin()

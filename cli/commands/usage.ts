@@ -9,15 +9,15 @@ import { everyKey } from '../resolve'
 import type { Shell } from '../shell'
 import { choice, duration, optional, text } from '../words'
 
-const WHOSE = 'org by id, slug or name; user by id or e-mail address; 6 characters of an id do'
+const WHOSE = 'org by id, slug or name; user by id or e-mail address; 6 characters of an id are enough'
 
 const filters = {
-  from: text('DATE', 'from this date or time on; 30 days ago by default'),
-  to: text('DATE', 'before this time; a bare date means its end'),
-  since: duration('24h', 'only what is not older than this'),
+  from: text('DATE', 'from this date or time; 30 days ago by default'),
+  to: text('DATE', 'before this time; a date means the end of that day'),
+  since: duration('24h', 'only calls at most this old'),
   key: text('ID', 'calls with this key'),
-  mode: text('MODE', 'calls that asked for this mode, or ran in it'),
-  skill: text('ID', 'calls in which this skill took part'),
+  mode: text('MODE', 'calls that requested this mode, or ran in it'),
+  skill: text('ID', 'calls that used this skill'),
   scope: choice(['user', 'org'], 'over --url: your own calls, or those of your active organization'),
 }
 type Filters = { [K in Exclude<keyof typeof filters, 'scope' | 'since'>]: string | undefined } & {
@@ -62,9 +62,9 @@ const percent = (share: number): string => `${(share * 100).toFixed(1)}%`
 const showUsage = defineCommand({
   ...common,
   path: 'usage show',
-  summary: 'Show calls and their cost, exact up to now',
+  summary: 'Show calls and their cost, up to now',
   about:
-    "Without OWNER it shows the account that the first run made, or that account's active org. Over --url it shows what the key in use may see. With --by each line is one mode, model, key, skill or day, and share is its part of the requests.",
+    "Without OWNER it shows the account that the first start created, or that account's active org. Over --url it shows what the key in use can see. With --by each line is one mode, model, key, skill or day, and share is its part of all requests.",
   examples: [
     'usage show --since 24h',
     'usage show acme --by model --from 2026-01-01',
@@ -81,7 +81,7 @@ const showUsage = defineCommand({
       const report = await show(words)
       shell.print.item(report, totals)
       if (report.scope === 'org' && report.totals.requests === 0 && report.id === undefined && !words.scope)
-        shell.note('This is your active organization. Calls of your personal keys stand under --scope user.')
+        shell.note('This is your active organization. For calls of your personal keys, add --scope user.')
       return
     }
     const rows = await partsOf(shell, show, by, words)
@@ -96,13 +96,13 @@ const exportUsage = defineCommand({
   path: 'usage export',
   summary: 'Write every call as CSV or JSON lines, newest first',
   about:
-    'Writes the rows of GET /usage/export as they are read: at most 92 days and 1,000,000 rows at once. They are CSV; with -o jsonl each call is one line of JSON. Recorded as usage.exported.',
+    'Writes the rows of GET /usage/export as they are read: at most 92 days and 1,000,000 rows at a time. They are CSV; with -o jsonl each call is one line of JSON. Recorded as usage.exported.',
   examples: [
     'usage export --out usage.csv',
     'usage export acme --from 2026-01-01 --to 2026-01-31 -o jsonl | jq .model',
   ],
   args: { owner: optional(WHOSE) },
-  flags: { ...filters, out: text('FILE', 'where to, instead of stdout; readable by you only') },
+  flags: { ...filters, out: text('FILE', 'file to write instead of stdout; readable only by you') },
   async run(shell, { owner = shell.globals.org, out, ...given }) {
     const { whose } = await apiOf(shell, { owner })
     const format = shell.globals.output === 'jsonl' || shell.globals.json ? 'jsonl' : 'csv'
@@ -153,7 +153,7 @@ export const reporting =
 /** Turns the flags into the filters of the API. */
 function wordsOf(shell: Shell, { key, since, ...rest }: Filters): UsageWords {
   if (since !== undefined && rest.from !== undefined)
-    throw usageFailure('--since and --from both say where to begin. Leave one out.')
+    throw usageFailure('--since and --from exclude each other. Leave one out.')
   const from = since === undefined ? rest.from : iso(shell.clock.now() - since)
   const words = { ...rest, from, key_id: key }
   return Object.fromEntries(Object.entries(words).filter(([, word]) => word !== undefined))

@@ -18,7 +18,7 @@ export const userSessions = defineCommand({
   path: 'users sessions',
   summary: 'List or end the open sessions of an account',
   about:
-    'users sessions list USER shows them, last used first. users sessions end USER SESSION signs one out, and end USER all signs out every one. API keys go on working; users disable stops those too.',
+    'users sessions list USER shows the sessions, last used first. users sessions end USER SESSION signs one out, and end USER all signs out every one. API keys still work; users disable stops those too.',
   examples: ['users sessions list ada@example.com', 'users sessions end ada@example.com all --yes'],
   apis: ['operator'],
   impact: 'write',

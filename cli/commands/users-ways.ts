@@ -39,9 +39,9 @@ const USER = 'account by e-mail address or id'
 
 export const userLink = defineCommand({
   path: 'users link',
-  summary: 'Make a one-time link that signs an account in and lets it set a password',
+  summary: 'Create a one-time link that signs an account in and lets it set a password',
   about:
-    'For a first sign-in, and for people who have lost their password. The link works once, for 15 minutes unless --ttl says otherwise, 24 hours at most. Sessions and the password of the account stay as they are until the person sets a new one.',
+    'For a first sign-in, and for people who lost their password. The link works once, for 15 minutes by default and 24 hours at most. The account keeps its sessions and password until the person sets a new one.',
   examples: ['users link ada@example.com', 'users link ada@example.com --ttl 4h --secret-to link.txt'],
   apis: ['operator'],
   impact: 'write',
@@ -49,9 +49,9 @@ export const userLink = defineCommand({
   exits: [3, 5],
   columns: linkColumns,
   args: { user: argument(USER) },
-  flags: { ttl: duration('DURATION', 'how long it waits to be opened, 15m by default'), ...SECRET_FLAGS },
+  flags: { ttl: duration('DURATION', 'how long the link works, 15m by default'), ...SECRET_FLAGS },
   async run(shell, { user, ttl, ...ways }) {
-    if (shell.planned(`make a sign-in link for ${user}`)) return
+    if (shell.planned(`create a sign-in link for ${user}`)) return
     await deliverLink(shell, user, { ttl }, ways)
   },
 })
@@ -62,7 +62,7 @@ export const userPassword = defineCommand({
   path: 'users password',
   summary: 'Set a new password for an account and end its sessions',
   about:
-    'A new password is made and shown once, for you to hand over. --from-file reads it from a file instead, or with - from stdin, and does not show it. All sessions and sign-in links of the account end; its API keys go on working. With users link the person chooses a password that you do not know.',
+    'Creates a new password and shows it once, for you to pass on. With --from-file it reads the password from a file, or from stdin with -, and does not show it. All sessions and sign-in links of the account end. Its API keys still work. If you should not know the password, use users link instead.',
   examples: ['users password ada@example.com --yes', 'users password ada@example.com --from-file pw.txt --yes'],
   apis: ['operator'],
   impact: 'write',
@@ -70,7 +70,7 @@ export const userPassword = defineCommand({
   exits: [3],
   columns: passwordColumns,
   args: { user: argument(USER) },
-  flags: { fromFile: text('FILE', 'a file that holds the password; - is stdin'), ...SECRET_FLAGS },
+  flags: { fromFile: text('FILE', 'a file that contains the password; - reads stdin'), ...SECRET_FLAGS },
   async run(shell, { user, fromFile, ...ways }) {
     if (shell.planned(`set the password of ${user}`)) return
     const chosen =

@@ -31,8 +31,8 @@ const detailColumns = [
 ]
 
 const FIRST_LINK = {
-  shown: 'It works once, within a day.',
-  put: 'It works once, within a day, and cannot be shown again.',
+  shown: 'It works once, within one day.',
+  put: 'It works once, within one day, and cannot be shown again.',
 }
 
 const USER = 'account by id, 6 or more characters of it, or e-mail address'
@@ -40,7 +40,7 @@ const USER = 'account by id, 6 or more characters of it, or e-mail address'
 const listUsers = defineCommand({
   path: 'users list',
   summary: 'List the accounts of this server, newest first',
-  about: 'Accounts are for people: they sign in to the dashboard, belong to organizations and own personal keys.',
+  about: 'People use accounts to sign in, to belong to organizations and to own personal keys.',
   examples: ['users list', 'users list --all -o id'],
   apis: ['operator'],
   impact: 'read',
@@ -53,14 +53,14 @@ const listUsers = defineCommand({
       const found = expectData(await ops().users.get({ query }))
       return { items: found.users, next: found.next_cursor }
     }
-    await printPages(shell, paging, { page, columns, empty: 'No accounts. Make one: svc-admin users create EMAIL' })
+    await printPages(shell, paging, { page, columns, empty: 'No accounts. Create one: svc-admin users create EMAIL' })
   },
 })
 
 const getUser = defineCommand({
   path: 'users get',
   summary: 'Show one account with its organizations and open sessions',
-  about: 'Passwords are kept as hashes and never shown.',
+  about: 'The server stores only hashes of passwords and never shows them.',
   examples: ['users get ada@example.com', 'users get ada@example.com --json'],
   apis: ['operator'],
   impact: 'read',
@@ -78,7 +78,7 @@ const createUser = defineCommand({
   path: 'users create',
   summary: 'Create an account and show its first password once',
   about:
-    'Works whether or not sign-up is open. A first password is made and shown once, for you to hand over. --from-file reads the password from a file instead, or with - from stdin, and does not show it. With --link there is no password yet: whoever opens the link, once and within a day, chooses one and is signed in. A platform role lets the account decide on submissions and limits.',
+    'Works even if sign-up is closed. Creates a first password and shows it once, for you to pass on. With --from-file it reads the password from a file, or from stdin with -, and does not show it. With --link there is no password yet. The person who opens the link, once and within one day, chooses one. A platform role lets the account decide on submissions and limits.',
   examples: [
     'users create ada@example.com --name Ada',
     'users create ada@example.com --link',
@@ -91,14 +91,14 @@ const createUser = defineCommand({
   columns,
   args: { email: argument('the e-mail address to sign in with') },
   flags: {
-    name: text('NAME', 'what the person is called'),
-    role: choice(PLATFORM_ROLES, 'a right over the whole server'),
-    fromFile: text('FILE', 'a file that holds the password; - is stdin'),
-    link: flag('make a one-time sign-in link in place of a password'),
+    name: text('NAME', 'name of the person'),
+    role: choice(PLATFORM_ROLES, 'a role for the whole server'),
+    fromFile: text('FILE', 'a file that contains the password; - reads stdin'),
+    link: flag('create a one-time sign-in link instead of a password'),
     ...SECRET_FLAGS,
   },
   async run(shell, { email, name, role, fromFile, link, ...ways }) {
-    if (link && fromFile !== undefined) throw usageFailure('--link and --from-file give two ways in. Leave one out.')
+    if (link && fromFile !== undefined) throw usageFailure('--link and --from-file exclude each other. Leave one out.')
     if (shell.planned(`create account ${email}`)) return
     const order = { email, ...(name ? { name } : {}), ...(role ? { platform_role: role } : {}) }
     if (fromFile !== undefined) {
@@ -129,7 +129,7 @@ const disableUser = defineCommand({
   path: 'users disable',
   summary: 'Disable an account; its sessions and keys stop at once',
   about:
-    'Nothing is deleted: users enable lets the account in again, with the same keys. Sessions have to be opened anew.',
+    'Nothing is deleted. users enable enables the account again, with the same keys. Its people must sign in again.',
   examples: ['users disable eve@example.com', 'users disable eve@example.com --yes --reason "left"'],
   apis: ['operator'],
   impact: 'write',
@@ -148,7 +148,7 @@ const disableUser = defineCommand({
 const enableUser = defineCommand({
   path: 'users enable',
   summary: 'Enable a disabled account again',
-  about: 'Its keys work again with the next request. An account that is not disabled stays as it is.',
+  about: 'Its keys work again with the next request. Nothing happens to an account that is not disabled.',
   examples: ['users enable eve@example.com', 'users enable eve@example.com --json'],
   apis: ['operator'],
   impact: 'write',

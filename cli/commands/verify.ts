@@ -20,7 +20,7 @@ export const verify = defineCommand({
   path: 'verify',
   summary: 'Check the integrity of the store: ledger, holds, audit chain',
   about:
-    'Prints each claim with whatever breaks it, and exits 9 when one is broken. Nothing is changed. Works on a running server, on a stopped one, and with --data-dir on a copy of a data folder.',
+    'Prints each check and what fails it. Exits 9 when a check fails. Nothing is changed. Works on a running server, on a stopped one, and with --data-dir on a copy of a data folder.',
   examples: ['verify', 'verify --data-dir ./copy --json', 'verify -q && echo sound'],
   apis: ['operator'],
   impact: 'read',

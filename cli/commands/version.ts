@@ -9,7 +9,7 @@ export const version = defineCommand({
   path: 'version',
   summary: 'Print the versions of svc and its runtime',
   about:
-    'Needs neither a server nor a configuration. `svc-admin --version` prints the same. Commit, and hash of the OpenAPI document without its servers, are of the bundle; before one is made they are unknown.',
+    'Needs no server and no configuration. `svc-admin --version` prints the same. The commit and the hash of the OpenAPI document come from the bundle; without a bundle they are unknown.',
   examples: ['version', 'version --json'],
   apis: ['host'],
   impact: 'read',

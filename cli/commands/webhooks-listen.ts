@@ -38,7 +38,7 @@ const listen = defineCommand({
   path: 'webhooks listen',
   summary: 'Receive deliveries in this terminal, without a public address',
   about:
-    'Makes a webhook that ends with this command, and prints what it gets. With --forward-to each delivery is posted to an address of this machine, signed as a receiver gets it. The log has its status, and nothing is sent again.',
+    'Creates a webhook that exists while this command runs, and prints its deliveries. With --forward-to each delivery is posted to an address of this machine, with the usual signature. The log shows the status, and failed deliveries are not sent again.',
   examples: [
     'webhooks listen --events "job.*" --print-body',
     'webhooks listen --forward-to http://127.0.0.1:3000/hook --print-secret',
@@ -98,7 +98,7 @@ type Result = Omit<Done, 'event_id'>
 function forwarding(to: string): (shell: Shell, delivery: Delivery) => Promise<Result> {
   const outbound = createOutbound({ allow: HERE })
   if (!URL.canParse(to) || !LOOPBACK.has(new URL(to).hostname)) {
-    throw usageFailure(`"${to}" is no address of this machine.`, '--forward-to http://127.0.0.1:3000/hook')
+    throw usageFailure(`"${to}" is not an address of this machine.`, '--forward-to http://127.0.0.1:3000/hook')
   }
   return async (shell, { headers, body }) => {
     const began = shell.clock.monotonic()

@@ -19,12 +19,12 @@ const testWebhook = defineCommand({
   offline: false,
   path: 'webhooks test',
   summary: 'Send a test event and wait for the result',
-  about: 'Exits 9 when the delivery fails, and 8 when nothing has come of it in time. With --no-wait it only sends.',
+  about: 'Exits 9 when the delivery fails, and 8 when there is no result in time. With --no-wait it only sends.',
   examples: ['webhooks test 31aa07c2-…', 'webhooks test 31aa07c2-… --within 5s --json'],
   impact: 'write',
   exits: [3, 5, 6, 8, 9],
   args,
-  flags: { within: duration('TIME', 'how long to wait at most; 20s by default'), noWait: flag('do not wait') },
+  flags: { within: duration('TIME', 'longest wait; 20s by default'), noWait: flag('do not wait') },
   async run(shell, { id, within = PATIENCE_MS, noWait }) {
     if (shell.planned(`send a test event to webhook ${id}`)) return
     const { hook } = await webhookAt(shell, id)
@@ -44,7 +44,7 @@ const testWebhook = defineCommand({
       await shell.clock.sleep(POLL_MS, shell.signal)
     }
     shell.exitCode = shell.signal.aborted ? EXIT.interrupted : EXIT.pending
-    shell.note(`Nothing yet. See: svc-admin deliveries list --webhook ${id}`)
+    shell.note(`No result yet. See: svc-admin deliveries list --webhook ${id}`)
   },
 })
 
@@ -56,16 +56,16 @@ const rotateSecret = defineCommand({
   path: 'webhooks rotate-secret',
   summary: 'Create a new signing secret and show it once',
   about:
-    'The old one ends at once. With --grace the header webhook-signature is also made with the old one for that long.',
+    'The old secret stops working at once. With --grace the header webhook-signature also contains a signature with the old secret for that long.',
   examples: ['webhooks rotate-secret 31aa07c2-…', 'webhooks rotate-secret 31aa07c2-… --grace 1h --yes'],
   impact: 'write',
   danger: 'secret once',
   exits: [3, 5],
   args,
-  flags: { grace: duration('TIME', 'how long the old secret is used too, up to 24h'), ...SECRET_FLAGS },
+  flags: { grace: duration('TIME', 'how long to sign with the old secret too, up to 24h'), ...SECRET_FLAGS },
   async run(shell, { id, grace, ...ways }) {
-    if (shell.planned(`make a new signing secret for webhook ${id}`)) return
-    shell.confirm(`The old secret of webhook ${id} ends ${grace ? 'after the grace' : 'now'}. Go on?`)
+    if (shell.planned(`create a new signing secret for webhook ${id}`)) return
+    shell.confirm(`The old secret of webhook ${id} ends ${grace ? 'after the grace period' : 'now'}. Continue?`)
     const outlet = prepareSecret(shell, 'signing_secret', ways, SIGNING_FATE)
     try {
       const body = grace === undefined ? {} : { grace_seconds: Math.round(grace / 1_000) }
@@ -97,7 +97,7 @@ const webhookStats = defineCommand({
   path: 'webhooks stats',
   summary: 'Show delivery statistics of a webhook',
   about:
-    'Counts attempts since the webhook was created, and what waits; of all webhooks without an id. P95 is of the fifty newest attempts. A webhook is disabled after 120 hours without a success and twenty failures in a row.',
+    'Counts attempts since the webhook was created, and deliveries that wait. Without an id it counts all webhooks. P95 is of the fifty newest attempts. A webhook is disabled after 120 hours without a success and twenty failures in a row.',
   examples: ['webhooks stats', 'webhooks stats 31aa07c2-… --watch'],
   impact: 'read',
   exits: [3],

@@ -16,8 +16,8 @@ const headerColumns = [
   column('webhook-signature', 'webhook-signature'),
 ]
 const MOST_SKEW_S = 300
-const args = { body: argument('file with the body as it was sent, byte for byte; - is stdin') }
-const secretFile = text('FILE', 'a file with the signing secret')
+const args = { body: argument('file with the body exactly as it was sent; - reads stdin') }
+const secretFile = text('FILE', 'a file that contains the signing secret')
 const common = { apis: ['host'], impact: 'read', args } as const
 
 const secretOf = (shell: Parameters<typeof readSecretInput>[0], fromFile: string | undefined) =>
@@ -27,12 +27,12 @@ const signBody = defineCommand({
   ...common,
   path: 'webhooks sign',
   summary: 'Sign a body like a delivery, to test a receiver',
-  about: 'Prints the headers. The id is that of the body, unless --id says another. Nothing is sent.',
+  about: 'Prints the headers and sends nothing. The id comes from the body, or from --id.',
   examples: ['webhooks sign body.json --secret-file hook.secret', 'webhooks sign - --secret-file hook.secret --json'],
   flags: {
     secretFile,
-    id: text('ID', 'id of the event; by default that of the body'),
-    timestamp: whole('SECONDS', 'unix time; by default now', { min: 0, max: 99_999_999_999 }),
+    id: text('ID', 'id of the event; from the body by default'),
+    timestamp: whole('SECONDS', 'Unix time; now by default', { min: 0, max: 99_999_999_999 }),
   },
   async run(shell, { body: file, secretFile: from, id, timestamp }) {
     const body = await readTextFile(shell, file)
@@ -50,7 +50,7 @@ const verifyBody = defineCommand({
   path: 'webhooks verify',
   summary: 'Check the signature of a delivery, and name the first problem',
   about:
-    'Takes the body and two headers of the delivery: those of svc or of Standard Webhooks. Exits 9 when the signature is not good. A body that was parsed and written again has other bytes.',
+    'Needs the body and two headers of the delivery: those of svc or of Standard Webhooks. Exits 9 when the signature is wrong. A body that was parsed and serialized again has different bytes.',
   examples: [
     'webhooks verify body.json --secret-file hook.secret --timestamp 1767225600 --signature v1=acfe…',
     'webhooks verify - --secret-file hook.secret --timestamp 1767225600 --signature v1,MZua… --json',
@@ -80,7 +80,7 @@ type Delivered = { body: string; secret: string; timestamp: number; signature: s
  * during a rotation, one must be good.
  */
 export function wrongWith({ body, secret, timestamp, signature, nowS }: Delivered): string | null {
-  if (!/^v1[=,]/.test(signature)) return 'The signature does not begin with v1= or v1,.'
+  if (!/^v1[=,]/.test(signature)) return 'The signature does not start with v1= or v1,.'
   const isStandard = signature.startsWith('v1,')
   if (!isStandard && !/^v1=[0-9a-f]{64}$/.test(signature)) {
     return 'The signature is not v1= and 64 lower-case hexadecimal digits.'
@@ -93,13 +93,13 @@ export function wrongWith({ body, secret, timestamp, signature, nowS }: Delivere
     return good !== undefined && signature.split(' ').some((given) => timingSafeEqual(good, given))
   }
   if (!isGood(body)) {
-    if (isGood(body.trimEnd())) return 'The body has a line break at its end that was not sent.'
-    if (isJson(body) && isGood(JSON.stringify(JSON.parse(body)))) return 'The body was parsed and written again.'
-    return 'The body, the timestamp or the secret is not the one that was signed.'
+    if (isGood(body.trimEnd())) return 'The body ends with a line break that was not sent.'
+    if (isJson(body) && isGood(JSON.stringify(JSON.parse(body)))) return 'The body was parsed and serialized again.'
+    return 'The body, the timestamp or the secret differs from what was signed.'
   }
   const skewS = Math.round(Math.abs(nowS - timestamp))
   return skewS > MOST_SKEW_S
-    ? `The signature is good, and ${skewS} seconds from now; receivers allow ${MOST_SKEW_S}.`
+    ? `The signature is correct, but ${skewS} seconds away from now; receivers allow ${MOST_SKEW_S}.`
     : null
 }
 

@@ -24,7 +24,7 @@ const trigger = defineCommand({
   path: 'webhooks trigger',
   summary: 'Send an event with example data to one webhook',
   about:
-    'The data says _test. Without --webhook it goes to the one that webhooks listen made last, or to the only one there is. Nothing else hears of it.',
+    'The data contains _test. Without --webhook it goes to the newest webhook of webhooks listen, or to the only one. No other webhook gets it.',
   examples: [
     'webhooks trigger job.completed --webhook 31aa07c2-…',
     'webhooks trigger order.created --set amount=5 --set customer.name=Ada --json',
@@ -34,7 +34,7 @@ const trigger = defineCommand({
   args: { type: argument('name of the event; webhooks events lists those of the server') },
   flags: {
     webhook: text('ID', WEBHOOK),
-    set: repeated('MEMBER=VALUE', 'a member of its data, as JSON or text; data. before it may stand'),
+    set: repeated('MEMBER=VALUE', 'a member of its data, as JSON or text; the prefix data. is optional'),
   },
   async run(shell, { type, webhook, set = [] }) {
     const data = changed(structuredClone(sampleOf(type)?.data ?? {}) as Record<string, unknown>, set)
@@ -69,7 +69,7 @@ async function targetOf(shell: Shell, id: string | undefined): Promise<{ id: str
 function changed(data: Record<string, unknown>, set: readonly string[]): Record<string, unknown> {
   for (const one of set) {
     const found = /^(?:data\.)?(\w{1,64}(?:\.\w{1,64}){0,9})=(.*)$/s.exec(one)
-    if (!found) throw usageFailure(`"${one}" is no MEMBER=VALUE.`, '--set amount=5')
+    if (!found) throw usageFailure(`"${one}" is not MEMBER=VALUE.`, '--set amount=5')
     const path = found[1]!.split('.')
     if (path.includes('__proto__')) throw usageFailure('A member cannot be called __proto__.', '--set amount=5')
     let at = data

@@ -27,12 +27,12 @@ const createWebhook = defineCommand({
   impact: 'write',
   danger: 'secret once',
   exits: [3, 5],
-  args: { address: argument('address that receives the events') },
+  args: { address: argument('the address that receives the events') },
   flags: {
     events: list('A,B', 'names, families such as job.*, or *'),
-    description: text('TEXT', 'what it is for'),
+    description: text('TEXT', 'a description'),
     ordered: flag('one delivery at a time, in order'),
-    fromFile: text('FILE', 'a file with the secret to use; - is stdin'),
+    fromFile: text('FILE', 'a file with the secret to use; - reads stdin'),
     ...SECRET_FLAGS,
   },
   async run(shell, { address, events = ['*'], description, ordered, fromFile, ...ways }) {
@@ -65,7 +65,7 @@ const updateWebhook = defineCommand({
   ...common,
   path: 'webhooks update',
   summary: 'Change the address, the events or the description of a webhook',
-  about: 'What is left out stays. What waits to be delivered goes to the new address.',
+  about: 'Settings that you do not name stay the same. Pending deliveries go to the new address.',
   examples: [`webhooks update ${ID} --events "job.*"`, `webhooks update ${ID} --to https://example.com/new`],
   impact: 'write',
   exits: [3, 5],
@@ -73,7 +73,7 @@ const updateWebhook = defineCommand({
   flags: {
     to: text('URL', 'the new address'),
     events: list('A,B', 'names, families such as job.*, or *'),
-    description: text('TEXT', 'what it is for'),
+    description: text('TEXT', 'a description'),
   },
   async run(shell, { id, to, events, description }) {
     const patch = {
@@ -99,10 +99,10 @@ const plain = nounCommands<{ enabled: boolean }>({
   at: async (shell, id) => ({ one: (await webhookAt(shell, id)).hook }),
   read: async (shell, id) => expectData(await (await webhookAt(shell, id)).hook.get()),
   first: 'create URL --events "*"',
-  shown: 'Shows everything but the secret. A lost secret is replaced with webhooks rotate-secret.',
+  shown: 'Shows everything except the secret. To replace a lost secret, use webhooks rotate-secret.',
   switched: (enabled) => ({ enabled }),
-  enable: ['Enable a webhook', 'Resets the count of failures. What was missed meanwhile is not sent again by itself.'],
-  disable: ['Disable a webhook', 'What waits to be delivered to it is dropped.'],
+  enable: ['Enable a webhook', 'Resets the count of failures. Events from the time it was disabled are not sent.'],
+  disable: ['Disable a webhook', 'Its pending deliveries are dropped.'],
   along: ' with its pending deliveries and log',
 })
 

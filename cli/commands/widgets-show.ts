@@ -24,7 +24,7 @@ const previewWidget = defineCommand({
   columns: previewColumns,
   path: 'widgets preview',
   summary: 'Create a link that shows a widget for 15 minutes',
-  about: 'Whoever has the link sees the widget, whatever its origins.',
+  about: 'Anyone with the link sees the widget, even if its origins do not allow the page.',
   examples: [`widgets preview ${ID} --open`, `widgets preview ${ID} --json`],
   impact: 'read',
   exits: [3],
@@ -48,18 +48,18 @@ const verifyDomain = defineCommand({
   columns: domainColumns,
   path: 'widgets verify-domain',
   summary: 'Show the proof of domain ownership, and check it',
-  about: 'The proof is a TXT record, or a file with --by file. Exits 9 while it is not there.',
+  about: 'The proof is a TXT record, or with --by file a file. Exits 9 until it is found.',
   examples: [`widgets verify-domain ${ID} shop.example`, `widgets verify-domain ${ID} shop.example --by file --json`],
   impact: 'read',
   exits: [3, 9],
   args: { ...args, domain: argument('host name') },
-  flags: { by: choice(['dns', 'file'], 'where the proof is') },
+  flags: { by: choice(['dns', 'file'], 'kind of proof') },
   async run(shell, { id, domain, by = 'dns' }) {
     const { one } = await widgetAt(shell, id)
     const checked = expectData(await one.verify.post({ domain, method: by }))
     shell.print.item(checked, domainColumns)
     if (checked.verified) return
-    shell.note(`Not there yet. Put ${checked.record.value} at ${checked.record.name}, then run this again.`)
+    shell.note(`Not found yet. Put ${checked.record.value} at ${checked.record.name}, then run this again.`)
     shell.exitCode = EXIT.checkFailed
   },
 })
@@ -70,7 +70,7 @@ const showSnippet = defineCommand({
   columns: snippetColumns,
   path: 'widgets snippet',
   summary: 'Show the tag that adds a widget to a page',
-  about: 'The tag goes before the end of the body. --page prints a whole page to try it with.',
+  about: 'Put the tag before the end of the body. --page prints a whole page to test with.',
   examples: [`widgets snippet ${ID}`, `widgets snippet ${ID} --page`],
   impact: 'read',
   exits: [3],

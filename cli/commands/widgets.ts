@@ -22,10 +22,10 @@ const common = { apis: ['tenant', 'operator'], columns } as const
 const args = { id: argument('id of the widget') }
 const ID = '31aa07c2-…'
 const looks = {
-  name: text('NAME', 'what it is called'),
-  origin: list('A,B', 'origins whose pages may show it, such as https://shop.example'),
+  name: text('NAME', 'name of the widget'),
+  origin: list('A,B', 'origins whose pages can show it, such as https://shop.example'),
   accent: text('COLOR', 'main colour, such as #2563eb'),
-  welcome: text('TEXT', 'what it says first'),
+  welcome: text('TEXT', 'its first message'),
   file: { ...text('FILE', 'JSON with the members of the API; - reads it from stdin'), short: 'f' },
 }
 type Looks = { name?: string; origin?: string[]; accent?: string; welcome?: string; file?: string }
@@ -46,7 +46,8 @@ const createWidget = defineCommand({
   ...common,
   path: 'widgets create',
   summary: 'Create a widget',
-  about: 'The key pays and answers. Without --origin the origins of the key may show it; without any no page does.',
+  about:
+    "The key pays for the widget and answers in it. Without --origin, the key's own origins can show it. If the key has none, no page can.",
   examples: [
     `widgets create --key ${ID} --origin https://shop.example`,
     `widgets create --key ${ID} -f shop.json --json`,
@@ -69,7 +70,7 @@ const updateWidget = defineCommand({
   ...common,
   path: 'widgets update',
   summary: 'Change a widget',
-  about: 'What is left out stays, also within a group of members.',
+  about: 'Settings that you do not name stay the same, also inside a group of members.',
   examples: [`widgets update ${ID} --accent "#0f766e"`, `widgets update ${ID} -f shop.json --json`],
   impact: 'write',
   exits: [3, 5],
@@ -87,7 +88,7 @@ const duplicateWidget = defineCommand({
   ...common,
   path: 'widgets duplicate',
   summary: 'Copy a widget',
-  about: 'The copy has the same key and looks, and no conversations.',
+  about: 'The copy has the same key and design, but no conversations.',
   examples: [`widgets duplicate ${ID}`, `widgets duplicate ${ID} --name "Second shop" --json`],
   impact: 'write',
   exits: [3, 5],

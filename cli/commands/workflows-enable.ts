@@ -26,6 +26,6 @@ const enabling = (verb: 'enable' | 'disable', about: string) =>
   })
 
 export const workflowEnableCommands = [
-  enabling('enable', 'Its schedule goes on from now. What happened meanwhile starts nothing.'),
-  enabling('disable', 'Runs that have begun end on their own.'),
+  enabling('enable', 'Its schedule continues from now. Events that happened while it was disabled do not start runs.'),
+  enabling('disable', 'Runs that already started will finish.'),
 ]

@@ -49,15 +49,15 @@ const runWorkflow = defineCommand({
   path: 'workflows run',
   summary: 'Run a workflow and show what its steps did',
   about:
-    'Waits until the run ends or pauses, and draws each step as it ends. Exits 0 when it is completed, 9 when it failed, and 8 when it waits or still runs.',
+    'Waits until the run ends or pauses, and draws each step as it ends. Exits 0 when it is completed, 9 when it failed, and 8 when it is paused or still running.',
   examples: [`workflows run ${ID}`, `workflows run "Daily report" --data data.json --step`],
   impact: 'write',
   exits: [3, 5, 8, 9],
   args: { workflow: WORKFLOW },
   flags: {
-    step: flag('pause after each step, and ask whether to go on'),
-    data: text('FILE', 'trigger data, as JSON; - reads it from stdin'),
-    wait: flag('follow it past the 25 seconds of the server, for ten minutes'),
+    step: flag('pause after each step, and ask before the next'),
+    data: text('FILE', 'trigger data, as JSON; - reads stdin'),
+    wait: flag("wait up to ten minutes, instead of the server's 25 seconds"),
   },
   async run(shell, { workflow, data, wait, step }) {
     const triggerData = data ? ((await readValueFile(shell, data)) as Record<string, unknown>) : {}
@@ -88,7 +88,7 @@ const listRuns = defineCommand({
     const { one } = await workflowOver(shell, workflow)
     if (runId !== undefined) {
       const { run } = expectData(await one.runs({ runId: encodeURIComponent(runId) }).get())
-      return shell.print.list(run.stepResults, stepColumns, 'No step has begun.')
+      return shell.print.list(run.stepResults, stepColumns, 'No step has started.')
     }
     const only = status ? { status } : {}
     await printPages(shell, paging, {
@@ -107,15 +107,15 @@ const watchRun = defineCommand({
   path: 'workflows watch',
   summary: 'Follow a run, step by step, until it ends',
   about:
-    'Draws each step with its state and time, on stderr. Exits 0 when the run is completed, 9 when it failed, and 8 when it has not ended in time. With the id of the run alone its workflow is looked for.',
+    'Draws each step with its state and time, on stderr. Exits 0 when the run is completed and 9 when it failed. Exits 8 when time runs out. The id of the run alone is enough.',
   examples: [`workflows watch ${RUN_ID}`, `workflows watch "Daily report" ${RUN_ID} --within 1h --json`],
   impact: 'read',
   exits: [3, 8, 9],
   args: {
-    workflow: argument('id or name of the workflow, or the id of the run alone'),
+    workflow: argument('id or name of the workflow, or only the id of the run'),
     run: optional('id of the run'),
   },
-  flags: { within: duration('TIME', 'how long at most; 10m by default') },
+  flags: { within: duration('TIME', 'longest wait; 10m by default') },
   async run(shell, { workflow, run: runId, within = PATIENCE_MS }) {
     const found = runId === undefined ? await workflowOfRun(shell, workflow) : await workflowOver(shell, workflow)
     await follow(shell, found.one, runId ?? workflow, within)
@@ -134,7 +134,7 @@ async function stepThrough(shell: Shell, one: Awaited<ReturnType<typeof workflow
       for (const step of run.stepResults.slice(drawn)) shell.note(lineOf(step))
       drawn = run.stepResults.length
       // What waits for an approver, or for a time, is not for this command to decide.
-      if (run.stepResults.at(-1)?.status === 'paused' || !shell.prompt.confirm('Go on with the next step?')) break
+      if (run.stepResults.at(-1)?.status === 'paused' || !shell.prompt.confirm('Continue with the next step?')) break
       expectData(await one.runs({ runId: run.id }).approve.post({}))
     }
     run = expectData(await one.runs({ runId: run.id }).get()).run
@@ -162,7 +162,7 @@ async function follow(
     await shell.clock.sleep(POLL_MS, shell.signal)
   }
   shell.exitCode = shell.signal.aborted ? EXIT.interrupted : EXIT.pending
-  shell.note('It has not ended.')
+  shell.note('The run is still going.')
 }
 
 const decision = (word: 'approve' | 'reject' | 'cancel', summary: string, about: string) =>
@@ -176,7 +176,7 @@ const decision = (word: 'approve' | 'reject' | 'cancel', summary: string, about:
     impact: 'write',
     exits: [3, 5],
     args: { workflow: WORKFLOW, run: RUN },
-    flags: { comment: text('TEXT', 'what is recorded with it') },
+    flags: { comment: text('TEXT', 'a note for the record') },
     async run(shell, { workflow, run: runId, comment }) {
       if (shell.planned(`${word} run ${runId}`)) return
       const { one } = await workflowOver(shell, workflow)
@@ -219,7 +219,7 @@ async function workflowOfRun(shell: Shell, runId: string) {
     expectData(reply)
     return { id, one }
   }
-  throw notFoundFailure(`No run has the id "${runId}".`, 'svc-admin workflows runs WORKFLOW lists those of one')
+  throw notFoundFailure(`No run has the id "${runId}".`, 'svc-admin workflows runs WORKFLOW lists its runs')
 }
 
 export const workflowRunCommands = [
@@ -229,16 +229,16 @@ export const workflowRunCommands = [
   decision(
     'approve',
     'Approve the step that a paused run waits for',
-    'The run goes on with its next step. Recorded as workflow.approved.',
+    'The run continues with its next step. Recorded as workflow.approved.',
   ),
   decision(
     'reject',
     'Reject the step that a paused run waits for',
-    'The run fails, unless its step says where to go on. Recorded as workflow.rejected.',
+    'The run fails, unless the step names another step to continue with. Recorded as workflow.rejected.',
   ),
   decision(
     'cancel',
     'Cancel a run that has not ended',
-    'It becomes failed, with the error cancelled. Recorded as workflow.cancelled.',
+    'The run becomes failed with the error cancelled. Recorded as workflow.cancelled.',
   ),
 ]

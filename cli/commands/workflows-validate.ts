@@ -24,19 +24,19 @@ export const validateWorkflow = defineCommand({
   path: 'workflows validate',
   summary: 'Check a workflow file as the server would, without a server',
   about:
-    'Checks each step, where it leads, its placeholders, expressions and addresses, and the trigger. Prints the steps, and of a schedule its next five runs. Exits 9 when something is wrong, or when a step is never reached.',
+    'Checks each step, its next steps, placeholders, expressions and addresses, and the trigger. Prints the steps, and for a schedule its next five runs. Exits 9 when something is wrong, or when a step cannot be reached.',
   examples: ['workflows validate workflow.yaml', 'workflows validate workflow.json --zone Europe/Vienna --json'],
   apis: ['host'],
   impact: 'read',
   exits: [9],
   columns,
   args: { file: argument('file of JSON, JSONC, YAML or TOML; - reads stdin') },
-  flags: { zone: text('ZONE', 'time zone of the account, for a schedule without one; UTC by default') },
+  flags: { zone: text('ZONE', 'time zone of the account, for a schedule without its own; UTC by default') },
   async run(shell, { file, zone = 'UTC' }) {
     const given = await readValueFile(shell, file)
     const rules = await loadRules()
     if (typeof given !== 'object' || given === null)
-      throw usageFailure('The file has no workflow: an object is wanted.')
+      throw usageFailure('The file must contain a workflow as an object.')
     const problem = rules.reviewWorkflow(given)
     if (problem) {
       shell.note(problem)
@@ -54,7 +54,7 @@ export const validateWorkflow = defineCommand({
     for (const at of nextRuns(rules, triggerType, triggerConfig, { zone, after: shell.clock.now() }))
       shell.note(`Runs ${at}`)
     const unreached = unreachedOf(steps)
-    for (const at of unreached) shell.note(`Step ${at} is never reached: no step leads to it.`)
+    for (const at of unreached) shell.note(`Step ${at} cannot be reached: no step leads to it.`)
     if (unreached.length) throw new CheckFailed()
   },
 })

@@ -21,5 +21,5 @@ export const workflowCommands = resourceCommands({
   id: '4f0b7f0e-6f7e-4d0a-9a52-0d9f6b1f2c11',
   file: 'workflow.json',
   arg: 'workflow',
-  stays: 'Runs that have begun end on their own.',
+  stays: 'Runs that already started will finish.',
 })

@@ -13,12 +13,12 @@ export const browserCheck: Check = {
   needs: ['config'],
   async run(context) {
     const { browserWsEndpoint, browserPath } = context.config()
-    if (browserWsEndpoint) return ok('one elsewhere, by SVC_BROWSER_WS_ENDPOINT')
+    if (browserWsEndpoint) return ok('a remote one, with SVC_BROWSER_WS_ENDPOINT')
     if (browserPath === 'off') return skip('off; POST /browser/sessions answers 501')
     const path = (await loadExaminer()).findChromium(context.config())
     if (path) return ok(path)
     return browserPath
-      ? fail(`SVC_BROWSER_PATH names ${browserPath}, which is no program here`, 'svc-admin config explain browserPath')
+      ? fail(`SVC_BROWSER_PATH is ${browserPath}, which is not a program here`, 'svc-admin config explain browserPath')
       : warn('no Chromium on this machine; POST /browser/sessions answers 501', INSTALL)
   },
 }
@@ -75,7 +75,7 @@ export function browserChecks(): Check[] {
         const { missing } = await examine(context)
         if (!missing.length) return ok('for every script that was tried, and emoji')
         const found = missing.includes('latin') ? fail : warn
-        return found(`none for ${missing.join(', ')}: pages show boxes there`, 'apt-get install fonts-noto')
+        return found(`none for ${missing.join(', ')}: pages show boxes instead`, 'apt-get install fonts-noto')
       },
     },
   ]

@@ -81,6 +81,6 @@ async function attempt(check: Check, context: Context): Promise<Finding> {
 export const elsewhere = (checks: readonly Check[]): Check[] =>
   checks.map((check) => {
     if (!check.asksServer)
-      return { ...check, needs: [], run: async () => skip('looks at the machine of the server; run it there') }
+      return { ...check, needs: [], run: async () => skip('checks the machine of the server; run it there') }
     return { ...check, needs: check.needs.filter((name) => checks.find((one) => one.name === name)?.asksServer) }
   })

@@ -21,7 +21,7 @@ const askedOf = (engines: readonly Target[]): Target | undefined =>
 const said = ({ target, state }: Target, without: string): Finding =>
   state === 'failing' || state === 'unreachable'
     ? warn(
-        `${target} ${state === 'failing' ? 'keeps failing' : 'does not answer'}; ${without} meanwhile`,
+        `${target} ${state === 'failing' ? 'keeps failing' : 'does not answer'}; ${without} for now`,
         'svc-admin engines test',
       )
     : ok(`${target}`)

@@ -40,8 +40,8 @@ export const secretsCheck: Check = {
   async run(context) {
     const path = join(context.config().dataDir, 'secrets.json')
     if (!existsSync(path))
-      return warn(`${here(context, path)} is not there yet; the first start makes it`, 'svc-admin serve')
-    if (!isPrivate(path)) return open(fail, context, path, 0o600, 'can be read by others')
+      return warn(`${here(context, path)} does not exist yet; the first start creates it`, 'svc-admin serve')
+    if (!isPrivate(path)) return open(fail, context, path, 0o600, 'can be read by other users')
     return ok(`${here(context, path)} mode ${modeOf(path)}`)
   },
 }
@@ -52,7 +52,7 @@ export const filesCheck: Check = {
   async run(context) {
     const { dataDir } = context.config()
     if (!existsSync(dataDir))
-      return warn(`${here(context, dataDir)} is not there yet; the first start makes it`, 'svc-admin serve')
+      return warn(`${here(context, dataDir)} does not exist yet; the first start creates it`, 'svc-admin serve')
     try {
       accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
     } catch {
@@ -60,8 +60,8 @@ export const filesCheck: Check = {
     }
     const database = join(dataDir, 'svc.db')
     if (existsSync(database) && !isPrivate(database))
-      return open(fail, context, database, 0o600, 'can be read by others')
-    if (!isPrivate(dataDir)) return open(warn, context, dataDir, 0o700, 'is open to others')
+      return open(fail, context, database, 0o600, 'can be read by other users')
+    if (!isPrivate(dataDir)) return open(warn, context, dataDir, 0o700, 'is open to other users')
     return ok(`${here(context, dataDir)} mode ${modeOf(dataDir)}, writable`)
   },
 }
@@ -90,7 +90,7 @@ export const socketCheck: Check = {
     const { dataDir } = context.config()
     const path = join(dataDir, 'ops.sock')
     if (!existsSync(path)) return warn('no server runs', 'svc-admin serve')
-    if (!isPrivate(path)) return open(fail, context, path, 0o600, 'is open to others')
+    if (!isPrivate(path)) return open(fail, context, path, 0o600, 'is open to other users')
     const { transport } = await context.connect()
     if (transport.kind !== 'socket')
       return warn(`${here(context, path)} is left over from a server that was killed`, 'svc-admin serve')

@@ -48,17 +48,17 @@ export const widgetsCheck: Check = {
       if (status !== 'active') continue
       count += 1
       const origins = live.get(api_key_id)
-      if (!origins) problems.push({ id, what: `the key of widget "${name}" works no more`, fix: `widgets get ${id}` })
+      if (!origins) problems.push({ id, what: `the key of widget "${name}" no longer works`, fix: `widgets get ${id}` })
       else if (!security.allowedOrigins.length && !origins.length)
         problems.push({
           id,
-          what: `no page may show widget "${name}"`,
+          what: `no page can show widget "${name}"`,
           fix: `widgets update ${id} --origin https://YOUR-SITE`,
         })
     }
     if (!count) return skip('no active widgets')
     const [first] = problems
-    if (!first) return ok(`${count} of ${count} active widgets have pages that may show them`)
+    if (!first) return ok(`${count} of ${count} active widgets have pages that can show them`)
     const more = problems.length > 1 ? `, and ${problems.length - 1} more` : ''
     return warn(`${first.what}${more}`, `svc-admin ${first.fix}`)
   },

@@ -23,17 +23,17 @@ export const migrationsCheck: Check = {
     // This shell may know another database than that server.
     if (context.named) return migratedBy(context.named)
     const location = await databaseOf(context)
-    if (!location) return skip('no database yet; the first start makes it')
+    if (!location) return skip('no database yet; the first start creates it')
     const { schemaOf } = await import('../../src/kernel/store')
     const { applied, known, strange, madeBy, unfinished } = await schemaOf(location)
-    if (unfinished) return fail('a copy into the database did not finish', 'svc-admin migrate copy, where it was begun')
+    if (unfinished)
+      return fail('a copy into the database did not finish', 'svc-admin migrate copy, on the machine where it started')
     if (strange)
       return fail(
-        `${madeBy ? `commit ${madeBy}` : 'another development version'} made the database`,
-        'run that version, or begin anew',
+        `${madeBy ? `commit ${madeBy}` : 'another development version'} created the database`,
+        'run that version, or start over with an empty folder',
       )
-    if (applied > known)
-      return fail(`the database has ${applied}, this release knows ${known}`, 'run the newer release')
+    if (applied > known) return fail(`the database has ${applied}, this release has ${known}`, 'run the newer release')
     if (applied === known) return ok(`${applied} of ${known}`)
     const mend = () => bringUp(location, context.config().dataDir)
     return mendable(fail(`${applied} of ${known}`, 'svc-admin migrate up'), mend)
@@ -42,10 +42,10 @@ export const migrationsCheck: Check = {
 
 function migratedBy({ database }: Status): Finding {
   const { migrations_applied: applied, migrations_known: known } = database
-  if (applied === null || known === null) return warn('the server cannot ask its database now')
+  if (applied === null || known === null) return warn('the server cannot reach its database now')
   return applied === known
     ? ok(`${applied} of ${known}`)
-    : fail(`the database has ${applied}, the server knows ${known}`, 'run the release that the database is of')
+    : fail(`the database has ${applied}, the server has ${known}`, 'run the release that matches the database')
 }
 
 export const databaseCheck: Check = {
@@ -119,7 +119,7 @@ export const enginesCheck: Check = {
     if (builtin.length) {
       const say = (await statusOf(context)).mode === 'production' ? fail : warn
       const fix = 'svc-admin engines add NAME --base-url URL --models MODEL'
-      return say(`the built-in engine answers ${builtin.join(', ')}; it is no language model`, fix)
+      return say(`the built-in engine answers ${builtin.join(', ')}; it is not a language model`, fix)
     }
     // The same as GET /models says.
     const short = engines.filter(({ status, why }) => status && status !== 'available' && why)
@@ -139,7 +139,8 @@ export const jobsCheck: Check = {
   async run(context) {
     const { nodes, pid } = await statusOf(context)
     const { count, unserved, scattered_files, clock_ahead_ms } = nodes
-    if (unserved.length) return fail(`no process does ${unserved.join(', ')}`, `svc-admin serve --roles ${unserved}`)
+    if (unserved.length)
+      return fail(`no process has the role ${unserved.join(', ')}`, `svc-admin serve --roles ${unserved}`)
     if (Math.abs(clock_ahead_ms) > CLOCK_OFF_MS)
       return warn(
         `the clock of this node is ${Math.round(Math.abs(clock_ahead_ms) / 1_000)} s ${clock_ahead_ms > 0 ? 'ahead of' : 'behind'} the database`,
@@ -147,12 +148,12 @@ export const jobsCheck: Check = {
       )
     if (scattered_files)
       return warn(
-        'several nodes serve, and one keeps files in its own folder',
+        'several nodes run, but one stores files in its own folder',
         'set SVC_FILES_DIR to one folder on all nodes, or SVC_FILES_S3_BUCKET',
       )
     return pid === process.pid
       ? skip('no server runs')
-      : ok(count > 1 ? `${count} nodes do them` : 'one process does them')
+      : ok(count > 1 ? `${count} nodes have them` : 'one process has them')
   },
 }
 
@@ -189,9 +190,9 @@ export const devKeyCheck: Check = {
     if ((await statusOf(context)).mode !== 'production') return skip('for production')
     const keys = await everyKey((await context.connect()).ops(), { live: true, user: DEV_OWNER }).catch(noneOf)
     const key = keys.find(({ name }) => name === DEV_KEY)
-    if (!key) return ok('none of a first run in dev mode works')
+    if (!key) return ok('the key of a first start in dev mode does not work')
     return warn(
-      `the key "${DEV_KEY}" of a first run in dev mode works`,
+      `the key "${DEV_KEY}" of a first start in dev mode still works`,
       `svc-admin keys revoke ${key.id} --reason production`,
     )
   },

@@ -16,7 +16,7 @@ export function keeperOf(expression: string, columns: readonly Column[], now: nu
   const age = (row: JsonObject) => now - Date.parse(String(valueAt(row, born!)))
   const fields = born ? { ...own, age } : own
   const broken = brokenFilter(expression)
-  if (broken) throw usageFailure(`--filter: ${broken}. Quotes hold what is looked for as it is: '"("'.`)
+  if (broken) throw usageFailure(`--filter: ${broken}. Put text in quotes to search for it exactly: '"("'.`)
   const { wrong, matches } = readFilter(expression, fields)
   const [first] = wrong
   if (!first) return matches

@@ -12,7 +12,7 @@ const FORMATS: readonly Format[] = ['table', 'wide', 'json', 'jsonl', 'yaml']
  */
 export async function readQuery(expression: string, format: Format): Promise<Query> {
   if (!FORMATS.includes(format)) {
-    throw usageFailure(`--query makes values, and -o ${format} prints records.`, '-o json, jsonl or yaml')
+    throw usageFailure(`--query prints values, but -o ${format} needs records.`, '-o json, jsonl or yaml')
   }
   const { compile, TreeInterpreter } = await import('@jmespath-community/jmespath')
   const explained = <T>(attempt: () => T): T => {

@@ -57,7 +57,7 @@ async function* seedSkills({ call, mark }: Demo): AsyncGenerator<Made> {
     name: slug.replaceAll('-', ' '),
     slug: `${slug}-${mark}`,
     version: '1.0.0',
-    description: 'Made by dev seed, to be looked at and decided on.',
+    description: 'Created by dev seed, as an example to review.',
     category: 'creative',
     author: { name: 'dev seed' },
     systemPromptExtension: 'When asked for a poem, write a haiku of three lines.',
@@ -116,10 +116,10 @@ async function* seedWork({ call, mark, isServed }: Demo): AsyncGenerator<Made> {
   const order = { name: `Refund ${mark}`, triggerType: 'manual', steps }
   const { workflow } = await call<{ workflow: { id: string } }>('POST', 'workflows', order)
   await call('POST', `workflows/${workflow.id}/run`, { triggerData: { total: 12 } })
-  yield { what: 'workflow runs that wait for a yes', count: 1, see: 'workflows list' }
+  yield { what: 'workflow runs that wait for approval', count: 1, see: 'workflows list' }
   await call('POST', 'research', { prompt: 'When do the tides turn?' })
   await call('POST', 'video', { prompt: 'A red ball' })
   const { job_id } = await call<{ job_id: string }>('POST', 'research', { prompt: 'This one is cancelled' })
   await call('POST', `jobs/${job_id}/cancel`, {}).catch(() => undefined)
-  yield { what: isServed ? 'jobs' : 'jobs, for a server to work off', count: 3, see: 'jobs list' }
+  yield { what: isServed ? 'jobs' : 'jobs, for a server to run', count: 3, see: 'jobs list' }
 }

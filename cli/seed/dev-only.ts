@@ -12,6 +12,6 @@ export const notForProduction = (command: string): CommandFailed =>
   new CommandFailed({
     exitCode: EXIT.conflict,
     code: 'conflict',
-    message: `${command} is for development, and this server is in production mode.`,
-    fix: 'name another data folder with --data-dir',
+    message: `${command} is for development, but this server is in production mode.`,
+    fix: 'choose another data folder with --data-dir',
   })

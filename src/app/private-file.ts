@@ -48,6 +48,6 @@ export function assertPrivate(...paths: string[]): void {
   if (!open.length) return
   const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
   throw new ConfigError(
-    open.map((path) => `${path} can be read by others (mode ${mode(path)}). Run: chmod 600 ${path}`),
+    open.map((path) => `${path} can be read by other users (mode ${mode(path)}). Run: chmod 600 ${path}`),
   )
 }

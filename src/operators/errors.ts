@@ -17,7 +17,7 @@ export const roleTooSmall = defineError(
     `The role ${role} may not ${route}. ` +
     (isContent
       ? 'It shows what people wrote, or a link: ask an operator with the role support.'
-      : 'An operator with another role can.'),
+      : 'Ask an operator with another role.'),
 )
 
 export const operatorNotFound = defineError(

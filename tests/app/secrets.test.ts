@@ -64,7 +64,7 @@ describe('the secrets of a data folder', () => {
       const { path } = loadSecrets(dataDir)
       chmodSync(path, mode)
       expect(() => loadSecrets(dataDir)).toThrow(
-        new ConfigError([`${path} can be read by others (mode ${mode.toString(8)}). Run: chmod 600 ${path}`]),
+        new ConfigError([`${path} can be read by other users (mode ${mode.toString(8)}). Run: chmod 600 ${path}`]),
       )
     },
   )

@@ -51,7 +51,7 @@ describe('audit get', () => {
       ['audit', 'get', newest.id, eve.userId],
     ]) {
       const { exitCode, stderr } = await run(line)
-      expect([exitCode, stderr]).toEqual([3, expect.stringMatching(/^error: There is no event .* on this record\./)])
+      expect([exitCode, stderr]).toEqual([3, expect.stringMatching(/^error: This record has no event .*\./)])
     }
     expect((await run(['audit', 'get', newest.id], { key: eve.key })).exitCode).toBe(3)
   })
@@ -128,11 +128,11 @@ describe('audit export --sign', () => {
   test('exits 9 for another file, and for a signature that was changed', async () => {
     writeFileSync(file('other.jsonl'), `${readFileSync(log, 'utf8')}\n`)
     const other = await cli(['audit', 'verify', '--export', file('other.jsonl'), '--signature', signature])
-    expect([other.exitCode, other.stderr]).toEqual([9, 'broken: the file is not the one that was signed\n'])
+    expect([other.exitCode, other.stderr]).toEqual([9, 'broken: the file was changed after it was signed\n'])
     const kept = JSON.parse(readFileSync(signature, 'utf8'))
     writeFileSync(file('changed.sig'), JSON.stringify({ ...kept, scope: 'org:other' }))
     const changed = await cli(['audit', 'verify', '--export', log, '--signature', file('changed.sig')])
-    expect([changed.exitCode, changed.stderr]).toEqual([9, 'broken: the signature is not genuine\n'])
+    expect([changed.exitCode, changed.stderr]).toEqual([9, 'broken: the signature is not valid\n'])
   })
 
   test.each<[string, string[], object]>([

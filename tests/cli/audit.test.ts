@@ -142,11 +142,11 @@ describe('audit export and verify', () => {
     [
       'without a checkpoint',
       ['audit', 'verify', '--export', file('audit.csv')],
-      /Without a checkpoint nothing is proven/,
+      /Without a checkpoint, an export proves nothing/,
     ],
     ['with a file that is not there', verifyLine(file('none.csv')), /There is no file/],
-    ['with a checkpoint that is none', verifyLine(file('audit.csv'), file('audit.csv')), /no checkpoint/],
-    ['with a checkpoint and no export', ['audit', 'verify', '--checkpoint', 'x'], /belong to --export/],
+    ['with a checkpoint that is none', verifyLine(file('audit.csv'), file('audit.csv')), /not a checkpoint/],
+    ['with a checkpoint and no export', ['audit', 'verify', '--checkpoint', 'x'], /work only with --export/],
   ])('exit 2 %s', async (_, line, sentence) => {
     const { exitCode, stderr } = await cli(line)
     expect(exitCode).toBe(2)

@@ -23,7 +23,7 @@ const make = async (...more: string[]): Promise<string> =>
 const DAY = 86_400_000
 
 test('backup list knows what was made, wherever it went; prune removes the old ones but never the newest', async () => {
-  expect((await run(['backup', 'list'])).stderr).toContain('There is no backup. Make one')
+  expect((await run(['backup', 'list'])).stderr).toContain('There is no backup. Create one')
   const elsewhere = await make('--out', join(folder, 'monday'))
   clock.advance(10 * DAY)
   const inside = await make()
@@ -59,7 +59,7 @@ test('a backup is restored into the folder that --into names, once', async () =>
   const again = await run([...line, '--confirm', 'data'])
   expect([again.exitCode, again.stderr]).toEqual([
     0,
-    expect.stringMatching(/What was there is at .*svc\.db\.was-\d+\./),
+    expect.stringMatching(/The previous data is at .*svc\.db\.was-\d+\./),
   ])
   expect(readdirSync(into).filter((name) => name.startsWith('svc.db'))).toHaveLength(2)
 })
@@ -138,7 +138,7 @@ test('a backup goes into a bucket whole, is checked and restored from there, and
     s3.stop()
     const silent = await at('backup', 'list')
     expect([silent.exitCode, JSON.parse(silent.stdout)]).toEqual([0, []])
-    expect(silent.stderr).toContain(`left out: ${sealed}. The bucket of ${sealed} did not do what was asked`)
+    expect(silent.stderr).toContain(`skipped: ${sealed}. The bucket of ${sealed} did not do what was asked`)
     expect((await at('backup', 'restore', sealed)).exitCode).toBe(7)
   } finally {
     s3.stop()
@@ -164,7 +164,7 @@ test('an encrypted backup opens for an identity of its recipients, and for nobod
   expect(readdirSync(place).sort()).toEqual(['backup.tar.age', 'manifest.json'])
   expect((await paths())[0]).toBe(place)
 
-  expect((await run(['backup', 'verify', place])).stderr).toContain('--identity FILE looks into it')
+  expect((await run(['backup', 'verify', place])).stderr).toContain('--identity FILE checks its contents too')
   expect((await run(['backup', 'verify', place, '--identity', identity, '--json'])).stdout).toContain('"ok": true')
   const wrong = await run(['backup', 'verify', place, '--identity', other])
   expect([wrong.exitCode, wrong.stdout]).toEqual([9, expect.stringContaining('does not open: no identity matched')])

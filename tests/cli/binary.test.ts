@@ -82,7 +82,7 @@ describe('with a server', () => {
     expect(stderr).toMatch(/^error: The server \(pid \d+\) is using .*\nfix: {3}leave out --local/)
     const live = run('limits', 'show', 'Dev laptop', '--local')
     expect(live.exitCode).toBe(7)
-    expect(live.stderr).toStartWith('error: limits show needs a running server, and --local leaves it out.')
+    expect(live.stderr).toStartWith('error: limits show needs a running server, but --local excludes it.')
   })
 
   test('pipes a secret and nothing else', () => {
@@ -140,7 +140,7 @@ describe('without a server', () => {
   test('opens the data itself, and says so', () => {
     const stopped = { transport: 'local', api_url: null, health: 'not running', pid: null, started_at: null }
     expect(JSON.parse(run('status', '--json').stdout)).toMatchObject(stopped)
-    expect(run('try', 'Say hello').stderr).toContain('No server runs: this command ran the request itself.')
+    expect(run('try', 'Say hello').stderr).toContain('No server is running, so this command ran the request itself.')
     expect(run('status', '--check', '-q').exitCode).toBe(9)
     expect(run('keys', 'create', '--name', 'offline', '-q').stdout).toStartWith('svc_sk_live_')
     expect(run('try', 'Say hello', '-q').exitCode).toBe(0)
@@ -166,7 +166,7 @@ describe('without a server', () => {
       expect([line, there(...line).exitCode]).toEqual([line, 7])
     expect(existsSync(join(folder, 'begun'))).toBe(false)
     const made = there('keys', 'create', '--name', 'first')
-    expect(made.stderr.toString()).toContain('There was no data folder at begun; this makes one.')
+    expect(made.stderr.toString()).toContain('There was no data folder at begun; a new one is created.')
     expect(there('keys', 'list').exitCode).toBe(0)
   })
 

@@ -86,7 +86,7 @@ test('what --user keeps is below the file and above the default', async () => {
   const path = join(home, 'svc-admin', 'svc.server.json')
   expect((await on('path', '--user')).stdout).toBe(`${path}\n`)
   expect((await on('set', 'port', '3700', '--user')).stderr).toContain(`Written to ${path}.`)
-  expect((await on('set', 'host', '127.0.0.2', '--user')).stderr).toContain(`${file} has it too, and wins over`)
+  expect((await on('set', 'host', '127.0.0.2', '--user')).stderr).toContain(`${file} sets it too, and overrides`)
   expect(statSync(path).mode & 0o777).toBe(0o600)
   const shown = JSON.parse((await on('list', '--changed', '--json')).stdout)
   expect(shown).toMatchObject([

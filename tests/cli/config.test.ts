@@ -47,7 +47,7 @@ describe('config', () => {
     const { exitCode, stdout, stderr } = await cli(['config', 'explain', name, '--config', file])
     expect(exitCode).toBe(0)
     expect(stdout).toMatch(/^from +file$/m)
-    expect(stderr).toContain('As this shell has them; a running server keeps the settings')
+    expect(stderr).toContain('Values are those of this shell. A running server keeps the settings')
   })
 
   test('says which setting was meant', async () => {
@@ -75,7 +75,7 @@ describe('config', () => {
     const env = { SVC_PROT: '1', SVC_API_KEY: 'x', SVC_SHOP_LEDGER: 'y' }
     const { exitCode, stdout } = await cli(['config', 'check', '--config', file, '--json'], { env })
     expect(exitCode).toBe(9)
-    const problem = 'SVC_PROT is set and is no setting. Did you mean SVC_PORT?'
+    const problem = 'SVC_PROT is set, but no setting has this name. Did you mean SVC_PORT?'
     expect(JSON.parse(stdout)).toEqual([{ problem }])
     const doctor = await cli(['doctor', 'config', '--config', file, '--json'], { env })
     expect(JSON.parse(doctor.stdout)).toMatchObject([{ status: 'warn', detail: problem }])

@@ -37,7 +37,7 @@ describe('credits grant', () => {
     const line = ['credits', 'grant', org.slug, '5.00', '--reason', 'once', '--idempotency-key', 'order-1182']
     expect((await json(line)).already).toBe(false)
     const again = await run(line)
-    expect(again.stderr).toBe('grant_order-1182 was granted before; nothing was added.\n')
+    expect(again.stderr).toBe('grant_order-1182 was already granted. Nothing was added.\n')
     expect(await balanceOf(org.slug)).toBe(before + 500)
   })
 

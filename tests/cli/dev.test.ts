@@ -24,7 +24,7 @@ describe('a development server', () => {
     const made: { what: string; count: number }[] = await json(['dev', 'seed', '--size', 'small'])
     expect(made.map(({ what }) => what)).toEqual([
       'completions of the month before',
-      'organizations with an owner, a key and 10.00',
+      'organizations, each with an owner, a key and 10.00',
       'keys',
       'completions',
       'policies',
@@ -34,8 +34,8 @@ describe('a development server', () => {
       'chats, one waits for a person',
       'webhooks, one fails',
       'events',
-      'workflow runs that wait for a yes',
-      'jobs, for a server to work off',
+      'workflow runs that wait for approval',
+      'jobs, for a server to run',
     ])
     expect(statSync(join(root, 'data/dev-key')).mode & 0o777).toBe(0o600)
     expect((await json(['usage', 'show', '--by', 'day'])).length).toBeGreaterThan(28)
@@ -69,7 +69,7 @@ describe('a development server', () => {
     const leaving = new AbortController()
     const io = fakeIo()
     const showing = run(['quickstart'], { io, signal: leaving.signal })
-    await eventually(() => io.stderr().includes('The server goes on'))
+    await eventually(() => io.stderr().includes('The server keeps running'))
     const shown = io.stdout()
     expect(shown).toMatch(/^server +\d+ ms {2}http:\/\/127\.0\.0\.1:\d+\n +\$ svc-admin serve --dev\n/)
     for (const came of ['One, two, three, four, five.', '4 parts', 'completion.created, signed', '/embed/widget/'])

@@ -65,7 +65,7 @@ describe('the engine of the guardrails', () => {
       'one that keeps failing',
       'auto',
       [row('svc-1-auto', 'local:small', { state: 'failing' })],
-      ['warn', 'local:small keeps failing; the local checks decide alone meanwhile', 'svc-admin engines test'],
+      ['warn', 'local:small keeps failing; the local checks decide alone for now', 'svc-admin engines test'],
     ],
   ])('%s', async (_, guardrailEngine, engines, finding) => {
     expect((await said({ guardrailEngine }, engines))['guardrail engine']).toEqual(finding)

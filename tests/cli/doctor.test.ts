@@ -210,14 +210,14 @@ test('doctor fails where nobody does jobs, and warns of files that nodes do not 
     const connect = async () => ({ ops: () => ({ status: { get: async () => ({ data }) } }) })
     return jobsCheck.run({ connect } as never)
   }
-  const lonely = { detail: 'no process does jobs, deliveries', fix: 'svc-admin serve --roles jobs,deliveries' }
+  const lonely = { detail: 'no process has the role jobs, deliveries', fix: 'svc-admin serve --roles jobs,deliveries' }
   expect(await found({ unserved: ['jobs', 'deliveries'] })).toEqual({ status: 'fail', ...lonely })
   expect(await found({ scattered_files: true })).toMatchObject({
     status: 'warn',
     fix: expect.stringContaining('SVC_FILES_DIR'),
   })
   expect((await found({ clock_ahead_ms: -7_200 })).detail).toBe('the clock of this node is 7 s behind the database')
-  expect(await found({})).toMatchObject({ status: 'ok', detail: '2 nodes do them' })
+  expect(await found({})).toMatchObject({ status: 'ok', detail: '2 nodes have them' })
   expect(await found({ count: 1 })).toMatchObject({ status: 'ok' })
   expect((await results('jobs')).get('jobs')).toMatchObject({ status: 'skip', detail: 'no server runs' })
 })

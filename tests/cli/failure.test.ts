@@ -79,7 +79,7 @@ describe("the server's refusal", () => {
 
   test('without a readable body says only the status', () => {
     expect(() => expectData({ data: null, status: 502, error: { status: 502, value: '<html>' } })).toThrow(
-      'The server answered 502 without saying why.',
+      'The server answered 502 without a reason.',
     )
   })
 })
@@ -115,9 +115,9 @@ describe('help', () => {
 
 test.each([
   ['ENOENT', 'There is no file notes.json.', 'write its path from the current folder'],
-  ['EISDIR', 'notes.json is a folder; a file is needed.', 'name one of the files in it'],
-  ['EACCES', 'You may not read notes.json.', 'chmod u+r notes.json, as its owner'],
-  ['EIO', 'notes.json cannot be read (EIO).', 'see that the file and its disk are whole'],
+  ['EISDIR', 'notes.json is a folder, but the command needs a file.', 'use one of the files in it'],
+  ['EACCES', 'You do not have permission to read notes.json.', 'chmod u+r notes.json, as its owner'],
+  ['EIO', 'notes.json cannot be read (EIO).', 'check that the file and its disk are not damaged'],
 ])('a file that cannot be read says why, and what to do: %s', (code, message, fix) => {
   expect(unreadable('notes.json', Object.assign(new Error(code), { code }))).toMatchObject({
     exitCode: 2,

@@ -32,8 +32,8 @@ describe('keys rotate', () => {
     expect(exitCode).toBe(0)
     const [fresh] = stdout.match(new RegExp(SECRET, 'g'))!
     expect(stdout.match(new RegExp(SECRET, 'g'))).toHaveLength(1)
-    expect(stderr).toContain('Shown once. Stored as a hash.')
-    expect(stderr).toContain('ends at 2026-01-02T00:00:00.000Z')
+    expect(stderr).toContain('Shown once. The server stores only its hash.')
+    expect(stderr).toContain('expires at 2026-01-02T00:00:00.000Z')
     expect([await opens(key), await opens(fresh)]).toEqual([true, true])
   })
 

@@ -32,7 +32,7 @@ describe('keys create', () => {
     const { exitCode, stdout, stderr } = await run(['keys', 'create', '--name', 'laptop', '--org', ada.orgId!])
     expect(exitCode).toBe(0)
     expect(stdout.match(new RegExp(SECRET, 'g'))).toHaveLength(1)
-    expect(stderr).toBe('Shown once. Stored as a hash.\n')
+    expect(stderr).toBe('Shown once. The server stores only its hash.\n')
   })
 
   test('prints nothing but the secret with -q, and it works', async () => {

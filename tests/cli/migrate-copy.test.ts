@@ -68,7 +68,7 @@ test('all rows go there and come back, the copy verifies, and a server goes on w
   const there = await admin(['migrate', 'copy', '--to', '-', '--json'], data, {}, `${target.to}\n`)
   expect([there.exitCode, there.stderr]).toEqual([
     0,
-    expect.stringContaining('are the same on both, and the audit chain holds'),
+    expect.stringContaining('are the same on both, and the audit chain is valid'),
   ])
   const tables: { table: string; rows: number }[] = JSON.parse(there.stdout)
   expect(tables.length).toBeGreaterThan(40)

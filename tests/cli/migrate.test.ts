@@ -90,7 +90,7 @@ test.each([
   }
   expect((await on('migrate', 'status', '--check', '-q')).exitCode).toBe(9)
   const verified = await on('migrate', 'verify')
-  expect([verified.exitCode, verified.stdout.toLowerCase()]).toEqual([9, expect.stringContaining(`${whose} made`)])
+  expect([verified.exitCode, verified.stdout.toLowerCase()]).toEqual([9, expect.stringContaining(`${whose} created`)])
 })
 
 test('up --to applies the first ones and no more than there are, and takes none back', async () => {
@@ -99,7 +99,7 @@ test('up --to applies the first ones and no more than there are, and takes none 
   const tooMany = await on('migrate', 'up', '--to', '9999')
   expect([tooMany.exitCode, tooMany.stderr]).toEqual([2, expect.stringContaining('--to is 9999; this release has')])
   expect((await on('migrate', 'up', '--to', '1')).exitCode).toBe(0)
-  expect((await on('migrate', 'up', '--to', '1')).stderr).toContain('has had them already')
+  expect((await on('migrate', 'up', '--to', '1')).stderr).toContain('already has these migrations')
 })
 
 test('a database that stopped at one migration goes on from there', async () => {

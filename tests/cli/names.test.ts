@@ -103,9 +103,9 @@ describe('commands under the names of the documentation', () => {
     const bo = await world.person({ cents: 1_000, tier: 'free' })
     await bo.send('POST', 'completions', { prompt: 'hi', mode: 'fast' })
     const { stdout } = await run(['limits', 'show', bo.keyId])
-    expect(stdout).toMatch(/^requests +1 used of 60, 59 left, empty in \d+s$/m)
-    expect(stdout).toMatch(/^text +1 used of 60, 59 left/m)
-    expect(stdout).toMatch(/^research +0 used of 15, 15 left, empty in 0s$/m)
+    expect(stdout).toMatch(/^requests +1 of 60 used, 59 left, resets in \d+s$/m)
+    expect(stdout).toMatch(/^text +1 of 60 used, 59 left/m)
+    expect(stdout).toMatch(/^research +0 of 15 used, 15 left, resets in 0s$/m)
   })
 
   test('tiers requests shows peak use beside what is asked, and its note is what the asker reads', async () => {

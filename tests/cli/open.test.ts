@@ -53,7 +53,7 @@ describe('svc-admin open home', () => {
     ['has no such program', { BROWSER: join(folder, 'none') }],
   ])('says so where this machine %s', async (_, env) => {
     const { opened, stderr, url } = await open(['home'], env as Record<string, string>)
-    expect([opened, stderr.includes('No web browser could be opened here.')]).toEqual([false, true])
+    expect([opened, stderr.includes('This machine cannot open a web browser.')]).toEqual([false, true])
     expect(url).toMatch(LINK)
   })
 })

@@ -20,7 +20,7 @@ describe('operators', () => {
   test('are added with a secret that is shown once, listed without it, rotated and revoked', async () => {
     const { exitCode, stdout, stderr } = await run(['operators', 'add', 'priya', '--role', 'admin'])
     expect([exitCode, stdout.match(new RegExp(SECRET, 'g'))?.length]).toEqual([0, 1])
-    expect(stderr).toBe('Shown once. Stored as a hash.\n')
+    expect(stderr).toBe('Shown once. The server stores only its hash.\n')
     const [key] = SECRET.exec(stdout)!
     expect(await json(['operators', 'list'])).toMatchObject([{ name: 'priya', role: 'admin', status: 'active' }])
     const rotated = await json(['operators', 'rotate', 'priya', '-y'])

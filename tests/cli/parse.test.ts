@@ -87,7 +87,7 @@ describe('a refused command line', () => {
     [['keys', 'lst'], 'There is no command "svc-admin keys lst". Did you mean list?'],
     [['keys', 'list', '--org-id', 'x'], 'keys list has no flag --org-id. Did you mean --org?'],
     [['keys', 'get'], 'keys get needs KEY: id, 6 or more characters of it, prefix or name of a key.'],
-    [['keys', 'get', 'a', 'b'], 'keys get got more words than it takes.'],
+    [['keys', 'get', 'a', 'b'], 'keys get takes fewer arguments.'],
     [['keys', 'create', '--tier', 'gold'], '--tier is "gold"; it must be one of free, starter, pro, enterprise.'],
     [['keys', 'create', '--name'], '--name needs a value after it.'],
     [['keys', 'create', '--rpm', '1.5'], '--rpm is "1.5"; it must be a whole number from 1 to 1000000000.'],

@@ -104,7 +104,7 @@ describe('members', () => {
       const line = ['members', 'add', email, '--org', team.slug, '--invite', '--role', 'viewer']
       const shown = await run(line)
       expect(shown.stdout.match(/svc_iv_[0-9A-Za-z]{43}/g)).toHaveLength(1)
-      expect(shown.stderr).toBe('Shown once. Stored as a hash.\n')
+      expect(shown.stderr).toBe('Shown once. The server stores only its hash.\n')
       const file = join(folder, 'token')
       expect((await run([...line, '--secret-to', file])).stdout).not.toContain('svc_iv_')
       const token = readFileSync(file, 'utf8').trim()

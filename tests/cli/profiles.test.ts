@@ -111,7 +111,7 @@ describe('a profile', () => {
     ] as const) {
       const { exitCode, stderr } = await ada.run([...line])
       expect(exitCode).toBe(2)
-      expect(stderr).toContain(`${line[0]} ${line[1]} works on this machine.\nfix:   leave out ${flag}\n`)
+      expect(stderr).toContain(`${line[0]} ${line[1]} works only on this machine.\nfix:   leave out ${flag}\n`)
     }
     expect((await ada.run(['version'])).exitCode).toBe(0)
     expect((await ada.run(['help', 'exit-codes', '--url', server.url])).exitCode).toBe(0)

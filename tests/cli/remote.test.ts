@@ -48,7 +48,7 @@ describe('from another machine', () => {
     expect(exitCode).toBe(0)
     expect(stdout).toMatch(/^transport +remote$/m)
     expect(stderr).toMatch(/^up for /m)
-    expect(stderr).not.toContain('No server runs')
+    expect(stderr).not.toContain('No server is running')
   })
 
   test('doctor asks the server, and says nothing about it from the files of this machine', async () => {
@@ -57,7 +57,7 @@ describe('from another machine', () => {
     const asked = found.filter(({ status }) => status !== 'skip').map(({ check }) => check)
     expect(asked).toEqual(['database', 'clock', 'engines', 'webhooks out', 'ledger', 'audit chain', 'backups'])
     expect(found.find(({ check }) => check === 'operator socket')!.detail).toBe(
-      'looks at the machine of the server; run it there',
+      'checks the machine of the server; run it there',
     )
   })
 
@@ -65,14 +65,14 @@ describe('from another machine', () => {
     const url = `http://127.0.0.1:${stranger.port}`
     const { exitCode, stdout, stderr } = await away(url, 'keys', 'list')
     expect({ exitCode, stdout }).toEqual({ exitCode: 7, stdout: '' })
-    expect(stderr).toContain(`error: What answers at ${url} is no svc server.`)
+    expect(stderr).toContain(`error: The server at ${url} is not an svc server.`)
   })
 
   test('an operator at the address of the API is told where operators are served', async () => {
     const { exitCode, stderr } = await away(server.url, 'users', 'list')
     expect(exitCode).toBe(3)
-    expect(stderr).toContain('error: The API answers there; operators are served at another address.')
-    expect(stderr).toContain('fix:   --url with the address of SVC_OPS_LISTEN')
+    expect(stderr).toContain('error: This is the address of the API; operators use another address.')
+    expect(stderr).toContain('fix:   use --url with the address of SVC_OPS_LISTEN')
   })
 
   test('a profile keeps the key of --key-file, as of --key-from-file', async () => {

@@ -61,7 +61,7 @@ test('a viewer is told what is empty for the role, and whom to ask for what is r
   const listed = await run(['events', 'list'], { key: viewer })
   expect([listed.exitCode, listed.stdout.includes('order.created')]).toEqual([0, true])
   expect(listed.stdout).not.toContain('heliotrope')
-  expect(listed.stderr).toContain('Empty for your operator role: payload. The role support sees it.')
+  expect(listed.stderr).toContain('Hidden for your operator role: payload. The role support can see it.')
   const json = await run(['events', 'list', '--json'], { key: viewer })
   expect(JSON.parse(json.stdout)[0]).toMatchObject({ eventType: 'order.created', payload: {} })
   const refused = await run(['audit', 'export'], { key: viewer })

@@ -32,18 +32,18 @@ test('a rule below the floor of its mode is warned of', async () => {
 
 test('to unset what is no default, or set what is one, changes nothing and says so', async () => {
   const unset = await run(['routing', 'unset-default', 'Zoo'], as)
-  expect(unset.stderr).toContain('Zoo is no default')
-  expect(unset.stderr).not.toContain('Back to it')
+  expect(unset.stderr).toContain('Zoo is not a default')
+  expect(unset.stderr).not.toContain('Restore it')
   const set = await run(['guardrails', 'set-default', 'Sea', '--json'], as)
   const { id, before } = JSON.parse(set.stdout)
-  expect([before, set.stderr]).toEqual([id, expect.stringContaining('is the default already')])
+  expect([before, set.stderr]).toEqual([id, expect.stringContaining('is already the default')])
   const dry = await run(['guardrails', 'set-default', 'Sea', '--dry-run', '--exit-code'], as)
   expect(dry.exitCode).toBe(0)
 })
 
 test('a word that is none’s is named, and two ways to say a prompt are refused as that', async () => {
   const none = await run(['guardrails', 'get', 'nope'], as)
-  expect([none.exitCode, none.stderr]).toEqual([3, expect.stringContaining('has the id or the name "nope"')])
+  expect([none.exitCode, none.stderr]).toEqual([3, expect.stringContaining('has the id or name "nope"')])
   const both = await run(['routing', 'test', '--prompt', 'a', '-f', 'f.jsonl'], as)
   expect([both.exitCode, both.stderr]).toEqual([2, expect.stringContaining('not both')])
 })

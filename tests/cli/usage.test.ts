@@ -114,7 +114,7 @@ describe('usage of a key', () => {
     await ada.send('POST', `orgs/${body.id}/activate`)
     const shown = await run(['usage', 'show', '--json'], { key: ada.key })
     expect(JSON.parse(shown.stdout)).toMatchObject({ scope: 'org', totals: { requests: 0 } })
-    expect(shown.stderr).toContain('Calls of your personal keys stand under --scope user.')
+    expect(shown.stderr).toContain('For calls of your personal keys, add --scope user.')
     const own = await run(['usage', 'show', '--scope', 'user', '--json'], { key: ada.key })
     expect(JSON.parse(own.stdout)).toMatchObject({ scope: 'user', totals: { requests: 1 } })
   })

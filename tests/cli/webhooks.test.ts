@@ -147,7 +147,7 @@ describe('signatures', () => {
 
   test.each([
     ['nothing', {}, null],
-    ['its version (J37)', { signature: signature.replace('v1', 'v2') }, 'does not begin with v1='],
+    ['its version (J37)', { signature: signature.replace('v1', 'v2') }, 'does not start with v1='],
     ['that it is empty (J37)', { signature: 'v1=' }, '64 lower-case'],
     ['its case (J37)', { signature: `v1=${signature.slice(3).toUpperCase()}` }, '64 lower-case'],
     ['its length (J37)', { signature: signature.slice(0, -1) }, '64 lower-case'],

@@ -110,7 +110,7 @@ describe('an upstream that is set while the server runs', async () => {
     expect(kept()).toBe(before)
   })
 
-  test('is mapped to a mode, and back to what answers every text mode', async () => {
+  test('is mapped to a mode, and back to the targets of all text modes', async () => {
     expect((await send('PUT', 'engines/map/think', { targets: ['main:b'] })).body).toMatchObject({ id: 'svc-1-reason' })
     expect(kept().models['svc-1-reason']).toEqual({ targets: ['main:b'], only: true })
     for (const [mode, targets, status] of [
