@@ -72,7 +72,7 @@ describe('webhooks', () => {
     await json(['deliveries', 'replay', failed.id], { key })
     await deliver()
     const replayed = await run(['deliveries', 'replay', '--all', '--yes'], { key })
-    expect(replayed.stdout + replayed.stderr).toContain('Nothing has failed')
+    expect(replayed.stdout + replayed.stderr).toContain('No failed delivery')
     expect((await json(['events', 'list', '--type', 'order.created'], { key }))[0].id).toBe(published.id)
     expect((await json(['events', 'list', '--type', 'order.*'], { key }))[0].id).toBe(published.id)
 
@@ -142,7 +142,7 @@ describe('signatures', () => {
     const both = `${by(secret)} ${by(encoded)}`
     for (const one of [secret, encoded]) expect(wrongWith({ ...good, secret: one, signature: both })).toBeNull()
     for (const one of ['too short for it', `${secret}0`])
-      expect(wrongWith({ ...good, secret: one, signature: `${both} ` })).toContain('not the one that was signed')
+      expect(wrongWith({ ...good, secret: one, signature: `${both} ` })).toContain('differs from what was signed')
   })
 
   test.each([
@@ -151,9 +151,9 @@ describe('signatures', () => {
     ['that it is empty (J37)', { signature: 'v1=' }, '64 lower-case'],
     ['its case (J37)', { signature: `v1=${signature.slice(3).toUpperCase()}` }, '64 lower-case'],
     ['its length (J37)', { signature: signature.slice(0, -1) }, '64 lower-case'],
-    ['the secret (J37)', { secret: '' }, 'not the one that was signed'],
+    ['the secret (J37)', { secret: '' }, 'differs from what was signed'],
     ['a line break at the end', { body: `${body}\n` }, 'line break'],
-    ['new spaces', { body: JSON.stringify(JSON.parse(body), null, 1) }, 'parsed and written again'],
+    ['new spaces', { body: JSON.stringify(JSON.parse(body), null, 1) }, 'parsed and serialized again'],
     ['its age', { nowS: timestamp + 301 }, '301 seconds'],
   ])('that are wrong are told apart: %s', (_, change, why) => {
     const said = wrongWith({ ...good, ...change })
