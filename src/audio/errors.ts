@@ -3,7 +3,7 @@ import { AppError, defineError } from '../kernel/errors'
 const at = (field: string, message: string) => ({ param: field, details: [{ path: field, message }] })
 
 export function missingText(field: string): AppError {
-  const message = `"${field}" is missing or blank. Send the words to speak.`
+  const message = `"${field}" is missing or blank. Send the text to speak.`
   return new AppError('invalid', 'missing_text', message, at(field, message))
 }
 
@@ -13,7 +13,7 @@ export function missingFile(): AppError {
 }
 
 export function tooLongToSpeak(): AppError {
-  const message = 'Spoken at this speed the text takes more than half an hour. Send less of it at a time.'
+  const message = 'At this speed the speech would be longer than half an hour. Send a shorter text.'
   return new AppError('invalid', 'validation_error', message, at('text', message))
 }
 

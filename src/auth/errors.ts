@@ -24,19 +24,19 @@ export const notBearer = defineError(
 export const notAKey = defineError(
   'unauthenticated',
   'invalid_api_key',
-  () => `What follows "Bearer" is not a key of this server: those start with "svc_sk_". ${WHERE_FROM}`,
+  () => `The text after "Bearer" is not a key of this server. Keys start with "svc_sk_". ${WHERE_FROM}`,
 )
 
 export const severalCredentials = defineError(
   'unauthenticated',
   'invalid_api_key',
-  () => 'The Authorization header holds more than one value. Send one header with one key.',
+  () => 'The Authorization header has more than one value. Send one header with one key.',
 )
 
 export const lineBreakInKey = defineError(
   'unauthenticated',
   'invalid_api_key',
-  () => 'The key has a line break at the end. Remove it; in a shell, $(cat data/dev-key) does.',
+  () => 'The key ends with a line break. Remove it; in a shell, use $(cat data/dev-key).',
 )
 
 export const foreignKey = defineError(
@@ -48,7 +48,7 @@ export const foreignKey = defineError(
 export const otherToken = defineError(
   'unauthenticated',
   'invalid_api_key',
-  () => `That is a token of another part of this server, not an API key: those start with "svc_sk_". ${WHERE_FROM}`,
+  () => `This is another kind of token, not an API key. API keys start with "svc_sk_". ${WHERE_FROM}`,
 )
 
 export const invalidSession = defineError(
@@ -61,22 +61,21 @@ export const invalidSession = defineError(
 export const keyStopped = defineError(
   'unauthenticated',
   'invalid_api_key',
-  () =>
-    'This key stopped working before the answer was complete: it was revoked or has expired. What was sent is charged.',
+  () => 'This key was revoked or expired before the answer was complete. You are charged for the part that was sent.',
 )
 
 export const sessionStopped = defineError(
   'unauthenticated',
   'invalid_session',
   () =>
-    'This session ended before the answer was complete. What was sent is charged; sign in again with POST /auth/sessions.',
+    'This session ended before the answer was complete. You are charged for the part that was sent. Sign in again with POST /auth/sessions.',
 )
 
 export const membershipStopped = defineError(
   'forbidden',
   'forbidden',
   () =>
-    'Your access to the active organization ended before the answer was complete. What was sent is charged; send the request again.',
+    'Your access to the active organization ended before the answer was complete. You are charged for the part that was sent. Send the request again.',
 )
 
 export const sessionNeeded = defineError(
@@ -100,27 +99,29 @@ export const wrongPassword = defineError(
 export const passwordNeedsSession = defineError(
   'unauthenticated',
   'invalid_session',
-  () =>
-    'A person sets their password in a session of their own, and this call was sent with an API key. Sign in first.',
+  () => 'You can only set a password in your own session, but this call used an API key. Sign in first.',
 )
 
 export const currentNeeded = (): AppError =>
-  invalidInput('current', 'Send the current password, or sign in by a link: for 15 minutes it is not needed then.')
+  invalidInput(
+    'current',
+    'Send the current password. Or sign in with a link; for the next 15 minutes you do not need the current password.',
+  )
 
 /** Said of every link that signs nobody in; the cause is not told apart. */
 export const linkOver = defineError(
   'unauthenticated',
   'invalid_token',
-  () => 'This link does not work: it was used before, its time is over, or it is not whole. Ask for a new one.',
+  () => 'This link does not work. It was already used, has expired or is incomplete. Ask for a new one.',
 )
 
 export const passwordNeeded = (): AppError =>
-  invalidInput('new_password', 'This account has no password yet. Send the one that you choose. The link still works.')
+  invalidInput('new_password', 'This account has no password yet. Send the password you want. The link still works.')
 
 export const passwordChangedMeanwhile = defineError(
   'conflict',
   'conflict',
-  () => 'The password was changed at the same time, and this change was not made. Sign in again.',
+  () => 'Another change to the password was made at the same time, so this one was not saved. Sign in again.',
 )
 
 export const signUpClosed = defineError(
@@ -145,7 +146,7 @@ export const originNotAllowed = defineError(
   'forbidden',
   'origin_not_allowed',
   (origin: string) =>
-    `This key may not be used by pages of ${origin}. Its owner can add the origin: PUT /keys/{id} {"allowed_origins":[…]}.`,
+    `Pages of ${origin} cannot use this key. Its owner can add the origin: PUT /keys/{id} {"allowed_origins":[…]}.`,
 )
 
 export const crossSiteRequest = defineError(

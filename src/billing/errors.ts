@@ -13,7 +13,7 @@ export const insufficientCredits = defineError(
 export const noCredits = defineError(
   'unpaid',
   'insufficient_credits',
-  (available: number) => `The balance is ${spellCents(available)} cents. Add credit to go on. Nothing was charged.`,
+  (available: number) => `The balance is ${spellCents(available)} cents. Add credit to continue. Nothing was charged.`,
 )
 
 export const toolsUnpaid = defineError(
@@ -40,7 +40,7 @@ export const capReached = defineError(
 export const holdHasEnded = defineError(
   'unavailable',
   'service_unavailable',
-  () => 'The server was paused during this request and gave its reservation back. Nothing was charged; try again.',
+  () => 'The server was paused during this request and released its reservation. Nothing was charged; try again.',
 )
 
 export const walletFull = defineError(

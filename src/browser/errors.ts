@@ -10,7 +10,8 @@ export const browserUnconfigured = defineError(
 export const proxiesUnconfigured = defineError(
   'unconfigured',
   'browser_unconfigured',
-  () => '"proxies" is true and this server has no proxy. Its operator sets SVC_BROWSER_UPSTREAM_PROXY; send false.',
+  () =>
+    '"proxies" is true, but this server has no proxy. Send false, or ask its operator to set SVC_BROWSER_UPSTREAM_PROXY.',
 )
 
 /** One answer for sessions that do not exist, have ended, and are another key's (contract 16). */
@@ -29,13 +30,13 @@ export const liveViewUnavailable = defineError(
 export const sessionLimit = defineError(
   'throttled',
   'browser_session_limit',
-  (most: number) => `You have ${most} browser sessions open, the most at once. End one, or wait until one ends.`,
+  (most: number) => `You have ${most} browser sessions open, which is the maximum. End one, or wait until one ends.`,
 )
 
 export const serverFull = defineError(
   'throttled',
   'browser_session_limit',
-  (most: number) => `This server has ${most} browser sessions open, the most at once. Try again in a minute.`,
+  (most: number) => `This server has ${most} browser sessions open, which is the maximum. Try again in a minute.`,
 )
 
 export const browserFailed = defineError(
@@ -47,5 +48,5 @@ export const browserFailed = defineError(
 export const invalidEmbedToken = defineError(
   'unauthenticated',
   'invalid_token',
-  () => 'This link to a live view is not valid, or no longer. Ask the page it came from for a new one.',
+  () => 'This live view link is invalid or has expired. Get a new one from the page where you found it.',
 )

@@ -27,5 +27,5 @@ export const requestTimeout = defineError('timeout', 'request_timeout', (seconds
 export const overBounds = defineError(
   'unpaid',
   'insufficient_credits',
-  () => 'The prompt alone would cost more than this run may cost. Nothing was charged; shorten the prompt.',
+  () => 'The prompt alone would cost more than the limit of this run. Nothing was charged; shorten the prompt.',
 )

@@ -41,9 +41,9 @@ export const engineBrokeOff = defineError(
 const COULD_NOT_TAKE: Record<Exclude<RefusedPart, 'length'>, string> = {
   images: 'an image of this request. Send it as PNG, JPEG or WebP, make it smaller, or leave it out.',
   tools: 'the tools of this request or their calls. Check their names and JSON Schemas, or leave them out.',
-  schema: 'the form that the answer is to have. Simplify the JSON Schema, or leave it out.',
+  schema: 'the requested answer format. Simplify the JSON Schema, or leave it out.',
   temperature: 'this "temperature". Send one between 0 and 1, or leave it out.',
-  content: 'what this request asks for, by its content rules. Word it in another way.',
+  content: 'this request because of its content rules. Rephrase it.',
   request: 'this request as it was sent. The operator can look up this request id.',
 }
 

@@ -10,11 +10,11 @@ export const foreignOrg = defineError(
 export const viewersPublishNothing = defineError(
   'forbidden',
   'forbidden',
-  () => 'Your role in the organization is viewer, which publishes no events. An owner or admin can change it.',
+  () => 'Your role in the organization is viewer, which cannot publish events. An owner or admin can change it.',
 )
 
 export const reservedType = (type: string) =>
-  invalidInput('eventType', `"${type}" is a name of the server's own events. Publish it under another one.`)
+  invalidInput('eventType', `"${type}" is the name of a server event. Publish your event under another name.`)
 
 /** Catalogue R2. */
 export const payloadTooLarge = (mostKb: number, member: string) =>

@@ -3,7 +3,7 @@ import { AppError, defineError } from '../kernel/errors'
 export const tooManyFiles = defineError(
   'conflict',
   'conflict',
-  (most: number) => `This account has ${most} files, the most it may keep. Delete some with DELETE /artifacts/{id}.`,
+  (most: number) => `This account has ${most} files, which is the maximum. Delete some with DELETE /artifacts/{id}.`,
 )
 
 export const tooManyBytes = defineError(
@@ -17,24 +17,24 @@ export const tooManyBytes = defineError(
 export const noSuchLink = defineError(
   'missing',
   'not_found',
-  () => 'No file is behind this link. Links last one hour: read the artifact again for a new one.',
+  () => 'This link has no file. Links work for one hour; read the artifact again for a new one.',
 )
 
 /** The row is there and the bytes are not, as on a node that does not share the folder of files. */
 export const bytesAway = defineError(
   'unavailable',
   'storage_unavailable',
-  () => 'This server cannot read the file now. Whoever runs it finds the reason in its log.',
+  () => 'This server cannot read the file now. Its operator can find the reason in the log.',
 )
 
 /** For the log of the operator. */
 export const notHere = (id: string) =>
-  new Error(`the bytes of ${id} are not where this node keeps files: nodes share one SVC_FILES_DIR or a bucket`)
+  new Error(`the bytes of ${id} are not in this node's file storage: nodes must share one SVC_FILES_DIR or a bucket`)
 
 export const notStored = (cause: unknown): AppError =>
   new AppError(
     'unavailable',
     'storage_unavailable',
-    'The file could not be stored right now. Nothing was kept or charged; try again shortly.',
+    'The file could not be stored right now. Nothing was stored or charged; try again shortly.',
     { cause },
   )

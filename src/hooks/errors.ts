@@ -1,12 +1,12 @@
 import { AppError, defineError, invalidInput, said } from '../kernel/errors'
 
 export const oneOfTwo = () =>
-  invalidInput('event_pattern', 'A hook needs one of "hook_preset_id" and "event_pattern", and not both.')
+  invalidInput('event_pattern', 'A hook needs either "hook_preset_id" or "event_pattern", but not both.')
 
 export const wrongPattern = (pattern: string) =>
   invalidInput(
     'event_pattern',
-    `"event_pattern" is ${said(pattern)}; it must be dotted words, such as order.created, order.*.paid or *.`,
+    `"event_pattern" is ${said(pattern)}; it must be words joined by dots, such as order.created, order.*.paid or *.`,
   )
 
 export const noSkillNamed = () => invalidInput('skill_slug', 'A hook with "event_pattern" needs "skill_slug".')
@@ -17,9 +17,14 @@ export const unknownPreset = (id: string) =>
   })
 
 export const unknownSkill = (slug: string) =>
-  new AppError('missing', 'not_found', `No skill ${said(slug)} that you may run. GET /skills lists them.`, {
-    param: 'skill_slug',
-  })
+  new AppError(
+    'missing',
+    'not_found',
+    `There is no skill ${said(slug)} that you can run. GET /skills lists your skills.`,
+    {
+      param: 'skill_slug',
+    },
+  )
 
 export const configTooLarge = defineError(
   'too_large',

@@ -87,7 +87,7 @@ export const atField = ({ kind, code, message }: AppError, path: string): AppErr
 /** 400 `org_required`: the request says `scope: "org"` but no organization is active (contract 18). */
 export const orgRequired = (): AppError => {
   const message =
-    '"scope" is "org" and no organization is active. Activate one with POST /orgs/{id}/activate, or send "user".'
+    '"scope" is "org", but no organization is active. Activate one with POST /orgs/{id}/activate, or send "user".'
   return atField(new AppError('invalid', 'org_required', message), 'scope')
 }
 

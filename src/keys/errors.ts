@@ -7,14 +7,14 @@ export const scopeNotHeld = defineError(
   'forbidden',
   'missing_scope',
   (missing: Scope[], held: readonly Scope[]) =>
-    `A key can only grant scopes it has: this one has ${held.join(', ') || 'no scope'} and not ${missing.join(', ')}. ` +
+    `A key can only grant scopes it has. This one has ${held.join(', ') || 'no scope'} and not ${missing.join(', ')}. ` +
     'Leave those out, or use a key that has them.',
 )
 
 export const tooManyKeys = defineError('conflict', 'conflict', (owner: 'person' | 'organization', most: number) => {
   const [whose, name] =
     owner === 'person' ? ['You have', 'SVC_MAX_KEYS_PER_PERSON'] : ['The organization has', 'SVC_MAX_KEYS_PER_ORG']
-  return `${whose} ${most} API keys, the most allowed here (${name}). Revoke one with DELETE /keys/{id} first.`
+  return `${whose} ${most} API keys, which is the maximum here (${name}). Revoke one with DELETE /keys/{id} first.`
 })
 
 export const orgRequired = defineError(
@@ -41,7 +41,7 @@ export const widensItself = defineError(
   'forbidden',
   'forbidden',
   (field: string) =>
-    `A key cannot loosen its own restrictions, and a restricted key cannot loosen those of others; this would loosen "${field}". ` +
+    `A key cannot loosen its own restrictions, and a restricted key cannot loosen those of other keys. This would loosen "${field}". ` +
     'Use a key without restrictions, or a session.',
 )
 
@@ -49,7 +49,7 @@ export const boundedKey = defineError(
   'forbidden',
   'forbidden',
   (what: 'create keys' | 'rotate other keys', field: string) =>
-    `This key is restricted by "${field}" and could evade that with another key, so it cannot ${what}. ` +
+    `This key is restricted by "${field}", and another key could bypass that. So it cannot ${what}. ` +
     'Use a key without restrictions, or a session.',
 )
 

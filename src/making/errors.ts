@@ -13,6 +13,6 @@ export const tookTooLong = defineError(
 /** The prompt of a request that makes something. Throws 400 `missing_prompt` when it is absent or blank (contract 6). */
 export function promptIn({ prompt }: { prompt?: string | undefined }): string {
   if (prompt !== undefined && !isBlank(prompt)) return prompt
-  const message = '"prompt" is missing or blank. Send a non-empty string that says what to make.'
+  const message = '"prompt" is missing or blank. Send a non-empty string that describes what to create.'
   throw new AppError('invalid', 'missing_prompt', message, { param: 'prompt', details: [{ path: 'prompt', message }] })
 }

@@ -3,14 +3,14 @@ import { defineError } from '../kernel/errors'
 export const notAnImage = defineError(
   'unavailable',
   'engine_unavailable',
-  () => 'The image engine answered with something that is no picture. Nothing was charged; try again shortly.',
+  () => 'The answer of the image engine is not a picture. Nothing was charged; try again shortly.',
 )
 
 /** The picture took more time or memory than one may. */
 export const tooMuchToDraw = defineError(
   'invalid',
   'validation_error',
-  () => 'There is more in the picture than can be drawn here. Describe it in fewer words.',
+  () => 'The picture has too many elements to draw. Use a shorter description.',
 )
 
 /** Why an upstream or a process made no video. */

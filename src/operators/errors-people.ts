@@ -22,5 +22,6 @@ export const userIsDisabled = defineError(
 export const linkForAdmins = defineError(
   'forbidden',
   'forbidden',
-  (email: string) => `The account ${email} has a platform role. Only an operator with the role admin makes its links.`,
+  (email: string) =>
+    `The account ${email} has a platform role. Only an operator with the role admin can create links for it.`,
 )

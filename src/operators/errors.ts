@@ -6,7 +6,7 @@ export const notAnOperator = defineError(
   'unauthenticated',
   'invalid_api_key',
   () =>
-    'The operator API needs the header Authorization: Bearer svc_op_… with a working key; this one is missing, mistyped, revoked or expired. ' +
+    'The operator API needs the header Authorization: Bearer svc_op_… with a working key. This one is missing, mistyped, revoked or expired. ' +
     "Create one with svc-admin operators add on the server's machine.",
 )
 
@@ -14,9 +14,9 @@ export const roleTooSmall = defineError(
   'forbidden',
   'forbidden',
   (role: OperatorRole, route: string, isContent: boolean) =>
-    `The role ${role} may not ${route}. ` +
+    `The role ${role} cannot ${route}. ` +
     (isContent
-      ? 'It shows what people wrote, or a link: ask an operator with the role support.'
+      ? 'It shows what people wrote, or a link. Ask an operator with the role support.'
       : 'Ask an operator with another role.'),
 )
 
@@ -37,7 +37,7 @@ export const traceNotFound = defineError(
   'missing',
   'not_found',
   (ref: string) =>
-    `No running process remembers "${quoted(ref)}". Name its owner, and since when to look, to see what is stored of it.`,
+    `No running process remembers "${quoted(ref)}". Add its owner and since when to search, to see what is stored about it.`,
 )
 
 export const operatorRevoked = defineError(

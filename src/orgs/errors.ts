@@ -64,7 +64,7 @@ export const tooManyOrgs = defineError(
   'conflict',
   'conflict',
   (most: number, whose: 'You own' | 'This member owns') =>
-    `${whose} ${most} organizations, the most one person may own here (SVC_MAX_ORGS_PER_PERSON). Delete one or hand one over first.`,
+    `${whose} ${most} organizations, which is the maximum per person (SVC_MAX_ORGS_PER_PERSON). Delete one, or make someone else its owner, first.`,
 )
 
 export const alreadyMember = defineError(

@@ -15,7 +15,7 @@ export const linkStartPage = (script: string): string =>
     'Sign in',
     html`<h1>One moment</h1>
 <noscript><p>This page needs JavaScript to read your link. Without it, <a href="/sign-in">sign in with a password</a>.</p></noscript>
-<p class="faint">Nothing happens? The link is not whole: open it again from where you got it.</p>`,
+<p class="faint">Nothing happens? The link is incomplete: open it again from where you got it.</p>`,
     { script },
   )
 
@@ -45,13 +45,13 @@ ${
   )
 
 /** How whoever runs the server gets people in, where it sends no mail. */
-const ASK = html`Ask whoever runs this server for a new link: <code>svc-admin users link</code> makes one.`
+const ASK = html`Ask the operator of this server for a new link: <code>svc-admin users link</code> creates one.`
 
 export const linkOverPage = (canMail: boolean, script: string): string =>
   page(
     'Sign in',
     html`<h1>This link does not work</h1>
-<p>It was used before, or its time is over.</p>
+<p>It was already used, or it has expired.</p>
 ${canMail ? linkForm('', 'Send a new link to') : html`<p>${ASK}</p>`}
 <p>If you have a password, <a href="/sign-in">sign in with it</a>.</p>`,
     { script },
@@ -65,14 +65,14 @@ const linkForm = (email: string, label: string): Markup => html`<form method="po
 </form>`
 
 /** What to do without the password. */
-export const forgotten = (canMail: boolean, email: string): Markup => html`<h2>No password, or forgotten?</h2>
+export const forgotten = (canMail: boolean, email: string): Markup => html`<h2>No password, or did you forget it?</h2>
 ${canMail ? linkForm(email, 'We mail a link that signs you in to') : html`<p>${ASK}</p>`}`
 
 /** The same for every address, so that it does not tell who has an account. */
 export const mailedPage = (email: string): string =>
   page(
     'Sign in',
-    html`<h1>Look into your mail</h1>
+    html`<h1>Check your mail</h1>
 <p>If ${email} has an account here, a link is on its way. It works once, within 15 minutes.</p>
 <p><a href="/sign-in">Back</a></p>`,
   )

@@ -15,7 +15,7 @@ type Page = Context & {
   set: { headers: Record<string, string | number | string[] | undefined>; status?: number | string }
 }
 
-const ONCE = 'It is shown this once; store it now.'
+const ONCE = 'It is shown only once; store it now.'
 /** How long an old secret may go on, as the page of a key offers: not at all, an hour, a day. */
 const GRACES = [0, 3_600, 86_400]
 
@@ -67,7 +67,7 @@ export function homeRoutes(deps: Deps, guard: Guard) {
         changed({ set, exchange, request, route }, async (call) => {
           const { name: wanted = '' } = body as Record<string, string>
           const { name, key } = await deps.keys.make(call, wanted.slice(0, 128) || 'My key')
-          return { note: `The key “${name}” is made. ${ONCE}`, secret: key }
+          return { note: `The key “${name}” was created. ${ONCE}`, secret: key }
         }),
       { open: true, form: true },
     )
@@ -86,7 +86,7 @@ export function homeRoutes(deps: Deps, guard: Guard) {
             const order = { new: wanted, ...(current === undefined ? {} : { current: current.slice(0, 1_000) }) }
             const { ended } = await deps.password.change({ ...call, ip: exchange.ip() }, order)
             const others = ended === 0 ? '' : ` ${ended} other ${ended === 1 ? 'session' : 'sessions'} ended.`
-            return await homePage(deps, call, { note: `Your password is set.${others}` })
+            return await homePage(deps, call, { note: `Your password was set.${others}` })
           } catch (error) {
             if (!(error instanceof AppError)) throw error
             set.status = statusOf(error)
@@ -118,7 +118,7 @@ export function homeRoutes(deps: Deps, guard: Guard) {
         changed({ set, exchange, request, route }, async (call) => {
           const { name } = await deps.keys.get(call, params.id)
           await deps.keys.revoke(call, params.id)
-          return { note: `The key “${name}” is revoked.` }
+          return { note: `The key “${name}” was revoked.` }
         }),
       { open: true, form: true },
     )

@@ -17,13 +17,13 @@ ${problem && html`<p class="problem" role="alert">${problem}</p>`}
 <input id="password" name="password" type="password" autocomplete="current-password" maxlength="1000" required>
 <button type="submit">Sign in</button>
 </form>
-${signUp && html`<p><a href="/sign-up">Make an account</a></p>`}
+${signUp && html`<p><a href="/sign-up">Create an account</a></p>`}
 ${forgotten(canMail, email)}`,
   )
 
 /** For who came by a link of another site and may be signed in: it goes on by itself. */
 export const comeInPage = (address: string): string =>
-  page('One moment', html`<h1>One moment</h1><p><a href="${address}">Go on</a></p>`)
+  page('One moment', html`<h1>One moment</h1><p><a href="${address}">Continue</a></p>`)
 
 /** Making an account, where the server lets everybody. */
 export const signUpPage = ({ problem, email }: Pick<Shown, 'problem' | 'email'>): string =>

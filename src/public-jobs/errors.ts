@@ -4,7 +4,7 @@ import { defineError } from '../kernel/errors'
 export const queueUnavailable = defineError(
   'unavailable',
   'queue_unavailable',
-  () => 'The job could not be put in line right now. Nothing was started or charged; try again shortly.',
+  () => 'The job could not be queued right now. Nothing was started or charged; try again shortly.',
 )
 
 export const hasEnded = defineError(
@@ -16,5 +16,5 @@ export const hasEnded = defineError(
 export const hasNotFailed = defineError(
   'conflict',
   'conflict',
-  (status: string) => `The job is ${status}; only a job that failed can be tried again.`,
+  (status: string) => `The job is ${status}; only a failed job can be retried.`,
 )

@@ -10,7 +10,7 @@ export const rateLimitExceeded = defineError(
   'throttled',
   'rate_limit_exceeded',
   (who: string, limit: number, source: Source, number: number, waitS: number) =>
-    `${who} allows ${limit} requests a minute ${source} and this is number ${number}. Try again in ${waitS} s.`,
+    `${who} allows ${limit} requests a minute ${source}, and this is number ${number}. Try again in ${waitS} s.`,
 )
 
 export const modeRateLimitExceeded = defineError(
@@ -34,7 +34,7 @@ export const tokensNeverFit = defineError(
   'throttled',
   'token_limit_exceeded',
   (limit: number, source: Source, wanted: number) =>
-    `This call counts ${wanted} tokens and ${limit} a minute are allowed ${source}, so it can never fit. ` +
+    `This call counts ${wanted} tokens, but only ${limit} a minute are allowed ${source}. It can never fit. ` +
     'Send a shorter prompt, ask for a shorter answer, or request a higher tier.',
 )
 

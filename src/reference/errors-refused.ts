@@ -19,7 +19,7 @@ export const REFUSED: Readonly<Record<string, ErrorPage>> = {
   validation_error: {
     status: 400,
     meaning: 'The body, the query or a header is not what the route expects. The message names each problem.',
-    cure: 'Change what the message names. The forms are in GET /openapi.json.',
+    cure: 'Change what the message names. GET /openapi.json has the schemas.',
     retry: 'no',
   },
   empty_prompt: {
@@ -74,9 +74,9 @@ export const REFUSED: Readonly<Record<string, ErrorPage>> = {
   },
   url_blocked: {
     status: 400,
-    meaning: 'An address in the request leads to a private network.',
+    meaning: 'An address in the request is in a private network.',
     cure: 'Use a public address.',
-    operator: 'Use a public address. Operators may exempt networks with SVC_EGRESS_ALLOW.',
+    operator: 'Use a public address. Operators can allow networks with SVC_EGRESS_ALLOW.',
     retry: 'no',
     groups: ['Completions', 'Chat', 'Webhooks', 'Workflows', 'Skills', 'Browser', 'Canvases', 'Research', 'Hooks'],
   },
@@ -84,8 +84,8 @@ export const REFUSED: Readonly<Record<string, ErrorPage>> = {
     status: 400,
     meaning:
       'A routing preference or rule names a provider, an unknown mode or engine, or has a pattern that cannot run.',
-    cure: 'Change what error.param names; POST /routing-preferences/preview tries rules out.',
-    operator: 'Change what error.param names; try rules out with svc-admin routing preview --rules FILE.',
+    cure: 'Change what error.param names; test rules with POST /routing-preferences/preview.',
+    operator: 'Change what error.param names; test rules with svc-admin routing preview --rules FILE.',
     retry: 'no',
     groups: ['Routing preferences', 'API keys', 'Completions', 'Chat'],
   },
@@ -171,7 +171,7 @@ export const REFUSED: Readonly<Record<string, ErrorPage>> = {
   not_found: {
     status: 404,
     meaning: 'The caller can see nothing with this id. It does not exist, was deleted, or belongs to someone else.',
-    cure: 'List what there is with the same key.',
+    cure: 'List the available items with the same key.',
     retry: 'no',
   },
   session_not_found: {
@@ -190,15 +190,15 @@ export const REFUSED: Readonly<Record<string, ErrorPage>> = {
   },
   method_not_allowed: {
     status: 405,
-    meaning: 'The address exists, the method does not.',
+    meaning: 'The address exists, but not with this method.',
     cure: 'The Allow header lists the methods.',
     retry: 'no',
   },
   conflict: {
     status: 409,
     meaning:
-      'The current state does not allow it: ended, in use, already exists, or changed meanwhile. The message says which.',
-    cure: 'Read the current state, and send what fits it.',
+      'The current state does not allow it: ended, in use, already exists, or changed in the meantime. The message says which.',
+    cure: 'Read the current state, and send a request that fits it.',
     retry: 'no',
   },
   idempotency_conflict: {
@@ -218,7 +218,7 @@ export const REFUSED: Readonly<Record<string, ErrorPage>> = {
   payload_too_large: {
     status: 413,
     meaning: 'The body is too large. The message names the limit.',
-    cure: 'Send less at once, or a link in place of the content.',
+    cure: 'Send less at once, or a link instead of the content.',
     retry: 'no',
   },
   unsupported_media_type: {
@@ -230,7 +230,7 @@ export const REFUSED: Readonly<Record<string, ErrorPage>> = {
   review_failed: {
     status: 422,
     meaning: 'The skill failed its automatic checks. The answer lists each check with its findings.',
-    cure: 'Mend what the findings name and submit a new version.',
+    cure: 'Fix what the findings name and submit a new version.',
     retry: 'no',
     groups: ['Skills', 'Canvases'],
   },

@@ -15,14 +15,14 @@ export const noSources = nothingToRead((searches: boolean, problems: readonly st
   problems.length
     ? `No source could be read: ${listed(problems)}.`
     : searches
-      ? 'The search found no source for this. Ask in other words, or put addresses into the prompt.'
-      : 'There is no source to read: this server has no search server, which its operator sets with SVC_SEARCH_DRIVER. Put addresses (https://…) or ids of your files (art_…) into the prompt, or install a skill with knowledge.',
+      ? 'The search found no source for this. Use other words, or put addresses into the prompt.'
+      : 'There is no source to read, because this server has no search (its operator can set SVC_SEARCH_DRIVER). Put addresses (https://…) or ids of your files (art_…) into the prompt, or install a skill with knowledge.',
 )
 
 /** What was read is named, since it may be the caller's own files where no page could be reached. */
 export const nothingFound = nothingToRead(
   (titles: readonly string[], problems: readonly string[]) =>
-    `What could be read (${named(titles)}) does not speak of this${problems.length ? `, and other sources could not be read: ${listed(problems)}` : ''}. Ask in other words, or name other sources.`,
+    `The sources that could be read (${named(titles)}) do not mention this${problems.length ? `, and other sources could not be read: ${listed(problems)}` : ''}. Use other words, or name other sources.`,
 )
 
 const SHOWN = 3
@@ -40,11 +40,11 @@ const named = (titles: readonly string[]): string =>
   ].join(', ')
 
 export const KEY_IS_GONE =
-  'Who started it may no longer use this server: the key was revoked, or the account was closed.'
+  'The caller who started it can no longer use this server: the key was revoked, or the account was closed.'
 
 export const notAReport = defineError(
   'conflict',
   'conflict',
   (type: string, status: string) =>
-    `This is a job of type ${type} that is ${status}; only a report of a completed research can be checked.`,
+    `This is a job of type ${type} that is ${status}. Only the report of a completed research job can be checked.`,
 )

@@ -8,7 +8,7 @@ export const teamNeedsOrg = () =>
   new AppError(
     'invalid',
     'org_required',
-    '"scope" is "team" and no organization is active. Activate one with POST /orgs/{id}/activate, or send "personal".',
+    '"scope" is "team", but no organization is active. Activate one with POST /orgs/{id}/activate, or send "personal".',
     { param: 'scope' },
   )
 
@@ -42,7 +42,7 @@ export const tooMany = defineError(
   'conflict',
   'conflict',
   ({ many }: Title, most: number, env: string) =>
-    `This scope has ${most} ${many}, the most allowed here (${env}). DELETE one of them first.`,
+    `This scope has ${most} ${many}, which is the maximum here (${env}). DELETE one of them first.`,
 )
 
 export const defaultTaken = defineError(

@@ -18,14 +18,14 @@ export const tooManySubmissions = defineError(
   'throttled',
   'rate_limit_exceeded',
   (most: number, waitS: number) =>
-    `An author may submit ${most} skills and versions in 24 hours, and they are used up. Try again in ${waitS} s.`,
+    `An author can submit ${most} skills and versions in 24 hours, and you have used them all. Try again in ${waitS} s.`,
 )
 
 export const tooManyTrials = defineError(
   'throttled',
   'rate_limit_exceeded',
   (most: number, waitS: number) =>
-    `The sandbox allows ${most} free trials a day and they are used up. Try again in ${waitS} s, or install the skill and send a completion.`,
+    `The sandbox allows ${most} free trials a day, and you have used them all. Try again in ${waitS} s, or install the skill and send a completion.`,
 )
 
 export const slugTaken = defineError(
@@ -42,7 +42,7 @@ export const claimedByOther = defineError(
 export const notClaimed = defineError(
   'conflict',
   'conflict',
-  () => 'Nobody has claimed this submission, so there is no claim to release.',
+  () => 'No one has claimed this submission, so there is no claim to release.',
 )
 export const notPublished = defineError(
   'conflict',
@@ -71,7 +71,7 @@ export const suspendedSkill = defineError(
 export const tooManyDrafts = defineError(
   'conflict',
   'conflict',
-  (most: number) => `You have ${most} drafts, the most an author may have. Delete or submit one of them first.`,
+  (most: number) => `You have ${most} drafts, which is the maximum per author. Delete or submit one of them first.`,
 )
 
 export const takenDown = defineError(
@@ -140,14 +140,14 @@ export const unreadDiff = defineError(
   'conflict',
   'conflict',
   () =>
-    'A submission of tier security can be approved only after its diff was read. Run svc-admin submissions diff and send the sha printed at its end.',
+    'A submission of tier security can be approved only after you read its diff. Run svc-admin submissions diff and send the sha that it prints last.',
 )
 
 export const orgMissing = defineError(
   'invalid',
   'validation_error',
   () =>
-    '"visibility" is "org" and "target_org_id" is missing. Send the id of the organization whose members may use it.',
+    '"visibility" is "org", but "target_org_id" is missing. Send the id of the organization whose members can use it.',
 )
 
 export const notAMember = defineError(

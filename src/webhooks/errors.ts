@@ -4,7 +4,7 @@ export const tooManyActive = defineError(
   'conflict',
   'conflict',
   (most: number) =>
-    `This scope has ${most} enabled webhooks, the most allowed here (SVC_MAX_ACTIVE_WEBHOOKS). Disable or delete one first.`,
+    `This scope has ${most} enabled webhooks, which is the maximum here (SVC_MAX_ACTIVE_WEBHOOKS). Disable or delete one first.`,
 )
 
 export const isDisabled = defineError(
@@ -16,7 +16,7 @@ export const isDisabled = defineError(
 export const notListening = defineError(
   'conflict',
   'conflict',
-  () => 'This webhook has an address, so nobody listens to it. POST one with {"url":"listen:"} for that.',
+  () => 'This webhook has an address, so you cannot listen to it. To listen, POST a webhook with {"url":"listen:"}.',
 )
 
 /** What people try first: there is a way that needs no public address (dx 6.3). */
@@ -24,7 +24,7 @@ export const addressOfOwn = defineError(
   'invalid',
   'url_blocked',
   (url: string) =>
-    `${quoted(url)} is private, and webhooks go to public addresses only. To test on this machine run: svc-admin webhooks listen --forward-to ${quoted(url)}`,
+    `${quoted(url)} is private, but webhooks can only go to public addresses. To test on this machine run: svc-admin webhooks listen --forward-to ${quoted(url)}`,
 )
 
 export const hasSucceeded = defineError(
@@ -36,7 +36,7 @@ export const hasSucceeded = defineError(
 export const isGone = defineError(
   'conflict',
   'conflict',
-  () => 'The event of this delivery is no longer kept, so it cannot be sent again.',
+  () => 'The event of this delivery is no longer stored, so it cannot be sent again.',
 )
 
 /** Catalogue J35. */
@@ -44,6 +44,6 @@ export const tooManyTests = (most: number, retryAfterS: number) =>
   new AppError(
     'throttled',
     'rate_limit_exceeded',
-    `A webhook is tested ${most} times a minute at most. Try again in ${retryAfterS} seconds.`,
+    `You can test a webhook at most ${most} times a minute. Try again in ${retryAfterS} seconds.`,
     { retryAfterS },
   )

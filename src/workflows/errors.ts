@@ -16,7 +16,7 @@ export const isDisabled = defineError(
 export const notPaused = defineError(
   'conflict',
   'conflict',
-  (status: string) => `This run waits for nobody: it is ${status}.`,
+  (status: string) => `This run does not wait for an approval: it is ${status}.`,
 )
 
 export const waitsForTime = defineError(
@@ -30,18 +30,18 @@ export const hasEnded = defineError('conflict', 'conflict', (status: string) => 
 export const canvasChanged = defineError(
   'conflict',
   'conflict',
-  () => 'The canvas or its workflow was changed meanwhile, so nothing was changed here. Send it again.',
+  () => 'The canvas or its workflow was changed in the meantime, so nothing was changed here. Send it again.',
 )
 
 export const notAnApprover = (): AppError =>
-  new AppError('forbidden', 'forbidden', 'This step names who may approve it, and you are not among them.')
+  new AppError('forbidden', 'forbidden', 'This step has a list of approvers, and you are not on it.')
 
 /** 400 for an approver who could never decide. */
 export const unknownApprover = (at: number, id: string, ofOrg: boolean): AppError =>
   wrongStep(
     at,
     '.config.approvers',
-    `"steps[${at}].config.approvers" names ${id}, who ${ofOrg ? 'is no member of this organization' : 'has no account here'}.`,
+    `"steps[${at}].config.approvers" has ${id}, who ${ofOrg ? 'is not a member of this organization' : 'has no account here'}.`,
   )
 
 /** What is wrong with one step; `at` is its index. */

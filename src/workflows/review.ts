@@ -132,7 +132,7 @@ function assertContent(step: Step, at: number, outbound: Reading): void {
       if (eventType !== undefined && !isEventType(eventType))
         throw refuse('eventType', `"eventType" is ${said(eventType)}; it must be dotted words such as order.paid.`)
       if (eventType !== undefined && isReserved(eventType))
-        throw refuse('eventType', `"${eventType}" is a name of the server's own events. Use another one.`)
+        throw refuse('eventType', `"${eventType}" is the name of a server event. Use another one.`)
       return
     }
   }

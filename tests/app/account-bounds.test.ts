@@ -31,23 +31,23 @@ async function taken(person: Person, path: string, body: object, bound: string):
 describe('of requests at once, no more are taken than', () => {
   test('the personal keys of a person, among them the one that asks', async () => {
     const ada = await world.person()
-    expect(await taken(ada, 'keys', {}, '5 API keys, the most allowed here (SVC_MAX_KEYS_PER_PERSON)')).toBe(4)
+    expect(await taken(ada, 'keys', {}, '5 API keys, which is the maximum here (SVC_MAX_KEYS_PER_PERSON)')).toBe(4)
     expect((await ada.send('GET', 'keys')).body.keys).toHaveLength(5)
   })
 
   test('the keys of an organization', async () => {
     const boss = await world.person({ ofOrg: true })
-    expect(await taken(boss, 'keys', {}, '6 API keys, the most allowed here (SVC_MAX_KEYS_PER_ORG)')).toBe(5)
+    expect(await taken(boss, 'keys', {}, '6 API keys, which is the maximum here (SVC_MAX_KEYS_PER_ORG)')).toBe(5)
   })
 
   test('the organizations of a person', async () => {
     const ada = await world.person()
-    expect(await taken(ada, 'orgs', { name: 'Acme' }, '3 organizations, the most one person may own')).toBe(3)
+    expect(await taken(ada, 'orgs', { name: 'Acme' }, '3 organizations, which is the maximum per person')).toBe(3)
   })
 
   test.each([
-    ['guardrail-policies', policy, '4 guardrail policies, the most allowed here (SVC_MAX_POLICIES)'],
-    ['routing-preferences', preference, '4 routing preferences, the most allowed here (SVC_MAX_PREFERENCES)'],
+    ['guardrail-policies', policy, '4 guardrail policies, which is the maximum here (SVC_MAX_POLICIES)'],
+    ['routing-preferences', preference, '4 routing preferences, which is the maximum here (SVC_MAX_PREFERENCES)'],
   ])('the %s of a person, and as many of their organization', async (path, body, bound) => {
     const ada = await world.person()
     expect(await taken(ada, path, body, bound)).toBe(4)

@@ -97,7 +97,7 @@ describe('before any work', () => {
     const ada = await account(0)
     await expect(billing.assertFunds(store.read, callOf(ada.caller))).rejects.toMatchObject({
       code: 'insufficient_credits',
-      message: 'The balance is 0.00 cents. Add credit to go on. Nothing was charged.',
+      message: 'The balance is 0.00 cents. Add credit to continue. Nothing was charged.',
     })
   })
 

@@ -67,7 +67,7 @@ describe('a checkout without a processor', () => {
     const refused = await post(path, code)
     expect({ status: refused.status, text: refused.text }).toEqual({
       status: 400,
-      text: expect.stringContaining('The organization that was to receive the credit was deleted. Nothing was added.'),
+      text: expect.stringContaining('The organization that would receive the credit was deleted. Nothing was added.'),
     })
     await expect(byHand.complete(operatorCall(), id)).rejects.toMatchObject({ code: 'conflict' })
     expect((await world.send('GET', path)).text).not.toContain('<form')

@@ -87,7 +87,7 @@ const REFUSED: [string, unknown, string, string][] = [
     'only a system message',
     { messages: [{ role: 'system', content: 'x' }] },
     'empty_prompt',
-    '"messages" holds no user message.',
+    '"messages" has no user message.',
   ],
   ['only a tool message', { messages: [{ role: 'tool', content: 'x' }] }, 'empty_prompt', 'no user message'],
   ['only an assistant message', { messages: [{ role: 'assistant', content: 'x' }] }, 'empty_prompt', 'no user message'],

@@ -26,7 +26,7 @@ test('keyring says what the master key protects, and rotates it only when its wo
   expect((await run(['keyring', 'rotate', '--dry-run', '--exit-code'])).exitCode).toBe(10)
   expect((await run(['keyring', 'rotate'])).exitCode).toBe(2)
   const short = ['keyring', 'rotate', '--confirm', 'rotate', '--from-file', '-']
-  expect((await run(short, 'c2hvcnQ=')).stderr).toContain('holds 5 bytes in base64; a master key has 32')
+  expect((await run(short, 'c2hvcnQ=')).stderr).toContain('contains 5 bytes in base64; a master key has 32')
   writeFileSync(join(root, 'next'), Buffer.alloc(32, 5).toString('base64'))
   const rotated = await run(['keyring', 'rotate', '--confirm', 'rotate', '--from-file', join(root, 'next'), '--json'])
   expect(JSON.parse(rotated.stdout)).toMatchObject({ version: 2, old: join(root, 'data/secrets.v1.json') })

@@ -132,7 +132,7 @@ describe('keys over --url, with an API key', () => {
   test('cannot be given a tier', async () => {
     const { exitCode, stderr } = await run(['keys', 'create', '--tier', 'pro'], { key: ada.key })
     expect(exitCode).toBe(2)
-    expect(stderr).toContain('every key starts on free')
+    expect(stderr).toContain('every new key starts on the free tier')
   })
 
   test('are refused with exit code 4 when the key is none', async () => {

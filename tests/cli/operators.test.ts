@@ -53,7 +53,7 @@ describe('svc-admin from another machine', () => {
     expect((await json(['keys', 'get', ada.keyId], { key: viewer })).id).toBe(ada.keyId)
     const grant = ['credits', 'grant', ada.userId, '5.00', '--reason', 'pilot']
     const refused = await run(grant, { key: viewer })
-    expect([refused.exitCode, refused.stderr]).toEqual([4, expect.stringContaining('The role viewer may not')])
+    expect([refused.exitCode, refused.stderr]).toEqual([4, expect.stringContaining('The role viewer cannot')])
     expect((await json(grant, { key: billing })).amount_cents).toBe(500)
     expect((await run(['operators', 'list'], { key: billing })).exitCode).toBe(4)
   })

@@ -86,7 +86,7 @@ describe('from another machine', () => {
     const viewer = await away(server.opsUrl!, ...grant)
     expect([viewer.exitCode, viewer.stderr]).toEqual([
       4,
-      expect.stringContaining('The role viewer may not credits grant'),
+      expect.stringContaining('The role viewer cannot run credits grant'),
     ])
     const rolesOf = { billing: grant, reviewer: ['skills', 'disable', 'x', '--reason', 'a test', '--dry-run'] }
     for (const [role, line] of Object.entries(rolesOf)) {
@@ -113,7 +113,7 @@ test('while a server starts, a command says so', async () => {
   const lock = lockDataDir(starting)
   try {
     const { exitCode, stderr } = await run(['keys', 'list', '--data-dir', starting], here)
-    expect([exitCode, stderr]).toEqual([7, expect.stringMatching(/\(pid \d+\) is using .*; it starts or stops/)])
+    expect([exitCode, stderr]).toEqual([7, expect.stringMatching(/\(pid \d+\) is using .*; it is starting or stopping/)])
     expect(stderr).not.toContain('--local')
   } finally {
     lock.release()

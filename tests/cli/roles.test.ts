@@ -31,7 +31,7 @@ async function routeOf(examples: readonly string[]): Promise<[method: string, ro
       .match(/"[^"]*"|'[^']*'|\S+/g)!
     const line = words.map((word) => word.replace(/^["']|["']$/g, '')).filter((word) => word !== '--dry-run')
     const { stderr } = await run([...line, '--reason', 'r', '--yes'], { key: viewer })
-    const [, method, route] = /The role viewer may not ([A-Z]+) (\S+)\. /.exec(stderr) ?? []
+    const [, method, route] = /The role viewer cannot ([A-Z]+) (\S+)\. /.exec(stderr) ?? []
     if (route) return [method!, route]
   }
   return null
@@ -65,5 +65,5 @@ test('a viewer is told what is empty for the role, and whom to ask for what is r
   const json = await run(['events', 'list', '--json'], { key: viewer })
   expect(JSON.parse(json.stdout)[0]).toMatchObject({ eventType: 'order.created', payload: {} })
   const refused = await run(['audit', 'export'], { key: viewer })
-  expect([refused.exitCode, refused.stderr]).toEqual([4, expect.stringContaining('ask an operator with the role')])
+  expect([refused.exitCode, refused.stderr]).toEqual([4, expect.stringContaining('Ask an operator with the role')])
 })

@@ -63,7 +63,7 @@ describe('--query', () => {
 
   test.each([
     [['--query', 'name['], '--query cannot be read'],
-    [['--query', 'name', '-o', 'csv'], '-o csv prints records'],
+    [['--query', 'name', '-o', 'csv'], '-o csv needs records'],
   ])('%p is refused before the server is asked', async (more, problem) => {
     const { exitCode, stdout, stderr } = await run('keys', 'list', ...more)
     expect([exitCode, stdout]).toEqual([2, ''])

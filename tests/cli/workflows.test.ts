@@ -56,7 +56,7 @@ test('validate says what is wrong, or where each step leads and when it runs nex
   const nowhere = await validate({ ...FLOW, steps: [{ ...FLOW.steps[0], onSuccess: 7 }] })
   expect([nowhere.exitCode, nowhere.stderr]).toEqual([9, expect.stringContaining('the last step is 0')])
   const around = await validate({ ...FLOW, steps: [{ ...FLOW.steps[0], onSuccess: 0 }, FLOW.steps[1]] })
-  expect([around.exitCode, around.stderr]).toEqual([9, expect.stringContaining('Step 1 is never reached')])
+  expect([around.exitCode, around.stderr]).toEqual([9, expect.stringContaining('Step 1 cannot be reached')])
 })
 
 test('run --wait follows a run to its end, and its steps are listed', async () => {

@@ -55,7 +55,7 @@ const ROWS: Row[] = [
     key: `${ada.key}%0a`,
     status: 401,
     code: 'invalid_api_key',
-    says: 'The key has a line break at the end.',
+    says: 'The key ends with a line break.',
   },
   {
     what: 'a scope that the key has not',
@@ -71,7 +71,7 @@ const ROWS: Row[] = [
     by: poor,
     status: 402,
     code: 'insufficient_credits',
-    says: 'The balance is 0.00 cents. Add credit to go on. Nothing was charged.',
+    says: 'The balance is 0.00 cents. Add credit to continue. Nothing was charged.',
   },
   {
     what: 'a webhook to the own machine',

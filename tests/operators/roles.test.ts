@@ -92,7 +92,7 @@ describe('what a role may call', () => {
     const ada = await world.person({ cents: 0 })
     const reply = await senders.viewer('POST', 'credits', { owner: ada.userId, amount_cents: 500 })
     expect(reply.body.error.message).toBe(
-      'The role viewer may not POST /ops/v1/credits. Ask an operator with another role.',
+      'The role viewer cannot POST /ops/v1/credits. Ask an operator with another role.',
     )
     expect((await here('GET', `credits?owner=${ada.userId}`)).body.balance_cents).toBe(0)
     expect((await senders.billing('POST', 'credits', { owner: ada.userId, amount_cents: 500 })).status).toBe(200)

@@ -112,7 +112,7 @@ inChromium('sign-in links and passwords in a browser', async () => {
     await submit('not it at all', 'battery staple')
     expect(await textOf(page, '[role=alert]')).toContain('The current password is wrong')
     await submit(made, 'battery staple')
-    expect(await textOf(page, '[role=status]')).toContain('Your password is set.')
+    expect(await textOf(page, '[role=status]')).toContain('Your password was set.')
     expect(await axeProblems(page)).toEqual([])
   })
 })

@@ -92,7 +92,7 @@ describe('a research that fails', () => {
     const prompt = `What is the boiling point of tungsten? ${site.urls[24]} ${site.origin}/none`
     const { error } = await researched(ada, { prompt })
     expect(error).toMatch(
-      /^What could be read \(“.+”\) does not speak of this, and .*: http\S+\/none answered with status 404\. Ask/,
+      /^The sources that could be read \(“.+”\) do not mention this, and .*: http\S+\/none answered with status 404\. Use/,
     )
   })
 })

@@ -101,7 +101,7 @@ export function resourceSuite({ noun, world, as, ops, most, like = NAMED }: Serv
       expect(answers.filter(({ status }) => status === 201)).toHaveLength(most)
       const [refused] = answers.filter(({ status }) => status === 409)
       expect(refused!.body.error.message).toContain(
-        `${most} ${noun.title.many}, the most allowed here (${noun.most.env})`,
+        `${most} ${noun.title.many}, which is the maximum here (${noun.most.env})`,
       )
       expect((await ops('POST', `${path}?owner=${ada.userId}`, order)).status).toBe(200)
     })

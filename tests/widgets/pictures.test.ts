@@ -100,6 +100,6 @@ test('where the owner keeps as much as they may, the visitor hears that, and not
   const look = () => asVisitor(chat)('POST', '/messages', { content: 'Look', attachments: [picture(PIXEL)] })
   const tried = [await look(), await look(), await look()]
   expect(tried.map(({ status }) => status)).toEqual([200, 200, 503])
-  expect(tried[2]!.body.error.message).toBe('Pictures cannot be kept right now. Send the message without them.')
+  expect(tried[2]!.body.error.message).toBe('Pictures cannot be stored right now. Send the message without them.')
   expect((await desk(owner, chat)('GET')).body.message_count).toBe(2)
 })

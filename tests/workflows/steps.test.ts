@@ -53,7 +53,7 @@ describe('a step (contract 10)', () => {
   test('says nothing in the name of the server', async () => {
     const steps = [{ type: 'event', config: { eventType: '{{trigger.type}}' } }]
     const { run } = await ran(await world.person(), steps, { type: 'job.completed' })
-    expect(run.error).toContain(`"job.completed" is a name of the server's own events.`)
+    expect(run.error).toContain(`"job.completed" is the name of a server event.`)
   })
 
   test('says which placeholder had no value', async () => {

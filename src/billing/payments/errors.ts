@@ -23,7 +23,7 @@ export const unsignedEvent = defineError(
 export const notManualCheckout = defineError(
   'conflict',
   'conflict',
-  (id: string) => `Checkout ${id} is with the payment processor, which completes it by itself. Nothing was changed.`,
+  (id: string) => `The payment processor completes checkout ${id} by itself. Nothing was changed.`,
 )
 
 export const codeRefused = defineError(
@@ -47,7 +47,7 @@ export const checkoutEnded = defineError(
     `This checkout is ${state}. ${why ? `${why} Nothing was added.` : 'Nothing was added; start another.'}`,
 )
 
-export const ORG_GONE = 'The organization that was to receive the credit was deleted.'
+export const ORG_GONE = 'The organization that would receive the credit was deleted.'
 
 /** `50.00 USD`; with fractions of a cent `50.0012 USD`. */
 export const dollars = (cents: number): string => `${(cents / 100).toFixed(4).replace(/00$/, '')} USD`

@@ -13,7 +13,7 @@ export const createEventStep =
     const { eventType: type, payload = null } = config
     if (!isEventType(type))
       throw new StepFailure(`"${type.slice(0, 128)}" is no event: use dotted words such as order.paid.`)
-    if (isReserved(type)) throw new StepFailure(`"${type}" is a name of the server's own events.`)
+    if (isReserved(type)) throw new StepFailure(`"${type}" is the name of a server event.`)
     if (Buffer.byteLength(JSON.stringify(payload)) > MOST_KB * 1024)
       throw new StepFailure(`An event takes ${MOST_KB} KB at most.`)
     const id = EventId.create()
