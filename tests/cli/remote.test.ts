@@ -113,7 +113,10 @@ test('while a server starts, a command says so', async () => {
   const lock = lockDataDir(starting)
   try {
     const { exitCode, stderr } = await run(['keys', 'list', '--data-dir', starting], here)
-    expect([exitCode, stderr]).toEqual([7, expect.stringMatching(/\(pid \d+\) is using .*; it is starting or stopping/)])
+    expect([exitCode, stderr]).toEqual([
+      7,
+      expect.stringMatching(/\(pid \d+\) is using .*; it is starting or stopping/),
+    ])
     expect(stderr).not.toContain('--local')
   } finally {
     lock.release()
