@@ -177,7 +177,7 @@ describe('the page of a checkout', () => {
     expect(text).toContain('The payment has not been confirmed yet.')
     expect(text).not.toContain('<form')
     const { status, text: said } = await redeem(`/billing/checkout/${row.id}`, (await code(500)).code)
-    expect([status, said]).toEqual([400, expect.stringContaining('is with the payment processor')])
+    expect([status, said]).toEqual([400, expect.stringContaining('The payment processor completes checkout')])
     await expect(byHand.complete(operatorCall(), row.id)).rejects.toMatchObject({ code: 'conflict' })
   })
 })

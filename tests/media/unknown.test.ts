@@ -63,6 +63,6 @@ test('what takes longer to draw than it may is the 400 of a description with too
   const about = { model: '', changes: [], style: null, aspectRatio: null, quality: 'standard', variant: 0 } as const
   await expect(image({ ...about, prompt: 'a fox', signal })).rejects.toMatchObject({
     code: 'validation_error',
-    message: expect.stringContaining('Describe it in fewer words'),
+    message: expect.stringContaining('Use a shorter description'),
   })
 })

@@ -101,7 +101,7 @@ describe('what people wrote, and links, are for the role support (dx 2.2, D18)',
     }
     if (seen.status === 403) {
       expect(seen.body.error).toMatchObject({ code: 'forbidden' })
-      if (role !== 'none') expect(seen.body.error.message).toContain('ask an operator with the role support')
+      if (role !== 'none') expect(seen.body.error.message).toContain('Ask an operator with the role support')
       else return
     }
     if (holds === 'facts') return

@@ -37,7 +37,7 @@ inChromium('a shop, its visitors and its people', () => {
     await owner.waitForSelector('.queue button')
     await frame.click('[aria-controls="menu"]')
     await frame.click('.menu button')
-    await shows(frame, '.banner', 'A person has been asked')
+    await shows(frame, '.banner', 'We asked a person to join.')
     await shows(owner, '.summary', '1 visitor is waiting')
     await owner.waitForFunction(() => document.title === '(1) Waiting')
     await owner.click('.queue button')
