@@ -71,7 +71,6 @@ export const MADE_LATER: readonly { file: string; times: number; why: string }[]
   { file: 'src/builtin/prose.ts', times: 4, why: 'words of names in a text of 8,000 characters (MAX_READ_CHARS)' },
   { file: 'src/builtin/schema-fill.ts', times: 1, why: 'a word of the schema, word for word' },
   { file: 'src/documents/outline/outline.ts', times: 1, why: 'two fixed words in an instruction (MOST_READ)' },
-  { file: 'src/documents/outline/title.ts', times: 4, why: 'fixed words, in a title or a request (MOST_READ)' },
   { file: 'src/documents/render/docx-charts.ts', times: 1, why: 'a number, in a file that this server made' },
   { file: 'src/documents/render/slides.ts', times: 1, why: 'a width, with bounded repeats' },
   { file: 'src/reference/example.ts', times: 1, why: 'a pattern of the OpenAPI document of this server' },

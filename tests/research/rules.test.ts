@@ -135,7 +135,7 @@ describe('what is read', () => {
 
   test.each([2, 3, 7, 20])('of %i sites with one text is what it says, once', (count) => {
     const text =
-      'The council of Vessby bought a second ferry for the sound on Tuesday. It carries 240 passengers and 36 cars.'
+      'The council of Vessby bought a second ferry for the sound on Tuesday. The new ferry carries 240 passengers and 36 cars and crosses the sound in eleven minutes.'
     const sources = Array.from({ length: count }, (_, at) => ({
       title: `Site ${at}`,
       text: `${text}\n\nSite ${at} has ${at} homes.`,
@@ -146,7 +146,9 @@ describe('what is read', () => {
       mostNotes: 9,
       mostOfSource: 3,
     })
-    expect(notes.map(({ text }) => text)).toContain('It carries 240 passengers and 36 cars.')
+    expect(notes.map(({ text }) => text)).toContain(
+      'The new ferry carries 240 passengers and 36 cars and crosses the sound in eleven minutes.',
+    )
     expect(notes.every(({ alike }) => alike.length === 0)).toBe(true)
     expect(copies).toEqual(sources.slice(1).map((_, at) => ({ source: at + 1, of: 0 })))
   })
