@@ -10,7 +10,7 @@ export const rateLimitExceeded = defineError(
   'throttled',
   'rate_limit_exceeded',
   (who: string, limit: number, source: Source, number: number, waitS: number) =>
-    `${who} allows ${limit} requests a minute ${source}, and this is number ${number}. Try again in ${waitS} s.`,
+    `${who} allows ${limit} requests a minute ${source} and this is number ${number}. Try again in ${waitS} s.`,
 )
 
 export const modeRateLimitExceeded = defineError(

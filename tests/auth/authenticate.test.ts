@@ -60,7 +60,7 @@ describe('what opens nothing is 401', () => {
     { what: 'a line break that was encoded', authorization: `Bearer ${key.key}%0A`, says: 'line break' },
     { what: 'a key of another server', authorization: 'Bearer sk-proj-abcdef', says: '"sk-proj-"' },
     { what: 'a short key of another server', authorization: 'Bearer sk-x', says: '"sk-"' },
-    { what: 'a widget token', authorization: `Bearer ${mintSecret('svc_wt_').token}`, says: 'another part' },
+    { what: 'a widget token', authorization: `Bearer ${mintSecret('svc_wt_').token}`, says: 'another kind of token' },
     { what: 'a key with a flipped character', authorization: `Bearer ${flipped}`, says: 'does not work here' },
     { what: 'a key in upper case', authorization: `Bearer ${key.key.toUpperCase()}`, says: 'not a key of this server' },
     { what: 'a NUL in the key', authorization: `Bearer ${key.key}%00`, says: 'does not work here' },

@@ -119,7 +119,7 @@ export const deliveries = listView<Delivery>({
     line(say(' HISTORY  ', 'strong'), triesOf(one, model)),
     ...why(one).map((text, at) => line(say(at ? '          ' : ' WHY      ', 'strong'), text)),
   ],
-  empty: ['Nothing was delivered yet.', 'Add a webhook: press n, or svc-admin webhooks create --url …'],
+  empty: ['No deliveries yet.', 'Add a webhook: press n, or svc-admin webhooks create --url …'],
   hints: '⏎ open  R replay  A replay all shown  b body  e webhook on  f follow  ?',
   actions: {
     'deliveries.replay': (rows) => replay(rows.filter(({ status }) => status === 'failed')),

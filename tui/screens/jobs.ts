@@ -96,7 +96,7 @@ export const jobs = listView<Job>({
     ...(job.error ? [line(say(' error    ', 'dim'), say(job.error, 'bad'))] : []),
     ...(model.canWrite ? [] : [line(say(' read-only: c and R are off (:write turns them on)', 'dim'))]),
   ],
-  empty: ['No jobs yet. Research and video requests show up here.', 'Try: svc-admin try --mode research "…"'],
+  empty: ['No jobs yet. Research and video requests appear here.', 'Try: svc-admin try --mode research "…"'],
   hints: '⏎ detail  c cancel  R retry  t trace  y copy id  s sort  space mark  ? help',
   actions: {
     'jobs.cancel': (rows) => {
