@@ -84,7 +84,7 @@ inChromium('the chat on the page of another origin', () => {
     await frame.waitForFunction(() => true)
     while (site.listening() === 0) await Bun.sleep(10)
     site.tell('takeover', { takeover_status: 'requested', operator: null, usual_wait_s: 130 })
-    await shows(frame, '.banner', 'usual wait 2 min.')
+    await shows(frame, '.banner', 'usual wait is 2 min.')
     site.tell('takeover', { takeover_status: 'human', operator: { id: 'o', name: 'Sam' } })
     await shows(frame, '.banner', 'Sam is here')
     site.tell('typing', { role: 'operator' })
