@@ -81,7 +81,7 @@ test('one letter stands for one flag, from the agreed letters', () => {
 
 /** Splits as a shell would, for the quoting the examples use. */
 function words(line: string): string[] {
-  const [command] = line.split(/ (?:[|>]|&&) /)
+  const [command] = line.split(/ (?:[|<>]|&&) /)
   return [...command!.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
     ([, double, single, bare]) => double ?? single ?? bare!,
   )

@@ -67,8 +67,9 @@ export function createCorrections({ resources, audit }: Deps) {
 
   /** The mode a completion asked for and got, from the owner's records. Throws 404 for foreign or unknown ids. */
   async function modeOfCompletion(call: Call, id: string): Promise<ModeOfCall | null> {
-    // Until 2026-11-28 the record of a chat had its id without the chat's prefix.
-    const found = (await recordedMode(call, id)) ?? (await recordedMode(call, id.replace(/^chatcmpl_/, 'cmpl_')))
+    // Until 2026-11-28 records and events named a chat by its id without the chat's prefix.
+    const otherwise = id.startsWith('chat') ? id.slice('chat'.length) : `chat${id}`
+    const found = (await recordedMode(call, id)) ?? (await recordedMode(call, otherwise))
     if (found === null) throw notFound('completion')
     return found.mode
   }
