@@ -84,8 +84,10 @@ export async function showDashboard(shell: Shell, { screen = 'overview', rate = 
     throw usageFailure('The dashboard needs a terminal.', 'svc-admin status --watch')
   }
   const early = screenReader ? null : dropEarlyKeys(process.stdin)
-  const prepared = Promise.all([load(), keymapOf(env), Promise.try(repliesOf, env), shell.connect(), paletteOf()])
-  const [{ startDashboard }, keymap, replies, connection, commands] = await prepared.catch((error: unknown) => {
+  // What is wrong with the user's own settings is said before a server is asked for.
+  const own = Promise.all([keymapOf(env), Promise.try(repliesOf, env)])
+  const prepared = Promise.all([load(), own, own.then(() => shell.connect()), paletteOf()])
+  const [{ startDashboard }, [keymap, replies], connection, commands] = await prepared.catch((error: unknown) => {
     early?.giveBack()
     throw error
   })

@@ -58,6 +58,7 @@ export const auditRoutes = ({ auditReading }: Deps, download: Downloads, guard: 
             'Summaries are exactly the text that was hashed. An export without filters, or filtered by dates only, can be ' +
             'verified offline with `svc-admin audit verify --export FILE --checkpoint FILE`. The export itself is recorded as an event.',
           'x-download': 'text/csv',
+          'x-or-lines': true,
         } as object,
       },
     )

@@ -35,7 +35,7 @@ type Making = { ttlMs?: number; leadsTo?: string }
 export type MadeLink = { url: string; expiresAt: number }
 export type SignInLinks = ReturnType<typeof createSignInLinks>
 
-export const LINK_MINUTES = 15
+const LINK_MINUTES = 15
 const LABEL = 'svc_sl_'
 
 /**

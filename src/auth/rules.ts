@@ -59,7 +59,7 @@ export const sessionCookie = (token: string, secure: boolean): string =>
 
 export const endedCookie = (secure: boolean): string => `${sessionCookie('', secure)}; Max-Age=0`
 
-export const PASSWORD = { least: 8, most: 200 }
+const PASSWORD = { least: 8, most: 200 }
 
 /**
  * Any 8 to 200 characters make a password, but not the account's e-mail address or its first part (console 9.6). Throws

@@ -147,7 +147,9 @@ function responsesOf(path: string, hooks: Hooks, { hoist, responses }: Shared): 
       }
       if (detail['x-download'] && status === '200') {
         const orJson = detail['x-or-json'] === true ? json(hoist(schema)) : {}
-        return [status, { description, headers, content: { [String(detail['x-download'])]: text, ...orJson } }]
+        const orLines = detail['x-or-lines'] === true ? { 'application/jsonl': text } : {}
+        const content = { [String(detail['x-download'])]: text, ...orLines, ...orJson }
+        return [status, { description, headers, content }]
       }
       // Nothing but events: each is one of these, in the form of server-sent events.
       if (detail['x-streams'] === 'only' && status === '200')

@@ -4,7 +4,7 @@ import { html, type Markup, page } from '../kernel/html'
 const CHOOSE = 'New password, 8 to 200 characters'
 
 /** Fields for a new password; the address is there for password managers. */
-export const newPasswordFields = (email: string): Markup => html`
+const newPasswordFields = (email: string): Markup => html`
 <input class="quiet" type="email" name="email" autocomplete="username" aria-label="E-mail address" readonly value="${email}">
 <label for="new-password">${CHOOSE}</label>
 <input id="new-password" name="new_password" type="password" autocomplete="new-password" minlength="8" maxlength="200" required>`

@@ -43,6 +43,7 @@ export const usageRoutes = ({ usageReading }: Deps, download: Downloads, guard: 
             'At most 92 days and 1,000,000 rows; more is refused with 400 before anything is sent. Text that a ' +
             'spreadsheet would read as a formula is prefixed with an apostrophe. The export is recorded in the audit events.',
           'x-download': 'text/csv',
+          'x-or-lines': true,
           'x-or-json': true,
         } as object,
       },

@@ -67,13 +67,14 @@ test('a backup is restored into the folder that --into names, once', async () =>
 test('a backup of a newer release is whole, with a warning, and refused before anything is there', async () => {
   const path = await make('--out', join(folder, 'newer'))
   const manifest = JSON.parse(readFileSync(join(path, 'manifest.json'), 'utf8'))
-  expect(manifest.migrations).toBe(1)
+  const { migrations } = manifest
+  expect(migrations).toBeGreaterThan(0)
   writeFileSync(join(path, 'manifest.json'), JSON.stringify({ ...manifest, migrations: 99 }))
   const checked = await run(['backup', 'verify', path])
   expect([checked.exitCode, checked.stderr]).toEqual([0, expect.stringContaining('Restore it with the release that')])
   const into = join(folder, 'newer-data')
   const { exitCode, stderr } = await run(['backup', 'restore', path, '--into', into])
-  expect([exitCode, stderr]).toEqual([5, expect.stringContaining('has 99 migrations and this release knows 1.')])
+  expect([exitCode, stderr]).toEqual([5, expect.stringContaining(`has 99 migrations and this release knows ${migrations}.`)])
   expect(existsSync(join(into, 'svc.db'))).toBe(false)
 })
 

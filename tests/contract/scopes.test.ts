@@ -11,6 +11,7 @@ const GOLDEN: Record<string, Scope | null> = {
   'GET /openapi.json': null,
   'DELETE /auth/sessions': null,
   'GET /auth/me': null,
+  'POST /auth/password': null,
   'GET /rate-limits': null,
   'POST /rate-limits/request-increase': 'billing',
   'POST /rate-limits/requests/{id}/decision': null,

@@ -71,7 +71,7 @@ export async function createFullWorld() {
     )
     const skill = await submit(ada, manifest({ description: WORD, systemPromptExtension: WORD, readme: WORD }))
     const artifact = await saveFor(world, ada, PIXEL, { filename: `${WORD}.png` })
-    const { id } = await widgets.widget({ behavior: { persona: WORD, welcomeMessage: WORD } }, ada)
+    const { id } = await widgets.widget({ behavior: { persona: { system_prompt: WORD }, welcomeMessage: WORD } }, ada)
     const chat = await widgets.begin(id, { page_url: `https://shop.example/${WORD}`, context: { note: WORD } })
     await widgets.say(chat, WORD)
     await widgets.asVisitor(chat)('POST', '/human', { reason: WORD })

@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock'
 
 /** What one screen of the dashboard is about: rows that have ids, and facts beside them. */
-export type TopicState = { facts: Record<string, unknown>; rows: readonly Row[] }
+type TopicState = { facts: Record<string, unknown>; rows: readonly Row[] }
 type Row = { id: string } & Record<string, unknown>
 /** `most` rows, where a list may be longer than is shown of it. */
 export type ReadTopic = (most?: number) => Promise<TopicState>
