@@ -74,7 +74,10 @@ test('a backup of a newer release is whole, with a warning, and refused before a
   expect([checked.exitCode, checked.stderr]).toEqual([0, expect.stringContaining('Restore it with the release that')])
   const into = join(folder, 'newer-data')
   const { exitCode, stderr } = await run(['backup', 'restore', path, '--into', into])
-  expect([exitCode, stderr]).toEqual([5, expect.stringContaining(`has 99 migrations and this release knows ${migrations}.`)])
+  expect([exitCode, stderr]).toEqual([
+    5,
+    expect.stringContaining(`has 99 migrations and this release knows ${migrations}.`),
+  ])
   expect(existsSync(join(into, 'svc.db'))).toBe(false)
 })
 

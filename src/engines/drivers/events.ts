@@ -1,7 +1,7 @@
 import { EngineFailure } from '../engine'
 
 /** Most characters of one event. */
-export const MAX_EVENT_CHARS = 4 * 1024 * 1024
+const MAX_EVENT_CHARS = 4 * 1024 * 1024
 
 /** One server-sent event: its data as it came, and the JSON in it. */
 export type WireEvent = { raw: string; value: unknown }

@@ -7,7 +7,7 @@ import { openPatternPool, type Trial } from './worker'
 /** Time of the process for all patterns of one body; 50 quick ones take a quarter of it. */
 export const CHECK_BUDGET_MS = 500
 /** Most that one pattern may take by the clock, on a busy machine and with the start of its engine. */
-const MOST_MS = 1_500
+const MOST_MS = 3_000
 /** The same with waiting for other owners; half of a route's time limit. */
 const PATIENCE_MS = 15_000
 const IDLE_MS = 30_000
