@@ -33,7 +33,7 @@ type Deps = {
   isOwn(frameId: string): boolean
 }
 
-export type Downloads = Awaited<ReturnType<typeof followDownloads>>
+type Downloads = Awaited<ReturnType<typeof followDownloads>>
 
 /**
  * Follows the downloads of a session: they go to a folder of their own, within bounds, until whoever works the session
