@@ -9,7 +9,11 @@ export const redisCheck: Check = {
     const { redis, database } = await statusOf(context)
     if (!redis) return skip('not set')
     const { problem, latency_ms } = redis
-    if (problem) return warn(`${problem}; each node allows its share of the limits`, 'svc-admin config get redisUrl')
+    if (problem)
+      return warn(
+        `${problem}; nodes that hear it count for the others, or each allows its share of the limits`,
+        'svc-admin config get redisUrl',
+      )
     return database.dialect === 'sqlite' ? skip('not used: one node on SQLite counts alone') : ok(`${latency_ms} ms`)
   },
 }

@@ -154,7 +154,7 @@ async function openRooms(
   const redis = connectRedis(config.redisUrl, {
     clock,
     onChange: (problem) =>
-      problem ? log.warn({ problem }, 'Redis is away: limits are shared out') : log.info('Redis is back'),
+      problem ? log.warn({ problem }, 'Redis is away: other nodes count the limits') : log.info('Redis is back'),
   })
   const telemetry = serving ? await openTelemetry(config, log) : null
   const container = buildContainer({

@@ -15,6 +15,8 @@ export type Redis = {
     values: readonly (string | number)[],
     read: (answer: unknown) => T,
   ): Promise<T>
+  /** The Redis that answers, and when it was started, by the monotonic clock: it knows nothing of before. Rejects as `run`. */
+  started(): Promise<{ id: string; at: number }>
   /** Why it is away, in words; null while it is there. */
   problem(): string | null
   close(): void
@@ -33,7 +35,7 @@ const PATIENCE_MS = 250
 export function connectRedis(url: string, { clock, onChange }: Options): Redis | null {
   if (!url) return null
   const client = opened(url)
-  const connected = connecting(client)
+  const connected = connecting(client, clock)
   const { wire, close } = createWire(url, client, connected)
   const run = createScripts(client, connected)
   let problem: string | null = null
@@ -49,6 +51,7 @@ export function connectRedis(url: string, { clock, onChange }: Options): Redis |
       hear: (text, again) => watched(() => wire.hear(text, again)),
     },
     run: (script, keys, values, read) => watched(async () => read(await soon(run(script, keys, values)))),
+    started: () => watched(() => soon(connected())),
     problem: () => problem,
     close: () => {
       close()
@@ -92,20 +95,31 @@ const opened = (url: string) =>
     maxRetries: 0,
   })
 
-/** Connects where it is not, once for all who wait for it. */
-function connecting(client: RedisClient): () => Promise<void> {
+/** Connects where it is not, once for all who wait for it. Resolves with which Redis it is, and when it was started. */
+function connecting(client: RedisClient, clock: Clock): () => Promise<{ id: string; at: number }> {
   let under: Promise<void> | null = null
+  let started = { id: '', at: 0 }
+  const connect = async () => {
+    await client.connect()
+    const about = String(await client.send('INFO', ['server']).catch(() => ''))
+    const told = (name: string) => new RegExp(`^${name}:(\\w+)`, 'm').exec(about)?.[1]
+    // One that does not tell counts as new. It counts whole seconds, and one too many where it began late in the first.
+    const at = clock.monotonic() - 1_000 * Math.max(Number(told('uptime_in_seconds') ?? 0) - 1, 0)
+    const id = told('run_id') ?? String(at)
+    if (id !== started.id) started = { id, at }
+  }
   return async () => {
-    if (client.connected) return
-    under ??= client.connect().finally(() => {
-      under = null
-    })
+    if (!client.connected)
+      under ??= connect().finally(() => {
+        under = null
+      })
     await under
+    return started
   }
 }
 
 /** A script is sent once and named by its hash from then on; a server that was started anew is sent it again. */
-function createScripts(client: RedisClient, connected: () => Promise<void>) {
+function createScripts(client: RedisClient, connected: () => Promise<unknown>) {
   const hashes = new Map<string, Promise<string>>()
   const load = (script: string) => {
     const hash = client.send('SCRIPT', ['LOAD', script]) as Promise<string>
@@ -126,7 +140,11 @@ function createScripts(client: RedisClient, connected: () => Promise<void>) {
 }
 
 /** A connection that listens takes no other commands, and one that broke does not listen again: each try has its own. */
-function createWire(url: string, client: RedisClient, connected: () => Promise<void>): { wire: Wire; close(): void } {
+function createWire(
+  url: string,
+  client: RedisClient,
+  connected: () => Promise<unknown>,
+): { wire: Wire; close(): void } {
   let ear: RedisClient | null = null
   const wire: Wire = {
     async send(text) {

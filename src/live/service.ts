@@ -10,6 +10,8 @@ type Listener = (heard: Heard | null) => void
 type Deps = {
   /** Null where there is no other process. */
   wire: Wire | null
+  /** The one that every other process hears whatever else is away; `wire` if not given. */
+  surest?: Wire | null
   /** Id of this process. */
   node: string
   clock: Clock
@@ -22,6 +24,8 @@ export type Live = ReturnType<typeof createLive>
 
 /** Bytes of one message on the wire; Postgres takes no more than 8,000. */
 const MOST_BYTES = 6_000
+/** So many are kept for a wire that does not take them; older ones are dropped. */
+const MOST_WAITING = 10_000
 const LOOK_EVERY_MS = 1_000
 const EVERYTHING = '*'
 
@@ -32,18 +36,21 @@ const EVERYTHING = '*'
  *     tx.afterCommit(() => live.tell('widget.session', id, { what: 'message' }))
  *     const stop = live.hear('widget.session', id, (heard) => …)
  */
-export function createLive({ wire, node, clock, onError }: Deps) {
+export function createLive({ wire, surest = wire, node, clock, onError }: Deps) {
   const listeners = new Map<string, Set<Listener>>()
-  let waiting: Told[] = []
-  let sending = false
-  return { tell, hear, start, listening: (topic: string, id: string) => listeners.has(keyOf(topic, id)) }
+  const send = wire && sendingOver(wire)
+  const sendSurely = surest && sendingOver(surest)
+  return { tell, tellOthers, hear, start, listening: (topic: string, id: string) => listeners.has(keyOf(topic, id)) }
 
   /** Call it once the change is committed, as in `tx.afterCommit`. Never throws. */
   function tell(topic: string, id: string, heard: Heard = {}): void {
     deliver([topic, id, heard])
-    if (!wire) return
-    waiting.push([topic, id, heard])
-    if (!sending) void send(wire)
+    send?.([topic, id, heard])
+  }
+
+  /** The same to other processes alone, also to those that hear the database and nothing else. */
+  function tellOthers(topic: string, id: string, heard: Heard): void {
+    sendSurely?.([topic, id, heard])
   }
 
   /** Listens to one id, or with `*` to all of a topic, until the returned function is called. */
@@ -88,25 +95,25 @@ export function createLive({ wire, node, clock, onError }: Deps) {
   }
 
   /** What waits goes out together while an earlier message is under way. */
-  async function send(over: Wire): Promise<void> {
-    sending = true
-    await undefined
-    while (waiting.length) {
-      const batch = taken()
-      await over.send(JSON.stringify({ node, told: batch })).catch((error) => onError('live', error))
+  function sendingOver(over: Wire): (told: Told) => void {
+    let waiting: Told[] = []
+    let sending = false
+    return (told) => {
+      waiting.push(told)
+      if (waiting.length > MOST_WAITING) waiting = waiting.slice(MOST_WAITING / 2)
+      if (!sending) void sendAll()
     }
-    sending = false
-  }
 
-  function taken(): Told[] {
-    let bytes = 0
-    const most = waiting.findIndex((told) => {
-      bytes += Buffer.byteLength(JSON.stringify(told)) + 1
-      return bytes > MOST_BYTES
-    })
-    const batch = most < 0 ? waiting : waiting.slice(0, Math.max(1, most))
-    waiting = waiting.slice(batch.length)
-    return batch
+    async function sendAll(): Promise<void> {
+      sending = true
+      await undefined
+      while (waiting.length) {
+        const batch = firstOf(waiting)
+        waiting = waiting.slice(batch.length)
+        await over.send(JSON.stringify({ node, told: batch })).catch((error) => onError('live', error))
+      }
+      sending = false
+    }
   }
 
   function received(text: string): void {
@@ -126,6 +133,16 @@ export function createLive({ wire, node, clock, onError }: Deps) {
       onError('live', error)
     }
   }
+}
+
+/** As many as fit one message, and at least one. */
+function firstOf(waiting: readonly Told[]): Told[] {
+  let bytes = 0
+  const most = waiting.findIndex((told) => {
+    bytes += Buffer.byteLength(JSON.stringify(told)) + 1
+    return bytes > MOST_BYTES
+  })
+  return most < 0 ? [...waiting] : waiting.slice(0, Math.max(1, most))
 }
 
 /** One process alone hears itself. */

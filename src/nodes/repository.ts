@@ -10,12 +10,15 @@ export type About = { home: string; roles: string; ownFiles: boolean }
 
 type Renewal = { id: string; home: string | null; roles: string | null; own_files: boolean | null }
 
-/** `others` have a lease, too; of these `serving` do more than one command, with `roles`, comma-separated. */
+/**
+ * Of the others with a lease `serving` do more than one command, with `roles`, comma-separated; `before` of these have
+ * an id that sorts before.
+ */
 export type Lease = {
   until: number
   lapsed: boolean
-  others: number
   serving: number
+  before: number
   roles: string
   own_folders: number
 }
@@ -40,8 +43,8 @@ const renewed = command<Renewal>()((tx, p) => {
     .returning({
       until: t.lease_until,
       lapsed: sql<boolean>`exists (select 1 from ${t} as each where each.lease_until <= ${postgresNow})`,
-      others: sql<number>`${ofOthers(sql`count(*)::int`)}`,
       serving: sql<number>`${ofOthers(sql`(count(*) filter (where each.roles <> ''))::int`)}`,
+      before: sql<number>`${ofOthers(sql`(count(*) filter (where each.roles <> '' and each.id collate "C" < ${p.id}))::int`)}`,
       roles: sql<string>`${ofOthers(sql`coalesce(string_agg(each.roles, ',') filter (where each.roles <> ''), '')`)}`,
       own_folders: sql<number>`${ofOthers(sql`(count(*) filter (where each.own_files and each.roles <> ''))::int`)}`,
     })

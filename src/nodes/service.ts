@@ -33,7 +33,7 @@ export function createNodes(deps: Deps) {
   const isCluster = store.dialect === 'postgres'
   let steadySince = 0
   let renewedAt = Number.NEGATIVE_INFINITY
-  let others = 0
+  let serving = { count: 1, rank: 0 }
   let isScattered = false
   let aheadMs = 0
   /** When a living process last had a role, by the database's clock. */
@@ -44,7 +44,8 @@ export function createNodes(deps: Deps) {
     join,
     renew,
     leave,
-    count: () => 1 + others,
+    /** How many nodes serve, this one included, and how many of them have an id that sorts before its own. */
+    serving: () => serving,
     isServed,
     /** Whether one of several nodes keeps files where the others cannot read them. */
     hasScatteredFiles: () => isScattered,
@@ -71,7 +72,7 @@ export function createNodes(deps: Deps) {
   }
 
   function heard(lease: Lease): void {
-    others = lease.others
+    serving = { count: 1 + lease.serving, rank: lease.before }
     const own = roles === '' ? { serving: 0, folders: 0 } : { serving: 1, folders: Number(ownFiles) }
     isScattered = lease.serving + own.serving > 1 && lease.own_folders + own.folders > 0
     for (const role of `${roles},${lease.roles}`.split(',')) seen.set(role, lease.until - LEASE_MS)

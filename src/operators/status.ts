@@ -31,7 +31,12 @@ type Deps = {
   mapping(): Mapping
   /** Null where none is configured. `problem` says why it is away. */
   redis: { problem(): string | null } | null
-  nodes: { count(): number; isServed(role: string): boolean; hasScatteredFiles(): boolean; clockAheadMs(): number }
+  nodes: {
+    serving(): { count: number }
+    isServed(role: string): boolean
+    hasScatteredFiles(): boolean
+    clockAheadMs(): number
+  }
   /** Roles that some process must have. */
   needed: readonly string[]
 }
@@ -68,7 +73,7 @@ export function createStatus({ clock, facts, health, schema, mapping, redis, nod
         problem: redis.problem(),
       },
       nodes: {
-        count: nodes.count(),
+        count: nodes.serving().count,
         unserved: needed.filter((role) => !nodes.isServed(role)),
         scattered_files: nodes.hasScatteredFiles(),
         clock_ahead_ms: nodes.clockAheadMs(),

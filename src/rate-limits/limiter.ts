@@ -4,7 +4,7 @@ import { modeRateLimitExceeded, rateLimitExceeded, tokenLimitExceeded, tokensNev
 import { createMemoryWindows } from './memory-windows'
 import { anonymousLimits, type CallerLimits, limitsOf, subjectOf } from './rules'
 import type { LimitStatus, RateLimits } from './schema'
-import { createSharedStore, type Scripts } from './shared-store'
+import { createSharedStore, type Shared } from './shared-store'
 import { groupOf, type ModeGroup, type Tiers } from './tiers'
 import { WINDOW_MS } from './window'
 import { createLocalStore, type Entry, type Taken, type View, type WindowName, type WindowStore } from './window-store'
@@ -15,13 +15,6 @@ export type RateLimiter = ReturnType<typeof createRateLimiter>
 export type TokenTicket = { correct(tokens: number): void }
 
 const MAX_ANONYMOUS = 10_000
-
-/** What several nodes count with, together. */
-type Shared = {
-  scripts: Scripts
-  node: string
-  nodes(): number
-}
 
 type Deps = { clock: Clock; tiers: Tiers; shared?: Shared | null }
 

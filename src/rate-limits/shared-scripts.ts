@@ -31,13 +31,16 @@ end
 
 /**
  * Keys: log and sum of the window, then of those that are only read. Values: limit, weight, id. Returns whether it was
- * taken, milliseconds until it fits (-1: never), then used and reset of each window.
+ * taken, milliseconds until it fits (-1: never), then used and reset of each window. An id that is there was taken: a
+ * node whose answer was lost asks again through another.
  */
-export const TAKE = `${LOG}
-local limit, weight = tonumber(ARGV[1]), tonumber(ARGV[2])
+const TAKE = `${LOG}
+local limit, weight, member = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3] .. ':' .. ARGV[2]
 local sum = used(KEYS[1], KEYS[2])
 local taken, wait = 1, 0
-if sum + weight > limit then
+if redis.call('ZSCORE', KEYS[1], member) then
+  taken = 1
+elseif sum + weight > limit then
   taken, wait = 0, -1
   if weight <= limit then
     local excess = sum + weight - limit
@@ -52,7 +55,7 @@ if sum + weight > limit then
   end
 else
   sum = sum + weight
-  redis.call('ZADD', KEYS[1], now, ARGV[3] .. ':' .. ARGV[2])
+  redis.call('ZADD', KEYS[1], now, member)
 end
 keep(KEYS[1], KEYS[2], sum)
 local found = { taken, wait, sum, reset(KEYS[1]) }
@@ -65,7 +68,7 @@ return found
 `
 
 /** Keys: log and sum of each window. Returns used and reset of each. */
-export const READ = `${LOG}
+const READ = `${LOG}
 local found = {}
 for at = 1, #KEYS, 2 do
   found[#found + 1] = used(KEYS[at], KEYS[at + 1])
@@ -76,7 +79,7 @@ return found
 `
 
 /** Keys: log and sum. Values: the entry as it is, as it should be, and the difference of their weights. */
-export const CORRECT = `
+const CORRECT = `
 local at = redis.call('ZSCORE', KEYS[1], ARGV[1])
 if not at then return { 0 } end
 redis.call('ZREM', KEYS[1], ARGV[1])
@@ -84,3 +87,11 @@ redis.call('ZADD', KEYS[1], at, ARGV[2])
 if redis.call('EXISTS', KEYS[2]) == 1 then redis.call('INCRBY', KEYS[2], ARGV[3]) end
 return { 1 }
 `
+
+/** Each by its name, and how many numbers it answers about so many windows. */
+export const SCRIPTS = {
+  take: { text: TAKE, answers: (windows: number) => 2 + 2 * windows },
+  read: { text: READ, answers: (windows: number) => 2 * windows },
+  correct: { text: CORRECT, answers: () => 1 },
+}
+export type ScriptName = keyof typeof SCRIPTS

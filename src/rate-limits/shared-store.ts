@@ -1,132 +1,230 @@
 import type { Clock } from '../kernel/clock'
-import { CORRECT, READ, TAKE } from './shared-scripts'
-import { WINDOW_MS, type Window } from './window'
-import type { Entry, LocalStore, Taken, View, WindowName, WindowStore } from './window-store'
+import type { Live } from '../live'
+import { createElsewhere } from './elsewhere'
+import { levelOf, shareOf } from './level'
+import { createMemoryWindows } from './memory-windows'
+import { type Answer, createPeers, type FromNode, type Question } from './peers'
+import { createRedisLink, type Scripts } from './redis-link'
+import { usedBefore, WINDOW_MS, type Window } from './window'
+import {
+  createLocalStore,
+  type Entry,
+  type LocalStore,
+  type Taken,
+  type View,
+  type WindowName,
+  type WindowStore,
+} from './window-store'
 
-/** Runs a script on what all nodes share, as one step. Rejects soon where that is away, or as `read` throws. */
-export type Scripts = {
-  run<T>(
-    script: string,
-    keys: readonly string[],
-    values: readonly (string | number)[],
-    read: (answer: unknown) => T,
-  ): Promise<T>
-}
-
-type Deps = {
-  clock: Clock
+/** What several nodes count with, together. */
+export type Shared = {
   scripts: Scripts
-  mine: LocalStore
+  live: Pick<Live, 'hear' | 'tellOthers'>
   /** Id of this process. */
   node: string
-  /** How many nodes serve now. */
-  nodes(): number
+  /** How many nodes serve now, and the place of this one among their ids. */
+  nodes(): { count: number; rank: number }
 }
 
-/** How long it is not asked again after a failure. */
-const PAUSE_MS = 1_000
+type Deps = Shared & { clock: Clock; mine: LocalStore }
+
+/** What came of a question: what Redis said, to this node or to another for it; else what the others let in. */
+type Outcome = { said: number[] | null; isOpen: boolean; answers: readonly FromNode[] }
+
 /** More than any limit. */
 const NO_LIMIT = 1e15
+/** A call that was let in without Redis is asked about for as long as it counts, and a little longer. */
+const DOUBT_MS = WINDOW_MS + 2_000
 
 /**
- * The windows of all nodes together (design 9). What a node let in it also counts itself: while the shared store is
- * away each node lets in its share, the limit by the number of nodes, so that losing it never opens a limit (I-10).
+ * The windows of all nodes together (design 9), exact whoever loses Redis (I-10).
+ *
+ * A node that loses it has another count for it, and is asked over the database. Where none hears it, each knows what it
+ * let in itself, tells the others, and takes its level of the limit. Such calls are `apart`: for as long as they count,
+ * nodes that hear Redis again ask the others for them first, and so they do for all that a Redis has forgotten which was
+ * started since.
  */
-export function createSharedStore({ clock, scripts, mine, node, nodes }: Deps): WindowStore {
-  /** What other nodes let in, when it was last heard. */
-  const elsewhere = new WeakMap<Window, { used: number; heardAt: number; resetAt: number }>()
+export function createSharedStore({ clock, scripts, live, mine, node, nodes }: Deps): WindowStore {
+  const redis = createRedisLink({ clock, scripts })
+  const peers = createPeers({ live, clock, node, count: () => nodes().count, answer })
+  /** What this node let in without Redis; `mine` has it too. */
+  const apart = createLocalStore({ clock, windows: createMemoryWindows(clock) })
+  /** Until when somebody may have let in calls that Redis does not know. */
+  const doubtedUntil = new WeakMap<Window, number>()
+  const elsewhere = createElsewhere({ clock, mine })
   let entries = 0
-  let askAgainAt = 0
+  /** The node that asks Redis for this one. */
+  let helper = ''
 
-  return { take, add, view, read }
+  return { take, add, view: elsewhere.view, read }
 
   async function take(subject: string, name: WindowName, limit: number, weight: number): Promise<Taken> {
     // A request is told its tokens too, so they come along.
     const names: WindowName[] = name === 'requests' ? [name, 'tokens'] : [name]
-    const id = `${node}-${++entries}`
-    const said = await ask(TAKE, subject, names, [limit, weight, id], 2 + 2 * names.length)
-    if (!said) return myShare(subject, name, limit, weight)
-    const [taken, waitMs, ...found] = said
-    const entry = taken ? mine.add(subject, name, weight) : null
-    hear(subject, names, found)
-    return {
-      entry: entry && { correct: (actual) => correct({ subject, name, id, weight, entry }, actual) },
-      limit,
-      used: found[0]! - (taken ? weight : 0),
-      waitMs: waitMs! < 0 ? Number.POSITIVE_INFINITY : Math.min(waitMs!, WINDOW_MS),
+    const id = nextId()
+    await redis.look()
+    let isSure = isDoubtful(subject, name) && (redis.isHeard() || helper !== '')
+    for (;;) {
+      const others = isSure ? await apartElsewhere(subject, name) : 0
+      if (others === null) {
+        const taken = ofMyLevel(subject, name, limit, weight, [])
+        // Those who did not answer may hear Redis.
+        if (taken.entry) void inRedis('take', subject, name, [NO_LIMIT, weight, id])
+        return taken
+      }
+      const missing = others + apartHere(subject, name)
+      const values = [limit - missing, weight, id]
+      const { said, isOpen, answers } = await ask({ script: 'take', subject, names, values, isSure })
+      if (said) return counted({ subject, names, limit, weight, id, missing }, said)
+      if (isSure || !isOpen) return ofMyLevel(subject, name, limit, weight, answers)
+      doubt(subject, name)
+      isSure = true
     }
   }
 
-  function myShare(subject: string, name: WindowName, limit: number, weight: number): Taken {
-    const share = Math.max(1, Math.floor(limit / nodes()))
-    const taken = mine.take(subject, name, share, weight)
-    // What fits the whole limit fits again when the nodes share it again.
-    return taken.waitMs === Number.POSITIVE_INFINITY && weight <= limit ? { ...taken, waitMs: WINDOW_MS } : taken
+  type Asked = { subject: string; names: WindowName[]; limit: number; weight: number; id: string; missing: number }
+
+  function counted({ subject, names, limit, weight, id, missing }: Asked, said: number[]): Taken {
+    const [name] = names as [WindowName]
+    const [taken, waitMs, ...found] = said
+    const entry = taken ? mine.add(subject, name, weight) : null
+    found[0]! += missing
+    elsewhere.hearAll(subject, names, found)
+    const never = weight > limit ? Number.POSITIVE_INFINITY : WINDOW_MS
+    return {
+      entry: entry && { correct: (actual) => void correct({ subject, name, id, weight, entry }, actual) },
+      limit,
+      used: found[0]! - (taken ? weight : 0),
+      waitMs: waitMs! < 0 ? never : Math.min(waitMs!, WINDOW_MS),
+    }
+  }
+
+  /** Nobody hears Redis, as far as this node knows. */
+  function ofMyLevel(
+    subject: string,
+    name: WindowName,
+    limit: number,
+    weight: number,
+    answers: readonly FromNode[],
+  ): Taken {
+    const here = mine.view(subject, name).used
+    const level = levelHere(subject, name, limit, answers)
+    const { entry, waitMs } = mine.take(subject, name, level, weight)
+    const copy = entry && apart.add(subject, name, weight)
+    if (entry) doubt(subject, name)
+    const shown = Math.max(level, here)
+    return {
+      entry: entry && {
+        correct: (actual) => {
+          for (const each of [entry, copy]) each?.correct(actual)
+        },
+      },
+      ...(shown > 0 ? { limit: shown, used: here } : { limit, used: limit }),
+      // What fits the whole limit fits again when Redis counts again.
+      waitMs: waitMs === Number.POSITIVE_INFINITY && weight <= limit ? WINDOW_MS : waitMs,
+    }
+  }
+
+  /** Of all that answered; where some did not, its share, less what others were last known to have used. */
+  function levelHere(subject: string, name: WindowName, limit: number, answers: readonly FromNode[]): number {
+    const { count, rank } = nodes()
+    const window = mine.windowOf(subject, name)
+    if (answers.length < count - 1)
+      return Math.max(Math.min(shareOf(limit, count, rank), limit - elsewhere.used(window)), 0)
+    const others = answers.map((each) => ({ node: each.node, used: each.own[0]! }))
+    const used = others.reduce((sum, each) => sum + each.used, 0)
+    elsewhere.hear(window, used, WINDOW_MS)
+    return levelOf(limit, node, [...others, { node, used: mine.view(subject, name).used }])
   }
 
   function add(subject: string, name: WindowName, weight: number): void {
     mine.add(subject, name, weight)
-    void ask(TAKE, subject, [name], [NO_LIMIT, weight, `${node}-${++entries}`], 4)
+    void inRedis('take', subject, name, [NO_LIMIT, weight, nextId()]).then((done) => {
+      if (!done) addApart(subject, name, weight)
+    })
+  }
+
+  function addApart(subject: string, name: WindowName, weight: number): void {
+    apart.add(subject, name, weight)
+    doubt(subject, name)
   }
 
   type Correctable = { subject: string; name: WindowName; id: string; weight: number; entry: Entry }
 
   /** Where the correction does not arrive, more stays counted than was used: that is the safe side. */
-  function correct({ subject, name, id, weight, entry }: Correctable, actual: number): void {
+  async function correct({ subject, name, id, weight, entry }: Correctable, actual: number): Promise<void> {
     if (actual === weight) return
     entry.correct(actual)
-    void ask(CORRECT, subject, [name], [`${id}:${weight}`, `${id}:${actual}`, actual - weight], 1)
+    const done = await inRedis('correct', subject, name, [`${id}:${weight}`, `${id}:${actual}`, actual - weight])
+    if (!done && actual > weight) addApart(subject, name, actual - weight)
   }
 
-  function view(subject: string, name: WindowName): View {
-    const here = mine.view(subject, name)
-    const other = elsewhere.get(mine.windowOf(subject, name))
-    const now = clock.monotonic()
-    if (!other || now >= other.heardAt + WINDOW_MS) return here
-    return { used: here.used + other.used, resetMs: Math.max(here.resetMs, other.resetAt - now) }
+  async function inRedis(script: 'take' | 'correct', subject: string, name: WindowName, values: (string | number)[]) {
+    return (await ask({ script, subject, names: [name], values, isSure: true })).said !== null
+  }
+
+  function nextId(): string {
+    return `${node}-${++entries}`
   }
 
   async function read(subject: string, names: readonly WindowName[]): Promise<View[]> {
-    const found = await ask(READ, subject, names, [], 2 * names.length)
-    if (found) hear(subject, names, found)
-    return names.map((name) => view(subject, name))
+    const { said } = await ask({ script: 'read', subject, names, values: [], isSure: true })
+    if (said) elsewhere.hearAll(subject, names, said)
+    return names.map((name) => elsewhere.view(subject, name))
   }
 
-  function hear(subject: string, names: readonly WindowName[], found: readonly number[]): void {
-    const heardAt = clock.monotonic()
-    for (const [at, name] of names.entries()) {
-      const [used, resetMs] = [found[2 * at]!, found[2 * at + 1]!]
-      const here = mine.view(subject, name).used
-      elsewhere.set(mine.windowOf(subject, name), {
-        used: Math.max(used - here, 0),
-        heardAt,
-        resetAt: heardAt + Math.min(resetMs, WINDOW_MS),
-      })
+  /** Of Redis, else of the node that asks it for this one, else of all nodes. */
+  async function ask(question: Omit<Question, 'redis'>): Promise<Outcome> {
+    const { script, subject, names, values } = question
+    const said = script && (await redis.ask(script, subject, names, values))
+    if (said) return { said, isOpen: false, answers: [] }
+    const told = { ...question, redis: null }
+    if (helper) {
+      const by = helper
+      const [only] = await peers.ask(told, by)
+      if (only && (only.said || only.isOpen)) return { ...only, answers: [] }
+      if (helper === by) helper = ''
+    }
+    const answers = await peers.ask(told)
+    const found = answers.find((each) => each.said) ?? answers.find((each) => each.isOpen)
+    if (found) helper = found.node
+    return { said: found?.said ?? null, isOpen: found?.isOpen ?? false, answers }
+  }
+
+  async function answer({ script, subject, names, values, isSure, redis: heard }: Question): Promise<Answer> {
+    if (heard) redis.learn(heard)
+    await redis.look()
+    const isTake = script === 'take'
+    const isOpen = isTake && !isSure && redis.isHeard() && names.slice(0, 1).some((name) => isDoubtful(subject, name))
+    const said = script && !isOpen ? await redis.ask(script, subject, names, values) : null
+    if (isTake && !isOpen && !said) for (const name of names.slice(0, 1)) doubt(subject, name)
+    return {
+      said,
+      isOpen,
+      own: names.map((name) => mine.view(subject, name).used),
+      apart: names.map((name) => apartHere(subject, name)),
     }
   }
 
-  /** Null where the shared store does not answer, or not with as many numbers as `count`. */
-  async function ask(
-    script: string,
-    subject: string,
-    names: readonly WindowName[],
-    values: readonly (string | number)[],
-    count: number,
-  ): Promise<number[] | null> {
-    if (clock.monotonic() < askAgainAt) return null
-    const keys = names.flatMap((name) => [`svc:rate:{${subject}}:${name}`, `svc:rate:{${subject}}:${name}:sum`])
-    try {
-      return await scripts.run(script, keys, values, (answer) => numbersOf(answer, count))
-    } catch {
-      askAgainAt = clock.monotonic() + PAUSE_MS
-      return null
-    }
+  /** Null where not all nodes answer. */
+  async function apartElsewhere(subject: string, name: WindowName): Promise<number | null> {
+    const question = { script: null, subject, names: [name], values: [], isSure: true, redis: redis.heard() }
+    const answers = await peers.ask(question)
+    return answers.length < nodes().count - 1 ? null : answers.reduce((sum, each) => sum + each.apart[0]!, 0)
   }
-}
 
-/** Throws for what no script of ours answers: something else than Redis may stand behind the address. */
-function numbersOf(answer: unknown, count: number): number[] {
-  if (Array.isArray(answer) && answer.length === count && answer.every((each) => Number.isFinite(each) && each >= -1))
-    return answer
-  throw new Error('it answers scripts otherwise than Redis does')
+  /** What this node let in and Redis does not know. */
+  function apartHere(subject: string, name: WindowName): number {
+    const [now, since] = [clock.monotonic(), redis.startedAt()]
+    const before = (store: LocalStore, end: number) => usedBefore(store.windowOf(subject, name), now, end)
+    return before(mine, since) + before(apart, Number.POSITIVE_INFINITY) - before(apart, since)
+  }
+
+  function doubt(subject: string, name: WindowName): void {
+    doubtedUntil.set(mine.windowOf(subject, name), clock.monotonic() + DOUBT_MS)
+  }
+
+  function isDoubtful(subject: string, name: WindowName): boolean {
+    return redis.isNew() || clock.monotonic() < (doubtedUntil.get(mine.windowOf(subject, name)) ?? 0)
+  }
 }

@@ -42,6 +42,19 @@ export function used(window: Window, now: number): number {
   return window.sum
 }
 
+/** How much of it came before an instant. */
+export function usedBefore(window: Window, now: number, end: number): number {
+  used(window, now)
+  const mask = window.times.length - 1
+  let sum = 0
+  for (let place = 0; place < window.size; place++) {
+    const at = (window.head + place) & mask
+    if (window.times[at]! >= end) break
+    sum += window.weights[at]!
+  }
+  return sum
+}
+
 /** Adds an entry and returns its number, for `correct`. */
 export function add(window: Window, now: number, weight: number): number {
   if (window.size === window.times.length) grow(window)

@@ -148,7 +148,11 @@ describe.skipIf(!postgresUrl)('what nodes know of each other', () => {
     const [api, command] = [node('api'), node('command', 'there', { roles: '', ownFiles: true })]
     for (const one of [api, command]) await one.join()
     await live(33_000, api, command)
-    expect([api.count(), api.isServed('jobs'), api.hasScatteredFiles()]).toEqual([2, false, false])
+    expect([api.serving(), api.isServed('jobs'), api.hasScatteredFiles()]).toEqual([
+      { count: 1, rank: 0 },
+      false,
+      false,
+    ])
   })
 
   test('files are scattered when several serve and one keeps them in its own folder', async () => {

@@ -118,7 +118,7 @@ describe('what a refusal says', () => {
       what: 'requests',
       send: (limiter: Limiter) => limiter.admitRequest(KEY),
       code: 'rate_limit_exceeded',
-      says: 'This key allows 60 requests a minute on tier free and this is number 61. Try again in 53 s.',
+      says: 'This key allows 60 requests a minute on tier free, and this is number 61. Try again in 53 s.',
     },
     {
       what: 'a mode of its own',

@@ -3,11 +3,28 @@ import { RedisClient } from 'bun'
 import { connectRedis, type Redis } from '../../src/app/redis'
 import { systemClock } from '../../src/kernel/clock'
 import { AppError } from '../../src/kernel/errors'
+import type { Loop } from '../../src/kernel/loop'
+import type { Wire } from '../../src/kernel/store'
+import { createLive } from '../../src/live'
 import { createRateLimiter, createTiers } from '../../src/rate-limits'
 import { keyCaller, sessionCaller } from '../support/callers'
 import { eventually } from '../support/eventually'
 import { hasRedis, type RedisServer, startRedis } from '../support/redis'
 
+/** Nobody hears what such a node tells. */
+const deaf = { hear: () => () => undefined, tellOthers: () => undefined }
+const ears = new Set<(text: string) => void>()
+const wire: Wire = {
+  send: async (text) => {
+    for (const ear of ears) ear(text)
+  },
+  hear: async (text) => {
+    ears.add(text)
+    return async () => void ears.delete(text)
+  },
+  hearing: () => ears.size === 2,
+}
+let loops: Loop[]
 const quiet = { clock: systemClock, onChange: () => undefined }
 const can = hasRedis('rate limits of several nodes')
 let server: RedisServer
@@ -20,16 +37,22 @@ beforeAll(async () => {
   server = await startRedis()
   links = [connectRedis(server.url, quiet)!, connectRedis(server.url, quiet)!]
   raw = new RedisClient(server.url)
+  const lives = links.map((_, at) =>
+    createLive({ wire, node: `node${at}`, clock: systemClock, onError: () => undefined }),
+  )
+  loops = lives.map((live) => live.start())
+  await eventually(wire.hearing)
   limiters = links.map((scripts, at) =>
     createRateLimiter({
       clock: systemClock,
       tiers: createTiers(),
-      shared: { scripts, node: `node${at}`, nodes: () => 2 },
+      shared: { scripts, live: lives[at]!, node: `node${at}`, nodes: () => ({ count: 2, rank: at }) },
     }),
   )
 })
 afterAll(async () => {
   if (!can) return
+  for (const loop of loops) await loop.stop()
   for (const link of links) link.close()
   raw.close()
   await server.stop()
@@ -65,7 +88,7 @@ describe.skipIf(!can)('several nodes with one Redis', () => {
     expect(await admitted(70, (limiter) => limiter.admitRequest(caller))).toBe(60)
     const refused = await refusalOf(() => limiters[1]!.admitRequest(caller))
     expect(refused?.code).toBe('rate_limit_exceeded')
-    expect(refused?.message).toContain('allows 60 requests a minute on tier free and this is number 61. Try again in')
+    expect(refused?.message).toContain('allows 60 requests a minute on tier free, and this is number 61. Try again in')
     for (const limiter of limiters) {
       expect(limiter.headers(caller)['x-ratelimit-remaining-requests']).toBe('0')
       expect((await limiter.status(caller)).usage.requests.remaining).toBe(0)
@@ -133,7 +156,12 @@ describe.skipIf(!can)('several nodes with one Redis', () => {
       const odd = createRateLimiter({
         clock: systemClock,
         tiers: createTiers(),
-        shared: { scripts: { run: async (_, __, ___, read) => read(answer) }, node: 'odd', nodes: () => 2 },
+        shared: {
+          scripts: { run: async (_, __, ___, read) => read(answer), started: async () => ({ id: 'odd', at: 0 }) },
+          live: deaf,
+          node: 'odd',
+          nodes: () => ({ count: 2, rank: 0 }),
+        },
       })
       const caller = keyCaller()
       const all = Array.from({ length: 40 }, () => refusalOf(() => odd.admitRequest(caller)))

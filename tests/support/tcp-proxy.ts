@@ -1,11 +1,13 @@
 import { afterAll } from 'bun:test'
 import { connect, createServer, type Socket } from 'node:net'
 
-/** A TCP proxy before a server of this machine, which can leave its connections half open. */
+/** A TCP proxy before a server of this machine, which can break its connections, or leave them half open. */
 export async function startTcpProxy(target: { hostname: string; port: number }) {
   const pairs = new Set<[Socket, Socket]>()
   let cut = false
+  let severed = false
   const server = createServer((near) => {
+    if (severed) return void near.destroy()
     const far = connect({ host: target.hostname, port: target.port })
     const pair: [Socket, Socket] = [near, far]
     pairs.add(pair)
@@ -22,9 +24,13 @@ export async function startTcpProxy(target: { hostname: string; port: number }) 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const restore = () => {
     cut = false
+    severed = false
+  }
+  const breakAll = () => {
+    for (const pair of pairs) for (const socket of pair) socket.destroy()
   }
   const close = async () => {
-    for (const pair of pairs) for (const socket of pair) socket.destroy()
+    breakAll()
     await new Promise((resolve) => server.close(resolve))
   }
   afterAll(close)
@@ -38,6 +44,11 @@ export async function startTcpProxy(target: { hostname: string; port: number }) 
     cut: () => {
       cut = true
       for (const pair of pairs) silence(pair)
+    },
+    /** Existing connections break, and new ones are closed at once, until `restore`. */
+    sever: () => {
+      severed = true
+      breakAll()
     },
     restore,
   }

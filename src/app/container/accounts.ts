@@ -67,7 +67,10 @@ export function buildAccounts(deps: Deps, foundation: Foundation) {
   }
 }
 
-function buildCallers({ config, store, clock, node, redis }: Deps, { audit, events, orgs, usage, nodes }: Foundation) {
+function buildCallers(
+  { config, store, clock, node, redis }: Deps,
+  { audit, events, orgs, usage, nodes, live }: Foundation,
+) {
   const tiers = createTiers(config.tiers)
   const keyUses = createSightings<KeyId>({ everyMs: USES_EVERY_MS, clock })
   const lookup = createKeyLookup({ store, orgs, clock, lastUsed: keyUses })
@@ -75,7 +78,7 @@ function buildCallers({ config, store, clock, node, redis }: Deps, { audit, even
   const keys = createKeys({ store, audit, events, orgs, lookup, clock, ...rooms })
   const sessionUses = createSightings<SessionId>({ everyMs: USES_EVERY_MS, clock })
   const sessions = createSessions({ store, orgs, events, clock, lastSeen: sessionUses })
-  const shared = redis && nodes.isCluster ? { scripts: redis, node, nodes: nodes.count } : null
+  const shared = redis && nodes.isCluster ? { scripts: redis, live, node, nodes: nodes.serving } : null
   const limiter = createRateLimiter({ clock, tiers, shared })
   const increases = createIncreases({ store, audit, events, clock, tiers, keys, orgs })
   return { tiers, keys, keyUses, lookup, sessions, sessionUses, limiter, increases }

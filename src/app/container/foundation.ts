@@ -71,7 +71,7 @@ export function buildFoundation({
     takes: (kind) => takes(kind) && !nodes.isFarOff(),
   })
   const wire = store.wire && redis ? eitherWire(redis.wire, store.wire) : store.wire
-  const live = createLive({ wire, node, clock, onError })
+  const live = createLive({ wire, surest: store.wire, node, clock, onError })
   const traces = createTraces({ clock, live, node })
   const told = telemetry && ((line: RequestLine) => telemetry.request(line, traces.own(line.id)))
   const traffic = createTraffic({ clock, live, node, costOf: traces.costOf, ...(told && { told }) })
