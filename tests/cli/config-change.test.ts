@@ -73,7 +73,7 @@ describe('config check and path', () => {
     writeFileSync(file, '{}')
     const { exitCode, stderr } = await on(file, 'check')
     expect([exitCode, stderr.includes('have no problems')]).toEqual([0, true])
-    const refused = await on(file, 'check', '--production')
+    const refused = await on(file, 'check', '--production', '--data-dir', fresh('empty'))
     expect(refused.exitCode).toBe(9)
     expect(refused.stdout).toMatch(/SVC_PUBLIC_URL is missing[\s\S]*built-in engine answers/)
   })
