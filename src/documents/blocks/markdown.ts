@@ -155,10 +155,10 @@ function spansOf(inline: readonly Token[]): Part[] {
     switch (token.type) {
       case 'text':
       case 'html_inline':
-        parts.push({ text: token.content, ...style() })
+        parts.push({ text: oneSpace(token.content), ...style() })
         break
       case 'code_inline':
-        parts.push({ text: token.content, ...style(), code: true })
+        parts.push({ text: oneSpace(token.content), ...style(), code: true })
         break
       case 'softbreak':
         parts.push({ text: ' ', ...style() })
@@ -176,6 +176,9 @@ function spansOf(inline: readonly Token[]): Part[] {
   }
   return parts
 }
+
+/** Several spaces are one, as browsers show Markdown. */
+const oneSpace = (text: string): string => text.replace(/[ \t]+/g, ' ')
 
 function styleOf(token: Token): Style {
   switch (token.type) {

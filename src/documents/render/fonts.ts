@@ -58,9 +58,14 @@ export function inFonts(text: Text, direction: Direction = directionOf(plain(tex
     const own = levels?.subarray(at, at + words.length) ?? null
     at += words.length
     const has = (sign: string) => hasGlyphs(FONTS[family].normal, sign)
-    return piecesOf(words, { family, has }, own).map((piece) => ({ ...piece, style }))
+    return piecesOf(words, { family, has }, own).flatMap(({ text: words, ...piece }) =>
+      words.split(LONG).flatMap((part) => (part ? [{ ...piece, text: part, style }] : [])),
+    )
   })
 }
+
+/** pdfmake measures the rest of a word for each line of it: as parts that belong together, a long word takes linear time. */
+const LONG = /([^ \t\n]{100}(?=[^ \t\n\p{M}\u200d])|[ \t]{100}(?=[ \t]))/u
 
 /** One line of plain text as it is drawn from left to right, where nothing else puts its words in order. */
 export function shownInOrder(text: string): { text: string; family: string }[] {
