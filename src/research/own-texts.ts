@@ -2,6 +2,7 @@ import type { Files } from '../files'
 import { ArtifactId } from '../files/schema'
 import { type Call, type OwnerScope, ownerOf } from '../kernel/caller'
 import type { Store } from '../kernel/store'
+import { unwrapped } from '../text'
 import { type Web, WebFailure } from '../web'
 import type { Own } from './gather'
 import type { OwnText } from './source'
@@ -57,11 +58,11 @@ export function createOwnTexts({ store, files, web, knowledgeOf }: Deps): Own {
 
   /** Null for what holds no text, or is too large to be read. */
   async function textOf(row: Row, owner: OwnerScope, signal: AbortSignal): Promise<string | null> {
-    if (row.content) return row.content
+    if (row.content) return row.type === 'code' ? row.content : unwrapped(row.content)
     if (!READABLE.test(row.mime_type) || row.size_bytes > MOST_BYTES) return null
     const body = new Uint8Array(await new Response(await files.read(row)).arrayBuffer())
     try {
-      return (await web.readBytes({ contentType: row.mime_type, body }, { signal, who: owner })).text
+      return (await web.readBytes({ contentType: row.mime_type, body }, { signal, who: owner, prose: true })).text
     } catch (error) {
       if (error instanceof WebFailure) return null
       throw error

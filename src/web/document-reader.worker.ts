@@ -1,6 +1,7 @@
 import { getDocumentProxy } from 'unpdf'
 import { LOADED, type WorkerReply } from '../kernel/worker-pool'
 import type { PageAnswer } from './page-reader.worker'
+import { layOut } from './pdf-layout'
 
 export type DocumentOrder = { bytes: Uint8Array; maxChars: number }
 
@@ -49,10 +50,7 @@ async function textOf(document: Document, number: number): Promise<string> {
   const page = await document.getPage(number)
   const { items } = await page.getTextContent()
   page.cleanup()
-  return items
-    .map((item) => ('str' in item ? item.str + (item.hasEOL ? '\n' : '') : ''))
-    .join('')
-    .trim()
+  return layOut(items.filter((item) => 'str' in item))
 }
 
 async function titleOf(document: Document): Promise<string | null> {

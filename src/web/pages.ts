@@ -3,7 +3,7 @@ import { type Outbound, OutboundFailure, type PublicResponse } from '../kernel/o
 import { createSemaphore } from '../kernel/semaphore'
 import { storable } from '../kernel/text'
 import { WebFailure } from './failure'
-import { createReading, type Given, MAX_BYTES } from './reading'
+import { type By, createReading, type Given, MAX_BYTES } from './reading'
 
 const MAX_HOPS = 5
 const HOP_MS = 10_000
@@ -11,8 +11,6 @@ const HOP_MS = 10_000
 const MOST_AT_ONCE = 16
 const MOST_OF_ONE = 8
 
-/** The owner a page is read for, and the signal that cancels it. */
-type By = { signal: AbortSignal; who: string }
 type Fetched = PublicResponse & { url: string }
 
 /** A page as readers see it. `url` is the address it came from in the end, after redirects. */
@@ -30,11 +28,12 @@ export function createPages({ outbound }: { outbound: Outbound }) {
   const semaphore = createSemaphore(MOST_AT_ONCE, MOST_OF_ONE)
 
   return {
-    read: (url: string, { signal, who }: By): Promise<Page> =>
-      semaphore.run(who, async () => {
+    read: (url: string, by: By): Promise<Page> =>
+      semaphore.run(by.who, async () => {
+        const { signal } = by
         signal.throwIfAborted()
         const fetched = await follow(withoutFragment(url), signal)
-        return { url: fetched.url, ...(await readGiven(given(fetched), { signal, who })) }
+        return { url: fetched.url, ...(await readGiven(given(fetched), by)) }
       }),
     /** The text of bytes that are here already. Throws {@link WebFailure}. */
     readBytes: readGiven,
@@ -73,7 +72,7 @@ export function createPages({ outbound }: { outbound: Outbound }) {
 
 function given({ status, headers, body }: Fetched): Given {
   if (status < 200 || status > 299) throw new WebFailure(`The address answered with status ${status}.`)
-  return { contentType: headers['content-type'] ?? 'text/plain', body }
+  return { contentType: headers['content-type'] ?? '', body }
 }
 
 const withoutFragment = (url: string): string => url.split('#')[0]!

@@ -1,5 +1,6 @@
 import { createWorkerPool, WorkerFailure, type WorkerPool } from '../kernel/worker-pool'
-import { decodeText } from './decode'
+import { unwrapped } from '../text'
+import { decodeText, isText } from './decode'
 import type { DocumentOrder } from './document-reader.worker'
 import { WebFailure } from './failure'
 import type { PageAnswer, PageOrder } from './page-reader.worker'
@@ -12,14 +13,20 @@ const MAX_CHARS = 200_000
 const LIMITS = { most: 2, idleMs: 30_000, memoryBytes: 384 * 1024 * 1024 }
 
 const PAGE = /^(text\/html|application\/xhtml\+xml)$/
-const PLAIN = /^(text\/[\w.+-]+|application\/(json|xml|javascript|[\w.-]+\+(json|xml)))$/
+const PLAIN = /^(text\/[\w.+-]+|application\/(json|xml|javascript|csv|(x-)?ndjson|(x-)?yaml|[\w.-]+\+(json|xml)))$/
 const DOCUMENT = /^application\/(x-)?pdf$/
-const UNKNOWN = /^(application|binary)\/octet-stream$/
+const UNKNOWN = /^((application|binary)\/(octet-stream|(x-|force-)?download)|unknown\/unknown|)$/
+/** What is written to be read: line ends in it are those of its page. */
+const PROSE = /^text\/(plain|(x-)?markdown)$/
+const HTML = /^\s*(?:<!--[^>]{0,500}-->\s*)?<(?:!doctype html|html|head|body)\b/i
 
 /** A fetched body and its Content-Type. */
 export type Given = { contentType: string; body: Uint8Array }
-/** The owner the work is done for, and the signal that cancels it. */
-type By = { signal: AbortSignal; who: string }
+/**
+ * The owner the work is done for, and the signal that cancels it. With `prose`, the lines of a plain text are joined to
+ * paragraphs, as a reader of sentences needs them.
+ */
+export type By = { signal: AbortSignal; who: string; prose?: true }
 
 /**
  * Reads a fetched HTML page, PDF or plain text as title and text. HTML and PDF are parsed in worker processes, within
@@ -36,21 +43,31 @@ export function createReading() {
   })
 
   return async function read({ contentType, body }: Given, by: By): Promise<PageAnswer> {
-    const mime = contentType.split(';')[0]!.trim().toLowerCase()
+    const said = contentType.split(';')[0]!.trim().toLowerCase()
+    const mime = UNKNOWN.test(said) ? typeOf(body, said) : said
     if (isDocument(mime, body)) return withWords(await ask(documents, { bytes: body, maxChars: MAX_CHARS }, by))
     const [isPage, isPlain] = [PAGE.test(mime), PLAIN.test(mime)]
-    if (!isPage && !isPlain) throw new WebFailure(`The address holds ${mime.slice(0, 80)}, which is not read here.`)
+    if (!isPage && !isPlain)
+      throw new WebFailure(
+        `The address holds ${mime.slice(0, 80) || 'bytes of no known type'}, which is not read here.`,
+      )
     if (body.length > MAX_TEXT_BYTES) throw new WebFailure(`The page is larger than ${MAX_TEXT_BYTES} bytes.`)
     const text = decodeText(body, contentType)
-    return isPage
-      ? ask(pages, { html: text, maxChars: MAX_CHARS }, by)
-      : { title: null, text: text.slice(0, MAX_CHARS), publishedAt: null }
+    if (isPage) return ask(pages, { html: text, maxChars: MAX_CHARS }, by)
+    const read = text.slice(0, MAX_CHARS)
+    return { title: null, text: by.prose && PROSE.test(mime) ? unwrapped(read) : read, publishedAt: null }
   }
 }
 
-/** Decides by media type, or by the first bytes (`%PDF-`) when the type is `octet-stream`. */
+/** A PDF is what says so, by its type or in its first bytes. */
 const isDocument = (mime: string, body: Uint8Array): boolean =>
-  DOCUMENT.test(mime) || (UNKNOWN.test(mime) && Buffer.from(body.subarray(0, 5)).toString('latin1') === '%PDF-')
+  DOCUMENT.test(mime) || Buffer.from(body.subarray(0, 5)).toString('latin1') === '%PDF-'
+
+/** The type of what is served as mere bytes, by these. */
+function typeOf(body: Uint8Array, said: string): string {
+  if (!isText(body)) return said
+  return HTML.test(Buffer.from(body.subarray(0, 1_024)).toString('latin1')) ? 'text/html' : 'text/plain'
+}
 
 function withWords(answer: PageAnswer): PageAnswer {
   if (answer.text) return answer

@@ -33,10 +33,10 @@ const read = (path: string) =>
   tools.run(tools.assemble(wanted()), asked('web_fetch', { url: server.url.origin + path }), contextOf())
 
 describe('web_fetch, given a PDF', () => {
-  test('gives its title and its words, line by line', async () => {
+  test('gives its title and its words, a line for each paragraph', async () => {
     const before = spentBy('thread-self').ranMs
     const { result } = await read('/words')
-    const said = { title: 'Of tides', text: 'The moon pulls at the sea.\nNeap tides follow.' }
+    const said = { title: 'Of tides', text: 'The moon pulls at the sea. Neap tides follow.' }
     expect(result).toMatchObject(said)
     expect(spentBy('thread-self').ranMs - before).toBeLessThan(200)
   })

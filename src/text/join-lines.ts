@@ -1,0 +1,66 @@
+/** Words before which a hyphen at a line end stays: `pre- and post-war`. */
+const SUSPENDED = /^(?:and|or|to|und|oder|bis|et|ou|y|o)\b/
+/** A line that begins something of its own, whatever stands before it. */
+const OWN_LINE = /^(?: {4}|\t| {0,3}(?:[-*+•>|#]|\d{1,3}[.)] |```|~~~))/
+/** A line this much shorter than the longest one of its paragraph ends where its writer ended it. */
+const FULL = 0.6
+
+/** The lines of a paragraph as one: their ends are spaces, and a word that a hyphen cuts is one again. */
+export function joinLines(lines: readonly string[]): string {
+  const pieces: string[] = []
+  for (const line of lines) {
+    const next = line.trim()
+    const last = pieces.at(-1)
+    if (last === undefined) pieces.push(next)
+    else if (last.endsWith('\u00ad') || isCut(last, next)) pieces.splice(-1, 1, last.slice(0, -1), next)
+    else pieces.push(' ', next)
+  }
+  return pieces.join('')
+}
+
+const isCut = (last: string, next: string): boolean =>
+  /\p{L}[-\u2010]$/u.test(last.slice(-4)) && /^\p{Ll}/u.test(next) && !SUSPENDED.test(next)
+
+/**
+ * A text whose lines were broken at a width, with each paragraph as one line. Lists, tables, code and lines that are
+ * short on purpose stay lines of their own.
+ */
+export function unwrapped(text: string): string {
+  const lines = text.replace(/\r\n?/g, '\n').split('\n')
+  const found: string[] = []
+  for (let at = 0; at < lines.length; ) {
+    const end = paragraphEnd(lines, at)
+    found.push(...partsOf(lines.slice(at, end)).map((part) => (part.length > 1 ? joinLines(part) : part[0]!)))
+    at = end
+  }
+  return found.join('\n')
+}
+
+function paragraphEnd(lines: readonly string[], from: number): number {
+  let end = from + 1
+  while (end < lines.length && lines[from]!.trim() && lines[end]!.trim()) end++
+  return end
+}
+
+/** The lines of a paragraph, those that go on from one another together. */
+function partsOf(lines: readonly string[]): string[][] {
+  if (isTable(lines)) return lines.map((line) => [line])
+  const widest = lines.reduce((most, line) => Math.max(most, line.length), 0)
+  const parts: string[][] = []
+  for (const [at, line] of lines.entries()) {
+    const before = lines[at - 1]
+    const goesOn = before !== undefined && !OWN_LINE.test(line) && !/^ {0,3}(?:[#|]|```|~~~)/.test(before)
+    if (goesOn && (before.length >= FULL * widest || /^\s*\p{Ll}/u.test(line))) parts.at(-1)!.push(line)
+    else parts.push([line])
+  }
+  return parts
+}
+
+/** Rows of cells have as many separators as their header, whose names have no space behind these. */
+const isTable = (lines: readonly string[]): boolean =>
+  lines.length > 1 &&
+  [',', ';', '\t'].some((sign) => {
+    const count = lines[0]!.split(sign).length
+    if (count <= (sign === ',' ? 2 : 1) || lines[0]!.includes(`${sign} `)) return false
+    return lines.every((line) => line.split(sign).length >= count)
+  })

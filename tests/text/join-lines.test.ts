@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'bun:test'
+import { unwrapped } from '../../src/text'
+import { decodeText, isText } from '../../src/web/decode'
+import { type Item, layOut } from '../../src/web/pdf-layout'
+
+describe('lines of a text', () => {
+  test.each([
+    ['wrapped lines', 'The work took\nseven months\r\nin all.', 'The work took seven months in all.'],
+    ['words cut in two', 'An old baro-\nmeter of the hut.', 'An old barometer of the hut.'],
+    ['a hyphen before a word that is whole', 'The pre-\nand post-war years.', 'The pre- and post-war years.'],
+    ['lists', 'To buy:\n- milk and bread\n- tea', 'To buy:\n- milk and bread\n- tea'],
+    ['paragraphs', 'One is here.\n\nTwo is there.', 'One is here.\n\nTwo is there.'],
+    ['rows', 'Town,Founded,Note\nOld Harbour,1688,big', 'Town,Founded,Note\nOld Harbour,1688,big'],
+  ])('%s', (_, text, expected) => expect(unwrapped(text)).toBe(expected))
+
+  test('a long text takes time in proportion', () => {
+    const text = 'words that go on and on to the end\n'.repeat(20_000)
+    expect(unwrapped(text).split('\n')).toHaveLength(2)
+  })
+})
+
+describe('letters of a text that names no charset', () => {
+  const latin = Buffer.from('Ein Glas kostet 9 \x80 in M\xf6lln', 'latin1')
+  test.each([
+    ['Windows-1252', latin, 'text/html', 'Ein Glas kostet 9 € in Mölln'],
+    ['UTF-8', Buffer.from('Mölln 9 €'), 'text/plain', 'Mölln 9 €'],
+    [
+      'UTF-8 with one broken byte',
+      Buffer.concat([Buffer.from('äöüßé€ñ'), Buffer.from([0xff])]),
+      'text/plain',
+      'äöüßé€ñ\ufffd',
+    ],
+    ['a charset nobody knows', latin, 'text/html; charset=x-none', 'Ein Glas kostet 9 € in Mölln'],
+    ['an XML declaration', Buffer.from('<?xml version="1.0" encoding="iso-8859-1"?>\xfc', 'latin1'), 'text/xml', 'ü'],
+  ])('%s', (_, bytes, type, expected) => expect(decodeText(bytes, type)).toEndWith(expected))
+
+  test('what holds control characters is no text', () => {
+    expect([isText(latin), isText(Buffer.from('a\0b')), isText(Buffer.from('PK\x03\x04'))]).toEqual([
+      true,
+      false,
+      false,
+    ])
+  })
+})
+
+describe('a page of a PDF', () => {
+  const put = (str: string, x: number, y: number): Item => ({
+    str,
+    dir: 'ltr',
+    width: str.length * 5,
+    height: 10,
+    transform: [10, 0, 0, 10, x, y],
+  })
+  const rows = (columns: string[][], left: number[]) =>
+    columns[0]!.flatMap((_, row) => columns.map((lines, at) => put(lines[row]!, left[at]!, 700 - row * 12)))
+
+  test('is read column by column, in two and in three, below a heading across them', () => {
+    const column = (name: string) => [
+      `The ${name} column begins here and`,
+      'goes on in its second line until',
+      `it has come to the ${name} end.`,
+    ]
+    const said = (name: string) =>
+      `The ${name} column begins here and goes on in its second line until it has come to the ${name} end.`
+    const head = put('A heading that stands across all of the columns of this very page, from side to side', 40, 730)
+    for (const names of [
+      ['left', 'right'],
+      ['first', 'second', 'third'],
+    ]) {
+      const text = layOut([head, ...rows(names.map(column), [40, 240, 440])])
+      expect(text).toBe([head.str, ...names.map(said)].join('\n\n'))
+    }
+  })
+
+  test('keeps the rows of a table, whose cells no sentence joins', () => {
+    const table = rows(
+      [
+        ['Town', 'Harbour', 'Mill'],
+        ['Founded', '1688', '1403'],
+      ],
+      [40, 240],
+    )
+    expect(layOut(table)).toBe('Town | Founded\n\nHarbour | 1688\n\nMill | 1403')
+  })
+})
