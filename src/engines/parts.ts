@@ -2,9 +2,11 @@ import { readFileSync } from 'node:fs'
 import type { Clock } from '../kernel/clock'
 import { ConfigError } from '../kernel/config'
 import type { Log } from '../kernel/log'
+import { createFit, type Fit } from './addresses'
 import { type ConcurrencySlots, createConcurrencySlots } from './concurrency'
 import { createAiSdkDriver } from './drivers/ai-sdk/client'
-import { VENDOR_URLS } from './drivers/ai-sdk/vendors'
+import { VENDOR_URLS, type Vendor } from './drivers/ai-sdk/vendors'
+import { headersOf } from './drivers/compat/call-options'
 import { createCompatDriver } from './drivers/compat/client'
 import { createCompatSpeech } from './drivers/compat/speech'
 import { createCompatTranscription } from './drivers/compat/transcription'
@@ -31,6 +33,8 @@ type ModelPart = { breaker: TargetBreaker; fault: Fault; said: Abilities }
 /** What is known of one upstream, and how it is asked. */
 export type UpstreamPart = {
   driver: Driver
+  /** Null for the built-in engine, which has no address. */
+  fit: Fit | null
   presence: Presence
   /** The slots for calls of owners; null where there are as many as come. */
   slots: ConcurrencySlots | null
@@ -60,9 +64,10 @@ export function createParts(deps: PartDeps) {
           const asked = JSON.stringify(howAsked(upstream))
           const isSame = before?.asked === asked && before.apiKey === apiKey
           const kept = isSame ? before.part : createPart(name, createDriver({ ...upstream, apiKey }, deps), deps)
+          const fit = isSame ? before.part.fit : fitOf({ ...upstream, apiKey }, deps)
           return [
             name,
-            { apiKey, asked, part: { ...kept, slots: slotsOf(upstream, before?.part.slots ?? null) } },
+            { apiKey, asked, part: { ...kept, fit, slots: slotsOf(upstream, before?.part.slots ?? null) } },
           ] as const
         }),
       )
@@ -92,7 +97,7 @@ const howAsked = ({ kind, baseUrl, headers, timeoutMs, silenceMs, outputLimitFie
   ...[kind, baseUrl, headers, timeoutMs, silenceMs, outputLimitField, imageEdits],
 ]
 
-export function createPart(name: string, driver: Driver, deps: PartDeps): Omit<UpstreamPart, 'slots'> {
+export function createPart(name: string, driver: Driver, deps: PartDeps): Omit<UpstreamPart, 'slots' | 'fit'> {
   const models = new Map<string, ModelPart>()
   return {
     driver,
@@ -155,6 +160,16 @@ async function isThere(driver: Driver): Promise<boolean> {
   } catch (error) {
     return error instanceof EngineFailure && ['config', 'rejected', 'throttled'].includes(error.kind)
   }
+}
+
+function fitOf(upstream: Keyed, { clock }: PartDeps): Fit {
+  const { kind, baseUrl, apiKey, headers } = upstream
+  const base = baseUrl ?? VENDOR_URLS[kind as Vendor]
+  return createFit(base, {
+    at: (address) => createDriver({ ...upstream, baseUrl: address }, { clock }),
+    headers: headersOf({ baseUrl: base, apiKey, headers: lowerCased(headers), clock }),
+    clock,
+  })
 }
 
 type Keyed = Omit<UpstreamConfig, 'apiKey'> & { apiKey: string | null }

@@ -1,5 +1,6 @@
 import type { Clock } from '../kernel/clock'
 import { type Loop, startLoop } from '../kernel/loop'
+import { sayFit } from './addresses'
 import { ENGINES, type Subsystem } from './catalog'
 import { EngineFailure } from './engine'
 import type { Target, Targets } from './targets'
@@ -23,36 +24,52 @@ export type UpstreamState = {
 }
 
 const PATIENCE_MS = 3_000
+/** GET /health waits for no upstream that is slower than this. */
+const HEALTH_PATIENCE_MS = 300
 const BETWEEN_MS = 15_000
 const SUBSYSTEMS: readonly Subsystem[] = ['svc-core', 'svc-vision', 'svc-search']
 
 /** Asks the upstreams whether they answer. It costs nothing and never throws. */
 export function createProbes(targets: Targets, clock: Clock) {
   const upstreams = Map.groupBy(new Set([...targets.values()].flat()), ({ upstream }) => upstream)
+  const last = new Map<string, UpstreamState>()
 
   return {
     ask,
 
-    /** The state by subsystem, as GET /health shows it. */
+    /** The state by subsystem, as GET /health shows it. Of an upstream that is slow to answer it is the last one known. */
     async bySubsystem(): Promise<Record<Subsystem, ProviderHealth>> {
-      const states = new Map((await ask()).map((state) => [state.upstream, state]))
+      const patience = new AbortController()
+      await Promise.race([ask(), clock.sleep(HEALTH_PATIENCE_MS, patience.signal)])
+      patience.abort()
       return Object.fromEntries(
-        SUBSYSTEMS.map((subsystem) => [subsystem, sumUp(targetsOf(subsystem, targets), states)]),
+        SUBSYSTEMS.map((subsystem) => [subsystem, sumUp(targetsOf(subsystem, targets), last)]),
       ) as Record<Subsystem, ProviderHealth>
     },
   }
 
   /** Asks every upstream once, in parallel. */
   function ask(withinMs = PATIENCE_MS): Promise<UpstreamState[]> {
-    return Promise.all([...upstreams.values()].map((own) => askOne(own, withinMs)))
+    return Promise.all(
+      [...upstreams.values()].map(async (own) => {
+        const state = await askOne(own, withinMs)
+        // Within less than its usual time, silence says nothing.
+        if (state.up || state.problem !== silenceOf(withinMs) || withinMs >= PATIENCE_MS)
+          last.set(state.upstream, state)
+        return state
+      }),
+    )
   }
 
   async function askOne(own: Target[], withinMs: number): Promise<UpstreamState> {
-    const { upstream, address, driver, presence } = own[0]!
+    const { upstream, address, driver, fit, presence } = own[0]!
     const about = { upstream, address, models: own.map(({ model }) => model) }
     const startedAt = clock.monotonic()
     try {
-      const listed = await driver.probe(AbortSignal.timeout(withinMs))
+      const signal = AbortSignal.timeout(withinMs)
+      const listed = await driver.probe(signal)
+      const better = listed.length ? null : ((await fit?.(signal)) ?? null)
+      if (better !== null) throw new EngineFailure('config', sayFit(better))
       presence.back()
       const lists = (model: string) => listed.some(({ id }) => id === model || id.startsWith(`${model}:`))
       for (const target of own) {
@@ -63,7 +80,7 @@ export function createProbes(targets: Targets, clock: Clock) {
       const latencyMs = Math.round(clock.monotonic() - startedAt)
       return { ...about, up: true, latencyMs, problem: null, unlisted }
     } catch (error) {
-      const problem = error instanceof EngineFailure ? problemOf(error) : `no answer within ${withinMs / 1_000} s`
+      const problem = error instanceof EngineFailure ? problemOf(error) : silenceOf(withinMs)
       if (error instanceof EngineFailure || withinMs >= PATIENCE_MS) presence.gone(problem)
       return { ...about, up: false, latencyMs: null, problem, unlisted: [] }
     }
@@ -85,6 +102,8 @@ export function startProbeLoop({ engines, ...own }: LoopDeps): Loop {
   return startLoop({ name: 'engine-probes', idleMs: BETWEEN_MS, tick, ...own })
 }
 
+const silenceOf = (withinMs: number): string => `no answer within ${withinMs / 1_000} s`
+
 function problemOf({ kind, message, cause }: EngineFailure): string {
   if (kind !== 'refused') return message
   const { code } = (cause ?? {}) as { code?: string }
@@ -95,12 +114,16 @@ function problemOf({ kind, message, cause }: EngineFailure): string {
 const targetsOf = (subsystem: Subsystem, targets: Targets): Target[] =>
   ENGINES.filter(({ engine }) => engine === subsystem).flatMap(({ id }) => targets.get(id) ?? [])
 
-/** A target is up when it is reachable, takes our key and model, and its breaker is not open: all up is healthy, some degraded, none down. */
+/**
+ * A target is up when it is reachable, takes our key and model, and its breaker is not open: all up is healthy, some or
+ * not known yet is degraded, none is down.
+ */
 function sumUp(targets: readonly Target[], states: ReadonlyMap<string, UpstreamState>): ProviderHealth {
   if (targets.length === 0) return { status: 'unconfigured', latencyMs: null }
   const works = ({ breaker, fault }: Target) => breaker.state() !== 'open' && fault.now() === null
   const up = targets.filter((target) => states.get(target.upstream)?.up && works(target))
   const latencies = up.flatMap((target) => states.get(target.upstream)?.latencyMs ?? [])
-  const status = up.length === targets.length ? 'healthy' : up.length ? 'degraded' : 'down'
+  const isKnown = targets.every(({ upstream }) => states.has(upstream))
+  const status = up.length === targets.length ? 'healthy' : up.length || !isKnown ? 'degraded' : 'down'
   return { status, latencyMs: latencies.length ? Math.max(...latencies) : null }
 }

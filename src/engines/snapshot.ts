@@ -20,7 +20,7 @@ export type SnapshotDeps = {
   lacks(mode: string): string | null
 }
 
-type Parts = { upstreams: ReadonlyMap<string, UpstreamPart>; builtin: Omit<UpstreamPart, 'slots'> }
+type Parts = { upstreams: ReadonlyMap<string, UpstreamPart>; builtin: Omit<UpstreamPart, 'slots' | 'fit'> }
 
 export type Snapshot = ReturnType<typeof createSnapshot>
 

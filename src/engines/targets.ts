@@ -1,3 +1,4 @@
+import type { Fit } from './addresses'
 import { AUDIO_ENGINES, ENGINES, IMAGE_ENGINES } from './catalog'
 import type { ConcurrencySlots } from './concurrency'
 import type { EngineConfig } from './config'
@@ -22,6 +23,7 @@ export type Target = {
   /** Where the upstream is, without user or password; for operators only. */
   address: string
   driver: Driver
+  fit: Fit | null
   breaker: TargetBreaker
   fault: Fault
   presence: Presence
@@ -45,7 +47,7 @@ const DEFAULT_MAX_OUTPUT = 4_096
 /** The built-in engine has no window of its own; this is more than the longest prompt the API takes. */
 const BUILTIN_WINDOW = 1_200_000
 
-type Parts = { upstreams: ReadonlyMap<string, UpstreamPart>; builtin: Omit<UpstreamPart, 'slots'> }
+type Parts = { upstreams: ReadonlyMap<string, UpstreamPart>; builtin: Omit<UpstreamPart, 'slots' | 'fit'> }
 
 /** The configured targets of each engine; a text engine without one gets the built-in engine, unless that is off. */
 export function createTargets(config: EngineConfig, parts: Parts): Targets {
@@ -58,10 +60,10 @@ export function createTargets(config: EngineConfig, parts: Parts): Targets {
     if (known && makes === 'text') known.makes = makes
     if (known) return known
     const upstream = config.upstreams.get(name)!
-    const { driver, presence, slots, ...part } = parts.upstreams.get(name)!
+    const { driver, fit, presence, slots, ...part } = parts.upstreams.get(name)!
     const { breaker, fault, said } = part.model(model)
     const target: Target = {
-      ...{ id, makes, upstream: name, kind: upstream.kind, model, driver, presence, slots, breaker, fault },
+      ...{ id, makes, upstream: name, kind: upstream.kind, model, driver, fit, presence, slots, breaker, fault },
       address: addressOf(upstream),
       window: upstream.contextWindow ?? DEFAULT_WINDOW,
       maxOutputTokens: upstream.maxOutputTokens ?? DEFAULT_MAX_OUTPUT,
@@ -86,7 +88,7 @@ export function createTargets(config: EngineConfig, parts: Parts): Targets {
 function builtinTarget({ driver, presence, model }: Parts['builtin']): Target {
   const { breaker, fault, said } = model('builtin')
   return {
-    ...{ driver, presence, breaker, fault },
+    ...{ driver, fit: null, presence, breaker, fault },
     id: 'builtin:builtin',
     makes: 'text',
     upstream: 'builtin',

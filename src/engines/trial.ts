@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Clock } from '../kernel/clock'
 import { randomHex } from '../kernel/crypto'
+import { sayFit } from './addresses'
 import { EngineFailure, type EngineRequest } from './engine'
 import type { Target } from './targets'
 
@@ -15,16 +16,19 @@ export type TrialCheck = {
 }
 
 const TRIAL_TIMEOUT_MS = 30_000
+const FIT_TIMEOUT_MS = 5_000
 
 /** Makes small real calls: a whole answer, a stream, and JSON unless it is known to give none. Never throws. */
 export async function tryTarget(target: Target, clock: Clock): Promise<TrialCheck[]> {
   const alone = target.makes === 'text' ? null : ALONE[target.makes]
   if (alone) return [await timed(target.makes as TrialCheck['check'], clock, () => alone(target))]
-  return [
+  const checks = [
     await timed('answer', clock, () => collect(target, request(target, 'Say hello in five words.'))),
     await timed('stream', clock, () => stream(target, request(target, 'Count from one to five.'))),
     ...(target.can.json === false ? [] : [await json(target, clock)]),
   ]
+  const better = checks.some(({ ok }) => ok) ? null : await target.fit?.(AbortSignal.timeout(FIT_TIMEOUT_MS))
+  return better ? checks.map((one) => ({ ...one, detail: `${one.detail}; ${sayFit(better)}` })) : checks
 }
 
 /** The one check of what makes no text, at the smallest cost. */
