@@ -89,7 +89,7 @@ describe.skipIf(!hasChromium)('downloads of a session', async () => {
     expect(first).toMatchObject([{ problem: null }])
     const second = await full.act('click Download the price list')
     expect(second).toMatchObject({ status: 'success', result: { downloads: [{ artifact: null }] } })
-    expect(second.result.downloads[0].problem).toContain('the most it may keep')
+    expect(second.result.downloads[0].problem).toContain('This account has 1 files')
     await full.end()
   })
 
