@@ -22,12 +22,26 @@ export async function readValueFile(shell: Shell, file: string): Promise<unknown
   if (!text.trim()) throw usageFailure(`${file === '-' ? 'The input from stdin' : file} is empty.`)
   const ending = extname(file)
   try {
-    if (ending === '.yaml' || ending === '.yml') return Bun.YAML.parse(text)
-    if (ending === '.toml') return Bun.TOML.parse(text)
-    return file === '-' ? parsedStdin(text) : Bun.JSONC.parse(text)
+    return exactly(text, valueIn(text, file, ending))
   } catch (error) {
     throw usageFailure(`${file} cannot be read as ${ending.slice(1) || 'json'}: ${(error as Error).message}`)
   }
+}
+
+function valueIn(text: string, file: string, ending: string): unknown {
+  if (ending === '.yaml' || ending === '.yml') return Bun.YAML.parse(text)
+  if (ending === '.toml') return Bun.TOML.parse(text)
+  return file === '-' ? parsedStdin(text) : Bun.JSONC.parse(text)
+}
+
+/** A value read from a text, all of whose whole numbers kept their digits. Throws for one that did not. */
+export function exactly<Value>(text: string, value: Value): Value {
+  if (typeof value === 'number') {
+    if (!Number.isInteger(value) || Number.isSafeInteger(value) || text.includes(String(value))) return value
+    throw new Error(`the whole number that is read as ${value} has more digits than are kept; put it in quotes`)
+  }
+  if (typeof value === 'object' && value !== null) for (const part of Object.values(value)) exactly(text, part)
+  return value
 }
 
 /** Text that starts like JSON is parsed as JSON, so that errors are reported for JSON. */

@@ -4,6 +4,7 @@ import { defineCommand } from '../command'
 import { EXIT } from '../exit'
 import { CommandFailed, expectData, usageFailure } from '../failure'
 import { column } from '../output/columns'
+import { exactly } from '../preference-file'
 import type { Shell } from '../shell'
 import { webhookAt } from '../webhook-at'
 import { argument, repeated, text } from '../words'
@@ -86,7 +87,7 @@ function changed(data: Record<string, unknown>, set: readonly string[]): Record<
 
 function readValue(word: string): unknown {
   try {
-    return JSON.parse(word)
+    return exactly(word, JSON.parse(word))
   } catch {
     return word
   }

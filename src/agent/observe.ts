@@ -102,7 +102,7 @@ function readArguments(text: string): Record<string, unknown> {
 /** Parsed as strictly as a request body: JSON nested very deeply can be parsed, but not serialized again. */
 function parsed(text: string): unknown {
   try {
-    return parseUntrustedJson(Buffer.from(text))
+    return parseUntrustedJson(Buffer.from(text), { large: 'text' })
   } catch {
     return undefined
   }

@@ -1,7 +1,9 @@
-import { AppError } from './errors'
+import { AppError, invalidInput } from './errors'
 
 const MAX_DEPTH = 64
 const MAX_NUMBER_CHARS = 32
+/** Whole numbers of fewer digits are never changed. */
+const LARGE_CHARS = 16
 /** A body of a million values would block the event loop for too long while it is parsed (I28). */
 const MAX_VALUES = 100_000
 
@@ -24,15 +26,20 @@ const NEEDS_CARE = /__proto__|\\u|\d[eE]/
 
 const malformed = (message: string) => new AppError('invalid', 'validation_error', message)
 
+/** What becomes of a whole number whose digits a double does not keep, such as 9007199254740993. */
+type Large = 'refused' | 'text'
+
 /**
  * Parses an untrusted JSON body. Refuses what would stall the parser or cannot be stored: nesting over 64, numbers
  * over 32 characters, more than 100,000 values, bytes that are not UTF-8, NUL, unpaired surrogates (I28, B5–B11).
- * Throws 400 `validation_error`.
+ * A whole number that would lose digits is refused by its path; with `large: 'text'`, for what others answer, it is the
+ * text of its digits. Throws 400 `validation_error`.
  */
-export function parseUntrustedJson(bytes: Uint8Array): unknown {
-  scan(bytes)
-  const text = decode(bytes)
+export function parseUntrustedJson(bytes: Uint8Array, { large = 'refused' }: { large?: Large } = {}): unknown {
+  const changed = scan(bytes)
+  const text = large === 'text' ? quoted(bytes, changed) : decode(bytes)
   try {
+    if (changed.length && large === 'refused') throw losesDigits(bytes, changed[0]!)
     return NEEDS_CARE.test(text) ? JSON.parse(text, refuseHostile) : JSON.parse(text)
   } catch (error) {
     if (error instanceof AppError) throw error
@@ -68,17 +75,17 @@ function assertStorable(text: string): void {
   }
 }
 
-function scan(bytes: Uint8Array): void {
+/** Where a number stands in the bytes. */
+type Span = [from: number, to: number]
+
+/** Refuses what is hostile, and returns the numbers that would lose digits. */
+function scan(bytes: Uint8Array): Span[] {
+  const changed: Span[] = []
   let depth = 0
   let numberLength = 0
   let values = 1
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at]!
-    if (byte === QUOTE) {
-      at = endOfString(bytes, at)
-      numberLength = 0
-      continue
-    }
     const meaning = MEANING[byte]
     if (meaning === NUMERIC) {
       if (++numberLength > MAX_NUMBER_CHARS) {
@@ -86,7 +93,9 @@ function scan(bytes: Uint8Array): void {
       }
       continue
     }
+    if (numberLength >= LARGE_CHARS) noteChanged(at - numberLength, at)
     numberLength = 0
+    if (byte === QUOTE) at = endOfString(bytes, at)
     if (meaning === OPENS && ++depth > MAX_DEPTH) {
       throw malformed(`The body is nested deeper than ${MAX_DEPTH} levels.`)
     }
@@ -95,6 +104,65 @@ function scan(bytes: Uint8Array): void {
       throw malformed(`The body holds more than ${MAX_VALUES} values. Split it.`)
     }
   }
+  if (numberLength >= LARGE_CHARS) noteChanged(bytes.length - numberLength, bytes.length)
+  return changed
+
+  function noteChanged(from: number, to: number): void {
+    if (isChanged(String.fromCharCode(...bytes.subarray(from, to)))) changed.push([from, to])
+  }
+}
+
+/** Whether a number is whole, and is written with other digits once it was read. */
+function isChanged(written: string): boolean {
+  const exact = digitsOf(written)
+  const read = Number(written)
+  return exact !== null && exact.power >= 0 && Number.isFinite(read) && exact.digits !== digitsOf(String(read))?.digits
+}
+
+/** The digits of a number without zeros at both ends, and the power of ten of the last one; null for what is none. */
+function digitsOf(written: string): { digits: string; power: number } | null {
+  const [, whole, part = '', power = '0'] = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(written) ?? []
+  if (whole === undefined) return null
+  const all = `${whole}${part}`
+  let end = all.length
+  while (all[end - 1] === '0') end -= 1
+  return { digits: all.slice(0, end).replace(/^0+/, ''), power: Number(power) - part.length + all.length - end }
+}
+
+/** The text with some of its numbers in quotes, or with another text for each. */
+function quoted(bytes: Uint8Array, spans: readonly Span[], instead?: string): string {
+  let [text, done] = ['', 0]
+  for (const [from, to] of spans) {
+    text += `${decode(bytes.subarray(done, from))}"${instead ?? decode(bytes.subarray(from, to))}"`
+    done = to
+  }
+  return text + decode(bytes.subarray(done))
+}
+
+/** A longer one helps nobody. */
+const MAX_PATH_CHARS = 300
+/** No text that can be stored is this one. */
+const MARK = '\udfff'
+
+function losesDigits(bytes: Uint8Array, number: Span): AppError {
+  const path = pathTo(MARK, JSON.parse(quoted(bytes, [number], MARK)))
+  const problem = 'is a whole number with more digits than JSON readers keep. Send it as a string.'
+  return path && path.length <= MAX_PATH_CHARS
+    ? invalidInput(path, `"${path}" ${problem}`)
+    : malformed(`A number of the body ${problem}`)
+}
+
+/** The path of a value as in code, such as `list[2].id`; null where it is not in there. */
+function pathTo(wanted: unknown, value: unknown): string | null {
+  if (value === wanted) return ''
+  if (typeof value !== 'object' || value === null) return null
+  for (const [name, member] of Object.entries(value)) {
+    const rest = pathTo(wanted, member)
+    if (rest === null) continue
+    const first = Array.isArray(value) ? `[${name}]` : name
+    return rest === '' || rest.startsWith('[') ? `${first}${rest}` : `${first}.${rest}`
+  }
+  return null
 }
 
 /** Finds the closing quote with the native search, so that a 15 MiB image in base64 costs no more than a copy. */

@@ -32,7 +32,7 @@ const CONSTANTS = new Map([
 ])
 
 const TOKEN =
-  /\s*(?:(?<number>-?\d{1,15}(?:\.\d{1,15})?)|(?<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(?<word>[A-Za-z_][\w-]*)|(?<sign>&&|\|\||==|!=|<=|>=|\{\{|\}\}|[<>!().[\]]))/y
+  /\s*(?:(?<number>-?\d{1,15}(?:\.\d{1,15})?)|(?<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(?<word>[\p{ID_Start}$_](?:[\p{ID_Continue}$-]|\u200c|\u200d)*)|(?<sign>&&|\|\||==|!=|<=|>=|\{\{|\}\}|[<>!().[\]]))/uy
 
 type Token = { kind: 'number' | 'text' | 'word' | 'sign' | 'end'; text: string; at: number }
 

@@ -25,7 +25,8 @@ export function textsIn(value: unknown): string[] {
 
 /**
  * Fills a value's texts in (contract 10). A placeholder that is a whole text keeps the type of its value; within a text
- * it is written out. A missing one is empty, and `missing` is told its name. Throws TooMuchText.
+ * it is written out, and percent-encoded in the path, query and fragment of a URL. A missing one is empty, and `missing`
+ * is told its name. Throws TooMuchText.
  */
 export function fillIn<Value>(value: Value, values: RunValues, missing: (name: string) => void): Value {
   let left = MAX_FILLED_CHARS
@@ -47,13 +48,22 @@ export function fillIn<Value>(value: Value, values: RunValues, missing: (name: s
       else take(found.length)
       return found
     }
+    const isUrl = URL_TEXT.test(parts.map((part) => (typeof part === 'string' ? part : '{}')).join(''))
     let whole = ''
+    let hasLiteral = false
     for (const part of parts) {
-      const piece = typeof part === 'string' ? part : written(lookUp(part))
+      const piece = typeof part === 'string' ? part : pieceOf(part, isUrl && hasLiteral && HAS_ORIGIN.test(whole))
+      hasLiteral ||= typeof part === 'string'
       take(piece.length)
       whole += piece
     }
     return whole
+  }
+
+  function pieceOf(part: Exclude<Part, string>, isEncoded: boolean): string {
+    const text = written(lookUp(part))
+    // What is too long is refused before it is made longer.
+    return isEncoded && text.length <= left ? encodeURIComponent(text.toWellFormed()) : text
   }
 
   function lookUp({ path, text }: Exclude<Part, string>): unknown {
@@ -67,6 +77,10 @@ export function fillIn<Value>(value: Value, values: RunValues, missing: (name: s
     if (left < 0) throw new TooMuchText(`filled in, it is longer than ${MAX_FILLED_CHARS} characters`)
   }
 }
+
+/** A whole text that is a URL; placeholders at its begin are its origin, or all before a query. */
+const URL_TEXT = /^(?:https?:\/\/|(?:\{\})+[/?#])\S*$/i
+const HAS_ORIGIN = /^https?:\/\/[^/?#]{1,1000}[/?#]/i
 
 /** A value as text: JSON for all but texts, nothing for null. */
 export const written = (value: unknown): string =>

@@ -74,7 +74,7 @@ function readAnswer(name: string, { status, body }: PublicResponse): unknown {
   }
   if (body.length === 0) return null
   try {
-    return parseUntrustedJson(body)
+    return parseUntrustedJson(body, { large: 'text' })
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     throw new ToolFailure(`The endpoint of ${name} did not answer with JSON this server reads.`)

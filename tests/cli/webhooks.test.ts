@@ -107,6 +107,22 @@ describe('webhooks', () => {
   })
 })
 
+test('a file whose numbers would lose digits is not published', async () => {
+  const [file, yaml] = [join(world.folder, 'order.json'), join(world.folder, 'order.yaml')]
+  for (const [path, text] of [
+    [file, '{"account":12345678901234567891}'],
+    [yaml, 'account: 9007199254740993'],
+  ] as const) {
+    writeFileSync(path, text)
+    const { exitCode, stderr } = await run(['events', 'publish', 'order.created', '-f', path])
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('put it in quotes')])
+  }
+  const ada = await world.person()
+  writeFileSync(file, '{"account":"12345678901234567891","even":9007199254740994}')
+  const sent = await json(['events', 'publish', 'order.created', '-f', file], { key: ada.key })
+  expect(sent.payload).toEqual({ account: '12345678901234567891', even: 9007199254740994 })
+})
+
 describe('signatures', () => {
   const secret = '8f3a1b2c4d5e6f7a8b9c0d1e2f3a4b5c6d7e8f9a0b1c2d3e4f5a6b7c8d9e0f10'
   const body = '{"id":"evt_01","type":"order.created","data":{"a":1}}'

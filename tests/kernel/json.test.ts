@@ -23,7 +23,8 @@ describe('JSON from strangers', () => {
     '{"deep":{"er":["\\u00e9","é","😀"]}}',
     '{"constructor":{"prototype":1}}',
     `${'['.repeat(64)}${']'.repeat(64)}`,
-    '12345678901234567890123456789012',
+    '12345678901234567000',
+    '[9007199254740991,-9007199254740992,100000000000000000000,1e23,0.1234567890123456789,12345678901.25000000]',
     '{"a":"\\\\"}',
     `[${'1,'.repeat(99_999)}1]`,
     JSON.stringify({ text: ','.repeat(200_000) }),
@@ -40,6 +41,8 @@ describe('JSON from strangers', () => {
     ['a number of 33 digits', '1'.repeat(33), 'more than 32 characters'],
     ['a number of a million digits', `[${'9'.repeat(1_000_000)}]`, 'more than 32 characters'],
     ['a number too large to hold', '{"temperature":1e999}', 'too large'],
+    ['a whole number that would lose digits', '12345678901234567891', 'Send it as a string'],
+    ['one with a fraction of zeros', '[9007199254740993.00]', '"[0]" is a whole number'],
     ['an escaped NUL in a value', '{"prompt":"a\\u0000b"}', 'NUL'],
     ['an escaped NUL in a key', '{"a\\u0000":1}', 'NUL'],
     ['half of a surrogate pair in a value', '{"prompt":"a\\ud83d"}', 'surrogate'],
@@ -57,6 +60,24 @@ describe('JSON from strangers', () => {
     const error = refusal(text)
     expect(error).toMatchObject({ kind: 'invalid', code: 'validation_error' })
     expect(error.message).toContain(words)
+  })
+
+  test.each([
+    [
+      '{"payload":{"list":[1,{"id":9007199254740993}]}}',
+      'payload.list[1].id',
+      '{"payload":{"list":[1,{"id":"9007199254740993"}]}}',
+    ],
+    ['[0,[-12345678901234567891 ]]', '[1][0]', '[0,["-12345678901234567891"]]'],
+    ['{"a":{"b":90071992547409930e-1}}', 'a.b', '{"a":{"b":"90071992547409930e-1"}}'],
+    [
+      '{"text":"9007199254740993","größe":\n9007199254740993}',
+      'größe',
+      '{"text":"9007199254740993","größe":"9007199254740993"}',
+    ],
+  ])('names the number that would lose digits, or keeps its digits as text: %s', (text, path, kept) => {
+    expect(refusal(text)).toMatchObject({ code: 'validation_error', param: path, details: [{ path }] })
+    expect(parseUntrustedJson(new TextEncoder().encode(text), { large: 'text' })).toEqual(JSON.parse(kept))
   })
 
   test('refuses hostile nesting and numbers without parsing them: under 50 ms', async () => {

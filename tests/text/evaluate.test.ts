@@ -114,6 +114,52 @@ describe('a template (contract 10)', () => {
     expect(fillIn('{{trigger.sly}} {{trigger.sly}}', values, () => undefined)).toBe('{{run.id}} {{run.id}}')
   })
 
+  const URLS = { base: 'https://api.example/v1', host: 'api.example', q: 'R&D=fun / ü?#', tags: ['a', 'b c'] }
+  test.each([
+    [
+      'https://x.example/a?name={{trigger.q}}&page=2',
+      'https://x.example/a?name=R%26D%3Dfun%20%2F%20%C3%BC%3F%23&page=2',
+    ],
+    ['http://x.example/{{trigger.q}}/b', 'http://x.example/R%26D%3Dfun%20%2F%20%C3%BC%3F%23/b'],
+    [
+      'https://x.example?q={{trigger.tags}}#{{trigger.q}}',
+      /^https:\/\/x\.example\?q=%5B%22a%22%2C%22b%20c%22%5D#R%26D%3D/,
+    ],
+    // The whole of it and the origin are addresses, not values in one.
+    ['{{trigger.base}}', URLS.base],
+    ['{{trigger.base}}/users/{{trigger.q}}', /^https:\/\/api\.example\/v1\/users\/R%26D/],
+    ['{{trigger.base}}?q={{trigger.q}}', /^https:\/\/api\.example\/v1\?q=R%26D/],
+    ['https://{{trigger.host}}/{{trigger.host}}', 'https://api.example/api.example'],
+    ['https://{{trigger.host}}:{{trigger.port}}/?{{trigger.q}}', /^https:\/\/api\.example:\/\?R%26D/],
+    // No URL, but a sentence.
+    ['https://x.example/ for {{trigger.q}}', `https://x.example/ for ${URLS.q}`],
+    ['{{trigger.q}}/{{trigger.q}}', `${URLS.q}/${URLS.q}`],
+    ['Look at {{trigger.base}}?q={{trigger.q}}', `Look at ${URLS.base}?q=${URLS.q}`],
+  ])('percent-encodes what stands in a URL: %s', (text, wanted) => {
+    const { url } = fillIn({ url: text }, { trigger: URLS }, () => undefined)
+    if (typeof wanted === 'string') expect(url).toBe(wanted)
+    else expect(url).toMatch(wanted)
+  })
+
+  test('reads back what it encoded, whatever it is', () => {
+    for (const value of [
+      'two words',
+      '100 %',
+      '+47 22',
+      'a+b',
+      "it's (ok)*!",
+      '世界 🌍',
+      '../../etc',
+      '\ud800',
+      '"<>\\^`{|}',
+    ])
+      for (const text of ['https://x.example/a/{{trigger.v}}/z', 'https://x.example/a?v={{trigger.v}}&z=1']) {
+        const url = new URL(fillIn(text, { trigger: { v: value } }, () => undefined))
+        const read = text.includes('?') ? url.searchParams.get('v') : decodeURIComponent(url.pathname.split('/')[2]!)
+        expect(read).toBe(value.toWellFormed())
+      }
+  })
+
   test('names its paths, and refuses what is none', () => {
     expect(placeholdersOf('{{trigger.a}} and {{steps["B c"].output}}')).toEqual([
       ['trigger', 'a'],

@@ -33,6 +33,8 @@ describe('an expression (contract 10)', () => {
     ['now >= 5 && now<=6 && run.id != "a"', '(((now >= 5) && (now <= 6)) && (run.id != "a"))'],
     ['workflow.id matches "^[0-9]+$"', '(workflow.id matches "^[0-9]+$")'],
     ['trigger.contains contains "a"', '(trigger.contains contains "a")'],
+    ['trigger.größe > trigger.$x', '(trigger.größe > trigger.$x)'],
+    ['trigger.ünï._.名前.ℵ1.a\u200cb == trigger.a-b', '(trigger.ünï._.名前.ℵ1.a\u200cb == trigger.a-b)'],
     ['trigger.__proto__.constructor', 'trigger.__proto__.constructor'],
   ])('%s', (text, understood) => {
     expect(told(parseExpression(text))).toBe(understood)
@@ -47,6 +49,8 @@ describe('an expression (contract 10)', () => {
     ['(true', 'it ends too early; ")" belongs there'],
     ['{{trigger.a}', 'character 12 starts nothing that is known here'],
     ['"open', 'character 1 starts nothing that is known here'],
+    ['trigger.1a', '"a" at character 10 is out of place'],
+    ['trigger.😀', 'character 9 starts nothing that is known here'],
     ['total > 1', '"total" at character 1 is no value of a run; paths begin with trigger,'],
     ['eval("1")', '"eval" at character 1 is no value of a run'],
     ['trigger.a = 1', 'character 10 starts nothing that is known here'],

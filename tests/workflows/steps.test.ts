@@ -3,22 +3,25 @@ import { expectData } from '../support/event-data'
 import { freePort } from '../support/free-port'
 import { createWorkflowWorld } from './world'
 
-const { world, ran } = await createWorkflowWorld()
+const { world, made, ran } = await createWorkflowWorld()
 
 /** What a receiver on loopback was sent. */
-const heard: { method: string; headers: Headers; text: string }[] = []
+const heard: { method: string; url: URL; headers: Headers; text: string }[] = []
 const receiver = Bun.serve({
   port: 0,
   hostname: '127.0.0.1',
   async fetch(request) {
-    heard.push({ method: request.method, headers: request.headers, text: await request.text() })
-    const { pathname } = new URL(request.url)
+    const url = new URL(request.url)
+    heard.push({ method: request.method, url, headers: request.headers, text: await request.text() })
+    const { pathname } = url
+    if (pathname === '/large') return new Response('{"id":9007199254740993}', JSON_TYPE)
     if (pathname === '/raw') return new Response(new Uint8Array([97, 0, 255, 98]))
     if (pathname === '/json') return Response.json({ total: 12 })
     return pathname === '/bad' ? new Response('no', { status: 500 }) : new Response('fine')
   },
 })
 afterAll(() => receiver.stop(true))
+const JSON_TYPE = { headers: { 'content-type': 'application/json' } }
 const at = (path: string) => `http://127.0.0.1:${receiver.port}${path}`
 const outputs = (run: { stepResults: { output: unknown }[] }) => run.stepResults.map(({ output }) => output)
 
@@ -130,6 +133,55 @@ describe('a step (contract 10)', () => {
       'application/json',
     ])
     expect(headers.get('idempotency-key')).toBe(`${run.id}-0`)
+  })
+
+  test.each(['two words', 'R&D=fun', 'a/b?c#d', '100 % + 5', 'größe 🌾', '&page=9'])(
+    'sends a value within a URL as one value: %s',
+    async (q) => {
+      const url = `${at('/echo')}/{{trigger.q}}/end?name={{trigger.q}}&page=2`
+      const { run } = await ran(await world.person(), [{ type: 'http', config: { url } }], { q })
+      expect(run.status).toBe('completed')
+      const sent = heard.at(-1)!.url
+      expect(sent.pathname.split('/').map(decodeURIComponent)).toEqual(['', 'echo', q, 'end'])
+      expect([...sent.searchParams]).toEqual([
+        ['name', q],
+        ['page', '2'],
+      ])
+    },
+  )
+
+  test('calls the address that a placeholder is, or begins with', async () => {
+    const steps = [
+      { type: 'http', config: { url: '{{trigger.whole}}' } },
+      { type: 'http', config: { url: '{{trigger.base}}/x?q={{trigger.q}}' } },
+      { type: 'http', config: { url: 'http://{{trigger.host}}/y/{{trigger.q}}' } },
+    ]
+    const host = `127.0.0.1:${receiver.port}`
+    const data = { whole: at('/a/b?c=d&e=f'), base: at('/v1'), host, q: 'a&b' }
+    const before = heard.length
+    expect((await ran(await world.person(), steps, data)).run.status).toBe('completed')
+    const urls = heard.slice(before).map(({ url }) => `${url.pathname}${url.search}`)
+    expect(urls).toEqual(['/a/b?c=d&e=f', '/v1/x?q=a%26b', '/y/a%26b'])
+  })
+
+  test('reads names of any language, and keeps the digits of a number that JSON would change', async () => {
+    const ada = await world.person()
+    const template = '{{trigger.größe}} {{trigger.$x.ünï}} {{trigger.名前}}'
+    const data = { größe: 42, $x: { ünï: 'a' }, 名前: 'b' }
+    expect((await ran(ada, [{ type: 'transform', config: { template } }], data)).run.output).toBe('42 a b')
+    const steps = [
+      { type: 'http', config: { url: at('/large') } },
+      { type: 'http', config: { url: at('/echo/{{previous.output.body.id}}') } },
+    ]
+    expect((await ran(ada, steps)).run.status).toBe('completed')
+    expect(heard.at(-1)!.url.pathname).toBe('/echo/9007199254740993')
+  })
+
+  test('takes no trigger data whose numbers it would change', async () => {
+    const ada = await world.person()
+    const id = await made(ada, [{ type: 'transform', config: { template: '{{trigger.order}}' } }])
+    const { status, body } = await ada.send('POST', `workflows/${id}/run`, '{"triggerData":{"order":9007199254740993}}')
+    expect([status, body.error.code, body.error.param]).toEqual([400, 'validation_error', 'triggerData.order'])
   })
 
   test('sends no header that cannot be one: refused when it is saved, a failed step when data makes it one', async () => {

@@ -12,7 +12,7 @@ function fromJson(text: string): string | null {
   try {
     const parts: string[] = []
     const add = (part: string | number) => parts.push(String(part))
-    walkJson(parseUntrustedJson(Buffer.from(text)), { name: add, leaf: add })
+    walkJson(parseUntrustedJson(Buffer.from(text), { large: 'text' }), { name: add, leaf: add })
     return parts.join('\n')
   } catch {
     return null

@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/clock'
+import { parseUntrustedJson } from '../../kernel/json'
 import { evaluate, isTrue, parseExpression, written } from '../../text'
 import { Paused, StepFailure, type StepRunner } from './step'
 
@@ -43,7 +44,7 @@ const LONGEST_MS = 30 * 86_400_000
 /** A text that is JSON as its value, any other as it is. */
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseUntrustedJson(Buffer.from(text), { large: 'text' })
   } catch {
     return text
   }

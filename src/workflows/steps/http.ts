@@ -45,7 +45,7 @@ function bodyOf({ headers, body }: { headers: Record<string, string>; body: Uint
   const text = storable(new TextDecoder().decode(body))
   if (!/\bjson\b/i.test(headers['content-type'] ?? '')) return text
   try {
-    return parseUntrustedJson(body)
+    return parseUntrustedJson(body, { large: 'text' })
   } catch {
     return text
   }
