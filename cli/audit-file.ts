@@ -3,13 +3,18 @@ import { createInterface } from 'node:readline'
 import Papa from 'papaparse'
 import { cellsOfEvent, EXPORT_COLUMNS } from '../src/audit/proof'
 import type { AuditEvent } from '../src/audit/schema'
+import { CSV_BEGIN } from '../src/kernel/csv'
 
 /** The records of an export (CSV or JSON Lines), header first. Streamed, because a file may be larger than memory. */
 export async function* recordsOf(path: string): AsyncGenerator<string[]> {
   if (await isJsonLines(path)) yield* eventsOf(path)
   else {
     const parser = createReadStream(path, 'utf8').pipe(Papa.parse(Papa.NODE_STREAM_INPUT, { skipEmptyLines: true }))
-    for await (const record of parser) yield record as string[]
+    let isFirst = true
+    for await (const [first = '', ...rest] of parser as AsyncIterable<string[]>) {
+      yield [isFirst ? first.replace(CSV_BEGIN, '') : first, ...rest]
+      isFirst = false
+    }
   }
 }
 

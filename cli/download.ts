@@ -14,7 +14,8 @@ export async function piecesOf(response: Response): Promise<AsyncIterable<Uint8A
 /** Writes the pieces to stdout, or to a file that only its owner can read. */
 export async function deliver(shell: Shell, pieces: AsyncIterable<Uint8Array>, out?: string): Promise<void> {
   if (out) return save(fromHere(shell.cwd, out), pieces)
-  const decoder = new TextDecoder()
+  // Byte for byte: an export may be signed, and a file that stdout becomes is opened like any other.
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   for await (const piece of pieces) shell.io.raw(decoder.decode(piece, { stream: true }))
 }
 

@@ -10,6 +10,8 @@ export const TOPIC_PAGES: Readonly<Record<string, string>> = {
 
 Data goes to standard output, all else to standard error. A list in JSON is an
 array of what the API returns, one thing is an object, and nothing wraps them.
+csv is UTF-8 for programs. The files of export commands begin with a byte order
+mark besides, so that Excel reads their letters.
 A pipe gets the same table, whole and without colour. What goes on, such as
 events tail or --watch, is a table on a terminal and JSON lines in a pipe.
 An error in a JSON format is the envelope of the API with exit_code and hint.

@@ -1,3 +1,4 @@
+import { CSV_BEGIN } from '../../src/kernel/csv'
 import type { Delivery } from '../../src/webhooks/schema'
 import { apiOf } from '../api'
 import { defineCommand } from '../command'
@@ -130,13 +131,15 @@ const exportDeliveries = defineCommand({
     if (!['jsonl', 'json', 'csv', 'table'].includes(asked))
       throw usageFailure(`deliveries export writes csv or jsonl, not ${asked}.`, '-o jsonl')
     const all = await attempts(shell, wanted, true)
-    const lines = asked === 'jsonl' || asked === 'json' ? all.map((one) => safeJson(one)) : csvOf(all, deliveryColumns)
-    await deliver(shell, piecesOf(lines), out)
+    const isCsv = asked === 'csv' || asked === 'table'
+    const lines = isCsv ? csvOf(all, deliveryColumns) : all.map((one) => safeJson(one))
+    await deliver(shell, piecesOf(lines, isCsv ? CSV_BEGIN : ''), out)
   },
 })
 
-async function* piecesOf(lines: readonly string[]): AsyncGenerator<Uint8Array> {
+async function* piecesOf(lines: readonly string[], begin: string): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder()
+  yield encoder.encode(begin)
   for (const line of lines) yield encoder.encode(`${line}\n`)
 }
 

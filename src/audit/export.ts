@@ -1,5 +1,5 @@
 import { iso } from '../kernel/clock'
-import { type CsvCell, csvHeaders, csvLines } from '../kernel/csv'
+import { CSV_BEGIN, type CsvCell, csvHeaders, csvLines } from '../kernel/csv'
 import type { Reader } from '../kernel/store'
 import { nextTurn } from '../kernel/turns'
 import { present } from './chain'
@@ -43,7 +43,7 @@ export async function* exportRows(
 
 /** The export as text: CSV with the columns of contract 19, or one JSON event per line. */
 export async function* written(pages: AsyncIterable<AuditEventRow[]>, format: 'csv' | 'jsonl'): AsyncGenerator<string> {
-  if (format === 'csv') yield csvLines([EXPORT_COLUMNS])
+  if (format === 'csv') yield CSV_BEGIN + csvLines([EXPORT_COLUMNS])
   for await (const rows of pages)
     if (rows.length) yield format === 'csv' ? csvLines(rows.map(cellsOf)) : rows.map(lineOf).join('')
 }

@@ -110,7 +110,7 @@ describe('audit export and verify', () => {
   })
 
   test('print the same file on stdout, over either API', async () => {
-    const header = 'id,timestamp,action,'
+    const header = '\ufeffid,timestamp,action,'
     expect((await run(['audit', 'export', owner])).stdout).toStartWith(header)
     const { stdout } = await run(['audit', 'export', '--action', 'key.*'], { key: ada.key })
     expect(stdout).toStartWith(header)

@@ -68,7 +68,7 @@ describe('usage export', () => {
   test('writes the same file as the API, readable by its owner only, and on the record', async () => {
     const path = join(folder, 'usage.csv')
     await run(['usage', 'export', owner, '--out', path])
-    expect(readFileSync(path, 'utf8')).toBe((await ada.send('GET', 'usage/export')).text)
+    expect(readFileSync(path, 'utf8')).toBe(`\ufeff${(await ada.send('GET', 'usage/export')).text}`)
     expect(statSync(path).mode & 0o777).toBe(0o600)
     const { body } = await ada.send('GET', 'audit?action=usage.exported')
     expect(body).toHaveLength(2)

@@ -15,6 +15,22 @@ const ada = await world.person({ cents: 100 })
 
 const DATA = 'Create a report of our sales with a chart:\n\nRegion,Sales\nNorth,120\nSouth,80\n\nThe north grew.'
 
+describe('a csv for people', () => {
+  const CREW =
+    'Crew\n\n| Name | Phone | Note |\n|---|---|---|\n| Tove Mörk | +47 22 84 50 00 | =SUM(A1:A9) |\n| Weiß | +1 (555) 010-0199 | -3,50 |'
+
+  test('begins with one byte order mark, keeps letters and phone numbers, and guards formulas', async () => {
+    const made = await ada.send('POST', 'documents', { prompt: CREW, format: 'csv' })
+    const bytes = Buffer.from((await download(world, made)).bytes)
+    expect([bytes.subarray(0, 3).toString('hex'), bytes.lastIndexOf('\ufeff')]).toEqual(['efbbbf', 0])
+    expect(parse(bytes, { bom: true })).toEqual([
+      ['Name', 'Phone', 'Note'],
+      ['Tove Mörk', '+47 22 84 50 00', "'=SUM(A1:A9)"],
+      ['Weiß', '+1 (555) 010-0199', '-3,50'],
+    ])
+  })
+})
+
 describe('POST /documents (contract 6)', () => {
   test('lays out the text and data of the prompt, without a language model and free of charge', async () => {
     const made = await ada.send('POST', 'documents', { prompt: DATA })
@@ -47,7 +63,7 @@ describe('POST /documents (contract 6)', () => {
     expect(headers.get('content-type')).toStartWith(mimeType)
     expect(headers.get('content-disposition')).toContain(`.${format}`)
     if (format !== 'csv') return
-    expect(parse(Buffer.from(bytes))).toEqual([
+    expect(parse(Buffer.from(bytes), { bom: true })).toEqual([
       ['Region', 'Sales'],
       ['North', '120'],
       ['South', '80'],

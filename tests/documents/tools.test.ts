@@ -18,7 +18,7 @@ describe('tools that make files (contract 5.2)', () => {
     expect(body.tools_used).toEqual([expect.objectContaining({ name: 'generate_document', status: 'success' })])
     const { result } = body.tools_used[0]
     expect(body.artifacts).toMatchObject([{ id: result.id.replace('doc_', 'art_'), type: 'document', format: 'csv' }])
-    expect(result).toMatchObject({ title: 'Rows', format: 'csv', size_bytes: 35 })
+    expect(result).toMatchObject({ title: 'Rows', format: 'csv', size_bytes: 38 })
     const made = await ada.send('GET', `documents/${result.id}`)
     expect(made.body).toMatchObject({ content: written.content, usage: { cost_cents: 0 } })
     expect(new TextDecoder().decode((await download(world, made)).bytes)).toBe(

@@ -39,6 +39,38 @@ describe('csv', () => {
     expect(read(csvLines([[text, 'next']]))).toEqual([[`'${text}`, 'next']])
   })
 
+  test.each([
+    ['+47 22 84 50 00'],
+    ['+49 (0)30 901820-0'],
+    ['+1 (555) 010-0199'],
+    ['+1-555-010-0199'],
+    ['+44\u00a020 7946 0958'],
+    ['+33.1.23.45.67.89'],
+    ['+4722845000'],
+  ])('a phone number stays as it is: %s', (text) => {
+    expect(read(csvLines([[text]]))).toEqual([[text]])
+  })
+
+  test.each([
+    ['+47 22 84 50 00*cmd'],
+    ['+47=22845000'],
+    ['+A1 22 84 50'],
+    ['+1+5550100199'],
+    ['+47 22 84 50 00;=1'],
+    ['-47-22-84'],
+    ['-$A$1'],
+    ['+47 22 84\n=1+1'],
+  ])('%j only looks like one', (text) => {
+    expect(read(csvLines([[text, 'next']]))).toEqual([[`'${text}`, 'next']])
+  })
+
+  test.each([['-3,50'], ['-1,250.00'], ['-$12.00'], ['-12.00 €'], ['+5 %'], ["-1'000.50"], ['-1 234,5'], ['- 4']])(
+    'a number with its unit stays as it is: %s',
+    (text) => {
+      expect(read(csvLines([[text]]))).toEqual([[text]])
+    },
+  )
+
   test.each([['-1'], ['+1'], ['-0.000001'], ['a=b'], ['1-2'], ["'quoted"], ['']])('%j is left alone', (text) => {
     expect(read(csvLines([[text, 'next']]))).toEqual([[text, 'next']])
   })
@@ -66,7 +98,7 @@ describe('csv', () => {
       yield []
       yield [[2, 'b']]
     }
-    expect(await Array.fromAsync(csvFile(['id', 'name'], pages()))).toEqual(['id,name\r\n', '1,a\r\n', '2,b\r\n'])
+    expect(await Array.fromAsync(csvFile(['id', 'name'], pages()))).toEqual(['\ufeffid,name\r\n', '1,a\r\n', '2,b\r\n'])
   })
 
   test('a CSV answer is a download', () => {

@@ -1,4 +1,4 @@
-import { csvLines } from '../../kernel/csv'
+import { CSV_BEGIN, csvLines } from '../../kernel/csv'
 import { type Block, type Chart, type Document, plain, type Table } from '../blocks/model'
 
 type Records = string[][]
@@ -12,7 +12,7 @@ export function renderCsv({ blocks }: Document): Uint8Array {
   const tables = all.flatMap((block) => (block.type === 'table' ? [tableRows(block)] : []))
   const charts = all.flatMap((block) => (block.type === 'chart' ? [chartRows(block)] : []))
   const parts = tables.length || charts.length ? joined(tables.length ? tables : charts) : [sections(all)]
-  return new TextEncoder().encode(parts.map(csvLines).join('\r\n'))
+  return new TextEncoder().encode(CSV_BEGIN + parts.map(csvLines).join('\r\n'))
 }
 
 const flat = (blocks: readonly Block[]): Block[] =>
