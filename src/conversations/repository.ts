@@ -1,6 +1,6 @@
-import { and, asc, eq, gt, gte, inArray, type like, lt, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, gte, inArray, lt, or, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
-import { pagesBy, type Wanted } from '../kernel/keyset'
+import { contains, pagesBy, type Wanted } from '../kernel/keyset'
 import type { Page } from '../kernel/page'
 import { command, query, type Reader, type Tx } from '../kernel/store'
 import type { ConversationId, ConversationQuery, MessageId, Role } from './schema'
@@ -169,9 +169,3 @@ export const conversationRepository = {
     return true
   },
 }
-
-type Column = Parameters<typeof like>[0]
-
-/** Case-insensitive substring match; `%` and `_` in the caller's words match only themselves (F4). */
-const contains = (column: Column, words: string): SQL =>
-  sql`lower(${column}) like ${`%${words.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`

@@ -1,5 +1,5 @@
-import { iso } from '../kernel/clock'
-import type { Artifact } from './schema'
+import { iso, isoOrNull } from '../kernel/clock'
+import type { Artifact, ListedArtifact } from './schema'
 import type { ArtifactRow } from './table'
 
 type Signed = { url: string; until: number }
@@ -25,3 +25,9 @@ export const presentArtifact = (row: ArtifactRow, { url, until }: Signed): Artif
   prompt: row.prompt,
   created: iso(row.created_at),
 })
+
+/** The same in a list. */
+export function presentListed(row: ArtifactRow, signed: Signed): ListedArtifact {
+  const { content: _, ...rest } = presentArtifact(row, signed)
+  return { ...rest, expires_at: isoOrNull(row.expires_at) }
+}

@@ -1,12 +1,18 @@
-import { and, desc, eq, gt, inArray, isNotNull, isNull, lte, ne, or, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, gte, inArray, isNotNull, isNull, like, lt, lte, ne, or, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
+import { contains, pagesBy, type Wanted } from '../kernel/keyset'
+import type { Page } from '../kernel/page'
+import type { Range } from '../kernel/range'
 import type { Reader, Tx } from '../kernel/store'
-import type { ArtifactId } from './schema'
+import type { ArtifactId, ArtifactQuery } from './schema'
 import { type ArtifactRow, artifacts, fileContents, fileOwners } from './table'
 
 type Content = { sha256: string; place: string; size_bytes: number }
 export type Listing = { ids?: readonly ArtifactId[]; limit: number }
+type Filters = Wanted & Range & Pick<ArtifactQuery, 'kind' | 'mime' | 'q'>
 type Bounds = { files: number; bytes: number }
+
+const newestFirst = pagesBy(artifacts, 'created_at')
 
 /** Rows of artifacts and of the bytes behind them. Reads for callers filter by owner. */
 export const fileRepository = {
@@ -67,6 +73,22 @@ export const fileRepository = {
     const lives = or(isNull(t.expires_at), gt(t.expires_at, now))
     const wanted = and(eq(t.id, id), lives, owner === undefined ? undefined : eq(t.owner, owner))
     return (await db.select().from(t).where(wanted).limit(1))[0] as ArtifactRow | undefined
+  },
+
+  /** A page of an owner's artifacts that have not expired, newest first; `mime` may be a family such as image/*. */
+  list(db: Reader, owner: OwnerScope, { now, kind, mime, q, from, to, ...wanted }: Filters & { now: number }) {
+    const t = db.of(artifacts)
+    const family = mime?.endsWith('/*') ? mime.slice(0, -1).replace(/[\\%_]/g, '') : null
+    const conditions = [
+      eq(t.owner, owner),
+      or(isNull(t.expires_at), gt(t.expires_at, now)),
+      kind && eq(t.type, kind),
+      mime === undefined ? undefined : family === null ? eq(t.mime_type, mime) : like(t.mime_type, `${family}%`),
+      from === null ? undefined : gte(t.created_at, from),
+      to === null ? undefined : lt(t.created_at, to),
+      q === undefined ? undefined : or(contains(t.title, q), contains(t.filename, q)),
+    ]
+    return newestFirst(db, wanted, ...conditions) as Promise<Page<ArtifactRow>>
   },
 
   /** An owner's artifacts that have not expired, newest first; with `ids` only these. */

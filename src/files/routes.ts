@@ -2,17 +2,24 @@ import { Elysia } from 'elysia'
 import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
 import { checkedQuery, t } from '../kernel/schema'
-import { Artifact, ArtifactDeleted } from './schema'
+import { Artifact, ArtifactDeleted, ArtifactPage, ArtifactQuery } from './schema'
 import type { Files } from './service'
 import { headersOf, partOf } from './serving'
 
 const ById = checkedQuery(t.Object({ id: t.String() }))
+const ListQuery = checkedQuery(ArtifactQuery)
 const Link = checkedQuery(t.Object({ expires: t.String({ default: '' }), signature: t.String({ default: '' }) }))
 
 /** `/artifacts`: files of the caller (contract 2.3). */
 export const artifactRoutes = (files: Files, guard: Guard) =>
   new Elysia({ prefix: '/artifacts', tags: ['Artifacts'] })
     .use(guard)
+    .get('/', (context) => files.list(toCall(context), context.query), {
+      scope: 'completions',
+      query: ListQuery,
+      response: { 200: answer(ArtifactPage), ...errors(400, 401, 403, 429) },
+      detail: { summary: 'List your files, newest first, with new links' },
+    })
     .get('/:id', (context) => files.get(toCall(context), context.params.id), {
       scope: 'completions',
       params: ById,

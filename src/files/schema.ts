@@ -1,5 +1,7 @@
 import { defineId, type Id } from '../kernel/ids'
-import { nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
+import { PageQuery } from '../kernel/page'
+import { RangeQuery } from '../kernel/range'
+import { nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 
 export const ArtifactId = defineId('artifact', 'art')
 export type ArtifactId = Id<'artifact'>
@@ -32,6 +34,27 @@ export const Artifact = t.Object(
   { $id: 'Artifact' },
 )
 export type Artifact = Static<typeof Artifact>
+
+/** An artifact in a list: without its text, which `GET /artifacts/{id}` has. */
+const ListedArtifact = t.Object(
+  {
+    ...t.Omit(Artifact, ['content']).properties,
+    expires_at: nullable(Timestamp),
+  },
+  { $id: 'ListedArtifact' },
+)
+export type ListedArtifact = Static<typeof ListedArtifact>
+export const ArtifactPage = pageOf('artifacts', ListedArtifact)
+export type ArtifactPage = Static<typeof ArtifactPage>
+
+export const ArtifactQuery = t.Object({
+  kind: t.Optional(oneOf(ARTIFACT_TYPES)),
+  mime: t.Optional(t.String({ minLength: 1, maxLength: 128, description: 'A type, or a family such as `image/*`' })),
+  q: t.Optional(t.String({ minLength: 1, maxLength: 200, description: 'Within the title or the file name' })),
+  ...RangeQuery.properties,
+  ...PageQuery.properties,
+})
+export type ArtifactQuery = Static<typeof ArtifactQuery>
 
 export const ArtifactDeleted = t.Object({ deleted: t.Literal(true) })
 

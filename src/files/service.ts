@@ -3,15 +3,17 @@ import { type Call, type OwnerScope, ownerOf } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { notFound } from '../kernel/errors'
 import { newRequestId } from '../kernel/ids'
+import { mapPage, pageFields } from '../kernel/page'
+import { readRange } from '../kernel/range'
 import type { Reader, Store, Tx } from '../kernel/store'
 import { createDrafts, type Draft, type Source } from './drafts'
 import { bytesAway, noSuchLink, notHere, tooManyBytes, tooManyFiles } from './errors'
 import { safeFilename } from './filename'
 import { createLinks, LINK_MS } from './links'
 import type { Place, Span } from './places/place'
-import { presentArtifact } from './present'
+import { presentArtifact, presentListed } from './present'
 import { type Listing, fileRepository as rows } from './repository'
-import { type About, type Artifact, ArtifactId } from './schema'
+import { type About, type Artifact, ArtifactId, type ArtifactPage, type ArtifactQuery } from './schema'
 import type { ArtifactRow } from './table'
 
 type FileRules = { ownerMb: number; ownerCount: number; retentionDays: number }
@@ -52,6 +54,7 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
     findRow,
     present,
     get,
+    list,
     ofOwner,
     remove,
     removeExpired,
@@ -147,6 +150,17 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
     const artifact = ArtifactId.is(id) ? await find(store.read, ownerOf(caller), id) : null
     if (!artifact) throw notFound('artifact')
     return artifact
+  }
+
+  /** The caller's files that have not expired, newest first. Throws 400 for a range or cursor that is none. */
+  async function list({ caller }: Call, query: ArtifactQuery): Promise<ArtifactPage> {
+    const now = clock.now()
+    const wanted = { ...query, ...readRange(query), now }
+    const until = now + LINK_MS
+    const page = mapPage(await rows.list(store.read, ownerOf(caller), wanted), (row) =>
+      presentListed(row, { url: links.to(row.id, until), until }),
+    )
+    return { artifacts: page.items, ...pageFields(page) }
   }
 
   async function remove(call: Call, id: string): Promise<void> {

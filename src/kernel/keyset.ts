@@ -126,3 +126,7 @@ export const pagesAmong = <T extends Dated<Moment>, Moment extends string>(
     return pages(db, wanted, foundBy(table.id, parts))
   }
 }
+
+/** Case-insensitive substring match; `%` and `_` in the caller's words match only themselves (F4). */
+export const contains = (column: SQLiteColumn, words: string): SQL =>
+  sql`lower(${column}) like ${`%${words.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`

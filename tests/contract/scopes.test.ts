@@ -144,6 +144,7 @@ const GOLDEN: Record<string, Scope | null> = {
   'POST /code': 'completions',
   'POST /documents': 'completions',
   'GET /documents/{id}': 'completions',
+  'GET /artifacts': 'completions',
   'GET /artifacts/{id}': 'completions',
   'DELETE /artifacts/{id}': 'completions',
   'GET /memory': 'completions',

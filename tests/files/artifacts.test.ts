@@ -18,6 +18,9 @@ const isKept = (bytes: Uint8Array, times: number) =>
   )
 const failure = ({ status, body }: Reply) => [status, body.error.code]
 
+type Artifact = { id: string; created: string }
+const created = (one: Artifact): string => one.created
+
 describe('an artifact (contract 2.3)', () => {
   test('has every member of the contract and a link of an hour', async () => {
     const person = await world.person()
@@ -46,6 +49,49 @@ describe('an artifact (contract 2.3)', () => {
       request_id: expect.any(String),
     })
   })
+
+  test('is listed newest first with a link that works, by kind, type, time and words, for its owner only', async () => {
+    const [person, other] = [await world.person(), await world.person()]
+    const formats = ['pdf', 'docx', 'csv']
+    for (const format of formats) {
+      const prompt = `# Tides in ${format}\n\n| a | b |\n|---|---|\n| 1 | 2 |`
+      expect((await person.send('POST', 'documents', { prompt, format })).status).toBe(200)
+      clock.advance(1_000)
+    }
+    const image = await saveFor(world, person, PIXEL)
+    const list = async (query = '') => (await person.send('GET', `artifacts${query}`)).body
+    const { artifacts: all, has_more } = await list()
+    expect(all.map(({ format, id }: Record<string, string>) => format ?? id)).toEqual([image.id, 'csv', 'docx', 'pdf'])
+    expect(has_more).toBe(false)
+    for (const { created, size_bytes, expires_at, url, content } of all) {
+      expect([Date.parse(created) > 0, size_bytes > 0, content]).toEqual([true, true, undefined])
+      expect(expires_at === null || expires_at > created).toBe(true)
+      expect((await world.send('GET', pathOf(url))).status).toBe(200)
+    }
+    const found = async (query: string) => (await list(query)).artifacts.length
+    const days = [created(all[1]), created(all[3])] as const
+    expect(
+      await Promise.all(
+        [
+          '?kind=image',
+          '?kind=document',
+          '?mime=image/*',
+          '?mime=application/pdf',
+          '?mime=%25',
+          '?q=TIDES%20IN%20c',
+          '?q=%25',
+          `?from=${days[0]}`,
+          `?to=${days[0]}`,
+          `?from=${days[1]}&to=${days[0]}`,
+        ].map(found),
+      ),
+    ).toEqual([1, 3, 1, 1, 0, 1, 0, 2, 2, 2])
+    const first = await list('?limit=3')
+    const second = await list(`?limit=3&cursor=${first.next_cursor}`)
+    expect([...first.artifacts, ...second.artifacts].map(({ id }) => id)).toEqual(all.map(({ id }: Artifact) => id))
+    expect((await other.send('GET', 'artifacts')).body.artifacts).toEqual([])
+    expect(failure(await person.send('GET', 'artifacts?kind=song'))).toEqual([400, 'validation_error'])
+  }, 30_000)
 
   test('is signed again each time it is read', async () => {
     const person = await world.person()
