@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
-import { createWorld } from '../support/world'
+import { createWorld, type Person } from '../support/world'
 
 // Real work in processes, perhaps beside much else.
 setDefaultTimeout(90_000)
@@ -21,8 +21,8 @@ afterAll(() => site.stop(true))
 const world = await createWorld({ config: { egressAllow: '127.0.0.1/32' } })
 const at = (name: string) => `http://127.0.0.1:${site.port}/${name}`
 
-async function researched(prompt: string) {
-  const ada = await world.person()
+async function researched(prompt: string, by?: Person) {
+  const ada = by ?? (await world.person())
   const { status, body: handle } = await ada.send('POST', 'research', { prompt, depth: 'basic', max_sources: 8 })
   expect(status).toBe(202)
   await world.app.container.jobs.runDue()
@@ -95,5 +95,19 @@ describe('a file as people have it is quoted as it is written (issue 28)', () =>
     expect(data).toMatchObject({ sources_consulted: 1, citations: [{ index: 1 }] })
     expect(data.citations).toHaveLength(1)
     for (const name of names) expect(JSON.stringify(data)).toContain(name)
+  })
+
+  test('one text in three files of one’s own is one source that answers', async () => {
+    const ada = await world.person()
+    const prompt = await Bun.file(join(import.meta.dir, 'given', 'copies-own.md')).text()
+    const ids: string[] = []
+    for (const format of ['pdf', 'docx', 'xlsx']) {
+      const { body } = await ada.send('POST', 'documents', { prompt, format })
+      ids.push(/art_[0-9A-Za-z]{24}/.exec(body.download_url)![0])
+    }
+    const question = `What is the response time for the cold store of Tamsin Dairy? Use ${ids[0]}`
+    const { data, quotes } = await researched(question, ada)
+    expect(quotes.join()).toContain('The response time for the cold store of Tamsin Dairy is 6 hours')
+    expect(data).toMatchObject({ sources_consulted: 1, citations: [{ url: `/api/v1/artifacts/${ids[0]}` }] })
   })
 })
