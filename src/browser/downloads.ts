@@ -33,8 +33,6 @@ type Deps = {
   isOwn(frameId: string): boolean
 }
 
-type Downloads = Awaited<ReturnType<typeof followDownloads>>
-
 /**
  * Follows the downloads of a session: they go to a folder of their own, within bounds, until whoever works the session
  * takes them. What nobody takes is removed with the session.
