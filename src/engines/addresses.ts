@@ -59,7 +59,7 @@ export function candidatesOf(base: string): string[] {
   const own = trimmed(url.pathname)
   const bare = trimmed(own.replace(ROUTE, ''))
   const versioned = [`${bare}/v1`, `${trimmed(bare.replace(/\/api$/, ''))}/v1`, '/v1']
-  const paths = [bare, ...(/\/v\d+[a-z0-9]*$/.test(bare) ? [] : versioned)]
+  const paths = [bare, ...(/\/v\d[a-z\d]*$/.test(bare) ? [] : versioned)]
   const others = [...new Set(paths)].filter((path) => path !== own)
   return others.map((path) => {
     Object.assign(url, { pathname: path, search: '', hash: '' })

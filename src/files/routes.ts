@@ -14,7 +14,7 @@ const Link = checkedQuery(t.Object({ expires: t.String({ default: '' }), signatu
 export const artifactRoutes = (files: Files, guard: Guard) =>
   new Elysia({ prefix: '/artifacts', tags: ['Artifacts'] })
     .use(guard)
-    .get('/', (context) => files.list(toCall(context), context.query), {
+    .get('', (context) => files.list(toCall(context), context.query), {
       scope: 'completions',
       query: ListQuery,
       response: { 200: answer(ArtifactPage), ...errors(400, 401, 403, 429) },

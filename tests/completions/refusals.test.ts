@@ -192,9 +192,9 @@ const REFUSED: [string, Record<string, unknown>, string, string][] = [
     '"attachments[0]',
   ],
   [
-    'an attachment of another type of picture',
-    { attachments: [{ type: 'image_base64', data: 'AAAA', mime_type: 'image/tiff' }] },
-    'attachments[0].mime_type',
+    'an attachment whose bytes are no picture',
+    { attachments: [{ type: 'image_base64', data: 'AAAA', mime_type: 'image/png' }] },
+    'attachments[0].data',
     '"attachments[0]',
   ],
   [
