@@ -10,14 +10,14 @@ export const rateLimitExceeded = defineError(
   'throttled',
   'rate_limit_exceeded',
   (who: string, limit: number, source: Source, number: number, waitS: number) =>
-    `${who} allows ${limit} requests a minute ${source} and this is number ${number}. Try again in ${waitS} s.`,
+    `${who} allows ${limit} requests a minute ${source}, and this is number ${number}. Try again in ${waitS} s.`,
 )
 
 export const modeRateLimitExceeded = defineError(
   'throttled',
   'mode_rate_limit_exceeded',
   (group: ModeGroup, limit: number, source: Source, number: number, waitS: number) =>
-    `${spell(group)} ${limit} requests a minute ${source} and this is number ${number}. ` +
+    `${spell(group)} ${limit} requests a minute ${source}, and this is number ${number}. ` +
     `Other modes still work. Try again in ${waitS} s.`,
 )
 

@@ -1,5 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { ENGINES, engineOfMode, findEngine } from '../../src/engines'
+import { systemClock } from '../../src/kernel/clock'
+import { eventually } from '../support/eventually'
 import { startUpstream } from '../support/upstream'
 import { long, NO_ENGINES, openEngines } from './setup'
 
@@ -76,16 +78,22 @@ describe('what an engine service says of itself', () => {
 
   test('probing tells the subsystems apart, costs no completion and never throws', async () => {
     upstream.reset()
-    const { engines } = openEngines(settings)
+    // By a real clock: a probe has 0.3 s, and one that takes longer is known the next time.
+    const clock = { ...systemClock, slept: [], advance: () => undefined } as never
+    const { engines } = openEngines(settings, { clock })
+    await eventually(async () => {
+      const { 'svc-core': core, 'svc-search': search } = await engines.probeAll()
+      return core?.latencyMs !== null && search?.status === 'down'
+    })
     expect(await engines.probeAll()).toMatchObject({
       'svc-core': { status: 'degraded', latencyMs: expect.any(Number) },
       'svc-vision': { status: 'degraded' },
       'svc-search': { status: 'down', latencyMs: null },
     })
     expect(upstream.calls).toHaveLength(0)
-    const { engines: none } = openEngines({ ...NO_ENGINES, engineBuiltin: false })
+    const { engines: none } = openEngines({ ...NO_ENGINES, engineBuiltin: false }, { clock })
     expect(await none.probeAll()).toMatchObject({ 'svc-core': { status: 'unconfigured', latencyMs: null } })
-    const { engines: builtin } = openEngines(NO_ENGINES)
+    const { engines: builtin } = openEngines(NO_ENGINES, { clock })
     expect(await builtin.probeAll()).toMatchObject({ 'svc-core': { status: 'healthy', latencyMs: 0 } })
   })
 

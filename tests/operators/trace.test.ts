@@ -86,7 +86,7 @@ test('logs show and tail tell of answered requests, by what is wanted of them', 
     JSON.parse((await run(['logs', 'show', '--status', '4xx', '--path', 'nothing', '--json'])).stdout)
   await eventually(async () => (await show()).length === 1)
   expect(await show()).toMatchObject([{ status: 404, path: '/api/v1/nothing-here' }])
-  expect((await run(['logs', 'show', '--method', 'get', '--status', '5xx'])).stderr).toContain('No such request')
+  expect((await run(['logs', 'show', '--method', 'get', '--status', '5xx'])).stderr).toContain('No matching request')
 })
 
 test('the metrics tell tokens, cost, times, breakers, jobs and deliveries by engine and mode', async () => {

@@ -155,7 +155,7 @@ describe('accounts in a browser, without a script', () => {
     const second = keyIn(rotated.text)
     expect([await works(first), await works(second)]).toEqual([false, true])
     expect((await open('/home', { cookie })).text).not.toContain(second!)
-    expect((await open(`${path}/revoke`, { fields: { sure: 'yes' }, cookie })).text).toContain('is revoked.')
+    expect((await open(`${path}/revoke`, { fields: { sure: 'yes' }, cookie })).text).toContain('was revoked.')
     expect(await works(second)).toBe(false)
     expect((await open(`${path}/rotate`, { fields: { grace: '0' }, cookie })).status).toBe(409)
   })

@@ -124,13 +124,13 @@ describe('what a refusal says', () => {
       what: 'a mode of its own',
       send: (limiter: Limiter) => limiter.admitMode(KEY, 'image'),
       code: 'mode_rate_limit_exceeded',
-      says: 'Mode "image" allows 20 requests a minute on tier free and this is number 21. Other modes still work. Try again in 53 s.',
+      says: 'Mode "image" allows 20 requests a minute on tier free, and this is number 21. Other modes still work. Try again in 53 s.',
     },
     {
       what: 'modes that share',
       send: (limiter: Limiter) => limiter.admitMode(KEY, 'stealth_text'),
       code: 'mode_rate_limit_exceeded',
-      says: 'The stealth modes together allow 30 requests a minute on tier free and this is number 31. Other modes still work. Try again in 53 s.',
+      says: 'The stealth modes together allow 30 requests a minute on tier free, and this is number 31. Other modes still work. Try again in 53 s.',
     },
     {
       what: 'tokens',
