@@ -1,8 +1,7 @@
-import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { engineSettingsRow } from '../../src/engines/table'
+import { query } from '../../src/kernel/store'
 import type { NewEngine } from '../../src/operators/schema-engines'
-import { postgresUrl } from '../support/store'
 import { startUpstream } from '../support/upstream'
 import { createWorld } from '../support/world'
 import { operatorSender } from './support'
@@ -91,10 +90,9 @@ describe('an upstream that is set while the server runs', async () => {
     expect(vision).toBeUndefined()
   })
 
-  test.skipIf(postgresUrl !== undefined)('has its key encrypted at rest', async () => {
-    const file = new Database(join(world.folder, 'svc.db'), { readonly: true })
-    const [row] = file.query('SELECT revision, value FROM engine_settings').all() as { value: string }[]
-    file.close()
+  test('has its key encrypted at rest', async () => {
+    const { store } = world.app.container
+    const [row] = await query()((db) => db.select().from(db.of(engineSettingsRow)))(store.read, {})
     expect(row!.value).not.toContain('upstream-secret')
     expect(row!.value).not.toContain('main')
     expect((await send('GET', 'engines')).text).not.toContain('upstream-secret')
