@@ -57,6 +57,15 @@ export async function ownPostgres(scratch = tmpdir()): Promise<OwnPostgres | { m
   return bin ? startCluster(bin, scratch) : { missing: 'no Postgres server is installed here.' }
 }
 
+/** A child of the server may end at any time. */
+function signalIfAlive(pid: number, signal: 'SIGSTOP' | 'SIGCONT'): void {
+  try {
+    process.kill(pid, signal)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
+
 async function startCluster(bin: string, scratch: string): Promise<OwnPostgres> {
   const folder = mkdtempSync(join(scratch, 'svc-postgres-'))
   const data = join(folder, 'data')
@@ -72,8 +81,8 @@ async function startCluster(bin: string, scratch: string): Promise<OwnPostgres> 
     /** The first process before its children, so that it makes none meanwhile. */
     const toAll = (signal: 'SIGSTOP' | 'SIGCONT') => {
       process.kill(main(), signal)
-      for (const child of readFileSync(`/proc/${main()}/task/${main()}/children`, 'utf8').trim().split(' '))
-        process.kill(Number(child), signal)
+      const children = readFileSync(`/proc/${main()}/task/${main()}/children`, 'utf8').match(/\d+/g) ?? []
+      for (const child of children) signalIfAlive(Number(child), signal)
       // `runuser` stops with what it started.
       if (signal === 'SIGCONT') server.kill(signal)
     }
