@@ -7,7 +7,7 @@ import { freePort } from '../support/free-port'
 export type FoundPostgres = { url: string; where: string; stop(): Promise<void> } | { missing: string }
 
 /** Durability is not what these tests measure; without it they take half the time. */
-const SETTINGS = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_connections=200']
+const SETTINGS = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_connections=400']
 const READY_WITHIN_MS = 20_000
 
 /**

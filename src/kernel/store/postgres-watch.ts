@@ -6,8 +6,12 @@ import { connect } from './postgres-client'
 export type Standing = 'working' | 'waiting for a lock' | 'idle'
 export type Standings = { of(name: string): Standing | null }
 
-/** How long the server may take to answer at all. */
-const ANSWER_MS = 600
+/**
+ * How long the server may take to answer at all, counted in turns: a process that was kept from running has not read an
+ * answer that is there, and one late turn counts no more than any other.
+ */
+const ANSWER_TURNS = 20
+const TURN_MS = 50
 /** After it a second connection is tried: the first may be a half of one. */
 const HEDGE_MS = 150
 const CONNECT_S = 1
@@ -19,7 +23,7 @@ const nothing = () => undefined
 
 /**
  * Asks the server, apart from all work, whether it is there and how connections stand that wait for it. What it does not
- * answer in ANSWER_MS, on an old connection or a new one, it does not answer.
+ * answer in a second, on an old connection or a new one, it does not answer.
  */
 export function createWatch(url: string, prefix: string) {
   const opened = () => connect(url, { name: `${prefix} watch`, connectS: CONNECT_S })
@@ -48,11 +52,13 @@ export function createWatch(url: string, prefix: string) {
       if (client === mine) client = other
       return answer
     }
-    const never = systemClock.sleep(ANSWER_MS, over.signal).then(() => {
+    const never = async (): Promise<never> => {
+      for (let turn = 0; turn < ANSWER_TURNS && !over.signal.aborted; turn++)
+        await systemClock.sleep(TURN_MS, over.signal)
       throw silence()
-    })
+    }
     try {
-      return await Promise.race([Promise.any([question(mine), late()]), never])
+      return await Promise.race([Promise.any([question(mine), late()]), never()])
     } catch (error) {
       if (client === mine) client = opened()
       throw error instanceof AggregateError ? error.errors[0] : error
