@@ -1,5 +1,5 @@
 /**
- * `bun run client:pack [FOLDER]`: makes `svc-client-VERSION.tgz` in the folder, the package that users of Node, Bun and
+ * `bun run make client [FOLDER]`: makes `svc-client-VERSION.tgz` in the folder, the package that users of Node, Bun and
  * bundlers install: plain JavaScript, and types made from the API's own description, so that the server is not needed.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import packageJson from '../package.json'
+import { COMMANDS } from './commands'
 import { generatedPages } from './first-run/generated'
 import {
   anchorsOf,
@@ -108,6 +109,8 @@ describe('the pages', () => {
     expect(paths.filter(({ cited }) => !existsSync(cited)).map(show)).toEqual([])
     const scripts = pages.flatMap(({ text }) => [...text.matchAll(/`bun run ([\w:]+)/g)].map(([, name]) => name!))
     expect(scripts.filter((name) => !(name in packageJson.scripts))).toEqual([])
+    const commands = pages.flatMap(({ text }) => [...text.matchAll(/`bun run (bench|prove|make) (\w+)/g)])
+    expect(commands.filter(([, kind, name]) => !(name! in COMMANDS[kind!]!)).map(([named]) => named)).toEqual([])
   })
 
   test('name functions of the code, where they say how to write some', () => {

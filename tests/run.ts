@@ -1,12 +1,12 @@
 /**
  * The test command: types, lint, generated files, the tests on SQLite, then again on Postgres those that it can change.
- * With `--long` what the test command has no time for: trained models made anew, the tests that have more rounds, and
+ * With `long` what the test command has no time for: trained models made anew, the tests that have more rounds, and
  * every database-bound one on Postgres. One line a step; the last line sums up; exits 1 when anything failed.
  */
 import { BUN, runCheck, runTests, type Tally } from './run/children'
 import { type Files, planTests } from './run/plan'
 import { findPostgres } from './run/postgres'
-import { makeScratch } from './run/scratch'
+import { fastestParent, makeScratch } from './support/scratch'
 
 const CHECKS: Record<string, string[]> = {
   types: ['run', 'check:types'],
@@ -25,15 +25,16 @@ const WORKERS = 6
 /** So few that no file waits for a core. */
 const TIMING_WORKERS = 2
 
-const isLong = process.argv.includes('--long')
+const isLong = process.argv.includes('long')
 const plan = await planTests('tests')
 const tallies: Tally[] = []
 const unsteady: string[] = []
 
+await step('set up', () => runCheck([BUN, 'src/app/set-up.ts']))
 await Promise.all(
   Object.entries(isLong ? LONG_CHECKS : CHECKS).map(([name, args]) => step(name, () => runCheck([BUN, ...args]))),
 )
-const scratch = makeScratch()
+const scratch = makeScratch(fastestParent())
 await runFiles('SQLite', isLong ? plan.long : plan.all)
 await onPostgres()
 

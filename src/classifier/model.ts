@@ -14,7 +14,7 @@ const SUREST = 0.99
 
 /**
  * How the model's own confidence becomes the share of right answers, for each mode that it says: a line over the
- * logarithm of the odds, fitted on prompts of writers whom the model had not seen. `bun run train` writes it.
+ * logarithm of the odds, fitted on prompts of writers whom the model had not seen. `bun run make models` writes it.
  */
 export type Calibration = Readonly<Record<string, { slope: number; offset: number }>>
 

@@ -7,7 +7,7 @@ export const clientsPage = (origin: string): string =>
     '## Any client of chat completions',
     `Set its base URL to \`${origin}/api/v1\` and its key to a key of this server. Streams, tools, images and structured answers work.`,
     '## TypeScript',
-    'For Node, Bun and bundlers. In the folder of this server `bun run client:pack` makes the package; its types are those of the API.',
+    'For Node, Bun and bundlers. In the folder of this server `bun run make client` makes the package; its types are those of the API.',
     fenced('sh', 'npm install /path/to/svc-client-0.1.0.tgz'),
     fenced(
       'ts',

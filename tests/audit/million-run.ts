@@ -10,7 +10,7 @@ import { migrate, openSqlite } from '../../src/kernel/store'
 
 /**
  * A record of 1,000,000 events: computed again within 20 s (I20), exported in constant memory (Q5).
- * `bun run audit:million`; exits 1 when it takes longer, or more.
+ * `bun run prove million`; exits 1 when it takes longer, or more.
  */
 const EVENTS = Number(process.argv[2] ?? 1_000_000)
 const MOST_SECONDS = 20

@@ -1,5 +1,5 @@
 /**
- * `bun run bench:asleep [--seconds=60] [--postgres=postgres://…]`: what a server that nobody asks anything costs, in
+ * `bun run bench asleep [--seconds=60] [--postgres=postgres://…]`: what a server that nobody asks anything costs, in
  * percent of a core as the kernel counts it (budget 0.5), after it has settled.
  */
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
  * Browser sessions, in figures: how soon one is ready, how late a frame reaches its viewer, and how much memory each
- * session takes beyond the first. `bun run bench:browser`, on Linux with a Chromium.
+ * session takes beyond the first. `bun run bench browser`, on Linux with a Chromium.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,5 @@
 /**
- * `bun run bench:deliveries [--events=10000] [--webhooks=20] [--postgres=postgres://…]`: events that wait are delivered
+ * `bun run bench deliveries [--events=10000] [--webhooks=20] [--postgres=postgres://…]`: events that wait are delivered
  * to a healthy receiver on this machine, with full durability, beside the same requests alone, with and without kept
  * connections. The receiver is a process of its own. Ratios of one run count.
  */

@@ -1,5 +1,5 @@
 /**
- * `bun run bench:faces [--rounds=15] [--seconds=30]`: what the faces for operators and readers cost. The dashboard in a
+ * `bun run bench faces [--rounds=15] [--seconds=30]`: what the faces for operators and readers cost. The dashboard in a
  * terminal of 80 × 24: its share of a core while it is only looked at (budget 2 %), and the processor time of one
  * repaint (25 ms). The reference: bytes of its pages (60 KB, packed) and their first paint (200 ms), each beside a page
  * of one word in the same minute. Processor time says the same on a busy machine; paint does not.

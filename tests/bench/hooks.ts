@@ -1,5 +1,5 @@
 /**
- * `bun run bench:hooks [--hooks=100000] [--seconds=10] [--postgres=postgres://…]`: what it costs to find whom an event
+ * `bun run bench hooks [--hooks=100000] [--seconds=10] [--postgres=postgres://…]`: what it costs to find whom an event
  * reaches, at 200 events a second, in percent of a core (budget 5). Once the hooks are of many owners, once all of one.
  * Only the matching is counted, as the process spends it: each event is a unit of its own, beside the same empty units.
  */

@@ -1,5 +1,5 @@
 /**
- * What the agent loop costs (issue budgets): `bun run bench:loop`. First in this process, with an engine and a
+ * What the agent loop costs (issue budgets): `bun run bench loop`. First in this process, with an engine and a
  * tool that answer at once: a plain call with and without the loop, then 64 runs of five tool turns side by
  * side. Then the same runs through the real server on one core, billed and on the record. Prints figures and
  * their budgets; the machine is noisy, so only ratios of one run mean anything. Fails nothing.

@@ -1,5 +1,5 @@
 /**
- * `bun run bench:making [--rounds=10]`: how long the server takes for each thing it makes by itself, warm, and how long
+ * `bun run bench making [--rounds=10]`: how long the server takes for each thing it makes by itself, warm, and how long
  * `/health` takes meanwhile (50 ms at p99). On a busy machine the milliseconds of processor count.
  */
 import { mkdtempSync, rmSync } from 'node:fs'

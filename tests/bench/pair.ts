@@ -1,5 +1,5 @@
 /**
- * What a chat call costs in two checkouts, in turn: `bun run bench:pair ../other-checkout`. Processor time of the
+ * What a chat call costs in two checkouts, in turn: `bun run bench pair ../other-checkout`. Processor time of the
  * whole server for each answered call, and the ratio of this checkout to the other, pair by pair. Both must be
  * bundled. `--engine=builtin` asks the built-in engine, `--connections=1`, `--rounds=12`, `--stream`.
  */
@@ -10,7 +10,7 @@ import { type Product, startPeer, startProduct } from './processes'
 const option = (name: string, usual: string): string =>
   process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3) ?? usual
 const other = process.argv.slice(2).find((word) => !word.startsWith('--'))
-if (!other) throw new Error('Name the other checkout: bun run bench:pair ../other-checkout')
+if (!other) throw new Error('Name the other checkout: bun run bench pair ../other-checkout')
 const ROUNDS = Number(option('rounds', '12'))
 const ROUND_MS = Number(option('ms', '2000'))
 const WARM_UP_MS = Number(option('warm-up', '20000'))

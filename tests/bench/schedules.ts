@@ -1,5 +1,5 @@
 /**
- * `bun run bench:schedules [--schedules=10000] [--postgres=postgres://…]`: schedules of many people that are all due in
+ * `bun run bench schedules [--schedules=10000] [--postgres=postgres://…]`: schedules of many people that are all due in
  * one minute, on a server that works as it does: how late the run of the last one was made, and how late its work was
  * done. One step each.
  */

@@ -1,5 +1,5 @@
 /**
- * `bun run bench:size`: how many requests a core answers in a second of its time, by the built-in engine on SQLite. The
+ * `bun run bench size`: how many requests a core answers in a second of its time, by the built-in engine on SQLite. The
  * kernel counts the time of the server alone, so that what else runs here hardly matters.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
  * How long a report of 30 days over many calls of one owner takes, whether it is exact, what following the
- * calls costs, and how much memory an export of 1,000,000 rows needs. `bun run bench:usage --rows=10000000`;
+ * calls costs, and how much memory an export of 1,000,000 rows needs. `bun run bench usage --rows=10000000`;
  * with 10,000,000 rows some minutes and 5 GB of disk.
  */
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -4,7 +4,7 @@ import { isLong } from '../support/long'
 import { postgresUrl } from '../support/store'
 import { percentile, REPLAYS_A_CYCLE, runKills } from './run'
 
-/** The long run sees every kind of kill; `chaos:kill` goes on for as long as one likes. */
+/** The long run sees every kind of kill; `prove kill` goes on for as long as one likes. */
 const CYCLES = isLong ? 10 : 5
 
 test('kills under load lose nothing that was acknowledged and charge nothing twice', async () => {

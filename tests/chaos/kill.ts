@@ -1,5 +1,5 @@
 /**
- * `bun run chaos:kill [--cycles N] [--seed N] [--postgres]`: kills the server under load over and over (T-KILL), on
+ * `bun run prove kill [--cycles N] [--seed N] [--postgres]`: kills the server under load over and over (T-KILL), on
  * SQLite or on Postgres, sums up in one line, and exits 1 on a single loss, a slow start, or when too few kills fell
  * between a commit and its answer to say anything about them.
  */
@@ -33,7 +33,7 @@ process.exit(report.violations.length > 0 || isSlow || missedTheWindow ? 1 : 0)
 
 function summary({ cycles, acks, replays, violations, bootMs }: Report): string {
   const boots = `boot p50 ${Math.round(percentile(bootMs, 0.5))} ms, p99 ${Math.round(percentile(bootMs, 0.99))} ms`
-  return `chaos:kill on ${found ? 'Postgres' : 'SQLite'}, seed ${seed}: ${cycles} kills, ${acks} writes acknowledged, ${replays} replays of answers nobody had heard, ${violations.length} violations, ${boots}`
+  return `prove kill on ${found ? 'Postgres' : 'SQLite'}, seed ${seed}: ${cycles} kills, ${acks} writes acknowledged, ${replays} replays of answers nobody had heard, ${violations.length} violations, ${boots}`
 }
 
 function progress({ cycles: done, violations }: Report): void {

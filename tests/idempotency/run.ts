@@ -1,5 +1,5 @@
 /**
- * `bun run chaos:keys [--keys N] [--parallel N]`: a real server, 500 Idempotency-Keys sent by 20 at once each
+ * `bun run prove keys [--keys N] [--parallel N]`: a real server, 500 Idempotency-Keys sent by 20 at once each
  * (I10), half of them completions that take their time, half new keys. One line sums up; exits 1 on a violation.
  */
 import { Database } from 'bun:sqlite'
@@ -37,7 +37,7 @@ rmSync(dataDir, { recursive: true, force: true })
 
 for (const violation of report.violations.slice(0, 20)) process.stdout.write(`VIOLATION ${violation}\n`)
 process.stdout.write(
-  `chaos:keys ${keys} keys x ${parallel}: ${report.requests} requests in ${seconds.toFixed(1)} s, ${report.executions} ran, ${report.replays} replays, ${report.conflicts} conflicts, ${report.violations.length} violations\n`,
+  `prove keys ${keys} keys x ${parallel}: ${report.requests} requests in ${seconds.toFixed(1)} s, ${report.executions} ran, ${report.replays} replays, ${report.conflicts} conflicts, ${report.violations.length} violations\n`,
 )
 process.exit(report.violations.length ? 1 : 0)
 

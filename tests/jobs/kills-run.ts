@@ -1,5 +1,5 @@
 /**
- * `bun run chaos:jobs [--jobs=2000] [--workers=4] [--kill-every=2000] [--seed=1]`: workers killed while they work through
+ * `bun run prove jobs [--jobs=2000] [--workers=4] [--kill-every=2000] [--seed=1]`: workers killed while they work through
  * a queue, on SQLite (one at a time) and on Postgres. Exits 1 on a job that is lost, fails or has its effect twice.
  */
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -9,7 +9,7 @@ import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { findPostgres } from '../run/postgres'
-import { makeScratch } from '../run/scratch'
+import { fastestParent, makeScratch } from '../support/scratch'
 import { seededRandom } from '../support/random'
 import { type Copy, makeCopy } from './copy'
 import { type Mutation, mutated, mutationsOf, shown } from './mutations'
@@ -38,7 +38,7 @@ type Found = { room: string; how: 'caught' | 'survived' | 'equivalent' | 'refuse
 
 const equivalents: Equivalent[] = await Bun.file(new URL('equivalents.json', import.meta.url)).json()
 const sources = new Map<string, string>()
-const scratch = makeScratch()
+const scratch = makeScratch(fastestParent())
 const postgres = values.postgres ? await findPostgres(scratch) : null
 if (postgres && 'missing' in postgres) throw new Error(`--postgres: ${postgres.missing}`)
 const onPostgres = postgres ? { SVC_TEST_POSTGRES_URL: postgres.url } : null

@@ -1,5 +1,5 @@
 /**
- * `bun tests/reference/record.ts FILE…`: makes `src/reference/recorded.json`, the example answers of the reference, of
+ * `bun run make examples FILE…`: makes `src/reference/recorded.json`, the example answers of the reference, of
  * what servers answered in tests that ran with `SVC_RECORD=FILE`. Of each route the answer that shows most is taken;
  * lists and texts are shortened, secrets are blotted out, and what no longer fits its schema is left out.
  */

@@ -2,7 +2,7 @@
  * Makes the fixtures of a release: a data folder on SQLite and one with a dump of Postgres, filled by the release itself
  * and with what it answered, so that every later release shows that it opens them.
  *
- *     bun run release:fixture [TREE]    # TREE: a checkout of the release with its packages; this one by default
+ *     bun run make fixture [TREE]    # TREE: a checkout of the release with its packages; this one by default
  *
  * Its migrations are released with it: their hashes go to `drizzle/released.sha256`.
  */

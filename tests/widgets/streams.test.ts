@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { eventually } from '../support/eventually'
 import { startCrowd } from './crowd'
 
-/** What one open stream of a visitor may cost; `bun run bench:chats` measures 5,000. */
+/** What one open stream of a visitor may cost; `bun run bench chats` measures 5,000. */
 const MOST_BYTES = 40 * 1024
 const STREAMS = 500
 const PATIENCE_MS = 240_000

@@ -21,6 +21,6 @@ if (!process.argv.includes('--check')) {
   const outcomes = leaveEachOut(written, unnamed)
   writeFileSync(CALIBRATION_FILE, `${JSON.stringify(calibrationOf(outcomes), null, 2)}\n`)
 } else if (!existsSync(MODEL_FILE) || !readFileSync(MODEL_FILE).equals(made)) {
-  process.stderr.write('src/classifier/model.bin is not what the labelled prompts give. Run: bun run train\n')
+  process.stderr.write('src/classifier/model.bin is not what the labelled prompts give. Run: bun run make models\n')
   process.exit(1)
 }

@@ -3,7 +3,7 @@ import type { Features } from './model'
 
 /**
  * The ends of a text as hashed features: words, pairs of words and pieces of words. Models of modes and of attacks are
- * trained on these numbers, so run `bun run train` after a change here.
+ * trained on these numbers, so run `bun run make models` after a change here.
  */
 
 /** Slots of the hash table; a power of two. A quarter as many cost two of a hundred prompts of unseen writers. */

@@ -149,7 +149,7 @@ function capitalsAround(tokens: readonly Token[], at: number): number {
 
 /**
  * The features of each token, as slots: the word, its letters and its look, what it is known as, and the same of some
- * tokens on either side. The model is trained on these numbers, so a change here needs `bun run train`.
+ * tokens on either side. The model is trained on these numbers, so a change here needs `bun run make models`.
  */
 export function featuresOf(tokens: readonly Token[]): Int32Array[] {
   const isLower = !tokens.some(({ look }) => look === LOOK.title)

@@ -4,7 +4,7 @@ import { remember } from '../remember'
 
 /**
  * Turns a text into hashed features, sentence by sentence: words, their first letters, and neighbouring words. The
- * models are trained on these numbers, so a change here needs `bun run train`.
+ * models are trained on these numbers, so a change here needs `bun run make models`.
  */
 
 const SLOT_BITS = 18

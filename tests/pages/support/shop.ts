@@ -7,7 +7,7 @@ import { createWorld, operatorCall } from '../../support/world'
 import { newPage } from './chromium'
 
 const PASSWORD = 'correct horse battery'
-/** Set to a folder, pictures of the pages are kept there (`bun run pictures`). */
+/** Set to a folder, pictures of the pages are kept there (`bun run make pictures`). */
 const PICTURES = Bun.env.SVC_PICTURES
 /** Pictures of the README, which has a light and a dark one. */
 const IN_BOTH_LOOKS = ['chat-person', 'inbox', 'live-view']

@@ -19,7 +19,7 @@ function keep(file: string, made: Buffer): void {
     writeFileSync(file, made)
     process.stdout.write(`${file}: ${made.length} bytes\n`)
   } else if (!existsSync(file) || !readFileSync(file).equals(made)) {
-    process.stderr.write(`${file} is not what its sources give. Run: bun run train\n`)
+    process.stderr.write(`${file} is not what its sources give. Run: bun run make models\n`)
     process.exitCode = 1
   }
 }

@@ -26,7 +26,7 @@ for (const [file, bytes] of made) {
     writeFileSync(file, bytes)
     process.stdout.write(`${file}: ${bytes.length} bytes\n`)
   } else if (!existsSync(file) || !readFileSync(file).equals(bytes)) {
-    process.stderr.write(`${file} is not what the labelled texts give. Run: bun run train\n`)
+    process.stderr.write(`${file} is not what the labelled texts give. Run: bun run make models\n`)
     process.exitCode = 1
   }
 }

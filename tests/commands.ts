@@ -1,0 +1,92 @@
+/**
+ * `bun run bench NAME`, `bun run prove NAME`, `bun run make NAME`, each with options: what takes longer than the test
+ * commands have time for, and what writes files of the repository. Each runs on the compiled product, in a temporary
+ * folder of its own, and ends with the exit code of its first command that fails.
+ */
+import { tmpdir } from 'node:os'
+import { makeScratch } from './support/scratch'
+
+/** `runs`: arguments of Bun, one command after the other. */
+type Command = { what: string; runs: string[][]; env?: Record<string, string> }
+
+const one = (file: string, what: string): Command => ({ what, runs: [[`tests/${file}.ts`]] })
+
+export const COMMANDS: Record<string, Record<string, Command>> = {
+  bench: {
+    budgets: one('bench/run', 'the budgets against a bare forwarder; this is what runs without a name'),
+    asleep: one('bench/asleep', 'what a server costs that nobody asks anything'),
+    browser: one('bench/browser', 'how soon a browser session is ready, how late its frames are, its memory'),
+    chats: one('bench/chats', 'memory of 5,000 open streams of visitors, delay of messages'),
+    copy: one('bench/copy', 'a million calls from SQLite to Postgres and back'),
+    crowd: one('bench/crowd', 'delay of events while a million deliveries wait for dead receivers'),
+    deliveries: one('bench/deliveries', 'deliveries to a healthy receiver with full durability'),
+    faces: one('bench/faces', 'processor time of the dashboard, bytes and first paint of the reference'),
+    files: one('bench/files', 'memory of serving a gigabyte from one large file'),
+    frame: one('bench/frame', 'how soon the chat of a widget is painted and ready'),
+    hooks: one('bench/hooks', 'finding the hooks an event reaches among 100,000'),
+    jobs: one('bench/jobs', 'jobs of no work, drained by one process with full durability'),
+    loop: one('bench/loop', 'what the agent loop costs'),
+    making: one('bench/making', 'documents, pictures and clips that the server makes by itself'),
+    pair: one('bench/pair', 'processor time of a chat call here and in another checkout, in turn'),
+    schedules: one('bench/schedules', 'delay of 10,000 schedules of one minute'),
+    size: one('bench/size', 'requests that a core answers in a second of its time'),
+    skills: one('bench/skills', 'pages of a large store of skills, sorted and searched'),
+    usage: one('bench/usage', 'reports and exports over ten million calls'),
+  },
+  prove: {
+    deliveries: one('webhooks/kills-run', 'nodes killed under events to receivers that refuse, and under workflows'),
+    eval: {
+      what: 'accuracy, calibration and speed of the classifier and the guardrails',
+      runs: [
+        ['tests/classifier/eval-run.ts'],
+        ['tests/guardrails/eval-run.ts'],
+        ['tests/guardrails/writers-run.ts'],
+        ['tests/classifier/leave-one-out-run.ts'],
+      ],
+    },
+    floods: one('floods/run', 'texts without end in every text field, while others ask for /health'),
+    jobs: one('jobs/kills-run', 'workers killed while they work through a queue'),
+    keys: one('idempotency/run', '500 Idempotency-Keys sent by 20 clients at once each'),
+    kill: one('chaos/kill', 'the server killed under load, over and over'),
+    makers: one('public-jobs/real-run', 'videos and researches on servers that are killed'),
+    million: one('audit/million-run', 'a million audit entries verified'),
+    model: one('billing/model-run', 'random lives of an account, beside a model'),
+    mutants: one('mutants/run', 'small faults in modules, and whether a test sees each'),
+    overdraft: one('billing/overdraft-run', 'credit for 10 calls, under 200 at once'),
+    sockets: one('chaos/flood', 'many slow or heavy connections, while others ask for /health'),
+    tampering: one('audit/tampering-run', 'every way to change the audit log, at 50 places each'),
+  },
+  make: {
+    client: { what: 'the package of the client, for Node, Bun and bundlers', runs: [['client/pack.ts']] },
+    examples: one('reference/record', 'the example answers of the reference, from recorded tests'),
+    fixture: one('releases/make', 'the fixtures of a release, for tests of later ones'),
+    models: {
+      what: 'the trained models of the classifier, the guardrails and names, from the labelled texts',
+      runs: ['classifier', 'text/verdicts', 'text/names'].map((folder) => [`src/${folder}/training/train.ts`]),
+    },
+    pictures: {
+      what: 'the pictures of the dashboard and the pages in the documentation',
+      runs: [
+        ['tui/picture', 'pages/shop', 'pages/colleagues', 'browser/states'].map((file) => `tests/${file}.test.ts`),
+      ],
+      env: { SVC_FRAMES: 'write', SVC_PICTURES: 'docs/pictures' },
+    },
+  },
+}
+
+if (import.meta.main) {
+  const [kind = '', ...rest] = process.argv.slice(2)
+  const known = COMMANDS[kind]!
+  const name = kind === 'bench' && (rest[0] ?? '-').startsWith('-') ? 'budgets' : rest.shift()
+  const command = known[name ?? '']
+  if (!command) {
+    const lines = Object.entries(known).map(([each, { what }]) => `  bun run ${kind} ${each.padEnd(10)} ${what}`)
+    process.stderr.write(`${['Say which of these you want:', ...lines].join('\n')}\n`)
+    process.exit(1)
+  }
+  const env = { ...process.env, TMPDIR: makeScratch(tmpdir()), ...command.env }
+  for (const words of [['src/app/set-up.ts'], ...command.runs.map((run) => [...run, ...rest])]) {
+    const child = Bun.spawn([process.execPath, ...words], { env, stdio: ['inherit', 'inherit', 'inherit'] })
+    if ((await child.exited) !== 0) process.exit(child.exitCode ?? 1)
+  }
+}

@@ -1,0 +1,15 @@
+import { expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import packageJson from '../../package.json'
+import { COMMANDS } from '../commands'
+
+test('package.json has at most 20 scripts', () => {
+  expect(Object.keys(packageJson.scripts).length).toBeLessThanOrEqual(20)
+})
+
+test('every command runs files that are there', () => {
+  const files = Object.values(COMMANDS)
+    .flatMap((named) => Object.values(named).flatMap(({ runs }) => runs.flat()))
+    .filter((word) => word.endsWith('.ts'))
+  expect(files.filter((file) => !existsSync(file))).toEqual([])
+})
