@@ -51,8 +51,6 @@ export type CommandWords = {
   apis: readonly Api[]
   /** Works without a running server, by opening the app inside the command (dx 2.2); true unless said. */
   offline: boolean
-  /** There is nothing it could do on a server that was never started, so a mistyped place is refused. */
-  needsData?: boolean
   /** Whether it changes anything. */
   impact: 'read' | 'write'
   /** `none` unless said. */

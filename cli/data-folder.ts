@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
+import type { Config } from '../src/app/config'
 import type { Command } from './command'
 import { unreachable } from './failure'
 import type { Shell } from './shell'
@@ -8,20 +9,20 @@ import type { Shell } from './shell'
 const MARKS = ['secrets.json', 'svc.db', 'server.lock']
 
 /**
- * Keeps a mistyped place from becoming a new, empty server. Only a change at the place that the configuration names may
- * make its folder: production wants an engine and a key before its first start. Nor is there a backup of nothing.
+ * Keeps a command in the wrong folder from creating a new, empty server: only `serve`, `init`, `migrate up` and the
+ * `dev` commands create one.
  * @throws CommandFailed 7
  */
-export function assertDataFolder(shell: Shell, { impact, needsData = false }: Command, dataDir: string): void {
+export function assertDataFolder(shell: Shell, { path }: Command, { dataDir, production }: Config): void {
   if (MARKS.some((name) => existsSync(join(dataDir, name)))) return
   const near = relative(shell.cwd, dataDir)
   const place = near.startsWith('..') ? dataDir : near || '.'
+  if (path.startsWith('dev ')) return
   const flag = shell.globals.dataDir ? ` --data-dir ${place}` : ''
-  if (flag || needsData || impact === 'read') {
-    throw unreachable(
-      `There is no data folder at ${place}.`,
-      `choose another with --data-dir, or create it: svc-admin migrate up${flag}, svc-admin serve${flag}`,
-    )
-  }
-  shell.note(`There was no data folder at ${place}; a new one is created.`)
+  // A production start wants an engine first.
+  const creates = production ? 'migrate up' : 'serve'
+  throw unreachable(
+    `There is no server here: there is no data folder at ${place}.`,
+    `cd to the folder of the server, or add --data-dir or --url; svc-admin ${creates}${flag} creates a new server`,
+  )
 }

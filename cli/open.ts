@@ -135,8 +135,8 @@ async function reach(transport: Transport, openHere: () => Promise<OpenApp>): Pr
 }
 
 /** Opens the app inside this command, with exclusive use of the data folder (dx 2.2). */
-async function openHere(shell: Shell, command: Command, { dataDir }: Config, why: string): Promise<OpenApp> {
-  assertDataFolder(shell, command, dataDir)
+async function openHere(shell: Shell, command: Command, config: Config, why: string): Promise<OpenApp> {
+  assertDataFolder(shell, command, config)
   const { open } = await import('../src/app/open')
   try {
     return await open(overridesOf(shell))

@@ -1,8 +1,8 @@
 import { Command as Commander, Option } from 'commander'
+import { didYouMean } from '../src/kernel/nearest'
 import { type Command, type Flag, type Flags, nounOf, type Reading, verbOf } from './command'
 import { BadWord, usageFailure } from './failure'
 import { GLOBAL_FLAGS, type Globals } from './globals'
-import { didYouMean } from './suggest'
 import { readDuration } from './words'
 
 /** What a command line asks for. */

@@ -1,10 +1,10 @@
 import type { CommanderError } from 'commander'
+import { didYouMean } from '../src/kernel/nearest'
 import { type Command, nounOf } from './command'
 import { type CommandFailed, usageFailure } from './failure'
 import { GLOBAL_FLAGS } from './globals'
 import { plainWords } from './plain-words'
 import { childrenOf, kebab, singularOf } from './program'
-import { didYouMean } from './suggest'
 
 /** The noun and verb at the start of a command line, with singulars made plural: the topic of `--help`. */
 export function namedCommand(argv: readonly string[], commands: readonly Command[]): string[] {

@@ -79,7 +79,7 @@ const ONE_HOME: Record<string, { pattern: RegExp; home: RegExp }> = {
   // A bundle is told the mode that its libraries run in; samples are programs of others, written down.
   'the environment': {
     pattern: /\bBun\.env\b|\bprocess\.env\b/,
-    home: /^src\/(app\/(config|make-bundle)|kernel\/samples)\.ts$/,
+    home: /^src\/(app\/(config|make-bundle|variables)|kernel\/samples)\.ts$/,
   },
   'calls to addresses': {
     pattern: /(?<![.\w])fetch\(/,
@@ -176,7 +176,7 @@ describe('the house', () => {
 
   test('the command line and the dashboard are clients: they enter the app by its client, or to start it', () => {
     const doors =
-      /^src\/(audit\/proof|browser\/examine|(skills|guardrails|routing-preferences|workflows)\/review|app\/(backups|client|copy|keyring|open|production|reset|start|bundle|config|lock|version)|kernel\/[a-z-]+|[a-z-]+\/schema|http\/envelope)$/
+      /^src\/(audit\/proof|browser\/examine|(skills|guardrails|routing-preferences|workflows)\/review|app\/(backups|client|copy|keyring|open|production|reset|start|bundle|config|lock|variables|version)|kernel\/[a-z-]+|[a-z-]+\/schema|http\/envelope)$/
     const wrong = surfaces.flatMap(importsOf).filter(({ target }) => target.startsWith('src/') && !doors.test(target))
     expect(wrong.map(arrow)).toEqual([])
   })

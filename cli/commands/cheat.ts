@@ -1,6 +1,6 @@
+import { didYouMean } from '../../src/kernel/nearest'
 import { defineCommand } from '../command'
 import { usageFailure } from '../failure'
-import { didYouMean } from '../suggest'
 import { optional } from '../words'
 
 export const cheat = defineCommand({

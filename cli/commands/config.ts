@@ -1,18 +1,17 @@
 import { existsSync } from 'node:fs'
 import type { ConfigError, Setting } from '../../src/kernel/config'
+import { didYouMean } from '../../src/kernel/nearest'
 import { clean } from '../../src/kernel/text'
 import { changeSettings, configFileOf } from '../change-settings'
 import { defineCommand } from '../command'
 import { CheckFailed, usageFailure } from '../failure'
 import { formatOf } from '../globals'
-import { misspelt } from '../misspelt'
 import { column } from '../output/columns'
 import { isStructured } from '../output/print'
 import { overridesOf } from '../overrides'
 import { readSecretInput } from '../secret-input'
 import { type Explained, settingsOf } from '../settings'
 import type { Shell } from '../shell'
-import { didYouMean } from '../suggest'
 import { argument, flag, optional, text } from '../words'
 
 const columns = [
@@ -105,7 +104,10 @@ const checkConfig = defineCommand({
   columns: PROBLEMS,
   flags: { production: flag('also check what a production start refuses') },
   async run(shell, { production }) {
-    const problems = [...(await problemsOf(shell, production === true)), ...(await misspelt(shell.env))]
+    const problems = [
+      ...(await problemsOf(shell, production === true)),
+      ...(await import('../../src/app/variables')).unknownVariables(shell.env),
+    ]
     const rows = problems.map((problem) => ({ problem }))
     shell.print.list(rows, PROBLEMS, `${await configFileOf(shell)} and the environment have no problems.`)
     if (rows.length) throw new CheckFailed()

@@ -1,4 +1,5 @@
 import { basename, dirname, resolve } from 'node:path'
+import { didYouMean } from '../../src/kernel/nearest'
 import { clean } from '../../src/kernel/text'
 import { defineCommand } from '../command'
 import type { Context, Result } from '../doctor'
@@ -7,7 +8,6 @@ import { formatOf } from '../globals'
 import { column } from '../output/columns'
 import { overridesOf } from '../overrides'
 import type { Shell } from '../shell'
-import { didYouMean } from '../suggest'
 import { flag, list, text, words } from '../words'
 
 export const columns = [

@@ -22,7 +22,7 @@ const columns = [
   column('engines.unreadable', 'UNREADABLE ENGINES', { kind: 'number' }),
 ]
 
-const common = { apis: ['host'], needsData: true } as const
+const common = { apis: ['host'] } as const
 
 const keyringStatus = defineCommand({
   ...common,

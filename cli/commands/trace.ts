@@ -27,7 +27,6 @@ export const trace = defineCommand({
     'Prints the stages with their times, each engine attempt with its real error, tools, guardrails, money and record. The process that answered remembers the steps of its newest 2,000 requests. For older requests, give the OWNER and --since; money and record are stored. Prompts and answers are not shown.',
   examples: ['trace req_1f4xEU9WTdZBc4YIr2VvP0Ba', 'trace req_1f4xEU9WTdZBc4YIr2VvP0Ba acme --since 7d --json'],
   apis: ['operator'],
-  needsData: true,
   impact: 'read',
   exits: [3],
   columns,

@@ -1,9 +1,7 @@
 import { accessSync, chmodSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join, relative } from 'node:path'
-import { inUse } from '../../src/kernel/port-holder'
+import { inUse, portProblem } from '../../src/kernel/port-holder'
 import { expectData } from '../failure'
-import { misspelt } from '../misspelt'
 import { spellAgo } from '../output/time'
 import { type Check, type Context, type Finding, fail, mendable, ok, skip, warn } from './check'
 import { runningOf } from './server'
@@ -28,7 +26,7 @@ export const configCheck: Check = {
   async run(context) {
     const { file, origins } = context.config()
     const set = Object.values(origins).filter((origin) => origin !== 'default').length
-    const [stray] = await misspelt(context.shell.env)
+    const stray = (await import('../../src/app/variables')).unknownVariables(context.shell.env).join(' ')
     if (stray) return warn(stray, 'svc-admin config check')
     return ok(`${file ? here(context, file) : 'no file'}, ${set} settings of our own, no unknown ones`)
   },
@@ -106,17 +104,12 @@ export const portCheck: Check = {
     const serving = (await runningOf(context))?.api_url
     if (serving) return ok(`${serving}, the server of this data folder`)
     if (port === 0) return ok('any free one')
-    if (await canListen(host, port)) return ok(`${host}:${port} is free`)
-    return fail(`${host}:${port} ${inUse(port)}`, `svc-admin serve --port ${port + 1}`)
+    const problem = await portProblem(host, port)
+    if (problem === null) return ok(`${host}:${port} is free`)
+    return problem === 'EADDRINUSE'
+      ? fail(`${host}:${port} ${inUse(port)}`, `svc-admin serve --port ${port + 1}`)
+      : fail(`${host}:${port} cannot be listened on (${problem})`, 'svc-admin config set host 127.0.0.1')
   },
-}
-
-function canListen(host: string, port: number): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>()
-  const probe = createServer()
-  probe.once('error', () => resolve(false))
-  probe.listen(port, host, () => probe.close(() => resolve(true)))
-  return promise
 }
 
 const OLD_MS = 8 * 86_400_000

@@ -1,4 +1,5 @@
-import { relative } from 'node:path'
+import { existsSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import type { EngineService, UpstreamState } from '../engines'
 import { DEV_KEY } from '../kernel/first-run'
 import { clean, wrap } from '../kernel/text'
@@ -15,10 +16,12 @@ export type Shown = {
   upstreams: readonly UpstreamState[]
   /** Signs the owner of a first start in, once; null where there is none to show. */
   link: string | null
+  /** What is said of environment variables that nothing reads. */
+  unknown: readonly string[]
 }
 
 /** The text printed at start (dx 4.1, 4.2): where things are and, on the first start on a terminal, the first key. */
-export function banner(running: RunningApp, { isTty, columns, startedMs, upstreams, link }: Shown): string {
+export function banner(running: RunningApp, { isTty, columns, startedMs, upstreams, link, unknown }: Shown): string {
   const { app, seed, url, socket, opsUrl } = running
   const { config, findings, container } = app
   const here = shortPath
@@ -31,6 +34,7 @@ export function banner(running: RunningApp, { isTty, columns, startedMs, upstrea
         ['secrets', `${here(config.dataDir)}/secrets.json${findings.newSecrets ? ' (new, only you can read it)' : ''}`],
         ['database', databaseLine(running, here)],
         ...enginesLines(container.engines, upstreams).map((line, at) => [at ? '' : 'engines', ...line] as Fact),
+        ...unknown.map((line, at) => [at ? '' : 'variables', line, 'wrong'] as Fact),
         ...(seed ? [['seed', `org "${seed.org}", key "${DEV_KEY}", credit to try everything`] as Fact] : []),
       ],
       isTty ? columns : Number.POSITIVE_INFINITY,
@@ -49,12 +53,12 @@ export function banner(running: RunningApp, { isTty, columns, startedMs, upstrea
 }
 
 /** The page to open: on a first start one that signs its owner in. */
-function pageLines({ url, seed, app: { config } }: RunningApp, link: string | null): string[] {
+function pageLines({ url, app: { config } }: RunningApp, link: string | null): string[] {
   if (!url || (config.unix && !config.publicUrl)) return []
   if (link) return ['Open your page in a browser. The link signs you in once, within 15 minutes:', `  ${link}`]
   return [
     `Open ${originOf(config, url)} in your browser.`,
-    ...(seed ? ['To sign in there, run svc-admin open home.'] : []),
+    ...(config.production ? [] : ['To sign in there, run svc-admin open home.']),
   ]
 }
 
@@ -117,13 +121,20 @@ function spellUpstream({ address, models, latencyMs, problem, unlisted }: Upstre
   return [`${where}: answers, ${latencyMs} ms`]
 }
 
-function keyLines({ seed, keyless, devKey }: RunningApp, isTty: boolean, here: (path: string) => string): string[] {
+function keyLines(
+  { app: { config }, seed, keyless, devKey }: RunningApp,
+  isTty: boolean,
+  here: (path: string) => string,
+): string[] {
   if (keyless) return ['No keys exist. Create one: svc-admin keys create --name NAME', '']
   if (devKey) {
     const revoke = `svc-admin keys revoke "${DEV_KEY}" --reason production`
     return [`The key "${DEV_KEY}" of a first run in dev mode works here. Revoke it: ${revoke}`, '']
   }
-  if (!seed) return []
+  if (!seed) {
+    const keyFile = join(config.dataDir, 'dev-key')
+    return existsSync(keyFile) ? [`Your API key is in ${here(keyFile)}.`, ''] : []
+  }
   if (!isTty) return [`First key written to ${here(seed.keyFile)} (mode 0600)`, '']
   return [
     '  Your API key. It is shown only this once:',

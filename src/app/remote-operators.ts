@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Server } from 'bun'
 import { ConfigError } from '../kernel/config'
-import { inUse } from '../kernel/port-holder'
+import { inUse, portProblem } from '../kernel/port-holder'
 import type { Config } from './config'
 import type { OpenApp } from './open'
 
@@ -34,9 +34,25 @@ export function listenForRemoteOperators({ remoteOps, config }: OpenApp): Server
     })
   } catch (error) {
     const { code, message } = error as { code?: string; message: string }
-    const why = code === 'EADDRINUSE' ? inUse(port) : `cannot be listened on (${message})`
-    throw new ConfigError([`SVC_OPS_LISTEN: ${config.opsListen} ${why}.`])
+    throw cannotListen(config, code === 'EADDRINUSE' ? code : message)
   }
+}
+
+/**
+ * Checks that the configured address can be listened on, before a start creates anything.
+ * @throws ConfigError
+ */
+export async function assertRemoteAddressFree(config: Config): Promise<void> {
+  // A production start lists these problems with its others.
+  if (!config.opsListen || (config.production && remoteProblems(config).length)) return
+  const { hostname, port } = listenAddressOf(config)
+  const code = await portProblem(hostname, port)
+  if (code) throw cannotListen(config, code)
+}
+
+const cannotListen = (config: Config, code: string): ConfigError => {
+  const why = code === 'EADDRINUSE' ? inUse(listenAddressOf(config).port) : `cannot be listened on (${code})`
+  return new ConfigError([`SVC_OPS_LISTEN: ${config.opsListen} ${why}.`])
 }
 
 /** The framework looks for the path behind `http://` and a host of any length, so that a longer scheme has none. */

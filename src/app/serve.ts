@@ -6,6 +6,10 @@ import { type ConfigOverrides, loadConfig } from './config'
 import type { OpenOptions } from './open'
 import { firstLink } from './seed'
 import { type RunningApp, start } from './start'
+import { unknownVariables } from './variables'
+
+/** Where people read; a reader of JSON lines gets nothing else on stdout. */
+const outOf = ({ app }: RunningApp) => (app.config.logFormat === 'json' ? process.stderr : process.stdout)
 
 /** Ends the process even when stopping fails: otherwise it would keep the lock and the next server could not start. */
 const end = (running: RunningApp, hurry: AbortSignal): Promise<never> => {
@@ -13,7 +17,10 @@ const end = (running: RunningApp, hurry: AbortSignal): Promise<never> => {
   if (hurry.aborted) giveUp()
   else hurry.addEventListener('abort', giveUp, { once: true })
   return running.stop(hurry).then(
-    () => process.exit(0),
+    () => {
+      outOf(running).write('Stopped.\n')
+      process.exit(0)
+    },
     (error: unknown) => {
       running.app.log.error(errorFields(error), 'the stop failed; what was in flight is settled at the next start')
       process.exit(1)
@@ -49,13 +56,21 @@ export async function serve(
     if (stop.aborted) return await end(running, hurry)
     // Heard before the banner is printed: a process that reads the banner may send a signal at once.
     stop.addEventListener('abort', () => void end(running, hurry), { once: true })
-    // A reader of JSON lines gets nothing else on stdout.
-    const out = running.app.config.logFormat === 'json' ? process.stderr : process.stdout
+    const out = outOf(running)
     const startedMs = performance.now() - startedAt
     const upstreams = await running.app.container.engines.askUpstreams(ASKING_MS)
     const isTty = out.isTTY === true
     const link = isTty && running.seed ? await firstLink(running.app.container) : null
-    out.write(banner(running, { isTty, columns: out.columns ?? WIDTH, startedMs, upstreams, link }))
+    out.write(
+      banner(running, {
+        isTty,
+        columns: out.columns ?? WIDTH,
+        startedMs,
+        upstreams,
+        link,
+        unknown: unknownVariables(),
+      }),
+    )
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     process.stderr.write(`${error.problems.map((problem) => `error: ${problem}`).join('\n')}\n`)

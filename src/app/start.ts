@@ -1,13 +1,13 @@
-import { existsSync, lstatSync, rmSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Server } from 'bun'
 import { openSocketTable } from '../http/socket-table'
 import { ConfigError } from '../kernel/config'
 import { errorFields } from '../kernel/log'
 import { isEgressGuarded } from '../kernel/outbound-canary'
-import { inUse } from '../kernel/port-holder'
 import { inTurn } from '../kernel/store'
 import type { Config } from './config'
+import { assertAddressesFree, listen } from './listening'
 import { databaseLocationOf, type OpenApp, type OpenOptions, openApp } from './open'
 import { listenForRemoteOperators, urlOf } from './remote-operators'
 import { servesApi } from './roles'
@@ -50,17 +50,18 @@ const PRODUCTION_NOTICE_S = 5
 
 /** Opens the app and listens: the API on its port, the operator API on a socket that only this user can use. */
 export async function start(options: OpenOptions): Promise<RunningApp> {
+  const { config } = options
+  await assertAddressesFree(config)
   const app = await openApp(options)
-  const { config } = app
   let remote: Server<unknown> | null = null
   try {
     if (!(await isEgressGuarded())) throw egressOpen()
+    remote = listenForRemoteOperators(app)
     const seed = config.production
       ? null
       : await inTurn(databaseLocationOf(config), () => seedFirstRun(app.container, config.dataDir))
     const keyless = config.production && !(await hasKeys(app.container))
     const devKey = config.production && (await hasDevKey(app.container))
-    remote = listenForRemoteOperators(app)
     const server = servesApi(config) ? listen(app) : null
     const socket = join(config.dataDir, 'ops.sock')
     const ops = listenForOperators(app, socket)
@@ -108,39 +109,6 @@ const addressOf = ({ unix, host, publicUrl }: Config, { port }: Server<unknown>)
   unix
     ? publicUrl.replace(/\/$/, '') || 'http://localhost'
     : `http://${host.includes(':') ? `[${host}]` : host}:${port}`
-
-function listen({ api, config }: OpenApp): Server<unknown> {
-  if (config.unix) return listenOnSocket(api, config.unix)
-  try {
-    api.listen({ port: config.port, hostname: config.host })
-  } catch (error) {
-    if ((error as { code?: string }).code === 'EADDRINUSE') {
-      throw new ConfigError([
-        `Port ${config.port} on ${config.host} ${inUse(config.port)}. Choose another: --port ${config.port + 1}, or SVC_PORT.`,
-      ])
-    }
-    throw new ConfigError([
-      `SVC_HOST: ${config.host} is no address of this machine that can be listened on. 127.0.0.1 is for this machine alone, 0.0.0.0 for all networks.`,
-    ])
-  }
-  return api.server as Server<unknown>
-}
-
-/** Who may open the socket is who may reach the API: this user and its group, such as that of a proxy. */
-function listenOnSocket(api: OpenApp['api'], path: string): Server<unknown> {
-  if (existsSync(path) && !lstatSync(path).isSocket())
-    throw new ConfigError([`SVC_UNIX: ${path} is there and no socket. Name another path.`])
-  rmSync(path, { force: true })
-  const before = process.umask(0o117)
-  try {
-    api.listen({ unix: path } as unknown as Parameters<typeof api.listen>[0])
-  } catch (error) {
-    throw new ConfigError([`SVC_UNIX: ${path} cannot be listened on (${(error as Error).message}).`])
-  } finally {
-    process.umask(before)
-  }
-  return api.server as Server<unknown>
-}
 
 /** Limits the connections of the API's port; says so where this system does not let it. */
 function watchConnections({ connections, log }: OpenApp, { port }: Server<unknown>): () => void {

@@ -1,5 +1,5 @@
 import { said } from './errors'
-import { nearest } from './filter'
+import { nearest } from './nearest'
 import { checker, type Static, type TSchema } from './schema'
 import { withoutUserInfo } from './text'
 import { problemsOf, SECRET_MEMBER } from './validation'

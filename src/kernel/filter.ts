@@ -1,4 +1,5 @@
 /** The filter language of lists, which the dashboard and `--filter` share (dx 3.4). */
+import { nearest } from './nearest'
 
 /** What a row has to be asked about, by name; a list of words for each. */
 export type Fields<Row> = Readonly<Record<string, (row: Row) => string | number | null | undefined>>
@@ -113,24 +114,4 @@ function globbed(text: string, parts: readonly string[]): boolean {
     at = found + part.length
   }
   return true
-}
-
-/** The name that differs least, if it is near. */
-export function nearest(word: string, names: readonly string[]): string | null {
-  const ranked = names.map((name) => ({ name, far: distance(word, name) })).sort((a, b) => a.far - b.far)
-  const [best] = ranked
-  return best && best.far <= 2 ? best.name : null
-}
-
-function distance(a: string, b: string): number {
-  let before = Array.from({ length: b.length + 1 }, (_, at) => at)
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const swap = before[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
-      row.push(Math.min(row[j - 1]! + 1, before[j]! + 1, swap))
-    }
-    before = row
-  }
-  return before[b.length]!
 }

@@ -1,4 +1,14 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { createServer } from 'node:net'
+
+/** Tries to listen on a port and stops at once. Returns the error code, such as EADDRINUSE; null when it worked. */
+export function portProblem(hostname: string, port: number): Promise<string | null> {
+  const { promise, resolve } = Promise.withResolvers<string | null>()
+  const probe = createServer()
+  probe.once('error', ({ code = 'unknown' }: NodeJS.ErrnoException) => resolve(code))
+  probe.listen(port, hostname, () => probe.close(() => resolve(null)))
+  return promise
+}
 
 /**
  * Says that a port is in use, and by whom where Linux lets this user know: ` (pid 812, node)` (dx 4.3). Other systems,

@@ -22,7 +22,7 @@ async function said(env: Record<string, string>): Promise<string> {
   expect(await server.stop()).toBe(0)
   const output = await server.output()
   expect(output).toEndWith(
-    `Ctrl-C stops the server.\nOpen ${server.url} in your browser.\nTo sign in there, run svc-admin open home.\n`,
+    `Ctrl-C stops the server.\nOpen ${server.url} in your browser.\nTo sign in there, run svc-admin open home.\nStopped.\n`,
   )
   return output.match(/^.* engines .*$/m)![0]
 }
@@ -58,6 +58,7 @@ test('pictures that are drawn here are no text mode, the key of a first run is n
       startedMs: 1,
       upstreams: [],
       link: null,
+      unknown: [],
     })
   }
   expect(saying('fast', false)).toContain('built-in engine for the other text modes')
@@ -125,6 +126,11 @@ test('the first start on a terminal shows a link that signs its owner in, once; 
   })
   expect(statuses).toEqual([201, 401])
   expect(first).toContain('The link signs you in once, within 15 minutes:')
-  const second = await onTerminal(env)
-  expect([second.includes('svc_sl_'), second.includes('Open http://127.0.0.1:')]).toEqual([false, true])
+  const second = await onTerminal({ ...env, SVC_PROT: '5' })
+  expect(second).not.toContain('svc_sl_')
+  const words = second.replace(/\s+/g, ' ')
+  expect(words).toContain(`Your API key is in ${env.SVC_DATA_DIR}/dev-key.`)
+  expect(words).toContain('To sign in there, run svc-admin open home.')
+  expect(words).toContain('!! variables SVC_PROT is set, but no setting has this name. Did you mean SVC_PORT?')
+  expect(words).toContain('Stopped.')
 })

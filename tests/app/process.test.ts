@@ -27,7 +27,7 @@ describe('two servers', () => {
   test('never share a data folder: the second says who is there, and the first does not notice', async () => {
     const dataDir = folder()
     const first = await startServerProcess({ dataDir })
-    const second = await spawnServer({ dataDir })
+    const second = await spawnServer({ dataDir, port: first.port })
     expect(await second.exited).toBe(1)
     expect(await second.output()).toContain(`Another server (pid ${first.pid}) is using ${dataDir}`)
     expect((await fetch(`${first.url}/api/v1/health`)).status).toBe(200)
@@ -36,8 +36,10 @@ describe('two servers', () => {
 
   test('never share a port: the second says so, and how to choose another', async () => {
     const first = await startServerProcess({ dataDir: folder() })
-    const second = await spawnServer({ dataDir: folder(), port: first.port })
+    const dataDir = folder()
+    const second = await spawnServer({ dataDir, port: first.port })
     expect(await second.exited).toBe(1)
+    expect(existsSync(dataDir)).toBe(false)
     const said = await second.output()
     expect(said).toContain(`Port ${first.port} on 127.0.0.1 is used by another program`)
     // Other systems do not say who it is.

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ConfigOverrides, loadConfig } from '../../src/app/config'
@@ -87,6 +87,7 @@ describe('SVC_OPS_LISTEN', () => {
     const dataDir = join(folder, 'taken')
     const opsListen = new URL(first.opsUrl!).host
     await expect(startWith({ dataDir, opsListen })).rejects.toThrow('is used by another program')
+    expect(existsSync(dataDir)).toBe(false)
     await startWith({ dataDir, opsListen: '127.0.0.1:0' })
   })
 })

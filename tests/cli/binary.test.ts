@@ -146,28 +146,24 @@ describe('without a server', () => {
     expect(run('try', 'Say hello', '-q').exitCode).toBe(0)
   })
 
-  test.each([[['keys', 'list']], [['keys', 'create', '--name', 'lost']], [['status']], [['backup', 'create']]])(
-    'makes nothing at a mistyped --data-dir (%p)',
-    (line) => {
-      const { exitCode, stdout, stderr } = run(...line, '--data-dir', 'dta')
-      expect({ exitCode, stdout }).toEqual({ exitCode: 7, stdout: '' })
-      expect(stderr).toStartWith('error: There is no data folder at dta.\nfix: ')
-      expect(existsSync(join(folder, 'dta'))).toBe(false)
-    },
-  )
-
-  test('reads and backs up nothing where the configuration names an empty place, and a change there says that it begins anew', () => {
+  test.each([
+    [['try', 'Hello']],
+    [['keys', 'list']],
+    [['keys', 'create', '--name', 'lost']],
+    [['engines', 'add', 'main', '--base-url', 'http://127.0.0.1:9/v1', '--no-key']],
+    [['status']],
+    [['backup', 'create']],
+  ])('creates nothing where there is no server, and says what to do (%p)', (line) => {
     const env = cleanEnv({ SVC_DATA_DIR: join(folder, 'begun') })
-    const there = (...line: string[]) => Bun.spawnSync([LAUNCHER, ...line], { cwd: folder, env, stdin: 'ignore' })
-    for (const line of [
-      ['keys', 'list'],
-      ['backup', 'create'],
-    ])
-      expect([line, there(...line).exitCode]).toEqual([line, 7])
-    expect(existsSync(join(folder, 'begun'))).toBe(false)
-    const made = there('keys', 'create', '--name', 'first')
-    expect(made.stderr.toString()).toContain('There was no data folder at begun; a new one is created.')
-    expect(there('keys', 'list').exitCode).toBe(0)
+    const named = run(...line, '--data-dir', 'dta')
+    const configured = Bun.spawnSync([LAUNCHER, ...line], { cwd: folder, env, stdin: 'ignore' })
+    expect({ exitCode: named.exitCode, stdout: named.stdout }).toEqual({ exitCode: 7, stdout: '' })
+    expect(named.stderr).toStartWith(
+      'error: There is no server here: there is no data folder at dta.\nfix:   cd to the folder of the server, or add --data-dir or --url;',
+    )
+    expect(configured.exitCode).toBe(7)
+    expect(configured.stderr.toString()).toContain('there is no data folder at begun.')
+    expect(['dta', 'begun'].filter((name) => existsSync(join(folder, name)))).toEqual([])
   })
 
   test('verifies a copy of the data folder', () => {
@@ -194,7 +190,10 @@ describe('without a server', () => {
     expect(stderr).toContain('svc-admin engines add')
     const env = cleanEnv({ NODE_ENV: 'production', SVC_DATA_DIR: join(folder, 'production') })
     const line = ['keys', 'create', '--name', 'first', '-q']
-    const made = Bun.spawnSync([LAUNCHER, ...line], { cwd: folder, env, stdin: 'ignore' })
+    const there = (...words: string[]) => Bun.spawnSync([LAUNCHER, ...words], { cwd: folder, env, stdin: 'ignore' })
+    expect(there(...line).stderr.toString()).toContain('svc-admin migrate up creates a new server')
+    expect(there('migrate', 'up').exitCode).toBe(0)
+    const made = there(...line)
     expect(made.stdout.toString()).toStartWith('svc_sk_live_')
   })
 

@@ -2,6 +2,8 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { GLOBAL_FLAGS } from '../../cli/globals'
+import { unknownVariables } from '../../src/app/variables'
 import { cli } from '../support/io'
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-config-'))
@@ -72,6 +74,9 @@ describe('config', () => {
   })
 
   test('names a variable that was meant for a setting, and leaves those of others alone', async () => {
+    const ours = Object.values(GLOBAL_FLAGS).flatMap((one) => ('env' in one ? [[one.env, '1']] : []))
+    expect(unknownVariables(Object.fromEntries(ours))).toEqual([])
+    expect(unknownVariables({ SVC_MODEL: 'm' }).join()).toEndWith('Did you mean SVC_ENGINE_MODEL?')
     const env = { SVC_PROT: '1', SVC_API_KEY: 'x', SVC_SHOP_LEDGER: 'y' }
     const { exitCode, stdout } = await cli(['config', 'check', '--config', file, '--json'], { env })
     expect(exitCode).toBe(9)

@@ -1,17 +1,17 @@
 /** The known word that was probably meant; null when more than a third of the letters (at least one) differ. */
-function suggest(word: string, known: readonly string[]): string | null {
+export function nearest(word: string, known: readonly string[]): string | null {
   let best: string | null = null
-  let least = Number.POSITIVE_INFINITY
+  let min = Number.POSITIVE_INFINITY
   for (const candidate of known) {
     const far = candidate.startsWith(word) || word.startsWith(candidate) ? 0.5 : distance(word, candidate)
-    if (far < least) [least, best] = [far, candidate]
+    if (far < min) [min, best] = [far, candidate]
   }
-  return best !== null && least <= Math.max(1, Math.floor(word.length / 3)) ? best : null
+  return best !== null && min <= Math.max(1, Math.floor(word.length / 3)) ? best : null
 }
 
 /** ` Did you mean "keys"?`, or nothing. */
 export function didYouMean(word: string, known: readonly string[]): string {
-  const near = suggest(word, known)
+  const near = nearest(word, known)
   return near === null ? '' : ` Did you mean ${near}?`
 }
 
