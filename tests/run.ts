@@ -1,11 +1,15 @@
 /**
- * The test command: types, lint, generated files, the tests on SQLite, then again on Postgres those that it can change.
- * With `long` what the test command has no time for: trained models made anew, the tests that have more rounds, and
- * every database-bound one on Postgres. One line a step; the last line sums up; exits 1 when anything failed.
+ * `bun tests/run.ts TIER…`, the test commands. `test`: types, lint, unused code, generated files, and the tests of units
+ * and modules on SQLite. `system`: those that start processes, browsers or terminals, and on Postgres those that it can
+ * change. `long`: trained models made anew, kills of the server, the tests that have more rounds, and every
+ * database-bound one on Postgres. Prints a table of modules; the last line sums up; exits 1 when anything failed.
  */
-import { BUN, runCheck, runTests, type Tally } from './run/children'
-import { type Files, planTests } from './run/plan'
+import { rmSync } from 'node:fs'
+import { BUN, type FileTally, runCheck, runTests, type Tally } from './run/children'
+import { leftovers } from './run/leftovers'
+import { type Files, planTests, without } from './run/plan'
 import { findPostgres } from './run/postgres'
+import { modulesTable } from './run/table'
 import { fastestParent, makeScratch } from './support/scratch'
 
 const CHECKS: Record<string, string[]> = {
@@ -14,32 +18,49 @@ const CHECKS: Record<string, string[]> = {
   'unused code': ['run', 'check:unused'],
   'generated files': ['drizzle/generate.ts', '--check'],
 }
-const LONG_CHECKS: Record<string, string[]> = {
+const MODEL_CHECKS: Record<string, string[]> = {
   'trained model of the classifier': ['src/classifier/training/train.ts', '--check'],
   'trained model of names': ['src/text/names/training/train.ts', '--check'],
   'trained models of guardrails': ['src/text/verdicts/training/train.ts', '--check'],
 }
+const KILLS = ['run', 'prove', 'kill', '--cycles', '30']
 
 /** More than there are cores: half of the time a file waits for a process, a browser or a clock. */
 const WORKERS = 6
 /** So few that no file waits for a core. */
 const TIMING_WORKERS = 2
 
-const isLong = process.argv.includes('long')
+const tiers = process.argv.slice(2)
+const [isTest, isSystem, isLong] = ['test', 'system', 'long'].map((tier) => tiers.includes(tier))
 const plan = await planTests('tests')
 const tallies: Tally[] = []
+const files: FileTally[] = []
 const unsteady: string[] = []
-
-await step('set up', () => runCheck([BUN, 'src/app/set-up.ts']))
-await Promise.all(
-  Object.entries(isLong ? LONG_CHECKS : CHECKS).map(([name, args]) => step(name, () => runCheck([BUN, ...args]))),
-)
+const newLeftovers = leftovers()
 const scratch = makeScratch(fastestParent())
-await runFiles('SQLite', isLong ? plan.long : plan.all)
-await onPostgres()
+
+await check('set up', ['src/app/set-up.ts'])
+if (isTest) {
+  await Promise.all(Object.entries(CHECKS).map(([name, args]) => check(name, args)))
+  await runFiles('units and modules on SQLite', plan.units)
+}
+if (isSystem) await runFiles('system on SQLite', plan.system)
+if (isLong) {
+  await Promise.all(Object.entries(MODEL_CHECKS).map(([name, args]) => check(name, args)))
+  await check('30 kills of the server', KILLS)
+  await runFiles('more rounds on SQLite', plan.long, { TEST_LONG: '1' })
+}
+if (isSystem || isLong) await onPostgres()
+rmSync(scratch, { recursive: true, force: true })
+await step('nothing is left in the temporary folder', async () => {
+  const left = newLeftovers()
+  if (left.length) print(`Left behind: ${left.join(', ')}`)
+  return left.length ? { passed: 0, failed: 1 } : { passed: 1, failed: 0 }
+})
 
 const sum = (pick: (tally: Tally) => number) => tallies.reduce((total, tally) => total + pick(tally), 0)
 const failed = sum((tally) => tally.failed)
+print(`\n${modulesTable(files)}`)
 if (unsteady.length) print(`\nUNSTEADY, failed beside others and passed alone, to be mended: ${unsteady.join(', ')}`)
 print(`\n${sum((tally) => tally.passed)} passed, ${failed} failed`)
 process.exit(failed > 0 ? 1 : 0)
@@ -53,15 +74,19 @@ async function step(name: string, run: () => Promise<Tally>): Promise<void> {
   print(`── ${name}: ${tally.failed ? 'FAILED' : 'ok'}, ${tally.passed} passed, ${tally.failed} failed, ${took}`)
 }
 
-async function runFiles(database: string, { sharing, timing }: Files, env = {}): Promise<void> {
-  const run = async (files: readonly string[], workers: number) => {
-    const long: Record<string, string> = isLong ? { TEST_LONG: '1' } : {}
-    const tally = await runTests(files, { workers, env: { TMPDIR: scratch, ...long, ...env } })
-    unsteady.push(...tally.unsteady.map((file) => `${file} (${database})`))
+function check(name: string, args: string[]): Promise<void> {
+  return step(name, () => runCheck([BUN, ...args], { TMPDIR: scratch }))
+}
+
+async function runFiles(name: string, { sharing, timing }: Files, env = {}): Promise<void> {
+  const run = async (paths: readonly string[], workers: number) => {
+    const tally = await runTests(paths, { workers, env: { TMPDIR: scratch, ...env } })
+    files.push(...tally.files)
+    unsteady.push(...tally.unsteady.map((file) => `${file} (${name})`))
     return tally
   }
-  await step(`tests on ${database} (${sharing.length} files)`, () => run(sharing, WORKERS))
-  await step(`tests on ${database} that time processes (${timing.length} files)`, () => run(timing, TIMING_WORKERS))
+  if (sharing.length) await step(`${name} (${sharing.length} files)`, () => run(sharing, WORKERS))
+  if (timing.length) await step(`${name}, timed (${timing.length} files)`, () => run(timing, TIMING_WORKERS))
 }
 
 async function onPostgres(): Promise<void> {
@@ -70,9 +95,15 @@ async function onPostgres(): Promise<void> {
     print(`\n── tests on Postgres: NOT RUN, ${found.missing}`)
     return
   }
+  const env = { SVC_TEST_POSTGRES_URL: found.url }
   try {
     print(`\n── Postgres is ${found.where}`)
-    await runFiles('Postgres', isLong ? plan.databaseBound : plan.dialectBound, { SVC_TEST_POSTGRES_URL: found.url })
+    if (isSystem) await runFiles('system on Postgres', plan.bothDatabases, env)
+    if (isLong) {
+      // What the system run had a moment ago gets more rounds or does not run again.
+      const rest = isSystem ? without(plan.databaseBound, without(plan.bothDatabases, plan.long)) : plan.databaseBound
+      await runFiles('all of the rest on Postgres', rest, { ...env, TEST_LONG: '1' })
+    }
   } finally {
     await found.stop()
   }

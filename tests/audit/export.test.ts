@@ -1,3 +1,4 @@
+// Both databases: which entries are found, and in which order, is up to its statements.
 import { describe, expect, test } from 'bun:test'
 import { createHash, createPublicKey, verify } from 'node:crypto'
 import canonicalize from 'canonicalize'

@@ -1,3 +1,4 @@
+// Both databases: which entries are found, and in which order, is up to its statements.
 import { describe, expect, test } from 'bun:test'
 import { Checkpoint, Integrity } from '../../src/audit/schema'
 import { checker } from '../../src/kernel/schema'

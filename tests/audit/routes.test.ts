@@ -1,3 +1,4 @@
+// Both databases: which entries are found, and in which order, is up to its statements.
 import { describe, expect, test } from 'bun:test'
 import canonicalize from 'canonicalize'
 import { sha256Hex } from '../../src/kernel/crypto'

@@ -1,3 +1,4 @@
+// Both databases: attempts and links are counted and used up by its statements.
 import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { signInLinks } from '../../src/auth/table'

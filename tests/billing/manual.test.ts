@@ -1,3 +1,4 @@
+// Both databases: money.
 import { describe, expect, test } from 'bun:test'
 import { scrub } from '../../src/kernel/text'
 import { createTeam } from '../orgs/team'

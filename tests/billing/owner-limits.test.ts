@@ -1,3 +1,4 @@
+// Both databases: money.
 import { describe, expect, test } from 'bun:test'
 import { fakeClock } from '../support/clock'
 import { createWorld, type Person } from '../support/world'

@@ -1,3 +1,4 @@
+// Both databases: money.
 import { describe, expect, test } from 'bun:test'
 import { newPurchase } from '../../src/billing/payments/purchase'
 import { insertPurchase } from '../../src/billing/payments/repository'

@@ -1,3 +1,4 @@
+// Both databases: money.
 import { describe, expect, test } from 'bun:test'
 import { purchaseByPayment } from '../../src/billing/payments/repository'
 import { fakeClock } from '../support/clock'

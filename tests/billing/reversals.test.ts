@@ -1,3 +1,4 @@
+// Both databases: money.
 import { describe, expect, test } from 'bun:test'
 import { and, eq } from 'drizzle-orm'
 import { ledgerEntries } from '../../src/billing/table'

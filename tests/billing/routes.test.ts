@@ -1,3 +1,4 @@
+// Both databases: money.
 import { describe, expect, test } from 'bun:test'
 import { createTeam } from '../orgs/team'
 import { createWorld } from '../support/world'

@@ -1,3 +1,4 @@
+// Both databases: money.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { charge, dispute, session } from '../support/stripe'

@@ -1,3 +1,4 @@
+// Both databases: money.
 import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { jobs as jobRows } from '../../src/jobs/table'

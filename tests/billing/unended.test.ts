@@ -1,3 +1,4 @@
+// Both databases: money.
 import { afterAll, expect, test } from 'bun:test'
 import { storageUnavailable } from '../../src/kernel/errors'
 import { startUpstream } from '../support/upstream'

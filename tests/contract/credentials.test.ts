@@ -1,3 +1,4 @@
+// Both databases: every route is asked, and each has statements.
 import { describe, expect, test } from 'bun:test'
 import { createWorld } from '../support/world'
 import { routesOf, withId } from './matrix'

@@ -1,3 +1,4 @@
+// Both databases: every route is asked, and each has statements.
 import { describe, expect, test } from 'bun:test'
 import { simple } from '../canvases/drawing'
 import { jobsIn, kindOf, report } from '../public-jobs/support'

@@ -1,3 +1,4 @@
+// Both databases: every route is asked, and each has statements.
 import { expect, test } from 'bun:test'
 import { operatorSender } from '../operators/support'
 import { resourceSuite, type Served } from '../suites/resource.suite'

@@ -1,3 +1,4 @@
+// Both databases: every route is asked, and each has statements.
 import { describe, expect, test } from 'bun:test'
 import { SCOPES, type Scope } from '../../src/kernel/caller'
 import { createWorld } from '../support/world'

@@ -1,3 +1,4 @@
+// Both databases: claims of one key race in it.
 import { expect, test } from 'bun:test'
 import { fakeClock } from '../support/clock'
 import { createWorld } from '../support/world'

@@ -1,3 +1,4 @@
+// Both databases: claims of one key race in it.
 import { expect, test } from 'bun:test'
 import { createWorld } from '../support/world'
 import { runStorm } from './storm'

@@ -1,3 +1,4 @@
+// Both databases: a key that was ended is refused at once on both.
 import { describe, expect, test } from 'bun:test'
 import { createWorld, operatorCall } from '../support/world'
 

@@ -1,3 +1,4 @@
+// Both databases: workers claim by its statements.
 import { describe, expect, test } from 'bun:test'
 import type { Outcome, Running } from '../../src/jobs'
 import { createJobsWorld, kindOf } from './support'

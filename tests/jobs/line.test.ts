@@ -1,3 +1,4 @@
+// Both databases: workers claim by its statements.
 import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { jobs as table } from '../../src/jobs/table'

@@ -1,3 +1,4 @@
+// Both databases: workers claim by its statements.
 import { describe, expect, test } from 'bun:test'
 import { GiveUp } from '../../src/jobs'
 import { AppError } from '../../src/kernel/errors'

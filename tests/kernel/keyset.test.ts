@@ -1,3 +1,4 @@
+// Both databases: the store itself.
 import { describe, expect, test } from 'bun:test'
 import { eq, gt, inArray, lt } from 'drizzle-orm'
 import { inParts, pagesAmong, pagesBy, sliceBy } from '../../src/kernel/keyset'

@@ -1,3 +1,4 @@
+// Both databases: the store itself.
 import type { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, spyOn, test } from 'bun:test'
 import type { Tx } from '../../src/kernel/store'

@@ -1,3 +1,4 @@
+// Both databases: the store itself.
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { byId, idsIn, insert, openScratch, openScratchFile } from './scratch'

@@ -1,3 +1,4 @@
+// Both databases: the store itself.
 import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { AppError, defineError } from '../../src/kernel/errors'

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, relative } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import { runTests } from './children'
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-runner-'))
@@ -38,6 +38,18 @@ test('what fails alone too has failed, and so has all of it when more than two f
   expect(await runTests([steady, broken('never')], options)).toMatchObject({ passed: 2, failed: 1, unsteady: [] })
   const many = ['one', 'two', 'three'].map(onceBroken)
   expect(await runTests([steady, ...many], options)).toMatchObject({ passed: 2, failed: 3, unsteady: [] })
+})
+
+test('each file is counted with its seconds', async () => {
+  const skips = file('skips', `test.skip('later', () => {})\ntest('now', () => Bun.sleep(20))`)
+  const { files } = await runTests([steady, broken('never'), skips], options)
+  const counts = files.map(({ file, passed, failed }) => `${basename(file)}: ${passed} passed, ${failed} failed`)
+  expect(counts.sort()).toEqual([
+    'never.test.ts: 0 passed, 1 failed',
+    'skips.test.ts: 1 passed, 0 failed',
+    'steady.test.ts: 2 passed, 0 failed',
+  ])
+  expect(files.find(({ file }) => file === skips)?.seconds).toBeGreaterThan(0.015)
 })
 
 test('a file that does not load is a failure that nothing takes back', async () => {

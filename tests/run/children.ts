@@ -1,11 +1,16 @@
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+
 /** The Bun that runs this: it need not be on PATH. */
 export const BUN = process.execPath
 
 /** How many passed and failed, of tests or of a check as one. */
 export type Tally = { passed: number; failed: number }
 
-/** Also the files with a failed test that passed when they ran once more, with nothing beside them. */
-export type TestTally = Tally & { unsteady: string[] }
+export type FileTally = Tally & { file: string; seconds: number }
+
+/** Also each file, and those with a failed test that passed when they ran once more, with nothing beside them. */
+export type TestTally = Tally & { files: FileTally[]; unsteady: string[] }
 
 /** More files than this that fail are no matter of a busy machine: they do not run again. */
 const MOST_AGAIN = 2
@@ -18,8 +23,8 @@ type TestOptions = { workers: number; env: Record<string, string>; say?: (text: 
 const toOutput = (text: string) => void process.stdout.write(text)
 
 /** A check passes or fails as a whole; what it says is shown only when it fails. */
-export async function runCheck(command: string[]): Promise<Tally> {
-  const { exitCode, text } = await run(command, {}, () => undefined)
+export async function runCheck(command: string[], env: Record<string, string>): Promise<Tally> {
+  const { exitCode, text } = await run(command, env, () => undefined)
   if (exitCode !== 0) process.stdout.write(text)
   return exitCode === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 }
 }
@@ -35,17 +40,22 @@ export async function runCheck(command: string[]): Promise<Tally> {
  */
 export async function runTests(files: readonly string[], options: TestOptions): Promise<TestTally> {
   const first = await runOnce(files, options)
-  const again = first.failed ? first.failedFiles : []
-  if (!again.length || again.length > MOST_AGAIN) return { ...first, unsteady: [] }
+  const again = first.files.filter(({ failed }) => failed).map(({ file }) => file)
+  const isKnown = first.failed === failedIn(first.files)
+  if (!isKnown || !again.length || again.length > MOST_AGAIN) return { ...first, unsteady: [] }
   const { say = toOutput } = options
   say(`\n── once more, alone: ${again.join(', ')}\n`)
   const second = await runOnce(again, { ...options, workers: 1 })
   if (second.failed) return { ...first, unsteady: [] }
-  return { passed: first.passed + first.failed, failed: 0, unsteady: again }
+  const steady = first.files.filter(({ failed }) => !failed)
+  return { passed: first.passed + first.failed, failed: 0, files: [...steady, ...second.files], unsteady: again }
 }
 
+const failedIn = (files: readonly FileTally[]) => files.reduce((sum, { failed }) => sum + failed, 0)
+
 async function runOnce(files: readonly string[], { workers, env, say = toOutput }: TestOptions) {
-  if (!files.length) return { passed: 0, failed: 0, failedFiles: [] }
+  if (!files.length) return { passed: 0, failed: 0, files: [] }
+  const report = join(env.TMPDIR ?? tmpdir(), `report-${crypto.randomUUID()}.xml`)
   const command = [
     BUN,
     'test',
@@ -53,22 +63,30 @@ async function runOnce(files: readonly string[], { workers, env, say = toOutput 
     '--no-isolate',
     '--only-failures',
     `--timeout=${MOST_TEST_MS}`,
+    '--reporter=junit',
+    `--reporter-outfile=${report}`,
     ...files.map((file) => `./${file}`),
   ]
   const { exitCode, text } = await run(command, env, say)
   const failed = exitCode === 0 ? summed(text, 'fail') : Math.max(1, summed(text, 'fail'))
-  return { passed: summed(text, 'pass'), failed, failedFiles: failedFiles(text, files) }
+  return { passed: summed(text, 'pass'), failed, files: await talliesIn(report) }
 }
 
-/** The files with a line `(fail)` below their heading; none where a failure has no such line (a crash of the runner). */
-function failedFiles(text: string, files: readonly string[]): string[] {
-  const found = new Set<string>()
-  let current = ''
-  for (const line of text.split('\n')) {
-    if (line.endsWith(':') && files.includes(line.slice(0, -1))) current = line.slice(0, -1)
-    else if (line.startsWith('(fail)') && current) found.add(current)
-  }
-  return [...found]
+/** The suites of files in a report of Bun's; those within them are groups of tests. A file that did not load has none. */
+async function talliesIn(report: string): Promise<FileTally[]> {
+  if (!(await Bun.file(report).exists())) return []
+  const text = await Bun.file(report).text()
+  await Bun.file(report).delete()
+  return [...text.matchAll(/^ {2}<testsuite name="[^"]*" file="([^"]*)" (.*)>$/gm)].map(([, file, counts]) => {
+    const count = (name: string) => Number(new RegExp(`\\b${name}="([\\d.]+)"`).exec(counts!)?.[1] ?? 0)
+    const failed = count('failures')
+    return {
+      file: relative('.', file!),
+      passed: count('tests') - failed - count('skipped'),
+      failed,
+      seconds: count('time'),
+    }
+  })
 }
 
 /** The last line of the form ` 12 pass`: a test may print one of its own before. */

@@ -1,36 +1,39 @@
 import { expect, test } from 'bun:test'
-import { existsSync } from 'node:fs'
-import { type Files, LATER_ON_POSTGRES, planTests } from './plan'
+import { type Files, planTests, without } from './plan'
 
 const plan = await planTests('tests')
 const all = ({ sharing, timing }: Files) => [...sharing, ...timing]
 
-test('every file runs once on SQLite, and on Postgres a part of those that a database changes', () => {
-  const files = all(plan.all)
-  expect(new Set(files).size).toBe(files.length)
-  const bound = all(plan.databaseBound)
-  expect(bound.filter((file) => !files.includes(file))).toEqual([])
-  expect(all(plan.dialectBound).filter((file) => !bound.includes(file))).toEqual([])
+test('every file runs once on SQLite, and on Postgres a part of those that a database changes', async () => {
+  const files = [...all(plan.units), ...all(plan.system)]
+  expect(files.sort()).toEqual((await Array.fromAsync(new Bun.Glob('tests/**/*.test.{ts,tsx}').scan('.'))).sort())
+  expect(all(without(plan.bothDatabases, plan.databaseBound))).toEqual([])
+  expect(all(without(plan.databaseBound, { sharing: files, timing: files }))).toEqual([])
 })
 
 test.each(['kernel/store', 'billing/overdraft', 'jobs/kills', 'contract/resources', 'idempotency/storm'])(
   '%s is proven on both',
   (name) => {
-    const file = `tests/${name}.test.ts`
-    expect(existsSync(file)).toBe(true)
-    expect(all(plan.dialectBound)).toContain(file)
+    expect(all(plan.bothDatabases)).toContain(`tests/${name}.test.ts`)
   },
 )
 
-test('a file that names a database runs on both wherever it lies', () => {
-  expect(all(plan.dialectBound)).toContain('tests/media/video-resume.test.ts')
+test('a file that names a database runs on both', () => {
+  expect(all(plan.bothDatabases)).toContain('tests/media/video-resume.test.ts')
 })
 
-test.each(LATER_ON_POSTGRES)('%s, which the long run alone has on Postgres, is there', (one) => {
-  expect([existsSync(`tests/${one}`), existsSync(`tests/${one}.test.ts`)]).toContain(true)
+test.each(['pages/widget', 'cli/binary', 'tui/pty', 'webhooks/crowd', 'first-run/five-minutes'])(
+  '%s starts or times something, so it is a test of the system',
+  (name) => {
+    expect(all(plan.system)).toContain(`tests/${name}.test.ts`)
+  },
+)
+
+test.each(['architecture', 'docs', 'keys/rotate', 'contract/scopes'])('%s is in the short run', (name) => {
+  expect(plan.units.sharing).toContain(`tests/${name}.test.ts`)
 })
 
 test('what times itself has no worker beside it that computes all the time', () => {
-  expect(plan.all.timing).toContain('tests/webhooks/crowd.test.ts')
-  expect(plan.all.sharing).not.toContain('tests/webhooks/crowd.test.ts')
+  expect(plan.units.timing).toEqual([])
+  expect(plan.system.timing).toContain('tests/webhooks/crowd.test.ts')
 })

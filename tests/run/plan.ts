@@ -7,53 +7,32 @@ import { dirname, join, normalize } from 'node:path'
 export type Files = { sharing: string[]; timing: string[] }
 
 export type Plan = {
-  all: Files
+  /** Those that start nothing and time nothing: units, modules and what is asked of each route. */
+  units: Files
+  /** Those that start processes, browsers or terminals, or measure time. */
+  system: Files
+  /** Those with more rounds in the long run. */
+  long: Files
+  /**
+   * Those that the system run has on Postgres too: they open a store themselves or name a database, or say why a whole
+   * server must be asked on both: `// Both databases: <reason>`.
+   */
+  bothDatabases: Files
   /**
    * Those that ask for a store, a world or a database, and can therefore run on either one; without those that say
    * why once is enough: `// SQLite only: <reason>`, where nothing reaches the database that other tests do not.
    */
   databaseBound: Files
-  /** Of these, the ones that the test command runs on Postgres; `bun run test:long` runs all. */
-  dialectBound: Files
-  /** Those with more rounds in the long run. */
-  long: Files
 }
-
-/**
- * Rooms, and files of rooms, that keep rows with the kit of others. Their tests cost much and have little to do with the
- * database: they start browsers and servers, draw, fetch, hash, or read texts. Not meant are files that name a database.
- * What stays is the store itself, money, audit, people, jobs and what is asked of each route.
- */
-export const LATER_ON_POSTGRES = [
-  ...['app', 'audio', 'browser', 'builtin', 'canvases', 'catalogue', 'chaos', 'chat', 'cli', 'code', 'completions'],
-  ...['documents', 'engines', 'guardrails', 'media', 'operators', 'orgs', 'pages', 'research', 'routing-preferences'],
-  ...['channels', 'health', 'live', 'making', 'settings', 'skill-runs', 'skills', 'takeovers', 'tools', 'traffic'],
-  ...['conversations', 'events', 'files', 'first-run', 'keys', 'public-jobs', 'rate-limits', 'resource'],
-  ...['usage', 'voice', 'webhooks', 'widgets', 'workflows'],
-  ...[
-    'auth/attempts',
-    'contract/audit',
-    'contract/bounds',
-    'contract/openapi',
-    'hooks/firing',
-    'hooks/manage',
-    'invariants/clocks',
-    'invariants/disconnects',
-    'invariants/event-loop',
-  ],
-  ...['invariants/fuzz', 'invariants/memory', 'invariants/secrets', 'invariants/sse-framing'],
-]
-
-const isLater = (file: string): boolean =>
-  LATER_ON_POSTGRES.some((one) => file.startsWith(`tests/${one}/`) || file === `tests/${one}.test.ts`)
 
 /** These open the database that `SVC_TEST_POSTGRES_URL` chooses. */
 const DATABASE = /^tests\/support\/(store|world)\.ts$/
 /** What differs by dialect: statements, query plans, two processes on one database. */
-const BY_DIALECT = /\bpostgresUrl\b|\bopenPlanner\b/
+const BY_DIALECT = /support\/store'|\bpostgresUrl\b|\bopenPlanner\b|^\/\/ Both databases: \S/m
 const LONG = 'tests/support/long.ts'
 const ONCE = /^\/\/ SQLite only: \S/m
-const SPAWNS = /\bBun\.spawn(Sync)?\(|from 'node:child_process'/
+/** Git is where the sources are, and answers at once. */
+const SPAWNS = /\bBun\.spawn(Sync)?\((?!\['git')|from '(node:child_process|puppeteer-core)'|\bfindChromium\b/
 /** What is imported for its types alone is not there when the file runs. */
 const TYPES = /^(?:import|export) type [^']+'[^']+'/gm
 /** How late something is that waits for nothing but this machine. */
@@ -64,20 +43,26 @@ const TIMES = /\bperformance\.now\(\)|support\/effort'/
 export async function planTests(folder: string): Promise<Plan> {
   const files = (await Array.fromAsync(new Bun.Glob(`${folder}/**/*.test.{ts,tsx}`).scan('.'))).sort()
   const none = (): Files => ({ sharing: [], timing: [] })
-  const plan: Plan = { all: none(), databaseBound: none(), dialectBound: none(), long: none() }
+  const plan: Plan = { units: none(), system: none(), long: none(), bothDatabases: none(), databaseBound: none() }
   for (const file of files) {
     const sources = await closureOf(file)
-    const spawns = [...sources.values()].some((text) => SPAWNS.test(text))
     const own = sources.get(file)!
+    const spawns = [...sources.values()].some((text) => SPAWNS.test(text))
     const kind = (spawns && TIMES.test(own)) || TIMED.test(own) ? 'timing' : 'sharing'
-    plan.all[kind].push(file)
+    plan[spawns || kind === 'timing' ? 'system' : 'units'][kind].push(file)
     if (sources.has(LONG)) plan.long[kind].push(file)
     if (ONCE.test(own) || ![...sources.keys()].some((source) => DATABASE.test(source))) continue
     plan.databaseBound[kind].push(file)
-    if (BY_DIALECT.test(own) || !isLater(file)) plan.dialectBound[kind].push(file)
+    if (BY_DIALECT.test(own)) plan.bothDatabases[kind].push(file)
   }
   return plan
 }
+
+/** The files of `from` that `taken` does not have. */
+export const without = (from: Files, taken: Files): Files => ({
+  sharing: from.sharing.filter((file) => !taken.sharing.includes(file)),
+  timing: from.timing.filter((file) => !taken.timing.includes(file)),
+})
 
 const texts = new Map<string, string | null>()
 
