@@ -65,6 +65,8 @@ const ORDER = [
   'app',
 ]
 
+const LAST_UNCHECKED_COMMIT = '531942b94aa2dbf8537fc0be1dd592642ce2e235'
+
 /** Outsiders come in by the door (`index`) or borrow words (`schema`). */
 const DOORS = ['index', 'schema']
 
@@ -215,6 +217,13 @@ describe('the house', () => {
     const texts = await Promise.all(there.map(async (file) => ({ file, text: await Bun.file(file).text() })))
     const secret = /svc_(?:sk_(?:live|test)|op)_[0-9A-Za-z]{48}(?![0-9A-Za-z])/
     expect(texts.filter(({ text }) => secret.test(text)).map(({ file }) => file)).toEqual([])
+  })
+
+  test('the subject of a commit has 72 characters at most', () => {
+    // Older ones are as they are; a shallow clone, or one without history, does not know the commit and has nothing to show.
+    const { stdout } = Bun.spawnSync(['git', 'log', '--format=%s', `${LAST_UNCHECKED_COMMIT}..HEAD`], { stderr: 'ignore' })
+    const subjects = stdout.toString().split('\n')
+    expect(subjects.filter((subject) => subject.length > 72)).toEqual([])
   })
 
   test('every file fits on a few screens', () => {
