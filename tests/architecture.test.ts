@@ -221,7 +221,9 @@ describe('the house', () => {
 
   test('the subject of a commit has 72 characters at most', () => {
     // Older ones are as they are; a shallow clone, or one without history, does not know the commit and has nothing to show.
-    const { stdout } = Bun.spawnSync(['git', 'log', '--format=%s', `${LAST_UNCHECKED_COMMIT}..HEAD`], { stderr: 'ignore' })
+    const { stdout } = Bun.spawnSync(['git', 'log', '--format=%s', `${LAST_UNCHECKED_COMMIT}..HEAD`], {
+      stderr: 'ignore',
+    })
     const subjects = stdout.toString().split('\n')
     expect(subjects.filter((subject) => subject.length > 72)).toEqual([])
   })

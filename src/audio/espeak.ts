@@ -58,7 +58,9 @@ export function createLocalSpeech({ program, folder, clock }: Deps) {
   }
 
   async function written(path: string, text: string, args: string[], signal: AbortSignal): Promise<void> {
-    const child = Bun.spawn([program, ...args], { stdin: textFor(text), stdout: 'pipe', stderr: 'ignore', env: {} })
+    // It writes to stdout. The sound library in it would leave a folder in `/tmp` and a link to it at the user's home.
+    const env = { PULSE_RUNTIME_PATH: '/dev/null' }
+    const child = Bun.spawn([program, ...args], { stdin: textFor(text), stdout: 'pipe', stderr: 'ignore', env })
     setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL)
     const end = () => child.kill('SIGKILL')
     const cancel = clock.after(SPEAK_MS, end)
