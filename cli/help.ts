@@ -24,7 +24,7 @@ function topHelp(commands: readonly Command[]): string {
     'Commands:',
     ...rows(single.map(({ path, summary }) => [path, summary])),
     '',
-    'Commands about one thing:',
+    'Commands by resource:',
     ...rows(nouns.map((noun) => [noun, verbsOf(noun, commands)])),
     '',
     'Start:    svc-admin serve --dev      then   svc-admin try "Say hello"',
@@ -70,7 +70,7 @@ function commandHelp(command: Command): string {
     '',
     ...command.about.split('\n').flatMap((line) => wrap(line, LINE)),
     ...section(
-      'Words:',
+      'Arguments:',
       args.map(([name, { about }]) => [name.toUpperCase(), about]),
     ),
     ...section('Flags:', flagRows(command.flags)),
@@ -78,14 +78,14 @@ function commandHelp(command: Command): string {
     'Examples:',
     ...command.examples.map((example) => `  svc-admin ${example}`),
     ...section(
-      'Prints:',
+      'Columns:',
       (command.columns ?? []).map(({ field, header }) => [field, header]),
     ),
     '',
-    ...labelled('Works:', placesOf(command)),
-    ...(command.danger === 'none' ? [] : labelled('Careful:', DANGERS[command.danger])),
+    ...labelled('Runs:', placesOf(command)),
+    ...(command.danger === 'none' ? [] : labelled('Caution:', DANGERS[command.danger])),
     ...labelled('Exit codes:', `${exitsOf(command).join(', ')} (svc-admin help exit-codes)`),
-    ...section('Flags of every command:', flagRows(GLOBAL_FLAGS)),
+    ...section('Global flags:', flagRows(GLOBAL_FLAGS)),
   ].join('\n')
 }
 
@@ -97,7 +97,7 @@ function labelled(label: string, text: string): string[] {
 
 const DANGERS = {
   moderate: 'asks y/N first; without a terminal add --yes',
-  severe: 'asks for the name; without a terminal add --confirm NAME',
+  severe: 'asks you to type the name; without a terminal add --confirm NAME',
   'secret once': 'prints a secret that cannot be shown again',
 }
 
@@ -109,7 +109,7 @@ function placesOf({ apis, offline }: Command): string {
     apis.includes('host') && 'on this machine',
     apis.includes('operator') && 'over the operator socket',
     apis.includes('tenant') && 'over --url with an API key',
-    offline && 'with the server down',
+    offline && 'without a server',
   ]
   return places.filter(Boolean).join(', ')
 }

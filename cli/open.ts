@@ -91,7 +91,7 @@ const apiOfKey = (credential: Found | null): Connection['api'] =>
 /** Refuses, before anything is opened, what the transport or the key cannot do. */
 function assertOffered(transport: Transport, api: Connection['api'], command: Command): void {
   if (transport.kind === 'local' && !command.offline) {
-    const why = transport.why === '--local' ? '--local excludes it' : transport.why
+    const why = transport.why === '--local' ? '--local was given' : transport.why
     throw unreachable(`${command.path} needs a running server, but ${why}.`, 'svc-admin serve')
   }
   if (transport.kind !== 'remote' || command.apis.includes(api)) return

@@ -49,6 +49,6 @@ export async function printPages(shell: Shell, paging: Paging, { page, columns, 
     items.push(...shell.print.kept(more.items, columns))
     next = more.next
   } while (next && (all || (shell.globals.filter !== undefined && items.length < limit)))
-  shell.print.list(items, columns, isEmpty ? empty : 'None of them matches the filter.')
+  shell.print.list(items, columns, isEmpty ? empty : 'Nothing matches the filter.')
   if (next) shell.note(`More: add --cursor ${next}, or --all`)
 }

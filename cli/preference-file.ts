@@ -38,7 +38,7 @@ function valueIn(text: string, file: string, ending: string): unknown {
 export function exactly<Value>(text: string, value: Value): Value {
   if (typeof value === 'number') {
     if (!Number.isInteger(value) || Number.isSafeInteger(value) || text.includes(String(value))) return value
-    throw new Error(`the whole number that is read as ${value} has more digits than are kept; put it in quotes`)
+    throw new Error(`the whole number that is read as ${value} has too many digits to be exact; put it in quotes`)
   }
   if (typeof value === 'object' && value !== null) for (const part of Object.values(value)) exactly(text, part)
   return value

@@ -74,7 +74,7 @@ function asGroup(made: Commander, noun: string | null, commands: readonly Comman
     .action((words: string[]) => {
       const [word] = words.filter((one) => !one.startsWith('-'))
       if (word === undefined && words.length)
-        throw usageFailure(`There is no flag ${words[0]} before a command.`, 'svc-admin --help lists the flags')
+        throw usageFailure(`There is no flag ${words[0]}.`, 'svc-admin --help lists the flags')
       if (word === undefined) return found({ type: 'help', about: noun ? [noun] : [] })
       const path = ['svc-admin', noun].filter(Boolean).join(' ')
       const hint = didYouMean(word, childrenOf(noun, commands))

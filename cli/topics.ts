@@ -1,69 +1,71 @@
 /** Help topics that are no command (dx 2.8): what holds for all commands, each as lines of at most 80 columns. */
 export const TOPIC_PAGES: Readonly<Record<string, string>> = {
-  output: `How answers are printed
+  output: `Output formats
 
--o FORMAT   table, wide, json, jsonl, yaml, csv, id (one a line), none;
-            doctor also nagios and prometheus
+-o FORMAT   table, wide, json, jsonl, yaml, csv, id (one per line), none;
+            doctor also has nagios and prometheus
 --json      the same as -o json
 --fields    columns or members to print; --fields ? lists them
 --query     a JMESPath expression over the JSON answer
 
-Data goes to standard output, all else to standard error. A list in JSON is an
-array of what the API returns, one thing is an object, and nothing wraps them.
-csv is UTF-8 for programs. The files of export commands begin with a byte order
-mark besides, so that Excel reads their letters.
-A pipe gets the same table, whole and without colour. What goes on, such as
-events tail or --watch, is a table on a terminal and JSON lines in a pipe.
-An error in a JSON format is the envelope of the API with exit_code and hint.
+Data goes to standard output, everything else to standard error. In JSON a list
+is an array of the objects that the API returns, and a single item is an object.
+csv is UTF-8 without a byte order mark. The files of the export commands begin
+with one, so that Excel reads them correctly.
+A pipe gets the same table in full and without colour. Commands that keep
+printing, such as events tail or --watch, print a table on a terminal and JSON
+lines in a pipe.
+An error in a JSON format is the API's error object with exit_code and hint.
 
   svc-admin keys list --json | jq '.[0].id'
   svc-admin keys list --query "[?tier=='free'].id"`,
-  filters: `Which rows a list prints: --filter, as in the dashboard
+  filters: `Filter the rows of a list with --filter, as in the dashboard
 
-word          any column holds it
-name:word     that column holds it
+word          any column contains it
+name:word     this column contains it
 status:a,b    one of these
 cost:>=400    compared as numbers
-age:>5m       older than five minutes; ages of any column of times
-name:shop*    * stands for anything
-!word         not that
+age:>5m       older than five minutes; works for any column with a time
+name:shop*    * matches any text
+!word         not this
 
-Several of them are joined with "and". Quotes hold blanks.
+Several conditions must all match. Quote a value that contains spaces.
 
   svc-admin jobs list --filter "failed type:video age:>1h"`,
-  remote: `A server on another machine
+  remote: `Servers on other machines
 
---url URL        its address: the API for an API key (svc_sk_…), or that of
-                 SVC_OPS_LISTEN for the key of an operator (svc_op_…)
---key-file FILE  the file that holds the key; or SVC_OPERATOR_KEY_FILE
---profile NAME   both under a name, kept by profiles add
+--url URL        address of the API for an API key (svc_sk_…), or of
+                 SVC_OPS_LISTEN for an operator key (svc_op_…)
+--key-file FILE  file that contains the key; or SVC_OPERATOR_KEY_FILE
+--profile NAME   both under one name; save them with profiles add
 
-Without them a command uses ops.sock in the data folder, and where no server
-runs it opens the folder itself. svc-admin status says which way was taken.
-Anything but this machine needs https, since the key goes along.
+Without these flags a command uses ops.sock in the data folder. If no server
+runs, it opens the data folder itself. svc-admin status shows which one it used.
+Other machines need https, because the key is sent with each request.
 
   svc-admin profiles add prod --url https://ops.svc.example --production
   svc-admin profiles use prod`,
-  secrets: `How secrets come in and go out
+  secrets: `How to pass secrets in and get them out
 
-In: from a file (--from-file FILE), from standard input (-), or typed where it
-does not show. Never as the value of a flag, which others see in ps.
+In: from a file (--from-file FILE), from standard input (-), or from a hidden
+prompt. Never as the value of a flag, because other users can see it in ps.
 
-Out: a new key or signing secret is printed once, on standard output, and kept
-as a hash. --secret-to FILE writes it for its owner only and prints the prefix;
---secret-to - with -q prints it alone; --copy hands it to the terminal.
+Out: a new key or signing secret is printed once, on standard output. --secret-to
+FILE writes it to a file that only you can read, and prints the prefix.
+--secret-to - with -q prints only the secret. --copy copies it to the clipboard
+through the terminal.
 
   svc-admin keys create --name ci -q --secret-to - | gh secret set SVC_API_KEY`,
-  agents: `For programs that drive svc-admin
+  agents: `For programs that run svc-admin
 
-svc-admin commands -o json   every command with its flags, columns, exit codes,
+svc-admin commands -o json   every command with its flags, columns, exit codes
                              and impact: ro reads, rw changes
---json --no-input            data as JSON, and never a question
---dry-run --exit-code        what would change; exits 10 when something would
---yes, --confirm NAME        answers to what would be asked
---idempotency-key KEY        the same key never does the same thing twice
---reason TEXT                why, for the record; some commands want it
+--json --no-input            JSON output, and no questions
+--dry-run --exit-code        show what would change; exit 10 if there is a change
+--yes, --confirm NAME        answer a confirmation in advance
+--idempotency-key KEY        a change with the same key is made only once
+--reason TEXT                reason for the audit record; some commands need one
 
-Read exit codes, not sentences: svc-admin help exit-codes. An error in JSON has
-code, exit_code and hint, which is a command to run.`,
+Rely on exit codes, not on sentences: svc-admin help exit-codes. An error in JSON
+has code, exit_code, and hint, which is a command that you can run.`,
 }

@@ -149,4 +149,4 @@ function pick<Words extends readonly string[]>(words: Words, word: string): Word
 }
 
 /** With how many a tail begins. */
-export const LAST = whole('N', 'begin with this many that are there; 10 by default', { min: 0, max: 100 })
+export const LAST = whole('N', 'first show this many existing ones; 10 by default', { min: 0, max: 100 })

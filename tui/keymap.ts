@@ -38,17 +38,17 @@ export const SCREEN_KEYS: Readonly<Record<string, readonly Binding[]>> = {
   deliveries: [
     { keys: ['R'], does: 'deliveries.replay', about: 'send again' },
     { keys: ['A'], does: 'deliveries.replay-all', about: 'send all listed again' },
-    { keys: ['b'], does: 'deliveries.body', about: 'what was sent; recorded' },
-    { keys: ['n'], does: 'deliveries.create', about: 'a new webhook' },
-    { keys: ['e'], does: 'deliveries.enable', about: 'switch the webhook on' },
+    { keys: ['b'], does: 'deliveries.body', about: 'show what was sent (recorded)' },
+    { keys: ['n'], does: 'deliveries.create', about: 'create a webhook' },
+    { keys: ['e'], does: 'deliveries.enable', about: 'enable the webhook' },
   ],
   takeovers: [
-    { keys: ['T'], does: 'takeovers.take', about: 'take it over' },
+    { keys: ['T'], does: 'takeovers.take', about: 'take the chat over' },
     { keys: ['i'], does: 'takeovers.write', about: 'write to the visitor' },
     { keys: ['d'], does: 'takeovers.draft', about: 'let the AI write a draft' },
-    { keys: ['n'], does: 'takeovers.note', about: 'a note for colleagues' },
-    { keys: ['h'], does: 'takeovers.hand', about: 'hand it over to a colleague' },
-    { keys: ['ctrl-l'], does: 'takeovers.release', about: 'release it to the AI' },
+    { keys: ['n'], does: 'takeovers.note', about: 'write a note for colleagues' },
+    { keys: ['h'], does: 'takeovers.hand', about: 'hand the chat over to a colleague' },
+    { keys: ['ctrl-l'], does: 'takeovers.release', about: 'release the chat to the AI' },
   ],
   submissions: [
     { keys: ['A'], does: 'submissions.approve', about: 'approve' },
@@ -117,13 +117,13 @@ export function keymapWith(changed: Readonly<Record<string, string | readonly st
     const known = all.find((one) => one.does === does)
     if (!known)
       throw new Error(
-        `There is no action "${does.slice(0, 40)}". There are ${[...new Set(all.map((one) => one.does))].join(', ')}.`,
+        `There is no action "${does.slice(0, 40)}". Actions: ${[...new Set(all.map((one) => one.does))].join(', ')}.`,
       )
     const wrong = keys.find((key) => typeof key !== 'string' || !KEY.test(key))
     if (wrong !== undefined)
-      throw new Error(`"${String(wrong).slice(0, 20)}" is no key: a letter, ctrl-x, f5, space, enter.`)
+      throw new Error(`"${String(wrong).slice(0, 20)}" is not a key. Use a letter, ctrl-x, f5, space or enter.`)
     const isWhole = BY_PLACE.has(does) ? keys.length === known.keys.length : keys.length > 0
-    if (!isWhole) throw new Error(`"${does}" needs ${known.keys.length} keys: ${known.keys.join(' ')} in its order.`)
+    if (!isWhole) throw new Error(`"${does}" needs ${known.keys.length} keys, in the order of ${known.keys.join(' ')}.`)
   }
   const changedIn = (bindings: readonly Binding[]): Binding[] =>
     bindings.map((one) => ({ ...one, first: one.keys, keys: wanted.get(one.does) ?? one.keys }))
@@ -137,7 +137,9 @@ function assertApart(bindings: readonly Binding[], wanted: ReadonlyMap<string, r
   for (const { does, keys } of bindings.filter((one) => wanted.has(one.does))) {
     const other = bindings.find((one) => one.does !== does && one.keys.some((key) => keys.includes(key)))
     if (other)
-      throw new Error(`"${keys.find((key) => other.keys.includes(key))}" would mean ${does} and ${other.does}.`)
+      throw new Error(
+        `"${keys.find((key) => other.keys.includes(key))}" would do two things: ${does} and ${other.does}. Choose another key for one of them.`,
+      )
   }
 }
 

@@ -11,7 +11,7 @@ export async function speak(store: Store, over: AbortController): Promise<void> 
   const say = (text: string) => void process.stdout.write(`${text}\n`)
   let told = store.model()
   say(
-    `svc-admin dashboard. Type a screen: ${SCREENS.join(', ')}. list reads its rows. help lists the commands, such as keys list. write turns changes on, read-only off, and quit leaves.`,
+    `svc-admin dashboard. Type a screen: ${SCREENS.join(', ')}. list reads its rows. help lists the commands, such as keys list. write allows changes, read-only stops them, and quit exits.`,
   )
   const stop = store.subscribe(() => {
     const now = store.model()
@@ -46,7 +46,7 @@ function answer(store: Store, text: string, say: (text: string) => void): void {
 /** The rows of the screen, each as one sentence. */
 function rowsOf(model: Model): string[] {
   const rows = shownRows(model)
-  if (!rows.length) return ['Nothing is here.']
+  if (!rows.length) return ['The list is empty.']
   const view = LISTS[model.screen]
   if (!view)
     return rows.map((row) =>

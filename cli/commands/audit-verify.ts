@@ -33,29 +33,28 @@ const proofColumns = [
 export const verifyAudit = defineCommand({
   path: 'audit verify',
   summary: 'Verify a chain, or an exported chain without a server',
-  about: `With --export and --checkpoint it asks no server and no database. Exit 0 proves:
+  about: `With --export and --checkpoint it needs no server and no database. Exit 0 proves:
 
   - every event in the file is exactly what was hashed when it was recorded;
-  - none was changed, added or moved, and none left out between two others;
-  - the file holds the event that the checkpoint names, at its place;
-  - the holder of the checkpoint's key signed it at the time it says.
+  - no event was changed, added or moved, and none is missing between two others;
+  - the file contains the event that the checkpoint names, at its position;
+  - the holder of the checkpoint's key signed it at the time it states.
 
-So everything up to that event is as it was then, provided that the key is the
-server's. Give the key with --public-key, as audit head --json shows it, or keep
-checkpoints yourself from the beginning. Exit 0 does not prove:
+So everything up to that event is as it was then, if the key is the server's. Use
+--public-key with the key that audit head --json shows, or store checkpoints yourself
+from the beginning. Exit 0 does not prove:
 
-  - events newer than the checkpoint: they hold together, and are not signed yet;
-  - what came before the first event in the file, when FROM-THE-FIRST is no.
+  - events newer than the checkpoint: they form a valid chain, but are not signed yet;
+  - events before the first one in the file, if FROM-THE-FIRST is no.
 
-An export with filters other than dates leaves events out, and fails this check.
+An export with filters other than dates leaves out events and fails this check.
 
 With --export and --signature it proves that the holder of the signature's key wrote
-this very file, byte for byte. audit export --sign makes both.
+exactly this file. audit export --sign creates both.
 
-Without --export it walks the chain of one owner in the database. It compares the chain
-with its head, its newest checkpoint, and an event that you kept from audit head.
-When anything is broken it exits 9, and shows the first broken event with the events
-beside it.`,
+Without --export it checks the chain of one owner in the database. It compares the
+chain with its head, its newest checkpoint, and an event stored from audit head. If anything is broken
+it exits 9, and shows the first broken event with its neighbours.`,
   examples: [
     'audit verify --export audit.csv --checkpoint checkpoint.json',
     'audit verify acme',

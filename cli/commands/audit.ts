@@ -91,7 +91,7 @@ const listAudit = defineCommand({
     const query = wordsOf(shell, given)
     const page = (order: PageOrder) => list({ ...query, ...order })
     const paging = { limit, cursor, all }
-    await printPages(shell, paging, { page, columns, empty: 'No matching events on the record.' })
+    await printPages(shell, paging, { page, columns, empty: 'No matching events.' })
   },
 })
 
@@ -106,7 +106,7 @@ const tailAudit = defineCommand({
   offline: false,
   columns,
   args,
-  flags: { ...filters, last: whole('N', 'begin with this many that are there; 10 by default', { min: 0, max: 100 }) },
+  flags: { ...filters, last: whole('N', 'first show this many existing ones; 10 by default', { min: 0, max: 100 }) },
   async run(shell, { owner = shell.globals.org, last = 10, ...given }) {
     const list = recordOf(shell, owner)
     const query = wordsOf(shell, given)

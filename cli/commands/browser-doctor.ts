@@ -9,7 +9,7 @@ export const browserDoctor = defineCommand({
   path: 'browser doctor',
   summary: 'Test the browser of this machine for sessions',
   about:
-    'Finds Chromium as the server does, starts it, draws a page and measures it. Shows whether the sandbox works and which scripts have no font. Does not need a server. Exits 9 when a check fails.',
+    'Finds Chromium as the server does, starts it, renders a page and measures the time. Shows whether the sandbox works and which scripts have no font. Does not need a server. Exits 9 when a check fails.',
   examples: ['browser doctor', 'browser doctor --json'],
   apis: ['host'],
   impact: 'read',

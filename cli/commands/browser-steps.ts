@@ -57,7 +57,7 @@ const listSteps = defineCommand({
   path: 'browser steps',
   summary: 'List the steps of a browser session, oldest first',
   about:
-    'With the seconds since the session began. Also of one that has ended. The link that plays it with its pictures is printed below.',
+    'Shows the seconds since the session began. Works for ended sessions too. Below the steps it prints a link that plays the session with its screenshots.',
   examples: [`browser steps ${ID}`, `browser steps ${ID} --follow`, `browser steps ${ID} --json`],
   args,
   flags: { follow: { ...flag('keep printing new steps, as browser watch does'), short: 'f' } },

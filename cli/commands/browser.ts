@@ -118,7 +118,7 @@ const actInSession = defineCommand({
   ...common,
   columns: actColumns,
   path: 'browser act',
-  summary: 'Do one thing on the page, described in plain words',
+  summary: 'Do one thing on the page that you describe in plain words',
   about:
     'Runs browser_act. --tool picks another of the five tools: navigate to an address, extract data, observe what can be clicked, or take a screenshot. Exits 9 when the tool fails.',
   examples: [
@@ -152,7 +152,8 @@ const endSessions = defineCommand({
   columns: endColumns,
   path: 'browser end',
   summary: 'End browser sessions and print what they cost',
-  about: 'With --all all that browser list shows, so with --org those of one owner. Recorded as browser.session_ended.',
+  about:
+    '--all ends every session that browser list shows; with --org, those of one owner. Recorded as browser.session_ended.',
   examples: [`browser end ${ID}`, 'browser end --all --org acme --yes'],
   impact: 'write',
   danger: 'moderate',

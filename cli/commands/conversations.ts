@@ -54,7 +54,7 @@ const getConversation = defineCommand({
   path: 'conversations get',
   summary: 'Show the owner of a conversation and when it was last used',
   about:
-    'With --show-content also what was said. As operator that read is recorded in the chain of its owner, as conversation.read.',
+    'With --show-content it shows the messages too. When an operator reads them, this is recorded in the audit chain of the owner as conversation.read.',
   examples: ['conversations get 31aa07c2-…', 'conversations get 31aa07c2-… --show-content --reason "ticket 4711"'],
   impact: 'read',
   exits: [3],

@@ -49,12 +49,12 @@ export const dashboard = defineCommand({
     readOnly: flag('change nothing'),
     write: flag('allow changes even if the profile is marked production'),
     screenReader: {
-      ...flag('print lines instead of a screen, and read words instead of keys'),
+      ...flag('for screen readers: print lines instead of a screen, and read words instead of keys'),
       env: 'INK_SCREEN_READER',
     },
-    refresh: duration('DURATION', 'pause between two repaints, 1s to 10s; + and - change it'),
+    refresh: duration('DURATION', 'pause between refreshes, 1s to 10s; + and - change it'),
     bell: flag('ring the bell when a visitor asks for a person'),
-    noMotion: flag('no running clock; the screen changes only when something happens'),
+    noMotion: flag('without a running clock, so the screen changes only when something happens'),
   },
   async run(shell, { readOnly, write, refresh = 1_000, ...rest }) {
     if (readOnly && write) throw usageFailure('--read-only and --write exclude each other.')

@@ -22,7 +22,7 @@ export const devLoad = defineCommand({
   path: 'dev load',
   summary: 'Send completions at a steady rate',
   about:
-    'Calls the API with the key of the first start, or with --key-file, until the time is over or Ctrl-C. It sends calls without waiting for answers. Not available in production mode, because each call is charged. Exits 9 when calls failed.',
+    'Calls the API with the key of the first start, or with --key-file, until the time is over or you press Ctrl-C. It sends each call on time, without waiting for earlier answers. Not available in production mode, because each call is charged. Exits 9 when calls failed.',
   examples: ['dev load --rps 5 --for 60s', 'dev load --rps 20 --for 10s --mode code --json'],
   apis: ['operator'],
   offline: false,

@@ -66,13 +66,13 @@ export const devSeed = defineCommand({
     if (isUntouched(config)) {
       if (config.production) throw notForProduction('dev seed')
       const count = await seedPast(config, { most: aDay, signal: shell.signal, key: (app) => firstKey(app, config) })
-      made.push({ what: 'completions of the month before', count, see: 'usage show --by day' })
+      made.push({ what: 'completions of the past month', count, see: 'usage show --by day' })
     }
     const connection = await shell.connect()
     await assertDev(connection, 'dev seed')
     made.push(...(await seedPeople(connection, orgs)))
     made.push(...(await seedRest(shell, connection, prompts)))
-    shell.print.list(made, columns, 'Nothing was made.')
+    shell.print.list(made, columns, 'Nothing was created.')
     if (connection.transport.kind === 'local') shell.note('Start it: svc-admin serve --dev, then svc-admin dashboard')
     else shell.note('Look at it: svc-admin dashboard')
   },

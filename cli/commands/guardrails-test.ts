@@ -55,7 +55,7 @@ export const testPolicy = defineCommand({
     text: text('TEXT', 'the text; @FILE reads it from a file'),
     ...textFlags,
     corpus: text('FILE', 'texts with expected results, one JSON object per line; - reads stdin'),
-    every: flag('with --corpus: also print the texts that get what they should'),
+    every: flag('with --corpus: also print the texts with the expected result'),
   },
   async run(shell, { policy, text: given, file, phase, tool, corpus, every }) {
     const texts = [given, file, corpus].filter((one) => one !== undefined)

@@ -37,7 +37,7 @@ const matchHooks = defineCommand({
     }
     const all = [...(await hooks(shell)), ...(await workflows(shell)), ...(await webhooks(shell))]
     const found = all.filter(({ kind, pattern }) => matchesPattern(pattern, type, { prefix: kind !== 'webhook' }))
-    shell.print.list(found, columns, `Nothing hears ${type}.`)
+    shell.print.list(found, columns, `Nothing listens for ${type}.`)
   },
 })
 

@@ -22,7 +22,7 @@ export const jobLog = defineCommand({
   path: 'jobs logs',
   summary: 'Show what each attempt of a job did, and why it was postponed',
   about:
-    'begun shows the process that took the job, and stage what it did. put_off shows why another try follows, and lost that the process died. With --follow it prints new entries until the job ends.',
+    'begun names the process that started the job, and stage shows what it did. put_off shows why the job is tried again later, and lost means that the process died. With --follow it prints new entries until the job ends.',
   examples: ['jobs logs job_…', 'jobs logs job_… --follow'],
   apis: ['operator'],
   impact: 'read',

@@ -56,8 +56,8 @@ const pauseJobs = defineCommand({
   danger: 'moderate',
   args: { type: TYPE },
   async run(shell, { type }) {
-    if (shell.planned(`begin no more ${type} jobs`)) return
-    shell.confirm(`Begin no more ${type} jobs, until jobs resume ${type}?`)
+    if (shell.planned(`stop starting ${type} jobs`)) return
+    shell.confirm(`Stop starting ${type} jobs until you run jobs resume ${type}?`)
     const connection = await shell.connect()
     const { queues } = expectData(await connection.ops()['job-queues']({ id: type }).pause.post())
     printOne(shell, queues, type)
@@ -75,7 +75,7 @@ const resumeJobs = defineCommand({
   impact: 'write',
   args: { type: TYPE },
   async run(shell, { type }) {
-    if (shell.planned(`begin ${type} jobs again`)) return
+    if (shell.planned(`start ${type} jobs again`)) return
     const connection = await shell.connect()
     printOne(shell, expectData(await connection.ops()['job-queues']({ id: type }).resume.post()).queues, type)
   },

@@ -56,7 +56,7 @@ const keyringRotate = defineCommand({
   danger: 'severe',
   exits: [1, 5],
   columns: [...columns, column('old', 'OLD KEY')],
-  flags: { fromFile: text('FILE', 'file with the new key, 32 bytes in base64; - is stdin') },
+  flags: { fromFile: text('FILE', 'file with the new key, 32 bytes in base64; - reads stdin') },
   async run(shell, { fromFile }) {
     const { keyringStatus: look, rotateKeyring } = await import('../../src/app/keyring')
     const config = loadConfig(overridesOf(shell))

@@ -48,7 +48,7 @@ const common = {
   columns,
 } as const
 
-const WHAT = 'Every process remembers its newest requests in memory, without the contents of requests or answers.'
+const WHAT = 'Each process keeps its newest requests in memory, without the contents of requests or answers.'
 
 const showLogs = defineCommand({
   ...common,
@@ -60,7 +60,7 @@ const showLogs = defineCommand({
   flags: { ...filters, last: whole('N', 'how many at most; 50 by default', { min: 1, max: 500 }) },
   async run(shell, { last = 50, ...wanted }) {
     const lines = await newest(shell, wanted)
-    shell.print.list(lines.slice(0, last), columns, 'No matching request is remembered.')
+    shell.print.list(lines.slice(0, last), columns, 'No matching requests in memory.')
   },
 })
 

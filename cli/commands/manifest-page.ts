@@ -1,42 +1,42 @@
 /** Text of `svc-admin help manifest`: a sample manifest that passes review, with instructions as comments. */
-export const MANIFEST_PAGE = `# A skill, whole. Keep it as a file and change it:
+export const MANIFEST_PAGE = `# A complete skill. Save it as a file and change it:
 #
 #   svc-admin help manifest > tides.yaml
-#   svc-admin skills validate tides.yaml       checks it, and says who must read it
+#   svc-admin skills validate tides.yaml       checks it, and predicts its review tier
 #   svc-admin skills submit tides.yaml         prints the id of the submission
-#   svc-admin submissions approve ID --yes --reason "read"    where a person must
+#   svc-admin submissions approve ID --yes --reason "read"    if a person must review it
 #   svc-admin skills install tide-tables --key "Dev laptop"
 #   svc-admin try "When is high tide in Hollowport on Sunday?"
 
 name: Tide tables                  # one line, up to 128 characters
-slug: tide-tables                  # its name in addresses, for ever the same
-version: 1.0.0                     # every new version is higher; submit it with --skill-id
+slug: tide-tables                  # its name in URLs; it can never change
+version: 1.0.0                     # each new version must be higher; submit it with --skill-id
 description: Answers questions about tides in Hollowport.
 category: domain                   # productivity, domain, integration, automation, creative
 author:
-  name: Mira                       # email and url if you like
+  name: Mira                       # email and url are optional
 
-# What the engine is told when the skill takes part, up to 20,000 characters.
+# Instructions for the engine when the skill runs, up to 20,000 characters.
 systemPromptExtension: |
   Answer questions about tides from the tables. Name the harbour and the day.
 
-# Files it quotes from: as here, or as files of those names beside this one. A person reads them first.
+# Files it can quote: inline as here, or next to this file. A person reviews them first.
 knowledge:
   - tides.md
 knowledgeFiles:
   tides.md: |
-    High tide in Hollowport on Sunday is at 07:42 and stands 4.1 metres.
+    High tide in Hollowport on Sunday is at 07:42 and reaches 4.1 metres.
 
     Low tide in Hollowport on Sunday is at 13:55.
 
-# Takes part in every run without this; with it, when one of the words occurs.
+# Without a trigger the skill runs for every prompt. With this one, the prompt must contain one of the words.
 trigger:
   type: keyword
   config:
     keywords: [tide, tides]
 
-# What else there is, each with an example. Tools need the permission execute:tools; with an endpoint, which is
-# called with {tool, arguments, request_id} as JSON, external:http too. A tool without one is shown to the caller.
+# Optional members. Tools need the permission execute:tools. A tool with an endpoint also needs external:http; the
+# endpoint gets {tool, arguments, request_id} as JSON. A call of a tool without an endpoint is returned to the caller.
 # tools:
 #   - name: book_boat
 #     description: Books a boat at the harbour.
@@ -46,8 +46,8 @@ trigger:
 #                                  # external:http, execute:tools, autonomous:run
 # modelPreference: svc-1-flash     # GET /models lists them
 # configSchema: { type: object, properties: { units: { enum: [metres, feet] } } }
-# hooks: { onInstall: "Greet whoever installs this and say what it can do." }
+# hooks: { onInstall: "Greet the user who installed this and say what you can do." }
 # readme, changelog, setupGuide: Markdown
 # license: MIT
-# keywords: [tides, harbour]       # words the store finds it by, up to 10
+# keywords: [tides, harbour]       # search words in the store, up to 10
 # repository: https://example.com/tides`

@@ -138,7 +138,7 @@ function assertReady({ applied, known, strange, unfinished }: Schema): void {
   throw new CommandFailed({
     exitCode: EXIT.conflict,
     code: 'conflict',
-    message: `The source is not at this release: it has had ${applied} of ${known} migrations${strange ? ', and others' : ''}${unfinished ? ', and is half a copy' : ''}.`,
+    message: `The source is not at this release: it has ${applied} of ${known} migrations${strange ? ', and others' : ''}${unfinished ? ', and is an unfinished copy' : ''}.`,
     fix: 'svc-admin migrate up; for a backup, first svc-admin backup restore FOLDER',
   })
 }

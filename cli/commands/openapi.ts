@@ -20,7 +20,7 @@ export const openapi = defineCommand({
   impact: 'read',
   exits: [10],
   flags: {
-    out: text('FILE', 'write it there'),
+    out: text('FILE', 'file to write instead of stdout'),
     check: text('FILE', 'compare this file with it; exits 10 on a difference'),
   },
   async run(shell, { out, check }) {

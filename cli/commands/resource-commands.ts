@@ -34,7 +34,7 @@ export type Kind = {
 /** What the commands read of each. */
 type Known = { id: string; name: string; bound_key_count?: number; is_default?: boolean }
 
-export const KEYS_STAY = 'First names the keys that use it. From then on they have none.'
+export const KEYS_STAY = 'First lists the keys that use it. Afterwards they have none.'
 
 const deleted = [column('id', 'ID'), column('deleted', 'DELETED', { kind: 'flag' })]
 

@@ -144,7 +144,7 @@ const exportSkills = defineCommand({
   exits: [3],
   columns: exported,
   args: { skill: optional('slug or id of the skill') },
-  flags: { out: text('FOLDER', 'where to; required') },
+  flags: { out: text('FOLDER', 'folder for the files; required') },
   async run(shell, { skill, out }) {
     if (out === undefined) throw usageFailure('skills export needs --out.', 'add --out FOLDER')
     const ops = (await shell.connect()).ops

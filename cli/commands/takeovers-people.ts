@@ -164,7 +164,7 @@ const link = defineCommand({
     ...SECRET_FLAGS,
   },
   async run(shell, { for: person, ttl = SHIFT_MS, ...ways }) {
-    if (person === undefined) throw usageFailure('Say for whom.', '--for priya@example.com')
+    if (person === undefined) throw usageFailure('takeovers link needs --for.', '--for priya@example.com')
     if (shell.planned(`create an inbox link for ${person}`)) return
     await deliverLink(shell, person, { ttl, to: '/operator' }, ways)
   },

@@ -43,7 +43,7 @@ const listTakeovers = defineCommand({
   path: 'takeovers list',
   summary: 'List the conversations of widgets, last activity first',
   about:
-    "With --status requested those that wait for a person. On the server's machine of all widgets; over --url name one.",
+    "--status requested lists those that wait for a person. On the server's machine it lists the conversations of all widgets; over --url, name one widget.",
   examples: ['takeovers list --status requested', `takeovers list --widget ${SESSION} --json`],
   impact: 'read',
   exits: [3],
@@ -128,7 +128,7 @@ const showTranscript = defineCommand({
   async run(shell, { session, widget, markdown }) {
     const { chat } = await chatAt(shell, session, widget)
     const { messages } = expectData(await chat.get({ query: {} }))
-    if (!markdown) shell.print.list(messages, saidColumns, 'Nothing was said.')
+    if (!markdown) shell.print.list(messages, saidColumns, 'No messages.')
     else for (const { role, content, created_at } of messages) shell.io.out(sayMarkdown(role, content, created_at))
   },
 })
@@ -191,7 +191,7 @@ const reply = defineCommand({
   examples: [`takeovers reply ${SESSION} "It is on its way."`, `takeovers reply ${SESSION} --draft`],
   impact: 'write',
   exits: [3, 5],
-  args: { ...sessionArgs, words: optional('what you say') },
+  args: { ...sessionArgs, words: optional('your reply') },
   flags: { ...ofWidget, draft: flag('print a draft by the AI without sending it') },
   async run(shell, { session, words, widget, draft }) {
     if (shell.planned(draft ? `draft a reply for ${session}` : `reply in conversation ${session}`)) return

@@ -129,7 +129,7 @@ const disableUser = defineCommand({
   path: 'users disable',
   summary: 'Disable an account; its sessions and keys stop at once',
   about:
-    'Nothing is deleted. users enable enables the account again, with the same keys. Its people must sign in again.',
+    'Nothing is deleted. users enable enables the account again, with the same keys. Its owner must sign in again.',
   examples: ['users disable eve@example.com', 'users disable eve@example.com --yes --reason "left"'],
   apis: ['operator'],
   impact: 'write',

@@ -13,7 +13,7 @@ export const browserCheck: Check = {
   needs: ['config'],
   async run(context) {
     const { browserWsEndpoint, browserPath } = context.config()
-    if (browserWsEndpoint) return ok('a remote one, with SVC_BROWSER_WS_ENDPOINT')
+    if (browserWsEndpoint) return ok('remote, set with SVC_BROWSER_WS_ENDPOINT')
     if (browserPath === 'off') return skip('off; POST /browser/sessions answers 501')
     const path = (await loadExaminer()).findChromium(context.config())
     if (path) return ok(path)
@@ -52,7 +52,7 @@ export function browserChecks(): Check[] {
       needs: ['start'],
       async run(context) {
         const { frameMs } = await examine(context)
-        const detail = `the first one of a new tab after ${frameMs} ms`
+        const detail = `first frame of a new tab after ${frameMs} ms`
         return frameMs > FRAME_MS ? warn(`${detail}; ${FRAME_MS} or less is usual`, 'nproc; uptime') : ok(detail)
       },
     },
@@ -64,7 +64,7 @@ export function browserChecks(): Check[] {
         if (settings.browserWsEndpoint) return skip('the browser runs elsewhere')
         if ((await loadExaminer()).isSandboxed(settings)) return ok('each page is in the sandbox of Chromium')
         return settings.browserSandbox
-          ? warn('Chromium refuses its own sandbox to root', 'run the server as another user')
+          ? warn('Chromium cannot use its sandbox as root', 'run the server as another user')
           : warn('SVC_BROWSER_SANDBOX is 0', 'unset SVC_BROWSER_SANDBOX')
       },
     },
@@ -73,9 +73,9 @@ export function browserChecks(): Check[] {
       needs: ['start'],
       async run(context) {
         const { missing } = await examine(context)
-        if (!missing.length) return ok('for every script that was tried, and emoji')
+        if (!missing.length) return ok('for every tested script and emoji')
         const found = missing.includes('latin') ? fail : warn
-        return found(`none for ${missing.join(', ')}: pages show boxes instead`, 'apt-get install fonts-noto')
+        return found(`no fonts for ${missing.join(', ')}: pages show boxes instead`, 'apt-get install fonts-noto')
       },
     },
   ]

@@ -31,18 +31,18 @@ export const guardrailEngineCheck: Check = {
   needs: ['database'],
   async run(context) {
     const { guardrailEngine: chosen } = context.config()
-    if (chosen === 'off') return skip('off; the local checks decide alone')
+    if (chosen === 'off') return skip('off; only the local checks decide')
     const engines = await enginesOf(context)
     const asked = askedOf(engines)
     if (chosen === 'auto') {
       return asked
-        ? said(asked, 'the local checks decide alone')
-        : skip('no model is connected; the local checks decide alone')
+        ? said(asked, 'only the local checks decide')
+        : skip('no model is connected; only the local checks decide')
     }
     const named = engines.find(({ id }) => id === chosen)
-    if (named && isModel(named)) return said(named, 'the local checks decide alone')
-    const problem = named ? `no model answers ${chosen}` : `SVC_GUARDRAIL_ENGINE is "${chosen}", which is no engine`
-    return fail(`${problem}; the local checks decide alone`, 'export SVC_GUARDRAIL_ENGINE=auto')
+    if (named && isModel(named)) return said(named, 'only the local checks decide')
+    const problem = named ? `no model answers ${chosen}` : `SVC_GUARDRAIL_ENGINE is "${chosen}", which is not an engine`
+    return fail(`${problem}; only the local checks decide`, 'export SVC_GUARDRAIL_ENGINE=auto')
   },
 }
 
@@ -52,6 +52,8 @@ export const classifierEngineCheck: Check = {
   needs: ['database'],
   async run(context) {
     const found = askedOf(await enginesOf(context))
-    return found ? said(found, 'the local model decides alone') : skip('no model is connected; the local model decides')
+    return found
+      ? said(found, 'only the local model decides')
+      : skip('no model is connected; only the local model decides')
   },
 }

@@ -28,7 +28,7 @@ export const configCheck: Check = {
     const set = Object.values(origins).filter((origin) => origin !== 'default').length
     const stray = (await import('../../src/app/variables')).unknownVariables(context.shell.env).join(' ')
     if (stray) return warn(stray, 'svc-admin config check')
-    return ok(`${file ? here(context, file) : 'no file'}, ${set} settings of our own, no unknown ones`)
+    return ok(`${file ? here(context, file) : 'no file'}, ${set} settings changed from the default, none unknown`)
   },
 }
 

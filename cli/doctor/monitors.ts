@@ -21,10 +21,10 @@ export function nagiosOf(results: readonly Result[]): { lines: string[]; code: 0
 export function prometheusOf(results: readonly Result[]): string[] {
   const ran = results.filter(({ status }) => status !== 'skip')
   return [
-    '# HELP svc_doctor_status What a check of svc-admin doctor found: 0 ok, 1 warn, 2 fail.',
+    '# HELP svc_doctor_status Result of a svc-admin doctor check: 0 ok, 1 warn, 2 fail.',
     '# TYPE svc_doctor_status gauge',
     ...ran.map(({ check, status }) => `svc_doctor_status{check="${check}"} ${LEVELS[status]}`),
-    '# HELP svc_doctor_seconds How long the check took.',
+    '# HELP svc_doctor_seconds Duration of the check.',
     '# TYPE svc_doctor_seconds gauge',
     ...ran.map(({ check, ms }) => `svc_doctor_seconds{check="${check}"} ${ms / 1000}`),
   ]

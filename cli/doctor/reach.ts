@@ -21,9 +21,9 @@ export const webhooksCheck: Check = {
       if (worst === null || one.failure_count > worst.failure_count) worst = one
     }
     const open = context.shell.globals.url ? '' : context.config().egressAllow
-    const guard = open ? `the guard lets ${open} through` : 'the guard blocks private addresses'
+    const guard = open ? `the egress guard allows ${open}` : 'the egress guard blocks private addresses'
     if (worst) return warn(`${failing} of ${all} webhooks fail; ${guard}`, `svc-admin webhooks stats ${worst.id}`)
-    const fine = all ? `${all} of ${all} webhooks have no failure` : 'no webhooks'
+    const fine = all ? `none of ${all} webhooks fails` : 'no webhooks'
     return open ? warn(`${guard}; ${fine}`, 'unset SVC_EGRESS_ALLOW, in production') : ok(`${guard}; ${fine}`)
   },
 }
@@ -52,7 +52,7 @@ export const widgetsCheck: Check = {
       else if (!security.allowedOrigins.length && !origins.length)
         problems.push({
           id,
-          what: `no page can show widget "${name}"`,
+          what: `widget "${name}" has no origins, so no page can show it`,
           fix: `widgets update ${id} --origin https://YOUR-SITE`,
         })
     }

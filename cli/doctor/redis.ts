@@ -11,9 +11,9 @@ export const redisCheck: Check = {
     const { problem, latency_ms } = redis
     if (problem)
       return warn(
-        `${problem}; nodes that hear it count for the others, or each allows its share of the limits`,
+        `${problem}; nodes that reach it count for the others, or each node allows its share of the limits`,
         'svc-admin config get redisUrl',
       )
-    return database.dialect === 'sqlite' ? skip('not used: one node on SQLite counts alone') : ok(`${latency_ms} ms`)
+    return database.dialect === 'sqlite' ? skip('not used: with SQLite there is only one node') : ok(`${latency_ms} ms`)
   },
 }

@@ -124,7 +124,7 @@ export const enginesCheck: Check = {
     // The same as GET /models says.
     const short = engines.filter(({ status, why }) => status && status !== 'available' && why)
     const named = [...new Map(short.map(({ mode, status, why }) => [mode, `${mode} is ${status}: ${why}`])).values()]
-    return named.length ? warn(named.join('; '), 'svc-admin engines list') : ok('every mode has one')
+    return named.length ? warn(named.join('; '), 'svc-admin engines list') : ok('every mode has an engine')
   },
 }
 
@@ -144,7 +144,7 @@ export const jobsCheck: Check = {
     if (Math.abs(clock_ahead_ms) > CLOCK_OFF_MS)
       return warn(
         `the clock of this node is ${Math.round(Math.abs(clock_ahead_ms) / 1_000)} s ${clock_ahead_ms > 0 ? 'ahead of' : 'behind'} the database`,
-        'set the clock of this machine, as with chrony or timedatectl set-ntp true',
+        'synchronize the clock of this machine: timedatectl set-ntp true, or chrony',
       )
     if (scattered_files)
       return warn(
@@ -153,7 +153,7 @@ export const jobsCheck: Check = {
       )
     return pid === process.pid
       ? skip('no server runs')
-      : ok(count > 1 ? `${count} nodes have them` : 'one process has them')
+      : ok(count > 1 ? `${count} nodes cover all roles` : 'one process covers all roles')
   },
 }
 

@@ -40,12 +40,12 @@ export const videoMarkCheck: Check = {
   needs: ['config'],
   async run(context) {
     if (!upstreamOf(context, 'svc-1-motion', 'videoBaseUrl'))
-      return skip('no upstream for videos; videos drawn here are marked')
+      return skip('no upstream for videos; videos made on this machine are marked')
     const { videoMarker } = context.config()
-    if (!videoMarker) return skip('off; videos of the upstream are stored without a mark')
+    if (!videoMarker) return skip('off; upstream videos are stored without a mark')
     const program = Bun.which(videoMarker)
     return program
-      ? ok(`${program} marks videos of the upstream`)
-      : warn(`no ${videoMarker} here; videos of the upstream are stored without a mark`, 'apt-get install ffmpeg')
+      ? ok(`${program} marks upstream videos`)
+      : warn(`no ${videoMarker} here; upstream videos are stored without a mark`, 'apt-get install ffmpeg')
   },
 }

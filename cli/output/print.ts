@@ -53,7 +53,7 @@ export function createPrinter(io: Io, style: PrintStyle) {
     assertFields(columns)
     if (isTable()) {
       if (!records.length) {
-        if (!style.quiet) io.err(clean(rows.length ? 'None of them matches the filter.' : empty))
+        if (!style.quiet) io.err(clean(rows.length ? 'Nothing matches the filter.' : empty))
         return
       }
       feed(columns)(records)
@@ -89,7 +89,7 @@ export function createPrinter(io: Io, style: PrintStyle) {
 
   function sayDropped(columns: readonly Column[], { shown }: Layout): void {
     const gone = columns.filter((_, at) => !shown.includes(at)).map(({ header }) => header)
-    if (gone.length && !style.quiet) io.err(`no space for ${gone.join(', ')}: -o wide shows all`)
+    if (gone.length && !style.quiet) io.err(`no room for ${gone.join(', ')}; -o wide shows all columns`)
   }
 
   /** Prints one record; in table format as lines of name and value. */

@@ -66,10 +66,10 @@ async function* seedSkills({ call, mark }: Demo): AsyncGenerator<Made> {
   const tools = [{ name: 'count_syllables', description: 'Counts syllables.' }]
   const grave = ['execute:tools', 'external:http', 'write:notes']
   await call('POST', 'skills/submit', { manifest: manifest('haiku-writer') })
-  yield { what: 'skills in force', count: 1, see: 'skills list' }
+  yield { what: 'published skills', count: 1, see: 'skills list' }
   await call('POST', 'skills/submit', { manifest: manifest('syllable-counter', { tools }) })
   await call('POST', 'skills/submit', { manifest: manifest('note-sender', { tools, permissions: grave }) })
-  yield { what: 'submissions that wait', count: 2, see: 'submissions list' }
+  yield { what: 'pending submissions', count: 2, see: 'submissions list' }
 }
 
 async function* seedWidget({ call, visit, keyId, mark }: Demo): AsyncGenerator<Made> {
@@ -84,7 +84,7 @@ async function* seedWidget({ call, visit, keyId, mark }: Demo): AsyncGenerator<M
     await visit('POST', `${chats}/${session_id}/messages`, { content: 'What is 19 times 21?' }, asVisitor)
     if (wants) await visit('POST', `${chats}/${session_id}/request-human`, { reason: 'A refund' }, asVisitor)
   }
-  yield { what: 'chats, one waits for a person', count: 2, see: 'takeovers list' }
+  yield { what: 'chats, one waiting for a person', count: 2, see: 'takeovers list' }
 }
 
 type Taken = { deliveries: { event_id: string }[] }
@@ -104,22 +104,22 @@ async function* seedWebhooks({ call, mark, accountId, isServed }: Demo): AsyncGe
   const { deliveries } = await call<Taken>('PUT', listener, { done: [], wait_seconds: isServed ? 2 : 0 })
   const done = deliveries.map(({ event_id }) => ({ event_id, http_status: 200, duration_ms: 40 }))
   if (done.length) await call('PUT', listener, { done })
-  yield { what: 'webhooks, one fails', count: 2, see: 'deliveries list' }
+  yield { what: 'webhooks, one failing', count: 2, see: 'deliveries list' }
   yield { what: 'events', count: 3, see: 'events list' }
 }
 
 async function* seedWork({ call, mark, isServed }: Demo): AsyncGenerator<Made> {
   const steps = [
     { type: 'transform', name: 'Shape', config: { template: '{{trigger.total}}' } },
-    { type: 'approval', name: 'Ask', config: { message: 'May it go on?' } },
+    { type: 'approval', name: 'Ask', config: { message: 'Approve this refund?' } },
   ]
   const order = { name: `Refund ${mark}`, triggerType: 'manual', steps }
   const { workflow } = await call<{ workflow: { id: string } }>('POST', 'workflows', order)
   await call('POST', `workflows/${workflow.id}/run`, { triggerData: { total: 12 } })
-  yield { what: 'workflow runs that wait for approval', count: 1, see: 'workflows list' }
+  yield { what: 'workflow runs waiting for approval', count: 1, see: 'workflows list' }
   await call('POST', 'research', { prompt: 'When do the tides turn?' })
   await call('POST', 'video', { prompt: 'A red ball' })
   const { job_id } = await call<{ job_id: string }>('POST', 'research', { prompt: 'This one is cancelled' })
   await call('POST', `jobs/${job_id}/cancel`, {}).catch(() => undefined)
-  yield { what: isServed ? 'jobs' : 'jobs, for a server to run', count: 3, see: 'jobs list' }
+  yield { what: isServed ? 'jobs' : 'jobs, which run once a server starts', count: 3, see: 'jobs list' }
 }

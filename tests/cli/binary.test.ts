@@ -82,7 +82,7 @@ describe('with a server', () => {
     expect(stderr).toMatch(/^error: The server \(pid \d+\) is using .*\nfix: {3}leave out --local/)
     const live = run('limits', 'show', 'Dev laptop', '--local')
     expect(live.exitCode).toBe(7)
-    expect(live.stderr).toStartWith('error: limits show needs a running server, but --local excludes it.')
+    expect(live.stderr).toStartWith('error: limits show needs a running server, but --local was given.')
   })
 
   test('pipes a secret and nothing else', () => {

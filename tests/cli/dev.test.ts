@@ -23,19 +23,19 @@ describe('a development server', () => {
     expect([planned.exitCode, existsSync(join(root, 'data'))]).toEqual([10, false])
     const made: { what: string; count: number }[] = await json(['dev', 'seed', '--size', 'small'])
     expect(made.map(({ what }) => what)).toEqual([
-      'completions of the month before',
+      'completions of the past month',
       'organizations, each with an owner, a key and 10.00',
       'keys',
       'completions',
       'policies',
-      'skills in force',
-      'submissions that wait',
+      'published skills',
+      'pending submissions',
       'widgets',
-      'chats, one waits for a person',
-      'webhooks, one fails',
+      'chats, one waiting for a person',
+      'webhooks, one failing',
       'events',
-      'workflow runs that wait for approval',
-      'jobs, for a server to run',
+      'workflow runs waiting for approval',
+      'jobs, which run once a server starts',
     ])
     expect(statSync(join(root, 'data/dev-key')).mode & 0o777).toBe(0o600)
     expect((await json(['usage', 'show', '--by', 'day'])).length).toBeGreaterThan(28)

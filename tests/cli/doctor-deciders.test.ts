@@ -43,13 +43,13 @@ describe('the engine of the guardrails', () => {
   test.each<[string, string, Row[], [string, string, ...string[]]]>([
     ['one that is connected', 'auto', CONNECTED, ['ok', 'local:small']],
     ['one by its id', 'svc-1-reason', CONNECTED, ['ok', 'local:large']],
-    ['none at all', 'off', CONNECTED, ['skip', 'off; the local checks decide alone']],
-    ['nothing but the built-in one', 'auto', BUILTIN, ['skip', 'no model is connected; the local checks decide alone']],
+    ['none at all', 'off', CONNECTED, ['skip', 'off; only the local checks decide']],
+    ['nothing but the built-in one', 'auto', BUILTIN, ['skip', 'no model is connected; only the local checks decide']],
     [
       'one that nobody answers',
       'svc-1-code',
       CONNECTED,
-      ['fail', 'no model answers svc-1-code; the local checks decide alone', 'export SVC_GUARDRAIL_ENGINE=auto'],
+      ['fail', 'no model answers svc-1-code; only the local checks decide', 'export SVC_GUARDRAIL_ENGINE=auto'],
     ],
     [
       'one that is none',
@@ -57,7 +57,7 @@ describe('the engine of the guardrails', () => {
       CONNECTED,
       [
         'fail',
-        'SVC_GUARDRAIL_ENGINE is "svc-1-flush", which is no engine; the local checks decide alone',
+        'SVC_GUARDRAIL_ENGINE is "svc-1-flush", which is not an engine; only the local checks decide',
         'export SVC_GUARDRAIL_ENGINE=auto',
       ],
     ],
@@ -65,7 +65,7 @@ describe('the engine of the guardrails', () => {
       'one that keeps failing',
       'auto',
       [row('svc-1-auto', 'local:small', { state: 'failing' })],
-      ['warn', 'local:small keeps failing; the local checks decide alone for now', 'svc-admin engines test'],
+      ['warn', 'local:small keeps failing; only the local checks decide for now', 'svc-admin engines test'],
     ],
   ])('%s', async (_, guardrailEngine, engines, finding) => {
     expect((await said({ guardrailEngine }, engines))['guardrail engine']).toEqual(finding)

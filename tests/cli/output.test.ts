@@ -61,7 +61,7 @@ describe('a list', () => {
     const print = createPrinter(io, TABLE)
     print.list([{ id: '748a3c1e', name: 'a rather long name', about: 'a word or two', ref: 'req_12345' }], narrow, '')
     expect(io.stdout()).toBe('ID        NAME       REF\n748a3c1e  a rather…  req_12345\n')
-    expect(io.stderr()).toBe('no space for ABOUT: -o wide shows all\n')
+    expect(io.stderr()).toBe('no room for ABOUT; -o wide shows all columns\n')
   })
 
   test('that comes in batches has one header, and columns that stay in their places', () => {

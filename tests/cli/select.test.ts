@@ -43,7 +43,7 @@ describe('--filter', () => {
 
   test('says that none matches, and names a field that there is not', async () => {
     const none = await run('keys', 'list', '--filter', 'name:nobody')
-    expect([none.exitCode, none.stdout, none.stderr]).toEqual([0, '', 'None of them matches the filter.\n'])
+    expect([none.exitCode, none.stdout, none.stderr]).toEqual([0, '', 'Nothing matches the filter.\n'])
     const wrong = await run('keys', 'list', '--filter', 'nmae:web')
     expect([wrong.exitCode, wrong.stdout]).toEqual([2, ''])
     expect(wrong.stderr).toContain('there is no field "nmae". Did you mean "name"?')

@@ -127,7 +127,7 @@ describe('changing', () => {
     ] as const
     const { model } = update(modelOf(), { type: 'streamed', events })
     expect([model.canWrite, model.where.operator]).toEqual([false, 'lee'])
-    expect(lastWord(model)).toContain('What people write, and links, are empty here')
+    expect(lastWord(model)).toContain('Links and what people wrote are hidden')
   })
 })
 
@@ -149,14 +149,14 @@ describe('the palette', () => {
     const ran = { type: 'ran', argv: ['jobs', 'cancel', 'x'], out: '', err: 'error: no such job', as: 'told' } as const
     const { model } = update(modelOf(), { ...ran, exitCode: 3 })
     expect(model.mode).toMatchObject({ type: 'output', lines: ['error: no such job', 'exit 3'] })
-    expect(lastWord(model)).toBe('not done: error: no such job')
+    expect(lastWord(model)).toBe('failed: error: no such job')
   })
   test('what a check found is shown also where it ends with a failure', () => {
     const given = { out: 'engines  fail  away\n         fix: mend it\n', err: '\n1 failed, 0 warnings\n', exitCode: 9 }
     const { model } = update(modelOf(), { type: 'ran', argv: ['doctor'], as: 'shown', ...given })
     const lines = ['engines  fail  away', '         fix: mend it', '1 failed, 0 warnings', 'exit 9']
     expect(model.mode).toMatchObject({ type: 'output', lines })
-    expect(lastWord(model)).toBe('not done: 1 failed, 0 warnings')
+    expect(lastWord(model)).toBe('failed: 1 failed, 0 warnings')
   })
 })
 
@@ -211,7 +211,7 @@ describe('a chat', () => {
 describe('what a screen does with the row under its mark', () => {
   const runs = (effects: readonly Effect[]) => effects.filter((effect) => effect.type === 'run')
 
-  test('browser: v opens the live view, with the wheel only where changes are on; s saves a picture, E asks first', () => {
+  test('browser: v opens the live view, with the wheel only where changes are allowed; s saves a picture, E asks first', () => {
     const model = modelOf({ screen: 'browser' })
     const id = chosenRow(model)!.id
     expect(runs(press(model, 'v').effects)).toEqual([
@@ -237,7 +237,7 @@ describe('what a screen does with the row under its mark', () => {
       title: 'Raise key Production to enterprise?',
       argv: [['limits', 'approve', 'rli_1']],
     })
-    expect(lastWord(press(model, 'down', 'i').model)).toBe('Nobody asks for a higher tier of this key.')
+    expect(lastWord(press(model, 'down', 'i').model)).toBe('There is no request for a higher tier of this key.')
   })
 
   test('audit: x writes the chain of the row to a file', () => {
@@ -271,7 +271,9 @@ describe('what a screen does with the row under its mark', () => {
     const hello = { type: 'hello', operator: 'sam', role: 'admin', version: '0.2.3', holder: 'operator:sam' } as const
     const { model } = update(modelOf(), { type: 'streamed', events: [hello] })
     expect(model.canWrite).toBe(false)
-    expect(lastWord(model)).toContain('Server 0.2.3, this tool 0.1.0. Reading works; writing is off.')
+    expect(lastWord(model)).toContain(
+      'The server has version 0.2.3, this program 0.1.0. You can read but not change anything.',
+    )
     const same = update(modelOf(), { type: 'streamed', events: [{ ...hello, version: '0.1.9' }] }).model
     expect(same.canWrite).toBe(true)
   })

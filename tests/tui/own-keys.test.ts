@@ -25,13 +25,13 @@ describe('keys of one user', () => {
     expect(chosenRow(press(model, 'J', 'J', 'K').model)?.id).toBe('job_7Qm1Ab')
   })
   test.each([
-    [{ 'jobs.stop': 'x' }, 'no action "jobs.stop". There are'],
-    [{ quit: 'ctrl-c' }, 'is no key'],
-    [{ quit: 'ab' }, 'is no key'],
+    [{ 'jobs.stop': 'x' }, 'no action "jobs.stop". Actions: '],
+    [{ quit: 'ctrl-c' }, 'is not a key'],
+    [{ quit: 'ab' }, 'is not a key'],
     [{ quit: [] }, 'needs 2 keys'],
     [{ move: 'w' }, 'needs 10 keys'],
-    [{ 'jobs.cancel': 'R' }, '"R" would mean jobs.cancel and jobs.retry'],
-    [{ follow: 'c' }, '"c" would mean follow and'],
+    [{ 'jobs.cancel': 'R' }, '"R" would do two things: jobs.cancel and jobs.retry'],
+    [{ follow: 'c' }, '"c" would do two things: follow and'],
   ])('%j is refused with a sentence', (changed, sentence) => {
     expect(() => keymapWith(changed)).toThrow(sentence)
   })

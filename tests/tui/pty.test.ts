@@ -146,7 +146,7 @@ describe('in a real terminal', () => {
     open.push(pty)
     await pty.shows('job_7QkX0a')
     await other.stop()
-    await pty.shows('What    connection refused')
+    await pty.shows('Problem connection refused')
     await expectFrame('offline', pty, squeezed)
     pty.type('p')
     await pty.shows('│ ▸ calm')

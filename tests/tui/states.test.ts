@@ -62,7 +62,7 @@ test('each state says what it is and what to do', async () => {
   become({ failed: ['jobs'], change: (topics) => failing(topics, ['engines']) })
   await pty.shows('[not answering]')
   pty.type('1')
-  await pty.shows('! engines: no answer, shown as last known')
+  await pty.shows('! engines: no answer; last known values')
   expect(pty.text()).toContain('REQUESTS 412/min')
 
   const three = (topics: MockUp) => ({ ...topics, jobs: { facts: {}, rows: topics.jobs.rows.slice(0, 3) } })
@@ -70,7 +70,7 @@ test('each state says what it is and what to do', async () => {
   pty.type('2')
   await pty.shows('3 of 118')
   pty.type('c')
-  await pty.shows('Your operator role reviewer cannot cancel. Ask someone with admin.')
+  await pty.shows('The role reviewer cannot cancel. Ask someone with the role admin.')
 
   become({ change: (topics) => ({ ...topics, jobs: { facts: {}, rows: [{ id: 'job_broken' }] } }) })
   await pty.shows('The screen jobs cannot be drawn.')
@@ -79,11 +79,11 @@ test('each state says what it is and what to do', async () => {
   await pty.shows('NEEDS A PERSON')
 
   become({ hello: { version: '9.9.9' } })
-  await pty.shows('Server 9.9.9, this tool 0.1.0. Reading works; writing is off.')
+  await pty.shows('The server has version 9.9.9, this program 0.1.0.')
 
   become({ mute: true })
   await pty.shows('● polling 2s')
-  await pty.shows('the live stream does not come through')
+  await pty.shows('the live stream is blocked')
   pty.type('2')
   await pty.shows('job_7QkX0a')
   expect(pty.scrolled()).toBe(false)

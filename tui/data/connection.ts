@@ -52,7 +52,7 @@ export function createConnection({ host, wanted, heard, now, sleep }: Deps) {
           isBlocked = true
           heard({
             type: 'said',
-            text: 'the live stream does not come through: asking every 2s instead (see help remote)',
+            text: 'the live stream is blocked; reading every 2s instead (see help remote)',
           })
           continue
         }
@@ -87,7 +87,7 @@ export function createConnection({ host, wanted, heard, now, sleep }: Deps) {
       }
     } catch (error) {
       if (silence.signal.aborted && !signal.aborted)
-        throw silence.isFirst() ? new Silent() : new Error('the server is silent')
+        throw silence.isFirst() ? new Silent() : new Error('the server sends nothing')
       throw error
     } finally {
       silence.stop()
@@ -128,7 +128,7 @@ export function createConnection({ host, wanted, heard, now, sleep }: Deps) {
 
 function wordsOf(error: unknown): string {
   const { message, code } = error as { message?: string; code?: string }
-  if (code === 'ENOENT') return 'no server listens'
+  if (code === 'ENOENT') return 'no server is running'
   if (code === 'ConnectionRefused' || code === 'FailedToOpenSocket' || code === 'ECONNREFUSED')
     return 'connection refused'
   return (message ?? String(error)).split('\n')[0]!.slice(0, 120)

@@ -5,7 +5,7 @@ import { VIEWER } from '../state/step'
 import { chosen, fit, fitLine, type Line, line, say, wrapped } from './line'
 import { clockOf } from './spell'
 
-const READ_ONLY = 'read-only: keys that change something are off'
+const READ_ONLY = 'read-only: keys that change anything are disabled'
 
 const BOX = 68
 
@@ -94,7 +94,7 @@ export function dialogBox({ canWrite }: Model, dialog: Dialog, body: readonly Li
             [],
           ]
         : []),
-      ...(canWrite ? [] : [line(say('read-only: :write turns changes on', 'warn')), []]),
+      ...(canWrite ? [] : [line(say('read-only: type :write to allow changes', 'warn')), []]),
       line(button('Cancel', focus === 'cancel'), '    ', button(verb, focus === 'go')),
       [],
       ...commandLines(dialog)
@@ -127,14 +127,14 @@ export function secretBox(model: Model, body: readonly Line[], width: number): L
       ...wrapped(secret, BOX - 6, 3).map((row) => line(' ', say(row, 'strong'))),
       [],
       line(' This is the only time the full key is shown.'),
-      line(' It is stored here as a hash and cannot be read back.'),
+      line(' The server stores only its hash and cannot show it again.'),
       [],
       ...about.map((text) => line(` ${text}`)),
       [],
       line(' y  copy to clipboard (asks the terminal, OSC 52)'),
       line(' w  write to a file, mode 0600'),
       line(' ⏎  I have saved it'),
-      ...(asking ? [[], line(say(' You have not saved it. Esc once more leaves anyway.', 'warn'))] : [[]]),
+      ...(asking ? [[], line(say(' You have not saved it. Press Esc again to close anyway.', 'warn'))] : [[]]),
     ],
     width,
     2,

@@ -94,7 +94,7 @@ function filterLine(view: ListView, model: Model, rows: readonly Row[], width: n
   const counts = !all
     ? ''
     : isOff
-      ? `${spellCount(rows.length)} rows, as they were at ${at ? clockOf(Date.parse(at)) : 'the start'}`
+      ? `${spellCount(rows.length)} rows from ${at ? clockOf(Date.parse(at)) : 'the start'}`
       : `${spellCount(rows.length)} of ${spellCount(all - hidden)}${hidden ? `, ${hidden} ${view.hidden!.word} hidden` : ''}`
   return between(
     owner !== undefined

@@ -32,7 +32,7 @@ export function picture(model: Model): Picture {
 }
 
 function tooSmall(width: number, rows: number): Picture {
-  const text = `Needs ${LEAST.columns}x${LEAST.rows}, this is ${width}x${rows}. Make the window larger, or use svc-admin status -w.`
+  const text = `Needs ${LEAST.columns}x${LEAST.rows}, this is ${width}x${rows}. Enlarge the window, or use svc-admin status -w.`
   const lines = Bun.wrapAnsi(text, Math.max(1, width), { hard: true }).split('\n')
   return Array.from({ length: rows }, (_, at) => fitLine(line(lines[at] ?? ''), width))
 }
@@ -80,10 +80,10 @@ function offline(model: Model, body: Line[], width: number): Line[] {
   const at = topics[screen]?.at
   const next = Math.max(0, Math.ceil((link.nextTryAt - now) / 1_000))
   const rows = [
-    line(`What    ${link.problem} at ${where.address} (${spellAge(now - link.since)} ago)`),
+    line(`Problem ${link.problem} at ${where.address} (${spellAge(now - link.since)} ago)`),
     line(
       at
-        ? `Shown   rows from ${clockOf(Date.parse(at))}; actions are switched off until it is back`
+        ? `Shown   rows from ${clockOf(Date.parse(at))}; actions are disabled until it is back`
         : 'Shown   nothing yet',
     ),
     line(`Next    try ${link.tries + 1} in ${next}s`),

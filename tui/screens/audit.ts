@@ -110,7 +110,7 @@ export const audit = listView<Event>({
         ]
       : []),
   ],
-  empty: ['Nothing was recorded yet.'],
+  empty: ['Nothing is recorded yet.'],
   hints: '⏎ full record  V verify chain  x export  t trace request  / filter  ? help',
   actions: {
     'audit.export': ([event]) =>
@@ -118,7 +118,7 @@ export const audit = listView<Event>({
         ? 'There is no chain yet.'
         : dialog(
             `Write the record of ${event.owner ?? event.scope} to a file?`,
-            ['All of its chain as CSV, which spreadsheets open.', 'That it was exported is recorded.'],
+            ['Writes the whole chain as CSV, which spreadsheets can open.', 'The export is recorded.'],
             [['audit', 'export', event.scope, '--out', '$']],
             'Write file',
             { label: 'File', flag: null, text: 'audit.csv', required: true },
@@ -128,7 +128,7 @@ export const audit = listView<Event>({
         ? 'There is no chain yet.'
         : dialog(
             `Verify the chain of ${event.owner ?? event.scope}?`,
-            ['Each event is hashed again. Nothing is changed.'],
+            ['Hashes each event again. Nothing is changed.'],
             [['audit', 'verify', '--org', event.scope]],
             'Verify',
           ),

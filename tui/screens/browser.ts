@@ -110,15 +110,15 @@ export const browser = listView<Session>({
             ok ? say(' ✓', 'good') : say(' ✗ failed', 'bad'),
           ),
         )
-      : [line(say(' steps   ', 'dim'), 'nothing was done yet')]),
+      : [line(say(' steps   ', 'dim'), 'nothing has been done yet')]),
     ...(one.waits
       ? [
-          line(say(` A person is asked for: ${one.wanted ?? 'the agent cannot go on'}.`, 'warn')),
-          line(' Press v to open the live view and take the wheel.'),
+          line(say(` A person is needed: ${one.wanted ?? 'the agent cannot continue'}.`, 'warn')),
+          line(' Press v to open the live view and take control.'),
         ]
       : []),
   ],
-  empty: ['No browser session is open.', 'One begins with POST /browser/sessions, or with a completion that browses.'],
+  empty: ['No browser session is open.', 'Start one with POST /browser/sessions, or with a completion that browses.'],
   hints: '⏎ detail  v live view  s screenshot  R steps  E end session  y copy id  ? help',
   actions: {
     // Whoever may change things gets the wheel as well.
@@ -131,7 +131,7 @@ export const browser = listView<Session>({
       picked.length
         ? dialog(
             picked.length === 1 ? `End session ${picked[0]!.id}?` : `End ${picked.length} sessions?`,
-            ['Its pages close, and its owner pays until now.', 'This cannot be undone.'],
+            ['Its pages close, and its owner pays for the time until now.', 'This cannot be undone.'],
             [['browser', 'end', ...picked.map(({ id }) => id), '--yes']],
             'End session',
           )

@@ -28,7 +28,7 @@ export function aboutPane(model: Model, chat: Chat): Line[] {
     line(say(' AI SUGGESTS', 'strong'), say('  (^D asks it)', 'dim')),
     ...(typeof suggestion === 'string'
       ? wrapped(flat(suggestion), 30, 6).map((text) => line(` ${text}`))
-      : [line(say(' nothing yet: it costs a call', 'dim'))]),
+      : [line(say(' nothing yet; costs one call', 'dim'))]),
     ...noteLines(model, chat, 32),
     ...shortcuts(model),
   ]

@@ -85,15 +85,15 @@ export const CHAT_DIALOGS: Readonly<Record<string, (chat: Chat) => Dialog>> = {
   'takeovers.note': ({ id, widget_id }) =>
     dialog(
       'Write a note?',
-      ['Colleagues see it beside the chat; the visitor never does.'],
+      ['Colleagues see it next to the chat. The visitor never does.'],
       [['takeovers', 'note', '--widget', widget_id, '--', id, '$']],
       'Write note',
       { label: 'Note', flag: null, text: '', required: true },
     ),
   'takeovers.hand': ({ id, widget_id }) =>
     dialog(
-      'Give the chat to a colleague?',
-      ['They have it from then on, and you no longer. The visitor sees no difference.'],
+      'Hand the chat over to a colleague?',
+      ['They answer from then on instead of you. The visitor sees no difference.'],
       [['takeovers', 'handover', id, '--widget', widget_id]],
       'Hand over',
       { label: 'E-mail', flag: '--to', text: '', required: true },

@@ -58,14 +58,15 @@ function triesOf({ event_id, webhook_id }: Delivery, { topics }: Model): string 
 
 /** Why it stopped, and what to do. */
 function why({ status, next_retry_at, attempt, webhook }: Delivery): string[] {
-  if (status === 'success') return ['Delivered: the endpoint answered with success.']
+  if (status === 'success') return ['Delivered: the endpoint accepted it.']
   if (!webhook.enabled) {
     const reason = webhook.disabled_reason === 'gone' ? 'it answered 410' : 'it kept failing'
-    return [`The webhook is switched off: ${reason}.`, 'Fix the endpoint, press e to switch it on, then R.']
+    return [`The webhook is disabled: ${reason}.`, 'Fix the endpoint, press e to enable it, then R.']
   }
-  if (next_retry_at) return [`Try ${attempt + 1} goes at ${clockOf(Date.parse(next_retry_at))}. Nothing is to be done.`]
+  if (next_retry_at)
+    return [`Try ${attempt + 1} is at ${clockOf(Date.parse(next_retry_at))}. You do not need to do anything.`]
   return [
-    `All ${attempt} tries are used; ${webhook.failure_count} in a row have failed on this endpoint.`,
+    `All ${attempt} tries failed; this endpoint has failed ${webhook.failure_count} times in a row.`,
     'Fix the endpoint, then press R.',
   ]
 }
@@ -129,13 +130,13 @@ export const deliveries = listView<Delivery>({
     'deliveries.body': ([row]) =>
       row
         ? { run: ['deliveries', 'get', row.id, '--webhook', row.webhook_id, '--body', '-o', 'yaml'], write: false }
-        : 'There is no attempt here.',
+        : 'No attempt is selected.',
     'deliveries.enable': ([row]) =>
       !row || row.webhook.enabled
-        ? 'The webhook of this row is on.'
+        ? 'This webhook is already enabled.'
         : dialog(
-            `Switch the webhook on?`,
-            [`Events go to ${row.webhook.url} again.`, 'Undo: svc-admin webhooks disable'],
+            `Enable the webhook?`,
+            [`Events are sent to ${row.webhook.url} again.`, 'Undo: svc-admin webhooks disable'],
             [['webhooks', 'enable', row.webhook_id]],
             'Switch on',
           ),
@@ -143,10 +144,10 @@ export const deliveries = listView<Delivery>({
 })
 
 function replay(rows: readonly Delivery[]) {
-  if (!rows.length) return 'Only attempts that failed can be sent again.'
+  if (!rows.length) return 'Only failed attempts can be sent again.'
   return dialog(
     rows.length === 1 ? 'Send it again?' : `Send ${rows.length} deliveries again?`,
-    ['The same bytes go to the address as it is now.'],
+    ['The same bytes are sent to the current address.'],
     [['deliveries', 'replay', ...rows.map(({ id }) => id), '--yes']],
     'Send again',
   )

@@ -94,29 +94,29 @@ export const jobs = listView<Job>({
     ),
     ...toldLine(job, model),
     ...(job.error ? [line(say(' error    ', 'dim'), say(job.error, 'bad'))] : []),
-    ...(model.canWrite ? [] : [line(say(' read-only: c and R are off (:write turns them on)', 'dim'))]),
+    ...(model.canWrite ? [] : [line(say(' read-only: c and R are disabled (type :write)', 'dim'))]),
   ],
   empty: ['No jobs yet. Research and video requests appear here.', 'Try: svc-admin try --mode research "…"'],
   hints: '⏎ detail  c cancel  R retry  t trace  y copy id  s sort  space mark  ? help',
   actions: {
     'jobs.cancel': (rows) => {
       const open = rows.filter(({ status }) => status === 'queued' || status === 'active')
-      if (!open.length) return 'It has ended: there is nothing to cancel.'
+      if (!open.length) return 'It has already ended.'
       const names = open.map(({ id }) => id)
       return dialog(
         `Cancel ${namesOf(names, 'jobs')}?`,
-        ['It stops, and what was held for it is released.', 'This cannot be undone.'],
+        ['It stops, and its reserved credit is released.', 'This cannot be undone.'],
         [['jobs', 'cancel', ...names, '--yes']],
         'Cancel job',
       )
     },
     'jobs.retry': (rows) => {
       const failed = rows.filter(({ status }) => status === 'failed')
-      if (!failed.length) return 'Only jobs that failed can be tried again.'
+      if (!failed.length) return 'Only failed jobs can be retried.'
       const names = failed.map(({ id }) => id)
       return dialog(
         `Retry ${namesOf(names, 'jobs')}?`,
-        ['The work is put in line again as a new job.', 'Its owner pays as for the first.'],
+        ['The work is queued again as a new job.', 'Its owner pays again.'],
         [['jobs', 'retry', ...names, '--yes']],
         'Retry',
       )

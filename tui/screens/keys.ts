@@ -114,7 +114,7 @@ export const keys = listView<Key>({
           ),
           say('  press i to decide', 'warn'),
         )
-      : line(say(' status    ', 'dim'), key.status, isNearCap(key) ? say('   near its cap of today', 'warn') : ''),
+      : line(say(' status    ', 'dim'), key.status, isNearCap(key) ? say('   near its daily cap', 'warn') : ''),
     ...(unusedFor(key, now) && key.status === 'active'
       ? [
           line(
@@ -140,26 +140,26 @@ export const keys = listView<Key>({
     }),
     'keys.rotate': ([key]) =>
       !key
-        ? 'There is no key here.'
+        ? 'No key is selected.'
         : {
             ...dialog(
               `Rotate key ${key.name}?`,
-              ['A new secret is made and shown once.', 'The old one works for 24 hours more.'],
+              ['A new secret is created and shown once.', 'The old one works for another 24 hours.'],
               [['keys', 'rotate', key.id, '--json']],
               'Rotate key',
               { ...REASON },
             ),
             secret: true,
           },
-    'keys.edit': ([key]) => (key ? { begin: `keys update ${key.id} --` } : 'There is no key here.'),
-    'keys.bind': ([key]) => (key ? { begin: `keys bind ${key.id} --` } : 'There is no key here.'),
+    'keys.edit': ([key]) => (key ? { begin: `keys update ${key.id} --` } : 'No key is selected.'),
+    'keys.bind': ([key]) => (key ? { begin: `keys bind ${key.id} --` } : 'No key is selected.'),
     'keys.increase': ([key]) =>
       !key?.asked
-        ? 'Nobody asks for a higher tier of this key.'
+        ? 'There is no request for a higher tier of this key.'
         : dialog(
             `Raise key ${key.name} to ${key.asked.tier}?`,
             [
-              `It has ${key.tier} now: ${spellCount(key.rpm.limit)} requests a minute, ${key.rpm.used} used.`,
+              `It is on ${key.tier} now: ${spellCount(key.rpm.limit)} requests a minute, ${key.rpm.used} used.`,
               `Asked for: "${key.asked.why.replaceAll(/\s+/g, ' ').slice(0, 50)}"`,
               'Instead: svc-admin limits reject with the same id.',
             ],
@@ -169,12 +169,12 @@ export const keys = listView<Key>({
           ),
     'keys.revoke': ([key]) =>
       !key || key.status === 'revoked'
-        ? 'It is revoked already.'
+        ? 'It is already revoked.'
         : dialog(
             `Revoke key ${key.name}?`,
             [
-              'Requests with it are refused from now on.',
-              `${key.rpm.used} requests in the last minute used it.`,
+              'Requests with it are refused at once.',
+              `${key.rpm.used} requests used it in the last minute.`,
               'This cannot be undone.',
             ],
             [['keys', 'revoke', key.id, '--yes']],

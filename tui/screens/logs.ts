@@ -23,12 +23,12 @@ function statusOf({ status }: Entry): Span {
 /** What to do, where one sentence can say it. */
 const FIXES: Readonly<Record<string, string>> = {
   insufficient_credits: 'credits grant OWNER 10.00 --reason "…", or raise the cap of the key',
-  rate_limit_exceeded: 'tiers set KEY TIER, or have the client wait as Retry-After says',
+  rate_limit_exceeded: 'tiers set KEY TIER, or let the client wait for Retry-After',
   mode_rate_limit_exceeded: 'other modes still work; tiers set KEY TIER raises the limit',
-  token_limit_exceeded: 'tiers set KEY TIER, or shorter prompts',
-  invalid_api_key: 'keys list shows which keys there are; keys check tells one by its secret',
+  token_limit_exceeded: 'tiers set KEY TIER, or send shorter prompts',
+  invalid_api_key: 'keys list shows the keys; keys check identifies a key by its secret',
   missing_scope: 'keys update KEY --scopes … adds the scope',
-  engine_unavailable: 'engines test says what the upstream does',
+  engine_unavailable: 'engines test tests the upstream',
   storage_unavailable: 'doctor database disk',
 }
 
@@ -80,9 +80,9 @@ export const logs = listView<Entry>({
     ),
     line(
       say(' took     ', 'dim'),
-      `${spellMs(entry.ms)}   at ${clockOf(Date.parse(entry.at))}   ${entry.cost_cents === null ? 'nothing was charged' : `charged ${spellMoney(entry.cost_cents)}`}`,
+      `${spellMs(entry.ms)}   at ${clockOf(Date.parse(entry.at))}   ${entry.cost_cents === null ? 'not charged' : `charged ${spellMoney(entry.cost_cents)}`}`,
     ),
-    line(say(' who      ', 'dim'), entry.user ? `user ${entry.user}` : 'nobody signed in'),
+    line(say(' who      ', 'dim'), entry.user ? `user ${entry.user}` : 'not signed in'),
     ...pipeline(entry, model, width),
     ...(entry.code && FIXES[entry.code]
       ? (model.wrap
@@ -91,12 +91,9 @@ export const logs = listView<Entry>({
         ).map((text, at) => line(say(at ? '          ' : ' fix      ', 'dim'), text))
       : []),
     ...(entry.status >= 400 ? [line(say(' help     ', 'dim'), `svc-admin help error ${entry.code ?? ''}`)] : []),
-    line(say(' nothing of what was sent or answered is kept here', 'dim')),
+    line(say(' contents of requests and answers are not stored', 'dim')),
   ],
-  empty: [
-    'No request since the server started.',
-    `At most ${spellCount(2_000)} are kept, in the memory of each process.`,
-  ],
+  empty: ['No requests since the server started.', `Each process keeps its newest ${spellCount(2_000)} in memory.`],
   hints: 'space pause  / filter  ⏎ trace  y copy request id  F5 clear  w wrap  ? help',
   actions: {},
   reads: tracePath,

@@ -31,7 +31,7 @@ export const screenOfNeed = (kind: string): Screen => NEEDS[kind]?.screen ?? 'ov
 /** What waits for a person, as rows of the overview. */
 export function needRows(model: Model, width: number): Line[] {
   const needs = needsOf(model)
-  if (!needs.length) return [line(say('   ✓ nothing waits for a person', 'good'))]
+  if (!needs.length) return [line(say('   ✓ nothing needs attention', 'good'))]
   const picked = model.lists.overview.chosen
   const at = Math.max(
     0,

@@ -54,7 +54,7 @@ export function sidePane(model: Model, { queue, spend, browser, delivery }: Fact
     title('browser', `BROWSER ${browser.open} of ${browser.slots}`),
     ...(model.topics.browser?.rows ?? []).slice(0, 3).map(({ id, title, url, expires_at, waits }) => {
       const left = spellAge(Date.parse(String(expires_at)) - model.now)
-      const page = waits ? 'wants a person' : String(title ?? url ?? '').slice(0, 24)
+      const page = waits ? 'needs a person' : String(title ?? url ?? '').slice(0, 24)
       const what = line(waits ? say(' ! ', 'warn') : ' ● ', `${id.slice(-6)} ${page}`)
       return between(what, line(`${left} `), Math.max(widthOf(what), width - 2))
     }),

@@ -14,7 +14,7 @@ const factsOf = ({ topics }: Model): Facts | null => {
 
 /** Of a source that does not answer the rest is shown as it was. */
 const failingLine = ({ failing = [] }: Facts): Line =>
-  failing.length ? line(say(` ! ${failing.join(', ')}: no answer, shown as last known`, 'warn')) : []
+  failing.length ? line(say(` ! ${failing.join(', ')}: no answer; last known values`, 'warn')) : []
 
 function probeSpan(name: string, { status, latencyMs }: Probe): Span {
   const took = latencyMs === null ? '' : ` ${spellMs(latencyMs)}`

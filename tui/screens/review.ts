@@ -101,13 +101,13 @@ function bodyOf(model: Model, found: Submission, part: Part, width: number): Lin
               .flatMap((text) => wrapped(text, width - 4, 20).map((row) => line(`   ${row}`))),
             [],
           ])
-        : [line(' It brings no tools.')]
+        : [line(' It has no tools.')]
     case 'permissions':
       return (found.manifest.permissions ?? []).length
         ? found.manifest.permissions!.map((name) =>
             line(name.startsWith('external') || name.startsWith('write') ? say(` ! ${name}`, 'warn') : `   ${name}`),
           )
-        : [line(' It asks for no permission.')]
+        : [line(' It needs no permissions.')]
   }
 }
 
@@ -132,7 +132,7 @@ function checksOf(model: Model, found: Submission, width: number): Line[] {
   const why = found.tier_reasons.length
     ? [
         [],
-        line(say(' WHY A PERSON MUST LOOK', 'strong')),
+        line(say(' WHY A PERSON MUST REVIEW IT', 'strong')),
         ...found.tier_reasons.flatMap((text) => wrapped(text, width - 2, 3).map((row) => line(` ${row}`))),
       ]
     : []
@@ -157,7 +157,7 @@ function checksOf(model: Model, found: Submission, width: number): Line[] {
 function diffLines(model: Model, id: string, width: number): Line[] {
   const diff = diffOf(model, id)
   if (!diff) return [line(' · · ·')]
-  if (!diff.parts.length) return [line(' Nothing has changed.')]
+  if (!diff.parts.length) return [line(' Nothing changed.')]
   if (model.review!.split) return splitLines(diff, width)
   return diff.parts.flatMap(({ path, lines }, at) => [
     placed(width, [0, say(` ${path}`, 'strong')], [63, `hunk ${at + 1} of ${diff.parts.length}`]),

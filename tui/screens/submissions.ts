@@ -71,13 +71,13 @@ export const submissions = listView<Submission>({
   hints: '⏎ review  A approve  X reject  y copy id  s sort  / filter  ? help',
   actions: {
     'submissions.approve': ([one], model) => {
-      if (one?.status !== 'pending_review') return 'It is decided already.'
+      if (one?.status !== 'pending_review') return 'It is already decided.'
       if (isLocked(model, one.reviewTier)) return 'Tier security: open Diff and Tools first (⏎, then d and t).'
       const sha = diffOf(model, one.id)?.sha
       const read = one.reviewTier === 'security' && sha ? ['--i-read-the-diff', sha] : []
       return dialog(
         `Approve ${one.slug} ${one.manifestVersion}?`,
-        ['Who has the skill installed gets this version.', 'Undo: svc-admin submissions suspend'],
+        ['Everyone who installed the skill gets this version.', 'Undo: svc-admin submissions suspend'],
         [['submissions', 'approve', one.id, ...read]],
         'Approve',
         { ...REASON },
@@ -85,10 +85,10 @@ export const submissions = listView<Submission>({
     },
     'submissions.reject': ([one]) =>
       one?.status !== 'pending_review'
-        ? 'It is decided already.'
+        ? 'It is already decided.'
         : dialog(
             `Reject ${one.slug} ${one.manifestVersion}?`,
-            ['Its author reads the reason.'],
+            ['The author sees the reason.'],
             [['submissions', 'reject', one.id, '--code', 'quality']],
             'Reject',
             { ...REASON },

@@ -98,9 +98,9 @@ function chatPane(model: Model, chat: Chat | null, width: number, height: number
     const asks = (model.topics.takeovers?.facts.asks ?? []) as { widget: string; words: string[] }[]
     return [
       line(` Nobody is waiting. ${withAi} visitors are with the AI.`),
-      ...(asks.length ? [[], line(say(' They ask for a person with these words:', 'dim'))] : []),
+      ...(asks.length ? [[], line(say(' Words that ask for a person:', 'dim'))] : []),
       ...asks.map(({ widget, words }) =>
-        line(` ${fit(flat(widget), 14)} ${flat(words.join(', ') || 'the usual ones')}`),
+        line(` ${fit(flat(widget), 14)} ${flat(words.join(', ') || 'the default ones')}`),
       ),
     ]
   }
@@ -141,9 +141,9 @@ function hintOf(model: Model, chat: Chat): string {
   const left = chat.back_at === null ? null : Date.parse(chat.back_at) - model.now
   if (chat.takeover_status === 'human' && isMine(model, chat))
     return left === null
-      ? 'AI is paused. Press i to write, ^L gives it back.'
-      : `AI is paused. Back to AI in ${spellCountdown(left)} if you go quiet`
-  if (chat.takeover_status === 'human') return 'AI is paused. T takes it from them.'
+      ? 'AI is paused. Press i to write, ^L to release it.'
+      : `AI is paused. Back to AI in ${spellCountdown(left)} if you do not write`
+  if (chat.takeover_status === 'human') return 'AI is paused. Press T to take the chat over.'
   if (chat.takeover_status === 'requested')
     return `${sentence(chat.reason || 'Asked for a person')} Press T to take it.`
   return 'Press T to take it over.'

@@ -43,7 +43,7 @@ function inReview(model: Model, part: string, key: string): Step {
 
 export function inChat(model: Model, meaning: string): Step {
   const chat = chosenChat(model)
-  if (!chat) return stay(told(model, 'There is no chat here.'))
+  if (!chat) return stay(told(model, 'No chat is selected.'))
   const held = withList(model, { chosen: chat.id })
   const argv = (verb: string, ...more: string[]) => ['takeovers', verb, chat.id, '--widget', chat.widget_id, ...more]
   if (meaning === 'takeovers.write') {

@@ -81,10 +81,10 @@ function runPalette(model: Model, draft: string, picked: Model['commands'][numbe
   if (draft === 'write' || draft === 'read-only') {
     const canWrite = draft === 'write'
     if (canWrite && model.role === 'viewer') return stay(told(browse(model), VIEWER))
-    return stay({ ...told(browse(model), canWrite ? 'changes are on' : 'changes are off'), canWrite })
+    return stay({ ...told(browse(model), canWrite ? 'changes are allowed' : 'changes are not allowed'), canWrite })
   }
   if (draft === 'q' || draft === 'quit') return stay(model, { type: 'quit' })
-  if (!picked) return stay(told(model, 'No command has this name.'))
+  if (!picked) return stay(told(model, 'There is no such command.'))
   const isWhole = draft === picked.path || draft.startsWith(`${picked.path} `)
   // A command that is only begun is completed first, so that nothing runs that was not read.
   if (!isWhole) return stay({ ...model, mode: { type: 'palette', draft: `${picked.path} `, at: 0 } })
@@ -139,7 +139,7 @@ function confirmed(model: Model, asked: Dialog): Step {
 
 function secret(model: Model, mode: ModeOf<'secret'>, key: string): Step {
   const kept = { ...model, mode: { ...mode, saved: true, asking: false } }
-  if (key === 'y') return stay(told(kept, 'asked the terminal to copy the key'), { type: 'copy', text: mode.secret })
+  if (key === 'y') return stay(told(kept, 'sent the key to the clipboard'), { type: 'copy', text: mode.secret })
   if (key === 'w') return stay(kept, { type: 'save', text: mode.secret })
   if (key === 'enter') return stay(browse(model))
   if (key !== 'esc') return stay(model)

@@ -22,7 +22,7 @@ export function keyed(model: Model, key: string, text: string): Step {
   if (model.link.state === 'offline') {
     // What a server that is away needs is looked for from here.
     if (key === 'd') return stay(model, { type: 'run', argv: ['doctor'], as: 'shown', write: false })
-    if (key === 'p') return pick(model, { what: 'profile', title: 'go on with', names: model.where.profiles })
+    if (key === 'p') return pick(model, { what: 'profile', title: 'continue with', names: model.where.profiles })
   }
   if (model.review && key === 'q') return back(model)
   const own = meaningOf(model.keymap, model.screen, key)
@@ -56,7 +56,7 @@ function global(model: Model, meaning: string, key: string): Step {
     case 'filter':
       return LISTS[model.screen]
         ? stay({ ...model, mode: { type: 'filter', draft: listOf(model).filter, past: -1 } })
-        : stay(told(model, 'There is nothing to filter here.'))
+        : stay(told(model, 'This screen has nothing to filter.'))
     case 'palette':
       return stay({ ...model, mode: { type: 'palette', draft: '', at: 0 } })
     case 'help':
@@ -80,7 +80,7 @@ function global(model: Model, meaning: string, key: string): Step {
     case 'copy':
       return copy(model)
     case 'copy-command':
-      return stay(told(model, 'There is no command here: open a dialog or the palette first.'))
+      return stay(told(model, 'Open a dialog or the palette first, to copy its command.'))
     case 'trace':
       return trace(model)
     case 'logs.clear':
@@ -154,7 +154,7 @@ function toPane(model: Model, by: 1 | -1): Step {
 const ownersIn = (model: Model): string[] => ['everyone', ...new Set(allRows(model).map(({ owner }) => String(owner)))]
 
 function pick(model: Model, picker: Picker): Step {
-  if (!picker.names.length) return stay(told(model, 'There is no other profile: svc-admin profiles add'))
+  if (!picker.names.length) return stay(told(model, 'There is no other profile. Add one: svc-admin profiles add'))
   return stay({ ...model, mode: { type: 'pick', picker, at: 0 } })
 }
 

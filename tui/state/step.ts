@@ -4,9 +4,9 @@ import { type ListState, type Model, wantedOf } from './model'
 export type Step = { model: Model; effects: readonly Effect[] }
 
 const MOST_MESSAGES = 200
-export const VIEWER = 'Your operator role viewer may look, and change nothing.'
+export const VIEWER = 'Your operator role viewer can read but not change anything.'
 /** Of every role but `support` and `admin`: the server leaves these members empty. */
-export const NOT_SHOWN = 'What people write, and links, are empty here: an operator with the role support sees them.'
+export const NOT_SHOWN = 'Links and what people wrote are hidden. An operator with the role support can see them.'
 
 export const stay = (model: Model, ...effects: Effect[]): Step => ({ model, effects })
 
@@ -38,14 +38,14 @@ const ROLES: Readonly<Record<string, string>> = {
 export function refusal({ role }: Model, [noun = '', verb = '']: readonly string[]): string | null {
   const wanted = ROLES[noun] ?? 'admin'
   if (role === '' || role === 'admin' || role === wanted) return null
-  return `Your operator role ${role} cannot ${verb || 'change this'}. Ask someone with ${wanted}.`
+  return `The role ${role} cannot ${verb || 'change this'}. Ask someone with the role ${wanted}.`
 }
 
 /** Does it, unless this role may not, the dashboard is read-only or the server is away. */
 export function writing(model: Model, effect: Effect & { type: 'run' }): Step {
   const refused = refusal(model, effect.argv)
   if (refused) return stay(told(model, refused))
-  if (!model.canWrite) return stay(told(model, 'This is read-only. :write turns changes on.'))
-  if (model.link.state === 'offline') return stay(told(model, 'Actions are off until the server answers again.'))
+  if (!model.canWrite) return stay(told(model, 'The dashboard is read-only. Type :write to allow changes.'))
+  if (model.link.state === 'offline') return stay(told(model, 'Actions are disabled until the server answers again.'))
   return stay(model, effect)
 }

@@ -97,7 +97,7 @@ function greeted(model: Model, { operator, role, holder, version }: Extract<Stre
   const known = { ...model, where: { ...model.where, operator }, role, holder }
   const own = model.where.version
   if (lineOf(version) !== lineOf(own) && (model.canWrite || model.role === '')) {
-    const words = `Server ${version}, this tool ${own}. Reading works; writing is off. Install svc ${version} here.`
+    const words = `The server has version ${version}, this program ${own}. You can read but not change anything. Install svc ${version} here.`
     return told({ ...known, canWrite: false }, words)
   }
   if (role === 'admin' || role === 'support' || model.role === role) return known
@@ -143,7 +143,7 @@ function ran(model: Model, { argv, exitCode, out, err, as }: Event & { type: 'ra
   const lines = [words, exitCode ? `exit ${exitCode}` : ''].join('\n').split('\n')
   const mode = { type: 'output', title: line.slice(0, 200), lines, top: 0 } as const
   return {
-    model: { ...told(model, exitCode ? `not done: ${first}` : `${argv.slice(0, 2).join(' ')}: done`), mode },
+    model: { ...told(model, exitCode ? `failed: ${first}` : `${argv.slice(0, 2).join(' ')}: done`), mode },
     effects: [],
   }
 }
