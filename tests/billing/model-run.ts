@@ -3,11 +3,12 @@
  * unless said. Each worker has stores of its own, in memory where the machine has such a folder: what a disk
  * keeps is another proof's. The seed makes a run again. Exits 1 with the shortest sequence that disagrees.
  */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { availableParallelism, tmpdir } from 'node:os'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { migrate, openSqlite } from '../../src/kernel/store'
+import { fastestParent, makeScratch } from '../support/scratch'
 import { simulate } from './simulate'
 import { createWorld } from './world'
 
@@ -21,7 +22,7 @@ const { values } = parseArgs({
 const [sequences, seed, workers] = [Number(values.sequences), Number(values.seed), Number(values.workers)]
 /** A store is begun anew after so many, so that each sequence costs the same. */
 const A_STORE = 250
-const MEMORY = '/dev/shm'
+const scratch = makeScratch(fastestParent())
 const print = (line: string) => void process.stdout.write(`${line}\n`)
 
 if (workers > 1) await spread()
@@ -55,7 +56,7 @@ async function prove(): Promise<void> {
 }
 
 async function proveOnOneStore(count: number, from: number): Promise<void> {
-  const folder = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'svc-model-'))
+  const folder = mkdtempSync(join(scratch, 'store-'))
   const path = join(folder, 'svc.db')
   await migrate({ dialect: 'sqlite', path })
   const store = openSqlite({
