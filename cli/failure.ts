@@ -18,7 +18,7 @@ export class CommandFailed extends Error {
   override name = 'CommandFailed'
   readonly exitCode: number
   readonly code: string
-  readonly fix: string | undefined
+  fix: string | undefined
   readonly help: string | undefined
   readonly requestId: string | undefined
   readonly type: string

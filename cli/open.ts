@@ -18,6 +18,8 @@ import { chooseTransport, type Transport } from './transport'
 
 const REMOTE_PATIENCE_MS = 120_000
 const REMOTE_RETRIES = 2
+/** Longest wait for a sign of a server whose key is missing. */
+const PROBE_MS = 3_000
 
 /** Opens the connection that the command line asks for (dx 2.2). */
 export async function openConnection(shell: Shell, command: Command): Promise<Connection> {
@@ -25,7 +27,8 @@ export async function openConnection(shell: Shell, command: Command): Promise<Co
   const config = loadConfig(overridesOf(shell))
   const socketPath = join(config.dataDir, 'ops.sock')
   const transport = await chooseTransport({ globals, env, socketPath, answers: isListening })
-  assertOffered(transport, apiOfKey(credentialFor(shell, config.dataDir, transport, command)), command)
+  const credential = await withServer(transport, () => credentialFor(shell, config.dataDir, transport, command))
+  assertOffered(transport, apiOfKey(credential), command)
   if (transport.kind === 'remote') sayWhere(shell, transport.url)
   return connectionOver(shell, {
     transport,
@@ -33,6 +36,28 @@ export async function openConnection(shell: Shell, command: Command): Promise<Co
     command,
     reached: await reach(transport, () => openHere(shell, command, config, transport.why)),
   })
+}
+
+/** A missing key is the smaller problem where nothing answers. @throws CommandFailed 7 where a failure hides that */
+async function withServer<T>(transport: Transport, find: () => T): Promise<T> {
+  try {
+    return find()
+  } catch (error) {
+    if (transport.kind === 'remote') await assertAnswers(transport.url)
+    throw error
+  }
+}
+
+async function assertAnswers(url: string): Promise<void> {
+  try {
+    await send({ kind: 'url', url }, '/api/v1/health', { signal: AbortSignal.timeout(PROBE_MS) })
+  } catch (error) {
+    const { code, name } = error as { code?: string; name: string }
+    throw unreachable(
+      `The server at ${url} does not answer (${code ?? name}).`,
+      'check the address and whether it runs',
+    )
+  }
 }
 
 /** Prints which server is used, before anything else (dx 2.2); for programs stderr holds the error and nothing else. */

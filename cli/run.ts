@@ -22,13 +22,23 @@ const WATCH_PAUSE_MS = 2_000
 export async function runCli(argv: readonly string[], world: World): Promise<number> {
   if (argv[0] === COMPLETE) return completed(argv.slice(1), world)
   let globals = roughGlobals(argv)
+  let lists: string | undefined
   try {
     const { order, commands } = await read(argv, world)
-    if (order.type === 'run') globals = order.globals
+    if (order.type === 'run') {
+      globals = order.globals
+      lists = listBeside(order.command, commands)
+    }
     return await carryOut(order, commands, world)
   } catch (error) {
-    return settle(error, globals, world)
+    return settle(error, globals, world, lists)
   }
+}
+
+/** The command that lists what a command is about: what its user looks for after a 404. */
+function listBeside({ path }: Command, commands: readonly Command[]): string | undefined {
+  const list = `${path.split(' ')[0]} list`
+  return path !== list && commands.some((one) => one.path === list) ? `svc-admin ${list}` : undefined
 }
 
 /** What the scripts of `completion` call: everything after `--` is a command line up to the cursor. */
@@ -111,10 +121,11 @@ async function repeat(shell: Shell, once: () => Promise<void>): Promise<void> {
   shell.exitCode = EXIT.interrupted
 }
 
-function settle(error: unknown, globals: Globals, { io, env }: World): number {
+function settle(error: unknown, globals: Globals, { io, env }: World, lists: string | undefined): number {
   if (error instanceof CheckFailed) return error.exitCode
   if (error instanceof ReaderGone) return EXIT.done
   const failure = error instanceof CommandFailed ? error : fromOutside(error)
+  if (failure.exitCode === EXIT.missing) failure.fix ??= lists
   reportFailure(io, failure, formatOf(globals), paintFor(usesColor(globals, io.errIsTty, env)))
   if (globals.debug && !(error instanceof CommandFailed)) io.err(String((error as Error).stack))
   return failure.exitCode

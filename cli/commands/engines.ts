@@ -1,5 +1,5 @@
 import { defineCommand } from '../command'
-import { type Check, savedColumns, sayInUse, showSaved, spellCheck } from '../engine-report'
+import { type Check, savedColumns, sayInUse, sayPrice, showSaved, spellCheck } from '../engine-report'
 import { SETTING_FLAGS, settingsOf, withoutNull } from '../engine-settings'
 import { CheckFailed, expectData, usageFailure } from '../failure'
 import { column } from '../output/columns'
@@ -75,7 +75,7 @@ const addEngine = defineCommand({
   path: 'engines add',
   summary: 'Connect an upstream that answers the text modes',
   about:
-    'Tests the upstream with real calls first, and saves nothing if one fails. Running servers use it at once, on every node, ahead of the current targets. Running calls finish as they started. Settings are stored in the database, and the key is encrypted. The first model answers; the others take over when it fails. The key comes from --from-file, stdin or a hidden prompt, never from a flag.',
+    'Tests the upstream with real calls first, and saves nothing if one fails. Running servers use it at once, on every node, ahead of the current targets. Running calls finish as they started. Settings are stored in the database, and the key is encrypted. Without --models, it uses every model that the upstream lists, up to 20. The first model answers; the others take over when it fails. Without a price, calls cost what engines prices shows. The key comes from --from-file, stdin or a hidden prompt, never from a flag.',
   examples: [
     'engines add main --kind compat --base-url http://127.0.0.1:8080/v1 --models a-small --no-key',
     'engines add main --kind anthropic --models m-large,m-small --from-file key.txt',
@@ -89,13 +89,13 @@ const addEngine = defineCommand({
   flags: {
     kind: { ...choice(UPSTREAM_KINDS, 'its wire format; compat is any chat-completions server') },
     baseUrl: text('URL', 'its address; required for compat'),
-    models: list('m1,m2', 'its model names, best first'),
+    models: list('m1,m2', 'its model names, best first; all that it lists by default'),
     fromFile: text('FILE', 'a file that contains its key; - reads stdin'),
     noKey: flag('it does not need a key'),
     noTest: flag('save without testing'),
     ...SETTING_FLAGS,
   },
-  async run(shell, { name, kind = 'compat', baseUrl, models = ['default'], fromFile, noKey, noTest, ...given }) {
+  async run(shell, { name, kind = 'compat', baseUrl, models, fromFile, noKey, noTest, ...given }) {
     const settings = withoutNull(settingsOf(given))
     if (shell.planned(`connect ${name} (${kind}) for the text modes`)) return
     // Before the key, which nobody likes to type for nothing.
@@ -108,14 +108,16 @@ const addEngine = defineCommand({
     const body = {
       name,
       kind,
-      models,
       test: !noTest,
+      ...(models ? { models } : {}),
       ...(address ? { base_url: address } : {}),
       ...(key ? { api_key: key } : {}),
       ...(Object.keys(settings).length ? { settings } : {}),
     }
-    showSaved(shell, expectData(await connection.ops().engines.post(body)))
+    const saved = expectData(await connection.ops().engines.post(body))
+    showSaved(shell, saved, models ? '' : ', choose models with --models m1,m2')
     sayInUse(shell, connection)
+    if (!('prices' in settings)) await sayPrice(shell, connection, name)
   },
 })
 

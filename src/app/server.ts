@@ -125,7 +125,7 @@ export function createServer({ config, container, metrics, connections, leaving 
         authenticated: connections.authenticated,
         canonicalUrl: canonicalUrl(config.publicUrl),
         rules,
-        insteadOf: (path) => (path.startsWith(API) && NOT_SERVED[path.slice(API.length)]) || null,
+        insteadOf: (path) => insteadOf(path, rules.methodsOf),
         clientAddress: clientAddressOf(config),
         secure,
         leaving,
@@ -210,3 +210,12 @@ const browserHeaders = ({ method, headers }: Request) => ({
   fetchSite: headers.get('sec-fetch-site'),
   host: headers.get('host'),
 })
+
+/** What to call instead of a path that is not served; null where nothing is known to be meant. */
+function insteadOf(path: string, methodsOf: (path: string) => string[]): string | null {
+  const meant = `${API}/${path.replace(/^(?:\/api)?(?:\/v1)*\//, '')}`
+  const other = NOT_SERVED[meant.slice(API.length)]
+  if (other || meant === path) return other ?? null
+  if (methodsOf(meant).length) return `The base address of the API is ${API}; call ${meant}.`
+  return path.startsWith('/v1/') ? `The base address of the API is ${API}.` : null
+}

@@ -19,6 +19,8 @@ export type UpstreamState = {
   latencyMs: number | null
   /** Why it does not answer; null when it does. */
   problem: string | null
+  /** The models it lists; empty where it does not tell. */
+  listed: string[]
   /** Models asked of it that it does not list; empty where it lists none at all. */
   unlisted: string[]
 }
@@ -78,11 +80,11 @@ export function createProbes(targets: Targets, clock: Clock) {
       }
       const unlisted = listed.length ? about.models.filter((model) => !lists(model)) : []
       const latencyMs = Math.round(clock.monotonic() - startedAt)
-      return { ...about, up: true, latencyMs, problem: null, unlisted }
+      return { ...about, up: true, latencyMs, problem: null, listed: listed.map(({ id }) => id), unlisted }
     } catch (error) {
       const problem = error instanceof EngineFailure ? problemOf(error) : silenceOf(withinMs)
       if (error instanceof EngineFailure || withinMs >= PATIENCE_MS) presence.gone(problem)
-      return { ...about, up: false, latencyMs: null, problem, unlisted: [] }
+      return { ...about, up: false, latencyMs: null, problem, listed: [], unlisted: [] }
     }
   }
 }

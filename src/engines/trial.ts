@@ -27,9 +27,13 @@ export async function tryTarget(target: Target, clock: Clock): Promise<TrialChec
     await timed('stream', clock, () => stream(target, request(target, 'Count from one to five.'))),
     ...(target.can.json === false ? [] : [await json(target, clock)]),
   ]
+  const [answer, streamed, third] = checks
+  if (answer?.ok && streamed?.ok && third && !third.ok) third.detail += `; ${NO_JSON}`
   const better = checks.some(({ ok }) => ok) ? null : await target.fit?.(AbortSignal.timeout(FIT_TIMEOUT_MS))
   return better ? checks.map((one) => ({ ...one, detail: `${one.detail}; ${sayFit(better)}` })) : checks
 }
+
+const NO_JSON = 'if it cannot answer in JSON, say so: engines add or update with --json-output no'
 
 /** The one check of what makes no text, at the smallest cost. */
 const ALONE = { image: picture, speech: spoken, transcription: heard, video: filmed }

@@ -81,7 +81,8 @@ function isPlainList(shape: Shape, { length }: unknown[]): boolean {
 
 function inMembers(shape: Shape, value: Record<string, unknown>, asking: Asking, path: string): Issue[] {
   const requiredProperties = (shape.required ?? []).filter((name) => !Object.hasOwn(value, name))
-  const missing = { path, keyword: 'required', message: 'lacks a member', params: { requiredProperties } }
+  const allowed = Object.keys(shape.properties!)
+  const missing = { path, keyword: 'required', message: 'lacks a member', params: { requiredProperties, allowed } }
   const wrong = Object.entries(shape.properties!).flatMap(([name, member]) =>
     !Object.hasOwn(value, name) || asking.fits(member, value[name])
       ? []

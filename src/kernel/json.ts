@@ -43,7 +43,8 @@ export function parseUntrustedJson(bytes: Uint8Array, { large = 'refused' }: { l
     return NEEDS_CARE.test(text) ? JSON.parse(text, refuseHostile) : JSON.parse(text)
   } catch (error) {
     if (error instanceof AppError) throw error
-    throw malformed(`The body is not valid JSON: ${(error as Error).message.slice(0, 120)}`)
+    const why = (error as Error).message.replace('JSON Parse error: ', '').slice(0, 120)
+    throw malformed(`The body is not valid JSON: ${why}.`)
   }
 }
 

@@ -74,7 +74,8 @@ function rangeAt(schema: object, { keyword, schemaPath }: Found): { range?: [num
 function allowedAt(schema: object, { keyword, schemaPath }: Found): { allowed?: string[]; allowedValues?: unknown[] } {
   const part = partAt(schema, schemaPath) as { properties?: object; enum?: unknown[] }
   if (keyword === 'type' && part.enum) return { allowedValues: part.enum }
-  return keyword === 'additionalProperties' && part.properties ? { allowed: Object.keys(part.properties) } : {}
+  const isAboutMembers = keyword === 'additionalProperties' || keyword === 'required'
+  return isAboutMembers && part.properties ? { allowed: Object.keys(part.properties) } : {}
 }
 
 /** The part of a schema that a finding is about. */

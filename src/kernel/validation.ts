@@ -1,5 +1,6 @@
 import { AppError, type ErrorDetail, said } from './errors'
 import { wordsOf } from './form'
+import { nearest } from './nearest'
 import { checked, type Issue, SchemaRefusal, type Static, type TSchema } from './schema'
 
 /** One finding of a schema check, as the framework hands it back. */
@@ -66,9 +67,13 @@ function explain(path: string, found: Finding[], value: unknown, { nameOf, shown
   if (first?.keyword !== 'required')
     return [{ path, message: `${nameOf(path)} ${sentence(first!, value, shownAt(path, value))}.` }]
   const missing = first.params.requiredProperties as string[]
+  const known = (first.params.allowed as string[] | undefined) ?? missing
+  const unknown = Object.keys(value ?? {}).filter((member) => !known.includes(member))
   return missing.map((member) => {
     const full = path ? `${path}.${member}` : member
-    return { path: full, message: `${nameOf(full)} is missing.${EXAMPLES[full] ?? ''}` }
+    const given = nearest(member, unknown)
+    const meant = given === null ? (EXAMPLES[full] ?? '') : ` ${said(given)} is not a member; did you mean "${member}"?`
+    return { path: full, message: `${nameOf(full)} is missing.${meant}` }
   })
 }
 

@@ -6,8 +6,8 @@ import {
   readKey,
   type UpstreamConfig,
 } from '../engines'
-import { defineError, notFound } from '../kernel/errors'
-import type { EnginePatch, NewEngine } from './schema-engines'
+import { defineError, invalidInput, quoted } from '../kernel/errors'
+import { type EnginePatch, MAX_MODELS, type NewEngine } from './schema-engines'
 
 const EVERY_TEXT_ENGINE = '*'
 
@@ -24,6 +24,8 @@ const setElsewhere = defineError(
   (name: string, place: string) =>
     `"${name}" is set in ${place}. Change it there and restart, or copy it to here first: svc-admin engines update ${name} --copy`,
 )
+
+const unknownUpstream = defineError('missing', 'not_found', (name: string) => `There is no upstream "${quoted(name)}".`)
 
 const stillUsed = defineError(
   'conflict',
@@ -71,11 +73,30 @@ export function createPlaces({ settings, configFile, setByEnvironment }: Deps) {
 
 type Places = ReturnType<typeof createPlaces>
 
+/** Throws 409 for a name that an upstream has. */
+export function assertNameFree(before: EngineVersion, placesOf: Places, name: string): void {
+  const [taken] = placesOf(before, name)
+  if (taken) throw nameTaken(name, taken.words)
+}
+
+/** The models of a new upstream that named none itself: all that it lists. Throws 400 where it lists too many. */
+export function chosenFrom(name: string, listed: string[]): string[] {
+  if (listed.length <= MAX_MODELS) return listed
+  const some = listed.slice(0, MAX_MODELS).join(', ')
+  throw invalidInput(
+    'models',
+    `"${name}" lists ${listed.length} models. Name those to use, best first: --models ${listed[0]},${listed[1]}. It lists ${some}, and others.`,
+  )
+}
+
 /** With a new upstream, ahead of the present targets for text modes. Throws 409 when the name is taken. */
-export function withAdded(before: EngineVersion, placesOf: Places, engine: NewEngine): KeptEngines {
+export function withAdded(
+  before: EngineVersion,
+  placesOf: Places,
+  engine: NewEngine & { models: readonly string[] },
+): KeptEngines {
   const { kept } = before
-  const [taken] = placesOf(before, engine.name)
-  if (taken) throw nameTaken(engine.name, taken.words)
+  assertNameFree(before, placesOf, engine.name)
   const { targets = [], only = false } = kept.models[EVERY_TEXT_ENGINE] ?? {}
   const own = engine.models.map((model) => `${engine.name}:${model}`)
   return {
@@ -148,7 +169,7 @@ export const toUpstream = ({ kind, base_url, api_key, settings }: NewEngine): Up
 function upstreamIn(before: EngineVersion, placesOf: Places, name: string, copies: boolean): UpstreamConfig {
   const [place] = placesOf(before, name)
   const found = place && before.config.upstreams.get(name)
-  if (!found) throw notFound('upstream')
+  if (!found) throw unknownUpstream(name)
   if (place.source !== 'here' && !copies) throw setElsewhere(name, place.words)
   const { apiKeyFile: _, apiKey: __, ...rest } = found
   const apiKey = readKey(name, found)

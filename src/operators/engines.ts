@@ -18,8 +18,10 @@ import { invalidInput, notFound } from '../kernel/errors'
 import type { Log } from '../kernel/log'
 import type { Tx } from '../kernel/store'
 import {
+  assertNameFree,
   assertStillAnswered,
   changedUpstream,
+  chosenFrom,
   createPlaces,
   toUpstream,
   withAdded,
@@ -58,6 +60,9 @@ const NOTHING: Partial<EngineSettings> = { engineBaseUrl: '', engineApiKey: '', 
 const NO_TARGET = { target: null, kind: null, rank: 1, state: 'none', address: null, problem: null } as const
 
 const STATES = { closed: 'ready', 'half-open': 'trying', open: 'failing' } as const
+
+/** What an upstream that lists no models is asked for; many serve one model under any name. */
+const UNNAMED = 'default'
 
 /** Where what is changed here is kept. */
 const DATABASE = 'database'
@@ -119,14 +124,25 @@ export function createEngineVerbs(deps: Deps) {
    * kept when the test fails. Throws 409 when the name is taken.
    */
   async function add(call: Call<OperatorCaller>, engine: NewEngine): Promise<AddedEngine> {
-    const { name, kind, models } = engine
-    withAdded(engineRegistry.newest(), placesOf, engine)
-    return tried({ name, upstream: toUpstream(engine), models, test: engine.test }, () =>
+    const { name, kind } = engine
+    assertNameFree(engineRegistry.newest(), placesOf, name)
+    const upstream = toUpstream(engine)
+    const models = engine.models ?? (await listedBy(name, upstream))
+    return tried({ name, upstream, models, test: engine.test }, () =>
       engineRegistry.change(async (tx, before) => {
         await record(tx, call, 'engine.created', { name, kind, models })
-        return { kept: withAdded(before, placesOf, engine), answer: null }
+        return { kept: withAdded(before, placesOf, { ...engine, models }), answer: null }
       }),
     )
+  }
+
+  /** The models that a new upstream lists; `default` where it lists none. Throws 400 where it lists too many. */
+  async function listedBy(name: string, upstream: UpstreamConfig): Promise<string[]> {
+    const [state] = await opened({
+      upstreams: { [name]: upstream },
+      models: { '*': [`${name}:${UNNAMED}`] },
+    }).askUpstreams()
+    return chosenFrom(name, state?.listed.length ? state.listed : [UNNAMED])
   }
 
   /**

@@ -37,7 +37,7 @@ export const traceNotFound = defineError(
   'missing',
   'not_found',
   (ref: string) =>
-    `No running process remembers "${quoted(ref)}". Add its owner and since when to search, to see what is stored about it.`,
+    `The request "${quoted(ref)}" was not found: no running process remembers it. svc-admin logs lists requests; for older ones name the owner and --since.`,
 )
 
 export const operatorRevoked = defineError(

@@ -38,6 +38,9 @@ export const EngineTest = t.Object({
 export type EngineTest = Static<typeof EngineTest>
 export const EngineTests = t.Object({ tests: t.Array(EngineTest) })
 
+/** Of one upstream. */
+export const MAX_MODELS = 20
+
 /** Body of `POST /ops/v1/engines`. The key is encrypted at rest. */
 export const NewEngine = t.Object({
   name: t.String({
@@ -45,7 +48,13 @@ export const NewEngine = t.Object({
   }),
   kind: oneOf(UPSTREAM_KINDS),
   base_url: t.Optional(t.String({ pattern: form('^https?://[^\\s]+$', 'an http or https address') })),
-  models: t.Array(t.String({ minLength: 1, maxLength: 200 }), { minItems: 1, maxItems: 20 }),
+  models: t.Optional(
+    t.Array(t.String({ minLength: 1, maxLength: 200 }), {
+      minItems: 1,
+      maxItems: MAX_MODELS,
+      description: 'Best first; without it, every model that the upstream lists',
+    }),
+  ),
   api_key: t.Optional(t.String({ minLength: 1, maxLength: 4_096 })),
   settings: t.Optional(t.Object(UPSTREAM_SETTINGS, { description: 'As in svc.server.json (contract 28.4)' })),
   test: t.Boolean(),

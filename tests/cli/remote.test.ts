@@ -26,6 +26,17 @@ const run = (line: string[], options: CliOptions = {}) =>
   cli(line, { clock: systemClock, open: openConnection, env, ...options })
 /** Without a profile. */
 const here = { env: { XDG_CONFIG_HOME: join(root, 'here') } }
+
+test('a dead address is named before a missing key is', async () => {
+  for (const command of [['status'], ['try', 'hi']]) {
+    const { exitCode, stderr } = await run([...command, '--url', 'http://127.0.0.1:9'], here)
+    expect([exitCode, stderr]).toEqual([
+      7,
+      expect.stringContaining('The server at http://127.0.0.1:9 does not answer ('),
+    ])
+  }
+})
+
 const opKey = join(root, 'op.key')
 const { stdout } = await run([
   'operators',

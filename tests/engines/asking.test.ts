@@ -35,6 +35,7 @@ describe('asking the upstreams', () => {
         up: true,
         latencyMs: expect.any(Number),
         problem: null,
+        listed: ['scripted'],
         unlisted: ['other'],
       },
       expect.objectContaining({ address: SILENT_AT, up: false, problem: 'nothing listens there' }),

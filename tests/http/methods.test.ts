@@ -32,6 +32,21 @@ test('an unknown route is 404, with what to call instead where clients often cal
   expect((await ada.send('POST', 'nothing', {})).body.error.message).toBe('No route /api/v1/nothing on this server.')
 })
 
+test.each([
+  ['/v1/completions', ' The base address of the API is /api/v1; call /api/v1/completions.'],
+  ['/v1/chat/completions', ' The base address of the API is /api/v1; call /api/v1/chat/completions.'],
+  ['/api/models', ' The base address of the API is /api/v1; call /api/v1/models.'],
+  ['/models', ' The base address of the API is /api/v1; call /api/v1/models.'],
+  ['/v1/nothing', ' The base address of the API is /api/v1.'],
+  ['/nothing', ''],
+])('%s is 404, with the base address where it was left out', async (path, says) => {
+  const reply = await world.app.api.handle(new Request(`http://localhost${path}`))
+  expect(reply.status).toBe(404)
+  expect(((await reply.json()) as { error: { message: string } }).error.message).toBe(
+    `No route ${path} on this server.${says}`,
+  )
+})
+
 describe('another method (contract 1.1)', () => {
   test.each(wrong)('$name is 405 and names those that are known', async ({ method, path }) => {
     const reply = await ada.send(method, withId(path, 'x'), ['GET', 'DELETE'].includes(method) ? undefined : {})

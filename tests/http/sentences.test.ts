@@ -28,6 +28,13 @@ const ROWS: Row[] = [
     says: '"prompt" is missing. Send a non-empty string, for example {"prompt":"Hello"}.',
   },
   {
+    what: 'a prompt under a name that is almost right',
+    ask: ['POST', 'completions', { promt: 'x' }],
+    status: 400,
+    code: 'validation_error',
+    says: '"prompt" is missing. "promt" is not a member; did you mean "prompt"?',
+  },
+  {
     what: 'two numbers out of range',
     ask: ['POST', 'completions', { prompt: 'x', temperature: 9, max_iterations: 0 }],
     status: 400,
