@@ -6,6 +6,6 @@ export const canvasSettings = {
     env: 'SVC_MAX_CANVASES',
     schema: t.Integer({ minimum: 1, maximum: 1_000_000 }),
     default: 200,
-    about: 'How many canvases one person or one organization may have. Each can hold 2 MiB for free.',
+    about: 'How many canvases one person or organization can have. Each can hold 2 MiB for free.',
   }),
 }

@@ -8,7 +8,7 @@ export const guardrailSettings = {
     env: 'SVC_MAX_POLICIES',
     schema: t.Integer({ minimum: 1, maximum: 1_000_000 }),
     default: 500,
-    about: 'How many guardrail policies one person or one organization may have.',
+    about: 'How many guardrail policies one person or organization can have.',
   }),
   guardrailEngine: setting({
     env: 'SVC_GUARDRAIL_ENGINE',
@@ -17,6 +17,6 @@ export const guardrailSettings = {
     }),
     default: 'auto',
     about:
-      'Engine that is asked of texts the local checks of injections, jailbreaks, safety and topics are unsure of: an id such as svc-1-flash, auto for the one that answers short questions, off for none. Of a stream it is asked about four passages at most before they are shown, and about the rest at its end. Costs its callers nothing.',
+      'Engine that checks texts when the local checks for injections, jailbreaks, safety and topics are unsure: an id such as svc-1-flash, auto for the engine of short questions, or off. In a stream it checks at most four passages before they are shown, and the rest at the end. Callers pay nothing for it.',
   }),
 }

@@ -6,6 +6,6 @@ export const hookSettings = {
     env: 'SVC_MAX_HOOKS',
     schema: t.Integer({ minimum: 1, maximum: 100_000 }),
     default: 200,
-    about: 'How many hooks one person or one organization may have.',
+    about: 'How many hooks one person or organization can have.',
   }),
 }

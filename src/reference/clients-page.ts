@@ -7,7 +7,7 @@ export const clientsPage = (origin: string): string =>
     '## Any client of chat completions',
     `Set its base URL to \`${origin}/api/v1\` and its key to a key of this server. Streams, tools, images and structured answers work.`,
     '## TypeScript',
-    'For Node, Bun and bundlers. In the folder of this server `bun run make client` makes the package; its types are those of the API.',
+    'For Node, Bun and bundlers. Run `bun run make client` in the folder of this server to build the package. Its types match the API.',
     fenced('sh', 'npm install /path/to/svc-client-0.1.0.tgz'),
     fenced(
       'ts',
@@ -45,7 +45,7 @@ export const clientsPage = (origin: string): string =>
       '- Leaving the loop over a stream ends the request.',
     ].join('\n'),
     '## Webhooks',
-    'Prove a delivery with the bytes of its body, before they are parsed:',
+    'Verify a delivery against the raw bytes of its body, before you parse them:',
     fenced(
       'ts',
       [
@@ -71,7 +71,7 @@ export const clientsPage = (origin: string): string =>
     ),
     'The key is `SVC_API_KEY`, else that of `~/.svc/credentials`; the address is `SVC_BASE_URL`.',
     '## MCP',
-    `Agents reach this server as MCP tools: over HTTP at \`${origin}/mcp\` with the key as \`Authorization: Bearer\`, or over stdio with \`svc mcp\`.`,
+    `Agents can use this server as MCP tools: over HTTP at \`${origin}/mcp\` with the key as \`Authorization: Bearer\`, or over stdio with \`svc mcp\`.`,
     fenced(
       'json',
       JSON.stringify(

@@ -26,7 +26,7 @@ async function make(): Promise<ConsolePage> {
     provider: 'scalar',
     scalarCDN: SCRIPT,
     scalarConfig: { ...config, spec: { url: '/docs/scalar.json' } },
-    documentation: { info: { title: 'Console – svc', version: '', description: 'Sends calls of the API' } },
+    documentation: { info: { title: 'Console – svc', version: '', description: 'Send API calls' } },
   })
   const answer = await app.handle(new Request(`http://localhost${PATH}`))
   const html = (await answer.text())

@@ -8,7 +8,7 @@ export const FAILED: Readonly<Record<string, ErrorPage>> = {
   rate_limit_exceeded: {
     status: 429,
     meaning: 'The key sent more requests in 60 seconds than its tier allows.',
-    cure: 'Wait as long as Retry-After says. POST /rate-limits/request-increase asks for a higher tier.',
+    cure: 'Wait as long as Retry-After says. Request a higher tier with POST /rate-limits/request-increase.',
     operator: 'Wait, or create the key with a higher --tier.',
     retry: WAIT,
   },
@@ -39,7 +39,7 @@ export const FAILED: Readonly<Record<string, ErrorPage>> = {
     status: 500,
     meaning: 'A bug. The log has the request id and the cause.',
     cure: 'Try again, and give the request id to the operator of the server. Nothing was charged.',
-    operator: 'Look for the request id in the log of the server.',
+    operator: 'Look up the request id in the server log.',
     retry: 'yes',
   },
   browser_unconfigured: {

@@ -137,7 +137,7 @@ export const REFUSED: Readonly<Record<string, ErrorPage>> = {
   insufficient_credits: {
     status: 402,
     meaning: 'The balance does not cover what the call reserves, or a spending cap is reached.',
-    cure: 'Add credit with POST /billing/checkout, lower what the call may use, or raise the cap. Nothing was charged.',
+    cure: 'Add credit with POST /billing/checkout, lower what the call can use, or raise the cap. Nothing was charged.',
     operator: 'svc-admin credits grant OWNER 10.00 --reason "…", or raise the cap of the key',
     retry: 'no',
   },

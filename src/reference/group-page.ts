@@ -67,7 +67,7 @@ function factsOf({ credential, idempotent, streams, group, errors }: Operation):
   const facts = [
     credential ? `Needs a key${credential.scope ? ` with the scope \`${credential.scope}\`` : ''}.` : 'Needs no key.',
     idempotent && 'Takes an `Idempotency-Key`.',
-    streams && 'Can answer as a stream of events (`text/event-stream`).',
+    streams && 'Can stream the answer (`text/event-stream`).',
     errors.includes(429) && limitsOf(group, credential !== null),
   ]
   return facts.filter(Boolean).join(' ')

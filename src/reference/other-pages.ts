@@ -12,7 +12,7 @@ export const startPage = (
     '# Reference',
     info.description,
     '## The first call',
-    'Keys are made by whoever runs this server (`svc-admin keys create`), or on the page of your account.',
+    'Create a key on [your account page](/home), or get one from the operator of this server (`svc-admin keys create`).',
     fenced(
       'sh',
       [
@@ -26,28 +26,28 @@ export const startPage = (
     playground && 'Or try prompts in [the playground](/docs/playground).',
     '## Calls',
     table(
-      ['Group', 'What for', 'Routes'],
+      ['Group', 'What it does', 'Routes'],
       groups.map(({ name, slug, description, operations }) => [
         `[${name}](/docs/${slug})`,
         description,
         String(operations.length),
       ]),
     ),
-    '## What holds for every call',
+    '## Rules for every call',
     [
-      `- The address is \`${base}\`. Clients of chat completions take it as their base URL.`,
-      '- The key goes into the header `Authorization: Bearer`.',
-      '- Bodies are JSON, and so are answers. Members that are not known are refused by name.',
-      '- An error is `{"error":{"message","type","code","request_id"}}`; [each code](/docs/errors) has a page.',
-      '- `X-Request-Id` names the request; six `X-Ratelimit-…` headers say what is left in this minute.',
+      `- The base URL is \`${base}\`, also for chat-completions clients.`,
+      '- Send your key as `Authorization: Bearer`.',
+      '- Requests and answers are JSON. Unknown members are ignored.',
+      '- Errors are `{"error":{"message","type","code","request_id"}}`. [Each code](/docs/errors) has a page.',
+      '- `X-Request-Id` identifies the request. Six `X-Ratelimit-…` headers show what is left of this minute.',
       '- `429` and `503` come with `Retry-After`, in seconds.',
-      '- `Idempotency-Key` makes a retry safe for 24 hours where a route takes it.',
-      '- Lists have `limit` and `cursor`, and answer `has_more` and `next_cursor`.',
+      '- `Idempotency-Key` makes retries safe for 24 hours, on routes that accept it.',
+      '- Lists take `limit` and `cursor`, and return `has_more` and `next_cursor`.',
     ].join('\n'),
     '## For programs',
     [
       '- [OpenAPI 3.1 document](/openapi.json), and [the console](/docs/console), which sends calls from the browser',
-      '- [llms.txt](/docs/llms.txt); each page is there as Markdown under its address with `.md`',
+      '- [llms.txt](/docs/llms.txt); add `.md` to the address of a page to get Markdown',
       '- [Clients](/docs/clients): the TypeScript client, the command line, and MCP',
     ].join('\n'),
   )
@@ -56,7 +56,7 @@ export const startPage = (
 export const errorsPage = (): string =>
   sections(
     '# Errors',
-    'Every refusal and failure has the same form. `code` is what a program looks at; `message` says what to do.',
+    'Every error has the same form. Programs should check `code`; `message` says what to do.',
     fenced(
       'json',
       '{\n  "error": {\n    "message": "No key with this id.",\n    "type": "not_found_error",\n    "code": "not_found",\n    "request_id": "req_0123456789abcdefABCDEFGH"\n  }\n}',
@@ -82,15 +82,15 @@ export const errorPage = (code: string, { status, meaning, cure, operator, retry
     cure,
     operator ? '## If you run the server' : null,
     operator ?? null,
-    '## Trying again',
+    '## Retry',
     TRYING[retry],
     '[All errors](/docs/errors)',
   )
 
 const TRYING: Record<ErrorPage['retry'], string> = {
-  yes: 'The same request may work. Send it with the same `Idempotency-Key`, so that it cannot happen twice.',
-  no: 'The same request is answered the same way until something changes.',
-  'after Retry-After': 'Wait as many seconds as the header `Retry-After` says, then send the same request.',
+  yes: 'Yes. Send the same request with the same `Idempotency-Key`, so that it cannot take effect twice.',
+  no: 'No. The same request fails again until something changes.',
+  'after Retry-After': 'Yes, after the number of seconds in the header `Retry-After`.',
 }
 
 /** The list of all pages for language models, in the form of llmstxt.org. */
@@ -100,11 +100,11 @@ export const llmsText = ({ info }: Document, groups: readonly Group[]): string =
     `> ${info.description}`,
     '## Reference',
     [
-      '- [Start](/docs.md): the first call, and what holds for every call',
+      '- [Start](/docs.md): the first call, and the rules for every call',
       ...groups.map(({ name, slug, description }) => `- [${name}](/docs/${slug}.md): ${description}`),
       '- [Errors](/docs/errors.md): every error code',
       '- [Clients](/docs/clients.md): the TypeScript client, the command line, and MCP',
-      '- [OpenAPI](/openapi.json): the document that the pages are made from',
+      '- [OpenAPI](/openapi.json): the document that these pages are generated from',
     ].join('\n'),
     '## Errors',
     Object.entries(ERROR_PAGES)

@@ -15,9 +15,9 @@ const onlyTried = (groups: readonly Group[]): Group => {
 export const playgroundPage = (groups: readonly Group[], resolve: Resolve, base: string): string =>
   sections(
     '# Playground',
-    'Try prompts with a key of yours. Make one with `svc-admin keys create --name NAME`, or on [your page](/home). Each run is a call like any other: it counts towards the limits of the key and costs what it costs.',
+    'Try prompts with your key. Create one with `svc-admin keys create --name NAME`, or on [your account page](/home). Each run counts towards the limits of the key and is charged like any other call.',
     `## Try a prompt {#${TRIED}}`,
-    `Under the form, which needs JavaScript, is the same call as code. [What it takes](/docs/completions#${TRIED}) says more.`,
+    `The form needs JavaScript. Below it is the same call as code. [The reference](/docs/completions#${TRIED}) lists all parameters.`,
     samplesText(onlyTried(groups).operations[0]!, resolve, base),
   )
 

@@ -6,6 +6,6 @@ export const preferenceSettings = {
     env: 'SVC_MAX_PREFERENCES',
     schema: t.Integer({ minimum: 1, maximum: 1_000_000 }),
     default: 500,
-    about: 'How many routing preferences one person or one organization may have.',
+    about: 'How many routing preferences one person or organization can have.',
   }),
 }

@@ -6,7 +6,7 @@ export const widgetSettings = {
     env: 'SVC_MAX_WIDGETS',
     schema: t.Integer({ minimum: 1, maximum: 100_000 }),
     default: 1_000,
-    about: 'How many chat widgets one person or one organization may have.',
+    about: 'How many chat widgets one person or organization can have.',
   }),
   widgetSessionsPerHour: setting({
     env: 'SVC_WIDGET_SESSIONS_PER_HOUR',

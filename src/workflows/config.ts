@@ -6,6 +6,6 @@ export const workflowSettings = {
     env: 'SVC_MAX_WORKFLOWS',
     schema: t.Integer({ minimum: 1, maximum: 1_000_000 }),
     default: 500,
-    about: 'How many workflows one person or one organization may have.',
+    about: 'How many workflows one person or organization can have.',
   }),
 }

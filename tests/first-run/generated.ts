@@ -33,9 +33,9 @@ async function commands(): Promise<string> {
   const all = await allCommands()
   return sections(
     '# Commands',
-    `\`svc-admin COMMAND --help\` has flags, examples and exit codes. ${NOTE}`,
+    `\`svc-admin COMMAND --help\` shows flags, examples and exit codes. ${NOTE}`,
     table(
-      ['Command', 'Does', 'Impact'],
+      ['Command', 'What it does', 'Impact'],
       all.map(({ path, summary, impact }) => [
         `\`svc-admin ${path}\``,
         summary,
@@ -48,8 +48,8 @@ async function commands(): Promise<string> {
 const settings = (): string =>
   sections(
     '# Settings',
-    'The environment has the first name. `svc.server.json` and `svc-admin config set` have the second.',
-    `The environment goes before the file, and the file before your own file (\`config set --user\`). ${NOTE}`,
+    'Use the first name in the environment, and the second in `svc.server.json` and with `svc-admin config set`.',
+    `The environment overrides \`svc.server.json\`, which overrides your own file (\`config set --user\`). ${NOTE}`,
     table(
       ['Environment', 'File', 'Default', 'Meaning'],
       Object.entries(SETTINGS).map(([name, { env, default: value, about }]) => {
@@ -67,9 +67,9 @@ const settings = (): string =>
 const errors = (): string =>
   sections(
     '# Errors',
-    `An answer that is no success has one of these as \`error.code\`. \`/docs/errors/CODE\` says what to do. ${NOTE}`,
+    `Every error has one of these codes in \`error.code\`. \`/docs/errors/CODE\` explains how to fix it. ${NOTE}`,
     table(
-      ['Status', 'Code', 'Means'],
+      ['Status', 'Code', 'Meaning'],
       Object.entries(ERROR_PAGES).map(([code, { status, meaning }]) => [String(status), `\`${code}\``, meaning]),
     ),
   )
@@ -77,7 +77,7 @@ const errors = (): string =>
 const events = (): string =>
   sections(
     '# Events',
-    `Webhooks, hooks and workflows hear these. \`svc-admin webhooks events --sample TYPE\` shows a payload. ${NOTE}`,
+    `Webhooks, hooks and workflows receive these. \`svc-admin webhooks events --sample TYPE\` shows a payload. ${NOTE}`,
     table(
       ['Event', 'When', 'Data'],
       Object.entries(SAMPLES).map(([type, { about, data }]) => [
@@ -92,15 +92,15 @@ const events = (): string =>
 
 const keys = (): string =>
   sections(
-    '# Keys of the dashboard',
-    `\`svc-admin dashboard\` has these, and \`?\` shows those of the screen. ${NOTE}`,
+    '# Dashboard keys',
+    `These keys work in \`svc-admin dashboard\`. Press \`?\` for those of the current screen. ${NOTE}`,
     ...Object.entries({ 'Every screen': GLOBAL, ...SCREEN_KEYS })
       .filter(([, bindings]) => bindings.length > 0)
       .map(([screen, bindings]) =>
         sections(
           `## ${screen[0]!.toUpperCase()}${screen.slice(1)}`,
           table(
-            ['Keys', 'Do'],
+            ['Keys', 'Action'],
             bindings.map(({ keys: pressed, about }) => [pressed.map((key) => `\`${key}\``).join(' '), about]),
           ),
         ),
@@ -112,28 +112,28 @@ async function operators(): Promise<string> {
   const rules = await servedRules()
   const [reading, changing] = [rules.filter(isReading), rules.filter((rule) => !isReading(rule))]
   return sections(
-    '# Routes of operators',
-    'The role `admin` may call all of them. Facts are counts, states, times, ids, names and money.',
-    'Content is what people wrote or sent; a link works for whoever has it. Both are for `support`.',
-    `Where members are named, other roles get them empty, and \`withheld\` in the answer names them. ${NOTE}`,
-    '## Reading',
+    '# Operator routes',
+    'The role `admin` can call every route. Facts are counts, states, times, ids, names and amounts.',
+    'Content is what people wrote or sent. Links work for anyone who has them. Only `support` sees both.',
+    `Other roles get the named members empty, and \`withheld\` in the answer lists them. ${NOTE}`,
+    '## Routes that read',
     table(
-      ['Route', 'Holds', 'For', 'Content for'],
+      ['Route', 'Returns', 'Roles', 'Roles that see content'],
       reading.map((rule) => [spelled(rule), heldBy(rule), wordsOf(rolesFor(rule)), seenBy(rule)]),
     ),
-    '## Changing',
+    '## Routes that change',
     table(
-      ['Route', 'For'],
+      ['Route', 'Roles besides admin'],
       changing.map((rule) => [spelled(rule), wordsOf(rolesFor(rule))]),
     ),
-    '## Topics of the stream',
-    '`/ops/v1/stream` and `/ops/v1/snapshot` leave these members empty for roles that do not see content.',
+    '## Stream topics',
+    'In `/ops/v1/stream` and `/ops/v1/snapshot` these members are empty for roles that do not see content.',
     table(
-      ['Topic', 'Members', 'Content for'],
+      ['Topic', 'Members', 'Roles that see them'],
       Object.entries(TOPIC_WORDS).map(([topic, { members, role }]) => [
         `\`${topic}\``,
         members.map((name) => `\`${name}\``).join(', ') || 'none',
-        members.length ? wordsOf(['support', ...(role ? [role] : [])]) : 'nobody needs it',
+        members.length ? wordsOf(['support', ...(role ? [role] : [])]) : '',
       ]),
     ),
   )
