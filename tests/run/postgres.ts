@@ -6,8 +6,12 @@ import { freePort } from '../support/free-port'
 
 export type FoundPostgres = { url: string; where: string; stop(): Promise<void> } | { missing: string }
 
-/** Durability is not what these tests measure; without it they take half the time. */
-const SETTINGS = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_connections=400']
+const SETTINGS = [
+  // Durability is not what these tests measure; without it they take half the time.
+  ...['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_connections=400'],
+  // A server that is killed leaves its shared memory: in its own folder, which goes with it.
+  'dynamic_shared_memory_type=mmap',
+]
 const READY_WITHIN_MS = 20_000
 
 /**
