@@ -184,7 +184,9 @@ describe('the README, typed into a fresh copy', () => {
     'makes the first key of a production server, and the credit that its calls need',
     async () => {
       const elsewhere = 'export SVC_DATA_DIR=production\n'
-      const { exitCode, stdout } = await clone.type(elsewhere + blockOf('first-key'))
+      // The first start makes the data folder; it wants a public URL and engines.
+      const created = `${elsewhere}./svc-admin migrate up\n`
+      const { exitCode, stdout } = await clone.type(created + blockOf('first-key'))
       expect({ exitCode, key: /^svc_sk_live_\w+$/m.test(stdout) }).toEqual({ exitCode: 0, key: true })
       const balance = await clone.type(`${elsewhere}./svc-admin credits balance main --json`)
       expect(JSON.parse(balance.stdout).available_cents).toBe(5_000)

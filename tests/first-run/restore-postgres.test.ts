@@ -30,7 +30,7 @@ test.if(isHere)(
       return stdout
     }
     try {
-      await typed(from.url, 'one', blockOf('first-key'))
+      await typed(from.url, 'one', `./svc-admin migrate up\n${blockOf('first-key')}`)
       await typed(from.url, 'one', blockOf('dump'))
       mkdirSync(clone.path('two'), { mode: 0o700 })
       copyFileSync(clone.path('one/secrets.json'), clone.path('two/secrets.json'))
