@@ -1,3 +1,4 @@
+import { charactersIn } from '../kernel/characters'
 import { type AppError, invalidInput } from '../kernel/errors'
 import { foreignKey, lineBreakInKey, noCredential, notAKey, notBearer, otherToken, severalCredentials } from './errors'
 
@@ -66,7 +67,7 @@ const PASSWORD = { least: 8, most: 200 }
  * 400 that names `field`.
  */
 export function assertNewPassword(password: string, email: string, field: string): void {
-  const { length } = password
+  const length = charactersIn(password)
   if (length < PASSWORD.least || length > PASSWORD.most) {
     throw invalidInput(
       field,

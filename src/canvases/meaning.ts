@@ -1,5 +1,6 @@
 import { findEngine } from '../engines'
 import { isEventPattern } from '../events/schema'
+import { charactersIn } from '../kernel/characters'
 import { said } from '../kernel/errors'
 import { isTimeZone, problemOfCron } from '../kernel/schedule'
 import { MANIFEST_LIMITS } from '../skills/schema'
@@ -132,11 +133,13 @@ function toolProblems(read: Drawing['read']): CanvasProblem[] {
 /** Limits of a manifest that apply to all nodes together. */
 function totalProblems(read: Drawing['read']): CanvasProblem[] {
   const { promptChars, tools, knowledgeFiles, knowledgeChars } = MANIFEST_LIMITS
-  const lengths = read.map((node) => (node.kind === 'prompt' ? node.config.content.length + PROMPT_GAP.length : 0))
+  const lengths = read.map((node) =>
+    node.kind === 'prompt' ? charactersIn(node.config.content) + PROMPT_GAP.length : 0,
+  )
   const texts = new Map(
     read.flatMap((node) => (node.kind === 'knowledge' ? Object.entries(node.config.files ?? {}) : [])),
   )
-  const textChars = [...texts.values()].reduce((sum, text) => sum + text.length, 0)
+  const textChars = [...texts.values()].reduce((sum, text) => sum + charactersIn(text), 0)
   const files = new Set(read.flatMap((node) => (node.kind === 'knowledge' ? node.config.fileKeys : [])))
   return [
     tooMany(

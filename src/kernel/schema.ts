@@ -1,6 +1,7 @@
 import { type Static, type TSchema, type TUnsafe, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Value } from 'typebox/value'
+import { hasAtLeast, hasAtMost } from './characters'
 import { type Asking, findIssues, type Issue } from './findings'
 
 export type { Issue }
@@ -39,10 +40,30 @@ const compiled = new WeakMap<object, ReturnType<typeof Compile>>()
 function compile(schema: object): ReturnType<typeof Compile> {
   const known = compiled.get(schema)
   if (known) return known
-  const made = Compile(schema as TSchema)
+  const made = Compile(counted(schema) as TSchema)
   compiled.set(schema, made)
   return made
 }
+
+/** A schema whose limits of length are checks, because the library counts code points and people count characters. */
+function counted(part: unknown): unknown {
+  if (Array.isArray(part)) return part.map(counted)
+  if (typeof part !== 'object' || part === null) return part
+  const copy = Object.fromEntries(Object.entries(part).map(([name, member]) => [name, counted(member)]))
+  if (copy.type !== 'string') return copy
+  const { minLength, maxLength, ...rest } = copy
+  const checks = [
+    typeof minLength === 'number' && check('minLength', (text) => hasAtLeast(text, minLength)),
+    typeof maxLength === 'number' && check('maxLength', (text) => hasAtMost(text, maxLength)),
+  ].filter((one) => one !== false)
+  return checks.length ? { ...rest, '~refine': checks } : copy
+}
+
+/** It says which keyword it stands for. */
+const check = (keyword: 'minLength' | 'maxLength', fits: (text: string) => boolean) => ({
+  check: (value: unknown) => typeof value !== 'string' || fits(value),
+  error: () => keyword,
+})
 
 const asking: Asking = {
   fits: (schema, value) => compile(schema).Check(value),
@@ -52,9 +73,10 @@ const asking: Asking = {
       .map((error) => ({
         path: error.instancePath.slice(1).replaceAll('/', '.'),
         message: error.message,
-        keyword: error.keyword,
+        keyword: error.keyword === '~refine' ? error.params.message : error.keyword,
         params: {
           ...(error.params as Record<string, unknown>),
+          ...lengthAt(schema, error),
           ...rangeAt(schema, error),
           ...allowedAt(schema, error),
         },
@@ -62,6 +84,13 @@ const asking: Asking = {
 }
 
 type Found = { keyword: string; schemaPath: string }
+
+/** The limit that a check of the length is about. */
+function lengthAt(schema: object, { keyword, schemaPath, params }: Found & { params: object }): { limit?: unknown } {
+  if (keyword !== '~refine') return {}
+  const { message } = params as { message: string }
+  return { limit: (partAt(schema, schemaPath) as Record<string, unknown>)[message] }
+}
 
 /** Both ends of a number's range, where a finding is about one of them or the type: people are told both. */
 function rangeAt(schema: object, { keyword, schemaPath }: Found): { range?: [number, number] } {

@@ -1,3 +1,4 @@
+import { charactersIn } from './characters'
 import { AppError, type ErrorDetail, said } from './errors'
 import { wordsOf } from './form'
 import { nearest } from './nearest'
@@ -183,13 +184,10 @@ const either = (words: string[]): string =>
 /** Twice the longest limit of a text, and a few milliseconds. */
 const MOST_COUNTED = 2_100_000
 
-/** Entries, or characters as limits count them: a pair of surrogates is one. Of a text as long as a body, its units. */
+/** Entries, or characters as limits count them. Of a text as long as a body, its units. */
 function lengthOf(value: unknown): number {
   const length = (value as { length?: number } | null)?.length ?? 0
-  if (typeof value !== 'string' || length > MOST_COUNTED) return length
-  let pairs = 0
-  for (let at = 0; at < length; at++) if (value.codePointAt(at)! > 0xffff) pairs += 1
-  return length - pairs
+  return typeof value !== 'string' || length > MOST_COUNTED ? length : charactersIn(value)
 }
 
 /** Writes a path as in code: `messages[2].content`. */

@@ -1,4 +1,5 @@
 import type { KeyCaller, OwnerScope, Scope, TenantCaller, Tier } from '../kernel/caller'
+import { charactersIn } from '../kernel/characters'
 import { invalidInput, quoted, said } from '../kernel/errors'
 import type { KeyId } from '../kernel/ids'
 import { limitAboveTier, rotatedByMakerOnly, scopeNotHeld, scopesNotRotatable, widensItself } from './errors'
@@ -133,7 +134,7 @@ const MAX_SOUL_CHARS = 40_000
 /** A brand soul with defaults for missing members and without unknown ones. Throws 400 when it is too long. */
 export function readBrandSoul(value: NonNullable<KeyPatch['brand_soul']>): BrandSoul {
   const { enabled = true, persona = '', tone = '', knowledge = [], constraints = [] } = value
-  const length = [persona, tone, ...knowledge, ...constraints].join('').length
+  const length = [persona, tone, ...knowledge, ...constraints].reduce((sum, text) => sum + charactersIn(text), 0)
   if (length > MAX_SOUL_CHARS) {
     throw invalidInput(
       'brand_soul',

@@ -116,7 +116,7 @@ ${widgets.map(
 ${
   keys.length > 0 &&
   html`<form method="post" action="/home/widgets" class="row">
-<div><label for="widget-name">Name of a new widget</label><input id="widget-name" name="name" maxlength="128" required></div>
+<div><label for="widget-name">Name of a new widget</label><input id="widget-name" name="name" required></div>
 <div><label for="widget-site">Your site, such as https://shop.example</label><input id="widget-site" name="site" type="url" maxlength="300" required></div>
 <div><label for="widget-key">Key that pays</label><select id="widget-key" name="key">${keys.map(({ id, name, prefix }) => html`<option value="${id}">${name} (${prefix}…)</option>`)}</select></div>
 <button type="submit">Make a widget</button>
@@ -135,7 +135,7 @@ ${
 }
 ${(next !== null || isOlder) && html`<p>${isOlder && html`<a href="/home">Newest keys</a> `}${next !== null && html`<a href="/home?older=${next}">Older keys</a>`}</p>`}
 <form method="post" action="/home/keys" class="row">
-<div><label for="key-name">Name of a new key</label><input id="key-name" name="name" maxlength="128" required></div>
+<div><label for="key-name">Name of a new key</label><input id="key-name" name="name" required></div>
 <button type="submit">Make a key</button>
 </form>`
 }

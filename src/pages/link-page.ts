@@ -7,7 +7,7 @@ const CHOOSE = 'New password, 8 to 200 characters'
 const newPasswordFields = (email: string): Markup => html`
 <input class="quiet" type="email" name="email" autocomplete="username" aria-label="E-mail address" readonly value="${email}">
 <label for="new-password">${CHOOSE}</label>
-<input id="new-password" name="new_password" type="password" autocomplete="new-password" minlength="8" maxlength="200" required>`
+<input id="new-password" name="new_password" type="password" autocomplete="new-password" minlength="8" required>`
 
 /** What a sign-in link opens: its script posts what follows the `#`, which the server has not seen yet. */
 export const linkStartPage = (script: string): string =>
@@ -90,7 +90,7 @@ ${problem && html`<p class="problem" role="alert">${problem}</p>`}
 ${
   needsCurrent &&
   html`<label for="current">Current password</label>
-<input id="current" name="current" type="password" autocomplete="current-password" maxlength="1000" required>`
+<input id="current" name="current" type="password" autocomplete="current-password" required>`
 }${newPasswordFields(email)}
 <button type="submit">Set the password</button>
 </form>

@@ -14,7 +14,7 @@ ${problem && html`<p class="problem" role="alert">${problem}</p>`}
 <label for="email">E-mail address</label>
 <input id="email" name="email" type="email" autocomplete="username" maxlength="254" required value="${email}">
 <label for="password">Password</label>
-<input id="password" name="password" type="password" autocomplete="current-password" maxlength="1000" required>
+<input id="password" name="password" type="password" autocomplete="current-password" required>
 <button type="submit">Sign in</button>
 </form>
 ${signUp && html`<p><a href="/sign-up">Create an account</a></p>`}
@@ -33,11 +33,11 @@ export const signUpPage = ({ problem, email }: Pick<Shown, 'problem' | 'email'>)
 ${problem && html`<p class="problem" role="alert">${problem}</p>`}
 <form method="post" action="/sign-up">
 <label for="name">Name, as visitors of your chats see it</label>
-<input id="name" name="name" autocomplete="name" maxlength="128">
+<input id="name" name="name" autocomplete="name">
 <label for="email">E-mail address</label>
 <input id="email" name="email" type="email" autocomplete="username" maxlength="254" required value="${email}">
 <label for="password">Password, 8 characters or more</label>
-<input id="password" name="password" type="password" autocomplete="new-password" minlength="8" maxlength="200" required>
+<input id="password" name="password" type="password" autocomplete="new-password" minlength="8" required>
 <button type="submit">Make an account</button>
 </form>
 <p class="faint">You have one? <a href="/sign-in">Sign in</a>.</p>`,

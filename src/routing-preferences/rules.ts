@@ -1,4 +1,5 @@
 import { ENGINES, engineOfMode, findEngine } from '../engines'
+import { charactersIn, hasAtMost } from '../kernel/characters'
 import { invalidInput, quoted } from '../kernel/errors'
 import { isBlank } from '../kernel/text'
 import { nextTurn } from '../kernel/turns'
@@ -208,6 +209,6 @@ export function readEngine(
 
 function assertLength(text: string, path: string, most: number): void {
   if (text.length === 0) throw preferenceInvalid(path, `"${path}" is empty.`)
-  if (text.length <= most) return
-  throw preferenceInvalid(path, `"${path}" has ${text.length} characters; at most ${most} are allowed.`)
+  if (hasAtMost(text, most)) return
+  throw preferenceInvalid(path, `"${path}" has ${charactersIn(text)} characters; at most ${most} are allowed.`)
 }

@@ -1,3 +1,4 @@
+import { charactersIn, hasAtMost } from '../kernel/characters'
 import type { Clock } from '../kernel/clock'
 import type { Values } from '../kernel/config'
 import { invalidInput } from '../kernel/errors'
@@ -28,8 +29,8 @@ export function createLimits({ clock, settings }: { clock: Clock; settings: Sett
   function assertFits({ behavior }: WidgetRow, content: string): void {
     if (isBlank(content)) throw invalidInput('content', '"content" is empty. Say something.')
     const most = behavior.maxPromptLength
-    if (content.length > most)
-      throw invalidInput('content', `"content" has ${content.length} characters; this widget takes ${most}.`)
+    if (!hasAtMost(content, most))
+      throw invalidInput('content', `"content" has ${charactersIn(content)} characters; this widget takes ${most}.`)
   }
 
   /** Throws 429. The chat is locked by this unit. */

@@ -48,6 +48,13 @@ describe('/memory', () => {
     expect((await ada.send('GET', 'memory')).body.memories).toEqual([])
   })
 
+  test.each(['🇳🇴', '👨‍👩‍👧‍👦', 'e\u0301', '한'.normalize('NFD')])('counts %s as one character', async (one) => {
+    const ada = await world.person()
+    const sent = []
+    for (const times of [600, 1_000, 1_001]) sent.push((await remember(ada, one.repeat(times))).status)
+    expect(sent).toEqual([201, 201, 400])
+  })
+
   test('is one for each person: theirs, missing and nonsense are one answer', async () => {
     const [ada, eve] = [await world.person(), await world.person()]
     const { id } = (await remember(ada, 'Mine.')).body.memory

@@ -73,6 +73,8 @@ describe('hostile spellings are found to the last character', () => {
     ['regex_match', { pattern: '^$', flags: 'm' }, 'a\n\nb', '*'],
     ['max_length', { max_chars: 3 }, 'four', '*'],
     ['max_length', { max_chars: 4 }, 'four', null],
+    ['max_length', { max_chars: 4 }, '🌾🇳🇴👨‍👩‍👧‍👦e\u0301', null],
+    ['max_length', { max_chars: 3 }, '🌾🇳🇴👨‍👩‍👧‍👦e\u0301', '*'],
     ['tool_allowlist', { tools: ['search'] }, '{}', null],
   ] as const)('%s %j on %p gives %j', async (id, config, text, wanted) => {
     expect(await said(id, config, text, { tool: { name: 'search' } })).toEqual(wanted as never)

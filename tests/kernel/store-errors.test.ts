@@ -97,6 +97,11 @@ describe('trouble of the storage', () => {
     expect((shown as AppError).cause).toBe(said)
   })
 
+  test('a name of too many bytes for an index of Postgres is refused', () => {
+    const shown = toAppError(failed({}, failed({ code: 'ERR_POSTGRES_SERVER_ERROR', errno: '54000' })))
+    expect(shown).toMatchObject({ kind: 'invalid', code: 'validation_error' })
+  })
+
   test('is nothing else: other errors stay what they are', () => {
     const refused = defineError('conflict', 'conflict', () => 'no')()
     const bug = failed({ code: 'SQLITE_ERROR' })

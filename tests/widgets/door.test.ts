@@ -113,6 +113,14 @@ describe('limits', () => {
     expect((await say(chat, 'x'.repeat(10))).status).toBe(200)
   })
 
+  test.each(['🌾', '🇳🇴', '👨‍👩‍👧‍👦', 'e\u0301', '한'.normalize('NFD')])('counts %s as one character', async (one) => {
+    const { id } = await widget({ behavior: { maxPromptLength: 200 } })
+    const chat = await begin(id)
+    const sent = []
+    for (const times of [101, 200, 201]) sent.push((await say(chat, one.repeat(times))).status)
+    expect(sent).toEqual([200, 200, 400])
+  })
+
   test('one address begins only so many chats (M14)', async () => {
     const { id } = await widget()
     const tried = []

@@ -1,4 +1,4 @@
-import { AppError, storageUnavailable } from '../errors'
+import { AppError, invalidInput, storageUnavailable } from '../errors'
 
 type DatabaseError = { code?: string; errno?: number | string; cause?: unknown; message?: string }
 
@@ -53,12 +53,18 @@ export const isDiskFull = (error: unknown): boolean =>
 /** A lock goes soon, a database that restarts is back within seconds, space comes when made (design 4). */
 const retryAfterS = (error: unknown): number => (isBusy(error) ? 1 : isDiskFull(error) ? 30 : 2)
 
+/** Postgres keeps no text of more than some 2,700 bytes in an index, which a name of many accents can have. */
+const isTooLargeForIndex = (error: unknown): boolean =>
+  matches(error, ({ code, errno }) => code === '54000' || String(errno) === '54000')
+
 /**
- * Turns storage trouble into 503 `storage_unavailable`; returns any other error unchanged. The cause is what the driver
+ * Turns storage trouble into 503 `storage_unavailable`, a name of too many bytes into 400 `validation_error`; returns
+ * any other error unchanged. The cause is what the driver
  * said: drizzle's error around it holds the values of the query, which no log may hold.
  */
 export function toAppError(error: unknown): unknown {
   if (error instanceof AppError) return error
+  if (isTooLargeForIndex(error)) return invalidInput('', 'A name takes too many bytes. Use fewer accents and emoji.')
   if (!isAway(error)) return error
   return storageUnavailable.with({ retryAfterS: retryAfterS(error), cause: chain(error).at(-1) })
 }

@@ -1,4 +1,5 @@
 import { findEngine } from '../../engines'
+import { charactersIn } from '../../kernel/characters'
 import { said } from '../../kernel/errors'
 import { isLicense } from '../../kernel/license'
 import { checker } from '../../kernel/schema'
@@ -71,7 +72,7 @@ const problemsOfConfig = ({ configSchema }: SkillManifest): Finding[] =>
     : []
 
 function problemsOfKnowledge({ knowledge, knowledgeFiles }: SkillManifest): Finding[] {
-  const chars = Object.values(knowledgeFiles).reduce((sum, text) => sum + text.length, 0)
+  const chars = Object.values(knowledgeFiles).reduce((sum, text) => sum + charactersIn(text), 0)
   const most = MANIFEST_LIMITS.knowledgeChars
   return [
     ...(chars > most

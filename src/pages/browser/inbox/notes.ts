@@ -3,13 +3,11 @@ import { timeOf } from './queue'
 import type { Transcript } from './wire'
 import { WORDS } from './words'
 
-const MOST_CHARACTERS = 4_000
-
 /** What people write about the open chat for each other, and the form to write more. */
 export function createNotes(save: (text: string) => Promise<unknown>) {
   const list = h('ul', { class: 'notes' })
   const problem = h('p', { class: 'problem', role: 'alert' })
-  const field = h('textarea', { id: 'note', rows: 2, maxlength: MOST_CHARACTERS })
+  const field = h('textarea', { id: 'note', rows: 2 })
   const form = h(
     'form',
     { class: 'note' },

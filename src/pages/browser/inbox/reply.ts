@@ -3,7 +3,6 @@ import { whileTyping } from '../shared/typing'
 import { keep, recall } from './kept'
 import { WORDS } from './words'
 
-const MOST_CHARACTERS = 4_000
 const MOST_SAVED = 50
 
 type Actions = {
@@ -19,7 +18,7 @@ type Actions = {
 /** The form to reply with, its draft and the saved replies. */
 export function createReply({ send, typing, draft, handover, people }: Actions) {
   const problem = h('p', { class: 'problem', role: 'alert', id: 'reply-problem' })
-  const field = h('textarea', { id: 'reply', rows: 3, maxlength: MOST_CHARACTERS, 'aria-describedby': 'reply-problem' })
+  const field = h('textarea', { id: 'reply', rows: 3, 'aria-describedby': 'reply-problem' })
   const select = h('select', { id: 'canned' })
   const submit = h('button', { type: 'submit', class: 'primary' }, WORDS.send)
   const save = h('button', { type: 'button', class: 'link', click: saveReply }, WORDS.cannedSave)

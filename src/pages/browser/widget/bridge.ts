@@ -1,3 +1,4 @@
+import { hasAtMost } from '../../../kernel/characters'
 import { hostOf } from './host'
 
 export type Bridge = ReturnType<typeof createBridge>
@@ -26,7 +27,7 @@ export function createBridge(take: (message: HostMessage) => void) {
       if (source !== window.parent || origin !== host) return
       if (typeof data !== 'object' || data === null || data.target !== 'svc-widget') return
       if (typeof data.type !== 'string') return
-      if (typeof data.text === 'string' && data.text.length > LONGEST_TEXT) return
+      if (typeof data.text === 'string' && !hasAtMost(data.text, LONGEST_TEXT)) return
       take(data)
     })
   }

@@ -1,3 +1,4 @@
+import { hasAtMost } from '../../../kernel/characters'
 import { h, ICONS, icon, setText } from '../shared/dom'
 import { whileTyping } from '../shared/typing'
 import { createFiles } from './files'
@@ -43,7 +44,7 @@ export function createComposer({ placeholder, mostCharacters, files: mayAttach, 
   form.addEventListener('submit', (event) => {
     event.preventDefault()
     const text = field.value.trim()
-    if (text.length > mostCharacters) return refuse(WORDS.tooLong(mostCharacters))
+    if (!hasAtMost(text, mostCharacters)) return refuse(WORDS.tooLong(mostCharacters))
     if (!text) return
     refuse('')
     field.value = ''
@@ -58,7 +59,7 @@ export function createComposer({ placeholder, mostCharacters, files: mayAttach, 
   })
   field.addEventListener('input', () => {
     grow()
-    refuse(field.value.trim().length > mostCharacters ? WORDS.tooLong(mostCharacters) : '')
+    refuse(hasAtMost(field.value.trim(), mostCharacters) ? '' : WORDS.tooLong(mostCharacters))
   })
 
   whileTyping(field, typing)

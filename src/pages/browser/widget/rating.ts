@@ -4,7 +4,7 @@ import { WORDS } from './words'
 /** The form by which a visitor says how the chat was, from 1 to 5. */
 export function createRating(save: (rating: number, comment: string) => Promise<void>, done: (text: string) => void) {
   const problem = h('p', { class: 'problem', role: 'alert' })
-  const comment = h('textarea', { id: 'comment', rows: 2, maxlength: 1000 })
+  const comment = h('textarea', { id: 'comment', rows: 2 })
   const choices = [1, 2, 3, 4, 5].map((stars) =>
     h(
       'label',
