@@ -34,7 +34,7 @@ const columns = [
   column('engines.connected', 'ENGINES', {
     show: ({ engines }) => {
       const { connected, builtin, failing } = engines as Record<string, number>
-      return `${connected} connected, ${builtin} built-in${failing ? `, ${failing} failing` : ''}`
+      return `${connected} modes by upstreams, ${builtin} by svc itself${failing ? `, ${failing} failing` : ''}`
     },
   }),
   column('nodes.clock_ahead_ms', 'CLOCK', {

@@ -101,6 +101,9 @@ export const publicUrlCheck: Check = {
   },
 }
 
+/** Need no model: the server makes them itself. */
+const MADE_HERE = new Set(['image', 'video', 'tts'])
+
 export const enginesCheck: Check = {
   name: 'engines',
   asksServer: true,
@@ -114,8 +117,9 @@ export const enginesCheck: Check = {
     const failing = engines.filter(({ state }) => state === 'failing')
     if (failing.length)
       return fail(`${failing.map(({ target }) => target).join(', ')} keeps failing`, 'svc-admin engines test')
-    // Pictures need no model: the server draws them itself.
-    const builtin = engines.filter(({ kind, mode }) => kind === 'builtin' && mode !== 'image').map(({ mode }) => mode)
+    const builtin = engines
+      .filter(({ kind, mode }) => kind === 'builtin' && !MADE_HERE.has(mode))
+      .map(({ mode }) => mode)
     if (builtin.length) {
       const say = (await statusOf(context)).mode === 'production' ? fail : warn
       const fix = 'svc-admin engines add NAME --base-url URL --models MODEL'

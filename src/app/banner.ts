@@ -100,8 +100,8 @@ const BUILTIN = 'free, instant, not a language model'
 
 /** What answers: each upstream with its address and models, and whether it did when the server asked just now. */
 function enginesLines(engines: EngineService, upstreams: readonly UpstreamState[]): Line[] {
-  // Pictures are drawn here as well; that says nothing of text.
-  const texts = engines.mapping().filter(({ mode }) => mode !== 'image')
+  // Pictures and videos are drawn here as well; that says nothing of text.
+  const texts = engines.mapping().filter(({ makes }) => makes === 'text')
   const builtin = texts.some(({ targets }) => targets.some(({ kind }) => kind === 'builtin'))
   if (!engines.hasModel()) {
     if (!builtin) return [['nothing answers (connect an engine with SVC_ENGINE_BASE_URL)', 'wrong']]

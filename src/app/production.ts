@@ -35,8 +35,8 @@ export function assertMayServe(config: Config, more: { clock?: Clock; log?: Log 
   assertProductionReady(config, isNew ? unmappedModes(engines) : [])
 }
 
-/** Modes that the built-in engine answers. Pictures need no model: the server draws them itself. */
+/** Modes that the built-in engine answers. Pictures and videos need no model: the server draws them itself. */
 export const unmappedModes = ({ mapping }: Pick<EngineService, 'mapping'>): string[] =>
   mapping()
-    .filter(({ mode, targets }) => mode !== 'image' && targets.some(({ kind }) => kind === 'builtin'))
+    .filter(({ makes, targets }) => makes === 'text' && targets.some(({ kind }) => kind === 'builtin'))
     .map(({ mode }) => mode)

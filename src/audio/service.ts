@@ -20,10 +20,14 @@ type Deps = {
 
 export type Audio = ReturnType<typeof createAudio>
 
+/** The path of the program that speaks where no upstream does; null where it is off or not here. */
+export const localSpeaker = ({ ttsLocal }: Pick<Values<typeof audioSettings>, 'ttsLocal'>): string | null =>
+  ttsLocal ? Bun.which(ttsLocal) : null
+
 /** Speech from text and text from speech (contract 6). */
 export function createAudio({ making, engines, clock, settings, folder }: Deps) {
   const recordings = createRecordings()
-  const program = settings.ttsLocal && Bun.which(settings.ttsLocal)
+  const program = localSpeaker(settings)
   const local = program ? createLocalSpeech({ program, folder, clock }) : null
   return {
     speak: createSpeech({ making, engines, recordings, local, names: settings.ttsVoices }),

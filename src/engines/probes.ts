@@ -32,7 +32,7 @@ const BETWEEN_MS = 15_000
 const SUBSYSTEMS: readonly Subsystem[] = ['svc-core', 'svc-vision', 'svc-search']
 
 /** Asks the upstreams whether they answer. It costs nothing and never throws. */
-export function createProbes(targets: Targets, clock: Clock) {
+export function createProbes(targets: Targets, clock: Clock, lacks: (mode: string) => string | null) {
   const upstreams = Map.groupBy(new Set([...targets.values()].flat()), ({ upstream }) => upstream)
   const last = new Map<string, UpstreamState>()
 
@@ -44,10 +44,18 @@ export function createProbes(targets: Targets, clock: Clock) {
       const patience = new AbortController()
       await Promise.race([ask(), clock.sleep(HEALTH_PATIENCE_MS, patience.signal)])
       patience.abort()
-      return Object.fromEntries(
-        SUBSYSTEMS.map((subsystem) => [subsystem, sumUp(targetsOf(subsystem, targets), last)]),
-      ) as Record<Subsystem, ProviderHealth>
+      return Object.fromEntries(SUBSYSTEMS.map((subsystem) => [subsystem, stateOf(subsystem)])) as Record<
+        Subsystem,
+        ProviderHealth
+      >
     },
+  }
+
+  /** A subsystem whose engines all lack something else, such as a search server, is not set up, however they answer. */
+  function stateOf(subsystem: Subsystem): ProviderHealth {
+    const found = sumUp(targetsOf(subsystem, targets), last)
+    const isWhole = ENGINES.some(({ engine, mode }) => engine === subsystem && lacks(mode) === null)
+    return found.status === 'healthy' && !isWhole ? { status: 'unconfigured', latencyMs: null } : found
   }
 
   /** Asks every upstream once, in parallel. */

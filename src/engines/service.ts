@@ -41,6 +41,7 @@ type Deps = {
   observe?: Observe
   jitter?: () => number
   lacks?: SnapshotDeps['lacks']
+  speaksHere?: boolean
 }
 
 export type EngineService = ReturnType<typeof createEngines>
@@ -50,7 +51,7 @@ const STALE_MS = 5_000
 
 /** @throws ConfigError when the settings contradict each other or a key file cannot be read. */
 export function createEngines({ settings, builtin, registry = unchanging(settings), ...deps }: Deps) {
-  const { clock, log, observe = ignore, jitter = randomFraction, lacks = () => null } = deps
+  const { clock, log, observe = ignore, jitter = randomFraction, lacks = () => null, speaksHere = false } = deps
   let changes = 0
   const changed = () => {
     changes += 1
@@ -60,7 +61,7 @@ export function createEngines({ settings, builtin, registry = unchanging(setting
   const snapshots = new WeakMap<object, Snapshot>()
   registry.follow((version) => {
     const used = { upstreams: parts.of(version.config.upstreams), builtin: ownPart }
-    snapshots.set(version, createSnapshot(version.config, used, { clock, log, observe, jitter, lacks }))
+    snapshots.set(version, createSnapshot(version.config, used, { clock, log, observe, jitter, lacks, speaksHere }))
     changed()
   })
   const now = (): Snapshot => snapshots.get(registry.version())!

@@ -1,8 +1,11 @@
-/** Scalar's lighter greys are too faint to read on its own backgrounds (WCAG 1.4.3); unseen words widen the page (1.4.10). */
+/**
+ * Scalar's lighter greys are too faint to read on its own backgrounds (WCAG 1.4.3); unseen words widen the page (1.4.10).
+ * Links to the vendor are no part of the reference.
+ */
 export const READABLE = `
 .light-mode{--scalar-color-2:#4d4d4d;--scalar-color-3:#595959;--scalar-color-ghost:#595959;--scalar-sidebar-color-2:#4d4d4d;
 --scalar-color-green:#04663b;--scalar-color-blue:#0a4f9e;--scalar-color-orange:#8a3b00;--scalar-color-red:#a3132a;--scalar-color-yellow:#6b5000;--scalar-color-purple:#5b2c98}
-.screenreader-only{left:0!important}@media(max-width:600px){body>*{overflow-x:clip}}
+.screenreader-only{left:0!important}a[href*="scalar.com"]{display:none}@media(max-width:600px){body>*{overflow-x:clip}}
 .dark-mode{--scalar-color-2:#c9c9c9;--scalar-color-3:#b8b8b8;--scalar-color-ghost:#b8b8b8;--scalar-sidebar-color-2:#c9c9c9}`
 
 /**

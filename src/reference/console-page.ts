@@ -20,7 +20,9 @@ export function consolePage(): Promise<ConsolePage> {
 async function make(): Promise<ConsolePage> {
   // Loaded by the first who asks: no other page needs it.
   const { swagger } = await import('@elysiajs/swagger')
-  const config = { withDefaultFonts: false, hideClientButton: true, telemetry: false, customCss: READABLE }
+  // The developer tools offer the vendor's other products.
+  const vendor = { telemetry: false, showDeveloperTools: 'never' }
+  const config = { withDefaultFonts: false, hideClientButton: true, customCss: READABLE, ...vendor }
   const app = swagger({
     path: PATH,
     provider: 'scalar',
@@ -31,16 +33,18 @@ async function make(): Promise<ConsolePage> {
   const answer = await app.handle(new Request(`http://localhost${PATH}`))
   const html = (await answer.text())
     .replace('<html>', '<html lang="en">')
+    // The plugin writes an older form, and leaves the element with the configuration to be run as a script.
+    .replace('"spec":{"url":"/docs/scalar.json"}', '"url":"/docs/scalar.json"')
+    .replace('id="api-reference"', 'id="api-reference" type="application/json"')
     .replace('</body>', () => `<script>${MEND}</script></body>`)
-  const inline = [...html.matchAll(/<script(?![^>]*\bsrc=)[^>]*>([\s\S]*?)<\/script>/g)]
-  const hashes = inline.map(([, text]) => ` 'sha256-${createHash('sha256').update(text!).digest('base64')}'`).join('')
+  const hash = createHash('sha256').update(MEND).digest('base64')
   return {
     html,
     headers: {
       'content-type': 'text/html; charset=utf-8',
       // Scalar puts its styles into the page while it runs; scripts and calls stay within this origin.
       'content-security-policy':
-        `default-src 'none'; script-src 'self'${hashes}; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; ` +
+        `default-src 'none'; script-src 'self' 'sha256-${hash}'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; ` +
         "font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
       'referrer-policy': 'no-referrer',
       'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=()',

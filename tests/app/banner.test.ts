@@ -45,9 +45,12 @@ describe('the engines line of the start', () => {
 })
 
 test('pictures that are drawn here are no text mode, the key of a first run is named, and the page to open', () => {
-  const model = { mode: 'auto', targets: [{ kind: 'compat' }] }
+  const model = { mode: 'auto', makes: 'text', targets: [{ kind: 'compat' }] }
   const saying = (mode: string, devKey: boolean, { url = '', ...more }: { url?: string; publicUrl?: string } = {}) => {
-    const engines = { hasModel: () => true, mapping: () => [model, { mode, targets: [{ kind: 'builtin' }] }] }
+    const engines = {
+      hasModel: () => true,
+      mapping: () => [model, { mode, makes: mode === 'image' ? 'image' : 'text', targets: [{ kind: 'builtin' }] }],
+    }
     const said = { production: true, dataDir: '/data', file: null, databaseUrl: 'postgres://h/d', roles: 'api' }
     const config = { ...said, publicUrl: '', unix: '', ...more }
     const findings = { newSecrets: false, newDatabase: false, migrations: 1, databaseMs: 1 }

@@ -117,6 +117,7 @@ describe('what an engine service says of itself', () => {
     expect(engines.mapping().find(({ mode }) => mode === 'fast')).toEqual({
       engineId: 'svc-1-flash',
       mode: 'fast',
+      makes: 'text',
       targets: [
         { target: 'one:a', upstream: 'one', kind: 'compat', breaker: 'closed' },
         { target: 'two:b', upstream: 'two', kind: 'compat', breaker: 'closed' },

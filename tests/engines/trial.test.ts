@@ -18,7 +18,11 @@ const saying = (answer: string | Error): Target => {
 }
 
 test.each([
-  ['prose', 'Of course! Here it is.', 'the answer is not JSON: Of course! Here it is.'],
+  [
+    'prose',
+    'Of course! Here it is.',
+    'the answer is not JSON: Of course! Here it is.; if it cannot answer in JSON, say so: engines add or update with --json-output no',
+  ],
   ['nothing', ' ', 'an empty answer'],
   ['a refusal', new EngineFailure('refused', 'The model is gone.'), 'refused: The model is gone.'],
   ['a fault', new Error('socket hang up'), 'socket hang up'],

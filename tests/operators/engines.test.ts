@@ -26,17 +26,27 @@ describe('engines on the operator API', async () => {
     expect(engines).toContainEqual({
       id: 'svc-1-motion',
       mode: 'video',
-      target: null,
-      kind: null,
+      target: 'builtin:builtin',
+      kind: 'builtin',
       rank: 1,
-      state: 'none',
-      address: null,
+      state: 'ready',
+      address: 'built-in',
       problem: null,
       status: 'available',
       why: null,
       source: null,
       overrides: null,
     })
+  })
+
+  test('say the same of a missing search server in the health, the models and the list', async () => {
+    const ada = await world.person()
+    const { providers } = (await world.app.container.health.check()).health
+    expect(providers['svc-search']).toEqual({ status: 'unconfigured', latencyMs: null })
+    const models = (await ada.send('GET', 'models')).body.models as { mode: string; status: string }[]
+    expect(models.find(({ mode }) => mode === 'research')!.status).toBe('degraded')
+    const listed = (await send('GET', 'engines')).body.engines as { mode: string; why: string | null }[]
+    expect(listed.find(({ mode }) => mode === 'research')!.why).toContain('no search server is set')
   })
 
   test('are tested with real calls', async () => {

@@ -17,7 +17,7 @@ async function opened(path: string, look: Parameters<typeof newPage>[0] = {}) {
   const problems: string[] = []
   page.on('request', (request) => asked.push(request.url()))
   page.on('console', (message) => {
-    if (message.type() === 'error') problems.push(message.text())
+    if (['error', 'warn'].includes(message.type())) problems.push(message.text())
   })
   await page.goto(`${origin}${path}`, { waitUntil: 'load' })
   return { page, asked, problems }
@@ -186,10 +186,14 @@ inChromium('the reference in a browser (dx 5.5)', () => {
   })
 
   test('the console shows our document with a script of ours, and asks nobody else', async () => {
-    const { page, asked } = await opened('/docs/console', { width: 360 })
+    const { page, asked, problems } = await opened('/docs/console', { width: 360 })
     await page.waitForFunction(() => document.body.textContent.includes('Answer a prompt'))
     expect(asked.filter((url) => !url.startsWith(origin) && !/^(data|blob):/.test(url))).toEqual([])
     expect(asked).toContain(`${origin}/docs/scalar.json`)
+    expect(problems.filter((text) => !text.includes('404'))).toEqual([])
+    expect(await page.evaluate(() => document.body.textContent)).not.toMatch(/Developer Tools|Generate SDKs/)
+    const vendor = await page.$$eval('a[href*="scalar.com"]', (links) => links.filter((link) => link.checkVisibility()))
+    expect(vendor).toEqual([])
     // Scalar puts a button into the button of each answer: that cannot be mended from outside.
     const found = async () => (await axeProblems(page)).filter((one) => !one.startsWith('nested-interactive'))
     // What it draws late is mended a moment later.

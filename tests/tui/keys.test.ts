@@ -34,6 +34,12 @@ describe('moving', () => {
     expect(model.screen).toBe('jobs')
     expect(effects).toContainEqual({ type: 'reconnect' })
   })
+  test('digits go there from the help and the messages, too', () => {
+    for (const way of ['?', 'm']) {
+      const { model } = press(modelOf(), way, '2')
+      expect([model.screen, model.mode.type]).toEqual(['jobs', 'browse'])
+    }
+  })
   test('the overview opens where the chosen kind is done', () => {
     expect(press(modelOf(), 'enter').model.screen).toBe('takeovers')
     expect(press(modelOf(), 'down', 'enter').model.screen).toBe('submissions')

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { listBody } from '../../tui/draw/list'
 import { queryOf } from '../../tui/host'
+import { LISTS } from '../../tui/screens'
 import { wantedOf } from '../../tui/state/model'
 import { chosenRow, shownRows } from '../../tui/state/rows'
 import { update } from '../../tui/state/update'
@@ -17,6 +19,32 @@ describe('parts of a screen', () => {
   test('w breaks long lines or cuts them', () => {
     expect(press(modelOf({ screen: 'logs' }), 'w').model.wrap).toBe(false)
   })
+})
+
+test.each(['keys', 'logs', 'audit', 'deliveries'] as const)(
+  'the list of %s has room for its names beside the details',
+  (screen) => {
+    const [view, model] = [LISTS[screen]!, modelOf({ screen, columns: 120, rows: 30 })]
+    const grows = view.columns.find((column) => column.grows)!
+    const lines = listBody(view, model, 120, 27).map(
+      (spans) =>
+        spans
+          .map(({ text }) => text)
+          .join('')
+          .split('│')[0]!,
+    )
+    for (const row of shownRows(model).slice(0, 3))
+      expect(lines.join('\n')).toContain(grows.cell(row, model).text.slice(0, 11))
+  },
+)
+
+test('a job that was cancelled is told apart from one that failed', () => {
+  const model = modelOf({ screen: 'jobs' })
+  const cells = (error: string) =>
+    LISTS.jobs!.columns.map((column) => column.cell({ ...model.topics.jobs!.rows[0]!, status: 'failed', error }, model))
+  expect(cells('cancelled')[0]).toMatchObject({ text: 'cancelled', tone: 'dim' })
+  expect(cells('cancelled').some(({ tone }) => tone === 'bad')).toBe(false)
+  expect(cells('boom')[0]).toMatchObject({ text: '✗ failed', tone: 'bad' })
 })
 
 describe('a long list', () => {

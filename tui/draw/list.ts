@@ -105,15 +105,20 @@ function filterLine(view: ListView, model: Model, rows: readonly Row[], width: n
   )
 }
 
-function widths(view: ListView, width: number): number[] {
-  const fixed = view.columns.reduce((sum, column) => sum + column.width, view.margin)
-  const spare = width - fixed
-  return view.columns.map((column) => (column.grows ? Math.max(6, column.width + spare) : column.width))
+/** Cells that the column which grows can spare. */
+const FEW = 4
+
+/** The columns that a list of this width shows, and how wide each is. */
+function columnsIn(view: ListView, width: number): { shown: readonly Column<Row>[]; own: number[] } {
+  const widthOf = (columns: readonly Column<Row>[]) => columns.reduce((sum, one) => sum + one.width, view.margin)
+  const shown = widthOf(view.columns) > width + FEW ? view.columns.filter(({ spare }) => !spare) : view.columns
+  const left = width - widthOf(shown)
+  return { shown, own: shown.map((column) => (column.grows ? Math.max(6, column.width + left) : column.width)) }
 }
 
 function header(view: ListView, width: number): Line {
-  const own = widths(view, width)
-  const cells = view.columns.map(({ header, right }, at) => placedCell(header, own[at]!, right, at === own.length - 1))
+  const { shown, own } = columnsIn(view, width)
+  const cells = shown.map(({ header, right }, at) => placedCell(header, own[at]!, right, at === own.length - 1))
   return line(say(' '.repeat(view.margin) + cells.join(''), 'dim'))
 }
 
@@ -135,12 +140,12 @@ type Window = { at: number; room: number; width: number }
 function windowed(view: ListView, model: Model, rows: readonly Row[], { at, room, width }: Window): Line[] {
   const { marked } = listOf(model)
   const top = topOf(model, rows.length, at, room)
-  const own = widths(view, width)
+  const { shown, own } = columnsIn(view, width)
   return rows.slice(top, top + room).map((row, place) => {
     const isChosen = top + place === at
     const mark = marked.includes(row.id) ? '*' : ' '
     const margin = `${isChosen ? '▸' : mark}${isChosen ? mark : ''}`.padEnd(view.margin).slice(0, view.margin)
-    const whole = fitLine([say(margin), ...cellsOf(view.columns, row, model, own)], width)
+    const whole = fitLine([say(margin), ...cellsOf(shown, row, model, own)], width)
     return isChosen ? chosen(whole) : whole
   })
 }

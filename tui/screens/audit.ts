@@ -73,7 +73,7 @@ export const audit = listView<Event>({
     ]
   },
   columns: [
-    column('SEQ', 10, ({ seq }) => seq, { cell: ({ seq }) => say(spellCount(seq)) }),
+    column('SEQ', 10, ({ seq }) => seq, { spare: true, cell: ({ seq }) => say(spellCount(seq)) }),
     column('AT', 10, ({ timestamp }) => timestamp, { cell: ({ timestamp }, { now }) => say(momentOf(timestamp, now)) }),
     column('WHO', 13, whoOf),
     column('ACTION', 25, ({ action }) => action),

@@ -82,7 +82,7 @@ export const deliveries = listView<Delivery>({
       right: true,
       cell: ({ http_status }) => say(http_status === null ? 'none' : String(http_status)),
     }),
-    column('TRY', 5, ({ attempt }) => attempt, { right: true }),
+    column('TRY', 5, ({ attempt }) => attempt, { right: true, spare: true }),
     column('TIME', 7, ({ duration_ms }) => duration_ms, {
       right: true,
       cell: ({ duration_ms }) => say(spellMs(duration_ms)),

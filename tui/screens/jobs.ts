@@ -30,6 +30,10 @@ const STATES: Readonly<Record<Job['status'], Span>> = {
   completed: say('✓ done', 'good'),
   failed: say('✗ failed', 'bad'),
 }
+/** In the API a cancelled job has failed; here it is told apart, and is no trouble. */
+const isCancelled = ({ error }: Job): boolean => error === 'cancelled'
+const CANCELLED = say('cancelled', 'dim')
+
 const BAR = 14
 
 const ageOf = ({ created_at, started_at, completed_at }: Job, now: number): number =>
@@ -55,12 +59,12 @@ export const jobs = listView<Job>({
   margin: 4,
   order: 'sort created ▼',
   columns: [
-    column('STATUS', 10, (job) => job.status, { cell: (job) => STATES[job.status] }),
+    column('STATUS', 10, (job) => job.status, { cell: (job) => (isCancelled(job) ? CANCELLED : STATES[job.status]) }),
     column('ID', 13, ({ id }) => id, { cell: ({ id }) => say(id.slice(0, 12)) }),
     column('TYPE', 10, ({ type }) => type),
     column('PROGRESS', 25, ({ progress }) => progress, {
       grows: true,
-      cell: (job) => say(progressOf(job), job.status === 'failed' ? 'bad' : undefined),
+      cell: (job) => say(progressOf(job), job.status === 'failed' && !isCancelled(job) ? 'bad' : undefined),
     }),
     column('AGE', 8, ({ created_at }) => created_at, { cell: (job, { now }) => say(spellAge(ageOf(job, now))) }),
     column('KEY', 10, owner),

@@ -65,7 +65,7 @@ export const keys = listView<Key>({
       grows: true,
       cell: ({ name, status }) => say(name, status === 'revoked' ? 'dim' : undefined),
     }),
-    column('PREFIX', 19, ({ prefix }) => prefix, { cell: ({ prefix }) => say(`${prefix}…`) }),
+    column('PREFIX', 19, ({ prefix }) => prefix, { spare: true, cell: ({ prefix }) => say(`${prefix}…`) }),
     column('TIER', 10, ({ tier }) => tier, {
       cell: ({ tier, status }) => (status === 'active' ? say(tier) : say(status, 'dim')),
     }),
@@ -104,7 +104,7 @@ export const keys = listView<Key>({
       `rpm ${bar(share(key.rpm), 20)} ${spellShare(share(key.rpm))}     tpm ${bar(share(key.tpm), 20)} ${spellShare(share(key.tpm))}`,
     ),
     line(say(' bound     ', 'dim'), `guardrails ${named(key.policy)}      routing ${named(key.preference)}`),
-    line(say(' origins   ', 'dim'), key.allowed_origins.join(' ') || 'any'),
+    line(say(' origins   ', 'dim'), (key.allowed_origins.join(' ') || 'any').padEnd(22), `prefix ${key.prefix}…`),
     key.asked
       ? line(
           say(' asked     ', 'dim'),

@@ -9,6 +9,8 @@ export type Column<R> = {
   /** Takes what the window has to spare. */
   grows?: boolean
   right?: boolean
+  /** Left out where the list has less room than its columns need. */
+  spare?: boolean
   cell(row: R, model: Model): Span
   /** For sorting. */
   value(row: R): string | number
@@ -55,7 +57,7 @@ export const column = <R>(
   header: string,
   width: number,
   value: (row: R) => string | number | null,
-  more: Pick<Partial<Column<R>>, 'grows' | 'right' | 'cell'> = {},
+  more: Pick<Partial<Column<R>>, 'grows' | 'right' | 'spare' | 'cell'> = {},
 ): Column<R> => ({
   header,
   width,

@@ -63,7 +63,7 @@ export const logs = listView<Entry>({
       cell: ({ cost_cents }) => say(cost_cents === null ? '–' : spellMoney(cost_cents)),
     }),
     column('KEY', 12, ({ key }) => key),
-    column('REQUEST', 15, ({ id }) => id, { cell: ({ id }) => say(id.slice(0, 14)) }),
+    column('REQUEST', 15, ({ id }) => id, { spare: true, cell: ({ id }) => say(id.slice(0, 14)) }),
   ],
   fields: {
     ...its<Entry>('status', 'method', 'path', 'ms', 'key', 'code'),

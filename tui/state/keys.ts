@@ -18,6 +18,8 @@ export function keyed(model: Model, key: string, text: string): Step {
   if (model.mode.type === 'write' && key === 'ctrl-l') return keyed({ ...model, mode: { type: 'browse' } }, key, text)
   if (model.mode.type === 'write' && WHILE_WRITING[key]) return inChat(model, WHILE_WRITING[key])
   if (model.mode.type === 'write' && key === 'ctrl-g') return stay({ ...model, mode: { type: 'help' } })
+  const isReading = model.mode.type === 'help' || model.mode.type === 'messages'
+  if (isReading && meaningOf(model.keymap, model.screen, key)?.does === 'screen') return global(model, 'screen', key)
   if (model.mode.type !== 'browse') return inMode(model, key, text)
   if (model.link.state === 'offline') {
     // What a server that is away needs is looked for from here.

@@ -1,3 +1,4 @@
+import { localSpeaker } from '../../audio'
 import { createBuiltinDriver } from '../../builtin'
 import { createClassifier, createEngineClassifier, createExplain, createUnbilledAdmission } from '../../classifier'
 import { createEngines } from '../../engines'
@@ -21,6 +22,7 @@ export function buildDecisions({ config, store, clock, log, observeEngine }: Dep
     settings: config,
     registry: engineRegistry,
     lacks: (mode) => (mode === 'research' ? noSearch : null),
+    speaksHere: localSpeaker(config) !== null,
     clock,
     log,
     builtin: { ...createBuiltinDriver({ clock, habits: config }), ...createIllustrator() },
