@@ -160,7 +160,8 @@ describe('GET /health', () => {
       status: 'healthy',
       timestamp: expect.stringMatching(/Z$/),
       version: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
-      providers: { 'svc-core': probe, 'svc-vision': probe, 'svc-search': probe },
+      // No search server is set.
+      providers: { 'svc-core': probe, 'svc-vision': probe, 'svc-search': { status: 'unconfigured', latencyMs: null } },
       infrastructure: { database: probe, redis: { status: 'unconfigured', latencyMs: null } },
       request_id: headers.get('x-request-id'),
     })
