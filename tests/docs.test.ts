@@ -32,6 +32,9 @@ const sources = (await Promise.all(['{src,cli,tui,tests}/**/*.{ts,tsx}', 'drizzl
 const citing = sources.filter(({ file }) => !/^tests\/(docs\.test|support\/citations)\.ts$/.test(file))
 
 const MOST_WORDS = 25
+/** Words that readers stumble over, where the field has its own. */
+const STILTED =
+  /\b(?:whoever|whatever comes|anew|reckons?|stands? (?:in|at|beside|between)|that (?:is|are) none|goes on|mends?)\b/i
 /** Two screens. */
 const MOST_LINES = 60
 
@@ -132,6 +135,16 @@ describe('the pages', () => {
     expect(long).toEqual([])
     const parts = page('docs/README.md').split(/^## /m)
     expect(parts.filter((part) => part.split('\n').length > MOST_LINES)).toEqual([])
+  })
+})
+
+describe('the pages, the README and SECURITY', () => {
+  test('are in plain words', async () => {
+    const all = [...pages, ...readme, ...(await read('docs/reference/*.md')), ...(await read('SECURITY.md'))]
+    const stilted = all.flatMap(({ file, text }) =>
+      text.split('\n').flatMap((line, at) => (STILTED.test(line) ? [`${file}:${at + 1} ${line}`] : [])),
+    )
+    expect(stilted).toEqual([])
   })
 })
 

@@ -75,10 +75,10 @@ function factsOf({ credential, idempotent, streams, group, errors }: Operation):
 
 /** What a call counts towards (contract 18). */
 function limitsOf(group: string, isKeyed: boolean): string {
-  if (!isKeyed) return 'Counts towards the requests a minute of its sender.'
+  if (!isKeyed) return "Counts towards the requests per minute of the sender's address."
   const counted = ANSWERING.includes(group)
-    ? 'requests and tokens a minute of the key, and those of the mode'
-    : 'requests a minute of the key'
+    ? 'requests and tokens per minute of the key, and the requests of the mode'
+    : 'requests per minute of the key'
   return `Counts towards the ${counted} ([limits](/docs/rate-limits)).`
 }
 
