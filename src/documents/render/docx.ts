@@ -10,22 +10,32 @@ import {
   type Table,
   type Text,
 } from '../blocks/model'
-import { columnShares } from './columns'
 import { newMarks, withCharts } from './docx-charts'
 import { ACCENT, bullets, INDENT, MOST_LEVELS, numbers, QUIET, RULE, STYLES, TINT } from './docx-styles'
+import { fitAny, fitsUpright, OTHER_FONT, ofPage } from './table-fit'
 
-/** In twentieths of a point: A4 without its margins. */
-const TEXT_WIDTH = 9_070
+/** In twentieths of a point: A4 and its margins at the sides. */
+const [SHORT, LONG, MARGIN] = [11_906, 16_838, 1_418]
+const POINT = 20
 /** Pixels at 96 an inch. */
 const TEXT_PIXELS = 600
 const MOST_PICTURE_PIXELS = 560
 
 type Child = word.Paragraph | word.Table
-type Context = { document: Document; charts: Chart[]; markOf: ReturnType<typeof newMarks>; numbered: number[] }
+type Context = {
+  document: Document
+  charts: Chart[]
+  markOf: ReturnType<typeof newMarks>
+  numbered: number[]
+  width: number
+}
 
 /** A document as DOCX, whose headings, lists, tables and charts are those of a word processor. */
 export async function renderDocx(document: Document): Promise<Uint8Array> {
-  const context: Context = { document, charts: [], markOf: newMarks(), numbered: [] }
+  const isUpright = fitsUpright(document.blocks, (SHORT - 2 * MARGIN) / POINT)
+  /** Points of the text from side to side. */
+  const width = ((isUpright ? SHORT : LONG) - 2 * MARGIN) / POINT
+  const context: Context = { document, charts: [], markOf: newMarks(), numbered: [], width }
   const children = [...masthead(document), ...document.blocks.flatMap((block) => childrenOf(block, context))]
   const file = new word.Document({
     title: document.title,
@@ -39,8 +49,12 @@ export async function renderDocx(document: Document): Promise<Uint8Array> {
         properties: {
           titlePage: true,
           page: {
-            size: { width: 11_906, height: 16_838 },
-            margin: { top: 1_418, right: 1_418, bottom: 1_304, left: 1_418 },
+            size: {
+              width: SHORT,
+              height: LONG,
+              orientation: isUpright ? word.PageOrientation.PORTRAIT : word.PageOrientation.LANDSCAPE,
+            },
+            margin: { top: MARGIN, right: MARGIN, bottom: 1_304, left: MARGIN },
           },
         },
         headers: { first: new word.Header({ children: [] }), default: header(document.title) },
@@ -104,7 +118,7 @@ function childrenOf(block: Block, context: Context, nested: Nested = null): Chil
     case 'list':
       return listOf(block, context, nested)
     case 'table':
-      return [tableOf(block), new word.Paragraph({ children: [], spacing: { after: 120 } })]
+      return [tableOf(block, context.width), new word.Paragraph({ children: [], spacing: { after: 120 } })]
     case 'chart':
       context.charts.push(block)
       return [new word.Paragraph({ children: [new word.TextRun(context.markOf(context.charts.length))] })]
@@ -182,9 +196,11 @@ const ALIGN = {
   right: word.AlignmentType.RIGHT,
 }
 
-function tableOf(table: Table): word.Table {
-  const widths = columnShares(table).map((share) => Math.round(share * TEXT_WIDTH))
-  const size = table.header.length > 8 ? 15 : table.header.length > 5 ? 18 : 20
+function tableOf(table: Table, width: number): word.Table {
+  const fit = fitAny(table, width, { ...ofPage(table), wider: OTHER_FONT })
+  const widths = fit.widths.map((one) => Math.floor((one + 2 * fit.padding) * POINT))
+  const side = fit.padding * POINT
+  const size = Math.floor(2 * fit.fontSize)
   const isTurned = table.header.some(isFromRight)
   const row = (cells: readonly Text[], isHeader: boolean) =>
     new word.TableRow({
@@ -194,7 +210,7 @@ function tableOf(table: Table): word.Table {
         (text, at) =>
           new word.TableCell({
             width: { size: widths[at] ?? 0, type: word.WidthType.DXA },
-            margins: { top: 70, bottom: 70, left: 110, right: 110 },
+            margins: { top: 70, bottom: 70, left: side, right: side },
             ...(isHeader ? { shading: { type: word.ShadingType.CLEAR, fill: TINT } } : {}),
             borders: isHeader ? { bottom: { style: word.BorderStyle.SINGLE, size: 10, color: ACCENT } } : {},
             children: [
@@ -211,7 +227,7 @@ function tableOf(table: Table): word.Table {
   const none = { style: word.BorderStyle.NONE, size: 0, color: 'auto' }
   const line = { style: word.BorderStyle.SINGLE, size: 4, color: RULE }
   return new word.Table({
-    width: { size: TEXT_WIDTH, type: word.WidthType.DXA },
+    width: { size: width * POINT, type: word.WidthType.DXA },
     columnWidths: widths,
     ...(isTurned ? { visuallyRightToLeft: true } : {}),
     layout: word.TableLayoutType.FIXED,

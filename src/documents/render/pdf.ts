@@ -7,7 +7,7 @@ import { rememberFonts } from './font-memory'
 import { FONTS, inFonts } from './fonts'
 import { orderLines } from './line-order'
 import { framed, RULE, TINT } from './pdf-frame'
-import { fitAny, fitUsual, isWholeNumber, tablesIn } from './table-fit'
+import { fitAny, fitsUpright, isWholeNumber } from './table-fit'
 
 const INK = '#1f2937'
 const ACCENT = '#1e4e8c'
@@ -33,7 +33,7 @@ type Page = { images: Document['images']; width: number }
 /** A document as PDF; across the page where a table is too wide for an upright one. */
 export async function renderPdf(document: Document): Promise<Uint8Array> {
   const { title, createdAt, language, images, blocks } = document
-  const isUpright = tablesIn(blocks).every((table) => fitUsual(table, UPRIGHT))
+  const isUpright = fitsUpright(blocks, UPRIGHT)
   const page: Page = { images, width: isUpright ? UPRIGHT : ACROSS }
   const definition: TDocumentDefinitions = {
     pageSize: 'A4',

@@ -2,8 +2,8 @@ import PptxGenJS from 'pptxgenjs'
 import { directionOf } from '../../fonts'
 import { type Chart, type Document, type Picture, plain, type Table, type Text } from '../blocks/model'
 import { PALETTE, startsAtZero } from '../charts/scale'
-import { columnShares } from './columns'
 import { heightOf, type Line, type Slide, slidesOf, type Visual } from './slides'
+import { fitAny, OTHER_FONT, SMALLER } from './table-fit'
 
 const INK = '1F2937'
 const ACCENT = '1E4E8C'
@@ -16,6 +16,8 @@ const FONT = 'Calibri'
 const SLIDE = { w: 13.333, h: 7.5 }
 const BODY = { x: 0.7, y: 1.55, w: 11.93, h: 5.2 }
 const GAP = 0.4
+/** In points. */
+const INCH = 72
 
 type Place = { x: number; y: number; w: number; h: number }
 type Deck = PptxGenJS
@@ -181,7 +183,10 @@ function picture(page: Page, { source, alt }: Picture, place: Place, { images }:
 
 function table(page: Page, table: Table, place: Place): void {
   const columns = table.header.length
-  const fontSize = columns > 8 ? 10 : columns > 5 || table.rows.length > 8 ? 12 : 14
+  const usual = columns > 8 ? 10 : columns > 5 || table.rows.length > 8 ? 12 : 14
+  const sizes = [usual, 10, ...SMALLER].filter((size) => size <= usual)
+  const of = { sizes, padding: columns > 8 ? 4 : 7, wider: OTHER_FONT }
+  const { fontSize, padding, widths } = fitAny(table, place.w * INCH, of)
   const line = (color: string, pt: number) => ({ type: 'solid' as const, color, pt })
   const none = { type: 'none' as const }
   const cell = (text: Text, at: number, isHeader: boolean) => ({
@@ -193,7 +198,7 @@ function table(page: Page, table: Table, place: Place): void {
       fontFace: FONT,
       color: isHeader ? ACCENT : INK,
       bold: isHeader,
-      margin: [0.05, 0.1, 0.05, 0.1] as [number, number, number, number],
+      margin: [0.05, padding / INCH, 0.05, padding / INCH] as [number, number, number, number],
       border: [none, none, isHeader ? line(ACCENT, 1.25) : line(RULE, 0.75), none] as never,
       ...(isHeader ? { fill: { color: TINT } } : {}),
     },
@@ -208,7 +213,7 @@ function table(page: Page, table: Table, place: Place): void {
     x: place.x,
     y: place.y,
     w: place.w,
-    colW: inOrder(columnShares(table).map((share) => share * place.w)),
+    colW: inOrder(widths.map((width) => (width + 2 * padding) / INCH)),
     valign: 'middle',
   })
 }

@@ -4,8 +4,8 @@ import { type Block, plain, type Table, type Text } from '../blocks/model'
 import { columnShares } from './columns'
 import { FONTS } from './fonts'
 
-/** In points: sizes of letters, the usual one first, and the space at each side of a cell. */
-type Sizes = { sizes: readonly number[]; padding: number }
+/** In points: sizes of letters, the usual one first, and the space at each side of a cell; how much wider letters may be. */
+type Sizes = { sizes: readonly number[]; padding: number; wider?: number }
 export type Fit = { fontSize: number; padding: number; widths: number[] }
 
 /** In ems: longer words, such as addresses, may break. */
@@ -14,33 +14,44 @@ const LONGEST = 20
 /** Of a few columns, of more, and of many. */
 const usualOf = (columns: number): number => (columns > 8 ? 7 : columns > 5 ? 8.5 : 9.5)
 const paddingOf = (columns: number): number => (columns > 8 ? 4 : 6)
+/** Whoever opens an Office file may lack its font, and another one has wider letters. */
+export const OTHER_FONT = 1.3
+
 /** Smaller letters than the last of these cannot be read on paper. */
-const SMALLER = [9, 8.5, 8, 7.5, 7, 6.5, 6, 5.5, 5]
+export const SMALLER = [9, 8.5, 8, 7.5, 7, 6.5, 6, 5.5, 5]
 
 /** The tables of a document, those in lists and quotes too. */
-export const tablesIn = (blocks: readonly Block[]): Table[] =>
+const tablesIn = (blocks: readonly Block[]): Table[] =>
   blocks.flatMap((block) => {
     if (block.type === 'quote') return tablesIn(block.blocks)
     return block.type === 'table' ? [block] : block.type === 'list' ? block.items.flatMap(tablesIn) : []
   })
 
-/** How a table is set across a page in its usual letters, so that no word or number breaks; null where it is too wide. */
-export const fitUsual = (table: Table, width: number): Fit | null =>
-  fit(table, width, { sizes: [usualOf(table.header.length)], padding: paddingOf(table.header.length) })
+/** Whether every table of a document fits an upright page in its usual letters, so that no word or number breaks. */
+export const fitsUpright = (blocks: readonly Block[], width: number): boolean =>
+  tablesIn(blocks).every((table) => {
+    const columns = table.header.length
+    return fit(table, width, { sizes: [usualOf(columns)], padding: paddingOf(columns) }) !== null
+  })
 
-/** The same with the largest letters that fit; where none do, words break. */
-export function fitAny(table: Table, width: number): Fit {
-  const columns = table.header.length
-  const padding = paddingOf(columns)
-  const found = fitUsual(table, width) ?? fit(table, width, { sizes: SMALLER, padding })
+/** Of a page of A4. */
+export const ofPage = ({ header: { length } }: Table): Sizes => ({
+  sizes: [usualOf(length), ...SMALLER],
+  padding: paddingOf(length),
+})
+
+/** How a table is set in the largest letters in which no word or number breaks; where there are none, words break. */
+export function fitAny(table: Table, width: number, sizes: Sizes = ofPage(table)): Fit {
+  const { padding } = sizes
+  const found = fit(table, width, sizes) ?? fit(table, width, { ...sizes, wider: 1 })
   if (found) return found
-  const room = width - columns * 2 * padding
+  const room = width - table.header.length * 2 * padding
   return { fontSize: 7, padding, widths: columnShares(table).map((share) => share * room) }
 }
 
-function fit(table: Table, width: number, { sizes, padding }: Sizes): Fit | null {
+function fit(table: Table, width: number, { sizes, padding, wider = 1 }: Sizes): Fit | null {
   const room = width - table.header.length * 2 * padding
-  const least = leastWidths(table)
+  const least = leastWidths(table).map((ems) => ems * wider)
   const needed = least.reduce((sum, one) => sum + one, 0)
   const fontSize = sizes.find((size) => needed * size <= room)
   if (fontSize === undefined) return null
