@@ -115,33 +115,6 @@ describe('Office files', () => {
     'The last words of it.',
   ]
 
-  test.if(hasOffice).each(['docx', 'pptx'] as const)(
-    'breaks no word or number of twelve columns: %s',
-    async (format) => {
-      const names =
-        'Order no.,Ordered on,Delivered,Article,Quantity,Unit price,Discount,Net sum,Tax,Gross sum,Department,Buyer'.split(
-          ',',
-        )
-      const cells = [
-        'BE-2026-417',
-        '2026-05-11',
-        '2026-05-29',
-        'Workbench',
-        '1,250',
-        '2,350.75',
-        '7.5%',
-        '2,711,804.69',
-      ]
-      const others = ['515,242.89', '3,227,047.58', 'Maintenance', 'Rasmussen']
-      const line = (of: string[]) => `| ${of.join(' | ')} |`
-      const table = [line(names), line(names.map(() => '---')), line([...cells, ...others])].join('\n')
-      const document = documentOf(`# Orders of May\n\n${table}\n`)
-      const text = await opened(await { docx: renderDocx, pptx: renderPptx }[format](document), format)
-      for (const word of [...names.flatMap((name) => name.split(' ')), ...cells, ...others])
-        expect(text).toContain(word)
-    },
-  )
-
   test.if(hasOffice).each([
     ['docx', renderDocx],
     ['pptx', renderPptx],

@@ -1,16 +1,7 @@
 import * as word from 'docx'
-import { directionOf } from '../../fonts'
-import {
-  type Block,
-  type Chart,
-  type Document,
-  type List,
-  type Picture,
-  plain,
-  type Table,
-  type Text,
-} from '../blocks/model'
+import type { Block, Chart, Document, List, Picture, Table, Text } from '../blocks/model'
 import { newMarks, withCharts } from './docx-charts'
+import { directed, isFromRight, runs } from './docx-runs'
 import { ACCENT, bullets, INDENT, MOST_LEVELS, numbers, QUIET, RULE, STYLES, TINT } from './docx-styles'
 import { fitAny, fitsUpright, OTHER_FONT, ofPage } from './table-fit'
 
@@ -137,9 +128,6 @@ function childrenOf(block: Block, context: Context, nested: Nested = null): Chil
   }
 }
 
-const isFromRight = (text: Text): boolean => directionOf(plain(text)) === 'rtl'
-const directed = (text: Text) => (isFromRight(text) ? { bidirectional: true } : {})
-
 const quoted = (text: Text) =>
   new word.Paragraph({
     ...directed(text),
@@ -147,28 +135,6 @@ const quoted = (text: Text) =>
     indent: { left: 240 },
     border: { left: { style: word.BorderStyle.SINGLE, size: 18, color: RULE, space: 10 } },
   })
-
-type Look = { bold?: boolean; color?: string; size?: number }
-
-function runs(text: Text, look: Look = {}): word.ParagraphChild[] {
-  return text.flatMap<word.ParagraphChild>(({ text: words, bold, italic, strike, code, link }) => {
-    const run = words.split('\n').map(
-      (line, at) =>
-        new word.TextRun({
-          text: line,
-          ...look,
-          ...(isFromRight([{ text: line }]) ? { rightToLeft: true } : {}),
-          ...(at ? { break: 1 } : {}),
-          ...(bold ? { bold } : {}),
-          ...(italic ? { italics: true } : {}),
-          ...(strike ? { strike } : {}),
-          ...(code ? { font: 'Consolas', size: 19, shading: { type: word.ShadingType.CLEAR, fill: TINT } } : {}),
-          ...(link ? { style: 'Hyperlink' } : {}),
-        }),
-    )
-    return link ? [new word.ExternalHyperlink({ link, children: run })] : run
-  })
-}
 
 function listOf({ ordered, start, items }: List, context: Context, outer: Nested): Child[] {
   const level = Math.min(MOST_LEVELS - 1, outer ? outer.level + 1 : 0)

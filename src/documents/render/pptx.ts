@@ -16,8 +16,8 @@ const FONT = 'Calibri'
 const SLIDE = { w: 13.333, h: 7.5 }
 const BODY = { x: 0.7, y: 1.55, w: 11.93, h: 5.2 }
 const GAP = 0.4
-/** In points. */
-const INCH = 72
+const POINTS_PER_INCH = 72
+const NONE = { type: 'none' }
 
 type Place = { x: number; y: number; w: number; h: number }
 type Deck = PptxGenJS
@@ -185,10 +185,9 @@ function table(page: Page, table: Table, place: Place): void {
   const columns = table.header.length
   const usual = columns > 8 ? 10 : columns > 5 || table.rows.length > 8 ? 12 : 14
   const sizes = [usual, 10, ...SMALLER].filter((size) => size <= usual)
-  const of = { sizes, padding: columns > 8 ? 4 : 7, wider: OTHER_FONT }
-  const { fontSize, padding, widths } = fitAny(table, place.w * INCH, of)
-  const line = (color: string, pt: number) => ({ type: 'solid' as const, color, pt })
-  const none = { type: 'none' as const }
+  const padding = columns > 8 ? 4 : 7
+  const { fontSize, widths } = fitAny(table, place.w * POINTS_PER_INCH, { sizes, padding, wider: OTHER_FONT })
+  const line = (color: string, pt: number) => ({ type: 'solid', color, pt })
   const cell = (text: Text, at: number, isHeader: boolean) => ({
     text: runsOf(text),
     options: {
@@ -198,8 +197,8 @@ function table(page: Page, table: Table, place: Place): void {
       fontFace: FONT,
       color: isHeader ? ACCENT : INK,
       bold: isHeader,
-      margin: [0.05, padding / INCH, 0.05, padding / INCH] as [number, number, number, number],
-      border: [none, none, isHeader ? line(ACCENT, 1.25) : line(RULE, 0.75), none] as never,
+      margin: [0.05, padding / POINTS_PER_INCH, 0.05, padding / POINTS_PER_INCH] as [number, number, number, number],
+      border: [NONE, NONE, isHeader ? line(ACCENT, 1.25) : line(RULE, 0.75), NONE] as never,
       ...(isHeader ? { fill: { color: TINT } } : {}),
     },
   })
@@ -210,10 +209,8 @@ function table(page: Page, table: Table, place: Place): void {
     ...table.rows.map((row) => inOrder(row.map((text, at) => cell(text, at, false)))),
   ]
   page.addTable(rows, {
-    x: place.x,
-    y: place.y,
-    w: place.w,
-    colW: inOrder(widths.map((width) => (width + 2 * padding) / INCH)),
+    ...{ x: place.x, y: place.y, w: place.w },
+    colW: inOrder(widths.map((width) => (width + 2 * padding) / POINTS_PER_INCH)),
     valign: 'middle',
   })
 }
