@@ -13,7 +13,7 @@ const USAGE = `Usage: svc COMMAND
   status                            the key, the address, and whether they work
   verify                            the same as JSON; exit code 1 when the key is not taken
   complete "PROMPT"                 answers a prompt
-  skill init|validate|publish [dir] begins, checks and submits a skill
+  skill init|validate|publish [dir] creates, checks and submits a skill
   mcp                               the MCP server, over stdio
   mcp install [--ide NAME]          writes the entry for ${EDITOR_NAMES.join(', ')} or all
 
@@ -66,7 +66,7 @@ function login(shell: SvcShell): number {
   const key = keyOf(shell)
   if (key) shell.out(`A key is there already: ${masked(key)}`)
   shell.out(`1. Sign in at ${baseOf(shell)}/sign-in`)
-  shell.out('2. Make a key on the page that follows. It is shown once.')
+  shell.out('2. Create a key on the page that follows. It is shown once.')
   shell.out('3. export SVC_API_KEY=svc_sk_…, or write {"apiKey":"svc_sk_…"} into ~/.svc/credentials')
   return 0
 }

@@ -156,7 +156,7 @@ const isOffered = (offered: Offered | null, name: string): boolean =>
 const unknownIn = ({ toolCalls }: Turn, offered: Offered | null): string[] =>
   toolCalls
     .filter(({ name }) => !isOffered(offered, name))
-    .map(({ name }) => `The engine called ${said(name)}, which is no tool of this request; the call was left out.`)
+    .map(({ name }) => `The engine called ${said(name)}, which is not a tool of this request; the call was left out.`)
 
 function isJsonObject(text: string): boolean {
   try {
@@ -188,7 +188,7 @@ export const demands = (offered: Offered | null): boolean =>
   offered !== null && offered.choice !== 'auto' && offered.choice !== 'none'
 
 export const NOT_CALLED =
-  'The engine was told to call a function, as "tool_choice" says, and called none that was asked for.'
+  '"tool_choice" required a function call, but the engine called none of the requested functions.'
 
 /**
  * Leaves out calls that `tool_choice` does not allow, which clients rely on and engines do not always obey (contract

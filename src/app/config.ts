@@ -99,14 +99,13 @@ const serverSettings = {
     env: 'SVC_DRAIN_S',
     schema: t.Union([t.Integer({ minimum: 0, maximum: 300 }), t.Literal('auto')]),
     default: 'auto',
-    about:
-      'Seconds that a stop is announced by GET /health before requests are refused; auto: 5 in production, else 0.',
+    about: 'Seconds for which GET /health announces a stop before requests are refused; auto: 5 in production, else 0.',
   }),
   egressAllow: setting({
     env: 'SVC_EGRESS_ALLOW',
     schema: t.String(),
     default: '',
-    about: 'CIDRs, separated by commas, that the address guard lets through (development and tests).',
+    about: 'Private CIDRs, separated by commas, that outgoing calls may reach (development and tests).',
   }),
   trustedProxies: setting({
     env: 'SVC_TRUSTED_PROXIES',
@@ -124,7 +123,7 @@ const serverSettings = {
     env: 'SVC_LOG_FORMAT',
     schema: oneOf(['auto', 'pretty', 'json']),
     default: 'auto',
-    about: 'pretty on a terminal, JSON lines elsewhere, unless set.',
+    about: 'pretty or json. By default pretty on a terminal and JSON lines elsewhere.',
   }),
   ...otelSettings,
   migrate: setting({
@@ -210,7 +209,7 @@ export function loadConfig(overrides: ConfigOverrides = {}): Config {
   const path = configPath(configFile)
   const found = existsSync(path)
   if (configFile && !found)
-    throw new ConfigError([`There is no configuration file ${path}. svc-admin config set NAME VALUE makes it.`])
+    throw new ConfigError([`There is no configuration file ${path}. Create it with svc-admin config set NAME VALUE.`])
   const user = userConfigPath(userEnv)
   const below = user && existsSync(user) ? readFile(user) : {}
   const own = found ? readFile(path) : {}
@@ -236,7 +235,7 @@ function withRoles(config: Config): Config {
 function readFile(path: string): Record<string, unknown> {
   const found = parsed(path)
   if (typeof found === 'object' && found !== null && !Array.isArray(found)) return found as Record<string, unknown>
-  throw new ConfigError([`${path} holds no settings: write {"port": 3400}, for one.`])
+  throw new ConfigError([`${path} must contain an object with settings, for example {"port": 3400}.`])
 }
 
 function parsed(path: string): unknown {

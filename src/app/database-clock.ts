@@ -21,13 +21,16 @@ export function databaseClock(log: Log): { clock: Clock; onClock(aheadMs: number
         clock.correct(-aheadMs)
       }
       const off = Math.abs(aheadMs)
-      const state = off > FAR_OFF_MS ? 'takes no work' : off > OFF_MS ? 'goes by the clock of the database' : ''
+      const state = off > FAR_OFF_MS ? 'takes no work' : off > OFF_MS ? 'uses the clock of the database' : ''
       if (state === said) return
       said = state
       const fact = { clock_ahead_ms: aheadMs }
       if (state)
-        log.warn(fact, `the clock of this machine is not that of the database: this process ${state}. Set the clock`)
-      else log.info(fact, 'the clock of this machine is right again')
+        log.warn(
+          fact,
+          `the clock of this machine differs from that of the database: this process ${state}. Synchronize the clock`,
+        )
+      else log.info(fact, 'the clock of this machine is correct again')
     },
   }
 }

@@ -54,15 +54,15 @@ export const fingerprintOf = ({ masterKey, auditKey }: Pick<Secrets, 'masterKey'
 
 const missing = (path: string) =>
   new ConfigError([
-    `${path} is missing, and the database was written with it. Put it back from your copy or share that of another node, or give up what it encrypted: svc-admin serve --new-secrets`,
+    `${path} is missing, but the database was encrypted with it. Restore your copy of it or copy it from another node. To give up what it encrypted, run svc-admin serve --new-secrets`,
   ])
 
 const different = (path: string) =>
   new ConfigError([
-    `${path} is not the file that the database was written with, and all its nodes need the same. Copy secrets.json from the data folder of a node that serves it, or give up what it encrypted: svc-admin serve --new-secrets`,
+    `${path} is not the file that the database was encrypted with. All nodes need the same file: copy secrets.json from the data folder of another node. To give up what it encrypted, run svc-admin serve --new-secrets`,
   ])
 
 const inUse = () =>
   new ConfigError([
-    'Other nodes serve this database with its secrets. Copy secrets.json from one of them, or stop them first.',
+    'Other nodes use this database with its secrets. Copy secrets.json from one of them, or stop them first.',
   ])

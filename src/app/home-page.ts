@@ -6,21 +6,21 @@ const home = (playground: boolean): string =>
   page(
     'svc',
     html`<h1>svc, an AI orchestration server</h1>
-<p>It answers prompts through an API. A key is needed for nearly all of it; whoever runs this server makes keys.</p>
+<p>It answers prompts through an API. Almost every call needs a key, which you get from the operator of this server.</p>
 <dl>
 <dt>Base address of the API</dt>
-<dd><code>/api/v1</code> on this host; chat-completions clients take it as their base URL</dd>
-<dt>Reference of every call</dt>
-<dd><a href="/docs">/docs</a> for people; <a href="/openapi.json">/openapi.json</a>, an OpenAPI 3.1 document, for tools</dd>
+<dd><code>/api/v1</code> on this host; use it as the base URL of chat-completions clients</dd>
+<dt>API reference</dt>
+<dd><a href="/docs">/docs</a> for people, and the OpenAPI 3.1 document <a href="/openapi.json">/openapi.json</a> for tools</dd>
 ${
   playground &&
-  html`<dt>To try prompts in the browser</dt>
+  html`<dt>Try prompts in the browser</dt>
 <dd><a href="/docs/playground">the playground</a>, with a key</dd>`
 }
-<dt>How the server does</dt>
+<dt>Server health</dt>
 <dd><a href="/api/v1/health">/api/v1/health</a></dd>
-<dt>To sign in</dt>
-<dd><a href="/sign-in">sign in</a>, or open the link that you were sent; programs send a key as <code>Authorization: Bearer</code></dd>
+<dt>Sign in</dt>
+<dd><a href="/sign-in">Sign in</a>, or open the link that you were sent. Programs send a key as <code>Authorization: Bearer</code></dd>
 </dl>`,
   )
 

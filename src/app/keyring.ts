@@ -52,11 +52,13 @@ export async function rotateKeyring(config: Config, given: Uint8Array | null): P
   try {
     return await withStore(config, async (store) => {
       if (await hasOtherNodes(store, lock.home))
-        throw new ConfigError(['Other nodes serve this database. Stop them, and give them the new secrets.json after.'])
+        throw new ConfigError([
+          'Other nodes use this database. Stop them first, and copy the new secrets.json to them afterwards.',
+        ])
       const before = loadSecrets(config.dataDir)
       const known = await secretsOf(store.read)
       if (known !== null && known !== fingerprintOf(before))
-        throw new ConfigError([`${before.path} is not the file that the database was written with.`])
+        throw new ConfigError([`${before.path} is not the file that the database was encrypted with.`])
       const next = beginRotation(config.dataDir, given)
       const counted = await store.write(async (tx) => {
         const webhooks = await resealWebhooks(tx, before.masterKey, next)
@@ -76,14 +78,14 @@ export async function rotateKeyring(config: Config, given: Uint8Array | null): P
 
 const unreadable = (count: number) =>
   new ConfigError([
-    `The secrets of ${count} webhooks cannot be opened with secrets.json, so nothing was changed. Give each a new one first: svc-admin webhooks rotate-secret ID`,
+    `secrets.json cannot decrypt the secrets of ${count} webhooks, so nothing was changed. Give each a new secret first: svc-admin webhooks rotate-secret ID`,
   ])
 
 function assertThere({ dataDir, databaseUrl }: Config): void {
   const path = secretsFile(dataDir)
-  if (!existsSync(path)) throw new ConfigError([`There is no ${path}. The first start makes it: svc-admin serve`])
+  if (!existsSync(path)) throw new ConfigError([`There is no ${path}. The first start creates it: svc-admin serve`])
   if (!databaseUrl && !existsSync(`${dataDir}/svc.db`))
-    throw new ConfigError([`There is no database in ${dataDir}. The first start makes it: svc-admin serve`])
+    throw new ConfigError([`There is no database in ${dataDir}. The first start creates it: svc-admin serve`])
 }
 
 async function withStore<T>(config: Config, work: (store: Store) => Promise<T>): Promise<T> {

@@ -19,7 +19,7 @@ export async function assertAddressesFree(config: Config): Promise<void> {
   if (!servesApi(config)) return
   if (config.unix) {
     if (existsSync(config.unix) && !lstatSync(config.unix).isSocket())
-      throw new ConfigError([`SVC_UNIX: ${config.unix} is there and no socket. Name another path.`])
+      throw new ConfigError([`SVC_UNIX: ${config.unix} exists but is not a socket. Choose another path.`])
     return
   }
   const code = await portProblem(config.host, config.port)
@@ -45,7 +45,7 @@ function cannotListen({ host, port }: Config, code: string | undefined): ConfigE
   if (code === 'EADDRINUSE') return new ConfigError([`Port ${port} on ${host} ${inUse(port)}. ${next}`])
   if (code === 'EACCES') return new ConfigError([`Port ${port} on ${host} needs rights that this user lacks. ${next}`])
   return new ConfigError([
-    `SVC_HOST: ${host} is no address of this machine that can be listened on. 127.0.0.1 is for this machine alone, 0.0.0.0 for all networks.`,
+    `SVC_HOST: ${host} is not an address of this machine. Use 127.0.0.1 for this machine only, or 0.0.0.0 for all networks.`,
   ])
 }
 
@@ -56,7 +56,7 @@ function listenOnSocket(api: OpenApp['api'], path: string): Server<unknown> {
   try {
     api.listen({ unix: path } as unknown as Parameters<typeof api.listen>[0])
   } catch (error) {
-    throw new ConfigError([`SVC_UNIX: ${path} cannot be listened on (${(error as Error).message}).`])
+    throw new ConfigError([`SVC_UNIX: ${path} cannot be used (${(error as Error).message}).`])
   } finally {
     process.umask(before)
   }

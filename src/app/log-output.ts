@@ -26,7 +26,7 @@ function createOutput(onTaken: (lost: number) => void): (line: string) => void {
 /** The log of a server, on standard output: lines for people on a terminal, else for programs, as the settings say. */
 export function defaultLog({ logFormat, logLevel }: Config): Log {
   const pretty = logFormat === 'auto' ? process.stdout.isTTY === true : logFormat === 'pretty'
-  const write = createOutput((lost) => log.warn({ lost }, 'lines of the log were lost'))
+  const write = createOutput((lost) => log.warn({ lost }, 'log lines were lost'))
   const log = createLog({ level: logLevel, pretty, write })
   return log
 }

@@ -148,6 +148,6 @@ function discardOld(shelf: string): void {
 if (import.meta.main) {
   const say = (line: string) => void process.stderr.write(`  ${line}\n`)
   await makeBundle(ROOT, say).catch((error: unknown) => {
-    say(`not compiled (${String(error)}); svc works without, and starts more slowly`)
+    say(`not compiled (${String(error)}); svc works without it, but starts more slowly`)
   })
 }

@@ -154,7 +154,7 @@ async function openRooms(
   const redis = connectRedis(config.redisUrl, {
     clock,
     onChange: (problem) =>
-      problem ? log.warn({ problem }, 'Redis is away: other nodes count the limits') : log.info('Redis is back'),
+      problem ? log.warn({ problem }, 'Redis is unavailable: other nodes count the limits') : log.info('Redis is back'),
   })
   const telemetry = serving ? await openTelemetry(config, log) : null
   const container = buildContainer({
@@ -186,7 +186,10 @@ async function openRooms(
   await ready().catch(closing(store))
   await container.nodes.join()
   if (serving && container.nodes.hasScatteredFiles())
-    log.warn({}, 'nodes keep files in folders of their own: set SVC_FILES_DIR to one that all share, or use a bucket')
+    log.warn(
+      {},
+      'the nodes store files in different folders: set SVC_FILES_DIR to a folder that all share, or use a bucket',
+    )
   const released = await container.billing.releaseAbandoned()
   while (await container.billing.expiringGrants.expireDue());
   const findings: Findings = {

@@ -84,7 +84,7 @@ export function connectRedis(url: string, { clock, onChange }: Options): Redis |
 function wordsOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
   return message === 'Connection closed'
-    ? 'the connection was closed at once: a wrong password, TLS on one side only, or no Redis there'
+    ? 'the connection was closed at once: the password is wrong, only one side uses TLS, or it is not a Redis server'
     : message
 }
 

@@ -51,7 +51,7 @@ export async function assertRemoteAddressFree(config: Config): Promise<void> {
 }
 
 const cannotListen = (config: Config, code: string): ConfigError => {
-  const why = code === 'EADDRINUSE' ? inUse(listenAddressOf(config).port) : `cannot be listened on (${code})`
+  const why = code === 'EADDRINUSE' ? inUse(listenAddressOf(config).port) : `cannot be used (${code})`
   return new ConfigError([`SVC_OPS_LISTEN: ${config.opsListen} ${why}.`])
 }
 
@@ -86,11 +86,11 @@ function listenAddressOf({ opsListen, opsTlsCert, opsTlsKey }: Config): ListenAd
     }
   }
   if (opsTlsCert || opsTlsKey) {
-    throw new ConfigError(['SVC_OPS_TLS_CERT and SVC_OPS_TLS_KEY go together, and one of them is missing.'])
+    throw new ConfigError(['Set both SVC_OPS_TLS_CERT and SVC_OPS_TLS_KEY, or neither. One of them is missing.'])
   }
   if (LOOPBACK.test(hostname)) return { hostname, port, tls: null }
   throw new ConfigError([
-    `SVC_OPS_LISTEN: ${opsListen} is not on loopback, and operator keys would cross the network unprotected. ` +
+    `SVC_OPS_LISTEN: ${opsListen} is not a loopback address, so operator keys would be sent unprotected. ` +
       'Set SVC_OPS_TLS_CERT and SVC_OPS_TLS_KEY, or listen on 127.0.0.1 behind a proxy that speaks HTTPS.',
   ])
 }

@@ -18,7 +18,8 @@ const OF_FILES = /^[0-9a-f]{2}$/
  * @throws ConfigError in production mode, and while a server uses the data
  */
 export async function resetData(config: Config): Promise<void> {
-  if (config.production) throw new ConfigError(['A server in production mode is not reset. Delete its data yourself.'])
+  if (config.production)
+    throw new ConfigError(['A server in production mode cannot be reset. Delete its data yourself.'])
   if (!existsSync(config.dataDir)) return
   const lock = lockDataDir(config.dataDir)
   try {

@@ -7,7 +7,7 @@ type Role = (typeof ROLES)[number]
 
 export const ROLES_PATTERN = form(
   `^(${ROLES.join('|')})(,(${ROLES.join('|')}))*$`,
-  `one or more of ${ROLES.join(', ')}, separated by commas without blanks`,
+  `one or more of ${ROLES.join(', ')}, separated by commas without spaces`,
 )
 
 type Shared = { roles: string; databaseUrl: string }
@@ -34,6 +34,6 @@ export function assertRoles(config: Shared): void {
   const left = NEEDED.filter((role) => !has(config, role))
   if (!left.length || config.databaseUrl) return
   throw new ConfigError([
-    `SVC_ROLES leaves out ${left.join(' and ')}, which other processes do only where they share a Postgres. Set SVC_DATABASE_URL, or name all of ${ROLES.join(', ')}.`,
+    `SVC_ROLES leaves out ${left.join(' and ')}. Other processes can take these roles only if they share a Postgres database. Set SVC_DATABASE_URL, or name all of ${ROLES.join(', ')}.`,
   ])
 }

@@ -28,12 +28,12 @@ export function assertOurs(
 ): void {
   if (unfinished) {
     throw new ConfigError([
-      `A copy into the database (${databaseUrl ? 'SVC_DATABASE_URL' : join(dataDir, 'svc.db')}) did not finish, so it has only a part of the data. Run svc-admin migrate copy again on the database that it is copied from: it begins anew.`,
+      `A copy into the database (${databaseUrl ? 'SVC_DATABASE_URL' : join(dataDir, 'svc.db')}) did not finish, so the data is incomplete. Run svc-admin migrate copy again from the source database; it starts over.`,
     ])
   }
   if (applied > known) {
     throw new ConfigError([
-      `The database has ${applied} migrations and this release knows ${known}. Start the newer release; nothing was changed.`,
+      `The database has ${applied} migrations, but this release has only ${known}. Start the newer release. Nothing was changed.`,
     ])
   }
   if (strange) {

@@ -40,7 +40,7 @@ export function loadSecrets(dataDir: string): Secrets {
   assertPrivate(path)
   const kept = read(readFileSync(path, 'utf8'))
   const masterKey = keyIn(kept.master_key)
-  if (!masterKey) throw new ConfigError([`${path} holds no master key of 32 bytes. Restore it from a backup.`])
+  if (!masterKey) throw new ConfigError([`${path} contains no master key of 32 bytes. Restore it from a backup.`])
   const more = { next: keyIn(kept.next_master_key), version: kept.key_version ?? 1 }
   return { ...withAuditKey(path, kept), ...more, masterKey, isNew: false, path }
 }
@@ -96,7 +96,7 @@ function withAuditKey(path: string, kept: Kept): { auditKey: SigningKey } {
   try {
     return { auditKey: openSigningKey(audit_key) }
   } catch {
-    throw new ConfigError([`${path} holds an audit key that is no Ed25519 key. Restore it from a backup.`])
+    throw new ConfigError([`The audit key in ${path} is not an Ed25519 key. Restore the file from a backup.`])
   }
 }
 

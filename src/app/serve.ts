@@ -22,7 +22,7 @@ const end = (running: RunningApp, hurry: AbortSignal): Promise<never> => {
       process.exit(0)
     },
     (error: unknown) => {
-      running.app.log.error(errorFields(error), 'the stop failed; what was in flight is settled at the next start')
+      running.app.log.error(errorFields(error), 'the shutdown failed; unfinished work is settled at the next start')
       process.exit(1)
     },
   )

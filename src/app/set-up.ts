@@ -14,7 +14,7 @@ const bun = (...words: string[]): Promise<number> =>
 async function setUp(): Promise<void> {
   const startedAt = performance.now()
   const isNew = !bundled('serve.js')
-  if (isNew) say('Setting up svc: this happens once, and again when the sources change.\n  installing packages')
+  if (isNew) say('Setting up svc. This happens once, and again when the sources change.\n  installing packages')
   if (await bun('install', '--frozen-lockfile', '--no-summary')) {
     say('error: the packages could not be installed. Check that this machine reaches a package registry.')
     process.exit(1)

@@ -13,7 +13,7 @@ function namedIfFull(error: unknown, dataDir: string): unknown {
   if (error instanceof ConfigError) return error
   if (!isDiskFull(error) && !(isFromDisk(error) && hasNoRoom(dataDir))) return error
   return new ConfigError([
-    `The disk of ${dataDir} is full. Make room on it and start again; what was answered before is safe.`,
+    `The disk of ${dataDir} is full. Free some space and start again. Everything answered so far is safe.`,
   ])
 }
 
@@ -31,12 +31,12 @@ function hasNoRoom(folder: string): boolean {
 
 /** The words of SQLite and of the file system for a data folder that does not serve, and what an operator can do. */
 const UNFIT: readonly (readonly [RegExp, string])[] = [
-  [/^(EEXIST|ENOTDIR)/, 'is a file, or lies below one. Name a folder: SVC_DATA_DIR'],
-  [/^EROFS|readonly database/, 'cannot be written to. Mount it for writing, or name another: SVC_DATA_DIR'],
-  [/^EACCES|^EPERM|unable to open database/, 'cannot be written to by this user. svc-admin doctor says what it can do'],
+  [/^(EEXIST|ENOTDIR)/, 'is a file, or is below one. Set SVC_DATA_DIR to a folder'],
+  [/^EROFS|readonly database/, 'is read-only. Mount it for writing, or set SVC_DATA_DIR to another folder'],
+  [/^EACCES|^EPERM|unable to open database/, 'cannot be written to by this user. svc-admin doctor shows the fix'],
   [
     /malformed|not a database/,
-    'holds a database (svc.db) that is damaged. Set it aside, and bring the last copy back: svc-admin backup restore',
+    'contains a damaged database (svc.db). Move it aside and restore the last backup: svc-admin backup restore',
   ],
 ]
 

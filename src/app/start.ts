@@ -36,9 +36,7 @@ export type RunningApp = {
 
 /** Refuses to serve without the address guard: callers could reach this machine's network (I24). */
 const egressOpen = () =>
-  new ConfigError([
-    'The address guard did not stop a call to this machine. Use the Bun release that package.json names.',
-  ])
+  new ConfigError(['The egress guard did not stop a call to this machine. Use the Bun version in package.json.'])
 
 const GRACE_MS = 25_000
 /** Streams are ended with an error this long before the grace period ends, so that the error reaches clients. */
@@ -114,7 +112,7 @@ const addressOf = ({ unix, host, publicUrl }: Config, { port }: Server<unknown>)
 function watchConnections({ connections, log }: OpenApp, { port }: Server<unknown>): () => void {
   const table = openSocketTable(port ?? 0)
   if (table) return connections.watch(table)
-  log.warn({}, 'connections are not limited on this system: put a proxy in front that limits them')
+  log.warn({}, 'this system cannot limit connections: use a proxy that does')
   return () => undefined
 }
 
@@ -150,7 +148,7 @@ async function drain({ api, clock, stopStreams }: OpenApp, server: Server<unknow
 async function giveNotice({ config, clock, log, leave }: OpenApp, hurry: AbortSignal): Promise<void> {
   const seconds = config.drainSeconds === 'auto' ? (config.production ? PRODUCTION_NOTICE_S : 0) : config.drainSeconds
   leave()
-  log.info({ notice_s: seconds }, 'stopping; a second signal ends what still runs')
+  log.info({ notice_s: seconds }, 'stopping; a second signal stops at once')
   if (seconds > 0) await clock.sleep(seconds * 1_000, hurry)
 }
 

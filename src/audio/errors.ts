@@ -41,13 +41,13 @@ export const ttsUnavailable = defineError(
   'unavailable',
   'tts_unavailable',
   () =>
-    'This server has no voice. Its operator installs espeak-ng, or sets SVC_TTS_BASE_URL to a server with /audio/speech.',
+    'This server has no voice. Its operator can install espeak-ng, or set SVC_TTS_BASE_URL to a server with /audio/speech.',
 )
 
 export const sttUnavailable = defineError(
   'unavailable',
   'stt_unavailable',
-  () => 'This server cannot transcribe. Its operator sets SVC_STT_BASE_URL to a server with /audio/transcriptions.',
+  () => 'This server cannot transcribe. Its operator can set SVC_STT_BASE_URL to a server with /audio/transcriptions.',
 )
 
 /** Why the local program gave no speech; for operators only. */

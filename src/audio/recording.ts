@@ -42,7 +42,7 @@ export function createRecordings() {
     async look(path: string, signal: AbortSignal, who: string): Promise<Recording> {
       const [found = ''] = (await fileTypeFromFile(path))?.mime.split(';') ?? []
       const type = TYPES.find(({ marks }) => marks.includes(found.toLowerCase()))
-      if (!type) throw notARecording(found || 'of a type that cannot be told')
+      if (!type) throw notARecording(found || 'of an unknown type')
       const { seconds, isSilent } = await measure({ path, mimeType: type.mimeType }, signal, who).catch(broken)
       if (isSilent) throw notARecording(`${found} without sound`)
       return { mimeType: type.mimeType, filename: `recording.${type.extension}`, seconds }
@@ -62,6 +62,6 @@ function unknown(error: unknown): DurationAnswer {
 }
 
 function broken(error: unknown): DurationAnswer {
-  if (error instanceof WorkerFailure && error.kind === 'failed') throw notARecording('broken, or no recording')
+  if (error instanceof WorkerFailure && error.kind === 'failed') throw notARecording('broken, or not a recording')
   return unknown(error)
 }

@@ -38,7 +38,7 @@ export const audioRoutes = ({ speak, transcribe }: Audio, guard: Guard) =>
     .post('/tts', async (context) => mp3(await speak(toCall(context), context.body)), {
       ...SPOKEN,
       body: checked(SpeechOrder),
-      detail: { summary: 'Speak a text, as MP3', 'x-download': 'audio/mpeg' } as object,
+      detail: { summary: 'Speak a text as MP3', 'x-download': 'audio/mpeg' } as object,
     })
     .post(
       '/speech',
@@ -51,7 +51,7 @@ export const audioRoutes = ({ speak, transcribe }: Audio, guard: Guard) =>
         ...SPOKEN,
         body: checked(CompatSpeechOrder),
         detail: {
-          summary: 'Speak a text, as MP3, for clients of other servers',
+          summary: 'Speak a text as MP3, in the format of other speech APIs',
           'x-download': 'audio/mpeg',
         } as object,
       },
@@ -63,10 +63,10 @@ export const audioRoutes = ({ speak, transcribe }: Audio, guard: Guard) =>
         ...WRITTEN,
         response: { 200: answer(Transcript), ...REFUSALS },
         detail: {
-          summary: 'Write down what is said in a recording',
+          summary: 'Transcribe a recording',
           description:
-            'MP3, MP4, MPEG, M4A, WAV, WebM or OGG of at most 25 MB. The bytes decide what it is, not its name.',
-          ...formOf({ language: { type: 'string', description: 'ISO 639-1; without it the language is found out' } }),
+            'MP3, MP4, MPEG, M4A, WAV, WebM or OGG of at most 25 MB. The type is read from the bytes, not from the name.',
+          ...formOf({ language: { type: 'string', description: 'ISO 639-1; detected if left out' } }),
         },
       },
     )
@@ -84,7 +84,7 @@ export const audioRoutes = ({ speak, transcribe }: Audio, guard: Guard) =>
         ...WRITTEN,
         response: { 200: answer(CompatTranscript), ...REFUSALS },
         detail: {
-          summary: 'Write down what is said in a recording, for clients of other servers',
+          summary: 'Transcribe a recording, in the format of other transcription APIs',
           ...formOf({ language: { type: 'string' }, response_format: { type: 'string', enum: [...COMPAT_FORMATS] } }),
         },
       },

@@ -9,13 +9,13 @@ export type TranscriptId = Static<typeof TranscriptId.schema>
 const MAX_TEXT_CHARS = 4_096
 export const MAX_RECORDING_BYTES = 25 * 1024 * 1024
 
-const speed = t.Optional(t.Number({ minimum: 0.25, maximum: 4, description: '1 is the speed of the voice itself' }))
+const speed = t.Optional(t.Number({ minimum: 0.25, maximum: 4, description: '1 is the normal speed' }))
 const voice = t.Optional(t.String({ maxLength: 200, description: `${VOICE_NAMES.join(', ')}; others are the first` }))
 
 /** The text is required; without one the answer is `missing_text`. */
 export const SpeechOrder = t.Object(
   {
-    text: t.Optional(t.String({ maxLength: MAX_TEXT_CHARS, description: 'The words to speak; required' })),
+    text: t.Optional(t.String({ maxLength: MAX_TEXT_CHARS, description: 'Required: the text to speak' })),
     voice,
     speed,
   },
@@ -26,7 +26,7 @@ export type SpeechOrder = Static<typeof SpeechOrder>
 /** The same as clients of other servers send it (contract 28.1). */
 export const CompatSpeechOrder = t.Object(
   {
-    input: t.Optional(t.String({ maxLength: MAX_TEXT_CHARS, description: 'The words to speak; required' })),
+    input: t.Optional(t.String({ maxLength: MAX_TEXT_CHARS, description: 'Required: the text to speak' })),
     voice: t.Optional(t.Union([t.String({ maxLength: 200 }), t.Object({ id: t.String({ maxLength: 200 }) })])),
     speed,
     response_format: t.Optional(oneOf(['mp3'] as const)),

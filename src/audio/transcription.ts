@@ -97,5 +97,8 @@ function languageIn(fields: Form['fields']): string | undefined {
   const language = fields.get('language')?.trim().toLowerCase()
   if (!language) return undefined
   if (isLanguageCode(language)) return language
-  throw invalidInput('language', `"language" is ${said(language)}. Send a code of ISO 639-1, such as "en", or none.`)
+  throw invalidInput(
+    'language',
+    `"language" is ${said(language)}. Send an ISO 639-1 code such as "en", or leave it out.`,
+  )
 }

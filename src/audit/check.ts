@@ -32,7 +32,7 @@ export async function checkChain(
     last = seq
   })
   const faults = broken ? broken.faults.map((fault) => `#${broken.row.seq} ${fault}`) : []
-  if (!broken && last !== end) faults.push(`#${last} is the last event, and the head says #${end}`)
+  if (!broken && last !== end) faults.push(`#${last} is the last event, but the head says #${end}`)
   else if (!broken && !(await isEvent(reader, scope, head))) faults.push(`#${end} is not the event that the head names`)
   if (!(await isEvent(reader, scope, options.checkpoint))) faults.push(mismatch(options.checkpoint!, 'was signed'))
   if (!(await isEvent(reader, scope, notedHead))) faults.push(mismatch(notedHead!, 'was kept'))
@@ -60,5 +60,5 @@ async function neighboursOf(reader: Reader, scope: ChainScope, { row }: BrokenLi
 function readEventRef(word: string): EventRef {
   const [, seq, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(word) ?? []
   if (seq && hash) return { seq: Number(seq), hash }
-  throw invalidInput('head', '"head" is not of the form SEQ:HASH. Send it as `svc-admin audit head` prints it.')
+  throw invalidInput('head', '"head" is not SEQ:HASH. Send it as `svc-admin audit head` prints it.')
 }

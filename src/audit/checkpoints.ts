@@ -113,7 +113,7 @@ export function createCheckpoints({ store, clock, key, book, onBroken }: Deps) {
     if (checkpoint === null) return 'is not a checkpoint'
     const { scope, seq, public_key, signed_at } = checkpoint
     if (!isAuthentic(checkpoint)) return `the signature for ${scope} #${seq} is not genuine`
-    if (public_key !== key.publicKey) return `${scope} #${seq} was signed with another key than this server's`
+    if (public_key !== key.publicKey) return `${scope} #${seq} was signed with a key other than this server's`
     if (await isEvent(reader, scope as ChainScope, checkpoint)) return null
     return `audit ${scope} #${seq}: is not the event that was signed at ${signed_at}`
   }

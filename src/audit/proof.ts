@@ -103,7 +103,7 @@ function connect(best: Hit | null, { checkpoints, complete, events, after }: Rea
   if (!best) {
     if (checkpoints.length > 0 && checkpoints.every(({ seq }) => seq === 0) && complete) return null
     return fault(
-      'no event of this export is the one a checkpoint names: events were cut or rewritten, or it is another',
+      'no event of this export is the one that a checkpoint names: events were removed or rewritten, or it is another',
     )
   }
   const { scope, seq } = best.checkpoint
@@ -132,12 +132,12 @@ async function* eventsOf(records: AsyncIterable<readonly string[]>): AsyncGenera
     if (columns === null) {
       columns = EXPORT_COLUMNS.map((name) => record.indexOf(name))
       const missing = EXPORT_COLUMNS.filter((_, at) => columns![at] === -1)
-      if (missing.length) yield fault(`this is no export of the record: it lacks ${missing.join(', ')}`, 1)
+      if (missing.length) yield fault(`this is not an audit export: it lacks ${missing.join(', ')}`, 1)
       continue
     }
     const cells = columns.map((at) => record[at] ?? '')
     const event = readEvent(cells, line) ?? readEvent(cells.map(unguarded), line)
-    yield event ?? fault('this event is not what its hash says', line, [cells[0]!])
+    yield event ?? fault('this event does not match its hash', line, [cells[0]!])
   }
   if (columns === null) yield fault('this file is empty', 1)
 }

@@ -34,7 +34,7 @@ export const auditRoutes = ({ auditReading }: Deps, download: Downloads, guard: 
         detail: {
           summary: 'List the audit events of your account, newest first',
           description:
-            'A page may hold fewer events than `limit` while `X-Has-More` is true, because a filter that matches few events ' +
+            'A page can have fewer events than `limit` while `X-Has-More` is true, because a filter that matches few events ' +
             'is evaluated in steps. Follow `Link` until an answer has none.',
         },
       },

@@ -115,7 +115,7 @@ export const AuditQuery = t.Object({
   entity_id: t.Optional(t.String({ maxLength: 128 })),
   request_id: t.Optional(t.String({ maxLength: 64 })),
   id: t.Optional(
-    t.String({ maxLength: 64, description: 'Id of a single event, or six or more characters that it begins with' }),
+    t.String({ maxLength: 64, description: 'Id of a single event, or at least its first six characters' }),
   ),
   actor: t.Optional(
     t.String({
@@ -160,7 +160,7 @@ export const Checkpoint = t.Object(
     scope: t.String({ description: 'Owner of the chain: `org:ID` or `user:ID`' }),
     seq: t.Integer({ minimum: 0, description: 'Number of events in the chain when the checkpoint was signed' }),
     hash: t.String({
-      pattern: form('^[0-9a-f]{64}$', '64 small hexadecimal digits'),
+      pattern: form('^[0-9a-f]{64}$', '64 lower-case hexadecimal digits'),
       description: 'Hash of the last of these events; 64 zeros if there were none',
     }),
     signed_at: Timestamp,

@@ -35,7 +35,7 @@ export async function verifyChains(reader: Reader): Promise<string[]> {
   }
   if (scope) violations.push(...(await overrun(reader, scope, end)))
   for (const { scope: chain, seq } of unreached.values()) {
-    violations.push(`audit ${chain}: its head says #${seq} with a hash that no event has there`)
+    violations.push(`audit ${chain}: no event has the hash that its head gives for #${seq}`)
   }
   return violations
 }
@@ -43,7 +43,7 @@ export async function verifyChains(reader: Reader): Promise<string[]> {
 /** `record` moves the head in the same transaction, so events past the current head were written by something else. */
 async function overrun(reader: Reader, scope: ChainScope, end: End): Promise<string[]> {
   const [head] = await headOf(reader, { scope })
-  return head && head.seq >= end.seq ? [] : [`audit ${scope} #${end.seq}: stands past the head of its chain`]
+  return head && head.seq >= end.seq ? [] : [`audit ${scope} #${end.seq}: is after the head of its chain`]
 }
 
 async function* eventsOf(reader: Reader): AsyncGenerator<AuditEventRow> {

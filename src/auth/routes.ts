@@ -70,7 +70,7 @@ export const authRoutes = ({ auth, signInLinks }: Rooms, guard: Guard, { secure 
         open: true,
         body: checked(LinkAsk),
         response: { 202: answer(LinkAsked), ...errors(400, 429, 503) },
-        detail: { summary: 'Have a sign-in link mailed, if the address has an account and this server sends e-mail' },
+        detail: { summary: 'Mail a sign-in link, if the address has an account and this server sends e-mail' },
       },
     )
     .post(

@@ -41,7 +41,7 @@ export type Session = Static<typeof Session>
 export const Me = t.Object(
   {
     user: User,
-    has_password: t.Boolean({ description: 'False while only sign-in links lead into this account' }),
+    has_password: t.Boolean({ description: 'False if the account has no password, only sign-in links' }),
     active_org_id: nullable(OrgId.schema),
     orgs: t.Array(Org),
   },
@@ -56,7 +56,7 @@ export const NewPassword = t.Object(
       t.String({
         minLength: 1,
         maxLength: 1_000,
-        description: 'May be left out for 15 minutes after a sign-in by link',
+        description: 'Can be left out for 15 minutes after signing in with a link',
       }),
     ),
     new: Chosen,
@@ -65,7 +65,7 @@ export const NewPassword = t.Object(
 )
 export type NewPassword = Static<typeof NewPassword>
 
-export const PasswordSet = t.Object({ ended: t.Integer({ description: 'How many sessions were ended' }) })
+export const PasswordSet = t.Object({ ended: t.Integer({ description: 'Number of sessions that were ended' }) })
 export type PasswordSet = Static<typeof PasswordSet>
 
 /** Body of `POST /auth/links`. */
@@ -73,13 +73,13 @@ export const LinkAsk = t.Object({ email: t.String({ minLength: 1, maxLength: 254
 export type LinkAsk = Static<typeof LinkAsk>
 
 export const LinkAsked = t.Object({
-  accepted: t.Literal(true, { description: 'Says nothing of whether the address has an account' }),
+  accepted: t.Literal(true, { description: 'The same whether or not the address has an account' }),
 })
 
 /** Body of `POST /auth/links/redeem`. */
 export const LinkUse = t.Object(
   {
-    token: t.String({ minLength: 1, maxLength: 200, description: 'What follows the # of the link: svc_sl_…' }),
+    token: t.String({ minLength: 1, maxLength: 200, description: 'The part of the link after #: svc_sl_…' }),
     new_password: t.Optional(Chosen),
   },
   { $id: 'SignInLinkUse' },

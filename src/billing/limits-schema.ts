@@ -5,7 +5,7 @@ export const MIN_PURCHASE_CENTS = 500
 export const MAX_PURCHASE_CENTS = 1_000_000
 
 export const ScopeWord = oneOf(['user', 'org'] as const, {
-  description: "Whose credit. Default: the active organization's if you may manage its billing, else your own",
+  description: "Owner of the credit. Default: the active organization's if you may manage its billing, else your own",
 })
 
 const MAX_CENTS = 1_000_000_000_000

@@ -25,7 +25,7 @@ async function* faults(reader: Reader): AsyncGenerator<string> {
   yield* ledgerFaults(reader, accounts)
   yield* walletFaults(reader, accounts)
   for (const { id, held, sum } of await heldMismatches(reader, {})) {
-    yield `wallet ${id} says ${held} is held, its open holds sum to ${sum}`
+    yield `wallet ${id} has ${held} held, but its open holds add up to ${sum}`
   }
   yield* holdFaults(reader)
 }
@@ -48,7 +48,7 @@ async function* ledgerFaults(reader: Reader, accounts: Map<string, number>): Asy
   }
   for (const { ref, kind } of unbalanced.values()) {
     const [now] = await movementSum(reader, { ref, kind })
-    if (Number(now?.sum ?? 0) !== 0) yield `the ${kind} of ${ref} sums to ${now?.sum}, not to 0`
+    if (Number(now?.sum ?? 0) !== 0) yield `the ${kind} of ${ref} adds up to ${now?.sum}, not to 0`
   }
 }
 
@@ -63,7 +63,7 @@ async function* walletFaults(reader: Reader, accounts: Map<string, number>): Asy
     if (balance === sum) continue
     const [now] = await walletAndSum(reader, { id })
     if (now && now.balance !== Number(now.sum)) {
-      yield `wallet ${id} holds ${now.balance}, its ledger entries sum to ${now.sum}`
+      yield `wallet ${id} has ${now.balance}, but its ledger entries add up to ${now.sum}`
     }
   }
   for (const account of accounts.keys()) {
@@ -82,7 +82,7 @@ async function* holdFaults(reader: Reader): AsyncGenerator<string> {
   )) {
     const charged = -(hold.charge ?? 0)
     if (hold.state === 'settled' && charged !== hold.settled_amount) {
-      yield `hold ${hold.ref} was settled at ${hold.settled_amount}, the ledger charges ${charged}`
+      yield `hold ${hold.ref} was settled at ${hold.settled_amount}, but the ledger charges ${charged}`
     }
     if (hold.state !== 'settled' && (charged !== 0 || hold.settled_amount !== 0)) {
       yield `hold ${hold.ref} is ${hold.state} and yet charged ${charged || hold.settled_amount}`

@@ -170,7 +170,7 @@ async function showTab({ live }: Doing, which: string): Promise<Acted> {
       score: Math.max(likeness(which, title), likeness(which, url), likeness(which, id)),
     }))
     .sort((a, b) => b.score - a.score)[0]
-  if (!best || best.score < 0.5) throw new ToolFailure(`No tab is called ${JSON.stringify(which)}.`)
+  if (!best || best.score < 0.5) throw new ToolFailure(`There is no tab ${JSON.stringify(which)}.`)
   await live.show(best.page)
   return { action: 'switched tab', target: { role: 'tab', name: best.title } }
 }

@@ -182,6 +182,6 @@ function told(tool: BrowserTool, args: Arguments, { result, secret }: Performed,
 
 function messageOf(error: unknown, signal: AbortSignal): string {
   if (error instanceof ToolFailure || error instanceof AppError) return error.message
-  if (signal.aborted) return 'This took too long, or its caller left.'
-  return 'The page did not let this be done; it may have gone to another page. Look again with browser_observe.'
+  if (signal.aborted) return 'This took too long, or the caller disconnected.'
+  return 'This was not possible on the page, which may have navigated away. Look again with browser_observe.'
 }

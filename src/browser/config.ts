@@ -16,7 +16,7 @@ export const browserSettings = {
     schema: t.String({ pattern: form('^(wss?://[^\\s]+)?$', 'an address that begins with ws:// or wss://, or empty') }),
     default: '',
     secret: true,
-    about: 'CDP endpoint of a Chromium elsewhere, instead of one that this server starts.',
+    about: 'CDP endpoint of a remote Chromium to use instead of starting one.',
   }),
   browserProxyHost: setting({
     env: 'SVC_BROWSER_PROXY_HOST',
@@ -44,13 +44,13 @@ export const browserSettings = {
     env: 'SVC_BROWSER_SANDBOX',
     schema: t.Integer({ minimum: 0, maximum: 1 }),
     default: 1,
-    about: '0 starts Chromium without its sandbox. As root it never has one, because Chromium refuses it.',
+    about: '0 starts Chromium without its sandbox. Chromium never has a sandbox when it runs as root.',
   }),
   browserSessionMaxSeconds: setting({
     env: 'SVC_BROWSER_SESSION_MAX_SECONDS',
     schema: seconds(86_400),
     default: 1_200,
-    about: 'Seconds after which a browser session ends in any case.',
+    about: 'Maximum seconds of a browser session.',
   }),
   browserSessionIdleSeconds: setting({
     env: 'SVC_BROWSER_SESSION_IDLE_SECONDS',
@@ -81,7 +81,7 @@ export const browserSettings = {
     schema: t.String({
       pattern: form(
         '^[a-z0-9-]+(,[a-z0-9-]+)*$',
-        'names of small letters, digits and hyphens, separated by commas without blanks',
+        'names of lower-case letters, digits and hyphens, separated by commas without spaces',
       ),
     }),
     default: 'us-west-2,us-east-1,eu-central-1,ap-southeast-1',

@@ -56,7 +56,7 @@ export async function followDownloads({ control, contextId, isElsewhere, isOwn }
     const filename = suggestedFilename.slice(0, 200) || 'download'
     const made = { id: guid, filename, url: url.slice(0, 2_048), bytes: 0, path: join(folder, guid) }
     found.set(guid, { ...made, state: 'coming', problem: null })
-    if (isElsewhere) stop(guid, 'the browser of this server runs elsewhere, and its files cannot be read')
+    if (isElsewhere) stop(guid, 'the browser runs on another machine, so its files cannot be read')
     else if (found.size > MOST_WAITING) stop(guid, `more than ${MOST_WAITING} downloads at once`)
     tell()
   }
@@ -71,7 +71,7 @@ export async function followDownloads({ control, contextId, isElsewhere, isOwn }
     one.bytes = now.receivedBytes
     const all = [...found.values()].reduce((sum, { bytes, state }) => sum + (state === 'stopped' ? 0 : bytes), 0)
     if (now.state === 'completed') one.state = 'came'
-    else if (now.state === 'canceled') stop(now.guid, 'the connection ended, or the page gave it up')
+    else if (now.state === 'canceled') stop(now.guid, 'the connection ended, or the page cancelled it')
     else if (Math.max(now.totalBytes, one.bytes) > MOST_BYTES || all > MOST_BYTES) {
       stop(now.guid, `it is larger than the ${MOST_MB} MB that a session can take`)
     }

@@ -51,7 +51,7 @@ export async function openEgressProxy(deps: Deps, through: boolean): Promise<Egr
   }
 
   async function serve(client: Socket, wanted: ProxyHead | null, rest: Buffer): Promise<void> {
-    if (!wanted) return void client.end(refused('This is no request of a browser.'))
+    if (!wanted) return void client.end(refused('This is not a request from a browser.'))
     try {
       const server = await (through ? dialThrough(deps, wanted.authority) : deps.outbound.dialPublic(wanted.authority))
       if (client.destroyed) return void server.destroy()

@@ -99,7 +99,7 @@ export function createEmbed({ store, clock, audit, host, tokens, wheel, isConfig
     let [second, count] = [0, 0]
     let closed = false
     let turn: Promise<void> = Promise.resolve()
-    const stopWaiting = clock.after(HELLO_MS, () => end(1008, 'no token came'))
+    const stopWaiting = clock.after(HELLO_MS, () => end(1008, 'no token was sent'))
     let stopAtExpiry: () => void = () => undefined
 
     function end(code: number, why: string): void {
@@ -124,7 +124,7 @@ export function createEmbed({ store, clock, audit, host, tokens, wheel, isConfig
         sendText: (message) => void socket.sendText(JSON.stringify(message)),
         sendFrame: (frame) => void socket.sendBinary(frame),
       })
-      if (!joined) return end(4429, 'too many people look at this session')
+      if (!joined) return end(4429, 'too many viewers in this session')
       socket.sendText(
         JSON.stringify({ type: 'hello', viewer, may_control: guest.rights === 'control', version: session.version }),
       )
@@ -146,7 +146,7 @@ export function createEmbed({ store, clock, audit, host, tokens, wheel, isConfig
       if (said.type === 'ack') return show.acked(viewer)
       if (said.type === 'tree') return void socket.sendText(JSON.stringify(await show.textOf()))
       if (said.type === 'refresh') return show.tell()
-      if (guest.rights !== 'control') return end(1008, 'this link is for looking only')
+      if (guest.rights !== 'control') return end(1008, 'this link is read-only')
       if (said.type === 'take') return void (await wheel.take(session, viewer, guest.row.user_id))
       if (said.type === 'release') {
         record?.end()
@@ -170,7 +170,7 @@ export function createEmbed({ store, clock, audit, host, tokens, wheel, isConfig
       } catch (error) {
         if (error instanceof AppError && error.kind === 'unauthenticated') return end(4401, 'the link is not valid')
         if (error instanceof AppError && error.kind === 'conflict') {
-          return void socket.sendText(JSON.stringify({ type: 'busy', message: 'Someone else has the wheel.' }))
+          return void socket.sendText(JSON.stringify({ type: 'busy', message: 'Someone else has control.' }))
         }
         // A page that went away under the hand is no fault.
       }

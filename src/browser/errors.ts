@@ -4,7 +4,7 @@ export const browserUnconfigured = defineError(
   'unconfigured',
   'browser_unconfigured',
   () =>
-    'This server has no browser. Its operator installs Chromium, or sets SVC_BROWSER_PATH or SVC_BROWSER_WS_ENDPOINT.',
+    'This server has no browser. Its operator can install Chromium, or set SVC_BROWSER_PATH or SVC_BROWSER_WS_ENDPOINT.',
 )
 
 export const proxiesUnconfigured = defineError(

@@ -44,7 +44,7 @@ export type OpenSession = {
   away: boolean
   /** Pictures that were kept of it. */
   frames: number
-  /** How many people look at it. */
+  /** Number of viewers. */
   viewers: number
   /** What `/live` last answered, and when, by the monotonic clock. */
   shown: { at: number; view: LiveView } | null

@@ -18,7 +18,7 @@ export async function endGreedyPages(browser: Browser, mostMb: number, log: Log)
     const mb = type === 'renderer' ? ownMegabytes(id) : 0
     megabytes += mb
     if (mb <= mostMb) continue
-    log.warn({ mb: Math.round(mb), most_mb: mostMb }, 'a page took too much memory and was ended')
+    log.warn({ mb: Math.round(mb), most_mb: mostMb }, 'a page used too much memory and was closed')
     try {
       process.kill(id, 'SIGKILL')
       ended += 1

@@ -59,7 +59,7 @@ async function open(live: LiveBrowser, page: Page, url: string, until: Until): P
   try {
     const response = await page.goto(url, { waitUntil: until, timeout: NAVIGATION_MS })
     if (response?.status() === 403 && /not a public http or https address/.test(await within(response.text(), ''))) {
-      throw new ToolFailure('The address leads to one that is not public, which cannot be opened here.')
+      throw new ToolFailure('The address redirects to one that is not public, so it cannot be opened here.')
     }
   } catch (error) {
     if (error instanceof ToolFailure) throw error
@@ -72,11 +72,11 @@ async function open(live: LiveBrowser, page: Page, url: string, until: Until): P
 
 const REASONS: [RegExp, string][] = [
   [/TUNNEL_CONNECTION_FAILED/, 'its address cannot be reached, or is not public'],
-  [/NAME_NOT_RESOLVED/, 'its name is not known'],
+  [/NAME_NOT_RESOLVED/, 'its host name does not exist'],
   [/CERT|SSL/, 'its certificate was not accepted'],
-  [/ABORTED/, 'it has no content, or another navigation took over'],
+  [/ABORTED/, 'it has no content, or another navigation replaced it'],
   [/TimeoutError|timeout/i, 'it took too long'],
-  [/TOO_MANY_REDIRECTS/, 'it redirects for ever'],
+  [/TOO_MANY_REDIRECTS/, 'it redirects endlessly'],
 ]
 
 const reasonOf = (error: unknown): string =>

@@ -46,7 +46,7 @@ export async function reach(doing: Doing, phrase: string, kind: Kind, fixed: Ele
     const handle = element && (await element.handle().catch(() => null))
     if (element && handle) return { element, handle }
     if (attempt === 4 || fixed)
-      throw new ToolFailure(`Nothing ${WHAT[kind]} on this page is called ${JSON.stringify(phrase)}.`)
+      throw new ToolFailure(`Nothing ${WHAT[kind]} on this page has the name ${JSON.stringify(phrase)}.`)
     await settle(doing.live.page(), 400)
   }
 }

@@ -27,10 +27,7 @@ const HEADERS = {
 
 const expired = () =>
   new Response(
-    page(
-      'Link over',
-      html`<h1>This link is not valid any more</h1><p>Ask the page that it came from for a new link.</p>`,
-    ),
+    page('Link over', html`<h1>This link no longer works</h1><p>Get a new link from the page where you found it.</p>`),
     {
       status: 401,
       headers: {

@@ -20,7 +20,7 @@ export const browserOperatorRoutes = (browser: BrowserService, edge: OperatorEdg
           holds: PAGE,
           reply: OverseenList,
           owned: true,
-          summary: 'List the open browser sessions of everyone',
+          summary: 'List the open browser sessions of all owners',
         },
         (_, { owner }) => browser.oversight.list(owner),
       ),
@@ -42,7 +42,7 @@ export const browserOperatorRoutes = (browser: BrowserService, edge: OperatorEdg
           reply: Recording,
           // It shows what people saw and typed.
           role: 'support',
-          summary: 'Read what was done in a browser session',
+          summary: 'List the steps of a browser session',
         },
         (call, { id }) => browser.recording(call, id),
       ),

@@ -31,7 +31,8 @@ export const browserRoutes = (browser: BrowserService, guard: Guard) =>
         },
         detail: {
           summary: 'Start a browser session',
-          description: '`embed_url` is an iframe source. It ends after 20 minutes, and after 5 idle ones.',
+          description:
+            '`embed_url` is the source of an iframe. The session ends after 20 minutes, or after 5 minutes without activity.',
         },
       },
     )
@@ -58,7 +59,7 @@ export const browserRoutes = (browser: BrowserService, guard: Guard) =>
       scope: 'connectors',
       params: ById,
       response: { 200: answer(Recording), ...errors(401, 403, 404, 429) },
-      detail: { summary: 'Read what was done in a browser session, with pictures' },
+      detail: { summary: 'List the steps of a browser session, with pictures' },
     })
     .delete('/:id', (context) => browser.stop(toCall(context), context.params.id), {
       scope: 'connectors',

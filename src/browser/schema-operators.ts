@@ -7,8 +7,8 @@ export const OverseenSession = t.Object({
   owner: t.String(),
   user_id: t.String(),
   api_key_id: nullable(t.String()),
-  node: t.String({ description: 'The process that has its browser' }),
-  viewers: t.Integer({ minimum: 0, description: 'How many people look at it' }),
+  node: t.String({ description: 'The process that runs its browser' }),
+  viewers: t.Integer({ minimum: 0, description: 'Number of viewers' }),
 })
 export type OverseenSession = Static<typeof OverseenSession>
 

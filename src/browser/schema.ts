@@ -23,11 +23,11 @@ export type BrowserTool = (typeof BROWSER_TOOLS)[number]
 
 export const NewSession = t.Object(
   {
-    url: t.Optional(nullable(t.String({ description: 'Public http or https address to open at once' }))),
-    keep_alive: t.Optional(t.Boolean({ default: false, description: 'Does not end by idle time' })),
-    proxies: t.Optional(t.Boolean({ default: false, description: 'Leaves by a proxy; charged by the MB' })),
+    url: t.Optional(nullable(t.String({ description: 'Public http or https address to open first' }))),
+    keep_alive: t.Optional(t.Boolean({ default: false, description: 'Do not end the session when it is idle' })),
+    proxies: t.Optional(t.Boolean({ default: false, description: 'Use the proxy of the server; charged per MB' })),
     region: t.Optional(t.String({ maxLength: 64, default: 'us-west-2' })),
-    record: t.Optional(t.Boolean({ default: true, description: 'Keeps what is done, to look at it afterwards' })),
+    record: t.Optional(t.Boolean({ default: true, description: 'Record the steps, to view them afterwards' })),
   },
   { $id: 'NewBrowserSession' },
 )
@@ -35,9 +35,14 @@ export type NewSession = Static<typeof NewSession>
 
 const handle = {
   session_id: BrowserSessionId.schema,
-  live_view_url: nullable(t.String({ description: 'The live view, to look at only; null when the session is over' })),
-  live_view_version: t.Integer({ minimum: 1, description: 'Grows with each fresh target; re-key the frame on it' }),
-  embed_url: nullable(t.String({ description: 'The live view, for an iframe; whoever has it may take the wheel' })),
+  live_view_url: nullable(t.String({ description: 'The read-only live view; null once the session has ended' })),
+  live_view_version: t.Integer({
+    minimum: 1,
+    description: 'Increases with each new target; use it as the key of the frame',
+  }),
+  embed_url: nullable(
+    t.String({ description: 'The live view, for an iframe; anyone with this address can take control' }),
+  ),
   embed_token_expires_at: Timestamp,
   region: t.String(),
   keep_alive: t.Boolean(),
@@ -101,9 +106,9 @@ export const ActionResult = t.Object(
     session_id: BrowserSessionId.schema,
     tool: oneOf(BROWSER_TOOLS),
     status: oneOf(['success', 'error'] as const),
-    result: t.Unknown({ description: 'What the tool answered; after an error `{message}`' }),
+    result: t.Unknown({ description: 'Result of the tool; after an error `{message}`' }),
     live_view_version: t.Integer({ minimum: 1 }),
-    cost_cents: t.Number({ description: 'Of an engine that was asked; the time is charged with the session' }),
+    cost_cents: t.Number({ description: 'Cost of the engine that was asked; the time is charged with the session' }),
   },
   { $id: 'BrowserActionResult' },
 )

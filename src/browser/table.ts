@@ -19,7 +19,7 @@ export const browserSessions = defineTable((k) =>
       user_id: k.text('user_id').$type<UserId>().notNull(),
       key_id: k.text('key_id').$type<KeyId>(),
       request_id: k.text('request_id').notNull(),
-      /** The process that has its browser. */
+      /** The process that runs its browser. */
       node: k.text('node').notNull(),
       region: k.text('region').notNull(),
       keep_alive: k.bool('keep_alive').notNull(),
@@ -37,7 +37,7 @@ export const browserSessions = defineTable((k) =>
       url: k.text('url'),
       title: k.text('title'),
       favicon_url: k.text('favicon_url'),
-      /** How many people look at it, as its process said last. */
+      /** Number of viewers, as its process said last. */
       viewers: k.int('viewers').notNull(),
       proxy_bytes: k.int('proxy_bytes').notNull(),
       hold: k.json<Hold>('hold'),

@@ -11,8 +11,8 @@ export type Taken = { filename: string; url: string; size: number; draft: Draft 
 type Deps = { files: Pick<Files, 'receive' | 'add' | 'discard'>; log: Log }
 
 const WAIT_MS = 20_000
-const STEALTH = 'nothing of a stealth run is kept'
-const COMING = 'it is still coming: a later browser_act, such as "wait", tells when it is there'
+const STEALTH = 'a stealth run stores nothing'
+const COMING = 'it is still downloading: a later browser_act, such as "wait", reports when it is complete'
 
 /** Makes artifacts of what the pages of a session hand over (contract 16.4). */
 export function createTaking({ files, log }: Deps) {
@@ -62,7 +62,7 @@ export function createTaking({ files, log }: Deps) {
 
   function said(error: unknown): string {
     if (error instanceof AppError) return error.message
-    log.warn(errorFields(error), 'a download was not kept')
+    log.warn(errorFields(error), 'a download was not stored')
     return 'it could not be stored'
   }
 }

@@ -98,7 +98,7 @@ export const createThinkers =
             signal: work.signal,
           })
           const { text: said, withheld } = await work.guardOutput(storable(text))
-          if (withheld) throw new ToolFailure('The guardrail policy withheld what the engine made of the page.')
+          if (withheld) throw new ToolFailure('The guardrail policy withheld what the engine read from the page.')
           const { promptTokens, completionTokens } = usage
           return { used: { promptTokens, completionTokens }, engineId: by.engineId, free: by.free, files: [], said }
         },

@@ -19,14 +19,14 @@ const text = (description: string, maxLength = 2_000): JsonSchema => ({
 
 const DOWNLOADS: JsonSchema = {
   type: 'array',
-  description: 'Files that came, kept as artifacts; only where there are some',
+  description: 'Downloaded files, stored as artifacts; absent if there are none',
   items: object(
     {
       filename: { type: 'string' },
       url: { type: 'string' },
       size_bytes: { type: 'integer' },
       artifact: { type: ['object', 'null'] },
-      problem: { type: ['string', 'null'], description: 'Why it was not kept' },
+      problem: { type: ['string', 'null'], description: 'Why it was not stored' },
     },
     ['filename', 'url', 'size_bytes', 'artifact', 'problem'],
   ),
@@ -46,7 +46,7 @@ export const DECLARED: Record<BrowserTool, Declared> = {
       {
         url: { type: 'string' },
         title: { type: 'string' },
-        status: { type: ['integer', 'null'], description: 'HTTP status of the page; null where there was no answer' },
+        status: { type: ['integer', 'null'], description: 'HTTP status of the page; null if there was no answer' },
         downloads: DOWNLOADS,
       },
       ['url', 'title', 'status'],
@@ -60,7 +60,7 @@ export const DECLARED: Record<BrowserTool, Declared> = {
     inputSchema: object(
       {
         instruction: text('What to do, in plain words; %name% stands for a variable'),
-        selector: text('Of browser_observe, or a CSS selector: what to do it with', 300),
+        selector: text('The element to use: a selector from browser_observe, or any CSS selector', 300),
         variables: { type: 'object', additionalProperties: true },
       },
       ['instruction'],
@@ -90,7 +90,7 @@ export const DECLARED: Record<BrowserTool, Declared> = {
     timeoutMs: 30_000,
   },
   browser_screenshot: {
-    description: 'Makes a picture of the page of the browser session and keeps it as a file.',
+    description: 'Takes a screenshot of the page of the browser session and stores it as a file.',
     inputSchema: object({ full_page: { type: 'boolean' } }, []),
     outputSchema: object({ artifact: { type: 'object' } }, ['artifact']),
     timeoutMs: 30_000,

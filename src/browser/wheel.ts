@@ -53,7 +53,7 @@ export function createWheel({ store, clock, takeovers, find }: Deps) {
       // It grows each time that somebody takes the wheel, however short they have it.
       const { fence } = await ofSessions.read(store.read, session.id)
       let came = false
-      want(session, why || 'The agent asks for a person.')
+      want(session, why || 'The agent needs a person.')
       try {
         await store.write((tx) => ofSessions.request(tx, subjectOf(session), by))
         for (;;) {
@@ -67,7 +67,7 @@ export function createWheel({ store, clock, takeovers, find }: Deps) {
       } catch (error) {
         if (!came) await store.write((tx) => ofSessions.release(tx, subjectOf(session), { call: by.call }))
         if (!signal.aborted) throw error
-        throw new ToolFailure(came ? 'A person still has the wheel.' : 'No person took the wheel in time.')
+        throw new ToolFailure(came ? 'A person still has control.' : 'No one took control in time.')
       } finally {
         want(session, null)
       }
@@ -85,7 +85,7 @@ export function createWheel({ store, clock, takeovers, find }: Deps) {
     async wait(session: OpenSession, signal: AbortSignal): Promise<void> {
       const until = clock.monotonic() + MOST_WAIT_MS
       while ((await ofSessions.read(store.read, session.id)).status === 'human') {
-        if (clock.monotonic() > until) throw new ToolFailure('A person has the wheel of this session. Try again later.')
+        if (clock.monotonic() > until) throw new ToolFailure('A person controls this session now. Try again later.')
         signal.throwIfAborted()
         await clock.sleep(LOOK_MS, signal)
       }

@@ -19,7 +19,7 @@ export function createBuiltinDriver({ clock, habits = {} }: Deps): Driver {
   async function take(request: EngineRequest): Promise<EngineAnswer> {
     if (builtinDelayMs) await clock.sleep(builtinDelayMs, request.signal)
     if (builtinFailRate && randomFraction() < builtinFailRate)
-      throw new EngineFailure('server', 'fails now and then, as SVC_BUILTIN_FAIL_RATE says')
+      throw new EngineFailure('server', 'failed on purpose, because SVC_BUILTIN_FAIL_RATE is set')
     return answer(request)
   }
 

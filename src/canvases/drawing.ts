@@ -58,21 +58,21 @@ function readEdge(edge: CanvasEdge, known: ReadonlyMap<string, Drawn>, problems:
   const [from, to] = [known.get(source), known.get(target)]
   const lost = from ? (to ? undefined : target) : source
   if (!from || !to) {
-    const message = `The edge from ${name(source)} to ${name(target)} leads to no node: there is none with the id ${name(lost)}.`
+    const message = `The edge from ${name(source)} to ${name(target)} leads to a node that does not exist: ${name(lost)}.`
     problems.push({ code: 'invalid_edge', message, ...(from ? { nodeId: source } : to ? { nodeId: target } : {}) })
     return []
   }
   if (from.kind !== 'condition') return [{ source, target, handle: null }]
   if (sourceHandle === 'true' || sourceHandle === 'false') return [{ source, target, handle: sourceHandle }]
-  const message = `The edge out of ${named(from)} says ${said(sourceHandle ?? null)}; "sourceHandle" must be "true" or "false" where the source is a condition.`
+  const message = `The edge out of ${named(from)} has the "sourceHandle" ${said(sourceHandle ?? null)}; if the source is a condition, it must be "true" or "false".`
   problems.push({ code: 'invalid_edge', message, nodeId: source })
   return []
 }
 
 function unknownKind(shape: Drawn, type: string, inner: string | undefined): string {
   return inner !== undefined && inner !== type && KINDS.some((kind) => kind === type)
-    ? `${named(shape)} says it is ${name(type)}, and inside that it is ${name(inner)}. Make both the same.`
-    : `${named(shape)} is of the type ${name(type)}, which is not known. Use ${KINDS.join(', ')}.`
+    ? `${named(shape)} has the type ${name(type)} outside and ${name(inner)} inside. Make both the same.`
+    : `${named(shape)} has the unknown type ${name(type)}. Use ${KINDS.join(', ')}.`
 }
 
 const name = (text: unknown): string => `"${quoted(text)}"`

@@ -16,7 +16,7 @@ export const blankMessage = () =>
 export const noLicense = (license: string) =>
   invalidInput(
     'license',
-    `"license" is ${said(license)}, which is not an SPDX identifier. Use one such as MIT or Apache-2.0, or LicenseRef- followed by a name of your own.`,
+    `"license" is ${said(license)}, which is not an SPDX identifier. Use one such as MIT or Apache-2.0, or LicenseRef- and a name you choose.`,
   )
 
 export const changedMeanwhile = defineError(

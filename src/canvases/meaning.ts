@@ -62,7 +62,8 @@ function inputProblems(node: NodeOf<'input'>): CanvasProblem[] {
   const { config } = node
   const needed = NEEDS[config.triggerType ?? 'manual']
   if (needed === null) return []
-  if (!config[needed]?.length) return [wrong(node, `"triggerType" is ${config.triggerType}, which needs "${needed}".`)]
+  if (!config[needed]?.length)
+    return [wrong(node, `"triggerType" is ${config.triggerType}, so "${needed}" is required.`)]
   return timingProblems(config).map((sentence) => wrong(node, sentence))
 }
 
@@ -73,7 +74,7 @@ function timingProblems({ triggerType, eventPattern, cron, timezone }: NodeOf<'i
     const foreign = timezone !== undefined && !isTimeZone(timezone)
     return [
       ...(problem ? [`"cron" is ${said(cron)}, which ${problem}.`] : []),
-      ...(foreign ? [`"timezone" is ${said(timezone)}, which is no time zone such as Europe/Vienna.`] : []),
+      ...(foreign ? [`"timezone" is ${said(timezone)}, which is not a time zone such as Europe/Vienna.`] : []),
     ]
   }
   if (triggerType === 'keyword' || isEventPattern(eventPattern!)) return []
@@ -82,24 +83,24 @@ function timingProblems({ triggerType, eventPattern, cron, timezone }: NodeOf<'i
 
 function knowledgeProblems(node: NodeOf<'knowledge'>): CanvasProblem[] {
   const stray = Object.keys(node.config.files ?? {}).find((path) => !node.config.fileKeys.includes(path))
-  return stray === undefined ? [] : [wrong(node, `"files" has ${said(stray)}, which "fileKeys" does not name.`)]
+  return stray === undefined ? [] : [wrong(node, `"files" contains ${said(stray)}, which is not in "fileKeys".`)]
 }
 
 function visionProblems(node: NodeOf<'vision'>, before: readonly ReadNode[]): CanvasProblem[] {
   const { source, url, step } = node.config
-  if (source === 'url' && !url) return [wrong(node, '"source" is url, which needs "url".')]
+  if (source === 'url' && !url) return [wrong(node, '"source" is url, so "url" is required.')]
   if (source !== 'step') return []
-  if (!step) return [wrong(node, '"source" is step, which needs "step": the id of a node before this one.')]
+  if (!step) return [wrong(node, '"source" is step, so "step" is required: the id of a node before this one.')]
   return before.some(({ id }) => id === step)
     ? []
-    : [wrong(node, `"step" is ${said(step)}, which is no step that runs before this one.`)]
+    : [wrong(node, `"step" is ${said(step)}, which is not a step before this one.`)]
 }
 
 function expressionProblems(node: NodeOf<'condition'>, before: readonly ReadNode[]): CanvasProblem[] {
   try {
     const strange = pathsOf(parseExpression(node.config.expression)).find((path) => !leadsBack(path, before))
     if (!strange) return []
-    const fault = `"expression" reads steps[${said(strange[1])}], which is no step that runs before it.`
+    const fault = `"expression" reads steps[${said(strange[1])}], which is not a step before it.`
     return [wrong(node, fault, 'invalid_expression')]
   } catch (error) {
     if (!(error instanceof ExpressionFault)) throw error
@@ -124,7 +125,7 @@ function toolProblems(read: Drawing['read']): CanvasProblem[] {
       ...(outputSchema ? problemsOfResult(outputSchema, 'outputSchema', allowance) : []),
     ]
     return [
-      ...(isAgain ? [wrong(node, `"name" is ${said(name)}, which another tool has.`)] : []),
+      ...(isAgain ? [wrong(node, `"name" is ${said(name)}, which another tool already has.`)] : []),
       ...problems.map(({ path, message }) => wrong(node, `"${path}" ${message}.`)),
     ]
   })

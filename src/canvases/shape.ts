@@ -25,7 +25,7 @@ function inputProblems(drawing: Drawing): CanvasProblem[] {
     return [{ code: 'missing_input', message: 'The canvas has no input node. Add one; everything starts there.' }]
   return more.map((node) => ({
     code: 'multiple_inputs',
-    message: `${named(node)} is another input besides ${named(first)}. Keep one.`,
+    message: `${named(node)} is a second input next to ${named(first)}. Keep only one.`,
     nodeId: node.id,
   }))
 }
@@ -39,7 +39,7 @@ function cycleProblems({ nodes, links }: Drawing): CanvasProblem[] {
   const labels = new Map(nodes.map((node) => [node.id, named(node)]))
   const way = cycleAmong(stuck, links)
   const shown = way.length > 8 ? [...way.slice(0, 7).map((id) => labels.get(id)), '…'] : way.map((id) => labels.get(id))
-  return [{ code: 'cycle_detected', message: `The edges lead round: ${shown.join(' → ')}.`, nodeId: way[0]! }]
+  return [{ code: 'cycle_detected', message: `The edges form a loop: ${shown.join(' → ')}.`, nodeId: way[0]! }]
 }
 
 /** The only input; undefined with none or several, when reachability cannot be checked. */
@@ -65,7 +65,7 @@ function outputProblems(drawing: Drawing): CanvasProblem[] {
   const input = soleInput(drawing)
   const reached = input && reachedFrom(input.id, drawing.links)
   if (ofKind(drawing, 'output').some(({ id }) => !reached || reached.has(id))) return []
-  return [{ code: 'no_output', message: 'No output node is reached from the input. Add one and connect it.' }]
+  return [{ code: 'no_output', message: 'The input is not connected to an output node. Add one and connect it.' }]
 }
 
 function promptProblems(drawing: Drawing): CanvasProblem[] {
@@ -74,7 +74,7 @@ function promptProblems(drawing: Drawing): CanvasProblem[] {
     .filter(({ id }) => leadingTo(id, drawing.links).isDisjointFrom(prompts))
     .map((node) => ({
       code: 'model_no_prompt',
-      message: `No prompt stands before ${named(node)}. Connect a prompt node to it.`,
+      message: `There is no prompt before ${named(node)}. Connect a prompt node to it.`,
       nodeId: node.id,
     }))
 }

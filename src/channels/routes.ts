@@ -14,9 +14,9 @@ const verbsOf = ({ list }: ChannelService) =>
         holds: ['name'],
         reply: Channels,
         owned: true,
-        summary: 'List the channels that people wrote from, the last one first',
+        summary: 'List the channels that people wrote from, last used first',
         description:
-          'They follow from `metadata.channel` of completions, and `metadata.channel_name` where there are several. One is idle after seven days of silence.',
+          'Channels come from `metadata.channel` of completions, and from `metadata.channel_name` if there are several. A channel is idle after seven days without messages.',
       },
       (call, { owner }) => list(call, owner),
     ),

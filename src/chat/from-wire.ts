@@ -98,7 +98,7 @@ function originsOf(messages: readonly ChatMessage[], last: number): NonNullable<
       )
     },
     whole: 'messages',
-    unseen: (engineId) => `The images were ignored: ${engineId} does not look at any. Use "svc-1-vision".`,
+    unseen: (engineId) => `The images were ignored: ${engineId} does not accept images. Use "svc-1-vision".`,
   }
 }
 
@@ -114,7 +114,7 @@ function warningsOf(order: ChatOrder, droppedImages: number): string[] {
 }
 
 const unknownModel = (model: string) =>
-  `"model" is ${said(model)}, which is no engine here, so svc-1-auto was used. GET /models lists them.`
+  `"model" is ${said(model)}, which is not an engine of this server, so svc-1-auto was used. GET /models lists them.`
 
 /** The engine a client names; unknown names fall back to auto (contract 4). */
 function engineOf(model: string | null | undefined): { id: string; mode: CompletionRequest['mode'] } | null {
@@ -160,11 +160,11 @@ function unusedIn({ messages, tool_choice: choice }: ChatOrder, last: number): s
     ...(choice == null || choice === 'none' || choice === 'auto'
       ? []
       : ['"tool_choice" was ignored: there are no "tools".']),
-    ...(begun < 0 ? [] : [`"messages[${begun}]" was ignored: an answer cannot be begun for the engine.`]),
+    ...(begun < 0 ? [] : [`"messages[${begun}]" was ignored: you cannot start the answer for the engine.`]),
   ]
 }
 
 const tooManyImages = (dropped: number) =>
-  `Only the newest ${MOST_IMAGES} images were taken; ${dropped} before them ${dropped === 1 ? 'was' : 'were'} left out.`
+  `Only the newest ${MOST_IMAGES} images were used; ${dropped} before them ${dropped === 1 ? 'was' : 'were'} left out.`
 
 const present = (turns: readonly (Message | null)[]): Message[] => turns.filter((turn) => turn !== null)

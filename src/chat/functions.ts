@@ -148,10 +148,10 @@ const orphan = (place: number, id: string) =>
   )
 
 const sameId = (path: string, id: string) =>
-  invalidInput(`${path}.id`, `"${path}.id" is ${said(id)}, which is the id of another call before it.`)
+  invalidInput(`${path}.id`, `"${path}.id" is ${said(id)}, which an earlier call already has.`)
 
 const twice = (place: number, name: string) =>
-  invalidInput(`tools[${place}].function.name`, `"tools" holds two functions named ${said(name)}.`)
+  invalidInput(`tools[${place}].function.name`, `"tools" has two functions named ${said(name)}.`)
 
 const notOffered = (name: string) =>
   invalidInput('tool_choice', `"tool_choice" names ${said(name)}, which is not among "tools".`)

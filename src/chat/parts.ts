@@ -48,7 +48,7 @@ export function assertContent(messages: readonly ChatMessage[]): void {
     if (role === 'assistant') continue
     if (content == null) {
       const what = content === null ? 'null' : 'missing'
-      throw invalidInput(path, `"${path}" is ${what}; only an assistant message can go without.`)
+      throw invalidInput(path, `"${path}" is ${what}; only an assistant message can be without it.`)
     }
     const foreign = Array.isArray(content) ? content.findIndex(({ type }) => OF_ASSISTANTS.has(type)) : -1
     if (foreign >= 0) {

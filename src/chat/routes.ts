@@ -12,7 +12,7 @@ export const NOT_SERVED: Readonly<Record<string, string>> = {
   '/responses':
     'Call POST /api/v1/chat/completions: chat.completions.create() of a client, or provider.chat(model) where models default to responses.',
   '/messages': 'This server speaks chat completions: POST /api/v1/chat/completions takes the same key.',
-  '/embeddings': 'It makes no embeddings.',
+  '/embeddings': 'It has no embeddings.',
 }
 
 export const chatRoutes = (chat: ChatService, streams: Streams, guard: Guard) =>

@@ -81,7 +81,7 @@ const ResponseFormat = t.Union([
 /** Body of `POST /chat/completions` (contract 4). Anything else a chat client sends is accepted and ignored. */
 export const ChatOrder = t.Object(
   {
-    model: t.Optional(nullable(t.String({ description: 'Engine id; any other word means svc-1-auto' }))),
+    model: t.Optional(nullable(t.String({ description: 'Engine id; any other name means svc-1-auto' }))),
     messages: t.Array(ChatMessage, { minItems: 1, maxItems: 10_000 }),
     stream: t.Optional(nullable(t.Boolean())),
     stream_options: t.Optional(nullable(t.Object({ include_usage: t.Optional(nullable(t.Boolean())) }))),
@@ -96,7 +96,7 @@ export const ChatOrder = t.Object(
   },
   {
     $id: 'ChatOrder',
-    description: `Other members are accepted and ignored: ${IGNORED_MEMBERS.join(', ')} and the like. svc_metadata.warnings names those that would change an answer elsewhere.`,
+    description: `Other members are accepted and ignored, such as ${IGNORED_MEMBERS.join(', ')}. svc_metadata.warnings names those that would change the answer.`,
   },
 )
 export type ChatOrder = Static<typeof ChatOrder>

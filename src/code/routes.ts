@@ -22,8 +22,8 @@ export const codeRoutes = (code: CodeService, guard: Guard) =>
       detail: {
         summary: 'Write code, as files that are checked',
         description:
-          'Each file of the answer is an artifact with its text; several named files are also one archive. What can be ' +
-          'parsed is checked, and `checks` says what came of it. Nothing is run.',
+          'Each file of the answer is an artifact with its text; several named files are also one archive. The syntax ' +
+          'is checked where possible, and `checks` has the results. Nothing is run.',
       },
     },
   )

@@ -7,8 +7,8 @@ export type CodeId = Id<'code'>
 
 export const CodeOrder = t.Object(
   {
-    prompt: t.Optional(t.String({ maxLength: 1_000_000, description: 'What the code is to do' })),
-    language: t.Optional(t.String({ maxLength: 64, description: 'Such as `python`; the engine chooses without' })),
+    prompt: t.Optional(t.String({ maxLength: 1_000_000, description: 'What the code should do' })),
+    language: t.Optional(t.String({ maxLength: 64, description: 'Such as `python`; the engine chooses if left out' })),
     framework: t.Optional(t.String({ maxLength: 64, description: 'Such as `django`' })),
   },
   { $id: 'CodeOrder' },
@@ -35,7 +35,7 @@ export const MadeCode = t.Object(
     object: t.Literal('code'),
     created: Timestamp,
     content: t.String({ description: 'The whole answer as Markdown' }),
-    artifacts: t.Array(Artifact, { description: 'Each file; of several, one archive of all at the end' }),
+    artifacts: t.Array(Artifact, { description: 'Each file; if there are several, an archive of all comes last' }),
     tools_used: t.Array(t.Object({ name: t.String(), status: oneOf(['success', 'error'] as const) })),
     checks: t.Array(CodeCheck),
     usage: t.Object({

@@ -17,7 +17,8 @@ export const completionSettings = {
     env: 'SVC_CACHE_MAX_MB',
     schema: t.Integer({ minimum: 1, maximum: 65_536 }),
     default: 64,
-    about: 'Megabytes of memory for cached answers. One user or one key of an organization gets at most an eighth.',
+    about:
+      'Megabytes of memory for cached answers. One user, or one key of an organization, gets at most an eighth of it.',
   }),
   ...Object.fromEntries(
     MODES.map((mode) => [
@@ -32,7 +33,7 @@ export const completionSettings = {
   ),
 }
 
-const ONLY_IDENTICAL = 'The cache serves identical requests only and asks no embeddings engine; unset it.'
+const ONLY_IDENTICAL = 'The cache only serves identical requests and uses no embeddings. Unset this variable.'
 
 /** Settings of the comparison of prompts by embeddings, which told apart nothing but their openings. */
 export const retiredCompletionSettings: readonly Retired[] = [

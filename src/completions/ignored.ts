@@ -36,5 +36,5 @@ export const IGNORED_MEMBERS: readonly string[] = Object.keys(IGNORED)
 export function ignoredIn(order: object): string | null {
   const sent = order as Record<string, unknown>
   const names = IGNORED_MEMBERS.filter((name) => sent[name] != null && !IGNORED[name]!(sent[name]))
-  return names.length ? `Ignored, because this server has no such setting: ${names.join(', ')}.` : null
+  return names.length ? `Ignored, because this server does not have these settings: ${names.join(', ')}.` : null
 }

@@ -11,11 +11,12 @@ const MOST_PIXELS = 250_000_000
 export function typeOfPicture(bytes: Buffer, path: string): string {
   const size = imageSize(bytes)
   const refused = (what: string) => invalidInput(path, `"${path}" ${what}.`)
-  if (!size) throw refused('is no picture. Send the bytes of a PNG, JPEG, WebP or GIF')
+  if (!size) throw refused('is not a picture. Send the bytes of a PNG, JPEG, WebP or GIF')
   const { format, width, height } = size
-  if (width * height === 0) throw refused(`is a picture of ${width} × ${height} pixels. Send one that shows something`)
+  if (width * height === 0)
+    throw refused(`is a picture of ${width} × ${height} pixels, which is too small. Send a larger picture`)
   if (width * height > MOST_PIXELS)
     throw refused(`says that it has ${width} × ${height} pixels. Send a smaller picture`)
-  if (!isWhole(format, bytes)) throw refused(`is only the beginning of a ${format}. Send all of its bytes`)
+  if (!isWhole(format, bytes)) throw refused(`is an incomplete ${format}. Send the whole file`)
   return `image/${format.toLowerCase()}`
 }

@@ -160,7 +160,7 @@ const FunctionCallOut = t.Object({
   type: t.Literal('function'),
   function: t.Object({ name: t.String(), arguments: t.String({ description: 'JSON, as the engine wrote it' }) }),
   extra_content: t.Optional(
-    t.Object({ svc: t.String() }, { description: 'Send it back with the call: some engines need it on the next turn' }),
+    t.Object({ svc: t.String() }, { description: 'Send it back with the call; some engines need it in the next turn' }),
   ),
 })
 
@@ -179,7 +179,7 @@ export const ChatCompletion = t.Object(
           content: nullable(t.String()),
           tool_calls: t.Optional(t.Array(FunctionCallOut)),
           refusal: t.Optional(nullable(t.String())),
-          reasoning_content: t.Optional(t.String({ description: 'What the engine thought, where it says' })),
+          reasoning_content: t.Optional(t.String({ description: 'Reasoning of the engine, if it reports it' })),
         }),
         finish_reason: oneOf(FINISH_REASONS),
       }),
@@ -202,7 +202,7 @@ export const ChatCompletion = t.Object(
       routing: t.Optional(Routing),
       job: t.Optional(JobHandle),
       guardrails: t.Optional(t.Array(Firing)),
-      warnings: t.Optional(t.Array(t.String(), { description: 'What was ignored or went differently than asked' })),
+      warnings: t.Optional(t.Array(t.String(), { description: 'What was ignored or done differently than requested' })),
     }),
     request_id: RequestId,
     _cached: t.Optional(t.Literal(true)),

@@ -27,9 +27,9 @@ export const documentRoutes = (documents: Documents, guard: Guard) =>
           ...errors(400, 401, 402, 403, 409, 413, 415, 429, 500, 503, 504),
         },
         detail: {
-          summary: 'Make a document',
+          summary: 'Create a document',
           description:
-            'Writes what the prompt asks for, or lays out the text and data that it holds, as `pdf`, `docx`, `pptx`, ' +
+            'Writes what the prompt asks for, or lays out its text and data, as `pdf`, `docx`, `pptx`, ' +
             '`xlsx` or `csv`. Pictures are the caller’s own artifacts, named as `![description](art_…)`.',
         },
       },

@@ -13,7 +13,9 @@ export type Format = (typeof FORMATS)[number]
 /** A format that is none is answered with its own code (contract 1.5), so any text passes here. */
 export const DocumentOrder = t.Object(
   {
-    prompt: t.Optional(t.String({ maxLength: 1_000_000, description: 'What the document says, or is to say' })),
+    prompt: t.Optional(
+      t.String({ maxLength: 1_000_000, description: 'The text of the document, or a description of it' }),
+    ),
     format: t.Optional(t.String({ description: 'pdf, docx, pptx, xlsx or csv. Default: pdf' })),
   },
   { $id: 'DocumentOrder' },
@@ -36,7 +38,7 @@ export const MadeDocument = t.Object(
     usage: t.Object({ cost_cents: t.Number() }),
     warnings: t.Optional(
       t.Array(t.String(), {
-        description: 'What the file cannot show, or why there is none; absent where there is nothing',
+        description: 'What the file cannot show, or why there is no file; absent if there is nothing to report',
       }),
     ),
   },

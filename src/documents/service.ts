@@ -231,13 +231,13 @@ const presentUnmade = ({ id, createdAt, format, title, content, costMicro, error
   size_bytes: null,
   content,
   usage: { cost_cents: microToCents(costMicro) },
-  ...(error === null ? {} : { warnings: [`The file could not be made. ${error}`] }),
+  ...(error === null ? {} : { warnings: [`The file could not be created. ${error}`] }),
 })
 
 /** What a reader of a PDF will miss. Office programs bring fonts of their own. */
 function warningsOf({ format, content, title }: Artifact): Pick<MadeDocument, 'warnings'> {
   const missing = format === 'pdf' ? missingIn(`${title ?? ''} ${content ?? ''}`) : []
   if (!missing.length) return {}
-  const letters = `The fonts of PDFs here have no ${missing.join(', ')} letters, so these are boxes.`
-  return { warnings: [`${letters} Ask for docx or pptx, which show them.`] }
+  const letters = `The PDF fonts of this server have no ${missing.join(', ')} letters, so they appear as boxes.`
+  return { warnings: [`${letters} Ask for docx or pptx instead.`] }
 }

@@ -175,8 +175,8 @@ const wordsOf = (origin: Origin | undefined, { message, rejection }: Failure): s
 
 function whyShut({ origin }: Order<unknown>, { target }: Candidate): string {
   const leftMs = target.breaker.leftMs(origin?.owner)
-  if (leftMs === 0) return 'another call tries whether it answers again'
-  return `it kept failing; its breaker is open for another ${Math.ceil(leftMs / 1_000)} s`
+  if (leftMs === 0) return 'another call is testing whether it answers again'
+  return `it kept failing; it gets no calls for another ${Math.ceil(leftMs / 1_000)} s`
 }
 
 type Failure = Pick<EngineFailure, 'kind' | 'message' | 'rejection'>

@@ -67,9 +67,9 @@ export function readEngineConfig(settings: EngineSettings, kept: KeptEngines = N
   for (const [name, { kind, baseUrl, headers = {} }] of upstreams) {
     const problem = (text: string) => problems.push(`engines.upstreams.${name}: ${text}`)
     if (kind === 'compat' && !baseUrl) problem('"compat" needs a "baseUrl".')
-    if (baseUrl && !URL.canParse(baseUrl)) problem('"baseUrl" is not an address.')
+    if (baseUrl && !URL.canParse(baseUrl)) problem('"baseUrl" is not a URL.')
     const ours = Object.keys(headers).find((header) => OUR_HEADERS.includes(header.toLowerCase()))
-    if (ours) problem(`the header "${ours}" belongs to the message itself and cannot be set.`)
+    if (ours) problem(`the header "${ours}" is set by the server and cannot be changed.`)
   }
   const named = new Map<string, TargetRef[]>()
   const inFile = settings.engines.models
@@ -83,14 +83,15 @@ export function readEngineConfig(settings: EngineSettings, kept: KeptEngines = N
     const audio = AUDIO_ENGINES.find(({ id }) => id === engineId)
     if (engineId !== EVERY_TEXT_ENGINE && !ASKABLE.has(entry?.kind ?? '') && !audio) {
       problems.push(
-        `engines.models.${engineId}: not an engine of text, images, videos or sound. They are ${connectable().join(', ')}.`,
+        `engines.models.${engineId}: not an engine for text, images, videos or audio. Those are ${connectable().join(', ')}.`,
       )
     }
     const mute = audio && refs.find(({ upstream }) => !WITH_MEDIA.has(upstreams.get(upstream)?.kind ?? 'compat'))
-    if (mute) problems.push(`engines.models.${engineId}: "${mute.upstream}" is of a kind without sound.`)
+    if (mute) problems.push(`engines.models.${engineId}: "${mute.upstream}" is of a kind that does not support audio.`)
     const still =
       entry?.kind === 'video' && refs.find(({ upstream }) => !WITH_MEDIA.has(upstreams.get(upstream)?.kind ?? 'compat'))
-    if (still) problems.push(`engines.models.${engineId}: "${still.upstream}" is of a kind without videos.`)
+    if (still)
+      problems.push(`engines.models.${engineId}: "${still.upstream}" is of a kind that does not support videos.`)
     named.set(entry?.id ?? engineId, refs)
   }
   if (problems.length) throw new ConfigError(problems)

@@ -26,7 +26,7 @@ export const engineUnable = defineError(
   'unavailable',
   'engine_unavailable',
   (mode: string, missing: string) =>
-    `The engine for mode "${mode}" cannot do ${missing}. Nothing was charged. Send the request without, or another mode (in a chat another "model").`,
+    `The engine for mode "${mode}" cannot do ${missing}. Nothing was charged. Send the request without it, or use another mode (in a chat another "model").`,
 )
 
 /** 503 in the middle of a stream: the text so far has been delivered, the rest does not come. */

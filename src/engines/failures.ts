@@ -14,7 +14,7 @@ export function failureOfStatus(status: number, headers: Headers, now: number, b
   // Everything else, redirects included, says that our own address, key or model is wrong.
   return new EngineFailure(
     'config',
-    `${message}: ${CAUSES.get(status) ?? 'it does not take our address, key or model'}`,
+    `${message}: ${CAUSES.get(status) ?? 'it does not accept the configured address, key or model'}`,
   )
 }
 
@@ -44,9 +44,9 @@ const STATUS_OF_WORDS: readonly [RegExp, number][] = [
 const statusOfWords = (words: string): number => STATUS_OF_WORDS.find(([word]) => word.test(words))?.[1] ?? 500
 
 const CAUSES = new Map([
-  [401, 'it refuses our key'],
-  [403, 'it does not permit this to our key'],
-  [404, 'it knows no such model or address'],
+  [401, 'it refuses the configured key'],
+  [403, 'it does not allow this with the configured key'],
+  [404, 'it does not know this model or address'],
 ])
 
 /**

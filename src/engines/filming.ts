@@ -58,7 +58,7 @@ export function createFilming({ targets, hasBuiltin, ...deps }: Deps) {
       try {
         await driverOf(target).drop(id, AbortSignal.timeout(DROP_MS))
       } catch (error) {
-        deps.log.info({ target, failure: (error as Error).message }, 'a video stays at its upstream')
+        deps.log.info({ target, failure: (error as Error).message }, 'a video could not be deleted at its upstream')
       }
     },
 
@@ -69,7 +69,7 @@ export function createFilming({ targets, hasBuiltin, ...deps }: Deps) {
       { stealth, requestId }: Origin,
     ) {
       const said = stealth ? {} : { upstream_said: words }
-      deps.log.warn({ request_id: requestId, target, video: id, code, ...said }, 'the upstream made no video')
+      deps.log.warn({ request_id: requestId, target, video: id, code, ...said }, 'the upstream created no video')
     },
   }
 

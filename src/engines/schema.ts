@@ -27,7 +27,7 @@ export const ModelList = t.Object({
   models: t.Array(ModelEntry),
   object: t.Literal('list'),
   data: t.Array(ChatModel, {
-    description: 'The models that answer a chat: none whose status is "down", and none of videos',
+    description: 'The models that can answer a chat: without models that are down, and without video models',
   }),
 })
 

@@ -53,7 +53,7 @@ export const shortSettings = {
     env: 'SVC_ENGINE_VISION',
     schema: t.Union([t.Boolean(), t.Literal('auto')]),
     default: 'auto',
-    about: 'Whether SVC_ENGINE_BASE_URL accepts images; "auto" trusts its model list.',
+    about: 'Whether SVC_ENGINE_BASE_URL accepts images; "auto" uses its model list.',
   }),
   ttsBaseUrl: setting({
     env: 'SVC_TTS_BASE_URL',
@@ -61,7 +61,7 @@ export const shortSettings = {
       pattern: form('^(https?://[^\\s]+)?$', 'an address that begins with https:// or http://, or empty'),
     }),
     default: '',
-    about: 'Base address of a server with /audio/speech that speaks for /audio/tts, such as http://127.0.0.1:8880/v1.',
+    about: 'Base address of a server with /audio/speech for /audio/tts, such as http://127.0.0.1:8880/v1.',
   }),
   ttsApiKey: setting({
     env: 'SVC_TTS_API_KEY',
@@ -103,7 +103,7 @@ export const shortSettings = {
       pattern: form('^(https?://[^\\s]+)?$', 'an address that begins with https:// or http://, or empty'),
     }),
     default: '',
-    about: 'Base address of a server with /videos that makes videos, such as http://127.0.0.1:8091/v1.',
+    about: 'Base address of a server with /videos, such as http://127.0.0.1:8091/v1.',
   }),
   videoApiKey: setting({
     env: 'SVC_VIDEO_API_KEY',

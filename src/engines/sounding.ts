@@ -38,7 +38,8 @@ export function createSounding({ targets, ...deps }: Deps) {
     if (!candidates.length) throw engineMissing.with({ retryAfterS: 60 }, mode)
     const begin = ({ driver, model, slots }: Target): Promise<T> => {
       const asked = async () =>
-        (await call(driver, model)) ?? Promise.reject(new EngineFailure('config', 'this kind of upstream has no sound'))
+        (await call(driver, model)) ??
+        Promise.reject(new EngineFailure('config', 'this kind of upstream does not support audio'))
       return slots ? slots.hold(origin.owner, signal, asked) : asked()
     }
     const order = { mode, signal, candidates, origin, countTokens: () => 0, begin }

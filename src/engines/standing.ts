@@ -29,11 +29,11 @@ export function standingOf({ mode, kind }: Entry, plan: readonly Candidate[], la
 
 /** What a target cannot do that the engine is for. */
 function whyUnable({ id, driver, can }: Target, mode: string, kind: Entry['kind']): string | null {
-  if (mode === 'vision' && can.vision === false) return `${id} sees no images`
+  if (mode === 'vision' && can.vision === false) return `${id} does not accept images`
   const makes =
     kind === 'text' ||
     { image: driver.image, video: driver.video, speech: driver.speak, transcription: driver.transcribe }[kind]
-  return makes ? null : `${id} is of a kind without ${kind}`
+  return makes ? null : `${id} is of a kind that does not support ${kind}`
 }
 
 /** Why a target would not answer now. */

@@ -66,7 +66,7 @@ export function createTargetBreaker({ clock, answers, changed }: Deps) {
       if (shared === 'open' || busy || (own && !own.admits())) return null
       if (shared === 'half-open') {
         triedAt = now
-        changed({ state: 'half-open', owner: null, why: 'one call tries whether it answers again' })
+        changed({ state: 'half-open', owner: null, why: 'one call tests whether it answers again' })
       }
       return passOf(owner, shared === 'half-open')
     },

@@ -39,7 +39,7 @@ const NO_JSON = 'if it cannot answer in JSON, say so: engines add or update with
 const ALONE = { image: picture, speech: spoken, transcription: heard, video: filmed }
 
 async function picture({ driver, model }: Target): Promise<string> {
-  if (!driver.image) throw new EngineFailure('config', 'an upstream of this kind makes no pictures')
+  if (!driver.image) throw new EngineFailure('config', 'this kind of upstream does not support pictures')
   const signal = AbortSignal.timeout(TRIAL_TIMEOUT_MS)
   const wanted = { prompt: 'A red circle on white.', changes: [], style: null, aspectRatio: null, variant: 0 }
   const { bytes, mimeType } = await driver.image({ ...wanted, model, quality: 'draft', signal })
@@ -47,7 +47,7 @@ async function picture({ driver, model }: Target): Promise<string> {
 }
 
 async function spoken({ driver, model }: Target): Promise<string> {
-  if (!driver.speak) throw new EngineFailure('config', 'an upstream of this kind does not speak')
+  if (!driver.speak) throw new EngineFailure('config', 'this kind of upstream does not support speech')
   const signal = AbortSignal.timeout(TRIAL_TIMEOUT_MS)
   const mp3 = await driver.speak({ model, text: 'Hi.', voice: 'alloy', speed: 1, signal })
   return `audio/mpeg, ${mp3.length} bytes`
@@ -55,13 +55,15 @@ async function spoken({ driver, model }: Target): Promise<string> {
 
 /** Hears half a second of silence: that it answers is what counts. */
 async function heard({ driver, model }: Target): Promise<string> {
-  if (!driver.transcribe) throw new EngineFailure('config', 'an upstream of this kind transcribes nothing')
+  if (!driver.transcribe) throw new EngineFailure('config', 'this kind of upstream does not support transcription')
   const path = join(tmpdir(), `svc-trial-${randomHex(8)}.wav`)
   await Bun.write(path, silence())
   try {
     const signal = AbortSignal.timeout(TRIAL_TIMEOUT_MS)
     const { text } = await driver.transcribe({ model, path, filename: 'silence.wav', mimeType: 'audio/wav', signal })
-    return text ? `heard "${shortened(text)}" in half a second of silence` : 'heard nothing in half a second of silence'
+    return text
+      ? `transcribed half a second of silence as "${shortened(text)}"`
+      : 'transcribed half a second of silence as no text'
   } finally {
     await rm(path, { force: true })
   }
@@ -69,11 +71,11 @@ async function heard({ driver, model }: Target): Promise<string> {
 
 /** A video costs too much for a trial, so none is ordered. */
 async function filmed({ driver, model }: Target): Promise<string> {
-  if (!driver.video) throw new EngineFailure('config', 'an upstream of this kind makes no videos')
+  if (!driver.video) throw new EngineFailure('config', 'this kind of upstream does not support videos')
   const listed = await driver.probe(AbortSignal.timeout(TRIAL_TIMEOUT_MS))
   const isListed = !listed.length || listed.some(({ id }) => id === model)
-  if (!isListed) throw new EngineFailure('config', `it lists no model "${model}"`)
-  return 'it answers; no video was ordered, because one costs money'
+  if (!isListed) throw new EngineFailure('config', `its model list does not contain "${model}"`)
+  return 'it answers; no video was requested, because that costs money'
 }
 
 const RATE = 16_000
@@ -142,7 +144,7 @@ const shortened = (text: string): string => text.trim().slice(0, 80)
 function reasonOf(error: unknown): string {
   if (error instanceof EngineFailure) return `${error.kind}: ${error.message}`
   const { name, message } = error as Error
-  return name === 'TimeoutError' || name === 'AbortError' ? 'no whole answer within 30 s' : message
+  return name === 'TimeoutError' || name === 'AbortError' ? 'no complete answer within 30 s' : message
 }
 
 /** `problemOf` says what is wrong with a text that came. */

@@ -21,23 +21,23 @@ const ability = (description: string) => t.Optional(t.Boolean({ description }))
 
 /** What an operator may set of an upstream, whatever its kind (contract 28.4). */
 export const UPSTREAM_SETTINGS = {
-  contextWindow: limit(1_000, 100_000_000, 'Most tokens of prompt and answer together; default 128000'),
-  maxOutputTokens: limit(1, 1_000_000, 'Most tokens of an answer; default 4096'),
+  contextWindow: limit(1_000, 100_000_000, 'Maximum tokens of prompt and answer together; default 128000'),
+  maxOutputTokens: limit(1, 1_000_000, 'Maximum tokens of an answer; default 4096'),
   timeoutMs: limit(100, 600_000, 'Longest whole call; a request itself takes at most 120 s, as a stream 600 s'),
   silenceMs: limit(100, 600_000, 'Longest wait for the next byte; default: no limit'),
-  concurrency: limit(0, 100_000, 'Most calls at a time, others wait 30 s at most; 0: as many as come'),
+  concurrency: limit(0, 100_000, 'Maximum calls at a time, others wait up to 30 s; 0: no limit'),
   headers: t.Optional(
     t.Record(
       t.String({ pattern: '^[A-Za-z0-9-]{1,64}$' }),
       t.String({ maxLength: 4_096, pattern: '^[\\x20-\\x7e]*$' }),
-      { maxProperties: 20, description: 'Sent with every call, beside or instead of our own' },
+      { maxProperties: 20, description: 'Headers for every call; they are added to the default ones or replace them' },
     ),
   ),
-  vision: ability('Whether it sees images; default: what it says of itself'),
-  tools: ability('Whether it calls tools; default: what it says of itself'),
-  json: ability('Whether it answers in JSON when told to; default: what it says of itself'),
-  imageEdits: ability('Whether it changes pictures (POST /images/edits); default: models named gpt-image'),
-  off: ability('Whether it is switched off: it stays here, and is asked for nothing'),
+  vision: ability('Whether it accepts images; default: what it reports'),
+  tools: ability('Whether it supports tools; default: what it reports'),
+  json: ability('Whether it can answer in JSON on request; default: what it reports'),
+  imageEdits: ability('Whether it edits pictures (POST /images/edits); default: models named gpt-image'),
+  off: ability('Whether it is disabled: its settings stay, but it gets no calls'),
   /** Micro-cents, for the engines that ask it first; SVC_PRICES goes before them, and members left out keep the engine's price. */
   prices: t.Optional(Price),
 }

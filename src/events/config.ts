@@ -6,6 +6,6 @@ export const eventSettings = {
     env: 'SVC_EVENTS_RETENTION_DAYS',
     schema: t.Integer({ minimum: 7, maximum: 3_650 }),
     default: 30,
-    about: 'Days after which events and the log of webhook deliveries are deleted.',
+    about: 'Days after which events and webhook delivery logs are deleted.',
   }),
 }

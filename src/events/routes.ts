@@ -16,7 +16,7 @@ const verbsOf = ({ publish, list }: EventService) =>
         creates: true,
         summary: 'Publish an event',
         description:
-          'Hooks, workflows, skills and webhooks that are subscribed to it follow in the background; the answer says how many.',
+          'Hooks, workflows, skills and webhooks that are subscribed to it run in the background. The answer has their number.',
       },
       (call, { body }) => publish(call, body),
     ),
@@ -29,7 +29,7 @@ const verbsOf = ({ publish, list }: EventService) =>
         reply: BusEventPage,
         owned: true,
         summary: 'List events, newest first',
-        description: 'Events that were published, and those of the server that something was subscribed to.',
+        description: 'Lists published events, and server events that have a subscriber.',
       },
       (call, { query, owner }) => list(call, query, owner),
     ),

@@ -35,7 +35,10 @@ export const defineInternalEvent = <Data extends object>(type: string): EventKin
 
 /** Longest name or pattern of an event (contract 11.2). */
 const MOST_CHARS = 128
-const TYPE = form('^[a-z0-9_]+(\\.[a-z0-9_]+)*$', 'dotted words of small letters, digits and _, such as order.created')
+const TYPE = form(
+  '^[a-z0-9_]+(\\.[a-z0-9_]+)*$',
+  'words of lower-case letters, digits and _, joined by dots, such as order.created',
+)
 const PATTERN = /^(?:\*|[a-z0-9_]+)(?:\.(?:\*|[a-z0-9_]+))*$/
 
 /** Whether `text` is an event pattern: dotted words, with `*` for any word (contract 11.1). */
@@ -44,8 +47,12 @@ export const isEventPattern = (text: string): boolean => text.length <= MOST_CHA
 /** The body of `POST /events`. */
 export const NewEvent = t.Object(
   {
-    orgId: t.String({ format: 'uuid', description: 'The organization; your own user id where you have none' }),
-    eventType: t.String({ pattern: TYPE, maxLength: MOST_CHARS, description: 'Dotted words, such as `order.created`' }),
+    orgId: t.String({ format: 'uuid', description: 'The organization; without one, your own user id' }),
+    eventType: t.String({
+      pattern: TYPE,
+      maxLength: MOST_CHARS,
+      description: 'Words joined by dots, such as `order.created`',
+    }),
     payload: t.Optional(t.Unknown({ description: 'Any JSON of at most 64 KB' })),
     sourceConnector: t.Optional(nullable(t.String({ minLength: 1, maxLength: 128 }))),
   },

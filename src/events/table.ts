@@ -4,7 +4,7 @@ import { defineTable, type Row } from '../kernel/store'
 import type { EventId } from './schema'
 import type { Subscriber } from './subscriptions'
 
-/** Events that were published, and those of the server that something was subscribed to. */
+/** Lists published events, and server events that have a subscriber. */
 export const busEvents = defineTable((k) =>
   k.table(
     'bus_events',

@@ -36,7 +36,7 @@ export const fileSettings = {
     env: 'SVC_FILES_S3_ENDPOINT',
     schema: t.String({ pattern: form('^$|^https?://', 'an address that begins with https:// or http://, or empty') }),
     default: '',
-    about: `Address ${S3}; without it, that of the region.`,
+    about: `Address ${S3}; by default that of the region.`,
   }),
   filesS3Region: setting({ env: 'SVC_FILES_S3_REGION', schema: t.String(), default: '', about: `Region ${S3}.` }),
   filesS3AccessKeyId: setting({

@@ -10,7 +10,7 @@ export const tooManyBytes = defineError(
   'conflict',
   'conflict',
   (mostMb: number) =>
-    `With this file the account would keep more than ${mostMb} MB. Delete some files with DELETE /artifacts/{id}.`,
+    `With this file the account would store more than ${mostMb} MB. Delete some files with DELETE /artifacts/{id}.`,
 )
 
 /** One answer for a link that was changed, that has expired, and whose file is gone. */
@@ -29,7 +29,7 @@ export const bytesAway = defineError(
 
 /** For the log of the operator. */
 export const notHere = (id: string) =>
-  new Error(`the bytes of ${id} are not in this node's file storage: nodes must share one SVC_FILES_DIR or a bucket`)
+  new Error(`${id} is not in the file storage of this node: all nodes must share one SVC_FILES_DIR or a bucket`)
 
 export const notStored = (cause: unknown): AppError =>
   new AppError(

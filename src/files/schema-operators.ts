@@ -33,17 +33,15 @@ const kept = { files: t.Integer(), bytes: t.Integer() }
 export const ArtifactSizes = t.Object(
   {
     object: t.Literal('artifact_sizes'),
-    by_owner: t.Array(t.Object({ owner: t.String(), ...kept }), { description: 'The hundred that keep most' }),
-    by_age: t.Array(
-      t.Object({ up_to_days: nullable(t.Integer({ description: 'null: all that are older' })), ...kept }),
-    ),
+    by_owner: t.Array(t.Object({ owner: t.String(), ...kept }), { description: 'The hundred with the most bytes' }),
+    by_age: t.Array(t.Object({ up_to_days: nullable(t.Integer({ description: 'null: all older files' })), ...kept })),
   },
   { $id: 'ArtifactSizes' },
 )
 export type ArtifactSizes = Static<typeof ArtifactSizes>
 
 export const ArtifactPrune = t.Object({
-  ...deletionMembers('Only those made before'),
+  ...deletionMembers('Only files created before this time'),
   owner: t.Optional(t.String({ description: 'Only of this organization or user' })),
 })
 export type ArtifactPrune = Static<typeof ArtifactPrune>

@@ -50,7 +50,7 @@ export type ArtifactPage = Static<typeof ArtifactPage>
 export const ArtifactQuery = t.Object({
   kind: t.Optional(oneOf(ARTIFACT_TYPES)),
   mime: t.Optional(t.String({ minLength: 1, maxLength: 128, description: 'A type, or a family such as `image/*`' })),
-  q: t.Optional(t.String({ minLength: 1, maxLength: 200, description: 'Within the title or the file name' })),
+  q: t.Optional(t.String({ minLength: 1, maxLength: 200, description: 'Text in the title or the file name' })),
   ...RangeQuery.properties,
   ...PageQuery.properties,
 })

@@ -6,13 +6,13 @@ export const PRESETS: readonly HookPreset[] = [
     id: 'share.accepted.welcome',
     event_pattern: 'share.accepted',
     default_skill: 'email-drafter',
-    description: 'Drafts a welcome message when somebody accepts a share.',
+    description: 'Drafts a welcome message when someone accepts a share.',
   },
   {
     id: 'task.overdue.summary',
     event_pattern: 'task.overdue',
     default_skill: 'todo-manager',
-    description: 'Sums up what is overdue.',
+    description: 'Summarizes what is overdue.',
   },
   {
     id: 'project.created.suggestions',
@@ -30,6 +30,6 @@ export const PRESETS: readonly HookPreset[] = [
     id: 'document.analyzed.followup',
     event_pattern: 'document.analyzed',
     default_skill: 'document-analyzer',
-    description: 'Lists what is to be done after a document was analyzed.',
+    description: 'Lists the tasks that follow from an analyzed document.',
   },
 ]

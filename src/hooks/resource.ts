@@ -23,9 +23,9 @@ export const hook = defineResource({
   summaries: {
     create: 'Install a hook: a skill that runs when an event happens',
     list: 'List hooks, newest first, and the presets',
-    get: 'Read one hook and what came of its events, newest first',
+    get: 'Read one hook and its runs, newest first',
     update: 'Change, disable or enable a hook',
-    remove: 'Delete a hook; runs that have begun end on their own',
+    remove: 'Delete a hook; runs that already started will finish',
   },
   owned: 'team',
   permission: 'manageWebhooks',

@@ -7,9 +7,9 @@ import { RUN_STATUSES, SkillRunId } from '../skill-runs/schema'
 export const HookId = defineId('hook')
 export type HookId = Id<'hook'>
 
-const Name = t.Optional(t.String({ maxLength: 128, description: 'What you call it' }))
+const Name = t.Optional(t.String({ maxLength: 128, description: 'Name of the hook' }))
 const Cooldown = t.Optional(
-  t.Integer({ minimum: 1, maximum: 1_440, description: 'Minutes after a firing in which it fires not again' }),
+  t.Integer({ minimum: 1, maximum: 1_440, description: 'Minutes after a run in which the hook does not run again' }),
 )
 const Config = t.Optional(JsonObject)
 
@@ -18,11 +18,13 @@ export const NewHook = t.Object(
   {
     hook_preset_id: t.Optional(t.String({ minLength: 1, maxLength: 128 })),
     event_pattern: t.Optional(
-      t.String({ minLength: 1, maxLength: 128, description: 'Dotted words; `*` for any word, or for all that follow' }),
+      t.String({
+        minLength: 1,
+        maxLength: 128,
+        description: 'Words joined by dots; `*` matches any word, or all that follow',
+      }),
     ),
-    skill_slug: t.Optional(
-      t.String({ minLength: 1, maxLength: 64, description: 'By default the skill of the preset' }),
-    ),
+    skill_slug: t.Optional(t.String({ minLength: 1, maxLength: 64, description: 'Default: the skill of the preset' })),
     cooldown_minutes: Cooldown,
     name: Name,
     config: Config,
@@ -30,7 +32,7 @@ export const NewHook = t.Object(
   {
     $id: 'NewHook',
     description:
-      'One of hook_preset_id and event_pattern. `config` goes along with the event; its `prompt` says what is to be done.',
+      'Send either hook_preset_id or event_pattern. `config` is sent with the event; its `prompt` tells the skill what to do.',
   },
 )
 export type NewHook = Static<typeof NewHook>

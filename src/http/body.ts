@@ -35,7 +35,7 @@ export function assertBodyHeaders(request: Request, { body, maxBytes }: BodyRule
   if (!hasBody) return
   const encoding = headers.get('content-encoding')
   if (encoding && encoding !== 'identity')
-    throw unsupportedMediaType(`Content-Encoding "${encoding.slice(0, 40)}" is not read.`)
+    throw unsupportedMediaType(`Content-Encoding "${encoding.slice(0, 40)}" is not supported.`)
   const type = headers.get('content-type') ?? ''
   const told = type ? `Content-Type is "${type.slice(0, 40)}".` : 'Content-Type is missing.'
   if (body === 'form' || body === 'upload') {
@@ -45,7 +45,7 @@ export function assertBodyHeaders(request: Request, { body, maxBytes }: BodyRule
   if (/^application\/json\s*(;|$)/i.test(type)) {
     const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(type)?.[1]
     if (charset === undefined || /^utf-?8$/i.test(charset)) return
-    throw unsupportedMediaType(`The charset is "${charset.slice(0, 40)}", and only UTF-8 is read.`)
+    throw unsupportedMediaType(`The charset is "${charset.slice(0, 40)}", but only UTF-8 is supported.`)
   }
   throw unsupportedMediaType(told)
 }

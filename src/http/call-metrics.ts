@@ -43,7 +43,7 @@ export function createCallMetrics(registry: Registry) {
   })
   const cost = new Counter({
     name: 'svc_cost_cents_total',
-    help: 'What was charged, in cents, by engine and mode',
+    help: 'Charges in cents, by engine and mode',
     labelNames: BY,
     registers,
   })
@@ -79,7 +79,7 @@ export function addReadings(registry: Registry, { breakers, jobs, deliveries, no
   const registers = [registry]
   new Gauge({
     name: 'svc_engine_breaker_open',
-    help: '1 where calls of a target are held back because it keeps failing',
+    help: '1 if a target gets no calls because it keeps failing',
     labelNames: ['engine', 'target'],
     registers,
     collect() {
@@ -104,10 +104,14 @@ export function addReadings(registry: Registry, { breakers, jobs, deliveries, no
       oldest.set(sums.oldest === null ? 0 : Math.max(0, (now() - Date.parse(sums.oldest)) / 1_000))
     },
   })
-  const off = new Gauge({ name: 'svc_webhooks_off', help: 'Webhooks that were switched off by failures', registers })
+  const off = new Gauge({
+    name: 'svc_webhooks_off',
+    help: 'Webhooks that were disabled because of failures',
+    registers,
+  })
   new Gauge({
     name: 'svc_deliveries_hour',
-    help: 'Attempts to deliver within the last hour by outcome; retrying are those that wait',
+    help: 'Delivery attempts of the last hour by outcome; retrying counts deliveries that wait for another attempt',
     labelNames: ['outcome'],
     registers,
     async collect() {

@@ -43,7 +43,7 @@ const tooManyBodies = () =>
 const tooSlow = defineError(
   'timeout',
   'request_timeout',
-  () => `The body came too slowly: it has ${limits.seconds} s, and longer while it comes with 1 KB/s. Send it again.`,
+  () => `The body came too slowly: it must arrive within ${limits.seconds} s, or at 1 KB/s or more. Send it again.`,
 )
 
 type Options = { maxBytes: number; isPublic: boolean }

@@ -29,7 +29,7 @@ export function createMetrics() {
   })
   const seconds = new Histogram({
     name: 'svc_http_request_seconds',
-    help: 'Time from arrival to the end of the answer, by route pattern, without streams that last as long as their reader',
+    help: 'Time from arrival to the end of the answer, by route pattern, without endless streams',
     labelNames: ['route'],
     buckets: [0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 30, 120],
     registers: [registry],
@@ -42,13 +42,13 @@ export function createMetrics() {
   })
   const storeBatches = new Histogram({
     name: 'svc_store_batch_units',
-    help: 'Units of work that were committed together (SQLite)',
+    help: 'Units of work committed together (SQLite)',
     buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
     registers: [registry],
   })
   const faults = new Counter({
     name: 'svc_unhandled_errors_total',
-    help: 'Errors nobody caught; each is a bug',
+    help: 'Uncaught errors; each is a bug',
     registers: [registry],
   })
   return {

@@ -13,7 +13,7 @@ export function pathOf(url: string): string {
  */
 export function assertHost({ headers, url }: Request): void {
   if (!headers.get('host') || URL.canParse(url)) return
-  throw new AppError('invalid', 'validation_error', 'The Host header is no host name; send the host of the address.')
+  throw new AppError('invalid', 'validation_error', 'The Host header is not a host name. Send the host of the address.')
 }
 
 /** The URL of a request; with a host that any request has where it came without one. */

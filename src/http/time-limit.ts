@@ -11,7 +11,7 @@ const givenUp = defineError(
   'timeout',
   'request_timeout',
   () =>
-    `This took longer than ${LIMIT_MS / 1_000} s and was stopped. A change may still have been made: check before you send it again, or send it with an Idempotency-Key.`,
+    `This took longer than ${LIMIT_MS / 1_000} s and was stopped. A change may still have been made. Check before you send it again, or use an Idempotency-Key.`,
 )
 
 type Handler = (request: Request, ...rest: unknown[]) => unknown

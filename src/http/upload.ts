@@ -59,7 +59,7 @@ const notStored = (cause: unknown) =>
  */
 export async function receiveUpload(request: Request, { maxBytes, folder }: Options): Promise<Upload> {
   const type = request.headers.get('content-type') ?? ''
-  if (!BOUNDARY.test(type)) throw broken('its Content-Type names no boundary of at most 70 characters')
+  if (!BOUNDARY.test(type)) throw broken('its Content-Type has no boundary of at most 70 characters')
   if (counted.now >= MOST_AT_ONCE) throw tooMany()
   counted.now += 1
   const path = join(folder, randomBase62(24))
@@ -105,7 +105,7 @@ async function received(request: Request, path: string, type: string, maxBytes: 
   parser.once('filesLimit', () => fail(broken('it has more than one file')))
   parser.once('partsLimit', () => fail(broken('it has too many parts')))
   parser.once('fieldsLimit', () => fail(broken('it has too many fields')))
-  parser.once('error', () => fail(broken('it breaks off, or its parts cannot be told apart')))
+  parser.once('error', () => fail(broken('it is incomplete, or its parts cannot be separated')))
   parser.once('finish', () => ended.resolve())
   const feeding = feed(request, parser, maxBytes, ended.promise).catch(fail)
   try {

@@ -154,7 +154,7 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
     const unreadable = rowsToCheck.filter((row) => !canDecrypt(row))
     return unreadable.length
       ? [
-          `${unreadable.length} of the ${rowsToCheck.length} newest answers under Idempotency-Keys cannot be opened with secrets.json`,
+          `${unreadable.length} of the ${rowsToCheck.length} newest answers stored for Idempotency-Keys cannot be decrypted with secrets.json`,
         ]
       : []
   }

@@ -242,7 +242,7 @@ const isOfWorker = (error: unknown): boolean => error instanceof OutOfTime || er
 
 function describe(error: unknown, { timeLimitMs }: JobKind): string {
   if (error instanceof OutOfTime) return `It took longer than ${Math.round(timeLimitMs / 1_000)} seconds.`
-  if (error instanceof Stopping) return 'The server stopped before it had finished.'
+  if (error instanceof Stopping) return 'The server stopped before the job finished.'
   if (error instanceof GiveUp || error instanceof AppError) return error.message
   return 'An internal error ended it.'
 }

@@ -125,7 +125,7 @@ export function createWorker(deps: JobsDeps, kinds: ReadonlyMap<string, JobKind>
     const kind = kinds.get(row.kind)
     if (kind && kind.everyMs === undefined && row.attempts >= kind.retry.attempts) {
       const times = row.attempts === 1 ? 'once' : `${row.attempts} times`
-      await runs.fail(tx, row, `The process that ran it ended unexpectedly, ${times}.`)
+      await runs.fail(tx, row, `The process that ran the job ended unexpectedly, ${times}.`)
       return
     }
     if (kind?.shown)

@@ -57,8 +57,8 @@ export function resolveSettings<S extends Settings>(
     values[name] = value
   }
   for (const { name, env: variable, about } of retired) {
-    if (env[variable]) problems.push(`${variable} is set and is gone. ${about}`)
-    if (name in file) problems.push(`"${name}" in svc.server.json is gone. ${about}`)
+    if (env[variable]) problems.push(`${variable} is set, but this setting no longer exists. ${about}`)
+    if (name in file) problems.push(`"${name}" in svc.server.json no longer exists. ${about}`)
   }
   const gone = new Set(retired.map(({ name }) => name))
   for (const name of Object.keys(file)) {
@@ -77,7 +77,7 @@ function wrongWith({ schema, secret, about }: Setting, value: unknown, where: st
   if (fromEnv && typeof value === 'string' && (schema as { type?: string }).type === 'object')
     return [`${where} is not valid JSON; it must be an object, such as {"name": value}. ${about}`]
   const shownAt = (path: string, part: unknown): string => {
-    if (secret || SECRET_MEMBER.test(path)) return 'set to something else, which is not shown'
+    if (secret || SECRET_MEMBER.test(path)) return 'set to a value that is not shown'
     if (part !== null && typeof part === 'object') return Array.isArray(part) ? 'a list' : 'an object'
     return withoutUserInfo(said(part ?? null))
   }

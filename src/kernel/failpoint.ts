@@ -20,7 +20,7 @@ export type Failpoint = (typeof FAILPOINTS)[number]
 /** Form of the setting: `name`, or `name:3` to crash the third time the failpoint is passed. */
 export const FAILPOINT_PATTERN = form(
   `^$|^(${FAILPOINTS.join('|')})(:[1-9][0-9]{0,5})?$`,
-  `${FAILPOINTS.join(', ')}, perhaps with a count, as in after_auth:2, or empty`,
+  `${FAILPOINTS.join(', ')}, optionally with a count such as after_auth:2, or empty`,
 )
 
 let armed: Failpoint | null = null

@@ -39,7 +39,7 @@ export function brokenFilter(text: string): string | null {
     if (char === '"') last?.char === '"' ? open.pop() : open.push({ char, at })
     else if (last?.char === '"') continue
     else if (char === '(') open.push({ char, at })
-    else if (char === ')' && !open.pop()) return `the ")" at position ${at + 1} closes nothing`
+    else if (char === ')' && !open.pop()) return `the ")" at position ${at + 1} has no matching "("`
   }
   const left = open.at(-1)
   return left ? `the ${left.char === '"' ? 'quote' : '"("'} at position ${left.at + 1} is not closed` : null

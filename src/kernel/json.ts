@@ -64,15 +64,17 @@ function refuseHostile(this: unknown, key: string, value: unknown): unknown {
   assertStorable(key)
   if (typeof value === 'string') assertStorable(value)
   if (typeof value === 'number' && !Number.isFinite(value)) {
-    throw malformed('The body holds a number too large to represent.')
+    throw malformed('The body contains a number that is too large to represent.')
   }
   return value
 }
 
 function assertStorable(text: string): void {
-  if (text.includes('\0')) throw malformed('The body holds a NUL character, which cannot be stored. Remove it.')
+  if (text.includes('\0')) throw malformed('The body contains a NUL character, which cannot be stored. Remove it.')
   if (!text.isWellFormed()) {
-    throw malformed('The body holds half of a surrogate pair, which is no character. Send both halves or neither.')
+    throw malformed(
+      'The body contains half of a surrogate pair, which is not a character. Send both halves or neither.',
+    )
   }
 }
 
@@ -90,7 +92,7 @@ function scan(bytes: Uint8Array): Span[] {
     const meaning = MEANING[byte]
     if (meaning === NUMERIC) {
       if (++numberLength > MAX_NUMBER_CHARS) {
-        throw malformed(`The body holds a number of more than ${MAX_NUMBER_CHARS} characters.`)
+        throw malformed(`The body contains a number of more than ${MAX_NUMBER_CHARS} characters.`)
       }
       continue
     }
@@ -102,7 +104,7 @@ function scan(bytes: Uint8Array): Span[] {
     }
     if (meaning === CLOSES) depth--
     if (meaning === SEPARATES && ++values > MAX_VALUES) {
-      throw malformed(`The body holds more than ${MAX_VALUES} values. Split it.`)
+      throw malformed(`The body contains more than ${MAX_VALUES} values. Split it.`)
     }
   }
   if (numberLength >= LARGE_CHARS) noteChanged(bytes.length - numberLength, bytes.length)
@@ -147,7 +149,7 @@ const MARK = '\udfff'
 
 function losesDigits(bytes: Uint8Array, number: Span): AppError {
   const path = pathTo(MARK, JSON.parse(quoted(bytes, [number], MARK)))
-  const problem = 'is a whole number with more digits than JSON readers keep. Send it as a string.'
+  const problem = 'is a whole number with too many digits to be exact. Send it as a string.'
   return path && path.length <= MAX_PATH_CHARS
     ? invalidInput(path, `"${path}" ${problem}`)
     : malformed(`A number of the body ${problem}`)

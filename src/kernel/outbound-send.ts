@@ -146,8 +146,8 @@ async function collect(incoming: IncomingMessage, maxBytes: number): Promise<Pub
 
 /** Maps a network error to one that is safe to show: without IP addresses and without text from the other side. */
 function explain(error: Error, deadline: AbortSignal, caller: AbortSignal | undefined): Error {
-  if (caller?.aborted) return new OutboundFailure('aborted', 'the call was ended', { cause: error })
-  if (deadline.aborted) return new OutboundFailure('timeout', 'no whole answer in time', { cause: error })
+  if (caller?.aborted) return new OutboundFailure('aborted', 'the call was cancelled', { cause: error })
+  if (deadline.aborted) return new OutboundFailure('timeout', 'no complete answer in time', { cause: error })
   if (error instanceof OutboundFailure || error.name === 'AppError') return error
   const code = String((error as { code?: unknown }).code ?? '')
   if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO/.test(code)) {

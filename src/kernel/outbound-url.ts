@@ -31,15 +31,15 @@ export function readPublicUrl(text: string, rules: UrlRules): URL {
   const refuse = (why: string) => urlBlocked(text, why)
   if (text.length > MAX_URL_CHARS) throw refuse(`it is longer than ${MAX_URL_CHARS} characters`)
   // The URL parser silently drops tabs and line breaks, so the raw text is checked first.
-  if (/[\p{Cc}\s\\]/u.test(text)) throw refuse('it holds spaces, backslashes or control characters')
+  if (/[\p{Cc}\s\\]/u.test(text)) throw refuse('it contains spaces, backslashes or control characters')
   if (!/^https?:\/\/[^/]/i.test(text)) throw refuse('it does not begin with http:// or https:// and a host')
 
   const url = URL.parse(text)
   if (!url) throw refuse('it is not a valid address')
-  if (url.username || url.password) throw refuse('it carries a user name or password')
-  if (url.hash) throw refuse('it carries a fragment (#…), which is never sent')
+  if (url.username || url.password) throw refuse('it contains a user name or password')
+  if (url.hash) throw refuse('it contains a fragment (#…), which is never sent')
   if (rules.httpsOnly && url.protocol !== 'https:') throw refuse('this server calls https addresses only')
-  if (url.port && isRefusedPort(Number(url.port))) throw refuse(`port ${url.port} is not open to it`)
+  if (url.port && isRefusedPort(Number(url.port))) throw refuse(`port ${url.port} is not allowed`)
 
   const host = hostOf(url)
   if (rules.ownHosts.has(url.host) || rules.ownHosts.has(host)) throw refuse('it is an address of this server itself')

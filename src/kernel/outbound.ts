@@ -63,7 +63,7 @@ export function createOutbound(options: OutboundOptions = {}) {
       if (ipaddr.isValid(hostOf(url))) return
       const found = await resolveWithin(resolve, hostOf(url)).catch(() => [])
       if (found.some(({ address }) => !addresses.permits(address)))
-        throw urlBlocked(text, 'its name leads to a private address')
+        throw urlBlocked(text, 'its host name resolves to a private address')
     },
 
     /**
@@ -112,19 +112,22 @@ export const trustedFetch = (url: string, init: RequestInit): Promise<Response> 
 async function resolveChecked(text: string, host: string, rule: AddressRule, resolve: Resolve): Promise<Resolved[]> {
   const found = await resolveWithin(resolve, host)
   if (found.every(({ address }) => rule.permits(address))) return found
-  throw urlBlocked(text, 'its name leads to a private address')
+  throw urlBlocked(text, 'its host name resolves to a private address')
 }
 
 async function resolveWithin(resolve: Resolve, host: string): Promise<Resolved[]> {
   const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new OutboundFailure('dns', 'the name look-up took too long')), DNS_TIMEOUT_MS)
+  const timer = setTimeout(
+    () => reject(new OutboundFailure('dns', 'the host name lookup took too long')),
+    DNS_TIMEOUT_MS,
+  )
   try {
     const found = await Promise.race([resolve(host), late])
-    if (found.length === 0) throw new OutboundFailure('dns', 'the name has no address')
+    if (found.length === 0) throw new OutboundFailure('dns', 'the host name has no address')
     return found
   } catch (error) {
     if (error instanceof OutboundFailure) throw error
-    throw new OutboundFailure('dns', 'the name could not be looked up', { cause: error })
+    throw new OutboundFailure('dns', 'the host name could not be resolved', { cause: error })
   } finally {
     clearTimeout(timer)
   }

@@ -15,12 +15,12 @@ export function problemOfCron(text: string): string | null {
     // Runs are reckoned by this one, which knows time zones: what either refuses is no schedule.
     cronOf(text, 'UTC')
   } catch {
-    return 'is no schedule of five fields such as "0 9 * * 1-5": minute, hour, day, month, weekday'
+    return 'is not a schedule of five fields such as "0 9 * * 1-5": minute, hour, day, month, weekday'
   }
-  if (next === null) return 'names a day that never comes'
+  if (next === null) return 'names a day that never occurs'
   for (let at = 0; next !== null && at < LOOKED_AT; at++) {
     if (last !== null && next.getTime() - last.getTime() < MIN_SPACING_MS) {
-      return 'runs more often than every 5 minutes, which is the shortest wait there may be'
+      return 'runs more often than every 5 minutes, which is the shortest allowed interval'
     }
     last = next
     next = Bun.cron.parse(text, next)

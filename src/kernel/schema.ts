@@ -164,7 +164,7 @@ export function checkedPath<T extends TSchema>(schema: T): Standard<T> {
 /** No stored text contains NUL, and Postgres rejects it even in a query. */
 const nulIn = (path: string): Issue => ({
   path,
-  message: 'must not hold the character NUL',
+  message: 'must not contain the character NUL',
   keyword: 'nul',
   params: {},
 })
@@ -206,7 +206,7 @@ export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Ty
 /** What an operator's deletion by age says besides whose; `before` tells which moment of a thing counts. */
 export const deletionMembers = (before: string) => ({
   before: Type.String({ format: 'date-time', description: before }),
-  count_only: Type.Optional(Type.Boolean({ description: 'Says how many, and deletes none' })),
+  count_only: Type.Optional(Type.Boolean({ description: 'Counts them without deleting' })),
 })
 
 /** ISO 8601 in UTC, as every time on the wire. */

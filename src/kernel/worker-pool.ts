@@ -100,7 +100,7 @@ export function createWorkerPool<Task, Answer>(options: Options): WorkerPool<Tas
       isIdle: false,
       memory: worker.memory,
       fail: () => {},
-      end: () => stop('memory', `took more than its part of the memory, which is at most ${bytes} bytes`),
+      end: () => stop('memory', `used more than its maximum of ${bytes} bytes of memory`),
     }
     worker.onEnd = ({ isKilled }) => stop(isKilled ? 'memory' : 'failed', 'its process ended')
     return member

@@ -30,7 +30,7 @@ export function createMcpServer(backend: Backend, version: string): Server {
       return { content: [{ type: 'text', text: await tool.run(input, backend) }] }
     } catch (error) {
       if (error instanceof Refused) return failed(error.message)
-      return failed('The call did not come through. Try again.')
+      return failed('The call failed. Try again.')
     }
   })
 
@@ -53,7 +53,7 @@ function misfitOf({ name, inputSchema }: (typeof TOOLS)[number], input: Record<s
   for (const [member, { enum: words }] of Object.entries(inputSchema.properties)) {
     const given = input[member] ?? undefined
     if (words && given !== undefined && !words.includes(given as string)) {
-      return `${name} takes as ${member} one of ${words.join(', ')}.`
+      return `For ${name}, ${member} must be one of ${words.join(', ')}.`
     }
   }
   return null

@@ -21,18 +21,18 @@ const MOST_POLLS = 40
 
 const text = (description: string) => ({ type: 'string', description })
 const among = (values: readonly string[], description: string) => ({ type: 'string', enum: values, description })
-const PROMPT = text('What is asked for')
+const PROMPT = text('The prompt')
 
 /** The tools of contract 23.3, in its order. */
 export const TOOLS: readonly Tool[] = [
   {
     name: 'svc_complete',
-    description: 'Answers a prompt. The mode is found out unless it is named; skills and earlier turns may take part.',
+    description: 'Answers a prompt. Without a mode, the server chooses one. Skills and earlier turns can be used.',
     inputSchema: {
       type: 'object',
       properties: {
         prompt: PROMPT,
-        mode: among(['auto', 'fast', 'think', 'code', 'research', 'roast'], 'How it is answered'),
+        mode: among(['auto', 'fast', 'think', 'code', 'research', 'roast'], 'Mode of the answer'),
         skills: { type: 'array', items: { type: 'string' }, description: 'Slugs of installed skills' },
         conversation_id: text('Continues this conversation'),
       },
@@ -80,15 +80,15 @@ export const TOOLS: readonly Tool[] = [
         const job = taken(await ask('GET', `/jobs/${encodeURIComponent(job_id)}`))
         if (job.status === 'completed') return typeof job.result === 'string' ? job.result : readable(job.result)
         if (job.status === 'failed' || job.status === 'cancelled') {
-          throw new Refused(`The research ${job.status}: ${job.error?.message ?? job.error ?? 'no reason is known'}`)
+          throw new Refused(`The research ${job.status}: ${job.error?.message ?? job.error ?? 'for an unknown reason'}`)
         }
       }
-      return `The research is not done after two minutes. It goes on as job ${job_id}.`
+      return `The research is not done after two minutes. It continues as job ${job_id}.`
     },
   },
   {
     name: 'svc_image',
-    description: 'Draws a picture of a description and gives its address.',
+    description: 'Creates a picture from a description and returns its address.',
     inputSchema: {
       type: 'object',
       properties: {
@@ -105,7 +105,7 @@ export const TOOLS: readonly Tool[] = [
   },
   {
     name: 'svc_document',
-    description: 'Writes a document and gives the address of its file.',
+    description: 'Writes a document and returns the address of its file.',
     inputSchema: {
       type: 'object',
       properties: { prompt: PROMPT, format: { ...text('Such as pdf or docx'), default: 'pdf' } },
@@ -118,7 +118,7 @@ export const TOOLS: readonly Tool[] = [
   },
   {
     name: 'svc_skill_list',
-    description: 'Lists skills: those that are installed, or those of the marketplace.',
+    description: 'Lists installed skills, or those of the marketplace.',
     inputSchema: {
       type: 'object',
       properties: { filter: among(['installed', 'marketplace'], 'Which ones') },
@@ -140,7 +140,7 @@ export const TOOLS: readonly Tool[] = [
   },
   {
     name: 'svc_status',
-    description: 'Says whether the server and its parts work.',
+    description: 'Shows whether the server and its parts work.',
     inputSchema: { type: 'object', properties: {} },
     run: async (_, { ask }) => readable((await ask('GET', '/health')).body),
   },

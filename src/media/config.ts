@@ -6,6 +6,6 @@ export const mediaSettings = {
     env: 'SVC_VIDEO_MARKER',
     schema: t.String({ maxLength: 1_000 }),
     default: 'ffmpeg',
-    about: 'Name or path of ffmpeg, which adds the mark of origin to videos from an upstream. Empty turns it off.',
+    about: 'Name or path of ffmpeg, which marks upstream videos as AI-generated. Empty turns it off.',
   }),
 } as const

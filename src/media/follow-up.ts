@@ -5,7 +5,7 @@ const ANEW =
   /\b(?:picture|image|drawing|illustration|photo|poster|logo|icon|chart)\s+(?:of|for|with|showing)\b|^(?:please )?(?:draw|create|generate|make|paint|show)(?: me)? (?:a|an|two|three|some)\b/i
 const LONGEST = 300
 
-/** Whether a prompt asks to change the picture before it: "make it blue", "add a boat". */
+/** Whether a prompt asks to change the previous picture: "make it blue", "add a boat". */
 export const changesPicture = (prompt: string): boolean => {
   const text = prompt.trim()
   return text.length <= LONGEST && CHANGE.test(text) && !ANEW.test(text)

@@ -15,7 +15,7 @@ export const videoRoutes = (video: VideoService, guard: Guard) =>
       body: checked(VideoOrder),
       response: { 202: answer(VideoAccepted), ...errors(400, 401, 402, 403, 409, 429, 503) },
       detail: {
-        summary: 'Make a short video',
-        description: 'Answers with a job. Its result is the address of an MP4, which has a mark of its origin.',
+        summary: 'Create a short video',
+        description: 'Answers with a job. Its result is the address of an MP4 that is marked as AI-generated.',
       },
     })

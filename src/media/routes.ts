@@ -20,7 +20,7 @@ export const imageRoutes = (images: ImageService, guard: Guard) =>
       detail: {
         summary: 'Make pictures',
         description:
-          'Without an image engine the server draws vector illustrations by rules; their engine is `svc-local-vector`.',
+          'Without an image engine the server draws simple vector illustrations; their engine is `svc-local-vector`.',
       },
     })
     .post('/images/generations', (context) => images.generate(toCall(context), context.body), {
@@ -29,5 +29,5 @@ export const imageRoutes = (images: ImageService, guard: Guard) =>
       timeLimit: 'own',
       body: checked(GenerationOrder),
       response: { 200: answer(Generations), ...REFUSALS },
-      detail: { summary: 'Make pictures, in the format of image clients' },
+      detail: { summary: 'Create pictures, in the format of common image APIs' },
     })

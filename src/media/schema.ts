@@ -26,7 +26,7 @@ export const ImageOrder = t.Object(
     prompt: t.Optional(t.String({ maxLength: MOST_PROMPT_CHARS, description: 'Required: what to show' })),
     style: t.Optional(t.String({ maxLength: 200, description: 'Such as `flat`, `retro`, `neon`, `line art`' })),
     aspect_ratio: t.Optional(oneOf(ASPECT_RATIOS)),
-    count: t.Optional(t.Integer({ minimum: 1, maximum: 4, description: 'Pictures to make; default 1' })),
+    count: t.Optional(t.Integer({ minimum: 1, maximum: 4, description: 'Number of pictures; default 1' })),
     image_model: t.Optional(ImageModel),
     image_quality: t.Optional(ImageQuality),
   },
@@ -42,9 +42,9 @@ export const Images = t.Object(
     images: t.Array(
       t.Object({
         url: nullable(t.String({ description: 'Works for an hour; null for a picture that failed' })),
-        engine: t.String({ description: '`svc-local-vector` for illustrations that this server draws by rules' }),
+        engine: t.String({ description: '`svc-local-vector` for illustrations drawn by this server' }),
         model: t.String(),
-        prompt: t.String({ description: 'What was asked for, with style and aspect ratio' }),
+        prompt: t.String({ description: 'The prompt, with style and aspect ratio' }),
         artifact_id: nullable(t.String({ description: 'For GET /artifacts/{id}' })),
       }),
     ),

@@ -36,7 +36,9 @@ export async function checkBackup(folder: string): Promise<CheckedBackup> {
   const database = join(folder, file)
   const found = await sha256Of(database).catch(() => null)
   if (found !== sha256)
-    problems.push(found === null ? `${file} cannot be read.` : `${file} is not what was written: its SHA-256 differs.`)
+    problems.push(
+      found === null ? `${file} cannot be read.` : `${file} was changed after it was written: its SHA-256 differs.`,
+    )
   // Without an identity nobody can say more of it.
   if (manifest.encrypted) return { ok: problems.length === 0, manifest, problems }
   const paths = manifest.files ? await checkFiles(folder, manifest.files.sha256, problems) : new Set<string>()
@@ -50,7 +52,7 @@ export async function readManifest(folder: string): Promise<Manifest | string> {
   try {
     return manifestIn(await readFile(join(folder, 'manifest.json'), 'utf8'))
   } catch {
-    return `${folder} has no manifest.json that can be read, so it is no backup.`
+    return `${folder} has no readable manifest.json, so it is not a backup.`
   }
 }
 
@@ -62,23 +64,23 @@ export function manifestIn(text: string): Manifest | string {
   } catch {
     // Said below, as of any other text.
   }
-  return 'manifest.json is none of a backup of this release.'
+  return 'manifest.json is not from a backup of this release.'
 }
 
 /** Adds a sentence for each file that is not what was written. Returns their paths. */
 async function checkFiles(folder: string, listed: string, problems: string[]): Promise<Set<string>> {
   const paths = new Set<string>()
   try {
-    if ((await sha256Of(join(folder, LIST))) !== listed) problems.push(`${LIST} is not what was written.`)
+    if ((await sha256Of(join(folder, LIST))) !== listed) problems.push(`${LIST} was changed after it was written.`)
     for (const { sha256, path } of await listedIn(folder)) {
       paths.add(path)
       const found = await sha256Of(join(folder, FOLDER, path)).catch(() => null)
       if (found !== sha256)
-        problems.push(`${FOLDER}/${path} ${found === null ? 'is not there' : 'is not what was written'}.`)
+        problems.push(`${FOLDER}/${path} ${found === null ? 'is missing' : 'was changed after it was written'}.`)
     }
   } catch (error) {
     const isGone = (error as NodeJS.ErrnoException).code === 'ENOENT'
-    problems.push(isGone ? `${LIST} is not there; it lists the files of this backup.` : (error as Error).message)
+    problems.push(isGone ? `${LIST} is missing; it lists the files of this backup.` : (error as Error).message)
   }
   return paths
 }
@@ -92,7 +94,7 @@ function checkDatabase(path: string, paths: ReadonlySet<string> | null): string[
     if (broken.length || paths === null) return broken.map((word) => `svc.db is broken: ${word}`)
     const kept = database.query<{ place: string }, []>('SELECT place FROM file_contents').all()
     const without = kept.filter(({ place }) => !paths.has(join(place.slice(0, 2), place)))
-    return without.map(({ place }) => `the bytes of ${place} are not in it.`)
+    return without.map(({ place }) => `the file ${place} is missing from the backup.`)
   } catch (error) {
     return [`svc.db cannot be read: ${(error as Error).message}`]
   } finally {
@@ -126,7 +128,7 @@ export async function restoreBackup(
   const [tables, files] = [only !== 'files', only !== 'tables' && manifest.files !== null]
   const isDump = manifest.file === 'svc.dump'
   if (tables && isDump !== (database.dialect === 'postgres'))
-    throw new Error(`It is a backup of ${isDump ? 'Postgres' : 'SQLite'}, and this server is set up for the other one.`)
+    throw new Error(`It is a backup of ${isDump ? 'Postgres' : 'SQLite'}, but this server uses the other one.`)
   if (tables) await assertFits(manifest, database)
   const kept = await readdir(filesDir).catch(() => [])
   const inTheWay = [
@@ -151,7 +153,7 @@ export async function restoreBackup(
 export function tooNew({ migrations = 0, version, file }: Manifest): string | null {
   const known = knownMigrations(file === 'svc.dump' ? 'postgres' : 'sqlite')
   if (migrations <= known) return null
-  return `The backup has ${migrations} migrations and this release knows ${known}. Restore it with the release that made it, ${version}, or a newer one.`
+  return `The backup has ${migrations} migrations, but this release has only ${known}. Restore it with the release that made it, ${version}, or a newer one.`
 }
 
 /** Throws with a sentence when this release cannot serve the backup, or the database on Postgres is in use. */
@@ -159,7 +161,7 @@ async function assertFits(manifest: Manifest, database: Where): Promise<void> {
   const problem = tooNew(manifest)
   if (problem) throw new Error(problem)
   if (database.dialect === 'postgres' && (await schemaOf(database)).applied)
-    throw new Error('The database is not empty, and nothing is overwritten. Let SVC_DATABASE_URL name an empty one.')
+    throw new Error('The database is not empty, and nothing is overwritten. Set SVC_DATABASE_URL to an empty database.')
 }
 
 async function copied(from: string, to: string): Promise<void> {
@@ -170,7 +172,7 @@ async function copied(from: string, to: string): Promise<void> {
 
 const taken = (path: string) =>
   new Error(
-    `${path} is there already, and nothing is overwritten. Move it away, add --confirm with the name of the data folder, or name an empty SVC_DATA_DIR.`,
+    `${path} already exists, and nothing is overwritten. Move it away, add --confirm with the name of the data folder, or set SVC_DATA_DIR to an empty folder.`,
   )
 
 const isThere = (path: string): Promise<boolean> =>

@@ -67,7 +67,7 @@ export async function listedIn(folder: string): Promise<{ sha256: string; path: 
     .filter(Boolean)
     .map((line) => {
       const [, sha256, part, name] = /^([0-9a-f]{64}) {2}files\/([0-9a-f]{2})\/([0-9A-Za-z-]{60,100})$/.exec(line) ?? []
-      if (!sha256 || !name?.startsWith(part!)) throw new Error(`${LIST} has a line that names no file of this backup.`)
+      if (!sha256 || !name?.startsWith(part!)) throw new Error(`${LIST} has a line that is not a file of this backup.`)
       return { sha256, path: join(part!, name) }
     })
 }

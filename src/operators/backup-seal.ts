@@ -32,7 +32,7 @@ export async function unseal(folder: string, into: string, identities: readonly 
     await onThread({ kind: 'open', source: join(folder, SEALED), folder: into, identities: [...identities] })
     return null
   } catch (error) {
-    return `${SEALED} does not open: ${(error as Error).message}.`
+    return `${SEALED} cannot be decrypted: ${(error as Error).message}.`
   }
 }
 
@@ -43,7 +43,7 @@ export async function assertRecipients(words: readonly string[]): Promise<void> 
     try {
       new Encrypter().addRecipient(word)
     } catch {
-      throw invalidInput('encrypt_to', `"${word.slice(0, 80)}" is no age recipient; age-keygen prints one.`)
+      throw invalidInput('encrypt_to', `"${word.slice(0, 80)}" is not an age recipient; age-keygen prints one.`)
     }
   }
 }

@@ -67,7 +67,7 @@ export function createBackups({ store, audit, clock, dataDir, bucketAt }: Deps) 
   /** Throws when the bucket does not answer. */
   async function manifestThere(path: string): Promise<Manifest | string> {
     const bucket = bucketAt(path)
-    return (await bucket.exists()) ? manifestIn(await bucket.manifest()) : 'It is not there any more.'
+    return (await bucket.exists()) ? manifestIn(await bucket.manifest()) : 'It no longer exists.'
   }
 
   async function inDataFolder(): Promise<string[]> {

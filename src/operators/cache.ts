@@ -27,10 +27,10 @@ export function createCacheVerbs({ store, audit, orgs, keys, answers }: Deps) {
   }
 
   function why(found: number): string {
-    if (!answers.stats().enabled) return 'The cache is switched off: SVC_CACHE_ENABLED is 0.'
+    if (!answers.stats().enabled) return 'The cache is disabled: SVC_CACHE_ENABLED is 0.'
     if (found > 0)
       return 'Served to its owner only if the rest of the request is the same too: skills, tools, persona, settings, preferences and policies.'
-    return 'No answer to exactly this prompt is cached here: it was not asked, its entry expired, or its answer was not cacheable.'
+    return 'No answer to exactly this prompt is cached here: it was never sent, its entry expired, or its answer was not cacheable.'
   }
 
   /** Throws 400 for a scope without its name, 404 for an unknown owner or key. */

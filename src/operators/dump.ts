@@ -1,7 +1,7 @@
 import { AppError } from '../kernel/errors'
 
 const missing = (program: string) =>
-  `${program} is not installed here. Install the PostgreSQL client, or do it where the database runs.`
+  `${program} is not installed here. Install the PostgreSQL client, or run this on the machine of the database.`
 
 /** Runs `pg_dump`. */
 export const dumpPostgres = (url: string, target: string): Promise<void> =>

@@ -31,7 +31,7 @@ const stillUsed = defineError(
   'conflict',
   'conflict',
   (name: string, left: string) =>
-    `Without "${name}" nothing is left of the targets of ${left}. Map them to another engine first, or add --force.`,
+    `Without "${name}", ${left} would have no targets. Map them to another engine first, or add --force.`,
 )
 
 /** Where an upstream is set: while servers run, or in the file or environment of one of them. */

@@ -97,7 +97,7 @@ function sampleOf(price: Price): { words: string; used: Consumption } {
     price.perImage !== undefined && ([{ images: 1 }, '1 image'] as const),
     price.perSecond !== undefined && ([{ seconds: 10 }, '10 s of video'] as const),
     price.perPage !== undefined && ([{ pages: 10 }, '10 pages'] as const),
-    price.perMinute !== undefined && ([{ minutes: 1 }, '1 minute of sound'] as const),
+    price.perMinute !== undefined && ([{ minutes: 1 }, '1 minute of audio'] as const),
     price.promptPer1k !== undefined && ([{ promptTokens: 1000, completionTokens: 500 }, '1,000 + 500 tokens'] as const),
   ].filter((part) => part !== false)
   return { words: parts.map(([, word]) => word).join(', '), used: Object.assign({}, ...parts.map(([one]) => one)) }

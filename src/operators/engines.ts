@@ -109,7 +109,7 @@ export function createEngineVerbs(deps: Deps) {
         const { kind } = upstreams.get(upstream)!
         const about = { id, mode: findEngine(id)?.mode ?? id, target: `${upstream}:${model}`, kind, rank: at + 1 }
         const { status = null } = standings.get(id) ?? {}
-        return { ...NO_TARGET, ...about, state: 'off', status, why: 'it is switched off', ...sourceOf(upstream) }
+        return { ...NO_TARGET, ...about, state: 'off', status, why: 'it is disabled', ...sourceOf(upstream) }
       }),
     )
   }

@@ -8,12 +8,12 @@ export const NewBackup = t.Object({
       description: 'A folder that does not exist yet, or s3://bucket/folder',
     }),
   ),
-  files: t.Optional(t.Boolean({ description: 'false: the database alone; default: with the files that svc made' })),
+  files: t.Optional(t.Boolean({ description: 'false: only the database; default: also the files that svc created' })),
   encrypt_to: t.Optional(
     t.Array(t.String({ pattern: '^age1[0-9a-z]{10,2200}$' }), {
       minItems: 1,
       maxItems: 20,
-      description: 'age recipients; only who has the identity of one can open the backup',
+      description: 'age recipients; only the holder of one of their identities can open the backup',
     }),
   ),
 })
@@ -29,13 +29,13 @@ export const Backup = t.Object({
     t.Object({
       count: t.Integer(),
       bytes: t.Integer(),
-      sha256: t.String({ description: 'Of the list of them, `files.sha256`' }),
+      sha256: t.String({ description: 'SHA-256 of the list of files, `files.sha256`' }),
     }),
   ),
   encrypted: nullable(
     t.Object(
       { file: t.Literal('backup.tar.age'), bytes: t.Integer(), sha256: t.String(), to: t.Array(t.String()) },
-      { description: 'The one file that all of it is in, and the age recipients who can open it' },
+      { description: 'The encrypted file with the whole backup, and the age recipients who can open it' },
     ),
   ),
   created: Timestamp,
@@ -54,7 +54,7 @@ export type BackupList = Static<typeof BackupList>
 /** Body of `POST /ops/v1/backups/prune`. */
 export const BackupPruning = t.Object({
   older_than_ms: t.Integer({ minimum: 0, maximum: 3_650 * 86_400_000 }),
-  dry_run: t.Optional(t.Boolean({ description: 'Only say what would go' })),
+  dry_run: t.Optional(t.Boolean({ description: 'Only report what would be deleted' })),
 })
 export type BackupPruning = Static<typeof BackupPruning>
 
@@ -62,7 +62,7 @@ export const PrunedBackups = t.Object({
   object: t.Literal('pruned_backups'),
   removed: BackupList.properties.backups,
   kept: t.Integer(),
-  bytes: t.Integer({ description: 'Of what was removed' }),
+  bytes: t.Integer({ description: 'Total size of the deleted backups' }),
   unreachable: BackupList.properties.unreachable,
 })
 export type PrunedBackups = Static<typeof PrunedBackups>

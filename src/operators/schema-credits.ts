@@ -59,7 +59,7 @@ const WalletDifference = t.Object({
 })
 export const Reconciliation = t.Object({
   object: t.Literal('credit_reconciliation'),
-  ok: t.Boolean({ description: 'true: no wallet differs from its ledger any more' }),
+  ok: t.Boolean({ description: 'true: no wallet differs from its ledger now' }),
   differences: t.Array(WalletDifference),
 })
 export type Reconciliation = Static<typeof Reconciliation>

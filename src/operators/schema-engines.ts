@@ -13,19 +13,21 @@ export const EngineTarget = t.Object({
   kind: nullable(t.String()),
   rank: t.Integer({ description: 'Order of use: 1 is asked first, higher ranks when lower ones fail' }),
   state: oneOf(['ready', 'trying', 'failing', 'unreachable', 'off', 'none'] as const),
-  address: nullable(t.String({ description: 'Where it is' })),
-  status: nullable(oneOf(['available', 'degraded', 'down'] as const, { description: 'What GET /models says' })),
-  why: nullable(t.String({ description: 'What is in the way; null where nothing is' })),
+  address: nullable(t.String({ description: 'Address of the upstream' })),
+  status: nullable(oneOf(['available', 'degraded', 'down'] as const, { description: 'The status in GET /models' })),
+  why: nullable(t.String({ description: 'The problem; null if there is none' })),
   source: nullable(oneOf(SOURCES, { description: 'Where the upstream is set: here while servers run, or in a file' })),
-  overrides: nullable(oneOf(SOURCES, { description: 'Where else an upstream of this name is set, which is not used' })),
-  problem: nullable(t.String({ description: 'What its upstream did when it was asked just now; null if it answered' })),
+  overrides: nullable(oneOf(SOURCES, { description: 'Where an unused upstream with the same name is set' })),
+  problem: nullable(
+    t.String({ description: 'Problem of the upstream when it was tested just now; null if it answered' }),
+  ),
 })
 export type EngineTarget = Static<typeof EngineTarget>
 export const EngineList = t.Object({ engines: t.Array(EngineTarget) })
 
 export const EngineTestQuery = t.Object({
   upstream: t.Optional(t.String({ maxLength: 64 })),
-  mode: t.Optional(t.String({ maxLength: 64, description: 'Only what answers this mode, or engine id' })),
+  mode: t.Optional(t.String({ maxLength: 64, description: 'Only targets that answer this mode or engine id' })),
 })
 export type EngineTestQuery = Static<typeof EngineTestQuery>
 
@@ -44,7 +46,10 @@ export const MAX_MODELS = 20
 /** Body of `POST /ops/v1/engines`. The key is encrypted at rest. */
 export const NewEngine = t.Object({
   name: t.String({
-    pattern: form('^[a-z0-9][a-z0-9-]{0,31}$', 'at most 32 small letters, digits and hyphens, no hyphen first'),
+    pattern: form(
+      '^[a-z0-9][a-z0-9-]{0,31}$',
+      'at most 32 lower-case letters, digits and hyphens, not starting with a hyphen',
+    ),
   }),
   kind: oneOf(UPSTREAM_KINDS),
   base_url: t.Optional(t.String({ pattern: form('^https?://[^\\s]+$', 'an http or https address') })),
@@ -86,9 +91,9 @@ export const EnginePrice = t.Object({
   mode: nullable(t.String()),
   price: Price,
   set_by: oneOf(['here', 'SVC_PRICES', 'upstream', 'built in'] as const),
-  sample: t.String({ description: 'The request that sample_cents is for' }),
+  sample: t.String({ description: 'The sample request of sample_cents' }),
   sample_cents: t.Number(),
-  before_cents: nullable(t.Number({ description: 'What it was before this change; null for a read' })),
+  before_cents: nullable(t.Number({ description: 'The value before this change; null for a read' })),
 })
 export type EnginePrice = Static<typeof EnginePrice>
 export const EnginePrices = t.Object({
@@ -113,7 +118,7 @@ export const EngineMap = t.Object({
     t.String({ pattern: form('^[a-z0-9-]+:.+$', 'an engine and its model, such as main:big-model'), maxLength: 250 }),
     {
       maxItems: 20,
-      description: 'name:model, best first; none leaves the mode to what answers every text mode',
+      description: 'name:model, best first; an empty list leaves the mode to the targets of all text modes',
     },
   ),
 })

@@ -94,10 +94,10 @@ export type CreatedUser = Static<typeof CreatedUser>
 
 export const ConsoleLinkOrder = t.Object({
   ttl_minutes: t.Optional(
-    t.Integer({ minimum: 1, maximum: 1_440, description: 'How long the link waits; 15 minutes' }),
+    t.Integer({ minimum: 1, maximum: 1_440, description: 'How long the link works; default 15 minutes' }),
   ),
   to: t.Optional(
-    t.String({ pattern: '^/[a-z][\\w/-]*$', maxLength: 200, description: 'Path of the page it leads to; /home' }),
+    t.String({ pattern: '^/[a-z][\\w/-]*$', maxLength: 200, description: 'Path of the page it opens; default /home' }),
   ),
 })
 export type ConsoleLinkOrder = Static<typeof ConsoleLinkOrder>
@@ -115,7 +115,7 @@ export type PasswordOrder = Static<typeof PasswordOrder>
 export const PasswordReset = t.Object({
   email: t.String(),
   password: nullable(t.String({ description: 'The generated password, if none was sent. Shown once' })),
-  ended: t.Integer({ description: 'How many sessions were ended' }),
+  ended: t.Integer({ description: 'Number of sessions that were ended' }),
 })
 export type PasswordReset = Static<typeof PasswordReset>
 

@@ -31,13 +31,13 @@ const Topic = oneOf(TOPICS)
 
 export const StreamQuery = t.Object({
   topics: t.Union([Topic, t.Array(Topic, { minItems: 1, maxItems: 20 })], {
-    description: 'Topics with commas between them',
+    description: 'Topics, separated by commas',
   }),
   most: t.Optional(
     t.Integer({
       minimum: 200,
       maximum: 2_000,
-      description: 'Rows of jobs, deliveries, keys, audit and logs: 200 unless told',
+      description: 'Number of rows of jobs, deliveries, keys, audit and logs; default 200',
     }),
   ),
 })

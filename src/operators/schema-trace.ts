@@ -1,7 +1,7 @@
 import { JsonObject, nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
 
 export const TraceQuery = t.Object({
-  owner: t.Optional(t.String({ maxLength: 320, description: 'Whose request it was, where no process remembers it' })),
+  owner: t.Optional(t.String({ maxLength: 320, description: 'Owner of the request, if no process has it in memory' })),
   since: t.Optional(Timestamp),
 })
 export type TraceQuery = Static<typeof TraceQuery>

@@ -119,13 +119,16 @@ export const Status = t.Object({
   nodes: t.Object({
     count: t.Integer(),
     unserved: t.Array(t.String(), { description: 'Roles that no process has' }),
-    scattered_files: t.Boolean({ description: 'Nodes keep files where the others cannot read them' }),
+    scattered_files: t.Boolean({ description: 'Nodes store files where the other nodes cannot read them' }),
     clock_ahead_ms: t.Integer({
-      description: 'How far the clock of this node is ahead of the database; behind is negative',
+      description: 'How far the clock of this node is ahead of that of the database; negative if it is behind',
     }),
   }),
   engines: t.Object({ connected: t.Integer(), builtin: t.Integer(), failing: t.Integer() }),
-  operator: t.Object({ name: t.String(), role: oneOf(OPERATOR_ROLES) }, { description: 'Who asks, and what they may' }),
+  operator: t.Object(
+    { name: t.String(), role: oneOf(OPERATOR_ROLES) },
+    { description: 'The operator, and their permissions' },
+  ),
 })
 export type Status = Static<typeof Status>
 
@@ -145,7 +148,7 @@ export type OperatorKeyId = Id<'operator_key'>
 
 /** Body of `POST /ops/v1/operators`. */
 export const NewOperator = t.Object({
-  name: t.String({ minLength: 1, maxLength: 64, pattern: form('^[^\\s]', 'a name that begins with no blank') }),
+  name: t.String({ minLength: 1, maxLength: 64, pattern: form('^[^\\s]', 'a name that does not start with a space') }),
   role: oneOf(OPERATOR_ROLES),
   expires_at: t.Optional(nullable(Timestamp)),
 })
@@ -181,7 +184,7 @@ export const TierRow = t.Object({
   image: t.Integer(),
   research: t.Integer(),
   video: t.Integer(),
-  changed: t.Array(t.String(), { description: 'Limits that the configuration changes' }),
+  changed: t.Array(t.String(), { description: 'Limits changed by the configuration' }),
 })
 export type TierRow = Static<typeof TierRow>
 export const TierList = t.Object({ tiers: t.Array(TierRow) })

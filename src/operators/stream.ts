@@ -69,7 +69,7 @@ export function createStream(deps: Deps) {
     signal.addEventListener('abort', pipe.leave, { once: true })
     ended
       .catch((error: unknown) => {
-        if (!(error instanceof ReaderLeft)) log.error(errorFields(error), 'the stream of an operator broke off')
+        if (!(error instanceof ReaderLeft)) log.error(errorFields(error), 'the stream of an operator was interrupted')
       })
       .finally(pipe.end)
     return new Response(pipe.read() as unknown as BodyInit, { headers: SSE_HEADERS })

@@ -30,7 +30,7 @@ export type OrgType = (typeof ORG_TYPES)[number]
 
 const SLUG_PATTERN = form(
   '^[a-z0-9]+(-[a-z0-9]+)*$',
-  'small letters and digits with single hyphens between, such as my-team',
+  'lower-case letters and digits with single hyphens in between, such as my-team',
 )
 
 /** An organization as one of its members sees it (contract 18.4). */

@@ -9,7 +9,7 @@ export async function verifyOrgs(reader: Reader): Promise<string[]> {
   const [ownerless, strays] = await Promise.all([ownerlessOrgs(reader), strayMembers(reader)])
   return [
     ...ownerless.map(({ id }) => `organization ${id} has no owner`),
-    ...strays.map(({ org_id, user_id }) => `user ${user_id} belongs to organization ${org_id}, which is not there`),
+    ...strays.map(({ org_id, user_id }) => `user ${user_id} belongs to organization ${org_id}, which does not exist`),
   ]
 }
 

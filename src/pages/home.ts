@@ -75,7 +75,7 @@ ${note && html`<div class="notice" role="status"><p>${note}</p>${secret && html`
 ${usageOf(usage)}
 ${widgets && widgetsOf(widgets, active)}
 ${keysOf(active, keys.next, older !== undefined)}
-<p>${deps.playground && html`Try a key in <a href="/docs/playground">the playground</a>. `}<a href="/docs">The reference</a> has every call.</p>`,
+<p>${deps.playground && html`Try a key in <a href="/docs/playground">the playground</a>. `}<a href="/docs">The API reference</a> describes every call.</p>`,
     { wide: true },
   )
 }
@@ -101,7 +101,7 @@ ${
 function widgetsOf(widgets: OwnWidget[], keys: ApiKey[]): Markup {
   return html`<h2>Chat widgets</h2>
 <p><a href="/operator">Open the inbox</a> to answer visitors yourself.</p>
-${widgets.length === 0 && html`<p class="faint">None yet. A widget is a chat for your own site; it answers with one of your keys.</p>`}
+${widgets.length === 0 && html`<p class="faint">None yet. A widget is a chat for your website. Its answers are billed to one of your keys.</p>`}
 ${widgets.map(
   ({
     id,
@@ -109,17 +109,17 @@ ${widgets.map(
     status,
     embed_snippet,
   }) => html`<h3>${name}${status !== 'active' && html` <span class="faint">(${status})</span>`}</h3>
-<label for="tag-${id}">The tag for your page</label>
+<label for="tag-${id}">HTML tag for your page</label>
 <input class="code" id="tag-${id}" readonly value="${embed_snippet}">
-<p><a href="/home/widgets/${id}">See how ${name} looks</a></p>`,
+<p><a href="/home/widgets/${id}">Preview ${name}</a></p>`,
 )}
 ${
   keys.length > 0 &&
   html`<form method="post" action="/home/widgets" class="row">
 <div><label for="widget-name">Name of a new widget</label><input id="widget-name" name="name" required></div>
 <div><label for="widget-site">Your site, such as https://shop.example</label><input id="widget-site" name="site" type="url" maxlength="300" required></div>
-<div><label for="widget-key">Key that pays</label><select id="widget-key" name="key">${keys.map(({ id, name, prefix }) => html`<option value="${id}">${name} (${prefix}…)</option>`)}</select></div>
-<button type="submit">Make a widget</button>
+<div><label for="widget-key">API key</label><select id="widget-key" name="key">${keys.map(({ id, name, prefix }) => html`<option value="${id}">${name} (${prefix}…)</option>`)}</select></div>
+<button type="submit">Create a widget</button>
 </form>`
 }`
 }
@@ -136,7 +136,7 @@ ${
 ${(next !== null || isOlder) && html`<p>${isOlder && html`<a href="/home">Newest keys</a> `}${next !== null && html`<a href="/home?older=${next}">Older keys</a>`}</p>`}
 <form method="post" action="/home/keys" class="row">
 <div><label for="key-name">Name of a new key</label><input id="key-name" name="name" required></div>
-<button type="submit">Make a key</button>
+<button type="submit">Create a key</button>
 </form>`
 }
 
@@ -147,13 +147,13 @@ export const keyPage = ({ id, name, prefix, tier, last_used_at }: ApiKey): strin
     html`<div class="top"><h1>${name}</h1><p><a href="/home">Back</a></p></div>
 <p class="faint">Begins with <code>${prefix}</code>, tier ${tier}, last used ${day(last_used_at)}.</p>
 <h2>Rotate</h2>
-<p>Makes a new secret. Limits, scopes and whatever else the key has stay.</p>
+<p>Creates a new secret. Everything else about the key stays the same.</p>
 <form method="post" action="/home/keys/${id}/rotate" class="row">
-<div><label for="grace">The old secret works</label><select id="grace" name="grace"><option value="86400">for a day</option><option value="3600">for an hour</option><option value="0">no more</option></select></div>
+<div><label for="grace">The old secret works</label><select id="grace" name="grace"><option value="86400">for a day</option><option value="3600">for an hour</option><option value="0">no longer</option></select></div>
 <button type="submit">Rotate</button>
 </form>
 <h2>Revoke</h2>
-<p>Whatever uses this key is refused from then on. This cannot be undone.</p>
+<p>All requests with this key are refused at once. This cannot be undone.</p>
 <form method="post" action="/home/keys/${id}/revoke"><button type="submit">Revoke</button></form>`,
   )
 
@@ -162,7 +162,7 @@ export const previewPage = ({ name, id }: OwnWidget, token: string): string =>
   page(
     name,
     html`<div class="top"><h1>${name}</h1><p><a href="/home">Back</a></p></div>
-<p class="faint">What you write here is answered and charged as on your page. The preview works for 15 minutes.</p>
+<p class="faint">Messages here are answered and charged as on your website. The preview works for 15 minutes.</p>
 <iframe src="/embed/widget/${id}?preview=${token}#inline=1" title="${name}"></iframe>`,
     { wide: true },
   )

@@ -65,14 +65,14 @@ const linkForm = (email: string, label: string): Markup => html`<form method="po
 </form>`
 
 /** What to do without the password. */
-export const forgotten = (canMail: boolean, email: string): Markup => html`<h2>No password, or did you forget it?</h2>
-${canMail ? linkForm(email, 'We mail a link that signs you in to') : html`<p>${ASK}</p>`}`
+export const forgotten = (canMail: boolean, email: string): Markup => html`<h2>No password, or forgot it?</h2>
+${canMail ? linkForm(email, 'We send a sign-in link to') : html`<p>${ASK}</p>`}`
 
 /** The same for every address, so that it does not tell who has an account. */
 export const mailedPage = (email: string): string =>
   page(
     'Sign in',
-    html`<h1>Check your mail</h1>
+    html`<h1>Check your e-mail</h1>
 <p>If ${email} has an account here, a link is on its way. It works once, within 15 minutes.</p>
 <p><a href="/sign-in">Back</a></p>`,
   )

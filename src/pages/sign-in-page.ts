@@ -28,17 +28,17 @@ export const comeInPage = (address: string): string =>
 /** Making an account, where the server lets everybody. */
 export const signUpPage = ({ problem, email }: Pick<Shown, 'problem' | 'email'>): string =>
   page(
-    'Make an account',
-    html`<h1>Make an account</h1>
+    'Create an account',
+    html`<h1>Create an account</h1>
 ${problem && html`<p class="problem" role="alert">${problem}</p>`}
 <form method="post" action="/sign-up">
-<label for="name">Name, as visitors of your chats see it</label>
+<label for="name">Name (visitors of your chats see it)</label>
 <input id="name" name="name" autocomplete="name">
 <label for="email">E-mail address</label>
 <input id="email" name="email" type="email" autocomplete="username" maxlength="254" required value="${email}">
 <label for="password">Password, 8 characters or more</label>
 <input id="password" name="password" type="password" autocomplete="new-password" minlength="8" required>
-<button type="submit">Make an account</button>
+<button type="submit">Create an account</button>
 </form>
-<p class="faint">You have one? <a href="/sign-in">Sign in</a>.</p>`,
+<p class="faint">Already have an account? <a href="/sign-in">Sign in</a>.</p>`,
   )

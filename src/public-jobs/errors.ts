@@ -10,7 +10,7 @@ export const queueUnavailable = defineError(
 export const hasEnded = defineError(
   'conflict',
   'conflict',
-  (status: string) => `The job has ${status}; only a job that is queued or active can be cancelled.`,
+  (status: string) => `The job has ${status}; only a queued or active job can be cancelled.`,
 )
 
 export const hasNotFailed = defineError(

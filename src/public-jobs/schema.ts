@@ -7,8 +7,8 @@ const members = {
   type: oneOf(JOB_TYPES),
   status: oneOf(JOB_STATES),
   progress: t.Number({ description: 'Percent; never falls' }),
-  stage: nullable(t.String({ description: 'What is done now' })),
-  attempts: t.Integer({ description: 'Tries so far, the one that runs included' }),
+  stage: nullable(t.String({ description: 'Current step' })),
+  attempts: t.Integer({ description: 'Attempts so far, including the running one' }),
   result: nullable(t.String({ description: 'Once completed: the report, or the address of the file' })),
   result_data: nullable(JsonObject),
   error: nullable(t.String()),
@@ -32,7 +32,7 @@ export type JobPage = Static<typeof JobPage>
 export const JobQuery = t.Object({
   type: t.Optional(oneOf(JOB_TYPES)),
   status: t.Optional(oneOf(JOB_STATES)),
-  api_key_id: t.Optional(t.String({ maxLength: 64, description: 'Only those that this key ordered' })),
+  api_key_id: t.Optional(t.String({ maxLength: 64, description: 'Only jobs that this key started' })),
   ...PageQuery.properties,
 })
 export type JobQuery = Static<typeof JobQuery>
@@ -43,8 +43,8 @@ export const JobLog = t.Object(
     object: t.Literal('job_log'),
     job_id: JobId.schema,
     status: oneOf(JOB_STATES),
-    cost_cents: nullable(t.Number({ description: 'What was charged; null before its end' })),
-    webhooks: t.Integer({ description: 'Webhooks that are told of its end' }),
+    cost_cents: nullable(t.Number({ description: 'The charge; null until the job ends' })),
+    webhooks: t.Integer({ description: 'Webhooks that are notified when it ends' }),
     steps: t.Array(
       t.Object({
         at: Timestamp,
@@ -69,7 +69,7 @@ export const JobQueues = t.Object(
         put_off: t.Integer({ description: 'Wait for another try' }),
         oldest_at: nullable(Timestamp),
         nodes: t.Integer({ description: 'Processes that run one now' }),
-        workers: t.Integer({ description: 'Most at once in each process' }),
+        workers: t.Integer({ description: 'Maximum at a time in each process' }),
         paused_at: nullable(Timestamp),
       }),
     ),

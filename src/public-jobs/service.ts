@@ -172,7 +172,7 @@ export function createPublicJobs(deps: Deps) {
       // Read again: a job that ended between the two reads has ended its hold too.
       const left = new Set((await jobHolds(reader, after, PAGE)).map(({ ref }) => ref))
       for (const [at, { ref }] of holds.entries()) {
-        if (!open.has(ids[at]!) && left.has(ref)) found.push(`hold ${ref} is open and its job has ended`)
+        if (!open.has(ids[at]!) && left.has(ref)) found.push(`hold ${ref} is still open, but its job has ended`)
       }
       if (holds.length < PAGE) return found
       after = holds.at(-1)!.ref

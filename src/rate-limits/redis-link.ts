@@ -83,5 +83,5 @@ export function createRedisLink({ clock, scripts }: { clock: Clock; scripts: Scr
 function numbersOf(answer: unknown, count: number): number[] {
   if (Array.isArray(answer) && answer.length === count && answer.every((each) => Number.isFinite(each) && each >= -1))
     return answer
-  throw new Error('it answers scripts otherwise than Redis does')
+  throw new Error('it does not run scripts as Redis does')
 }

@@ -79,7 +79,7 @@ export const RateLimits = t.Object({
     tokens: LimitStatus,
     modes: t.Object(
       { text: LimitStatus, stealth: LimitStatus, image: LimitStatus, research: LimitStatus, video: LimitStatus },
-      { description: 'Requests a minute for each group of modes' },
+      { description: 'Requests per minute for each group of modes' },
     ),
   }),
   key_overrides: t.Object({ rpm_limit: nullable(t.Integer()), tpm_limit: nullable(t.Integer()) }),

@@ -6,7 +6,8 @@ export const referenceSettings = {
     env: 'SVC_PAGES_PLAYGROUND',
     schema: t.Union([t.Boolean(), t.Literal('auto')]),
     default: 'auto',
-    about: 'Whether /docs/playground exists, where developers try prompts with a key. auto means not in production.',
+    about:
+      'Whether /docs/playground exists, where developers try prompts with a key. auto means everywhere except in production.',
   }),
 }
 

@@ -58,7 +58,7 @@ export const htmlOf = ({ title, markdown: text, links, calls }: Page, path: stri
 </head>
 <body>
 <nav aria-label="Pages">
-<a class="skip" href="#main">To the text</a>
+<a class="skip" href="#main">Skip to the content</a>
 <ul>
 ${links.map(
   ({ name, slug }) =>

@@ -85,7 +85,7 @@ export function createAuthor({ engines, originOf }: Deps) {
     return {
       ...extract,
       dropped,
-      warnings: ['Nothing that the language model wrote held, so the report quotes its sources.'],
+      warnings: ['No sentence of the language model could be verified, so the report quotes its sources instead.'],
     }
   }
 

@@ -105,7 +105,7 @@ export function createConduct({ web, own, author, reading, originOf }: Deps) {
     // What the policy took out of the report is not told by its quotations either.
     const quotations = quotationsOf(draft, sources, order).filter((one) => isSound(report, one, snapshots))
     if (report === markdown && quotations.length < quotationsOf(draft, sources, order).length)
-      throw new Error('a report was written with quotations that do not stand in its sources')
+      throw new Error('a report has quotations that are not in its sources')
     return {
       title: plan.title,
       summary: report === markdown ? summary : '',
@@ -124,7 +124,7 @@ export function createConduct({ web, own, author, reading, originOf }: Deps) {
       warnings: [
         ...problems,
         ...copies.map(
-          ({ source, of }) => `${nameOf(sources, source)} repeats ${nameOf(sources, of)}; it was not counted.`,
+          ({ source, of }) => `${nameOf(sources, source)} repeats ${nameOf(sources, of)}, so it was not counted.`,
         ),
         ...commanding.map(({ source, about }) => `${nameOf(sources, source)} ${about}; that part was left out.`),
         ...warnings,

@@ -159,7 +159,7 @@ export function createGather({ web, own, copiesOf }: Deps) {
   async function fetched(url: string, title: string | null, by: { signal: AbortSignal; who: string }): Promise<Read> {
     try {
       const page = await web.read(url, { ...by, prose: true })
-      if (page.text.length < LEAST_CHARS) return { problem: `${url} holds too little text.` }
+      if (page.text.length < LEAST_CHARS) return { problem: `${url} has too little text.` }
       const named = page.title || title || url
       return {
         source: kept({ kind: 'web', title: named, url: page.url, text: page.text, publishedAt: page.publishedAt }),

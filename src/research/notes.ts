@@ -48,7 +48,7 @@ export function readSources({ question, sources, mostNotes, mostOfSource }: Orde
     const paragraph = paragraphOf(sources[source]!.text, start, end)
     if (commandChance(paragraph) < (onlyTells(paragraph) ? CERTAIN : LIKELY)) return true
     if (!commanding.some((one) => one.source === source))
-      commanding.push({ source, about: 'seems to command its reader' })
+      commanding.push({ source, about: 'seems to give orders to its reader' })
     return false
   })
   return {

@@ -29,7 +29,7 @@ export function createRecheck({ store, jobs, files, publicJobs }: Deps) {
     const row = await jobs.shown.find(store.read, null, id as JobId)
     const { snapshots, problems } = await keptOf(data, row!.owner!)
     const checked = checkQuotations(data.report, data.quotations, snapshots)
-    if (result !== data.report) problems.push('The report is not the one that its data has.')
+    if (result !== data.report) problems.push('The report differs from the one in its data.')
     const all = [...problems, ...checked.problems]
     const { length: quotations } = data.quotations
     const sound = all.length === 0
@@ -50,7 +50,7 @@ export function createRecheck({ store, jobs, files, publicJobs }: Deps) {
     const nothing: Snapshots = { version: 1, snapshots: [] }
     if (!kept) return { snapshots: nothing, problems: [] }
     const [row] = await files.ofOwner(store.read, owner, { ids: [kept.artifact_id], limit: 1 })
-    if (!row) return { snapshots: nothing, problems: ['The file with its snapshots is gone.'] }
+    if (!row) return { snapshots: nothing, problems: ['The file with its snapshots no longer exists.'] }
     const bytes = new Uint8Array(await new Response(await files.read(row)).arrayBuffer())
     if (sha256Hex(bytes) !== kept.sha256)
       return { snapshots: nothing, problems: ['The file with its snapshots was changed.'] }

@@ -17,7 +17,7 @@ const verbsOf = ({ recheck }: ResearchService) =>
         reply: Verification,
         errors: [409],
         summary: 'Check a research report against its snapshots again',
-        description: 'Looks up each quotation in the texts that were kept with the report. No source is read for it.',
+        description: 'Looks up each quotation in the texts stored with the report. No source is read again.',
       },
       (call, { id }) => recheck(call, id),
     ),
@@ -41,6 +41,6 @@ export const researchRoutes = (research: ResearchService, guard: Guard) =>
       detail: {
         summary: 'Research a question in many sources',
         description:
-          'Answers with a job. Its result is a report in Markdown with numbered citations; `result_data` has the passage that each cited sentence stands on.',
+          'Answers with a job. Its result is a report in Markdown with numbered citations; `result_data` has the passage behind each cited sentence.',
       },
     })

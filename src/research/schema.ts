@@ -14,7 +14,10 @@ const MOST_SOURCES = 50
 /** Contract 7. */
 export const ResearchOrder = t.Object({
   prompt: t.Optional(
-    t.String({ maxLength: 100_000, description: 'The question; addresses and artifact ids in it are read' }),
+    t.String({
+      maxLength: 100_000,
+      description: 'The question; sources are read from the addresses and artifact ids in it',
+    }),
   ),
   depth: t.Optional(oneOf(DEPTHS, { default: 'advanced' })),
   max_sources: t.Optional(
@@ -22,7 +25,7 @@ export const ResearchOrder = t.Object({
       minimum: 1,
       maximum: MOST_SOURCES,
       default: DEFAULT_SOURCES,
-      description: 'Most sources that are read',
+      description: 'Maximum number of sources',
     }),
   ),
 })
@@ -42,7 +45,7 @@ export type ResearchAccepted = Static<typeof ResearchAccepted>
 /** What a check of a report against its snapshots found. */
 export const Verification = t.Object({
   job_id: JobId.schema,
-  sound: t.Boolean({ description: 'Every quotation stands in its snapshot, and every statement in the report' }),
+  sound: t.Boolean({ description: 'Every quotation is in its snapshot, and every statement is in the report' }),
   quotations: t.Integer(),
   found: t.Integer(),
   sources: t.Integer(),

@@ -52,7 +52,8 @@ export function checkQuotations(report: string, quotations: readonly Quotation[]
   const known = new Map(snapshots.map((one) => [one.sha256, Buffer.from(one.text)]))
   const problems: string[] = []
   for (const { sha256, title } of snapshots) {
-    if (sha256Hex(known.get(sha256)!) !== sha256) problems.push(`The snapshot of "${title}" is not what was read.`)
+    if (sha256Hex(known.get(sha256)!) !== sha256)
+      problems.push(`The snapshot of "${title}" was changed after it was read.`)
   }
   let found = 0
   for (const [at, one] of quotations.entries()) {
@@ -75,7 +76,7 @@ function whyLost(
   bytes: Buffer | undefined,
 ): string | null {
   if (!bytes) return 'its snapshot is missing'
-  if (bytes.subarray(start, end).toString() !== quote) return 'its words do not stand where they should'
+  if (bytes.subarray(start, end).toString() !== quote) return 'its words are not at their position in the snapshot'
   const places = report.split(statement).slice(1)
   if (!places.length) return 'its statement is not in the report'
   const cites = places.some((after) => /^ ((?:\[\d+\])+)/.exec(after)?.[1]?.includes(`[${citation}]`))

@@ -15,17 +15,17 @@ export function whyUnsupported(sentence: string, passages: readonly string[]): s
   const together = passages.join('\n')
   const known = figuresIn(together).map(({ value }) => value)
   const invented = figuresIn(sentence).find(({ value }) => !known.includes(value))
-  if (invented) return `the number ${invented.value} is not in what it cites`
+  if (invented) return `the number ${invented.value} is not in the cited passage`
   const foreign = [...between(sentence, '“"', '”"', LEAST_QUOTED)].find(
     ({ inner }) => !plain(together).includes(plain(inner)),
   )
-  if (foreign) return 'it quotes what does not stand there'
+  if (foreign) return 'it quotes words that are not there'
   const words = [...new Set(contentWords(sentence))]
   const said = new Set(contentWords(together))
   const share = words.filter((word) => said.has(word)).length / Math.max(1, words.length)
-  if (share < ENOUGH) return 'what it cites speaks of something else'
+  if (share < ENOUGH) return 'the cited passage is about something else'
   const isTurned = isNegated(sentence) ? !passages.some(isNegated) : passages.every(isNegated)
-  return isTurned ? 'what it cites says the opposite' : null
+  return isTurned ? 'the cited passage says the opposite' : null
 }
 
 const plain = (text: string): string =>

@@ -82,7 +82,7 @@ export function readWritten({ plan, written, notes, disagreements, read }: Order
     dropped,
     draft: {
       title: escaped(plan.title),
-      notice: `Written by a language model from ${read === 1 ? 'one source' : `${read} sources`}. Each cited sentence was checked against the passages it cites${dropped.length ? `; ${dropped.length} that did not hold ${dropped.length === 1 ? 'was' : 'were'} left out` : ''}.`,
+      notice: `Written by a language model from ${read === 1 ? 'one source' : `${read} sources`}. Each cited sentence was checked against the passages it cites${dropped.length ? `; ${dropped.length} that failed the check ${dropped.length === 1 ? 'was' : 'were'} left out` : ''}.`,
       summary: opens ? kept[0]!.blocks : [],
       sections: [...(opens ? kept.slice(1) : kept), ...disagreementSection(disagreements)],
     },

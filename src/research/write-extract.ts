@@ -19,7 +19,7 @@ export function writeExtract({ plan, notes, disagreements, read }: Order): Draft
   const rest = notes.filter((note) => !summary.includes(note))
   return {
     title: escaped(plan.title),
-    notice: `Extractive report: every sentence below is quoted word for word from ${read === 1 ? 'the source' : `the ${read} sources`} that could be read. No language model wrote or judged it.`,
+    notice: `Extractive report: every sentence below is quoted word for word from ${read === 1 ? 'the source' : `the ${read} sources`} that could be read. No language model wrote or checked it.`,
     summary: summary.map(itemOf),
     sections: [...sectionsOf(plan.aspects, rest), ...disagreementSection(disagreements)],
   }

@@ -42,7 +42,7 @@ export const tooMany = defineError(
   'conflict',
   'conflict',
   ({ many }: Title, most: number, env: string) =>
-    `This scope has ${most} ${many}, which is the maximum here (${env}). DELETE one of them first.`,
+    `This scope has ${most} ${many}, which is the maximum here (${env}). Delete one of them first.`,
 )
 
 export const defaultTaken = defineError(

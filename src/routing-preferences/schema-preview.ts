@@ -21,7 +21,7 @@ export const PreviewOrder = t.Object(
     attachments: t.Optional(
       t.Array(t.Unknown(), {
         maxItems: 10,
-        description: 'Only whether there are any matters; their content is ignored',
+        description: 'Only the presence of attachments matters; their content is ignored',
       }),
     ),
     engine: t.Optional(
@@ -52,7 +52,9 @@ export const Preview = t.Object(
       }),
     ),
     warnings: t.Optional(
-      t.Array(t.String({ description: 'Such as that a guardrail takes parts out of the prompt first, or blocks it' })),
+      t.Array(
+        t.String({ description: 'For example, that a guardrail first removes parts of the prompt, or blocks it' }),
+      ),
     ),
   },
   { $id: 'RoutingPreview' },

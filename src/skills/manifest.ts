@@ -18,7 +18,7 @@ const TRIGGER_TYPES = ['manual', 'keyword', 'event', 'schedule'] as const
 
 const SLUG_PATTERN = form(
   '^[a-z0-9][a-z0-9-]*[a-z0-9]$',
-  'small letters, digits and hyphens, beginning and ending with a letter or digit, such as email-drafter',
+  'lower-case letters, digits and hyphens, beginning and ending with a letter or digit, such as email-drafter',
 )
 const NUMBER = '(0|[1-9]\\d{0,8})'
 /** A pre-release identifier: a number without leading zeros, or a word. */
@@ -31,7 +31,7 @@ const VERSION_PATTERN = form(
 /** One non-blank line without control characters and characters that change the text direction. */
 const SHOWN = form(
   '^(?=.*\\S)[^\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069]*$',
-  'one line that shows something, without control characters',
+  'one line of visible text, without control characters',
 )
 const HTTP_URL = form('^https?://[^\\s<>"]+$', 'an http or https address')
 const EMAIL = form('^[^\\s@<>"]+@[^\\s@<>"]+$', 'an e-mail address')
@@ -74,7 +74,7 @@ export const SKILL_FIELDS = {
 } as const
 
 export const ManifestTool = t.Object({
-  name: t.String({ pattern: form('^[a-z0-9_]+$', 'small letters, digits and underscores'), maxLength: 64 }),
+  name: t.String({ pattern: form('^[a-z0-9_]+$', 'lower-case letters, digits and underscores'), maxLength: 64 }),
   description: t.String({ maxLength: 4_096 }),
   inputSchema: t.Optional(JsonObject),
   outputSchema: t.Optional(JsonObject),
@@ -94,7 +94,7 @@ export const Words = t.String({ minLength: 1, maxLength: 128, pattern: SHOWN })
 
 /** States when a skill takes part in runs, and when it runs by itself. */
 const TRIGGER_MEANING =
-  'Once installed, a "manual" skill takes part in every run and a "keyword" skill in runs whose prompt contains one of its keywords. "event" and "schedule" run the skill alone, for whoever installed it, within the limits of a day; else it takes part only when a request names it.'
+  'Once installed, a "manual" skill takes part in every run and a "keyword" skill in runs whose prompt contains one of its keywords. "event" and "schedule" run the skill alone, for the account that installed it, within daily limits; otherwise it takes part only when a request names it.'
 
 const Trigger = t.Object({
   type: oneOf(TRIGGER_TYPES, { description: TRIGGER_MEANING }),

@@ -23,13 +23,13 @@ export const skillMoreRoutes = (skills: SkillService, guard: Guard) =>
       params: ById,
       body: checked(words.SkillPatch),
       response: { 200: answer(words.SkillReply), ...errors(400, 401, 403, 404, 409, 429) },
-      detail: { summary: 'Change a draft or private skill of yours' },
+      detail: { summary: 'Change one of your drafts or private skills' },
     })
     .delete('/:id', (context) => skills.authoring.remove(toCall(context), context.params.id), {
       scope: 'skills',
       params: ById,
       response: { 200: answer(words.SkillDeleted), ...errors(401, 403, 404, 409, 429) },
-      detail: { summary: 'Delete a skill of yours that is not published' },
+      detail: { summary: 'Delete one of your skills that is not published' },
     })
     .delete(
       '/:id/install',
@@ -54,7 +54,7 @@ export const skillMoreRoutes = (skills: SkillService, guard: Guard) =>
         params: ById,
         body: checked(words.InstallationPatch),
         response: { 200: answer(words.InstallationReply), ...errors(400, 401, 403, 404, 429) },
-        detail: { summary: 'Set up an installed skill: on or off, settings, intensity, priority' },
+        detail: { summary: 'Configure an installed skill: enabled, settings, intensity, priority' },
       },
     )
     .get(

@@ -64,7 +64,7 @@ export const skillRoutes = ({ skills, sandbox }: { skills: SkillService; sandbox
         idempotent: true,
         body: checked(words.NewSkill),
         response: { 201: answer(words.SkillReply), ...errors(400, 401, 403, 409, 429), 422: described(ReviewRefusal) },
-        detail: { summary: 'Create a skill of your own; it stays private until it is submitted for review' },
+        detail: { summary: 'Create a skill; it stays private until it passes review' },
       },
     )
     .post(

@@ -23,7 +23,7 @@ export type Takeover = {
   since: number | null
   /** When it goes back to the AI unless its holder does something; null unless a person has it. */
   until: number | null
-  /** Why a person was asked for. */
+  /** Why the visitor asked for a person. */
   reason: string | null
 }
 

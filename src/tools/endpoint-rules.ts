@@ -8,10 +8,7 @@ const MAX_HEADER_CHARS = 8 * 1024
 
 export const HEADER_NAME = form("^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$", 'a header name such as X-Api-Key')
 /** Printable characters and tab. A line break would let a value inject another header. */
-export const HEADER_VALUE = form(
-  '^[\\t\\x20-\\x7e\\x80-\\xff]*$',
-  'a line of Latin-1, the letters that a header may hold',
-)
+export const HEADER_VALUE = form('^[\\t\\x20-\\x7e\\x80-\\xff]*$', 'one line of Latin-1 characters')
 const NAME = new RegExp(HEADER_NAME)
 const VALUE = new RegExp(HEADER_VALUE)
 
@@ -23,7 +20,7 @@ const OURS =
 export function readMethod(given: string | undefined, path: string): Endpoint['method'] {
   const method = METHODS.find((known) => known === (given ?? 'POST').toUpperCase())
   if (method) return method
-  throw invalidInput(path, `"${path}" is ${said(given)}; a tool is called with POST, PUT or PATCH.`)
+  throw invalidInput(path, `"${path}" is ${said(given)}; use POST, PUT or PATCH.`)
 }
 
 /**
@@ -52,5 +49,5 @@ function problemWith(name: string, value: string, seen: Record<string, string>):
   if (!NAME.test(name)) return 'is not a header name'
   if (!VALUE.test(value)) return 'has a value with line breaks or control characters'
   if (OURS.test(name)) return 'is set by this server'
-  return Object.hasOwn(seen, name.toLowerCase()) ? 'is there twice' : null
+  return Object.hasOwn(seen, name.toLowerCase()) ? 'appears twice' : null
 }

@@ -70,13 +70,13 @@ export async function callEndpoint({ outbound, secretOf }: Deps, { name, endpoin
 
 function readAnswer(name: string, { status, body }: PublicResponse): unknown {
   if (status < 200 || status > 299) {
-    throw new ToolFailure(`The endpoint of ${name} answered with status ${status}, which is no success.`)
+    throw new ToolFailure(`The endpoint of ${name} answered with status ${status}, which is an error.`)
   }
   if (body.length === 0) return null
   try {
     return parseUntrustedJson(body, { large: 'text' })
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    throw new ToolFailure(`The endpoint of ${name} did not answer with JSON this server reads.`)
+    throw new ToolFailure(`The endpoint of ${name} did not answer with JSON that this server can read.`)
   }
 }

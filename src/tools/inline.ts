@@ -55,7 +55,7 @@ function assertDefinitions(tools: readonly InlineTool[]): void {
     if (details.length >= MAX_PROBLEMS) break
     const path = `tools[${at}]`
     if (!TOOL_NAME.test(name)) details.push({ path: `${path}.name`, message: `must match ${TOOL_NAME.source}` })
-    if (seen.has(name)) details.push({ path: `${path}.name`, message: `is the name of tools[${seen.get(name)}] too` })
+    if (seen.has(name)) details.push({ path: `${path}.name`, message: `is also the name of tools[${seen.get(name)}]` })
     seen.set(name, at)
     if (input_schema) details.push(...problemsOf(input_schema, `${path}.input_schema`, allowance))
   }

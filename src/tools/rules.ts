@@ -47,7 +47,7 @@ export function refusal(tool: Tool, { caller }: Call, role: Role | null): string
         ? null
         : `Only owners and admins of an organization may use ${tool.name}.`
     case 'system':
-      return `${tool.name} is for this server's own use.`
+      return `${tool.name} is for internal use only.`
   }
 }
 

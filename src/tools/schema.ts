@@ -27,7 +27,7 @@ export type InlineTool = Static<typeof InlineTool>
 export const McpServer = t.Object(
   {
     type: t.Literal('mcp'),
-    server_label: t.String({ pattern: form('^[a-z0-9-]{1,32}$', 'at most 32 small letters, digits and hyphens') }),
+    server_label: t.String({ pattern: form('^[a-z0-9-]{1,32}$', 'at most 32 lower-case letters, digits and hyphens') }),
     server_url: t.String({ maxLength: 2_048 }),
     headers: t.Optional(
       t.Record(t.String({ maxLength: 128 }), t.String({ maxLength: 2_048 }), {
@@ -53,7 +53,7 @@ export const ToolEntry = t.Object(
     permissionLevel: oneOf(PERMISSION_LEVELS),
     requiresApproval: t.Boolean(),
     skillId: nullable(t.String({ format: 'uuid' })),
-    available: t.Boolean({ description: 'Whether the tool works with the present configuration of this server' }),
+    available: t.Boolean({ description: 'Whether the tool works with the current configuration of this server' }),
     unavailableReason: nullable(t.String()),
     requiredScope: nullable(oneOf(SCOPES)),
   },

@@ -107,7 +107,7 @@ export function createServers({ outbound }: { outbound: Outbound }) {
     }
     const said = offered.description.slice(0, MOST_READ)
     if (scanForInjection(said).some(({ severity }) => severity === 'block')) {
-      return `The tool ${shown} of "${server.server_label}" was left out: its description gives orders.`
+      return `The tool ${shown} of "${server.server_label}" was left out: its description contains instructions to the engine.`
     }
     const text = {
       description: shorten(clean(said), MOST_DESCRIPTION),
@@ -137,5 +137,5 @@ export function createServers({ outbound }: { outbound: Outbound }) {
 
 const MAX_WARNINGS = 10
 const NOT_REACHED = 'could not be reached'
-const TOO_LARGE = 'lists more tools or longer ones than a request may have (512 tools, 2 MiB, 512 KiB a page)'
+const TOO_LARGE = 'lists more or larger tools than a request may have (512 tools, 2 MiB, 512 KiB a page)'
 const MAX_SHOWN = 80

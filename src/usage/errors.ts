@@ -6,15 +6,12 @@ export const REPORT_DAYS = 366
 export const EXPORT_ROWS = 1_000_000
 
 export const tooLong = (days: number, most: number): AppError =>
-  invalidInput(
-    'from',
-    `"from" and "to" are ${days} days apart; at most ${most} can be asked for at once. Ask for a shorter period.`,
-  )
+  invalidInput('from', `"from" and "to" are ${days} days apart; the maximum is ${most}. Use a shorter period.`)
 
 export const tooManyRows = (rows: number): AppError =>
   invalidInput(
     'from',
-    `This export would have ${rows} rows; at most ${EXPORT_ROWS} are sent at once. Ask for a shorter period, or filter.`,
+    `This export would have ${rows} rows; the maximum is ${EXPORT_ROWS}. Use a shorter period or a filter.`,
   )
 
 export const personalKeyRequired = defineError(

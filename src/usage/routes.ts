@@ -40,7 +40,7 @@ export const usageRoutes = ({ usageReading }: Deps, download: Downloads, guard: 
         detail: {
           summary: 'Export every call as CSV, JSON or JSON lines, newest first',
           description:
-            'At most 92 days and 1,000,000 rows; more is refused with 400 before anything is sent. Text that a ' +
+            'At most 92 days and 1,000,000 rows; larger exports get 400 before anything is sent. Text that a ' +
             'spreadsheet would read as a formula is prefixed with an apostrophe. The export is recorded in the audit events.',
           'x-download': 'text/csv',
           'x-or-lines': true,

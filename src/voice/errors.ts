@@ -3,7 +3,7 @@ import { defineError } from '../kernel/errors'
 export const voiceUnavailable = defineError(
   'unavailable',
   'voice_unavailable',
-  () => 'This server has no live voice. Its operator sets SVC_VOICE_URL to the address of a live voice server.',
+  () => 'This server has no live voice. Its operator can set SVC_VOICE_URL to the address of a live voice server.',
 )
 
 export const invalidToken = defineError(

@@ -6,10 +6,15 @@ export type VoiceSessionId = Static<typeof VoiceSessionId.schema>
 
 export const TokenOrder = t.Object(
   {
-    voice: t.Optional(t.String({ maxLength: 200, description: 'For the live voice server; told to it in the token' })),
-    conversation_id: t.Optional(nullable(t.String({ maxLength: 200, description: 'A conversation to go on with' }))),
+    voice: t.Optional(
+      t.String({ maxLength: 200, description: 'For the live voice server, which reads it from the token' }),
+    ),
+    conversation_id: t.Optional(nullable(t.String({ maxLength: 200, description: 'Conversation to continue' }))),
     skills: t.Optional(
-      t.Array(t.String({ maxLength: 200 }), { maxItems: 20, description: 'Slugs of skills, besides those installed' }),
+      t.Array(t.String({ maxLength: 200 }), {
+        maxItems: 20,
+        description: 'Slugs of skills to use in addition to the installed ones',
+      }),
     ),
   },
   { $id: 'VoiceTokenOrder' },
@@ -50,7 +55,7 @@ export const ActionResult = t.Object(
     object: t.Literal('voice_action'),
     tool: t.String(),
     status: oneOf(['success', 'error'] as const),
-    result: t.Unknown({ description: 'What the tool answered; null after an error' }),
+    result: t.Unknown({ description: 'Result of the tool; null after an error' }),
     error: nullable(t.String()),
   },
   { $id: 'VoiceActionResult' },

@@ -53,7 +53,7 @@ export function createPages({ outbound }: { outbound: Outbound }) {
       if (next === null) return { ...answer, url }
       url = next
     }
-    throw new WebFailure(`The address leads on more than ${MAX_HOPS} times.`)
+    throw new WebFailure(`The address redirects more than ${MAX_HOPS} times.`)
   }
 
   async function fetchOnce(url: string, signal: AbortSignal): Promise<PublicResponse> {
@@ -81,7 +81,7 @@ const withoutFragment = (url: string): string => url.split('#')[0]!
 function nextOf({ status, headers }: PublicResponse, from: string): string | null {
   if (![301, 302, 303, 307, 308].includes(status) || !headers.location) return null
   const next = URL.parse(headers.location, from)
-  if (!next) throw new WebFailure('The address leads on to one that is none.')
+  if (!next) throw new WebFailure('The address redirects to an invalid address.')
   return withoutFragment(next.href)
 }
 

@@ -49,7 +49,7 @@ export function createReading() {
     const [isPage, isPlain] = [PAGE.test(mime), PLAIN.test(mime)]
     if (!isPage && !isPlain)
       throw new WebFailure(
-        `The address holds ${mime.slice(0, 80) || 'bytes of no known type'}, which is not read here.`,
+        `The address contains ${mime.slice(0, 80) || 'bytes of no known type'}, which this server cannot read.`,
       )
     if (body.length > MAX_TEXT_BYTES) throw new WebFailure(`The page is larger than ${MAX_TEXT_BYTES} bytes.`)
     const text = decodeText(body, contentType)
@@ -71,7 +71,7 @@ function typeOf(body: Uint8Array, said: string): string {
 
 function withWords(answer: PageAnswer): PageAnswer {
   if (answer.text) return answer
-  throw new WebFailure('The document holds no words, as one of scanned pages does.')
+  throw new WebFailure('The document contains no text; it may consist of scanned pages.')
 }
 
 async function ask<Order>(pool: WorkerPool<Order, PageAnswer>, order: Order, by: By): Promise<PageAnswer> {
@@ -84,7 +84,7 @@ async function ask<Order>(pool: WorkerPool<Order, PageAnswer>, order: Order, by:
 }
 
 const PROBLEMS: Record<WorkerFailure['kind'], string> = {
-  timeout: 'What the address holds takes too long to read.',
-  memory: 'What the address holds unfolds to more than is read here.',
-  failed: 'What the address holds could not be read: it is broken, or locked with a password.',
+  timeout: 'The content of the address takes too long to read.',
+  memory: 'The content of the address is too large once decompressed.',
+  failed: 'The content of the address could not be read: it is damaged or protected by a password.',
 }

@@ -20,7 +20,7 @@ export const webhookSettings = {
     schema: t.String({
       pattern: form(
         '^\\d{1,6}(,\\d{1,6}){0,19}$',
-        'one to 20 whole numbers of seconds, separated by commas without blanks, such as 0,5,300',
+        'one to 20 whole numbers of seconds, separated by commas without spaces, such as 0,5,300',
       ),
     }),
     default: '0,5,300,1800,7200,18000,36000,36000',

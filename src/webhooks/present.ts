@@ -34,8 +34,8 @@ export const presentRead = (hook: WebhookRow, row: DeliveryRow, body: string | n
 function endOf({ status, error_message, attempt, next_retry_at }: DeliveryRow): string | null {
   if (status === 'success') return 'It was delivered.'
   if (next_retry_at !== null) return null
-  if (error_message === 'http_4xx') return 'The receiver refused it, so it is not sent again by itself.'
-  return `Attempt ${attempt} was the last that is made by itself (${error_message}).`
+  if (error_message === 'http_4xx') return 'The receiver refused it, so it is not sent again automatically.'
+  return `Attempt ${attempt} was the last automatic one (${error_message}).`
 }
 
 export function presentStats(row: WebhookRow, pending: number): WebhookStats {

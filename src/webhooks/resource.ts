@@ -26,7 +26,7 @@ export const webhook = defineResource({
     list: 'List webhooks, newest first',
     get: 'Read one webhook',
     update: 'Change, disable or enable a webhook',
-    remove: 'Delete a webhook, what it waits to deliver and its log',
+    remove: 'Delete a webhook with its pending deliveries and its log',
   },
   owned: 'team',
   permission: 'manageWebhooks',

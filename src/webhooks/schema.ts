@@ -21,13 +21,12 @@ const EventTypes = t.Array(t.String({ pattern: SUBSCRIBED, maxLength: 128 }), {
   description: 'Names such as `job.completed`, families such as `job.*`, or `*` for everything',
 })
 const Description = t.Optional(nullable(t.String({ maxLength: 256 })))
-const Ordered = t.Optional(
-  t.Boolean({ description: 'One delivery at a time, in order: a later one waits until the one before it has ended' }),
-)
+const Ordered = t.Optional(t.Boolean({ description: 'One delivery at a time, in order' }))
 const Url = t.String({
   minLength: 1,
   maxLength: 2_048,
-  description: 'Public https address that receives the events; `listen:` for none: whoever listens takes them',
+  description:
+    'Public https address that receives the events; `listen:` if you receive them with the listener route instead',
 })
 
 export const NewWebhook = t.Object(
@@ -39,8 +38,7 @@ export const NewWebhook = t.Object(
         minLength: 16,
         maxLength: 256,
         pattern: form('^[^\\x00-\\x1f\\x7f-\\x9f]*$', 'one line without control characters'),
-        description:
-          'Signs deliveries: `whsec_` and base64 as Standard Webhooks has it, or any text; random when left out',
+        description: 'Signs deliveries: `whsec_` and base64 as in Standard Webhooks, or any text; random if left out',
       }),
     ),
     description: Description,
@@ -69,7 +67,7 @@ const members = {
   description: nullable(t.String()),
   org_id: nullable(OrgId.schema),
   last_delivered_at: nullable(Timestamp),
-  failure_count: t.Integer({ description: 'Attempts that failed since the last one that succeeded' }),
+  failure_count: t.Integer({ description: 'Failed attempts since the last successful one' }),
   disabled_reason: nullable(t.String({ description: '`auto` after days of failures, `gone` after a 410' })),
   created_at: Timestamp,
   updated_at: Timestamp,
@@ -94,7 +92,7 @@ export const Rotation = t.Optional(
       t.Integer({
         minimum: 0,
         maximum: 86_400,
-        description: 'How long `webhook-signature` is also made with the old secret; 0 unless given',
+        description: 'How long `webhook-signature` also has a signature with the old secret; default 0',
       }),
     ),
   }),
@@ -128,12 +126,12 @@ export const Taking = t.Optional(
         }),
         {
           maxItems: 100,
-          description: 'Deliveries taken before, which are not given again, and how they were answered',
+          description: 'Deliveries received earlier and their results; they are not sent again',
         },
       ),
     ),
     wait_seconds: t.Optional(
-      t.Integer({ minimum: 0, maximum: 20, description: 'How long to wait for one; 0 unless given' }),
+      t.Integer({ minimum: 0, maximum: 20, description: 'How long to wait for a delivery; default 0' }),
     ),
   }),
 )
@@ -143,8 +141,8 @@ export const Taken = t.Object({
     t.Object({
       event_id: EventId.schema,
       event_type: t.String(),
-      headers: t.Record(t.String(), t.String(), { description: 'As a receiver gets them, signed now' }),
-      body: t.String({ description: 'The bytes that were signed' }),
+      headers: t.Record(t.String(), t.String(), { description: 'The headers, signed now' }),
+      body: t.String({ description: 'The signed body' }),
     }),
   ),
 })
@@ -184,12 +182,12 @@ export type DeliveryQuery = Static<typeof DeliveryQuery>
 export const DeliveryRead = t.Object(
   {
     ...Delivery.properties,
-    url: t.String({ description: 'Where the webhook stands now' }),
-    headers: t.Record(t.String(), t.String(), { description: 'Sent with it; signatures are made anew and not kept' }),
-    body: nullable(
-      t.String({ description: 'The bytes that every attempt sends; null once the event is no longer kept' }),
-    ),
-    ended: nullable(t.String({ description: 'Why no attempt follows it; null where one does or did' })),
+    url: t.String({ description: 'The current address of the webhook' }),
+    headers: t.Record(t.String(), t.String(), {
+      description: 'The headers that were sent; signatures are new for each attempt and not stored',
+    }),
+    body: nullable(t.String({ description: 'The body of every attempt; null once the event is no longer stored' })),
+    ended: nullable(t.String({ description: 'Why no attempt follows; null if one does or did' })),
   },
   { $id: 'DeliveryRead' },
 )

@@ -45,7 +45,7 @@ type Deps = Omit<DeliverDeps, 'store' | 'clock' | 'secrets' | 'send'> &
 
 export type WebhookService = ReturnType<typeof createWebhooks>
 
-const NOTE = 'Keep the signing secret: it is shown in this answer only. Verify each delivery with it.'
+const NOTE = 'Store the signing secret: it is shown only in this answer. Verify each delivery with it.'
 const TEST_MESSAGE = 'This is a test from svc. Your webhook works.'
 const SHOWN = 50
 const TESTS = { most: 10, everyMs: 60_000 }

@@ -24,10 +24,10 @@ export function createBotCheck(outbound: Pick<Outbound, 'fetchPublic'>, settings
     const headers = { 'content-type': 'application/x-www-form-urlencoded' }
     const asked = { method: 'POST' as const, headers, body, maxBytes: MOST_BYTES, timeoutMs: TIMEOUT_MS }
     const answer = await outbound.fetchPublic(settings.turnstileUrl, asked).catch((error: unknown) => {
-      if (error instanceof OutboundFailure) throw botRefused('it could not be asked')
+      if (error instanceof OutboundFailure) throw botRefused('it could not be reached')
       throw error
     })
-    if (!isPassed(answer.body)) throw botRefused('its answer is no')
+    if (!isPassed(answer.body)) throw botRefused('it rejected the token')
   }
 }
 

@@ -10,7 +10,7 @@ export const badToken = defineError(
 export const badIdentity = defineError(
   'unauthenticated',
   'invalid_token',
-  (why: string) => `The identity was rejected: of "hash", ${why}. Sign it on your server; the guide shows how.`,
+  (why: string) => `The identity was rejected: "hash" is wrong: ${why}. Sign it on your server; the guide shows how.`,
 )
 export const isOthers = defineError(
   'conflict',

@@ -36,7 +36,7 @@ export function readGroups(sent: Sent, before: WidgetRow | null, rules: Rules): 
   }
   const { mode } = sent.behavior ?? {}
   if (mode !== undefined && !(rules.knowsMode(mode) && isForVisitors(mode)))
-    throw invalidInput('behavior.mode', `"behavior.mode" is "${quoted(mode)}", which no widget can have.`)
+    throw invalidInput('behavior.mode', `"behavior.mode" is "${quoted(mode)}", which widgets cannot use.`)
   if (sent.security?.allowedOrigins && read.security)
     read.security.allowedOrigins = readOrigins(sent.security.allowedOrigins)
   if (sent.security?.requireTurnstile && !rules.hasBotCheck)
@@ -48,7 +48,7 @@ export function readGroups(sent: Sent, before: WidgetRow | null, rules: Rules): 
   if (url !== null) assertLink('intents.url', url)
   const { action } = read.intents ?? {}
   if ((action === 'redirect' || action === 'webhook') && !read.intents?.url)
-    throw invalidInput('intents.url', `"intents.action" is "${action}", so "intents.url" must say where to.`)
+    throw invalidInput('intents.url', `"intents.action" is "${action}", so "intents.url" is required.`)
   return Object.fromEntries(Object.entries(read).filter(([, group]) => group !== undefined))
 }
 

@@ -58,7 +58,7 @@ export function createHearing({ clock, desk, ask, limits, pictures }: Deps) {
     if (!words && action !== 'redirect') return { session: now, told: null }
     const { message: told, session: after } = await desk.write(tx, now, {
       role: 'system',
-      content: words || 'Please go on here.',
+      content: words || 'Please continue here.',
     })
     return { session: after, told }
   }

@@ -47,7 +47,7 @@ export function createHub({ store, clock, live, recent, onError }: Deps) {
   /** Throws 429 where a chat has the most streams here: its token must not hold as many connections as it likes. */
   function assertMayFollow({ id }: Pick<SessionRow, 'id'>): void {
     if ((watched.get(id)?.size ?? 0) >= MOST_OF_CHAT)
-      throw tooFast(RETRY_S, `This chat is open in ${MOST_OF_CHAT} places already.`)
+      throw tooFast(RETRY_S, `This chat is already open in ${MOST_OF_CHAT} places.`)
   }
 
   /**

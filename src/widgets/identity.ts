@@ -42,10 +42,10 @@ export function createIdentities({ clock, masterKey }: { clock: Clock; masterKey
     const [, until = ''] = /^([1-9]\d{9})\.[0-9a-f]{64}$/.exec(said.hash) ?? []
     if (!secret) throw badIdentity('this widget has no identity secret')
     if (!until) throw badIdentity('it is not "<unix seconds>.<64 hex digits>"')
-    if (!said.external_id && !said.email) throw badIdentity('it names neither "external_id" nor "email"')
+    if (!said.external_id && !said.email) throw badIdentity('neither "external_id" nor "email" was sent')
     if (!timingSafeEqual(said.hash, signIdentity(secret, Number(until), said)))
-      throw badIdentity('it was made with another secret, or of other values')
-    if (Number(until) * 1_000 <= clock.now()) throw badIdentity('its time is over')
+      throw badIdentity('it was made with another secret or from other values')
+    if (Number(until) * 1_000 <= clock.now()) throw badIdentity('it has expired')
   }
 }
 

@@ -22,31 +22,32 @@ export function createLimits({ clock, settings }: { clock: Clock; settings: Sett
 
   async function assertMayBegin(reader: Reader, { id }: WidgetRow, ip: string): Promise<void> {
     const begun = await rows.begunSince(reader, id, ip, clock.now() - HOUR_MS)
-    if (begun >= settings.widgetSessionsPerHour) throw tooFast(600, 'Too many chats were begun from this address.')
+    if (begun >= settings.widgetSessionsPerHour) throw tooFast(600, 'Too many chats were started from this address.')
   }
 
   /** Throws 400 for a message that is empty or too long for this widget. */
   function assertFits({ behavior }: WidgetRow, content: string): void {
-    if (isBlank(content)) throw invalidInput('content', '"content" is empty. Say something.')
+    if (isBlank(content)) throw invalidInput('content', '"content" is empty. Send a message.')
     const most = behavior.maxPromptLength
     if (!hasAtMost(content, most))
-      throw invalidInput('content', `"content" has ${charactersIn(content)} characters; this widget takes ${most}.`)
+      throw invalidInput('content', `"content" has ${charactersIn(content)} characters; this widget allows ${most}.`)
   }
 
   /** Throws 429. The chat is locked by this unit. */
   async function assertMaySay(tx: Tx, widget: WidgetRow, session: SessionRow, ip: string, content: string) {
     const { maxMessagesPerSession: most } = widget.security
-    if (session.asked >= most) throw tooFast(HOUR_MS / 1_000, `This chat has had ${most} messages. Begin a new one.`)
+    if (session.asked >= most)
+      throw tooFast(HOUR_MS / 1_000, `This chat has had ${most} messages, which is the maximum. Start a new one.`)
     const slow = { most: settings.widgetMessagesPerMinute, windowMs: MINUTE_MS }
     const windows = widget.behavior.strictAbuse ? [STRICT, slow] : [slow]
     for (const { most, windowMs } of windows) {
       const { sent, first } = await rows.sentSince(tx, widget.id, ip, clock.now() - windowMs)
       if (sent < most) continue
       const wait = Math.max(1, Math.ceil((first + windowMs - clock.now()) / 1_000))
-      throw tooFast(wait, 'That was too many messages at once.')
+      throw tooFast(wait, 'You sent too many messages at once.')
     }
     if (widget.behavior.strictAbuse && (await repeats(tx, session, content)))
-      throw tooFast(STRICT.windowMs / 1_000, 'The same message came several times in a row.')
+      throw tooFast(STRICT.windowMs / 1_000, 'You sent the same message several times in a row.')
   }
 
   /** Whether it would be the third of the same words in a row by the visitor. */

@@ -229,6 +229,6 @@ function assertOpen({ status }: SessionRow): void {
 }
 
 function readWords(text: string, path: string): string {
-  if (isBlank(text)) throw invalidInput(path, `"${path}" is empty. Say something.`)
+  if (isBlank(text)) throw invalidInput(path, `"${path}" is empty. Send a message.`)
   return text
 }

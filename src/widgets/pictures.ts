@@ -26,7 +26,7 @@ export function createPictures({ store, files }: Deps) {
   /** Throws 400 unless the widget takes pictures, and these are some. */
   function read({ behavior }: WidgetRow, attachments: readonly Attachment[]): Image[] {
     if (attachments.length && !behavior.enableFileUpload)
-      throw invalidInput('attachments', 'This widget takes no attachments. Leave "attachments" out.')
+      throw invalidInput('attachments', 'This widget does not accept attachments. Leave "attachments" out.')
     return attachments.map((attachment, at) => {
       const path = `attachments[${at}]`
       if (attachment.type !== 'image_base64')
@@ -91,5 +91,5 @@ async function bare(bytes: Buffer): Promise<{ bytes: Buffer; type: string } | nu
 
 function noPicture(at: number) {
   const path = `attachments[${at}].data`
-  return invalidInput(path, `"${path}" is no picture. Send the bytes of a PNG, JPEG, WebP or GIF.`)
+  return invalidInput(path, `"${path}" is not a picture. Send the bytes of a PNG, JPEG, WebP or GIF.`)
 }

@@ -25,7 +25,7 @@ export const widget = defineResource({
     create: 'Create a chat widget',
     list: 'List chat widgets, newest first',
     get: 'Read one chat widget',
-    update: 'Change a chat widget; members of a group that are left out stay',
+    update: 'Change a chat widget; omitted members of a group stay the same',
     remove: 'Delete a chat widget and its conversations',
   },
   owned: 'team',

@@ -49,14 +49,14 @@ export const visitorRoutes = ({ visitors, hub }: WidgetService, streams: Streams
       open: true,
       params: OfWidget,
       response: { 200: answer(PublicWidget), ...errors(400, 403, 404) },
-      detail: { summary: 'Read how a widget looks and what it takes' },
+      detail: { summary: 'Read the design and the settings of a widget' },
     })
     .post('/sessions', async (context) => context.status(201, await visitors.begin(knockOf(context), context.body)), {
       open: true,
       params: OfWidget,
       body: checked(words.NewWidgetSession),
       response: { 201: answer(words.WidgetSessionMade), ...errors(400, 401, 403, 404, 413, 415, 429) },
-      detail: { summary: 'Begin a chat' },
+      detail: { summary: 'Start a chat' },
     })
     .get(
       '/sessions/:sessionId',
@@ -100,7 +100,7 @@ export const visitorRoutes = ({ visitors, hub }: WidgetService, streams: Streams
         detail: {
           summary: 'Say something',
           description:
-            'With `stream: true` an answer of the AI is `text/event-stream` as that of `/completions`, with an event `reply` before `done`. While a person has the chat it is plain, and `reply` is null.',
+            'With `stream: true` an answer of the AI is `text/event-stream` as that of `/completions`, with an event `reply` before `done`. While a person has the chat, the answer is plain JSON and `reply` is null.',
           'x-streams': true,
         } as object,
       },
@@ -139,8 +139,8 @@ export const visitorRoutes = ({ visitors, hub }: WidgetService, streams: Streams
       params: OfChat,
       response: { 200: answer(words.Typed), ...errors(401, 403, 404) },
       detail: {
-        summary: 'Say that the visitor is typing',
-        description: 'Shown for some seconds to the people who answer, and stored nowhere.',
+        summary: 'Show that the visitor is typing',
+        description: 'Shown to operators for a few seconds, and not stored.',
       },
     })
     .post(
@@ -163,9 +163,9 @@ export const visitorRoutes = ({ visitors, hub }: WidgetService, streams: Streams
         body: checked(words.IdentityOrder),
         response: { 200: answer(words.Identified), ...errors(400, 401, 403, 404, 409, 413, 415) },
         detail: {
-          summary: 'Say who the visitor is',
+          summary: 'Identify the visitor',
           description:
-            'Without `hash` it is kept as said by the page. `hash` is `<until>.<hex>`: `until` in Unix seconds, and HMAC-SHA256 with the identity secret of the widget over the four lines until, external_id, email and name.',
+            'Without `hash` the identity is stored as unverified. `hash` is `<until>.<hex>`: `until` in Unix seconds, and HMAC-SHA256 with the identity secret of the widget over the four lines until, external_id, email and name.',
         },
       },
     )

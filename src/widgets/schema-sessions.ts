@@ -28,7 +28,7 @@ export const VisitorIdentity = t.Object(
     name: nullable(t.String()),
     email: nullable(t.String()),
     external_id: nullable(t.String()),
-    verified: t.Boolean({ description: 'Signed by your server; otherwise the page has said so' }),
+    verified: t.Boolean({ description: 'True if your server signed it; false if only the page sent it' }),
   },
   { $id: 'VisitorIdentity' },
 )
@@ -36,7 +36,7 @@ export type VisitorIdentity = Static<typeof VisitorIdentity>
 const Context = t.Record(
   t.String({ minLength: 1, maxLength: 64 }),
   t.Union([t.String({ maxLength: 500 }), t.Number(), t.Boolean(), t.Null()]),
-  { maxProperties: 20, description: 'What the page says about the visit, for the people who answer' },
+  { maxProperties: 20, description: 'Details about the visit from the page, shown to operators' },
 )
 export type VisitContext = Static<typeof Context>
 
@@ -67,7 +67,7 @@ export const ChatEvent = t.Union(
       t.Object({
         takeover_status: TakeoverStatus,
         operator: nullable(t.Object({ name: t.String() })),
-        usual_wait_s: t.Optional(t.Integer({ description: 'How long one usually waits for a person' })),
+        usual_wait_s: t.Optional(t.Integer({ description: 'Usual wait for a person' })),
       }),
     ),
     told('typing', t.Object({ role: t.String() })),
@@ -95,13 +95,13 @@ const session = {
   message_count: t.Integer(),
   created_at: Timestamp,
   last_message_at: nullable(Timestamp),
-  conversation_id: nullable(t.String({ description: 'Of the answers by the AI; null before the first' })),
-  reason: nullable(t.String({ description: 'Why a person was asked for' })),
+  conversation_id: nullable(t.String({ description: 'Cost of the answers of the AI; null before the first' })),
+  reason: nullable(t.String({ description: 'Why the visitor asked for a person' })),
   rating: nullable(t.Integer()),
   visitor_left_at: nullable(
     t.String({
       format: 'date-time',
-      description: 'When their page closed while a person was asked for; null: they are there',
+      description: 'When the visitor closed the page while waiting for a person; null if they are still there',
     }),
   ),
 }
@@ -116,21 +116,21 @@ export const WidgetSessionQuery = t.Object({
 export type WidgetSessionQuery = Static<typeof WidgetSessionQuery>
 
 export const After = t.Object({
-  after: t.Optional(t.String({ maxLength: 64, description: 'Messages after this one' })),
+  after: t.Optional(t.String({ maxLength: 64, description: 'Only messages after this one' })),
 })
 export type After = Static<typeof After>
 export const WidgetTranscript = t.Object({
   ...session,
   messages: t.Array(WidgetMessage),
-  notes: t.Array(WidgetNote, { description: 'What people wrote for each other; visitors never see it' }),
+  notes: t.Array(WidgetNote, { description: 'Notes between operators; visitors never see them' }),
 })
 export type WidgetTranscript = Static<typeof WidgetTranscript>
 
 export const TakeoverOrder = t.Optional(
   t.Object({
     operator_name: t.Optional(t.String({ minLength: 1, maxLength: 80 })),
-    message: t.Optional(t.String({ minLength: 1, maxLength: 4_000, description: 'Said to the visitor' })),
-    force: t.Optional(t.Boolean({ description: 'Takes it from another operator' })),
+    message: t.Optional(t.String({ minLength: 1, maxLength: 4_000, description: 'Message to the visitor' })),
+    force: t.Optional(t.Boolean({ description: 'Take it from another operator' })),
   }),
 )
 export type TakeoverOrder = Static<typeof TakeoverOrder>
@@ -151,14 +151,18 @@ export const Noted = t.Object({ note: WidgetNote })
 export type Noted = Static<typeof Noted>
 export const Handover = t.Object(
   {
-    to: t.String({ minLength: 1, maxLength: 254, description: 'E-mail address or id of a person of the widget' }),
-    note: t.Optional(t.String({ minLength: 1, maxLength: 4_000, description: 'What they should know' })),
+    to: t.String({
+      minLength: 1,
+      maxLength: 254,
+      description: 'E-mail address or id of a member of the team of the widget',
+    }),
+    note: t.Optional(t.String({ minLength: 1, maxLength: 4_000, description: 'Note for them' })),
   },
   { $id: 'WidgetHandover' },
 )
 export type Handover = Static<typeof Handover>
 export const Drafted = t.Object({
-  draft: t.String({ description: 'Not sent to anybody' }),
+  draft: t.String({ description: 'The draft; it is not sent' }),
   cost_cents: t.Number({ description: "Charged to the widget's key" }),
 })
 export type Drafted = Static<typeof Drafted>
@@ -172,7 +176,7 @@ export const NewWidgetSession = t.Optional(
     visitor_id: t.Optional(
       t.String({
         pattern: form('^[\\w.:-]{1,64}$', 'at most 64 letters, digits and _ . : -'),
-        description: 'Random id that the page keeps',
+        description: 'Random id that the page stores',
       }),
     ),
     page_url: t.Optional(t.String({ maxLength: 2_048 })),
@@ -194,7 +198,7 @@ export const IdentityOrder = t.Optional(
   t.Object({
     name: t.Optional(t.String({ maxLength: 120 })),
     email: t.Optional(t.String({ maxLength: 254 })),
-    external_id: t.Optional(t.String({ maxLength: 128, description: 'Your own id of this visitor' })),
+    external_id: t.Optional(t.String({ maxLength: 128, description: 'Your id for this visitor' })),
     hash: t.Optional(t.String({ maxLength: 200, description: '`<unix seconds>.<hex>`, made by your server' })),
     context: t.Optional(Context),
   }),
@@ -220,7 +224,7 @@ export const Replied = t.Object({
   message: WidgetMessage,
   reply: nullable(WidgetMessage),
   takeover_status: TakeoverStatus,
-  redirect_url: t.Optional(t.String({ description: 'Where the intent `redirect` leads' })),
+  redirect_url: t.Optional(t.String({ description: 'Target address of the intent `redirect`' })),
 })
 export type Replied = Static<typeof Replied>
 export const HumanWanted = t.Optional(t.Object({ reason: t.Optional(t.String({ maxLength: 500 })) }))

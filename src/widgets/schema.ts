@@ -12,14 +12,14 @@ const Words = (maxLength: number, description?: string) =>
   t.String({ maxLength, ...(description ? { description } : {}) })
 const Link = Words(2_048, 'https address; empty: none')
 const COLOR = form('^(#[0-9a-fA-F]{3,8}|[a-z]{3,30})$', 'a hex colour such as #0a7cff, or a colour name')
-const FONT = form('^[\\w ,\'"-]{1,200}$', 'names of fonts with commas between, such as Inter, sans-serif')
+const FONT = form('^[\\w ,\'"-]{1,200}$', 'font names separated by commas, such as Inter, sans-serif')
 
 const appearance = {
   primaryColor: t.String({ pattern: COLOR, description: 'Hex colour or a colour name' }),
   position: oneOf(['bottom-right', 'bottom-left'] as const),
   borderRadius: t.Integer({ minimum: 0, maximum: 64, description: 'Pixels' }),
   fontFamily: t.String({ pattern: FONT }),
-  customCss: Words(20_000, 'What could load, cover or run something is taken out'),
+  customCss: Words(20_000, 'Rules that could load, cover or run something are removed'),
   title: Words(120),
   logoUrl: Link,
   avatarUrl: Link,
@@ -33,17 +33,17 @@ const behavior = {
   maxPromptLength: t.Integer({ minimum: 1, maximum: 10_000 }),
   enableFileUpload: t.Boolean({ description: 'Visitors may attach pictures' }),
   enableVoice: t.Boolean(),
-  strictAbuse: t.Boolean({ description: 'Slows down rapid, repeated and over-long messages of one address' }),
+  strictAbuse: t.Boolean({ description: 'Limits rapid, repeated and over-long messages from one address' }),
   mode: Words(64, 'Mode of the answers'),
   skills: t.Array(t.String({ minLength: 1, maxLength: 128 }), { maxItems: 20 }),
   suggestedPrompts: t.Array(t.String({ minLength: 1, maxLength: 200 }), { maxItems: 6 }),
   persona: Persona,
 }
 const security = {
-  requireTurnstile: t.Boolean({ description: 'Visitors pass a bot check before a session' }),
+  requireTurnstile: t.Boolean({ description: 'Visitors must pass a bot check before a session' }),
   allowedOrigins: t.Array(t.String({ minLength: 1, maxLength: 300 }), {
     maxItems: 50,
-    description: 'Origins whose pages may show it; empty: those of the key',
+    description: 'Origins whose pages may show the widget; empty: those of the key',
   }),
   sessionTtlMinutes: t.Integer({ minimum: 5, maximum: 43_200 }),
   maxMessagesPerSession: t.Integer({ minimum: 1, maximum: 10_000 }),
@@ -52,8 +52,8 @@ const intents = {
   enabled: t.Boolean(),
   keywords: t.Array(t.String({ minLength: 2, maxLength: 80 }), { maxItems: 50 }),
   action: oneOf(['takeover', 'redirect', 'message', 'webhook'] as const),
-  url: nullable(t.String({ maxLength: 2_048, description: 'Where `redirect` leads, and what `webhook` calls' })),
-  message: nullable(t.String({ maxLength: 2_000, description: 'What visitors are told' })),
+  url: nullable(t.String({ maxLength: 2_048, description: 'Target of `redirect`, or address that `webhook` calls' })),
+  message: nullable(t.String({ maxLength: 2_000, description: 'Message to visitors' })),
 }
 
 const groups = {
@@ -77,7 +77,7 @@ const sent = {
 }
 
 export const NewWidget = t.Object(
-  { api_key_id: t.String({ maxLength: 64, description: 'The key that pays and answers' }), ...sent },
+  { api_key_id: t.String({ maxLength: 64, description: 'Key that answers and pays' }), ...sent },
   { $id: 'NewWidget' },
 )
 export type NewWidget = Static<typeof NewWidget>
@@ -98,7 +98,7 @@ export const Widget = t.Object(
     status: oneOf(['active', 'disabled'] as const),
     api_key_id: KeyId.schema,
     ...groups,
-    embed_snippet: t.String({ description: 'The tag for the page' }),
+    embed_snippet: t.String({ description: 'HTML tag for the page' }),
     created_at: Timestamp,
     updated_at: Timestamp,
   },
@@ -115,7 +115,7 @@ export const PreviewToken = t.Object({ token: t.String(), preview_url: t.String(
 export type PreviewToken = Static<typeof PreviewToken>
 
 export const IdentitySecret = t.Object({
-  secret: t.String({ description: 'Signs who a visitor is. Shown once; the one before ends' }),
+  secret: t.String({ description: 'Signs the identity of visitors. Shown once; the previous one stops working' }),
 })
 export type IdentitySecret = Static<typeof IdentitySecret>
 
@@ -170,7 +170,7 @@ export const PublicWidget = t.Object(
     }),
     security: t.Object({
       requireTurnstile: security.requireTurnstile,
-      turnstileSiteKey: nullable(t.String({ description: 'For the bot check; null where none is set up' })),
+      turnstileSiteKey: nullable(t.String({ description: 'For the bot check; null if none is set up' })),
       turnstileScript: nullable(t.String({ description: 'Script of the bot check; null unless it is required' })),
     }),
   },

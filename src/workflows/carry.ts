@@ -82,11 +82,11 @@ export function registerRuns({ store, clock, jobs, unattended, outcomes, approva
       await approvals.turn(tx, row)
       const waiting = (await rows.stepsOf(tx, id)).at(-1)!
       const { kind, onTimeout } = row.pause!
-      if (kind === 'step') return outcomes.end(tx, row, { status: 'failed', error: 'Nobody had it go on in time.' })
+      if (kind === 'step') return outcomes.end(tx, row, { status: 'failed', error: 'No one continued it in time.' })
       if (kind === 'delay') return outcomes.stepEnded(tx, row, waiting, { output: {} })
       const approved = onTimeout === 'approve'
-      const output = { approved, by: null, comment: 'Nobody answered in time.' }
-      return outcomes.stepEnded(tx, row, waiting, { output, error: approved ? null : 'nobody approved it in time' })
+      const output = { approved, by: null, comment: 'No one answered in time.' }
+      return outcomes.stepEnded(tx, row, waiting, { output, error: approved ? null : 'no one approved it in time' })
     })
   }
 
@@ -95,7 +95,7 @@ export function registerRuns({ store, clock, jobs, unattended, outcomes, approva
     signal.throwIfAborted()
     if (row.executed >= MOST_EXECUTED) return fail(row, `It took more than ${MOST_EXECUTED} steps.`)
     const caller = await unattended(row)
-    if (!caller) return fail(row, 'The key or account it runs as has no access any more.')
+    if (!caller) return fail(row, 'The key or account that it runs as no longer has access.')
     const at = row.next!
     const begun = begin(row, at)
     const done = await rows.stepsOf(store.read, row.id)
@@ -213,9 +213,9 @@ function assertFilled(type: StepType, filled: object): void {
 function bounded(result: Done, before: readonly StepRow[]): Done {
   const size = Buffer.byteLength(JSON.stringify(result.output ?? null))
   const without = (error: string): Done => ({ ...result, output: null, error })
-  if (size > MOST_OUTPUT_BYTES) return without(`its output has ${size} bytes; at most ${MOST_OUTPUT_BYTES} are kept`)
+  if (size > MOST_OUTPUT_BYTES) return without(`its output has ${size} bytes; at most ${MOST_OUTPUT_BYTES} are allowed`)
   if (size + sumOfOutputs(before) <= MOST_RUN_BYTES) return result
-  return without(`the outputs of this run have more than ${MOST_RUN_BYTES} bytes with that of this step`)
+  return without(`with the output of this step, the outputs of this run have more than ${MOST_RUN_BYTES} bytes`)
 }
 
 /** A sentence for what the step itself caused; anything else is thrown on, and the step tried again. */

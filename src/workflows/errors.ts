@@ -16,7 +16,7 @@ export const isDisabled = defineError(
 export const notPaused = defineError(
   'conflict',
   'conflict',
-  (status: string) => `This run does not wait for an approval: it is ${status}.`,
+  (status: string) => `This run is not waiting for an approval: it is ${status}.`,
 )
 
 export const waitsForTime = defineError(

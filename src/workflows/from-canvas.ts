@@ -118,7 +118,7 @@ export function createFromCanvas({ store, clock, canvases, workflows, read }: De
 
 const tooLong = (count: number): CanvasProblem => ({
   code: 'invalid_config',
-  message: `The canvas makes ${count} steps; a workflow has at most ${MOST_STEPS}.`,
+  message: `The canvas has ${count} steps; a workflow has at most ${MOST_STEPS}.`,
 })
 
 type Trigger = { triggerType: TriggerType; triggerConfig: Record<string, unknown> }

@@ -130,7 +130,10 @@ function assertContent(step: Step, at: number, outbound: Reading): void {
     case 'event': {
       const eventType = fixed('eventType')
       if (eventType !== undefined && !isEventType(eventType))
-        throw refuse('eventType', `"eventType" is ${said(eventType)}; it must be dotted words such as order.paid.`)
+        throw refuse(
+          'eventType',
+          `"eventType" is ${said(eventType)}; it must be words joined by dots, such as order.paid.`,
+        )
       if (eventType !== undefined && isReserved(eventType))
         throw refuse('eventType', `"${eventType}" is the name of a server event. Use another one.`)
       return
@@ -154,7 +157,7 @@ function assertCompletion({ output_schema: schema }: Config, at: number, model: 
   if (schema !== undefined) formOfSchema(schema as Record<string, unknown>, `steps[${at}].config.output_schema`)
   if (model === undefined || findEngine(model)) return
   const path = `steps[${at}].config.model`
-  throw invalidInput(path, `"${path}" is ${said(model)}, which is no engine. GET /models lists them.`)
+  throw invalidInput(path, `"${path}" is ${said(model)}, which is not an engine. GET /models lists them.`)
 }
 
 function assertUrl(url: string | undefined, path: string, outbound: Reading): void {
@@ -214,7 +217,10 @@ function assertEventTrigger({ eventPattern, filter }: Config): void {
   const path = 'triggerConfig.eventPattern'
   if (typeof eventPattern !== 'string' || !isEventPattern(eventPattern)) {
     const found = eventPattern === undefined ? 'missing' : said(eventPattern)
-    throw invalidInput(path, `"${path}" is ${found}; it must be dotted words, with * for any, such as order.*.paid.`)
+    throw invalidInput(
+      path,
+      `"${path}" is ${found}; it must be words joined by dots, with * for any word, such as order.*.paid.`,
+    )
   }
   if (filter === undefined) return
   if (typeof filter !== 'string')

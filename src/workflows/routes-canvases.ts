@@ -71,7 +71,7 @@ export const canvasWorkflowRoutes = ({ fromCanvas }: WorkflowService, guard: Gua
         },
         detail: {
           summary: 'Compile a canvas into its workflow',
-          description: 'The first time it makes the workflow, then it brings that up to date.',
+          description: 'The first call creates the workflow; later calls update it.',
         },
       },
     ),

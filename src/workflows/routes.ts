@@ -17,7 +17,7 @@ const verbsOf = ({ workflows, run, listRuns, getRun, approve, reject, cancel }: 
         reply: RunReply,
         idempotent: true,
         summary: 'Run a workflow',
-        description: 'Answers when the run ends or pauses, and after 25 seconds while it still runs.',
+        description: 'Answers when the run ends or pauses, or after 25 seconds if it is still running.',
         errors: [402, 404, 409],
       },
       (call, { id, body }) => run(call, id, body ?? {}),

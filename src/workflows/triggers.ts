@@ -38,7 +38,7 @@ export function createTriggers({ fanOut, start, ...deps }: Deps) {
     const trigger = { eventId: event.id, eventType: event.type, payload: data, timestamp: created }
     const verdict = verdictOf(workflow.trigger_config.filter, trigger)
     if (verdict === false) return
-    const failed = verdict === true ? {} : { failed: `The trigger's filter cannot be decided: ${verdict.fault}.` }
+    const failed = verdict === true ? {} : { failed: `The trigger's filter failed: ${verdict.fault}.` }
     const behalf = behalfIn(workflow)
     await start(tx, workflow, { trigger: 'event', data: trigger, behalf, depth: event.depth, ...failed })
   }

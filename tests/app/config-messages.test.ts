@@ -56,11 +56,7 @@ test.each([
   ['SVC_LOG_LEVEL', 'loud', 'SVC_LOG_LEVEL is "loud". Use debug, info, warn, error or silent.'],
   ['SVC_DRAIN_S', 'long', 'SVC_DRAIN_S is "long"; it must be "auto" or a whole number.'],
   ['SVC_ROLES', 'all', 'SVC_ROLES is "all"; it must be one or more of api, jobs, deliveries, browser, separated by'],
-  [
-    'SVC_DATABASE_URL',
-    'mysql://root:pw@h/d',
-    'SVC_DATABASE_URL is set to something else, which is not shown; it must be',
-  ],
+  ['SVC_DATABASE_URL', 'mysql://root:pw@h/d', 'SVC_DATABASE_URL is set to a value that is not shown; it must be'],
   ['SVC_TIERS', '{"gold":{}}', 'SVC_TIERS has no member "gold"; its members are free, starter, pro, enterprise.'],
   ['SVC_TIERS', '{"free":{"rpm":"x"}}', 'SVC_TIERS: "free.rpm" is "x"; it must be a whole number between 1 and'],
   ['SVC_TIERS', '{"free":{"rpms":1}}', 'SVC_TIERS: "free" has no member "rpms"; its members are rpm, tpm, '],
@@ -68,7 +64,7 @@ test.each([
   [
     'SVC_ENGINES',
     '{"upstreams":{"a":{"kind":"gpt"}},"models":{}}',
-    'SVC_ENGINES: "upstreams.a.kind" is set to something else, which is not shown. Use compat, ',
+    'SVC_ENGINES: "upstreams.a.kind" is set to a value that is not shown. Use compat, ',
   ],
 ])('%s=%s says: %s', (name, word, says) => {
   const [first, ...others] = ofVariable(name, word)
@@ -85,7 +81,7 @@ test('a member that is none of the file names the one that was meant', () => {
 
 test.each([
   ['{"port": 3400', 'is not valid JSON'],
-  ['[1]', 'holds no settings: write {"port": 3400}'],
+  ['[1]', 'must contain an object with settings, for example {"port": 3400}'],
   ['', 'is not valid JSON'],
 ])('a file that is %j says so', (text, says) => {
   const path = join(folder, 'svc.server.json')

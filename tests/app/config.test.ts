@@ -59,14 +59,14 @@ describe('settings', () => {
   test('of earlier versions are refused by name', () => {
     env('SVC_CACHE_SIMILARITY', '0.95')
     expect(problemsOf(() => loadConfig())).toEqual([
-      'SVC_CACHE_SIMILARITY is set and is gone. The cache serves identical requests only and asks no embeddings engine; unset it.',
+      'SVC_CACHE_SIMILARITY is set, but this setting no longer exists. The cache only serves identical requests and uses no embeddings. Unset this variable.',
     ])
   })
 
   test('of a secret kind are never shown, right or wrong', () => {
     env('SVC_DATABASE_URL', 'mysql://root:hunter2@db/svc')
     const [problem] = problemsOf(() => loadConfig())
-    expect(problem).toStartWith('SVC_DATABASE_URL is set to something else, which is not shown; it must be ')
+    expect(problem).toStartWith('SVC_DATABASE_URL is set to a value that is not shown; it must be ')
     expect(problem).not.toContain('hunter2')
   })
 
@@ -92,7 +92,7 @@ describe('settings', () => {
     expect(problemsOf(() => loadConfig({ configFile: file('{ "port": ') }))[0]).toContain('is not valid JSON')
     const missing = join(root, 'nowhere.json')
     expect(problemsOf(() => loadConfig({ configFile: missing }))).toEqual([
-      `There is no configuration file ${missing}. svc-admin config set NAME VALUE makes it.`,
+      `There is no configuration file ${missing}. Create it with svc-admin config set NAME VALUE.`,
     ])
   })
 
@@ -112,7 +112,7 @@ describe('a production start', () => {
     expect(problems).toHaveLength(4)
     expect(problems[0]).toContain('SVC_PUBLIC_URL')
     expect(problems[1]).toContain('fast, think')
-    expect(problems[2]).toContain('SVC_OPS_LISTEN: 0.0.0.0:3401 is not on loopback')
+    expect(problems[2]).toContain('SVC_OPS_LISTEN: 0.0.0.0:3401 is not a loopback address')
     expect(problems[3]).toContain('SVC_FAILPOINT')
   })
 

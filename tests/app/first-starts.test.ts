@@ -65,9 +65,9 @@ describe.skipIf(!postgresUrl)('nodes on an empty Postgres database', () => {
     loadSecrets(strange)
     const refusal = `${join(strange, 'secrets.json')} is not the file that the database was written with`
     await expect(openApp(options(strange))).rejects.toThrow(refusal)
-    await expect(openApp(options(strange))).rejects.toThrow('Copy secrets.json from the data folder of a node')
+    await expect(openApp(options(strange))).rejects.toThrow('copy secrets.json from the data folder of another node')
     await expect(openApp(options(empty))).rejects.toThrow(`${join(empty, 'secrets.json')} is missing`)
-    await expect(openApp({ ...options(empty), newSecrets: true })).rejects.toThrow('Other nodes serve this database')
+    await expect(openApp({ ...options(empty), newSecrets: true })).rejects.toThrow('Other nodes use this database')
     expect(existsSync(join(empty, 'secrets.json'))).toBe(false)
     await (await openApp({ ...options(strange), serving: false })).close()
 

@@ -74,7 +74,7 @@ describe.if(disk !== null)('on a full disk', () => {
       const second = await spawnServer(serving(name))
       expect(await second.exited).toBe(1)
       expect(await second.output()).toBe(
-        `error: The disk of ${join(disk!.folder, name)} is full. Make room on it and start again; what was answered before is safe.\n`,
+        `error: The disk of ${join(disk!.folder, name)} is full. Free some space and start again. Everything answered so far is safe.\n`,
       )
     }
     disk!.makeRoom()
@@ -110,7 +110,7 @@ describe.if(disk !== null)('on a full disk', () => {
       return length === before
     })
     disk!.makeRoom()
-    await eventually(async () => (await asked()) > length && told().includes('lines of the log were lost'))
+    await eventually(async () => (await asked()) > length && told().includes('log lines were lost'))
     expect(told()).not.toContain('unhandled')
     expect(await server.stop()).toBe(0)
     rmSync(dataDir, { recursive: true })

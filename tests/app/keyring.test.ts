@@ -72,7 +72,7 @@ test('a crash before or after the commit leaves one key that fits', async () => 
   expect((await call(app, key, 'webhooks', HOOK, KEPT)).replayed).toBe('true')
   await app.close()
   expect(JSON.parse(readFileSync(secrets, 'utf8'))).toEqual(JSON.parse(settled))
-  // After it: the database was written with the next one, and the file still has both.
+  // After it: the database was encrypted with the next one, and the file still has both.
   const { old } = await rotateKeyring(config, Buffer.from(other, 'base64'))
   const ended = JSON.parse(readFileSync(secrets, 'utf8'))
   writeFileSync(secrets, JSON.stringify({ ...JSON.parse(settled), next_master_key: other }))
@@ -87,7 +87,7 @@ test('a crash before or after the commit leaves one key that fits', async () => 
 test('nothing changes where a secret cannot be opened', async () => {
   const before = readFileSync(secrets, 'utf8')
   writeFileSync(secrets, JSON.stringify({ ...JSON.parse(before), master_key: Buffer.alloc(32, 9).toString('base64') }))
-  await expect(rotateKeyring(config, null)).rejects.toThrow('not the file that the database was written with')
+  await expect(rotateKeyring(config, null)).rejects.toThrow('not the file that the database was encrypted with')
   expect(await keyringStatus(config)).toMatchObject({ fits: false, webhooks: { sealed: 1, unreadable: 1 } })
   writeFileSync(secrets, before)
 })

@@ -65,7 +65,7 @@ describe('opening a data folder', () => {
     await app.close()
     rmSync(secrets)
     for (let tried = 0; tried < 2; tried++) {
-      await expect(open(dataDir)).rejects.toThrow(`${secrets} is missing, and the database was written with it.`)
+      await expect(open(dataDir)).rejects.toThrow(`${secrets} is missing, but the database was encrypted with it.`)
       expect(existsSync(secrets)).toBe(false)
     }
     const anew = await openApp({ config: loadConfig({ dataDir, production: false }), log, newSecrets: true })
@@ -80,7 +80,7 @@ describe('opening a data folder', () => {
     await (await open(dataDir)).close()
     rmSync(secrets)
     loadSecrets(dataDir)
-    await expect(open(dataDir)).rejects.toThrow(`${secrets} is not the file that the database was written with`)
+    await expect(open(dataDir)).rejects.toThrow(`${secrets} is not the file that the database was encrypted with`)
     await (await openApp({ config: loadConfig({ dataDir, production: false }), log, serving: false })).close()
     await expect(open(dataDir)).rejects.toThrow('svc-admin serve --new-secrets')
     await (await openApp({ config: loadConfig({ dataDir, production: false }), log, newSecrets: true })).close()
@@ -139,7 +139,7 @@ describe('opening a data folder', () => {
     inDatabase(dataDir, (database) =>
       database.run("INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('later', 9000000000000)"),
     )
-    await expect(open(dataDir)).rejects.toThrow('Start the newer release; nothing was changed.')
+    await expect(open(dataDir)).rejects.toThrow('Start the newer release. Nothing was changed.')
   })
 
   test('that was refused lets go of the folder', async () => {

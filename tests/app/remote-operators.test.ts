@@ -65,13 +65,13 @@ describe('SVC_OPS_LISTEN', () => {
   })
 
   const refusals: [string, ConfigOverrides, string][] = [
-    ['every address without a certificate', { opsListen: '0.0.0.0:0' }, 'is not on loopback'],
-    ['a private address without a certificate', { opsListen: '10.1.2.3:3401' }, 'is not on loopback'],
-    ['a host name without a certificate', { opsListen: 'ops.internal:3401' }, 'is not on loopback'],
-    ['every IPv6 address without a certificate', { opsListen: '[::]:3401' }, 'is not on loopback'],
-    ['a name that only begins like loopback', { opsListen: '127.0.0.1.example:1' }, 'is not on loopback'],
+    ['every address without a certificate', { opsListen: '0.0.0.0:0' }, 'is not a loopback address'],
+    ['a private address without a certificate', { opsListen: '10.1.2.3:3401' }, 'is not a loopback address'],
+    ['a host name without a certificate', { opsListen: 'ops.internal:3401' }, 'is not a loopback address'],
+    ['every IPv6 address without a certificate', { opsListen: '[::]:3401' }, 'is not a loopback address'],
+    ['a name that only begins like loopback', { opsListen: '127.0.0.1.example:1' }, 'is not a loopback address'],
     ['a port beyond the last', { opsListen: '127.0.0.1:70000' }, 'no port between'],
-    ['a certificate without its key', { opsListen: '127.0.0.1:0', opsTlsCert: '/x' }, 'go together'],
+    ['a certificate without its key', { opsListen: '127.0.0.1:0', opsTlsCert: '/x' }, 'One of them is missing'],
     [
       'a certificate that is not there',
       { opsListen: '127.0.0.1:0', opsTlsCert: '/nowhere/cert.pem', opsTlsKey: '/nowhere/key.pem' },

@@ -78,7 +78,7 @@ test.skipIf(postgresUrl !== undefined)('a socket takes the place of the port, an
   const dataDir = folder()
   const unix = join(root, 'api.sock')
   writeFileSync(unix, 'something else')
-  await expect(startIn(folder(), { unix })).rejects.toThrow('no socket')
+  await expect(startIn(folder(), { unix })).rejects.toThrow('not a socket')
   rmSync(unix)
   const server = await startIn(dataDir, { unix })
   try {

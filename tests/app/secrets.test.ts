@@ -41,7 +41,7 @@ describe('the secrets of a data folder', () => {
     const { path } = loadSecrets(dataDir)
     const broken = JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), audit_key: 'AAAA' })
     writeFileSync(path, broken)
-    expect(() => loadSecrets(dataDir)).toThrow(/audit key that is no Ed25519 key/)
+    expect(() => loadSecrets(dataDir)).toThrow(/is not an Ed25519 key/)
     expect(readFileSync(path, 'utf8')).toBe(broken)
   })
 
@@ -77,7 +77,7 @@ describe('the secrets of a data folder', () => {
     const dataDir = folder()
     const { path } = loadSecrets(dataDir)
     writeFileSync(path, text)
-    expect(() => loadSecrets(dataDir)).toThrow(/holds no master key of 32 bytes/)
+    expect(() => loadSecrets(dataDir)).toThrow(/contains no master key of 32 bytes/)
     expect(readFileSync(path, 'utf8')).toBe(text)
   })
 })

@@ -17,7 +17,7 @@ test('a data folder that is a file is said to be one', async () => {
   const file = join(root, 'file')
   writeFileSync(file, '')
   await expect(opened(file)).rejects.toThrow(`The data folder ${file} is a file`)
-  await expect(opened(join(file, 'below'))).rejects.toThrow('is a file, or lies below one')
+  await expect(opened(join(file, 'below'))).rejects.toThrow('is a file, or is below one')
 })
 
 test('a damaged database is named with its folder, and how to mend it', async () => {
@@ -27,7 +27,7 @@ test('a damaged database is named with its folder, and how to mend it', async ()
     writeFileSync(join(dataDir, 'svc.db'), bytes)
     for (const part of ['-wal', '-shm']) rmSync(join(dataDir, `svc.db${part}`), { force: true })
     await expect(opened(dataDir)).rejects.toThrow(
-      `The data folder ${dataDir} holds a database (svc.db) that is damaged. Set it aside`,
+      `The data folder ${dataDir} contains a damaged database (svc.db). Move it aside`,
     )
   }
 })

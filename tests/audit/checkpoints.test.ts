@@ -139,7 +139,7 @@ describe('checkpoints', () => {
     writeFileSync(join(folder, 'checkpoints.jsonl'), `${[...lines, edited, 'no JSON'].join('\n')}\n`)
     const count = lines.length
     expect(await checkpoints.verify(store.read)).toEqual([
-      `checkpoints.jsonl line ${count - 2}: ${ada.scope} #3 was signed with another key than this server's`,
+      `checkpoints.jsonl line ${count - 2}: ${ada.scope} #3 was signed with a key other than this server's`,
       `checkpoints.jsonl line ${count - 1}: audit ${ada.scope} #2: is not the event that was signed at 2026-01-01T00:00:00.000Z`,
       `checkpoints.jsonl line ${count}: audit ${ada.scope} #9: is not the event that was signed at 2026-01-01T00:00:00.000Z`,
       `checkpoints.jsonl line ${count + 1}: the signature for ${ada.scope} #8 is not genuine`,

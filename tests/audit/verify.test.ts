@@ -115,14 +115,14 @@ describe('verify (I20)', () => {
       const forged = { ...last, seq: EVENTS + 1, id: 'forged' as never, prev_hash: last.hash }
       insert(raw, { ...forged, hash: hashOf(forged) })
     })
-    expect(violations).toEqual([`audit ${scope} #${EVENTS + 1}: stands past the head of its chain`])
+    expect(violations).toEqual([`audit ${scope} #${EVENTS + 1}: is after the head of its chain`])
   })
 
   test('finds a chain that is gone altogether', async () => {
     const violations = await verifyAfter((raw) => {
       raw.query('DELETE FROM audit_events WHERE scope = ?').run(scope)
     })
-    expect(violations).toEqual([`audit ${scope}: its head says #${EVENTS} with a hash that no event has there`])
+    expect(violations).toEqual([`audit ${scope}: no event has the hash that its head gives for #${EVENTS}`])
   })
 
   test('stops listing after a hundred', async () => {

@@ -126,7 +126,7 @@ describe('the page of a checkout', () => {
     expect(paid.text).toBe('')
     const { text } = await world.send('GET', path)
     expect(text).toContain('Paid. The credit has been added.')
-    expect(text).toContain('<a href="https://shop.example.com/ok" rel="noopener noreferrer">Go on</a>')
+    expect(text).toContain('<a href="https://shop.example.com/ok" rel="noopener noreferrer">Continue</a>')
     expect(text).not.toContain('<form')
     expect(text).not.toContain('shop.example.com/no')
   })

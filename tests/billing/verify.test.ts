@@ -32,19 +32,19 @@ describe('verify', () => {
       fault: 'a balance somebody edited',
       make: (tx: Tx, owner: string) => setWallet(tx, owner, { balance: 999_999 }),
       undo: (tx: Tx, owner: string) => setWallet(tx, owner, { balance: 960 }),
-      says: /wallet user:\S+ holds 999999, its ledger entries sum to 960/,
+      says: /wallet user:\S+ has 999999, but its ledger entries add up to 960/,
     },
     {
       fault: 'a claim without a hold',
       make: (tx: Tx, owner: string) => setWallet(tx, owner, { held: 7 }),
       undo: (tx: Tx, owner: string) => setWallet(tx, owner, { held: 0 }),
-      says: /wallet user:\S+ says 7 is held, its open holds sum to 0/,
+      says: /wallet user:\S+ has 7 held, but its open holds add up to 0/,
     },
     {
       fault: 'a settlement changed afterwards',
       make: (tx: Tx, owner: string) => setHold(tx, owner, { settled_amount: 10 }),
       undo: (tx: Tx, owner: string) => setHold(tx, owner, { settled_amount: 40 }),
-      says: /was settled at 10, the ledger charges 40/,
+      says: /was settled at 10, but the ledger charges 40/,
     },
     {
       fault: 'a charge whose hold says it was released',
@@ -77,7 +77,7 @@ describe('verify', () => {
     const { caller, owner } = await account(1_000)
     await account(300, caller)
     await store.write((tx) => setWallet(tx, owner, { balance: 300 }))
-    expect((await verify()).join()).toContain(`wallet ${owner} holds 300, its ledger entries sum to 1300`)
+    expect((await verify()).join()).toContain(`wallet ${owner} has 300, but its ledger entries add up to 1300`)
     await store.write((tx) => setWallet(tx, owner, { balance: 1_300 }))
     expect(await verify()).toEqual([])
   })
@@ -91,8 +91,8 @@ describe('verify', () => {
       await tx.insert(t).values([entry('nobody', 'user:nobody', -3), entry('nobody', 'issued', 3)])
     })
     const found = (await verify()).join('\n')
-    expect(found).toContain('the grant of lame sums to 5, not to 0')
-    expect(found).toContain('the grant of limp sums to -5, not to 0')
+    expect(found).toContain('the grant of lame adds up to 5, not to 0')
+    expect(found).toContain('the grant of limp adds up to -5, not to 0')
     expect(found).toContain('charges ghost, which has no hold')
     expect(found).toContain('ledger entries name user:nobody, which has no wallet')
   })

@@ -48,7 +48,7 @@ describe.skipIf(!hasChromium)('the live view (contract 16.3)', async () => {
         (said) => [...document.querySelectorAll('button')].find((one) => one.textContent === said)?.click(),
         text,
       )
-    await click('Take the wheel')
+    await click('Take control')
     expect(await until(() => frame.evaluate(() => document.body.textContent.includes('You have control')))).toBe(true)
     // The agent waits while a person has the wheel.
     let agentIsDone = false
@@ -79,7 +79,7 @@ describe.skipIf(!hasChromium)('the live view (contract 16.3)', async () => {
     await click('Text view')
     expect(await until(() => frame.evaluate(() => document.body.textContent.includes('button Press me')))).toBe(true)
     if (process.env.SVC_SHOTS) await page.screenshot({ path: `${process.env.SVC_SHOTS}/text.png` })
-    await click('Give it back')
+    await click('Give back control')
     expect((await agent).status).toBe('success')
     expect(await until(async () => (await told()).some(({ type }) => type === 'version'))).toBe(true)
     await session.end()

@@ -16,16 +16,20 @@ describe('the states of a live view in words (dx 5.4)', () => {
   test.each<[Partial<Known>, string, string]>([
     [{ link: 'connecting' }, 'connecting', 'Connecting'],
     [{}, 'live', 'Live'],
-    [{ step: 'browser_act' }, 'live', 'Live. The agent works on the page'],
-    [{ idle: true }, 'idle', 'Live. No step runs now'],
-    [{ holds: true, held: true }, 'control', 'You have control. Ctrl+Alt+Esc leaves the picture'],
+    [{ step: 'browser_act' }, 'live', 'Live. The agent is working on the page'],
+    [{ idle: true }, 'idle', 'Live. No step is running'],
+    [{ holds: true, held: true }, 'control', 'You have control. Press Ctrl+Alt+Esc to leave the picture'],
     [{ held: true, idle: true }, 'other', 'Someone else has control'],
-    [{ wanted: 'sign in', step: 'browser_act' }, 'wanted', 'A person is wanted: sign in'],
+    [{ wanted: 'sign in', step: 'browser_act' }, 'wanted', 'A person is needed: sign in'],
     [{ link: 'away', tries: 3 }, 'reconnecting', 'Reconnecting, try 3'],
-    [{ lost: true, step: 'browser_act' }, 'swapped', 'The page was lost and is opened anew'],
+    [{ lost: true, step: 'browser_act' }, 'swapped', 'The page was lost and is reopening'],
     [{ link: 'over', why: WHY[4410]! }, 'ended', 'The session has ended'],
-    [{ link: 'over', why: WHY[4401]! }, 'expired', 'This link has expired. Ask the page for a new link.'],
-    [{ link: 'away', why: WHY[4429]!, tries: 2 }, 'blocked', 'Too many people look at this session. Try 2'],
+    [
+      { link: 'over', why: WHY[4401]! },
+      'expired',
+      'This link has expired. Get a new link from the page where you found it.',
+    ],
+    [{ link: 'away', why: WHY[4429]!, tries: 2 }, 'blocked', 'Too many viewers in this session. Try 2'],
     [{ link: 'over', why: WHY[4501]! }, 'unconfigured', 'This server has no browser'],
     [{ link: 'over', why: WHY[1008]! }, 'refused', 'The server closed this view'],
   ])('%j', (known, name, words) => {
@@ -81,7 +85,7 @@ inChromium('what a viewer is shown (dx 5.4)', async () => {
     expect(innerOf(session.id)).not.toBe(dead)
     await shows(page, '[role=status]', 'Live')
     expect(await session.act('type 7 in Code')).toMatchObject({ status: 'success' })
-    await shows(page, '[role=status]', 'Live. No step runs now')
+    await shows(page, '[role=status]', 'Live. No step is running')
     await shoot(page, 'idle')
     // The last tab that closes itself leaves an empty one.
     await innerOf(session.id).close()
@@ -99,7 +103,7 @@ inChromium('what a viewer is shown (dx 5.4)', async () => {
     await press(page, 'Text view')
     await shows(page, '.text h1', 'Till two')
     expect(await page.$eval('.text input', (field) => (field as HTMLInputElement).disabled)).toBe(true)
-    await press(page, 'Take the wheel')
+    await press(page, 'Take control')
     await page.waitForSelector('.text input:enabled')
     const type = async (place: number, words: string) => {
       const field = (await page.$$('.text input'))[place]!
@@ -143,7 +147,7 @@ inChromium('what a viewer is shown (dx 5.4)', async () => {
     const { host } = world.app.container.browser
     await eventually(() => host.find(session.id as never)!.viewers === 20)
     const page = await look(session.handle.live_view_url)
-    await shows(page, '[role=status]', 'Too many people look at this session')
+    await shows(page, '[role=status]', 'Too many viewers in this session')
     await shoot(page, 'blocked')
     for (const ws of others) ws.close()
     await eventually(() => host.find(session.id as never)!.viewers <= 1)

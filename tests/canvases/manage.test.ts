@@ -39,7 +39,7 @@ describe('a canvas', () => {
     const refused = await ada.send('POST', 'evi/canvases', { name: 'One more' })
     expect([refused.status, refused.body.error.code]).toEqual([409, 'conflict'])
     expect(refused.body.error.message).toBe(
-      'This scope has 200 canvases, which is the maximum here (SVC_MAX_CANVASES). DELETE one of them first.',
+      'This scope has 200 canvases, which is the maximum here (SVC_MAX_CANVASES). Delete one of them first.',
     )
     expect((await (await world.person()).send('POST', 'evi/canvases', { name: 'Of another' })).status).toBe(201)
     await ada.send('DELETE', `evi/canvases/${row!.id}`)

@@ -100,14 +100,14 @@ describe('the shape of a canvas (contract 9.1)', () => {
   test('a problem is told in a sentence that names the node', () => {
     const [problem] = problemsOf(holding('loop', {}, 'Again'))
     expect(problem!.message).toBe(
-      'Node "Again" is of the type "loop", which is not known. ' +
+      'Node "Again" has the unknown type "loop". ' +
         'Use input, prompt, model, tool, knowledge, vision, condition, output.',
     )
   })
 
   test('a cycle is told as the way it goes', () => {
     const [problem] = problemsOf(graph(simple().nodes, ['in>prompt', 'prompt>model', 'model>prompt', 'model>out']))
-    expect(problem!.message).toBe('The edges lead round: Node "prompt" → Node "model" → Node "prompt".')
+    expect(problem!.message).toBe('The edges form a loop: Node "prompt" → Node "model" → Node "prompt".')
   })
 
   test('edges need no id, and a source handle only out of a condition', () => {
@@ -129,11 +129,11 @@ const picture = { source: 'upload', instructions: 'What is this?' }
 
 const CONFIGS: [what: string, drawn: CanvasGraph, says: string][] = [
   ['a trigger nobody knows', input({ triggerType: 'alarm' }), '"triggerType" is "alarm"'],
-  ['a keyword trigger without keywords', input({ triggerType: 'keyword' }), 'needs "keywords"'],
-  ['a keyword trigger with none', input({ triggerType: 'keyword', keywords: [] }), 'needs "keywords"'],
-  ['an event trigger without a pattern', input({ triggerType: 'event' }), 'needs "eventPattern"'],
-  ['a webhook trigger without a pattern', input({ triggerType: 'webhook_event' }), 'needs "eventPattern"'],
-  ['a schedule without a time', input({ triggerType: 'schedule' }), 'needs "cron"'],
+  ['a keyword trigger without keywords', input({ triggerType: 'keyword' }), '"keywords" is required'],
+  ['a keyword trigger with none', input({ triggerType: 'keyword', keywords: [] }), '"keywords" is required'],
+  ['an event trigger without a pattern', input({ triggerType: 'event' }), '"eventPattern" is required'],
+  ['a webhook trigger without a pattern', input({ triggerType: 'webhook_event' }), '"eventPattern" is required'],
+  ['a schedule without a time', input({ triggerType: 'schedule' }), '"cron" is required'],
   ['a schedule that is none', input({ triggerType: 'schedule', cron: 'soon' }), '"cron" is "soon"'],
   ['a schedule of every minute', input({ triggerType: 'schedule', cron: '* * * * *' }), 'every 5 minutes'],
   ['a zone that is none', input({ triggerType: 'schedule', cron: '0 9 * * *', timezone: 'Mars/X' }), '"timezone" is'],
@@ -166,21 +166,21 @@ const CONFIGS: [what: string, drawn: CanvasGraph, says: string][] = [
   [
     'text of a file it does not name',
     holding('knowledge', { fileKeys: ['a.md'], files: { 'b.md': 'x' } }),
-    '"files" has "b.md", which "fileKeys" does not name',
+    '"files" contains "b.md", which is not in "fileKeys"',
   ],
   ['a picture from nowhere', holding('vision', { ...picture, source: 'eye' }), '"source" is "eye"'],
   ['a picture without instructions', holding('vision', { source: 'upload' }), '"instructions" is missing'],
-  ['a picture at no address', holding('vision', { ...picture, source: 'url' }), 'needs "url"'],
+  ['a picture at no address', holding('vision', { ...picture, source: 'url' }), '"url" is required'],
   [
     'a picture at an address that runs',
     holding('vision', { ...picture, source: 'url', url: 'javascript:alert(1)' }),
     '"url" is "javascript:alert(1)"',
   ],
-  ['a picture of no step', holding('vision', { ...picture, source: 'step' }), 'needs "step"'],
+  ['a picture of no step', holding('vision', { ...picture, source: 'step' }), '"step" is required'],
   [
     'a picture of a step that comes later',
     holding('vision', { ...picture, source: 'step', step: 'model' }),
-    '"step" is "model", which is no step that runs before this one',
+    '"step" is "model", which is not a step before this one',
   ],
   ['an output in no format', graph([INPUT, node('it', 'output', { format: 'pdf' })], ['in>it']), '"format" is "pdf"'],
 ]
@@ -224,8 +224,8 @@ describe('what a node says (contract 9.1)', () => {
     ['constructor.constructor("return process")()', 'is no value of a run'],
     ['previous.output.text ===  1', 'starts nothing that is known'],
     ['`process.exit()`', 'starts nothing that is known'],
-    ['steps["gone"].output.text == 1', 'reads steps["gone"], which is no step that runs before it'],
-    ['steps["model"].output.text == 1', 'reads steps["model"], which is no step that runs before it'],
+    ['steps["gone"].output.text == 1', 'reads steps["gone"], which is not a step before it'],
+    ['steps["model"].output.text == 1', 'reads steps["model"], which is not a step before it'],
     ['previous.output.text matches "("', 'is not closed'],
   ])('a condition that says %s', (expression, says) => {
     const drawn = graph(

@@ -128,7 +128,11 @@ test.each([
 })
 
 test.each([
-  ['a changed wallet', 'UPDATE wallets SET balance = balance + 1', /^ledger and holds: .*its ledger entries sum to/m],
+  [
+    'a changed wallet',
+    'UPDATE wallets SET balance = balance + 1',
+    /^ledger and holds: .*its ledger entries add up to/m,
+  ],
   ['a changed audit row', "UPDATE audit_events SET action = 'x' WHERE seq = 1", /^audit chain: /m],
   ['half a turn', 'DELETE FROM messages WHERE seq = 2', /^conversations: .*counts 2 messages and has 1/m],
 ])(

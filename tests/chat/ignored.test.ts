@@ -13,7 +13,7 @@ const warningsOf = async (more: object, after: object[] = []): Promise<string[] 
 }
 
 test.each([
-  ['a skill that there is none of', { skills: ['nope'] }, [], ['Skill "nope" is not known here and was skipped.']],
+  ['a skill that there is none of', { skills: ['nope'] }, [], ['There is no skill "nope", so it was skipped.']],
   [
     'a tool_choice without tools',
     { tool_choice: 'required' },
@@ -24,7 +24,7 @@ test.each([
     'the beginning of an answer',
     {},
     [{ role: 'assistant', content: 'It is' }],
-    ['"messages[1]" was ignored: an answer cannot be begun for the engine.'],
+    ['"messages[1]" was ignored: you cannot start the answer for the engine.'],
   ],
   ['a tool_choice that changes nothing', { tool_choice: 'auto' }, [], undefined],
 ])('%s is answered, and said in the warnings', async (_, more, after, warnings) => {

@@ -72,13 +72,13 @@ describe('images of earlier turns', () => {
   test('beyond the newest ten are left out, which is said', async () => {
     const many = Array.from({ length: 12 }, (_, at) => user(picture(`${DOT.slice(0, -2)}${at % 10}=`)))
     const { svc_metadata } = await chat([...many, user(words(freshPrompt()))])
-    expect(svc_metadata.warnings).toEqual(['Only the newest 10 images were taken; 2 before them were left out.'])
+    expect(svc_metadata.warnings).toEqual(['Only the newest 10 images were used; 2 before them were left out.'])
     expect(sent()).toHaveLength(11)
   })
 })
 
 describe('a model that looks at no images', () => {
-  const IGNORED = 'The images were ignored: svc-1-flash does not look at any. Use "svc-1-vision".'
+  const IGNORED = 'The images were ignored: svc-1-flash does not accept images. Use "svc-1-vision".'
 
   test('says that it was sent some', async () => {
     const question = freshPrompt()

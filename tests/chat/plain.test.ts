@@ -168,7 +168,7 @@ describe('POST /chat/completions (contract 4)', () => {
     expect(status).toBe(200)
     expect(body.choices).toHaveLength(1)
     expect(body.svc_metadata.warnings).toEqual([
-      'Ignored, because this server has no such setting: frequency_penalty, logprobs, max_tokens, n, presence_penalty, seed, stop, top_p.',
+      'Ignored, because this server does not have these settings: frequency_penalty, logprobs, max_tokens, n, presence_penalty, seed, stop, top_p.',
     ])
   })
 
@@ -194,7 +194,7 @@ describe('POST /chat/completions (contract 4)', () => {
   test.each(['gpt-4o', 'think', 'svc-1-reson'])('says that %s is no engine', async (model) => {
     const { body } = await chat({ model, messages: [user()] })
     expect(body.svc_metadata.warnings).toEqual([
-      `"model" is "${model}", which is no engine here, so svc-1-auto was used. GET /models lists them.`,
+      `"model" is "${model}", which is not an engine of this server, so svc-1-auto was used. GET /models lists them.`,
     ])
   })
 

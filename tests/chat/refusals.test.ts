@@ -126,7 +126,7 @@ const REFUSED: [string, unknown, string, string][] = [
     'a system message without content',
     { messages: [{ role: 'system' }, user] },
     'validation_error',
-    '"messages[0].content" is missing; only an assistant message can go without.',
+    '"messages[0].content" is missing; only an assistant message can be without it.',
   ],
   [
     'a part of an answer in a question',

@@ -62,7 +62,7 @@ describe('calls that an engine asks for against the choice', () => {
       const frames = stream ? readFrames(text).map(({ data }) => data as Record<string, never>) : [body]
       const { svc_metadata } = frames.find((frame) => frame?.svc_metadata)!
       expect(svc_metadata.warnings).toEqual([
-        'The engine was told to call a function, as "tool_choice" says, and called none that was asked for.',
+        '"tool_choice" required a function call, but the engine called none of the requested functions.',
       ])
       expect(text).not.toContain('tool_calls')
     }

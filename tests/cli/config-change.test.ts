@@ -14,7 +14,7 @@ const saved = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
 describe('config set', () => {
   test('makes the file that SVC_CONFIG names and is not there, for its owner only', async () => {
     const file = fresh('new/svc.server.json')
-    expect((await on(file, 'list')).stderr).toContain('svc-admin config set NAME VALUE makes it')
+    expect((await on(file, 'list')).stderr).toContain('Create it with svc-admin config set NAME VALUE')
     const { exitCode, stderr } = await on(file, 'set', 'SVC_PORT', '3500')
     expect([exitCode, stderr.startsWith(`Written to ${file}.`)]).toEqual([0, true])
     expect(saved(file)).toEqual({ port: 3500 })

@@ -136,11 +136,11 @@ describe('pictures', () => {
   })
 
   test.each([
-    ['a PDF', Buffer.from('%PDF-1.7\n%%EOF'), 'is no picture'],
-    ['a ZIP', Buffer.from('PK\u0003\u0004'.padEnd(64, '\0')), 'is no picture'],
-    ['an SVG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script/></svg>'), 'is no picture'],
-    ['the beginning of a PNG', Buffer.from(PIXEL, 'base64').subarray(0, 50), 'only the beginning of a PNG'],
-    ['the beginning of a JPEG', JPEG.subarray(0, -9), 'only the beginning of a JPEG'],
+    ['a PDF', Buffer.from('%PDF-1.7\n%%EOF'), 'is not a picture'],
+    ['a ZIP', Buffer.from('PK\u0003\u0004'.padEnd(64, '\0')), 'is not a picture'],
+    ['an SVG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script/></svg>'), 'is not a picture'],
+    ['the beginning of a PNG', Buffer.from(PIXEL, 'base64').subarray(0, 50), 'an incomplete PNG'],
+    ['the beginning of a JPEG', JPEG.subarray(0, -9), 'an incomplete JPEG'],
     ['no pixels', sized(0, 0), '0 × 0 pixels'],
     ['more pixels than any picture has', sized(2_147_483_647, 2_147_483_647), 'Send a smaller picture'],
   ])('that are %s are refused in every mode, whatever they are called (O5)', async (_, bytes, said) => {

@@ -126,8 +126,8 @@ describe('POST /completions accepts', () => {
   test('skills nobody knows are skipped and named in a warning', async () => {
     const { body } = await ada.send('POST', 'completions', { prompt: 'a4', skills: ['one', '../two'] })
     expect(body.warnings).toEqual([
-      'Skill "one" is not known here and was skipped.',
-      'Skill "../two" is not known here and was skipped.',
+      'There is no skill "one", so it was skipped.',
+      'There is no skill "../two", so it was skipped.',
     ])
   })
 
@@ -136,7 +136,7 @@ describe('POST /completions accepts', () => {
     const foreign = await ada.send('POST', 'completions', { ...order, model: 'gpt-4o', max_tokens: 5, top_p: 1 })
     expect(foreign.body.warnings).toEqual([
       '"model" was ignored: "mode" and "model_overrides" choose the engine. Chat clients use POST /chat/completions.',
-      'Ignored, because this server has no such setting: max_tokens.',
+      'Ignored, because this server does not have these settings: max_tokens.',
     ])
     const plain = await ada.send('POST', 'completions', { ...order, model: null, max_tokens: null })
     expect(plain.body).toMatchObject({ _cached: true, content: foreign.body.content })

@@ -42,7 +42,7 @@ describe('a mode that is asked for', () => {
     const { body } = await ada.send('POST', 'completions', { prompt: freshPrompt(), mode: 'research' })
     expect(body.warnings).toHaveLength(2)
     expect(body.warnings[0]).toContain('POST /research')
-    expect(body.warnings[1]).toContain('No research was made')
+    expect(body.warnings[1]).toContain('There is no research report')
   })
 })
 

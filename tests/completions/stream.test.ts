@@ -103,7 +103,7 @@ describe('a native stream (contract 3)', () => {
 
   test('carries warnings in its last frame', async () => {
     const { frames } = await stream({ prompt: freshPrompt(), skills: ['nobody'] })
-    expect(frames.at(-1)?.data.warnings).toEqual(['Skill "nobody" is not known here and was skipped.'])
+    expect(frames.at(-1)?.data.warnings).toEqual(['There is no skill "nobody", so it was skipped.'])
   })
 
   test('from the cache is meta, token, done with the stored answer, free', async () => {

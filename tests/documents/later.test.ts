@@ -48,6 +48,6 @@ describe('a document that takes longer to lay out than its request waits (contra
     await store.write((tx) => container.jobs.cancel(tx, row!))
     const read = await ada.send('GET', `documents/${body.id}`)
     expect(read.body).toMatchObject({ download_url: null, content: body.content, usage: body.usage })
-    expect(read.body.warnings).toEqual(['The file could not be made. cancelled'])
+    expect(read.body.warnings).toEqual(['The file could not be created. cancelled'])
   })
 })

@@ -108,7 +108,7 @@ describe('extra headers', () => {
   })
 
   test.each(['Host', 'content-length'])('%s belongs to the message and is refused', (name) => {
-    expect(() => open({ headers: { [name]: '1' } })).toThrow('cannot be set')
+    expect(() => open({ headers: { [name]: '1' } })).toThrow('cannot be changed')
   })
 })
 

@@ -42,7 +42,7 @@ describe('asking the upstreams', () => {
       expect.objectContaining({
         address: refused,
         up: false,
-        problem: 'the upstream answered 401 (bad_key): it refuses our key',
+        problem: 'the upstream answered 401 (bad_key): it refuses the configured key',
       }),
     ])
     expect(upstream.calls).toHaveLength(0)

@@ -91,12 +91,12 @@ describe('the long form', () => {
     [
       'an engine that is not there',
       { upstreams, models: { 'svc-1-turbo': ['a:x'] } },
-      'svc-1-turbo: not an engine of text, images, videos or sound',
+      'svc-1-turbo: not an engine for text, images, videos or audio',
     ],
     [
       'videos of a kind that makes none',
       { upstreams: { a: { kind: 'anthropic' as const } }, models: { 'svc-1-motion': ['a:x'] } },
-      'svc-1-motion: "a" is of a kind without videos',
+      'svc-1-motion: "a" is of a kind that does not support videos',
     ],
     ['a compat upstream without an address', { upstreams: { a: { kind: 'compat' } }, models: {} }, 'needs a "baseUrl"'],
     ['a target without a model', { upstreams, models: { 'svc-1-flash': ['a'] } }, 'svc.server.json'],

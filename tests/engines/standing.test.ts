@@ -91,7 +91,10 @@ describe('GET /models says available only of what would answer', () => {
     const blind = { ...main, vision: false }
     const none = await worldWith({ blind }, { '*': ['blind:scripted'] })
     expect([await none.statusOf('vision'), await none.statusOf('think')]).toEqual(['down', 'available'])
-    expect((await none.rows('vision'))[0]).toMatchObject({ status: 'down', why: 'blind:scripted sees no images' })
+    expect((await none.rows('vision'))[0]).toMatchObject({
+      status: 'down',
+      why: 'blind:scripted does not accept images',
+    })
     const words = { kind: 'anthropic', baseUrl: `http://127.0.0.1:${port}/v1`, apiKey: 'k' }
     const still = await worldWith({ words }, { 'svc-1-create': ['words:x'], '*': ['words:x'] })
     expect(await still.statusOf('image')).toBe('down')

@@ -26,7 +26,7 @@ test.each([
   ['nothing', ' ', 'an empty answer'],
   ['a refusal', new EngineFailure('refused', 'The model is gone.'), 'refused: The model is gone.'],
   ['a fault', new Error('socket hang up'), 'socket hang up'],
-  ['silence', new DOMException('too late', 'TimeoutError'), 'no whole answer within 30 s'],
+  ['silence', new DOMException('too late', 'TimeoutError'), 'no complete answer within 30 s'],
 ])('an engine that answers with %s where JSON was asked for is told why that failed', async (_, answer, detail) => {
   const json = (await tryTarget(saying(answer), fakeClock())).find(({ check }) => check === 'json')
   expect(json).toMatchObject({ ok: false, detail })
@@ -59,8 +59,8 @@ test('what makes no text has one check of its own, and no video is ordered', asy
   }
   for (const [makes, detail] of [
     ['speech', 'audio/mpeg, 9 bytes'],
-    ['transcription', 'heard nothing in half a second of silence'],
-    ['video', 'it answers; no video was ordered, because one costs money'],
+    ['transcription', 'transcribed half a second of silence as no text'],
+    ['video', 'it answers; no video was requested, because that costs money'],
   ] as const) {
     const checks = await tryTarget(making(makes, driver), fakeClock())
     expect(checks).toEqual([{ check: makes, ok: true, latencyMs: 0, detail }])

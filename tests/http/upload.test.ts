@@ -103,9 +103,9 @@ describe('a form with a file', () => {
   const many = Array.from({ length: 40 }, (_, at) => part(`f${at}`, null, 'v')).join('')
   test.each([
     ['two files', 'x', `${part('file', 'a', '1')}${part('file', 'b', '2')}--x--\r\n`, 'more than one file'],
-    ['no final boundary', 'x', part('file', 'a.mp3', 'sound'), 'breaks off'],
-    ['only half a header', 'x', '--x\r\nContent-Disp', 'breaks off'],
-    ['no part', 'x', 'sound', 'breaks off'],
+    ['no final boundary', 'x', part('file', 'a.mp3', 'sound'), 'is incomplete'],
+    ['only half a header', 'x', '--x\r\nContent-Disp', 'is incomplete'],
+    ['no part', 'x', 'sound', 'is incomplete'],
     ['many fields', 'x', `${many}--x--\r\n`, 'too many'],
     ['a boundary of 8 KB', 'y'.repeat(8_192), '--y', 'boundary'],
     ['no boundary', '', '--x--', 'boundary'],

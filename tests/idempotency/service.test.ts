@@ -175,7 +175,9 @@ describe('what is stored', () => {
     expect(JSON.stringify(await rowOf(request))).not.toContain('secret')
     const stranger = createIdempotency({ store, clock, masterKey: new Uint8Array(32).fill(8) })
     await expect(stranger.begin(retryOf(request))).rejects.toThrow()
-    expect(await stranger.verify(store.read)).toEqual([expect.stringContaining('cannot be opened with secrets.json')])
+    expect(await stranger.verify(store.read)).toEqual([
+      expect.stringContaining('cannot be decrypted with secrets.json'),
+    ])
     expect(await service.verify(store.read)).toEqual([])
   })
 

@@ -117,7 +117,7 @@ describe('a worker that dies', () => {
       else await due
     }
     expect(await rowOf(ids[0]!)).toMatchObject({ state: 'failed', attempts: 3 })
-    expect(ended).toEqual(['The process that ran it ended unexpectedly, 3 times.'])
+    expect(ended).toEqual(['The process that ran the job ended unexpectedly, 3 times.'])
   })
 })
 

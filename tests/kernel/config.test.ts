@@ -56,8 +56,8 @@ describe('settings', () => {
 
   test('of earlier versions are refused by name, each with what to do', () => {
     expect(problemsOf({ SVC_LIKENESS: '0.9' }, { likeness: 0.9 })).toEqual([
-      'SVC_LIKENESS is set and is gone. Nothing is compared any more; unset it.',
-      '"likeness" in svc.server.json is gone. Nothing is compared any more; unset it.',
+      'SVC_LIKENESS is set, but this setting no longer exists. Nothing is compared any more; unset it.',
+      '"likeness" in svc.server.json no longer exists. Nothing is compared any more; unset it.',
     ])
     expect(problemsOf({ SVC_LIKENESS: '' })).toEqual([])
   })

@@ -15,6 +15,6 @@ test.each([
 test.each(['5/70 * * * *', '0 0 L * *', '/5 * * * *', '61 * * * *', '0 9 * *', '', '0 9 * * MON#1', '0 0 9 * * *'])(
   '%p is no schedule',
   (text) => {
-    expect(problemOfCron(text)).toContain('is no schedule of five fields')
+    expect(problemOfCron(text)).toContain('is not a schedule of five fields')
   },
 )

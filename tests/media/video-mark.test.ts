@@ -61,7 +61,7 @@ describe.skipIf(!ffmpeg || !ffprobe)('a video of an upstream (contract 6)', () =
   test('that cannot be read is kept as it came, and says so; nothing stays behind', async () => {
     const { job, bytes } = await madeIn(world, CLIP)
     expect(bytes.equals(CLIP)).toBe(true)
-    expect(job.result_data.warnings).toEqual([expect.stringContaining('could not draw a mark')])
+    expect(job.result_data.warnings).toEqual([expect.stringContaining('could not mark this video')])
     expect(readdirSync(join(world.folder, 'files')).filter((name) => name === 'incoming')).toHaveLength(1)
     expect(readdirSync(join(world.folder, 'files', 'incoming'))).toEqual([])
   }, 60_000)

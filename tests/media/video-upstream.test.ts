@@ -76,7 +76,7 @@ describe('a video of an upstream (contract 6, 7)', () => {
 
 describe('an upstream that makes none', () => {
   test.each([
-    ['says so', { status: 'failed', error: { code: 'server_error', message: 'secret words' } }, 'could not make'],
+    ['says so', { status: 'failed', error: { code: 'server_error', message: 'secret words' } }, 'could not create'],
     ['refuses it', { status: 'failed', error: { code: 'moderation_blocked', message: 'no' } }, 'content rules'],
   ])('%s: the job fails, nothing is charged or ordered again', async (_, state, words) => {
     const ada = await world.person({ cents: 100 })
@@ -91,13 +91,13 @@ describe('an upstream that makes none', () => {
   test('does not know it any more: the job fails', async () => {
     const ada = await world.person()
     server.will.state = () => new Response('{}', { status: 404 })
-    expect((await made(ada)).error).toContain('does not answer for this video')
+    expect((await made(ada)).error).toContain('no longer answers for this video')
   }, 20_000)
 
   test('answers with a text instead of a video: the job fails, and no file is kept', async () => {
     const ada = await world.person({ cents: 100 })
     server.will.content = () => new Response('<html>', { headers: { 'content-type': 'video/mp4' } })
-    expect(await made(ada)).toMatchObject({ status: 'failed', error: expect.stringContaining('no video') })
+    expect(await made(ada)).toMatchObject({ status: 'failed', error: expect.stringContaining('not a video') })
     expect(await spentBy(ada)).toBe(0)
   })
 

@@ -87,7 +87,7 @@ test.skipIf(!postgresUrl)(
     await eventually(async () => !(await isLeft()))
     await wrong.stop()
     const told = await wrong.output()
-    for (const words of ['goes by the clock of the database', 'takes no work', 'is right again'])
+    for (const words of ['uses the clock of the database', 'takes no work', 'is correct again'])
       expect(told.split('\n').filter((line) => line.includes(words))).toHaveLength(1)
   },
 )

@@ -113,7 +113,7 @@ test('a target whose breaker is open is named as passed over, and counts as no c
   expect(passed.find(({ name }) => name === 'main:a')).toMatchObject({
     kind: 'engine',
     ms: 0,
-    facts: { error: expect.stringMatching(/^it kept failing; its breaker is open for another \d+ s$/) },
+    facts: { error: expect.stringMatching(/^it kept failing; it gets no calls for another \d+ s$/) },
   })
   expect((await run(['trace', idOf(reply)])).stdout).toMatch(/engine +main:a .*outcome="?passed over/)
   expect((await ops('GET', '/metrics')).text).not.toContain('outcome="passed over"')

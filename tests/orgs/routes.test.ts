@@ -120,7 +120,7 @@ test('what does not fit is told what would', async () => {
   const { body: org } = await ada.send('POST', 'orgs', { name: 'Forms' })
   for (const [path, order, message] of [
     ['orgs', { name: '  ' }, '"name" is blank.'],
-    ['orgs', { name: 'a', slug: 'A b' }, '"slug" is "A b"; it must be small letters and digits'],
+    ['orgs', { name: 'a', slug: 'A b' }, '"slug" is "A b"; it must be lower-case letters and digits'],
     [`orgs/${org.id}/invitations`, { email: 'bob', role: 'member' }, 'it must be an e-mail address, such as'],
     ['keys', { expires_at: '2030-01-01' }, 'it must be a time with its zone, such as 2026-01-31T12:00:00Z.'],
   ] as const) {

@@ -19,7 +19,7 @@ test('finds an org without an owner and members of an org that is not there', as
   })
   const found = await orgs.verify(store.read)
   expect(found).toContain(`organization ${team.id} has no owner`)
-  expect(found).toContain(`user ${team.owner.userId} belongs to organization ${nowhere}, which is not there`)
+  expect(found).toContain(`user ${team.owner.userId} belongs to organization ${nowhere}, which does not exist`)
   await store.write(async (tx) => {
     await tx.update(tx.of(orgTable)).set({ deleted_at: 1 })
   })

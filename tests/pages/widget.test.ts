@@ -45,7 +45,7 @@ inChromium('the chat on the page of another origin', () => {
       again.dataset.configId = tag.dataset.configId!
       document.body.append(again)
     })
-    expect(await told).toContain('this chat is on the page already')
+    expect(await told).toContain('this chat is already on the page')
     expect(await page.$$eval('iframe', (frames) => frames.length)).toBe(1)
   })
 
@@ -203,7 +203,7 @@ inChromium('the chat on the page of another origin', () => {
       message: ({ body }) =>
         Response.json({
           message: message('msg_1', 'user', String(body?.content)),
-          reply: message('msg_2', 'system', 'Please go on here.'),
+          reply: message('msg_2', 'system', 'Please continue here.'),
           takeover_status: 'ai',
           redirect_url: url,
         }),

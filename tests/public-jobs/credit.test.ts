@@ -154,7 +154,7 @@ describe('what a job holds (I8, I9)', () => {
     await here.accept(ada, kindOf(report))
     const { jobs: table } = await import('../../src/jobs/table')
     await lone.app.store.write((tx) => tx.delete(tx.of(table)))
-    expect((await here.verify()).join()).toContain('is open and its job has ended')
+    expect((await here.verify()).join()).toContain('is still open, but its job has ended')
   })
 })
 

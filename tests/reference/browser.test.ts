@@ -106,7 +106,7 @@ inChromium('the reference in a browser (dx 5.5)', () => {
     expect(await page.$eval('.answer a', (link) => link.getAttribute('href'))).toBe('/docs/errors/validation_error')
     await setBody(page, '{')
     await press('submit')
-    await shows(page, '.answer p', 'no JSON')
+    await shows(page, '.answer p', 'not a JSON object')
     await setBody(page, '{"prompt":"x"}')
     await page.setOfflineMode(true)
     await press('submit')

@@ -201,10 +201,10 @@ describe('a sentence that cites passages', () => {
   const passages = ['The tower of Port Ellis was built in 1871 and is 42 metres tall.']
   test.each([
     ['The tower is 42 metres tall.', null],
-    ['The tower is 43 metres tall.', 'the number 43 is not in what it cites'],
-    ['The tower was not built in 1871.', 'what it cites says the opposite'],
-    ['Its keeper lived alone with a dog and two cats.', 'what it cites speaks of something else'],
-    ['They call the tower “the finest of the whole coast”.', 'it quotes what does not stand there'],
+    ['The tower is 43 metres tall.', 'the number 43 is not in the cited passage'],
+    ['The tower was not built in 1871.', 'the cited passage says the opposite'],
+    ['Its keeper lived alone with a dog and two cats.', 'the cited passage is about something else'],
+    ['They call the tower “the finest of the whole coast”.', 'it quotes words that are not there'],
     ['They say: “The tower of Port Ellis was built in 1871”.', null],
   ])('%j: %p', (sentence, why) => expect(whyUnsupported(sentence, passages)).toBe(why))
 

@@ -58,7 +58,7 @@ describe('a report', () => {
     })
     const { exitCode, stderr } = await run(['jobs', 'verify', id])
     expect(exitCode).toBe(9)
-    expect(stderr).toContain('Quotation 1, of source 1: its words do not stand where they should.')
+    expect(stderr).toContain('Quotation 1, of source 1: its words are not at their position in the snapshot.')
     await changed(id, (data) => {
       data.quotations[0]!.start -= 1
       data.report = data.report.replace('42 metres', '43 metres')
@@ -66,7 +66,7 @@ describe('a report', () => {
     const { body } = await ada.send('GET', `jobs/${id}/verification`)
     expect(body.sound).toBe(false)
     expect(body.problems.join(' ')).toContain('its statement is not in the report')
-    expect(body.problems.join(' ')).toContain('The report is not the one that its data has.')
+    expect(body.problems.join(' ')).toContain('The report differs from the one in its data.')
   })
 
   test('whose snapshots were deleted says so', async () => {
@@ -76,7 +76,7 @@ describe('a report', () => {
     await ada.send('DELETE', `artifacts/${job.result_data.snapshots.artifact_id}`)
     const { body } = await ada.send('GET', `jobs/${id}/verification`)
     expect(body).toMatchObject({ sound: false, found: 0 })
-    expect(body.problems[0]).toContain('is gone')
+    expect(body.problems[0]).toContain('no longer exists')
   })
 
   test('of someone else is not found, and of a job that is none is a conflict', async () => {
@@ -107,8 +107,8 @@ describe('a check of quotations', () => {
 
   test.each([
     ['another source', { citation: 3 }, 'does not cite its source'],
-    ['other words', { quote: 'The tower is 43 m tall.' }, 'do not stand where they should'],
-    ['another place', { start: 0 }, 'do not stand where they should'],
+    ['other words', { quote: 'The tower is 43 m tall.' }, 'are not at their position in the snapshot'],
+    ['another place', { start: 0 }, 'are not at their position in the snapshot'],
     ['another snapshot', { sha256: 'f'.repeat(64) }, 'its snapshot is missing'],
     ['another statement', { statement: 'The tower is tall.' }, 'its statement is not in the report'],
   ])('finds %s', (_, change, problem) => {
@@ -119,6 +119,6 @@ describe('a check of quotations', () => {
 
   test('finds a snapshot whose text is not what was hashed', () => {
     const other = { ...kept, snapshots: [{ ...kept.snapshots[0]!, text: `${text} More.` }] }
-    expect(checkQuotations(report, [one], other).problems[0]).toContain('is not what was read')
+    expect(checkQuotations(report, [one], other).problems[0]).toContain('was changed after it was read')
   })
 })

@@ -103,7 +103,7 @@ describe('a preview of a prompt that an input guardrail reads', () => {
     const prompt = 'What is the capital of Peru, zebra?'
     const { status, body } = await ada.send('POST', 'routing-preferences/preview', { prompt })
     expect([status, body.stages[0].mode]).toEqual([200, null])
-    expect(body.warnings).toEqual([expect.stringContaining('takes parts out')])
+    expect(body.warnings).toEqual([expect.stringContaining('removes parts')])
     const answered = await ada.send('POST', 'completions', { prompt, mode: 'auto' })
     expect(answered.body.resolved_mode).toBe(body.resolved_mode)
   })

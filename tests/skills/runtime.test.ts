@@ -80,6 +80,6 @@ describe('of many skills', () => {
     const slugs = skills.map(({ slug }) => slug)
     expect(slugs).toHaveLength(40)
     expect(slugs.slice(-2)).toEqual([names[41]!, last])
-    expect(warnings).toEqual(['At most 40 skills take part in a run: 3 of those installed were left out.'])
+    expect(warnings).toEqual(['At most 40 skills take part in a run: 3 installed skills were left out.'])
   })
 })

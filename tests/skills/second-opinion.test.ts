@@ -34,10 +34,10 @@ describe('the prompt of a skill that nobody would look at', () => {
     expect(asked[0]!.messages.at(-1)!.content).toBe(JSON.stringify(text))
     expect(reply.body.submission).toMatchObject({ status: 'pending_review', reviewTier: 'staff', autoApproved: false })
     expect(reply.body.review.checks.injection_scan).toBe(
-      'warn: An engine takes it that the prompt sends what people write elsewhere (0.90).',
+      'warn: An engine suspects that the prompt sends what people write elsewhere (0.90).',
     )
     const { tier_reasons } = await world.app.container.skills.operator.get(operatorCall(), id)
-    expect(tier_reasons).toEqual(['An engine that was asked has doubts.'])
+    expect(tier_reasons).toEqual(['An engine has doubts about it.'])
   })
 
   test.each([

@@ -107,6 +107,6 @@ describe('GET /tools', () => {
   test.each(['web_search', 'generate_image', 'deep_research', 'browser_act'])('%s stays ours', async (name) => {
     const { reply } = await submit(await world.person(), manifest({ tools: [tool(name)] }))
     expect(reply.status).toBe(422)
-    expect(reply.body.review.checks.tool_names).toContain("a name of this server's own")
+    expect(reply.body.review.checks.tool_names).toContain('reserved by this server')
   })
 })

@@ -126,7 +126,7 @@ describe('a tool with an endpoint', () => {
       const endpoint = { url: `http://tools.example:${server.port}/weather` }
       const toolset = strict.assemble(wanted({ inline: inline(endpoint) }))
       const outcome = await strict.run(toolset, asked('weather'), contextOf())
-      expect(outcome.text).toContain('its name leads to a private address')
+      expect(outcome.text).toContain('its host name resolves to a private address')
       expect(seen).toEqual([])
     },
   )

@@ -31,16 +31,21 @@ const effort = () => process.cpuUsage().user / 1_000
 describe('a definition (B31)', () => {
   test.each<[string, Record<string, unknown>, string, RegExp]>([
     ['not of an object', { type: 'string' }, 'type', /must be "object"/],
-    ['with an address outside', object({ a: { $ref: 'http://127.0.0.1:9999/s' } }), 'properties.a.$ref', /leads out/],
-    ['with a file outside', object({ a: { $ref: 'other.json#/x' } }), 'properties.a.$ref', /leads out/],
+    [
+      'with an address outside',
+      object({ a: { $ref: 'http://127.0.0.1:9999/s' } }),
+      'properties.a.$ref',
+      /points outside/,
+    ],
+    ['with a file outside', object({ a: { $ref: 'other.json#/x' } }), 'properties.a.$ref', /points outside/],
     [
       'with a dynamic address',
       object({ a: { $dynamicRef: 'http://10.0.0.1/' } }),
       'properties.a.$dynamicRef',
-      /leads out/,
+      /points outside/,
     ],
-    ['with a reference to nothing', object({ a: { $ref: '#/$defs/b' } }), 'properties.a.$ref', /leads nowhere/],
-    ['with a reference to a prototype', { $ref: '#/__proto__' }, '$ref', /leads nowhere/],
+    ['with a reference to nothing', object({ a: { $ref: '#/$defs/b' } }), 'properties.a.$ref', /does not exist/],
+    ['with a reference to a prototype', { $ref: '#/__proto__' }, '$ref', /does not exist/],
     ['with look-ahead', object({ a: { pattern: '(?=a)b' } }), 'properties.a.pattern', /RE2/],
     ['with a back-reference', object({ a: { pattern: '(a)\\1' } }), 'properties.a.pattern', /RE2/],
     [
@@ -78,7 +83,7 @@ describe('a definition (B31)', () => {
 
   test.each([
     ['65 tools', Array.from({ length: 65 }, (_, at) => inline({}, `t${at}`)), /at most 64/],
-    ['two of one name', [inline({}), inline({})], /is the name of tools\[0\] too/],
+    ['two of one name', [inline({}), inline({})], /is also the name of tools\[0\]/],
     ['a name with a space', [inline({}, 'a b')], /must match/],
     ['a name with an escape', [inline({}, '\u001b[31m')], /must match/],
     ['a name of 65 characters', [inline({}, 'a'.repeat(65))], /must match/],
@@ -102,7 +107,7 @@ describe('a definition (B31)', () => {
       )
     const before = effort()
     const error = refusalOf({ inline: Array.from({ length: 64 }, (_, at) => costly(at)) })
-    expect(error.message).toContain('repeat too much')
+    expect(error.message).toContain('too complex together')
     expect(effort() - before).toBeLessThan(500)
   })
 
@@ -158,7 +163,7 @@ describe('checking arguments', () => {
           { c: 2, b: 1 },
         ],
       },
-      /twice/,
+      /duplicate/,
     ],
     ['an unknown keyword', object({ a: { mood: 'good', format: 'nothing' } }), { a: 'x' }, null],
     ['a member named costs', object({ costs: { type: 'integer' } }), { costs: 'x' }, /"costs" must be integer/],

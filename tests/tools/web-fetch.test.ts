@@ -98,8 +98,8 @@ describe('web_fetch', () => {
   })
 
   test.each([
-    ['/image', /holds image\/png, which is not read here/],
-    ['/zip', /holds application\/zip, which is not read here/],
+    ['/image', /contains image\/png, which this server cannot read/],
+    ['/zip', /contains application\/zip, which this server cannot read/],
     ['/missing', /status 404/],
     ['/big', /larger than/],
     ['/round', /more than 5 times/],

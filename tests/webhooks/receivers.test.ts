@@ -252,7 +252,7 @@ test('a port that is refused is named, also on this machine; where nobody listen
     event_types: ['*'],
   })
   expect([status, body.error.code, body.error.param]).toEqual([400, 'url_blocked', 'url'])
-  expect(body.error.message).toContain('port 25 is not open to it')
+  expect(body.error.message).toContain('port 25 is not allowed')
   expect(body.error.message).not.toContain('private')
   const free = await freePort()
   expect(await attemptAt(`http://127.0.0.1:${free}/`)).toMatchObject({ http_status: null, error_message: 'connect' })

@@ -210,7 +210,7 @@ describe('a run (contract 10)', () => {
     const desk = await world.signedIn(ada)
     await ada.send('DELETE', `keys/${ada.keyId}`)
     await decide(desk, waiting, 'approve')
-    expect((await ended(desk, waiting)).error).toContain('no access')
+    expect((await ended(desk, waiting)).error).toContain('no longer has access')
   })
 
   test('tells of its end, and is on the record', async () => {
@@ -262,7 +262,7 @@ describe('a trigger', () => {
     expect(body.runs).toHaveLength(1)
     expect(body.runs[0]).toMatchObject({ status: 'failed', stepsCompleted: 0, triggerType: 'event' })
     expect(body.runs[0].error).toBe(
-      `The trigger's filter cannot be decided: the text before "matches" has 50003 characters; patterns read at most 50,000.`,
+      `The trigger's filter failed: the text before "matches" has 50003 characters; patterns read at most 50,000.`,
     )
   })
 })

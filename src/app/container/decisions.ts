@@ -17,7 +17,9 @@ export type Decisions = ReturnType<typeof buildDecisions>
 /** Builds the rooms that decide the mode of a prompt, the engine that answers, and whether a text is allowed. */
 export function buildDecisions({ config, store, clock, log, observeEngine }: Deps, rooms: Foundation & Accounts) {
   const { traces, audit, usage, events, files, keys, resources, limiter, billing, prices, engineRegistry } = rooms
-  const noSearch = hasSearch(config) ? null : 'no search server is set: it reads only what a prompt names'
+  const noSearch = hasSearch(config)
+    ? null
+    : 'no search server is set, so research reads only the addresses in a prompt'
   const engines = createEngines({
     settings: config,
     registry: engineRegistry,

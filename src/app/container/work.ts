@@ -207,6 +207,6 @@ function buildReach({ config, store, clock, log, masterKey, node, origin }: Deps
   const browser = createBrowser({ ...rooms, store, clock, log, node, masterKey, origin, settings: config })
   for (const tool of browser.listedTools()) tools.register(tool)
   const unknown = tools.unknownNames()
-  if (unknown.length) log.warn({ unknown }, 'SVC_SYSTEM_TOOLS names tools that are not there')
+  if (unknown.length) log.warn({ unknown }, 'SVC_SYSTEM_TOOLS names tools that do not exist')
   return { zoneOf, web, video, documents, code, research, tools, skills, browser, conversations, memory }
 }

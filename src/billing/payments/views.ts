@@ -18,12 +18,12 @@ ${row.state === 'open' ? (row.provider === 'manual' ? codeForm(row) : waiting) :
 
 const codeForm = (
   row: PurchaseRow,
-): Markup => html`<p>Pay as agreed with whoever runs this server. They give you a code, or complete this checkout
-themselves; its number is <code>${row.id}</code>.</p>
+): Markup => html`<p>Pay as agreed with the operator of this server. They give you a code, or complete this checkout
+themselves. Its number is <code>${row.id}</code>.</p>
 <form method="post">
 <label for="code">Code</label>
 <input id="code" name="code" required maxlength="64" autocomplete="off" autocapitalize="none" spellcheck="false">
-<button>Add the credit</button>
+<button>Add credit</button>
 </form>
 ${row.cancel_url && html`<p><a href="${row.cancel_url}" rel="noopener noreferrer">Back without paying</a></p>`}`
 
@@ -32,7 +32,7 @@ const waiting = html`<p>The payment has not been confirmed yet. Load this page a
 const ended = (row: PurchaseRow): Markup =>
   row.state === 'paid'
     ? html`<p>Paid. The credit has been added.</p>
-${row.success_url && html`<p><a href="${row.success_url}" rel="noopener noreferrer">Go on</a></p>`}`
+${row.success_url && html`<p><a href="${row.success_url}" rel="noopener noreferrer">Continue</a></p>`}`
     : html`<p>This checkout is ${row.state}. ${row.error} Nothing was charged.</p>
 ${row.cancel_url && html`<p><a href="${row.cancel_url}" rel="noopener noreferrer">Go back</a></p>`}`
 
@@ -53,7 +53,7 @@ export function portalPage(
     `Billing of ${ownerName}`,
     html`<h1>Billing of ${ownerName}</h1>
 <p class="sum">${dollars(microToCents(balance.available))}</p>
-<p>is what new calls can use now; ${dollars(microToCents(balance.held))} is held by calls that are running.</p>
+<p>is available now; ${dollars(microToCents(balance.held))} is held by calls that are running.</p>
 <table>
 <caption>Credit bought</caption>
 <thead><tr><th scope="col">Day</th><th scope="col">Amount</th></tr></thead>
@@ -70,5 +70,5 @@ export const notFoundPage = (): string =>
   page(
     'Not found',
     html`<h1>Nothing here</h1>
-<p>This link is unknown or has ended. Start again from where you came.</p>`,
+<p>This link is unknown or has expired. Go back to the page that you came from and start again.</p>`,
   )

@@ -132,7 +132,7 @@ function engineFor({ request, active }: Run, work: string, ofRule: string | null
 }
 
 const unseen = ({ cameFrom }: Run['request'], mode: string, engineId: string) =>
-  cameFrom?.unseen(engineId) ?? `"attachments" were ignored: mode "${mode}" does not look at images. Use "vision".`
+  cameFrom?.unseen(engineId) ?? `"attachments" were ignored: mode "${mode}" does not accept images. Use "vision".`
 
 function routingOf({ source, confidence, reasoning, preferenceId }: Choice, hasLeft: boolean): Routing {
   return { source, confidence, reasoning, preference_id: preferenceId, fallback_used: hasLeft }
@@ -168,7 +168,8 @@ function toolsFor(run: Run, mode: string, tools: Tools): Toolset | null {
   return toolset.definitions.length ? toolset : null
 }
 
-const TOOLS_LEFT_OUT = 'The tools of the active skills were left out, because the engine of this mode calls none.'
+const TOOLS_LEFT_OUT =
+  'The tools of the active skills were left out, because the engine of this mode does not support tools.'
 
 /** Tools that the request did not bring are not offered to an engine that calls none. */
 const mayOffer = ({ request, engineId }: Run, engines: EngineService): boolean =>
@@ -184,12 +185,12 @@ const AFTER_PICTURE: Choice = {
   mode: 'image',
   source: 'heuristic',
   confidence: 0.9,
-  reasoning: 'asks to change the picture before it',
+  reasoning: 'asks to change the previous picture',
   engine: null,
   preferenceId: null,
 }
 
-const NO_JOB = 'asks for a video, which would be a job, and none is begun here'
+const NO_JOB = 'asks for a video, which needs a job, and this request cannot start one'
 
 /** `auto` works the page of a browser session where the prompt plainly asks for that (contract 16.4). */
 const drivesBrowser = ({ request, browserTools }: Run): boolean =>

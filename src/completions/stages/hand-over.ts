@@ -7,7 +7,7 @@ import { BLOCKED, show } from './show'
 /** Ends a run with a job that goes on with its work: it is put in line in the commit that ends the run. */
 export function handOver(run: Run, later: Later, why: string): Thought {
   run.later = later
-  const content = `${why}, so it goes on as the job ${later.id}. Read its progress and its result at ${pollUrlOf(later.id)}.`
+  const content = `${why}, so it continues as job ${later.id}. Read its progress and result at ${pollUrlOf(later.id)}.`
   return { ...EMPTY, engineId: run.engineId, content }
 }
 

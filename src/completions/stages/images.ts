@@ -57,6 +57,6 @@ const WORDS: Record<Exclude<OutboundKind, 'aborted'>, string> = {
   connect: 'could not be reached',
   tls: 'has no valid certificate',
   timeout: 'did not answer within 10 s',
-  reset: 'broke off in the middle of its answer',
+  reset: 'stopped in the middle of its answer',
   'too-large': 'is larger than 15 MiB',
 }

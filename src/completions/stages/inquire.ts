@@ -45,7 +45,7 @@ export function createInquire({ research, clock }: Deps) {
       return await shown(run, thoughtOf(run, found))
     } catch (error) {
       if (isNothingToRead(error)) {
-        run.warnings = [...run.warnings, `No research was made. ${error.message}`]
+        run.warnings = [...run.warnings, `There is no research report. ${error.message}`]
         return null
       }
       if (!handingOver.signal.aborted || run.deadline.signal.aborted) throw error

@@ -53,7 +53,7 @@ const noneReachable = () =>
 const nothingOffered = () =>
   invalidInput(
     'tool_choice',
-    '"tool_choice" is "required", and the MCP servers in "tools" brought no tool that may be called.',
+    '"tool_choice" is "required", and the MCP servers in "tools" have no tools that may be called.',
   )
 
 const notOffered = (name: string) =>

@@ -37,7 +37,7 @@ export function createEngineOpinion({ engines, clock, chosen }: Deps): EngineOpi
   if (chosen === 'off') return null
   if (chosen !== 'auto' && !engines.has(chosen)) {
     throw new ConfigError([
-      `SVC_GUARDRAIL_ENGINE is "${chosen}", which is not an engine. Take one of GET /models, auto or off.`,
+      `SVC_GUARDRAIL_ENGINE is "${chosen}", which is not an engine. Use one from GET /models, auto or off.`,
     ])
   }
   const engineToAsk = () =>

@@ -34,7 +34,7 @@ export function createSecondLook(opinion: EngineOpinion | null) {
     const firings = [...outcome.firings]
     for (const [index, rule] of doubting.entries()) {
       if (sure[index]! < thresholdOf(rule)) continue
-      const detail = `an engine takes it for what this looks for (${sure[index]!.toFixed(2)})`
+      const detail = `an engine confirms the finding (${sure[index]!.toFixed(2)})`
       firings.push(firingOf(rule, detail))
       if (rule.verdict === 'block') return { ...outcome, firings, blocked: blockedBy(rule, { detail, matches: [] }) }
     }

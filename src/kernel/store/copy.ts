@@ -64,11 +64,11 @@ export async function copyDatabase(
         onProgress(table.name, sum.rows(), 'compared')
       }
       const { rows, hash } = copied[at]!
-      if (rows !== sum.rows()) problems.push(`${table.name} has ${sum.rows()} rows and not ${rows}.`)
-      else if (hash !== sum.hash()) problems.push(`${table.name} has other rows than the source.`)
+      if (rows !== sum.rows()) problems.push(`${table.name} has ${sum.rows()} rows instead of ${rows}.`)
+      else if (hash !== sum.hash()) problems.push(`The rows of ${table.name} differ from the source.`)
     }
     problems.push(...(await verify()))
-    if (problems.length) throw new Error(`The copy is not what the source is. ${problems.join(' ')}`)
+    if (problems.length) throw new Error(`The copy differs from the source. ${problems.join(' ')}`)
   } finally {
     await source.close()
     await target.close()

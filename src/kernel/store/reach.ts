@@ -9,7 +9,7 @@ export async function reached<T>(url: string, ask: () => Promise<T>): Promise<T>
   try {
     return await ask()
   } catch (error) {
-    throw new ConfigError([`${placeOf(url)}: ${said(error)}. SVC_DATABASE_URL says where it is.`])
+    throw new ConfigError([`${placeOf(url)}: ${said(error)}. Check SVC_DATABASE_URL.`])
   }
 }
 

@@ -26,7 +26,7 @@ export type InlineVideo = {
 }
 
 const NOT_DRAWN = 'This video could not be drawn. Nothing was charged; try again shortly.'
-const NOT_FETCHED = 'The engine did not give the video that it made. Nothing was charged; try again shortly.'
+const NOT_FETCHED = 'The engine did not return its video. Nothing was charged; try again shortly.'
 
 /**
  * Makes a video within a request, which charges for it (contract 2.4). It ends with `signal`, and then the upstream is

@@ -27,7 +27,7 @@ export const VIDEO_LIMIT_MS = 15 * MINUTE_MS
 
 export const ENGINE = 'svc-1-motion'
 
-export const KEY_IS_GONE = 'The key or session that ordered this video may not be used any more.'
+export const KEY_IS_GONE = 'The key or session that requested this video is no longer valid.'
 
 /** As the making of a video is recorded. */
 export const wantedOf = ({ id, mode, prompt, seconds }: StoredVideo, free: boolean) =>

@@ -72,14 +72,14 @@ const MOST_SILENT = 30
 const MOST_UNKNOWN = 3
 
 const IN_DOUBT =
-  'The engine may or may not have taken this order, so it was not repeated. Nothing was charged; ask for the video again.'
-const NOT_MADE = 'The engine could not make this video. Nothing was charged.'
+  'The engine may or may not have accepted this request, so it was not repeated. Nothing was charged; request the video again.'
+const NOT_MADE = 'The engine could not create this video. Nothing was charged.'
 const NOT_ALLOWED =
-  'The engine refused to make this video by its content rules. Nothing was charged; word it in another way.'
-const LOST = 'The engine does not answer for this video any more. Nothing was charged.'
-const NO_VIDEO = 'The engine answered with something that is no video. Nothing was charged.'
+  'The engine refused to create this video because of its content rules. Nothing was charged; rephrase the prompt.'
+const LOST = 'The engine no longer answers for this video. Nothing was charged.'
+const NO_VIDEO = 'The answer of the engine is not a video. Nothing was charged.'
 const TOO_LONG = `It took longer than ${VIDEO_LIMIT_MS / 1_000} seconds.`
-const UNMARKED = 'This server could not draw a mark of its origin into this video.'
+const UNMARKED = 'This server could not mark this video as AI-generated.'
 
 export type Upstream = ReturnType<typeof createUpstream>
 

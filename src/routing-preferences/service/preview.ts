@@ -120,7 +120,7 @@ const asSent = ({ prompt }: PreviewOrder) => ({ text: prompt, refusal: null })
 const REFUSED =
   'A guardrail blocks this prompt: a call with it is refused with guardrail_blocked before a mode is chosen. The stages show what would be chosen without that guardrail.'
 const REDACTED =
-  'A guardrail takes parts out of this prompt before a mode is chosen. As in a call, the stages saw what is left.'
+  'A guardrail removes parts of this prompt before a mode is chosen. As in a call, the stages saw the rest.'
 
 const isTenants = (call: Call<Caller>): call is Call => call.caller.type !== 'operator'
 

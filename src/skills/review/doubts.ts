@@ -18,17 +18,17 @@ const UNSURE = { attack: 0.9, wish: 0.65 }
 const SUSPECT: readonly [pattern: RegExp, about: string][] = [
   [
     /!\[[^\]\n]{0,200}\]\(https?:[^)\s]{1,200}[?&][\w.-]{1,64}=[{<[$)]/,
-    'has a picture fetched with something filled in',
+    'loads a picture from an address with data filled in',
   ],
   [
     /https?:\/\/[^\s)\]]{1,200}[?&/=][{<[$(]{1,2}\s?(?:the[ _-])?(?:current[ _-])?(?:user|visitor|reader|customer|client|person|account|session|conversation|chat|e-?mail|phone|topic|question|prompt)/i,
-    'has a link that says who follows it',
+    'has a link that identifies the person who follows it',
   ],
   [
     /\b(?:curl|wget|irm|iwr)\b[^\n|]{1,200}\|\s{0,3}(?:sudo\s{1,3})?(?:ba|z|da)?(?:sh|iex|python3?|node)\b|\b(?:install|add|i)\s[^\n]{0,120}(?:--(?:extra-)?(?:index-url|registry)[ =]|(?:git\+)?https?:\/\/(?!github\.com\/|gitlab\.com\/|registry\.npmjs\.org|pypi\.org))/i,
-    'has something installed from a place that few know',
+    'installs something from a little-known source',
   ],
-  [/(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{160,}/, 'holds a long run that nobody can read'],
+  [/(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{160,}/, 'contains a long unreadable sequence'],
 ]
 
 /** Warnings: no proof of an attack, but a person should read the text. */
@@ -46,7 +46,7 @@ export function doubtsAbout(path: string, { text, linesBefore }: Piece): Finding
   if (doubts.length || !FOLLOWED.has(path)) return doubts
   return [
     ...guessed(path, 'may be an attempt to command the engine', attackChance(text), UNSURE.attack),
-    ...guessed(path, 'may have the engine act against whoever asks', wishChance(text), UNSURE.wish),
+    ...guessed(path, 'may make the engine act against the user', wishChance(text), UNSURE.wish),
   ]
 }
 

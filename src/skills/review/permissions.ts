@@ -32,7 +32,7 @@ export const checkPermissions: ManifestCheck = ({ permissions, tools, trigger })
     }
   }
   if (new Set(permissions).size < permissions.length) {
-    findings.push(warn('permissions', 'A permission is asked for twice.'))
+    findings.push(warn('permissions', 'A permission is listed twice.'))
   }
   findings.push(...problemsOfTrigger(trigger))
   return findings
@@ -66,6 +66,6 @@ function problemsOfSchedule(cron: string, timezone: string | undefined): Finding
     ...(problem ? [of('cron', `is ${said(cron)}, which ${problem}`)] : []),
     ...(timezone === undefined || isTimeZone(timezone)
       ? []
-      : [of('timezone', `is ${said(timezone)}, which is no time zone such as Europe/Vienna`)]),
+      : [of('timezone', `is ${said(timezone)}, which is not a time zone such as Europe/Vienna`)]),
   ]
 }

@@ -76,20 +76,17 @@ function problemsOfKnowledge({ knowledge, knowledgeFiles }: SkillManifest): Find
   const most = MANIFEST_LIMITS.knowledgeChars
   return [
     ...(chars > most
-      ? [fail('knowledgeFiles', `"knowledgeFiles" holds ${chars} characters; at most ${most} are allowed.`)]
+      ? [fail('knowledgeFiles', `"knowledgeFiles" has ${chars} characters; at most ${most} are allowed.`)]
       : []),
     ...Object.keys(knowledgeFiles)
       .filter((path) => !knowledge.includes(path))
       .map((path) =>
-        fail('knowledgeFiles', `"knowledgeFiles" brings a file that "knowledge" does not name: ${path.slice(0, 80)}.`),
+        fail('knowledgeFiles', `"knowledgeFiles" has a file that is not in "knowledge": ${path.slice(0, 80)}.`),
       ),
     ...knowledge
       .filter((path) => !Object.hasOwn(knowledgeFiles, path))
       .map((path) =>
-        warn(
-          'knowledge',
-          `"${path.slice(0, 80)}" comes without its text in "knowledgeFiles", so nothing of it can be quoted.`,
-        ),
+        warn('knowledge', `"${path.slice(0, 80)}" has no text in "knowledgeFiles", so it cannot be quoted.`),
       ),
   ]
 }

@@ -4,18 +4,15 @@ import type { Examined } from './index'
 
 /** What no honest prompt of a skill wants; each goes on after "The text". */
 const WISHES: readonly [about: string, statement: string][] = [
-  [
-    'hides something from whoever asks',
-    'tells an assistant to hide, deny or misstate something to the person it serves',
-  ],
+  ['hides something from the user', 'tells an assistant to hide, deny or misstate something to the person it serves'],
   ['sends what people write elsewhere', 'has what a person wrote sent elsewhere or tracked, as by links or pictures'],
   ['favours someone in secret', 'has an assistant favour a product, seller or person without saying so'],
   ['keeps people from help', 'keeps people from doctors, medicine, lawyers, police or other help'],
   ['lifts rules', 'treats the rules or earlier instructions of an assistant as optional, or replaces them'],
-  ['plants something in what is made', 'has code, packages, links or claims added that the person did not ask for'],
+  ['adds something nobody asked for', 'has code, packages, links or claims added that the person did not ask for'],
 ]
 
-const BY_ENGINE = 'An engine takes it that the prompt'
+const BY_ENGINE = 'An engine suspects that the prompt'
 /** From this certainty of an engine on, a person looks. */
 const SURE = 0.5
 /** Characters of a prompt in one question, and most questions: together the longest prompt. */
@@ -57,4 +54,4 @@ export async function withSecondOpinion(examined: Examined, opinion: EngineOpini
 
 /** The reason for a tier that an engine's doubts are, if there are any. */
 export const engineDoubtsIn = (evidence: readonly Evidence[]): string[] =>
-  evidence.some(({ message }) => message.startsWith(BY_ENGINE)) ? ['An engine that was asked has doubts.'] : []
+  evidence.some(({ message }) => message.startsWith(BY_ENGINE)) ? ['An engine has doubts about it.'] : []

@@ -43,12 +43,12 @@ export function checkSlug({ slug, updating, taken }: Known): Finding[] {
   if (updating !== null) {
     return updating === slug
       ? []
-      : [fail('slug', `The slug of a skill stays: this one is "${updating}", and the manifest says "${slug}".`)]
+      : [fail('slug', `The slug of a skill cannot change: it is "${updating}", but the manifest has "${slug}".`)]
   }
   if (isReserved(slug)) return [fail('slug', `The slug "${slug}" is reserved. Choose another.`)]
   if (taken === 'own') {
     return [
-      fail('slug', `You have a skill "${slug}" already. Send its id as "skill_id" to submit a new version of it.`),
+      fail('slug', `You already have a skill "${slug}". To submit a new version of it, send its id as "skill_id".`),
     ]
   }
   if (taken === 'other') return [fail('slug', `The slug "${slug}" is taken. Choose another.`)]

@@ -14,20 +14,20 @@ export function weigh(manifest: SkillManifest, isDoubtful: boolean): { tier: Tie
   const reachesOut = permissions.includes('external:http') || tools.some(({ endpoint }) => endpoint)
   const runsAlone = permissions.includes('autonomous:run') || Boolean(hooks?.onInstall || hooks?.onUninstall)
   const grave = said([
-    [reachesOut && writes, 'It reaches other hosts and may write.'],
-    [reachesOut && tools.length > 0, 'It reaches other hosts and brings tools.'],
-    [reachesOut && runsAlone, 'It reaches other hosts and runs by itself.'],
+    [reachesOut && writes, 'It calls other hosts and may write.'],
+    [reachesOut && tools.length > 0, 'It calls other hosts and has tools.'],
+    [reachesOut && runsAlone, 'It calls other hosts and runs by itself.'],
     [
       tools.some(({ permissionLevel }) => permissionLevel === 'system'),
-      'One of its tools asks for permission level system.',
+      'One of its tools needs the permission level system.',
     ],
   ])
   if (grave.length) return { tier: 'security', reasons: grave }
   const reasons = said([
-    [tools.length > 0, 'It brings tools.'],
-    [knowledge.length > 0, 'It brings knowledge files.'],
+    [tools.length > 0, 'It has tools.'],
+    [knowledge.length > 0, 'It has knowledge files.'],
     [writes, 'It may write.'],
-    [reachesOut, 'It reaches other hosts.'],
+    [reachesOut, 'It calls other hosts.'],
     [runsAlone, 'It runs by itself.'],
     [asksForSecrets(configSchema), 'Its settings ask for something like a secret.'],
     [isDoubtful, 'The injection scan has doubts.'],

@@ -59,10 +59,17 @@ export const checkToolNames: ManifestCheck = ({ tools }) => {
     const isOurs = TAKEN.has(name) || TAKEN_PREFIXES.some((prefix) => name.startsWith(prefix))
     return [
       ...(word
-        ? [fail(path, `"${path}" is "${name}"; "${word}" stands for running code or a shell, which skills may not.`)]
+        ? [
+            fail(
+              path,
+              `"${path}" is "${name}"; "${word}" suggests that it runs code or a shell, which skills must not do.`,
+            ),
+          ]
         : []),
-      ...(isOurs ? [fail(path, `"${path}" is "${name}", which is a name of this server's own. Choose another.`)] : []),
-      ...(earlier === undefined ? [] : [fail(path, `"${path}" is "${name}", the name of tools[${earlier}] too.`)]),
+      ...(isOurs ? [fail(path, `"${path}" is "${name}", which is reserved by this server. Choose another.`)] : []),
+      ...(earlier === undefined
+        ? []
+        : [fail(path, `"${path}" is "${name}", which is also the name of tools[${earlier}].`)]),
     ]
   })
 }

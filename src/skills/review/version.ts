@@ -8,5 +8,5 @@ export function checkVersion(version: string, earlier: readonly string[]): Findi
     null,
   )
   if (highest === null || isHigher(version, highest)) return []
-  return [fail('version', `"version" is ${version}; it must be higher than ${highest}, which is there already.`)]
+  return [fail('version', `"version" is ${version}; it must be higher than ${highest}, which already exists.`)]
 }

@@ -60,7 +60,7 @@ export function createActivating({ store, clock, orgs, tools }: Deps) {
         if (chosen.some(({ loaded }) => loaded.slug === slug)) continue
         const found = shelf.bySlug.get(slug) ?? (await named(slug, shelf.viewer))
         if (found) chosen.push(found)
-        else warnings.push(`Skill "${shorten(slug, 64)}" is not known here and was skipped.`)
+        else warnings.push(`There is no skill "${shorten(slug, 64)}", so it was skipped.`)
       }
       return compose(chosen, prompt, warnings)
     },
@@ -195,6 +195,6 @@ function withinMost(own: readonly Installed[], wanted: ReadonlySet<string>, warn
   const chosen = own.filter((one) => isNamed(one) || room-- > 0)
   const left = own.length - chosen.length
   if (left > 0)
-    warnings.push(`At most ${MOST_ACTIVE} skills take part in a run: ${left} of those installed were left out.`)
+    warnings.push(`At most ${MOST_ACTIVE} skills take part in a run: ${left} installed skills were left out.`)
   return chosen
 }

@@ -24,7 +24,7 @@ export const STARTERS: readonly SkillManifest[] = WRITTEN.map(withDefaults)
  */
 export const REVIEW_OF_STARTERS: Readonly<Omit<Examined, 'manifest'>> = {
   tier: 'staff',
-  reasons: ['It brings knowledge files.'],
+  reasons: ['It has knowledge files.'],
   checks: { schema: 'pass', injection_scan: 'pass', tool_names: 'pass', permissions: 'pass' },
   evidence: [],
   dropped: [],

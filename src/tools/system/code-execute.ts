@@ -56,8 +56,8 @@ function explain(error: unknown): never {
   if (!(error instanceof WorkerFailure)) throw error
   throw new ToolFailure(
     error.kind === 'timeout'
-      ? 'The code took longer than it may and was ended.'
-      : 'The code ended its sandbox, as code does that takes more than its 64 MiB of memory.',
+      ? 'The code exceeded its time limit and was stopped.'
+      : 'The code stopped its sandbox; it may have used more than 64 MiB of memory.',
   )
 }
 

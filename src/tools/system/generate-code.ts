@@ -16,7 +16,7 @@ export const createGenerateCode = ({ code }: { code: Pick<CodeService, 'create'>
     additionalProperties: false,
     required: ['prompt'],
     properties: {
-      prompt: { type: 'string', minLength: 1, maxLength: 20_000, description: 'What the code is to do' },
+      prompt: { type: 'string', minLength: 1, maxLength: 20_000, description: 'What the code should do' },
       language: { type: 'string', maxLength: 64 },
       framework: { type: 'string', maxLength: 64 },
     },

@@ -37,7 +37,7 @@ export const createWebSearch = ({ web: { search } }: Deps): Tool => ({
   requiresApproval: false,
   skillId: null,
   timeoutMs: 15_000,
-  unavailable: () => (search ? null : 'No search is connected to this server; its operator sets SVC_SEARCH_DRIVER.'),
+  unavailable: () => (search ? null : 'No search is connected to this server. Its operator can set SVC_SEARCH_DRIVER.'),
   run: ({ query, count = COUNT }, { signal }) =>
     toldToEngine(async () => ({ results: (await search?.(query as string, count as number, signal)) ?? [] })),
 })

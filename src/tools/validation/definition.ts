@@ -115,7 +115,7 @@ const namesProblem = (held: object, look: Look): string | null =>
 
 function patternProblem(source: string, { allowance, sizeOf }: Look): string | null {
   if (allowance.patternSteps <= 0)
-    return `${quoted(source)} is one pattern too many: those of a request repeat too much`
+    return `${quoted(source)} is one pattern too many: the patterns of this request are too complex together`
   try {
     allowance.patternSteps -= sizeOf(source)
     return null
@@ -127,11 +127,11 @@ function patternProblem(source: string, { allowance, sizeOf }: Look): string | n
 
 function referenceProblem(reference: string, { root, anchors }: Look): string | null {
   if (!reference.startsWith('#')) {
-    return `${quoted(reference)} leads out of the schema; only references within it (#/$defs/…) are followed`
+    return `${quoted(reference)} points outside the schema; only references within it (#/$defs/…) work`
   }
   const found =
     reference.startsWith('#/') || reference === '#' ? isSchemaAt(root, reference) : anchors.has(reference.slice(1))
-  return found ? null : `${quoted(reference)} leads nowhere in this schema`
+  return found ? null : `${quoted(reference)} does not exist in this schema`
 }
 
 function isSchemaAt(root: JsonSchema, reference: string): boolean {

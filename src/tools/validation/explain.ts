@@ -40,7 +40,7 @@ function ruleOf({ keyword, params, message }: ErrorObject): string {
     case 'maxItems':
       return params.limit === 1 ? 'must have at most one entry' : `must have at most ${params.limit} entries`
     case 'uniqueItems':
-      return 'must not have an entry twice (uniqueItems)'
+      return 'must not have duplicate entries (uniqueItems)'
     default:
       return `${message ?? 'does not fit'} (${keyword})`
   }

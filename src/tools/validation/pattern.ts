@@ -55,6 +55,6 @@ export const sizeIfWritten: SizeOf = (source) => {
     new RegExp(source)
     return source.length
   } catch (error) {
-    throw new Error(`is no regular expression: ${(error as Error).message.slice(0, 120)}`)
+    throw new Error(`is not a regular expression: ${(error as Error).message.slice(0, 120)}`)
   }
 }

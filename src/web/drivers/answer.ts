@@ -11,11 +11,11 @@ const MAX_BYTES = 2 * 1024 * 1024
 export async function askSearch(url: string, init: RequestInit): Promise<unknown> {
   const response = await trustedFetch(url, init).catch((error: unknown) => {
     if (init.signal?.aborted) throw error
-    throw new WebFailure('The search could not be made: its server cannot be reached.')
+    throw new WebFailure('The search failed: its server cannot be reached.')
   })
   if (!response.ok) {
     await response.body?.cancel()
-    throw new WebFailure(`The search could not be made: its server answered with status ${response.status}.`)
+    throw new WebFailure(`The search failed: its server answered with status ${response.status}.`)
   }
   return parse(await readBounded(response))
 }
@@ -25,7 +25,7 @@ async function readBounded({ body }: Response): Promise<string> {
   let size = 0
   for await (const chunk of body ?? []) {
     size += chunk.length
-    if (size > MAX_BYTES) throw new WebFailure('The search could not be made: its answer is too large.')
+    if (size > MAX_BYTES) throw new WebFailure('The search failed: its answer is too large.')
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
@@ -35,7 +35,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new WebFailure('The search could not be made: its answer is not JSON.')
+    throw new WebFailure('The search failed: its answer is not JSON.')
   }
 }
 

@@ -34,7 +34,7 @@ export function createAiSteps({ store, settings, completions, skills }: Deps) {
   const skill: StepRunner<'skill'> = async (doing) => {
     const { slug, input } = doing.config
     const active = await skills.aloneBySlug(doing.call, slug, input)
-    if (!active) throw new StepFailure(`There is no skill "${slug}" that this workflow may use.`)
+    if (!active) throw new StepFailure(`There is no skill "${slug}" that this workflow can use.`)
     const request = await requestOf(doing.call, { prompt: input, mode: 'auto' })
     return told(doing, { ...request, active }, false)
   }
@@ -79,7 +79,7 @@ export function createAiSteps({ store, settings, completions, skills }: Deps) {
   }
 }
 
-const whyOf = (broken: unknown): string => (broken instanceof AppError ? broken.message : 'the answer broke off')
+const whyOf = (broken: unknown): string => (broken instanceof AppError ? broken.message : 'the answer was interrupted')
 
 function parsed(content: string): unknown {
   try {

@@ -12,10 +12,12 @@ export const createEventStep =
   async ({ config, run }) => {
     const { eventType: type, payload = null } = config
     if (!isEventType(type))
-      throw new StepFailure(`"${type.slice(0, 128)}" is no event: use dotted words such as order.paid.`)
+      throw new StepFailure(
+        `"${type.slice(0, 128)}" is not an event name. Use words joined by dots, such as order.paid.`,
+      )
     if (isReserved(type)) throw new StepFailure(`"${type}" is the name of a server event.`)
     if (Buffer.byteLength(JSON.stringify(payload)) > MOST_KB * 1024)
-      throw new StepFailure(`An event takes ${MOST_KB} KB at most.`)
+      throw new StepFailure(`An event can have at most ${MOST_KB} KB.`)
     const id = EventId.create()
     const event = { id, type, scope: run.owner, created: clock.now(), data: { value: payload }, depth: run.depth + 1 }
     return { output: { eventId: id }, effects: (tx) => fanOut.publish(tx, event, 'workflow') }

@@ -13,7 +13,7 @@ export function createFlowSteps(clock: Clock) {
   const delay: StepRunner<'delay'> = async ({ config: { seconds, until } }) => {
     const end = until === undefined ? clock.now() + seconds! * 1_000 : Date.parse(until)
     if (end <= clock.now()) return { output: {} }
-    if (end - clock.now() > LONGEST_MS) throw new StepFailure('A delay lasts 30 days at most.')
+    if (end - clock.now() > LONGEST_MS) throw new StepFailure('A delay can be at most 30 days.')
     return new Paused({ kind: 'delay', until: end })
   }
 

@@ -30,7 +30,7 @@ export function createNotificationStep({ mail, outbound, clock, fanOut, secretOf
 
   async function byMail({ config, previous, key, call }: Doing<'notification'>) {
     const to = recipientsOf(config.to)
-    if (!to) throw new StepFailure('"to" is no list of e-mail addresses.')
+    if (!to) throw new StepFailure('"to" is not a list of e-mail addresses.')
     try {
       const text = config.body ?? previous
       await mail.send({ to, subject: config.subject ?? 'Notification', text, key, signal: call.signal })

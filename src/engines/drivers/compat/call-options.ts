@@ -6,7 +6,7 @@ export type CallOptions = TimeoutSettings & {
   /** Without what follows it, such as `/audio/speech`. */
   baseUrl: string
   apiKey: string | null
-  /** Sent with every call, beside or instead of our own; names in lower case. */
+  /** Headers for every call; they are added to the default ones or replace them; names in lower case. */
   headers?: Record<string, string>
   clock: Clock
 }

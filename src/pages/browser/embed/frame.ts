@@ -48,7 +48,7 @@ export function createFrame({ id, base, options, emit }: Options) {
   const silence = setTimeout(() => {
     // biome-ignore lint/suspicious/noConsole: the one word that whoever pasted the tag needs
     console.info(
-      `svc widget: no chat came from ${base.origin}. Is ${location.origin} allowed, and is the widget active?`,
+      `svc widget: ${base.origin} did not open a chat. Check that the widget is active and allows ${location.origin}.`,
     )
   }, SILENT_MS)
 

@@ -20,7 +20,7 @@ function start(script: HTMLScriptElement): void {
   const api = early && !Array.isArray(early) ? early : createApi()
   if (api.has(configId)) {
     // biome-ignore lint/suspicious/noConsole: the one word that whoever pasted the tag needs
-    console.info('svc widget: this chat is on the page already; the second tag does nothing.')
+    console.info('svc widget: this chat is already on the page; the second tag does nothing.')
     return
   }
   window.svcWidget = api

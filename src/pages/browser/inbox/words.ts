@@ -29,7 +29,7 @@ export const WORDS = {
   browser: 'Browser',
   asked: 'Asked for a person because',
   who: 'Who',
-  verified: 'proven by your server',
+  verified: 'verified by your server',
   unverified: 'sent by the page',
   notes: 'Notes for colleagues',
   noteField: 'A note; the visitor never sees it',

@@ -38,7 +38,7 @@ const tabs = at('div', { className: 'tabs', role: 'tablist', hidden: true })
 const send = (message: object) => {
   if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message))
 }
-const wheel = button('Take the wheel', () => send({ type: holds() ? 'release' : 'take' }))
+const wheel = button('Take control', () => send({ type: holds() ? 'release' : 'take' }))
 const words = createWords(text, {
   press: (ref) => send({ type: 'press', ref }),
   fill: (ref, said) => send({ type: 'fill', ref, text: said }),
@@ -97,7 +97,7 @@ function sayPlace(): void {
 
 function show(): void {
   wheel.hidden = !(mayControl && interactive)
-  wheel.textContent = holds() ? 'Give it back' : 'Take the wheel'
+  wheel.textContent = holds() ? 'Give back control' : 'Take control'
   for (const move of moves) move.disabled = !holds()
   const { name, words } = stateOf({ ...known, holds: holds(), held: holder !== null })
   document.body.className = name

@@ -27,7 +27,7 @@ function show(at: number): void {
   const action = actions[at]
   place.value = String(at)
   if (!action) {
-    words.textContent = 'Nothing was done in this session.'
+    words.textContent = 'This session has no steps.'
     return
   }
   picture.hidden = action.frame_url === null

@@ -30,7 +30,7 @@ export function answerView() {
   const said = h('div', { class: 'said', tabindex: '0', role: 'region', 'aria-label': 'What it says', hidden: true })
   const text = h('pre', { tabindex: '0', 'aria-label': 'Answer' })
   const events = eventList()
-  const whole = h('details', {}, h('summary', {}, 'The answer as it was sent'), text, events.element)
+  const whole = h('details', {}, h('summary', {}, 'Raw answer'), text, events.element)
   const element = h('div', { class: 'answer', hidden: true }, line, facts, said, whole)
 
   function begin(): void {

@@ -109,13 +109,13 @@ function form(call: Call, title: string, code: readonly Element[]): HTMLElement 
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
     if (call.keyed && !key) {
-      view.say('Paste a key, or make one with: svc-admin keys create --name NAME')
+      view.say('Paste a key, or create one: svc-admin keys create --name NAME')
       keyField.focus()
       return
     }
     const written = hasBody ? parsed(body.value) : null
     if (hasBody && !written) {
-      view.say('The body is no JSON object. Nothing was sent.')
+      view.say('The body is not a JSON object. Nothing was sent.')
       body.focus()
       return
     }
@@ -134,7 +134,7 @@ function form(call: Call, title: string, code: readonly Element[]): HTMLElement 
     field(`${call.method} /api/v1`, path),
     prompt && field('Prompt', prompt),
     call.modes.length > 0 && field('Mode', mode),
-    hasBody && call.streams && field('As a stream', stream),
+    hasBody && call.streams && field('Stream the answer', stream),
     skills?.element,
     hasBody && field('Body', body),
     call.uploads && field('File', file),

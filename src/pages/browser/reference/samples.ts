@@ -86,7 +86,9 @@ const copyButton = (shown: () => Element | null, announce: Announce): HTMLButton
           () => true,
           () => false,
         )
-        announce(copied ? 'Copied' : 'Not copied: this page has no clipboard. Mark the text and copy it.')
+        announce(
+          copied ? 'Copied' : 'Not copied, because this page cannot use the clipboard. Select the text and copy it.',
+        )
       },
     },
     'Copy',

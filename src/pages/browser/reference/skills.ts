@@ -4,7 +4,7 @@ type Found = { skills?: { slug: string; name: string }[]; error?: { message?: st
 
 /** Switches for the skills that a key may use; `changed` gets the slugs of those that are on. */
 export function skillSwitches(changed: (slugs: string[]) => void) {
-  const note = h('span', { class: 'facts', role: 'status' }, 'Type a key to see those that are installed.')
+  const note = h('span', { class: 'facts', role: 'status' }, 'Enter a key to see the installed skills.')
   const element = h('fieldset', { class: 'switches' }, h('legend', {}, 'Skills'), note)
   let asked = ''
 
@@ -17,7 +17,10 @@ export function skillSwitches(changed: (slugs: string[]) => void) {
     setText(note, 'Looking…')
     const { skills = [], error } = await installed(key)
     if (key !== asked) return
-    setText(note, error ? (error.message ?? 'They cannot be listed.') : skills.length ? '' : 'None is installed.')
+    setText(
+      note,
+      error ? (error.message ?? 'The skills cannot be listed.') : skills.length ? '' : 'No skill is installed.',
+    )
     element.append(
       ...skills.map(({ slug, name }) => h('label', {}, h('input', { type: 'checkbox', value: slug }), name)),
     )
