@@ -1,20 +1,26 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { hostname, userInfo } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { connect, connectOps, send, type Target } from '../src/app/client'
 import { type Config, loadConfig } from '../src/app/config'
 import type { OpenApp } from '../src/app/open'
 import { clean } from '../src/kernel/text'
 import type { Command } from './command'
 import type { Connection, TenantApi } from './connection'
-import { assertDataFolder } from './data-folder'
 import { EXIT } from './exit'
 import { CommandFailed, expectData, unreachable } from './failure'
 import { formatOf } from './globals'
-import { type Found, findKey, OPERATOR_KEY } from './key-file'
 import { isStructured } from './output/print'
 import { overridesOf } from './overrides'
 import type { Shell } from './shell'
-import { chooseTransport, type Transport } from './transport'
+import { chooseTransport, fromHere, type Transport } from './transport'
+
+const OPERATOR_KEY = 'svc_op_'
+
+type Found = { key: string; source: string }
+
+/** What a first start or a migration leaves; a restored folder has the first two. */
+const MARKS = ['secrets.json', 'svc.db', 'server.lock']
 
 const REMOTE_PATIENCE_MS = 120_000
 const REMOTE_RETRIES = 2
@@ -230,5 +236,68 @@ async function isListening(path: string): Promise<boolean> {
     return true
   } catch {
     return false
+  }
+}
+
+/**
+ * Keeps a command in the wrong folder from creating a new, empty server: only `serve`, `init`, `migrate up` and the
+ * `dev` commands create one.
+ * @throws CommandFailed 7
+ */
+function assertDataFolder(shell: Shell, { path }: Command, { dataDir, production }: Config): void {
+  if (MARKS.some((name) => existsSync(join(dataDir, name)))) return
+  const near = relative(shell.cwd, dataDir)
+  const place = near.startsWith('..') ? dataDir : near || '.'
+  if (path.startsWith('dev ')) return
+  const flag = shell.globals.dataDir ? ` --data-dir ${place}` : ''
+  // A production start wants an engine first.
+  const creates = production ? 'migrate up' : 'serve'
+  throw unreachable(
+    `There is no server here: there is no data folder at ${place}.`,
+    `cd to the folder of the server, or add --data-dir or --url; svc-admin ${creates}${flag} creates a new server`,
+  )
+}
+
+/**
+ * The key to use: `--key-file`, the environment, or, on the server's machine, the one the first run left. Commands only
+ * for operators look for the operator key first. A key is never the value of a flag (dx 2.3).
+ * @throws CommandFailed 4 when there is none
+ */
+function findKey(
+  { globals, env, cwd }: Shell,
+  dataDir: string,
+  { kind }: Transport,
+  { apis }: Pick<Command, 'apis'>,
+): Found {
+  if (globals.keyFile) return { key: readKey(fromHere(cwd, globals.keyFile)), source: globals.keyFile }
+  const names = ['SVC_API_KEY', 'SVC_OPERATOR_KEY']
+  for (const name of apis.includes('tenant') ? names : names.reverse()) {
+    const key = env[name]?.trim()
+    if (key) return { key, source: name }
+  }
+  const left = join(dataDir, 'dev-key')
+  if (kind !== 'remote' && existsSync(left)) return { key: readKey(left), source: left }
+  throw new CommandFailed({
+    exitCode: EXIT.refused,
+    code: 'invalid_api_key',
+    message: 'This command needs a key.',
+    fix:
+      kind === 'remote'
+        ? 'add --key-file FILE, or set SVC_API_KEY or SVC_OPERATOR_KEY'
+        : 'svc-admin keys create --name cli --secret-to key.txt, then add --key-file key.txt',
+    help: 'error invalid_api_key',
+  })
+}
+
+function readKey(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim()
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new CommandFailed({
+      exitCode: EXIT.usage,
+      code: 'usage',
+      message: `The key file ${path} cannot be read (${code ?? 'unknown reason'}).`,
+    })
   }
 }

@@ -1,20 +1,32 @@
 import { AppError } from '../src/kernel/errors'
+import { clean } from '../src/kernel/text'
 import type { Command } from './command'
 import { EXIT } from './exit'
 import { CheckFailed, CommandFailed, usageFailure } from './failure'
 import { formatOf, type Globals, usesColor } from './globals'
 import { helpFor } from './help'
-import { ReaderGone } from './io'
+import { type Io, ReaderGone } from './io'
 import { underTheirNames } from './other-words'
-import { paintFor } from './output/paint'
-import { FORMATS, type Format } from './output/print'
+import { safeJson } from './output/json'
+import { type Paint, paintFor } from './output/paint'
+import { FORMATS, type Format, isStructured } from './output/print'
 import { readQuery } from './output/query'
 import { type Order, parse } from './parse'
 import { plainWords } from './plain-words'
 import { withProfile } from './profiles'
 import { commandsUnder, outlinedCommands } from './registry'
-import { reportFailure } from './report'
 import { createShell, type Shell, type World } from './shell'
+
+const envelopeOf = (failure: CommandFailed) => ({
+  error: {
+    message: failure.message,
+    type: failure.type,
+    code: failure.code,
+    request_id: failure.requestId ?? null,
+  },
+  exit_code: failure.exitCode,
+  hint: failure.fix ?? null,
+})
 
 const WATCH_PAUSE_MS = 2_000
 
@@ -170,4 +182,19 @@ function roughGlobals(argv: readonly string[]): Globals {
   const json =
     argv.includes('--json') || argv.some((word, at) => word === 'json' && /^(-o|--output)$/.test(argv[at - 1] ?? ''))
   return { ...(json ? { json } : {}), ...(argv.includes('--debug') ? { debug: true } : {}) } as Globals
+}
+
+/** Prints a failure to stderr: lines for people, the API's error envelope in structured formats (dx 2.4). */
+function reportFailure(io: Io, failure: CommandFailed, format: Format, paint: Paint): void {
+  if (isStructured(format)) {
+    io.err(safeJson(envelopeOf(failure)))
+    return
+  }
+  const indent = '\n       '
+  io.err(`${paint('bad', 'error:')} ${clean(failure.message).replaceAll('\n', indent)}`)
+  if (failure.fix) io.err(`${paint('strong', 'fix:')}   ${clean(failure.fix)}`)
+  const help = failure.help && `svc-admin help ${failure.help}`
+  const request = failure.requestId && `request ${failure.requestId}`
+  const last = [help, request].filter(Boolean).join('      ')
+  if (last) io.err(`${paint('strong', 'help:')}  ${clean(last)}`)
 }

@@ -1,14 +1,33 @@
-import { readFileSync } from 'node:fs'
-import { type Broken, type Proof, verifyExport } from '../../src/audit/proof'
-import { type ChainCheck, Checkpoint } from '../../src/audit/schema'
+import { createReadStream, existsSync, readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import Papa from 'papaparse'
+import { type Broken, cellsOfEvent, EXPORT_COLUMNS, isGenuine, type Proof, verifyExport } from '../../src/audit/proof'
+import { type AuditEvent, type ChainCheck, Checkpoint, ExportSignature } from '../../src/audit/schema'
+import { CSV_BEGIN } from '../../src/kernel/csv'
 import { checker } from '../../src/kernel/schema'
-import { recordsOf } from '../audit-file'
+import { clean } from '../../src/kernel/text'
 import { defineCommand } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'
 import { column } from '../output/columns'
 import type { Shell } from '../shell'
+import { fromHere } from '../transport'
 import { optional, text, whole } from '../words'
-import { complain, pathOf, verifySignature } from './audit-signature'
+
+const columns = [
+  column('ok', 'HOLDS', { kind: 'flag' }),
+  column('scope', 'CHAIN'),
+  column('sha256', 'SHA-256'),
+  column('signed_at', 'SIGNED-AT', { kind: 'time' }),
+  column('public_key', 'KEY'),
+]
+
+type Order = { file: string; signature: string; publicKey: string | undefined }
+
+const isSignature = checker(ExportSignature).is
+
+const complain = (shell: Shell, what: string) => shell.io.err(`${shell.paint('bad', 'broken:')} ${clean(what)}`)
+
+const isJsonLines = async (path: string): Promise<boolean> => (await Bun.file(path).slice(0, 1).text()) === '{'
 
 const chainColumns = [
   column('scope', 'CHAIN'),
@@ -145,4 +164,67 @@ function parseLine(line: string): unknown {
   } catch {
     return null
   }
+}
+
+/** The records of an export (CSV or JSON Lines), header first. Streamed, because a file may be larger than memory. */
+async function* recordsOf(path: string): AsyncGenerator<string[]> {
+  if (await isJsonLines(path)) yield* eventsOf(path)
+  else {
+    const parser = createReadStream(path, 'utf8').pipe(Papa.parse(Papa.NODE_STREAM_INPUT, { skipEmptyLines: true }))
+    let isFirst = true
+    for await (const [first = '', ...rest] of parser as AsyncIterable<string[]>) {
+      yield [isFirst ? first.replace(CSV_BEGIN, '') : first, ...rest]
+      isFirst = false
+    }
+  }
+}
+
+async function* eventsOf(path: string): AsyncGenerator<string[]> {
+  yield [...EXPORT_COLUMNS]
+  for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY }))
+    if (line) yield cells(line)
+}
+
+/** A line that is not an event becomes a record without cells, which the verification rejects. */
+function cells(line: string): string[] {
+  try {
+    return cellsOfEvent(JSON.parse(line) as AuditEvent)
+  } catch {
+    return []
+  }
+}
+
+/** Checks a file against its detached signature, without a server. @throws CheckFailed 9 */
+async function verifySignature(shell: Shell, { file, signature: kept, publicKey }: Order): Promise<void> {
+  const signature = read(pathOf(shell, kept))
+  const faults = [
+    isGenuine(signature) ? null : 'the signature is not valid',
+    publicKey && signature.public_key !== publicKey ? `it was signed with ${signature.public_key}` : null,
+    (await sha256Of(pathOf(shell, file))) === signature.sha256 ? null : 'the file was changed after it was signed',
+  ].filter((fault) => fault !== null)
+  if (!shell.globals.quiet) shell.print.item({ ...signature, ok: faults.length === 0 }, columns)
+  for (const fault of faults) complain(shell, String(fault))
+  if (faults.length) throw new CheckFailed()
+}
+
+async function sha256Of(path: string): Promise<string> {
+  const hash = new Bun.CryptoHasher('sha256')
+  for await (const piece of createReadStream(path)) hash.update(piece as Buffer)
+  return hash.digest('hex')
+}
+
+function read(path: string): ExportSignature {
+  try {
+    const value: unknown = JSON.parse(readFileSync(path, 'utf8'))
+    if (isSignature(value)) return value
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+  }
+  throw usageFailure(`${path} is not a signature of an export.`, 'audit export --out FILE --sign writes one')
+}
+
+function pathOf({ cwd }: Shell, word: string): string {
+  const path = fromHere(cwd, word)
+  if (!existsSync(path)) throw usageFailure(`There is no file ${path}.`, 'write its path from the current folder')
+  return path
 }

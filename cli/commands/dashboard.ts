@@ -3,6 +3,7 @@ import { hostname, userInfo } from 'node:os'
 import { join } from 'node:path'
 import manifest from '../../package.json' with { type: 'json' }
 import { bundled } from '../../src/app/bundle'
+import { clean } from '../../src/kernel/text'
 import { dropEarlyKeys } from '../../tui/early-keys'
 import { type Host, queryOf } from '../../tui/host'
 import type { Keymap } from '../../tui/keymap'
@@ -15,9 +16,12 @@ import { type Environment, usesColor } from '../globals'
 import type { Io } from '../io'
 import { createProfiles } from '../profiles'
 import { kebab } from '../program'
-import { repliesOf } from '../saved-replies'
 import type { Shell } from '../shell'
 import { choice, duration, flag } from '../words'
+
+const REPLY = /^[a-z0-9-]{1,20}$/
+
+const REPLY_CHARS = 4_000
 
 const SCREENS = [
   'overview',
@@ -247,4 +251,18 @@ function keepCrash({ env, clock }: Shell, error: unknown): string {
   } catch (problem) {
     return `nowhere: ${String((problem as Error).message)}`
   }
+}
+
+/** The saved replies of this user: `tui.replies` in the file of the profiles, by a short name. @throws CommandFailed 2 */
+function repliesOf(env: Environment): ReadonlyMap<string, string> {
+  const all: [string, unknown][] = Object.entries(createProfiles(env).savedReplies())
+  const isGood = ([name, text]: [string, unknown]) =>
+    REPLY.test(name) && typeof text === 'string' && text.length <= REPLY_CHARS
+  const wrong = all.find((one) => !isGood(one))
+  if (wrong)
+    throw usageFailure(
+      `"tui.replies": "${wrong[0].slice(0, 20)}" needs a name of lower-case letters, digits and hyphens, and a text of at most ${REPLY_CHARS} characters.`,
+      'svc-admin profiles list names the file',
+    )
+  return new Map(all.map(([name, text]) => [name, clean(String(text))]))
 }

@@ -1,7 +1,222 @@
-import { devEngine } from './dev-engine'
-import { devLoad } from './dev-load'
+import { loadConfig } from '../../src/app/config'
+import { inUse } from '../../src/kernel/port-holder'
+import { changeSettings } from '../change-settings'
+import { defineCommand } from '../command'
+import { EXIT } from '../exit'
+import { BadWord, CheckFailed, replyFailure, usageFailure } from '../failure'
+import { formatOf } from '../globals'
+import { column } from '../output/columns'
+import { safeJson } from '../output/json'
+import { isStructured } from '../output/print'
+import { overridesOf } from '../overrides'
+import { assertDev, notForProduction } from '../seed/dev-only'
+import type { Shell } from '../shell'
+import { duration, flag, text, whole } from '../words'
 import { devReset } from './dev-reset'
 import { devSeed } from './dev-seed'
-import { devSink } from './dev-sink'
+
+const MOST_BYTES = 1024 * 1024
+
+const PORT = 5056
+
+const columnsDevSink = [
+  column('at', 'AT', { kind: 'time' }),
+  column('method', 'METHOD'),
+  column('path', 'PATH'),
+  column('bytes', 'BYTES', { kind: 'number' }),
+  column('status', 'ANSWERED', { kind: 'number' }),
+  column('event', 'EVENT', { least: true }),
+]
+
+const devSink = defineCommand({
+  path: 'dev sink',
+  summary: 'Receive requests on this machine and print them',
+  about:
+    'Listens on 127.0.0.1 until Ctrl-C, prints a line for each request, and answers 204. --status and --delay test how a sender retries. Use it with webhooks listen --forward-to, or with SVC_EGRESS_ALLOW=127.0.0.0/8 in dev mode.',
+  examples: ['dev sink', 'dev sink --port 3000 --status 503 --delay 2s --print-body'],
+  apis: ['host'],
+  impact: 'read',
+  columns: columnsDevSink,
+  flags: {
+    port: whole('N', `port to listen on; ${PORT} by default, 0 picks a free one`, { min: 0, max: 65_535 }),
+    status: whole('N', 'status to answer with; 204 by default', { min: 200, max: 599 }),
+    delay: duration('2s', 'how long to wait before answering'),
+    printBody: flag('print the body of each request'),
+  },
+  async run(shell, { port = PORT, status = 204, delay = 0, printBody }) {
+    const show = printer(shell, printBody)
+    let count = 0
+    const server = listen(port, async (request) => {
+      const body = await request.text()
+      const { pathname, search } = new URL(request.url)
+      const event = eventIn(body)
+      const at = new Date(shell.clock.now()).toISOString()
+      const bytes = Buffer.byteLength(body)
+      count += 1
+      show({ at, method: request.method, path: pathname + search, bytes, status, event }, body, request.headers)
+      await shell.clock.sleep(delay, shell.signal)
+      return new Response(null, { status })
+    })
+    shell.note(`Listening at http://127.0.0.1:${server.port}/, answering ${status}. Stop with Ctrl-C.`)
+    await stopped(shell.signal)
+    await server.stop(true)
+    shell.note(`${count} ${count === 1 ? 'request' : 'requests'} came.`)
+    shell.exitCode = EXIT.interrupted
+  },
+})
+
+const stopped = (signal: AbortSignal): Promise<void> =>
+  signal.aborted
+    ? Promise.resolve()
+    : new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+
+const FOR_MS = 60_000
+
+/** Prompts that ordinary code can answer, each a little different so that the cache answers none. */
+const PROMPTS = ['What is {n} times 7?', 'Count to five slowly, {n}', 'Write the date {n} days from today']
+
+const columnsDevLoad = [
+  column('sent', 'SENT', { kind: 'number' }),
+  column('ok', 'OK', { kind: 'number' }),
+  column('failed', 'FAILED', { kind: 'number' }),
+  column('per_second', 'PER SECOND', { kind: 'number' }),
+  column('p50_ms', 'P50 MS', { kind: 'number' }),
+  column('p95_ms', 'P95 MS', { kind: 'number' }),
+  column('first_problem', 'FIRST PROBLEM'),
+]
+
+const devLoad = defineCommand({
+  path: 'dev load',
+  summary: 'Send completions at a steady rate',
+  about:
+    'Calls the API with the key of the first start, or with --key-file, until the time is over or you press Ctrl-C. It sends each call on time, without waiting for earlier answers. Not available in production mode, because each call is charged. Exits 9 when calls failed.',
+  examples: ['dev load --rps 5 --for 60s', 'dev load --rps 20 --for 10s --mode code --json'],
+  apis: ['operator'],
+  offline: false,
+  impact: 'write',
+  exits: [5, 9],
+  columns: columnsDevLoad,
+  flags: {
+    rps: whole('N', 'calls per second; 5 by default', { min: 1, max: 500 }),
+    for: duration('60s', 'how long to run; 60s by default'),
+    mode: text('MODE', 'fast by default'),
+  },
+  async run(shell, { rps = 5, for: lasting = FOR_MS, mode = 'fast' }) {
+    if (shell.planned(`send ${Math.round((rps * lasting) / 1000)} completions`)) return
+    const connection = await shell.connect()
+    await assertDev(connection, 'dev load')
+    const { client } = await connection.tenant()
+    const began = shell.clock.monotonic()
+    const times: number[] = []
+    const calls: Promise<void>[] = []
+    let problem: string | null = null
+    let failed = 0
+
+    async function call(n: number): Promise<void> {
+      const since = shell.clock.monotonic()
+      const prompt = PROMPTS[n % PROMPTS.length]!.replace('{n}', String(n))
+      const { status, error } = await client.completions.post({ prompt, mode } as never)
+      if (error === null) times.push(shell.clock.monotonic() - since)
+      else {
+        failed += 1
+        problem ??= replyFailure(status, error.value).message
+      }
+    }
+
+    for (let n = 0; shell.clock.monotonic() - began < lasting && !shell.signal.aborted; n++) {
+      calls.push(call(n))
+      const next = ((n + 1) * 1000) / rps - (shell.clock.monotonic() - began)
+      if (next > 0) await shell.clock.sleep(next, shell.signal)
+    }
+    await Promise.all(calls)
+    const seconds = (shell.clock.monotonic() - began) / 1000
+    const at = (share: number) =>
+      Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0)
+    const sorted = times.toSorted((a, b) => a - b)
+    const per_second = Math.round((calls.length / seconds) * 10) / 10
+    const sums = { sent: calls.length, ok: times.length, failed, per_second, p50_ms: at(0.5), p95_ms: at(0.95) }
+    shell.print.item({ ...sums, first_problem: problem }, columnsDevLoad)
+    if (failed) throw new CheckFailed()
+  },
+})
+
+const columns = [
+  column('latency_ms', 'WAITS MS', { kind: 'number' }),
+  column('fail_rate', 'FAILS', { kind: 'number' }),
+  column('chunk', 'WORDS A PART', { kind: 'number' }),
+]
+
+const share = {
+  ...text('SHARE', 'share of calls that fail, from 0 to 1'),
+  read: (word: string): string => {
+    const part = Number(word)
+    if (word.trim() !== '' && part >= 0 && part <= 1) return word
+    throw new BadWord(`is "${word}"; it must be from 0 to 1`)
+  },
+}
+
+const devEngine = defineCommand({
+  path: 'dev engine',
+  summary: 'Make the built-in engine slow or failing, for tests',
+  about:
+    'Writes the settings to svc.server.json; a running server uses them after a restart. Without a flag it shows the current ones. --calm removes all of them. A call that fails is retried once before the caller gets an error.',
+  examples: ['dev engine --latency 2s --fail-rate 0.3', 'dev engine --chunk 5', 'dev engine --calm'],
+  apis: ['host'],
+  impact: 'write',
+  exits: [5],
+  columns,
+  flags: {
+    latency: duration('2s', 'how long to wait before an answer'),
+    failRate: share,
+    chunk: whole('N', 'words in each part of a stream', { min: 1, max: 10_000 }),
+    calm: flag('back to the default'),
+  },
+  async run(shell, { latency, failRate, chunk, calm }) {
+    if (loadConfig(overridesOf(shell)).production) throw notForProduction('dev engine')
+    const given = {
+      builtinDelayMs: latency === undefined ? undefined : Math.round(latency),
+      builtinFailRate: failRate === undefined ? undefined : Number(failRate),
+      builtinChunk: chunk,
+    }
+    const set = Object.entries(given).filter(([, value]) => value !== undefined)
+    if (calm || set.length) {
+      const path = await changeSettings(shell, calm ? { ...given } : Object.fromEntries(set))
+      if (path === null) return
+      shell.note(`Written to ${path}. Restart the server to use it.`)
+    }
+    const { builtinDelayMs, builtinFailRate, builtinChunk } = loadConfig(overridesOf(shell))
+    shell.print.item({ latency_ms: builtinDelayMs, fail_rate: builtinFailRate, chunk: builtinChunk }, columns)
+  },
+})
 
 export const devCommands = [devSeed, devReset, devEngine, devSink, devLoad]
+
+/** What an event of this server calls itself; null in what is none. */
+function eventIn(body: string): string | null {
+  try {
+    const { type } = JSON.parse(body) as { type?: unknown }
+    return typeof type === 'string' ? type : null
+  } catch {
+    return null
+  }
+}
+
+/** @throws CommandFailed 2 for a port in use */
+function listen(port: number, fetch: (request: Request) => Promise<Response>) {
+  try {
+    return Bun.serve({ port, hostname: '127.0.0.1', maxRequestBodySize: MOST_BYTES, development: false, fetch })
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'EADDRINUSE') throw error
+    throw usageFailure(`Port ${port} ${inUse(port)}.`, `svc-admin dev sink --port ${port + 1}`)
+  }
+}
+
+function printer(shell: Shell, withBody: boolean) {
+  const asJson = isStructured(formatOf(shell.globals)) || !shell.io.outIsTty
+  const feed = asJson ? null : shell.print.feed(columnsDevSink)
+  return (row: object, body: string, headers: Headers): void => {
+    if (feed) feed([row])
+    else shell.io.out(safeJson({ ...row, headers: Object.fromEntries(headers), ...(withBody ? { body } : {}) }))
+    if (feed && withBody) shell.io.out(safeJson(body))
+  }
+}

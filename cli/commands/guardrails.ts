@@ -1,8 +1,168 @@
-import { POLICY_ID, policyColumns } from './guardrails-columns'
-import { diffPolicy, evaluateText, listBuiltins } from './guardrails-look'
-import { testPolicy } from './guardrails-test'
+import { type GuardrailRule, PHASES, type Phase } from '../../src/guardrails/schema'
+import { apiOf } from '../api'
+import { defineCommand } from '../command'
+import { CheckFailed, expectData, usageFailure } from '../failure'
+import { casesOf } from '../json-lines'
+import { column } from '../output/columns'
+import { readTextFile, readValueFile } from '../preference-file'
+import { resourceOver } from '../resource'
+import { assertSeesContent } from '../roles'
+import { resolveRuleSet } from '../rule-set'
+import type { Shell } from '../shell'
+import { choice, flag, optional, text } from '../words'
+import { POLICY_ID, policyArgument, policyColumns, policyFile } from './guardrails-columns'
 import { defaultVerbs } from './policies-default'
 import { KEYS_STAY, resourceCommands } from './resource-commands'
+
+const OUTCOMES = ['block', 'redact', 'flag', 'pass']
+
+/** One text of a corpus and the expected verdict of the policy. */
+type CorpusCase = { line: number; text: string; phase: Phase; expected: string; tool?: string }
+
+/** @throws CommandFailed 2 for a file with an invalid line, or without any cases */
+const readCorpus = (content: string, file: string): CorpusCase[] =>
+  casesOf(content, file, (fields, line) => readCase(fields, line, file))
+
+const resultColumns = [
+  column('phase', 'PHASE'),
+  column('guardrail_id', 'GUARDRAIL'),
+  column('verdict', 'VERDICT'),
+  column('triggered', 'FIRED', { kind: 'flag' }),
+  column('detail', 'WHAT IT FOUND'),
+  column('text', 'LEFT OF THE TEXT', { wide: true }),
+]
+
+const caseColumns = [
+  column('line', 'LINE', { kind: 'number' }),
+  column('ok', 'OK', { kind: 'flag' }),
+  column('phase', 'PHASE'),
+  column('expected', 'EXPECTED'),
+  column('got', 'GOT'),
+  column('guardrails', 'FIRED', { kind: 'list' }),
+  column('text', 'TEXT'),
+]
+
+const textFlags = {
+  file: { ...text('FILE', 'a file that contains the text; - reads stdin'), short: 'f' },
+  phase: choice(PHASES, 'only the rules of this phase'),
+  tool: text('NAME', 'in the tool phases: the tool that is called'),
+}
+
+const testPolicy = defineCommand({
+  apis: ['tenant', 'operator'],
+  impact: 'read',
+  path: 'guardrails test',
+  summary: 'Test a policy on a text, or on a file of texts with expected results',
+  about:
+    'The text comes from --text, -f or stdin. Every rule is shown with its phase and verdict. A corpus has one JSON object per line: {"text":"…","expected":"block"}. Expected is block, redact, flag or pass; "phase" is input unless the line sets it. Exits 9 when any result differs. Nothing is billed, stored or sent to an engine.',
+  examples: [
+    `guardrails test ${POLICY_ID} --text "Write to ada@example.com"`,
+    `guardrails test ${POLICY_ID} --corpus corpus.jsonl`,
+    `guardrails test ${POLICY_ID} --corpus - --every --json`,
+  ],
+  exits: [3, 9],
+  columns: [...resultColumns, ...caseColumns.filter(({ field }) => !['phase', 'text'].includes(field))],
+  args: policyArgument,
+  flags: {
+    text: text('TEXT', 'the text; @FILE reads it from a file'),
+    ...textFlags,
+    corpus: text('FILE', 'texts with expected results, one JSON object per line; - reads stdin'),
+    every: flag('with --corpus: also print the texts with the expected result'),
+  },
+  async run(shell, { policy, text: given, file, phase, tool, corpus, every }) {
+    const texts = [given, file, corpus].filter((one) => one !== undefined)
+    if (texts.length > 1) throw usageFailure('--text, -f and --corpus exclude each other. Use one.')
+    const evaluator = await evaluatorOf(shell, policy)
+    if (corpus !== undefined) return testCorpus(shell, evaluator, { corpus, every })
+    const asked = given?.startsWith('@') ? await readTextFile(shell, given.slice(1)) : given
+    const rows = await evaluator.everyPhase(asked ?? (await readTextFile(shell, file ?? '-')), { phase, tool })
+    shell.print.list(rows, resultColumns, 'The policy has no rules for this phase.')
+  },
+})
+
+type Evaluator = Awaited<ReturnType<typeof evaluatorOf>>
+
+const gravest = (verdicts: readonly string[]): string =>
+  ['block', 'redact', 'flag'].find((verdict) => verdicts.includes(verdict)) ?? 'pass'
+
+const shared = { apis: ['tenant', 'operator'], impact: 'read' } as const
+
+const builtinColumns = [
+  column('guardrail_id', 'GUARDRAIL'),
+  column('phases', 'PHASES', { kind: 'list' }),
+  column('verdicts', 'VERDICTS', { kind: 'list' }),
+  column('description', 'LOOKS FOR'),
+  column('config_schema', 'CONFIG', { wide: true }),
+]
+
+const listBuiltins = defineCommand({
+  ...shared,
+  path: 'guardrails builtins',
+  summary: 'List every check that rules can use',
+  about: 'Shows the phases and verdicts of each check. -o wide and --json add the JSON Schema of its config.',
+  examples: ['guardrails builtins', 'guardrails builtins --json'],
+  columns: builtinColumns,
+  async run(shell) {
+    const { api } = await apiOf(shell)
+    shell.print.list(expectData(await api.guardrails.get()).guardrails, builtinColumns, 'There are none.')
+  },
+})
+
+const evaluateText = defineCommand({
+  ...shared,
+  path: 'guardrails evaluate',
+  summary: 'Show what a policy finds in a text, rule by rule',
+  about:
+    'Tests every phase for which the policy has rules, or only --phase. Nothing is billed, stored or sent to an engine.',
+  examples: [
+    `guardrails evaluate ${POLICY_ID} "Write to ada@example.com"`,
+    `guardrails evaluate ${POLICY_ID} -f prompt.txt --phase input --json`,
+  ],
+  exits: [3],
+  columns: resultColumns,
+  args: { ...policyArgument, text: optional('the text') },
+  flags: textFlags,
+  async run(shell, { policy, text: given, file, phase, tool }) {
+    const asked = given ?? (file === undefined ? undefined : await readTextFile(shell, file))
+    if (asked === undefined) {
+      throw usageFailure('guardrails evaluate needs a TEXT.', `svc-admin guardrails evaluate ${policy} "Hello"`)
+    }
+    const { everyPhase } = await evaluatorOf(shell, policy)
+    shell.print.list(await everyPhase(asked, { phase, tool }), resultColumns, 'The policy has no rules for this phase.')
+  },
+})
+
+const diffColumns = [
+  column('rule', 'RULE', { kind: 'number' }),
+  column('change', 'CHANGE'),
+  column('before', 'BEFORE'),
+  column('after', 'AFTER'),
+]
+
+const diffPolicy = defineCommand({
+  ...shared,
+  path: 'guardrails diff',
+  summary: 'Show how a file would change each rule',
+  about: 'Shows only the rules that differ, by their number in the list.',
+  examples: [`guardrails diff ${POLICY_ID} -f policy.yaml`, `guardrails diff ${POLICY_ID} -f - --json`],
+  exits: [3],
+  columns: diffColumns,
+  args: policyArgument,
+  flags: policyFile,
+  async run(shell, { policy, file: from = '-' }) {
+    const { rules: after = [] } = (await readValueFile(shell, from)) as { rules?: GuardrailRule[] }
+    await assertSeesContent(shell)
+    const policies = await resourceOver(shell, 'guardrail-policies')
+    const { rules: before } = await policies.get(await resolveRuleSet(policies, policy, 'guardrail policy'))
+    const rows = Array.from({ length: Math.max(before.length, after.length) }, (_, index) => {
+      const [old, made] = [said(before[index]), said(after[index])]
+      const change = old === null ? 'added' : made === null ? 'removed' : 'changed'
+      return { rule: index + 1, change, before: old, after: made }
+    })
+    const different = rows.filter((row) => row.before !== row.after)
+    shell.print.list(different, diffColumns, 'The rules are the same.')
+  },
+})
 
 /** Guardrail policies (dx 2.10); also as `policies guardrails`. */
 export const guardrailCommands = [
@@ -24,3 +184,58 @@ export const guardrailCommands = [
   testPolicy,
   diffPolicy,
 ]
+
+function said(rule: GuardrailRule | undefined): string | null {
+  if (!rule) return null
+  const { guardrail_id, phase, verdict, config = {} } = rule
+  return `${guardrail_id} ${phase} ${verdict} ${JSON.stringify(config, Object.keys(config).sort())}`
+}
+
+async function testCorpus(
+  shell: Shell,
+  { evaluate }: Evaluator,
+  { corpus, every }: { corpus: string; every: boolean | undefined },
+): Promise<void> {
+  const rows = []
+  for (const one of readCorpus(await readTextFile(shell, corpus), corpus)) {
+    const fired = (await evaluate(one.text, one.phase, one.tool)).filter(({ triggered }) => triggered)
+    const got = gravest(fired.map(({ verdict }) => verdict))
+    rows.push({ ...one, got, ok: got === one.expected, guardrails: fired.map((rule) => rule.guardrail_id) })
+  }
+  const missed = rows.filter(({ ok }) => !ok)
+  shell.print.list(every ? rows : missed, caseColumns, 'Every text got the expected result.')
+  shell.note(`${rows.length - missed.length} of ${rows.length} texts as expected.`)
+  if (missed.length) throw new CheckFailed()
+}
+
+/** Returns a function that evaluates texts against one policy. */
+async function evaluatorOf(shell: Shell, policy: string) {
+  const policies = await resourceOver(shell, 'guardrail-policies')
+  const { api } = await apiOf(shell)
+  const { id, rules } = await policies.get(await resolveRuleSet(policies, policy, 'guardrail policy'))
+  const phases = PHASES.filter((phase) => rules.some((rule) => rule.phase === phase))
+  const evaluate = async (asked: string, phase: Phase, tool?: string) => {
+    const order = { text: asked, phase, ...(tool ? { tool_name: tool } : {}) }
+    const found = expectData(await api['guardrail-policies']({ id }).evaluate.post(order))
+    return found.results.map((result) => ({ phase, ...result, text: found.text }))
+  }
+  type Only = { phase: Phase | undefined; tool: string | undefined }
+  const everyPhase = async (asked: string, { phase, tool }: Only) => {
+    const rows = []
+    for (const one of phase ? [phase] : phases) rows.push(...(await evaluate(asked, one, tool)))
+    return rows
+  }
+  return { evaluate, everyPhase }
+}
+
+function readCase(fields: Record<string, unknown>, line: number, file: string): CorpusCase {
+  const { text, phase = 'input', expected, tool } = fields
+  const isKnown = PHASES.includes(phase as Phase) && OUTCOMES.includes(expected as string)
+  if (typeof text !== 'string' || !isKnown) {
+    throw usageFailure(
+      `Line ${line} of ${file} is not {"text":"…","phase":"input","expected":"${OUTCOMES.join('|')}"}.`,
+    )
+  }
+  const named = typeof tool === 'string' ? { tool } : {}
+  return { line, text, phase: phase as Phase, expected: expected as string, ...named }
+}

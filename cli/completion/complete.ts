@@ -1,8 +1,35 @@
-import type { Command } from '../command'
-import type { Globals } from '../globals'
+import { type Command, type Flag, type Flags, nounOf, verbOf } from '../command'
+import { GLOBAL_FLAGS, type Globals } from '../globals'
 import type { Io } from '../io'
+import { FORMATS } from '../output/print'
+import { childrenOf, kebab, singularOf } from '../program'
 import { createShell, type World } from '../shell'
-import { type Candidate, nextOf } from './candidates'
+
+/** A word that may stand where the cursor is, and what it means. */
+type Candidate = { word: string; about: string }
+
+/** What may follow on a command line: known words, and the command that lists what its next argument names. */
+type Next = { candidates: Candidate[]; listed: Command | null }
+
+const known = (all: Candidate[], typed: string): Next => ({
+  candidates: all.filter(({ word }) => word.startsWith(typed)),
+  listed: null,
+})
+
+const tops = (commands: readonly Command[]): Candidate[] =>
+  childrenOf(null, commands).map((word) => {
+    const single = commands.find(({ path }) => path === word)
+    const inside = commands.filter((command) => nounOf(command) === word).map(verbOf)
+    return { word, about: single?.summary ?? inside.join(', ') }
+  })
+
+const verbs = (noun: string, commands: readonly Command[]): Candidate[] =>
+  commands
+    .filter((command) => nounOf(command) === noun)
+    .map((command) => ({ word: verbOf(command), about: command.summary }))
+
+const wordsOf = (flags: Flags): Candidate[] =>
+  Object.entries(flags).map(([name, { about }]) => ({ word: `--${kebab(name)}`, about }))
 
 /** Longest wait for a server's names; after it there are none. */
 const PATIENCE_MS = 150
@@ -40,4 +67,49 @@ function nameIn(line: string): Candidate[] {
   return typeof word === 'string'
     ? [{ word, about: [name, title].find((one) => typeof one === 'string') ?? '' } as Candidate]
     : []
+}
+
+/**
+ * Reads the words before the cursor and the one it is in (the last, which may be empty), without the program's name.
+ * Pure: asks no server (dx 2.20).
+ */
+export function nextOf(words: readonly string[], commands: readonly Command[]): Next {
+  const before = words.slice(0, -1)
+  const typed = words.at(-1) ?? ''
+  const named = namedIn(before, commands)
+  const flags: Flags = { ...named.command?.flags, ...GLOBAL_FLAGS }
+  const waiting = flagOf(before.at(-1), flags)
+  if (waiting?.value !== undefined) return known(valuesOf(waiting, named.command), typed)
+  if (typed.startsWith('-')) return known(wordsOf(flags), typed)
+  if (!named.command) return known(named.noun ? verbs(named.noun, commands) : tops(commands), typed)
+  const takesMore = Object.values(named.command.args).some(({ variadic }) => variadic)
+  if (!takesMore && named.given >= Object.keys(named.command.args).length) return known([], typed)
+  const listed = commands.find(({ path }) => path === `${nounOf(named.command!)} list`) ?? null
+  return { candidates: [], listed: named.given === 0 ? listed : null }
+}
+
+/** Which noun and command the words name, and how many of its arguments are there. */
+function namedIn(words: readonly string[], commands: readonly Command[]) {
+  const plain = words.filter(
+    (word, at) => !word.startsWith('-') && flagOf(words[at - 1], GLOBAL_FLAGS)?.value === undefined,
+  )
+  const [first, second] = plain
+  const single = commands.find((command) => nounOf(command) === null && command.path === first)
+  if (single) return { noun: null, command: single, given: plain.length - 1 }
+  const noun = childrenOf(null, commands).find((word) => word === first || singularOf(word) === first) ?? null
+  const command = commands.find(({ path }) => noun !== null && path === `${noun} ${second}`) ?? null
+  return { noun, command, given: Math.max(0, plain.length - 2) }
+}
+
+function flagOf(word: string | undefined, flags: Flags): Flag | undefined {
+  if (!word?.startsWith('-')) return undefined
+  return Object.entries(flags).find(([name, { short }]) => word === `--${kebab(name)}` || word === `-${short}`)?.[1]
+}
+
+function valuesOf(flag: Flag, command: Command | null): Candidate[] {
+  if (flag === (GLOBAL_FLAGS.output as Flag))
+    return [...FORMATS, ...(command?.formats ?? [])].map((word) => ({ word, about: '' }))
+  if (flag === (GLOBAL_FLAGS.fields as Flag))
+    return (command?.columns ?? []).map(({ field, header }) => ({ word: field, about: header }))
+  return (flag.words ?? []).map((word) => ({ word, about: '' }))
 }

@@ -1,14 +1,34 @@
 import { csvLine } from '../../src/kernel/csv'
+import { brokenFilter, type Fields, readFilter } from '../../src/kernel/filter'
+import { centsToMicro, spellCents } from '../../src/kernel/money'
 import { clean } from '../../src/kernel/text'
 import { usageFailure } from '../failure'
 import type { Io } from '../io'
-import { type CellStyle, cell } from './cell'
-import { type Column, valueAt } from './columns'
+import { type Column, isNumeric, valueAt } from './columns'
 import { type JsonObject, mapStrings, safeJson } from './json'
-import { keeperOf } from './keeper'
 import { toAscii } from './paint'
 import type { Query } from './query'
 import { type Layout, layOut, linesOf, record, widthsOf } from './table'
+import { spellTime, type TimeStyle } from './time'
+
+/** When a row came to be, by the names that answers have for it; `age` is counted from there. */
+const BORN = ['created_at', 'createdAt', 'at', 'timestamp', 'started_at']
+
+const readerOf =
+  (column: Column) =>
+  (row: JsonObject): string | number | null => {
+    const value = valueAt(row, column.field)
+    if (value === null || value === undefined) return null
+    if (isNumeric(column)) return Number(value)
+    if (Array.isArray(value)) return value.join(' ')
+    return typeof value === 'object' ? JSON.stringify(value) : typeof value === 'number' ? value : String(value)
+  }
+
+type CellStyle = { time: TimeStyle; now: number }
+
+/** A cell is one line: tabs and newlines become blanks. */
+const oneLine = (value: unknown): string =>
+  clean(typeof value === 'object' ? safeJson(value) : String(value)).replace(/[\t\n]+/g, ' ')
 
 export const FORMATS = ['table', 'wide', 'json', 'jsonl', 'yaml', 'csv', 'id', 'none'] as const
 /** Formats of monitors, which a command offers by itself (`Command.formats`). */
@@ -178,4 +198,41 @@ const plain = (value: unknown): string => {
   if (value === null || value === undefined) return ''
   if (Array.isArray(value)) return clean(value.join(' '))
   return clean(typeof value === 'object' ? safeJson(value) : String(value))
+}
+
+/** One member of a record as text that is safe for a terminal. An absent member is `-`. */
+function cell(row: JsonObject, column: Column, style: CellStyle, whole = false): string {
+  if (column.show) return clean(column.show(row, whole))
+  const value = valueAt(row, column.field)
+  if (value === null || value === undefined || value === '') return '-'
+  switch (column.kind) {
+    case 'money':
+      return spellCents(centsToMicro(Number(value)))
+    case 'time':
+      return spellTime(String(value), style)
+    case 'list':
+      return Array.isArray(value) ? clean(value.join(',')) || '-' : oneLine(value)
+    case 'flag':
+      return value ? 'yes' : 'no'
+    default:
+      return oneLine(value)
+  }
+}
+
+/**
+ * What `--filter` keeps of rows with these columns, in the language of the dashboard (dx 3.4). @throws CommandFailed 2
+ * for a name that is no field.
+ */
+function keeperOf(expression: string, columns: readonly Column[], now: number): (row: JsonObject) => boolean {
+  const own: Fields<JsonObject> = Object.fromEntries(columns.map((column) => [column.field, readerOf(column)]))
+  const born = BORN.find((name) => own[name])
+  const age = (row: JsonObject) => now - Date.parse(String(valueAt(row, born!)))
+  const fields = born ? { ...own, age } : own
+  const broken = brokenFilter(expression)
+  if (broken) throw usageFailure(`--filter: ${broken}. Put text in quotes to search for it exactly: '"("'.`)
+  const { wrong, matches } = readFilter(expression, fields)
+  const [first] = wrong
+  if (!first) return matches
+  const meant = first.meant ? ` Did you mean "${first.meant}"?` : ''
+  throw usageFailure(`--filter: there is no field "${first.field}".${meant} Fields: ${Object.keys(fields).join(', ')}.`)
 }

@@ -1,7 +1,6 @@
 /** The agent: thinks with an engine, acts with tools, observes, within its limits. */
 
-export { modeOfCall } from './call-ids'
-export { assembleSystem, type Voice } from './context'
 export { fitHistory } from './history'
 export { type Agent, createAgent } from './loop'
-export { createSandbox, type Sandbox } from './sandbox'
+export { assembleSystem, createSandbox, type Sandbox, type Voice } from './sandbox'
+export { modeOfCall } from './turn'

@@ -1,13 +1,35 @@
-import type { EngineService, Message, RunRequest, ToolCall } from '../engines'
+import { type EngineService, type Message, originOf, type Part, type RunRequest, type ToolCall } from '../engines'
 import type { Clock } from '../kernel/clock'
+import { shorten } from '../kernel/text'
 import type { Trace } from '../kernel/trace'
 import type { Tools } from '../tools'
-import { fitResults } from './fit'
 import { observe } from './observe'
-import { openingMessages, sayLast, toRequest } from './request'
 import type { Acting, Emit, Offered, Spent, Task, Thought } from './schema'
-import { createTally } from './tally'
-import { assertPassable, correctionsOf, demands, isBroken, NOT_CALLED, takeTurn, thoughtOf, wantedBy } from './turn'
+import {
+  assertPassable,
+  correctionsOf,
+  demands,
+  isBroken,
+  NOT_CALLED,
+  type Turn,
+  takeTurn,
+  thoughtOf,
+  wantedBy,
+} from './turn'
+
+const SILENT = 'The engine returned no text; "tools_used" has the results of its tools.'
+
+/** Separates the texts of two turns. */
+const GAP = '\n\n'
+
+/** A blank prompt adds no text part, because engines refuse empty parts. */
+const withImages = (prompt: string, images: Task['images']): Part[] => [
+  ...images.map(({ mimeType, base64 }): Part => ({ type: 'image', mimeType, base64 })),
+  ...(prompt.trim() ? [{ type: 'text' as const, text: prompt }] : []),
+]
+
+/** Results are not cut below this length. */
+const LEAST_CHARS = 400
 
 type Deps = { engines: EngineService; tools: Tools; clock: Clock; trace?: Trace }
 
@@ -153,3 +175,134 @@ const toolMessage = ({ id, name }: ToolCall, content: string): Message => ({
   toolName: name,
   content,
 })
+
+/**
+ * Cuts tool results, the longest first, until all messages together have at most `room` tokens or no result is
+ * longer than `LEAST_CHARS`. Both ends of a result stay, because its last lines close the fence around it.
+ */
+export function fitResults(messages: Message[], room: number, count: (messages: readonly Message[]) => number): void {
+  let most = Math.max(0, ...messages.map((message) => (message.role === 'tool' ? message.content.length : 0)))
+  while (most > LEAST_CHARS && count(messages) > room) {
+    most = Math.max(LEAST_CHARS, Math.floor(most / 2))
+    for (const [place, message] of messages.entries()) {
+      if (message.role === 'tool') messages[place] = { ...message, content: cutInside(message.content, most) }
+    }
+  }
+}
+
+function cutInside(text: string, most: number): string {
+  if (text.length <= most) return text
+  const tail = text.slice(-Math.floor(most / 4)).replace(/^[\udc00-\udfff]/, '')
+  return `${shorten(text, Math.floor(most / 2))}\n[cut here to make room]\n${tail}`
+}
+
+/** The first messages to an engine: the system prompt, earlier turns, the question, and any turns after it. */
+function openingMessages({ system, history, prompt, images, after }: Task): Message[] {
+  const messages: Message[] = system === null ? [] : [{ role: 'system', content: system }]
+  for (const message of history) messages.push(message)
+  messages.push({ role: 'user', content: images.length ? withImages(prompt, images) : prompt })
+  for (const message of after) messages.push(message)
+  return messages
+}
+
+/** One call of the engine with these messages. */
+function toRequest(task: Task, messages: Message[]): RunRequest {
+  const { call, stealth = false, forVisitors, mode, temperature, maxOutputTokens, json, signal, offered } = task
+  return {
+    messages,
+    mode,
+    maxOutputTokens,
+    signal,
+    origin: { ...originOf(call), stealth },
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(forVisitors ? { forVisitors } : {}),
+    ...(json ? { json } : {}),
+    ...(offered ? { tools: offered.tools, toolChoice: offered.choice, oneCallATurn: offered.oneCallATurn } : {}),
+  }
+}
+
+/**
+ * Appends an instruction to the last tool result. It is not a message of its own, because engines differ in
+ * which role they accept after a tool message.
+ */
+function sayLast(messages: Message[], words: string): void {
+  const last = messages.at(-1)
+  if (last?.role === 'tool') messages[messages.length - 1] = { ...last, content: `${last.content}\n\n${words}` }
+}
+
+/** Adds up the turns of one thought: text, tokens and how it ended. */
+function createTally(spent: Spent) {
+  let content = ''
+  let reasoning = ''
+  let fallbackUsed = false
+  let ttftMs: number | null = null
+  let last: Turn | null = null
+
+  function add(turn: Turn): void {
+    const { engineId, free, promptTokens, completionTokens } = turn
+    spent.turns.push({ engineId, free, promptTokens, completionTokens })
+    const said = turn.text || turn.refusal
+    content += content && said ? GAP + said : said
+    reasoning += reasoning && turn.reasoning ? GAP + turn.reasoning : turn.reasoning
+    spent.said = content.length
+    fallbackUsed ||= turn.fallbackUsed
+    ttftMs ??= turn.ttftMs
+    last = turn
+  }
+
+  /** Emits the steps of the next turn, with `GAP` first when earlier turns had text: the pieces are the content. */
+  function following(emit: Emit): Emit {
+    let due = content !== ''
+    return (step) => {
+      if (!due || step.type !== 'text') return emit(step)
+      due = false
+      const behind = emit({ type: 'text', text: GAP })
+      return behind ? behind.then(() => emit(step)) : emit(step)
+    }
+  }
+
+  /** Ends the thought with the turn that answers. */
+  function end(turn: Turn, why?: string): Thought {
+    add(turn)
+    const finish = turn.finish === 'tool-calls' ? 'stop' : turn.finish
+    return thought(turn, finish, why)
+  }
+
+  /** Ends with calls that the client makes itself. */
+  function handOver(turn: Turn, toolCalls: Thought['toolCalls']): Thought {
+    add(turn)
+    return { ...thought(turn, 'tool-calls'), toolCalls, warnings: [] }
+  }
+
+  /** Ends without another turn: the text so far is the answer; without any text the refusal is thrown. */
+  function cutShort(why: string, refusal: () => Error): Thought {
+    if (!content || !last) throw refusal()
+    return thought(last, 'length', why)
+  }
+
+  function thought({ engineId, refusal }: Turn, finish: Thought['finish'], why?: string): Thought {
+    const sum = (count: (turn: Spent['turns'][number]) => number) =>
+      spent.turns.reduce((all, turn) => all + count(turn), 0)
+    return {
+      content,
+      reasoning,
+      refusal,
+      finish,
+      engineId,
+      fallbackUsed,
+      ttftMs,
+      toolCalls: [],
+      turns: spent.turns,
+      toolUses: spent.uses,
+      warnings: [...(why ? [why] : []), ...silence()],
+      free: spent.turns.every(({ free }) => free),
+      promptTokens: sum(({ promptTokens }) => promptTokens),
+      completionTokens: sum(({ completionTokens }) => completionTokens),
+    }
+  }
+
+  /** The warning for an answer without text: an engine may end with a call that is not run. */
+  const silence = () => (content.trim() || !spent.uses.length ? [] : [SILENT])
+
+  return { add, following, end, handOver, cutShort }
+}

@@ -7,11 +7,19 @@ import {
   type WholeAnswer,
 } from '../engines'
 import type { Clock } from '../kernel/clock'
+import { crc32Base62, randomBase62 } from '../kernel/crypto'
 import { said } from '../kernel/errors'
 import { createPairKeeper, storable } from '../kernel/text'
-import { newCallId } from './call-ids'
-import { createFenceFilter, withoutFence } from './fence'
 import type { CountedTurn, Emit, FinishedBecause, Offered, Step, Task, Thought } from './schema'
+
+const FENCE = '```'
+
+/** More before the first line end is no language of a fence. */
+const MAX_OPENING_CHARS = 40
+
+const RANDOM_CHARS = 18
+
+const CALL_ID = /^call_[0-9A-Za-z]{24}$/
 
 /** The result of one engine call; its calls have ids of ours, and the names of the tools they mean. */
 export type Turn = CountedTurn &
@@ -201,4 +209,73 @@ function mayCall(offered: Offered | null, name: string, place: number): boolean 
   if (!offered || offered.choice === 'none' || (offered.oneCallATurn && place > 0)) return false
   const allowed = typeof offered.choice === 'string' ? offered.tools : [offered.choice]
   return allowed.some((tool) => tool.name === name)
+}
+
+/**
+ * A new id for a tool call, which tells the mode of its run to whoever knows the modes: a client that runs the tool
+ * loop sends it back, to any process and with nothing stored, and the run goes on in that mode (contract 4).
+ */
+export function newCallId(mode: string): string {
+  const random = randomBase62(RANDOM_CHARS)
+  return `call_${random}${crc32Base62(random + mode)}`
+}
+
+/** The mode of the run that made a call; null for an id that is not ours. Any caller may name a mode, so none is kept secret. */
+export function modeOfCall(id: string, modes: readonly string[]): string | null {
+  if (!CALL_ID.test(id)) return null
+  const random = id.slice('call_'.length, -6)
+  return modes.find((mode) => id.endsWith(crc32Base62(random + mode))) ?? null
+}
+
+/**
+ * JSON in a Markdown fence is JSON where JSON was asked for (contract 4): the fence goes, whether the answer comes whole
+ * or in pieces.
+ */
+function withoutFence(text: string): string {
+  const filter = createFenceFilter()
+  return filter.add(text) + filter.end()
+}
+
+/** Takes a text in pieces and gives it without a fence around it. */
+function createFenceFilter() {
+  let state: 'opening' | 'fenced' | 'plain' = 'opening'
+  let waiting = ''
+
+  function open(): string {
+    const text = waiting.trimStart()
+    if (text === '' || (text.length < FENCE.length && FENCE.startsWith(text))) return ''
+    const lineEnd = text.indexOf('\n')
+    if (text.startsWith(FENCE) && lineEnd < 0 && text.length <= MAX_OPENING_CHARS) return ''
+    state = text.startsWith(FENCE) && lineEnd > 0 && /^[`\w+-]*\s*$/.test(text.slice(0, lineEnd)) ? 'fenced' : 'plain'
+    const rest = state === 'fenced' ? text.slice(lineEnd + 1) : waiting
+    waiting = ''
+    return state === 'fenced' ? hold(rest) : rest
+  }
+
+  /** Holds back blanks and backticks at the end, which may be the closing fence. */
+  function hold(text: string): string {
+    const all = waiting + text
+    const kept =
+      all.length -
+      all
+        .trimEnd()
+        .replace(/`{1,3}$/, '')
+        .trimEnd().length
+    waiting = all.slice(all.length - kept)
+    return all.slice(0, all.length - kept)
+  }
+
+  return {
+    add(piece: string): string {
+      if (state === 'plain') return piece
+      if (state === 'fenced') return hold(piece)
+      waiting += piece
+      return open()
+    },
+    end(): string {
+      const rest = waiting
+      waiting = ''
+      return state === 'fenced' && rest.trim() === FENCE ? '' : rest
+    },
+  }
 }

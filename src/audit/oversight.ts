@@ -1,19 +1,31 @@
 import type { Call, Caller } from '../kernel/caller'
-import type { Clock } from '../kernel/clock'
+import { type Clock, iso } from '../kernel/clock'
+import { invalidInput } from '../kernel/errors'
 import { readRange } from '../kernel/range'
 import type { SigningKey } from '../kernel/signing'
-import type { Store } from '../kernel/store'
+import type { Reader, Store } from '../kernel/store'
 import { nextTurn } from '../kernel/turns'
-import { GENESIS } from './chain'
-import { checkChain } from './check'
+import { GENESIS, present } from './chain'
 import type { CheckpointBook } from './checkpoint-book'
 import type { Checkpoints } from './checkpoints'
 import { exportRows, written } from './export'
 import { createExportSignatures } from './export-signature'
-import { actionsBetween, headOf } from './repository'
+import { type EventRef, isEvent } from './integrity'
+import { actionsBetween, headOf, pageOfChain } from './repository'
 import { orgOf } from './rules'
-import type { AuditExport, AuditFilters, AuditHead, ChainCheck, ChainScope } from './schema'
+import type { AuditExport, AuditFilters, AuditHead, ChainCheck, ChainScope, Checkpoint } from './schema'
 import type { AuditLog } from './service'
+import { type BrokenLink, walkChain } from './walk'
+
+type CheckOptions = {
+  from_seq?: number
+  /** A head noted outside the server, as `SEQ:HASH`. */
+  head?: string
+  checkpoint: Checkpoint | null
+  signal: AbortSignal
+}
+
+const mismatch = ({ seq, hash }: EventRef, how: string): string => `#${seq} is not the event that ${how}, ${hash}`
 
 type Deps = {
   store: Store
@@ -94,3 +106,44 @@ const exported = (scope: ChainScope, { from, to, ...others }: AuditFilters) => (
   input: { metadata: { from: from ?? null, to: to ?? null, filters: Object.keys(others).sort() } },
   output: { status: 200 },
 })
+
+/** The integrity check for operators: may start at a `seq`, and names the first broken link and the events beside it. */
+async function checkChain(reader: Reader, clock: Clock, scope: ChainScope, options: CheckOptions): Promise<ChainCheck> {
+  const notedHead = options.head === undefined ? null : readEventRef(options.head)
+  const [head] = await headOf(reader, { scope })
+  const end = head?.seq ?? 0
+  const above = Math.min(Math.max((options.from_seq ?? 1) - 1, 0), end)
+  let [events, last] = [0, above]
+  const { broken } = await walkChain(reader, { scope, above, upTo: end, signal: options.signal }, ({ seq }) => {
+    events += 1
+    last = seq
+  })
+  const faults = broken ? broken.faults.map((fault) => `#${broken.row.seq} ${fault}`) : []
+  if (!broken && last !== end) faults.push(`#${last} is the last event, but the head says #${end}`)
+  else if (!broken && !(await isEvent(reader, scope, head))) faults.push(`#${end} is not the event that the head names`)
+  if (!(await isEvent(reader, scope, options.checkpoint))) faults.push(mismatch(options.checkpoint!, 'was signed'))
+  if (!(await isEvent(reader, scope, notedHead))) faults.push(mismatch(notedHead!, 'was kept'))
+  return {
+    object: 'audit_check',
+    scope,
+    ok: faults.length === 0,
+    events_checked: events,
+    head_seq: end,
+    head_hash: head?.hash ?? GENESIS,
+    checkpoint_seq: options.checkpoint?.seq ?? null,
+    faults,
+    neighbours: broken ? await neighboursOf(reader, scope, broken) : [],
+    checked_at: iso(clock.now()),
+  }
+}
+
+async function neighboursOf(reader: Reader, scope: ChainScope, { row }: BrokenLink) {
+  const rows = await pageOfChain(reader, { scope, above: Math.max(row.seq - 2, 0), upTo: row.seq + 1, limit: 3 })
+  return rows.map((event) => ({ seq: event.seq, event: present(event) }))
+}
+
+function readEventRef(word: string): EventRef {
+  const [, seq, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(word) ?? []
+  if (seq && hash) return { seq: Number(seq), hash }
+  throw invalidInput('head', '"head" is not SEQ:HASH. Send it as `svc-admin audit head` prints it.')
+}

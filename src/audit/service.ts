@@ -1,15 +1,33 @@
 import { type Call, type Caller, keyIdOf } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import type { KeyId, UserId } from '../kernel/ids'
-import type { Tx } from '../kernel/store'
+import type { Reader, Tx } from '../kernel/store'
+import { nextTurn } from '../kernel/turns'
+import { holdsCard, holdsSecret, isSecretName } from '../text'
 import { hashOf } from './chain'
+import { type End, endOf, faultsOf, START } from './faults'
 import { listEvents } from './list'
-import { redacted, redactedMetadata } from './redact'
-import { type Head, insertEvent, setHead, takeHead } from './repository'
+import { type Head, headOf, insertEvent, pageOfChains, pageOfHeads, setHead, takeHead } from './repository'
 import { chainOf, orgOf, splitRoute, summarise } from './rules'
-import { type AuditEntry, AuditEventId, type ChainScope } from './schema'
-import type { AuditEventRow } from './table'
-import { verifyChains } from './verify'
+import { type AuditEntry, AuditEventId, type ChainScope, type InputSummary } from './schema'
+import type { AuditEventRow, AuditHeadRow } from './table'
+
+const PAGE = 1_000
+
+const MAX_VIOLATIONS = 100
+
+const REDACTED = '[redacted]'
+
+/** Members that name what stands beside them, as in `{ name: 'Authorization', value: '…' }`. */
+const LABELS = ['name', 'key', 'header', 'field']
+
+const mustHide = (text: string): boolean => holdsSecret(text) || holdsCard(text)
+
+/** Null, a yes or a no and an empty text or list give nothing away, and whether they were sent may matter. */
+const saysSomething = (value: unknown): boolean =>
+  typeof value === 'string'
+    ? value !== ''
+    : typeof value === 'number' || (typeof value === 'object' && value !== null && Object.keys(value).length > 0)
 
 export type AuditLog = ReturnType<typeof createAuditLog>
 
@@ -127,3 +145,92 @@ const operatorFacts = (caller: Caller) =>
   caller.type === 'operator'
     ? { name: caller.name, role: caller.role, transport: caller.transport, reason: redacted(caller.reason) }
     : undefined
+
+/** The summary with every secret and card number in its `metadata`, at any depth, replaced (contract 19). */
+function redactedMetadata(input: InputSummary | undefined): InputSummary | undefined {
+  return input?.metadata ? { ...input, metadata: redactedMembers(input.metadata) } : input
+}
+
+/** The value with `[redacted]` for each text or number in it that is a secret or a card number. */
+function redacted(value: unknown): unknown {
+  if (typeof value === 'string' || typeof value === 'number') return mustHide(`${value}`) ? REDACTED : value
+  if (Array.isArray(value)) return value.map((item) => redacted(item))
+  if (typeof value !== 'object' || value === null) return value
+  return redactedMembers(value as Record<string, unknown>)
+}
+
+function redactedMembers(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const label = LABELS.map((name) => members[name]).find((said) => typeof said === 'string')
+  const hidden = Object.entries(members).map(([name, value]) => {
+    const called = name === 'value' && typeof label === 'string' ? label : name
+    return [mustHide(name) ? REDACTED : name, hiddenMember(called, value)] as const
+  })
+  return Object.fromEntries(hidden)
+}
+
+function hiddenMember(name: string, value: unknown): unknown {
+  if (saysSomething(value) && isSecretName(name, value)) return REDACTED
+  // With its name before it, since some values are told only by both together.
+  if (typeof value === 'string') return mustHide(`${name}: ${value}`) ? REDACTED : value
+  return redacted(value)
+}
+
+/**
+ * Recomputes every chain, in pages so that a live server keeps answering, and returns a sentence for each fault: a
+ * changed, missing, inserted or moved event, or a chain that does not end at its head (I20). Empty when sound.
+ */
+export async function verifyChains(reader: Reader): Promise<string[]> {
+  const violations: string[] = []
+  // Heads are read first: events appended during the walk lie past these heads and are checked too.
+  const unreached = new Map<string, AuditHeadRow>()
+  for await (const head of headsOf(reader)) unreached.set(head.scope, head)
+
+  let scope: ChainScope | null = null
+  let end = START
+  for await (const row of eventsOf(reader)) {
+    if (row.scope !== scope) {
+      if (scope) violations.push(...(await overrun(reader, scope, end)))
+      scope = row.scope
+      end = START
+    }
+    const where = `audit ${row.scope} #${row.seq}`
+    violations.push(...faultsOf(row, end).map((fault) => `${where}: ${fault}`))
+    const head = unreached.get(row.scope)
+    if (head?.seq === row.seq && head.hash === row.hash) unreached.delete(row.scope)
+    end = endOf(row)
+    if (violations.length >= MAX_VIOLATIONS) return [...violations.slice(0, MAX_VIOLATIONS), 'audit: and more']
+  }
+  if (scope) violations.push(...(await overrun(reader, scope, end)))
+  for (const { scope: chain, seq } of unreached.values()) {
+    violations.push(`audit ${chain}: no event has the hash that its head gives for #${seq}`)
+  }
+  return violations
+}
+
+/** `record` moves the head in the same transaction, so events past the current head were written by something else. */
+async function overrun(reader: Reader, scope: ChainScope, end: End): Promise<string[]> {
+  const [head] = await headOf(reader, { scope })
+  return head && head.seq >= end.seq ? [] : [`audit ${scope} #${end.seq}: is after the head of its chain`]
+}
+
+async function* eventsOf(reader: Reader): AsyncGenerator<AuditEventRow> {
+  for (let last = { scope: '', seq: 0 }; ; ) {
+    const rows = await pageOfChains(reader, { ...last, limit: PAGE })
+    yield* rows
+    const end = rows.at(-1)
+    if (!end || rows.length < PAGE) return
+    last = { scope: end.scope, seq: end.seq }
+    await nextTurn()
+  }
+}
+
+async function* headsOf(reader: Reader): AsyncGenerator<AuditHeadRow> {
+  for (let last = ''; ; ) {
+    const rows = await pageOfHeads(reader, { scope: last, limit: PAGE })
+    yield* rows
+    const end = rows.at(-1)
+    if (!end || rows.length < PAGE) return
+    last = end.scope
+    await nextTurn()
+  }
+}

@@ -1,6 +1,5 @@
 /** Auth: finds the caller of a request from its headers; sign-up, sign-in, passwords and sign-in links. */
-export { startAccessLoop } from './access-loop'
-export { type AccessWatch, createAccessWatch } from './access-watch'
+export { type AccessWatch, createAccessWatch, startAccessLoop } from './access-loop'
 export { createAttempts } from './attempts'
 export { createAuthenticator } from './authenticate'
 export { createEntry, type Visit } from './entry'

@@ -1,17 +1,74 @@
+import { and, asc, eq, gt, lte, sql } from 'drizzle-orm'
 import type { AuditLog } from '../audit'
 import type { Jobs } from '../jobs'
 import type { OwnerScope } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import { newRequestId } from '../kernel/ids'
 import { microToCents } from '../kernel/money'
-import type { Reader, Store, Tx } from '../kernel/store'
+import { command, query, type Reader, type Store, type Tx } from '../kernel/store'
 import { expireAt } from './expired-credit'
-import { dueGrants, insertGrant, openGrants, setGrant, soonestDue } from './expiring-grants-repository'
 import type { BalanceWatch } from './low-balance'
 import { claim, debit, insertEntry, walletOf } from './repository'
 import { spendGrants } from './rules'
 import { type ExpiringGrant, ISSUED } from './schema'
-import type { ExpiringGrantRow } from './table'
+import { type ExpiringGrantRow, expiringGrants } from './table'
+
+const insertGrant = command<ExpiringGrantRow>()((tx, p) =>
+  tx.insert(tx.of(expiringGrants)).values({
+    ref: p.ref,
+    owner: p.owner,
+    remaining: p.remaining,
+    seen_balance: p.seen_balance,
+    granted_at: p.granted_at,
+    expires_at: p.expires_at,
+    due_at: p.due_at,
+    takings: p.takings,
+  }),
+)
+
+/** An owner's grants that are not used up, soonest to expire first. */
+const openGrants = query<{ owner: OwnerScope }>()((db, p) => {
+  const t = db.of(expiringGrants)
+  return db
+    .select()
+    .from(t)
+    .where(and(eq(t.owner, p.owner), gt(t.remaining, 0)))
+    .orderBy(asc(t.expires_at), asc(t.ref))
+})
+
+/** Owners of expired grants that are not used up, earliest due first. */
+const dueGrants = query<{ now: number; limit: number }>()((db, p) => {
+  const t = db.of(expiringGrants)
+  return db
+    .select({ owner: t.owner })
+    .from(t)
+    .where(and(lte(t.due_at, p.now), gt(t.remaining, 0)))
+    .orderBy(asc(t.due_at))
+    .limit(p.limit)
+})
+
+const soonestDue = query()((db) => {
+  const t = db.of(expiringGrants)
+  return db
+    .select({ at: sql<number | null>`min(${t.due_at})` })
+    .from(t)
+    .where(gt(t.remaining, 0))
+})
+
+const setGrant = command<Pick<ExpiringGrantRow, 'ref' | 'remaining' | 'seen_balance' | 'due_at' | 'takings'>>()(
+  (tx, p) => {
+    const t = tx.of(expiringGrants)
+    return tx
+      .update(t)
+      .set({
+        remaining: sql`${p.remaining}`,
+        seen_balance: sql`${p.seen_balance}`,
+        due_at: sql`${p.due_at}`,
+        takings: sql`${p.takings}`,
+      })
+      .where(eq(t.ref, p.ref))
+  },
+)
 
 export type ExpiringDeps = {
   store: Store

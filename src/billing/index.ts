@@ -1,5 +1,5 @@
 /** Billing: wallets, holds before work, a double-entry ledger after it, caps and prices. */
-export { releaseAbandonedBatch, startHoldRecovery } from './abandoned-loop'
+
 export { createAccountLimits } from './account-limits'
 export { billingSettings } from './config'
 export { refAlreadyUsed, toolsUnpaid } from './errors'
@@ -12,4 +12,4 @@ export { type Consumption, createPrices, followPrices, type Prices } from './pri
 export type { Difference } from './reconcile'
 export { jobHolds } from './repository'
 export { chargeOf } from './rules'
-export { type Billing, createBilling } from './service'
+export { type Billing, createBilling, releaseAbandonedBatch, startHoldRecovery } from './service'

@@ -1,8 +1,12 @@
+import type { AuditLog } from '../audit'
 import type { Call, OwnerScope } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
+import { failpoint } from '../kernel/failpoint'
+import { type Loop, startLoop } from '../kernel/loop'
 import { centsToMicro, MOST_CENTS } from '../kernel/money'
-import type { Reader, Tx } from '../kernel/store'
+import type { Reader, Store, Tx } from '../kernel/store'
+import { RENEW_MS } from '../nodes'
 import { holdSpend, settleSpend, spendOf } from '../usage'
-import { releaseAbandonedBatch } from './abandoned-loop'
 import type { AccountLimitsOf } from './account-limits'
 import {
   amountTooSmall,
@@ -16,24 +20,53 @@ import {
 import { createExpiringGrants, type ExpiringDeps } from './expiring-grants'
 import { unclaimReturning } from './limits-repository'
 import type { BalanceWatch } from './low-balance'
-import { createOwnerCaps } from './owner-caps'
 import { createReconciliation } from './reconcile'
 import {
+  anyAbandoned,
   claim,
   credit,
   debit,
   endHold,
   entryOf,
+  expiredHolds,
   growHold,
   insertCharge,
   insertEntry,
   insertHold,
+  openHolds,
+  orphanedHolds,
   unclaim,
   walletOf,
 } from './repository'
 import { assertWithinCaps, chargeOf, hasCaps } from './rules'
-import { type Balance, type Grant, type Hold, ISSUED, OF_JOBS, OF_SESSIONS, payerOf, type Reservation } from './schema'
+import {
+  type Balance,
+  type Grant,
+  type Hold,
+  ISSUED,
+  OF_JOBS,
+  OF_SESSIONS,
+  payerOf,
+  type Reservation,
+  requestOf,
+} from './schema'
 import { verifyLedger } from './verify'
+
+const IDLE_MS = 30_000
+
+const ABANDONED_LOOP_BATCH = 100
+
+type AbandonedLoopDeps = {
+  store: Store
+  clock: Clock
+  audit: AuditLog
+  node: string
+  release(tx: Tx, hold: Hold): Promise<boolean>
+  /** References of holds whose request could not end them, as when the database was away. */
+  unended?: Set<string>
+}
+
+type OwnerCapsDeps = { limits: AccountLimitsOf; clock: Clock }
 
 export type Billing = ReturnType<typeof createBilling>
 
@@ -243,4 +276,74 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
   function verify(reader: Reader): Promise<string[]> {
     return verifyLedger(reader)
   }
+}
+
+/** Caps on everything an owner spends, in addition to those of each key (contract 1.9). */
+function createOwnerCaps({ limits, clock }: OwnerCapsDeps) {
+  return {
+    /** Whether the owner has caps. Synchronous when the limits are cached. */
+    hasCaps: (reader: Reader, owner: OwnerScope): boolean | Promise<boolean> => {
+      const ownerLimits = limits.of(reader, owner)
+      return ownerLimits instanceof Promise ? ownerLimits.then(({ caps }) => hasCaps(caps)) : hasCaps(ownerLimits.caps)
+    },
+
+    /**
+     * Throws 402 when the spent amount, all holds of the wallet and `wanted` exceed a cap. `claimed` means that `wanted`
+     * is among the holds already; then this transaction has locked the wallet and the numbers cannot change.
+     */
+    async assert(reader: Reader, owner: OwnerScope, wanted: number, claimed: boolean): Promise<void> {
+      const { caps } = await limits.of(reader, owner)
+      const { today, month } = await spendOf(reader, owner, clock.now())
+      // Whoever has caps has a wallet: it is made with them.
+      const [wallet] = await walletOf(reader, { id: owner })
+      const held = wallet!.held - (claimed ? wanted : 0)
+      const spend = { today: { ...today, held }, month: { ...month, held } }
+      assertWithinCaps(owner.startsWith('org:') ? 'organization' : 'account', caps, spend, wanted)
+    },
+  }
+}
+
+/**
+ * Releases one batch of abandoned holds, each with an audit row (G13): those that their request could not end, those
+ * past their time, and those of processes that have ended.
+ */
+export async function releaseAbandonedBatch(deps: AbandonedLoopDeps, limit = ABANDONED_LOOP_BATCH): Promise<number> {
+  const { store, clock, audit, node, release, unended = new Set() } = deps
+  if (!unended.size && !(await hasAbandoned(deps))) return 0
+  return store.write(async (tx) => {
+    const refs = [...unended].slice(0, limit)
+    const left = refs.length ? await openHolds(tx, refs) : []
+    tx.afterCommit(() => {
+      for (const ref of refs) unended.delete(ref)
+    })
+    const expired = await expiredHolds(tx, { node, now: clock.now(), limit })
+    const orphaned = await orphanedHolds(tx, { node, limit })
+    const found = [...left, ...expired, ...orphaned].slice(0, limit)
+    let released = 0
+    for (const hold of found) {
+      if (!(await release(tx, hold))) continue
+      released += 1
+      failpoint('recovery_step')
+      const about = { scope: hold.owner, requestId: requestOf(hold.ref), keyId: hold.keyId }
+      await audit.recordUnattended(tx, about, {
+        action: 'completion.interrupted',
+        entityType: 'completion',
+        entityId: null,
+        output: { cost_cents: 0, error_code: 'server_error' },
+      })
+    }
+    return released
+  })
+}
+
+/** A look without a transaction: nearly always there is none. */
+async function hasAbandoned({ store: { read }, clock, node }: AbandonedLoopDeps): Promise<boolean> {
+  return (await anyAbandoned(read, { node, now: clock.now() })).length > 0
+}
+
+/** Repeats that while the server runs: in a cluster as often as leases are renewed, for nodes that die (I8). */
+export function startHoldRecovery(deps: AbandonedLoopDeps & { onError(name: string, error: unknown): void }): Loop {
+  const { clock, onError } = deps
+  const pace = deps.store.dialect === 'postgres' ? { idleMs: RENEW_MS, longestNapMs: RENEW_MS } : { idleMs: IDLE_MS }
+  return startLoop({ name: 'hold-recovery', ...pace, clock, onError, tick: () => releaseAbandonedBatch(deps) })
 }

@@ -9,6 +9,7 @@ import { errorFields, type Log } from '../kernel/log'
 import { microToCents } from '../kernel/money'
 import type { Store, Tx } from '../kernel/store'
 import { problemsOfResult, ToolFailure, validatorOf } from '../tools'
+import type { Download } from './downloads'
 import { sessionNotFound } from './errors'
 import { inTurn, type OpenSession } from './host'
 import { within } from './live'
@@ -18,10 +19,25 @@ import type { Recorder } from './recorder'
 import { sessionRepository as rows } from './repository'
 import type { ActionOrder, ActionResult, BrowserTool } from './schema'
 import type { Actor } from './schema-recording'
-import { createTaking, type Taken } from './taking'
 import type { Thinker } from './think'
 import { DECLARED } from './tools'
 import type { Wheel } from './wheel'
+
+/** A download that was taken; its bytes are in the draft, unless `problem` says why they are not kept. */
+type Taken = { filename: string; url: string; size: number; draft: Draft | null; problem: string | null }
+
+type TakingDeps = { files: Pick<Files, 'receive' | 'add' | 'discard'>; log: Log }
+
+const WAIT_MS = 20_000
+
+const STEALTH = 'a stealth run stores nothing'
+
+const COMING = 'it is still downloading: a later browser_act, such as "wait", reports when it is complete'
+
+const typeOf = (filename: string): string => {
+  const { type } = Bun.file(filename)
+  return /^(text|application|image)\//.test(type) && type !== 'application/octet-stream' ? type : 'text/plain'
+}
 
 type Deps = Omit<PerformDeps, 'thinker'> & {
   /** What an engine adds for a caller, who pays for it; `spent` is told what was charged, in micro-cents. */
@@ -184,4 +200,57 @@ function messageOf(error: unknown, signal: AbortSignal): string {
   if (error instanceof ToolFailure || error instanceof AppError) return error.message
   if (signal.aborted) return 'This took too long, or the caller disconnected.'
   return 'This was not possible on the page, which may have navigated away. Look again with browser_observe.'
+}
+
+/** Makes artifacts of what the pages of a session hand over (contract 16.4). */
+function createTaking({ files, log }: TakingDeps) {
+  return { take, keepDownloads }
+
+  /** What came since the last call. One that is on its way is waited for, though not for long. */
+  async function take({ live }: OpenSession, kept: boolean, signal: AbortSignal): Promise<Taken[]> {
+    const found = await live.downloads.take(AbortSignal.any([signal, AbortSignal.timeout(WAIT_MS)]))
+    const taken: Taken[] = []
+    for (const one of found) {
+      const problem = one.state === 'coming' ? COMING : (one.problem ?? (kept ? null : STEALTH))
+      taken.push(await receive(one, problem))
+      if (one.state === 'came') await live.downloads.drop(one)
+    }
+    return taken
+  }
+
+  async function receive({ filename, url, bytes: size, path }: Download, problem: string | null): Promise<Taken> {
+    const about = { filename, url, size }
+    if (problem !== null) return { ...about, draft: null, problem }
+    try {
+      const file = Bun.file(path)
+      // A text under a name that tells nothing is a text all the same; its bytes decide.
+      const claimed = file.size ? typeOf(filename) : 'text/plain'
+      return { ...about, draft: await files.receive(file.stream(), claimed), problem }
+    } catch (error) {
+      return { ...about, draft: null, problem: said(error) }
+    }
+  }
+
+  /** Gives them to the owner of the session. One for which there is no room is named, and not kept. */
+  async function keepDownloads(tx: Tx, { owner }: OpenSession, taken: readonly Taken[]) {
+    const told = []
+    for (const { filename, url, size, draft, problem } of taken) {
+      const about = { filename, url, size_bytes: size }
+      try {
+        const made = { type: 'file' as const, filename, engine: 'svc-core', model: 'svc-1-browser' }
+        told.push({ ...about, artifact: draft && (await files.add(tx, owner, draft, made)), problem })
+      } catch (error) {
+        if (!(error instanceof AppError) || error.kind !== 'conflict') throw error
+        tx.afterCommit(() => void files.discard(draft!).catch(() => undefined))
+        told.push({ ...about, artifact: null, problem: error.message })
+      }
+    }
+    return told
+  }
+
+  function said(error: unknown): string {
+    if (error instanceof AppError) return error.message
+    log.warn(errorFields(error), 'a download was not stored')
+    return 'it could not be stored'
+  }
 }

@@ -6,8 +6,9 @@ import type { EventBus } from '../events'
 import type { Files } from '../files'
 import { storeAnswer } from '../idempotency'
 import { type Call, type Caller, ownerOf } from '../kernel/caller'
-import type { Clock } from '../kernel/clock'
+import { type Clock, iso, isoOrNull } from '../kernel/clock'
 import type { Values } from '../kernel/config'
+import { AppError } from '../kernel/errors'
 import { errorFields, type Log } from '../kernel/log'
 import type { Outbound } from '../kernel/outbound'
 import type { Reader, Store } from '../kernel/store'
@@ -15,9 +16,9 @@ import type { Live } from '../live'
 import type { MakingService } from '../making'
 import { findOwner, type OrgService } from '../orgs'
 import type { Takeovers } from '../takeovers'
+import type { Tool } from '../tools'
 import type { UsageLog } from '../usage'
 import { createActions } from './actions'
-import { createAgentTools } from './agent-tools'
 import { type Asked, createCalls } from './calls'
 import { isConfigured } from './chromium'
 import type { browserSettings } from './config'
@@ -27,26 +28,82 @@ import { liveViewUnavailable, sessionNotFound } from './errors'
 import { createHandRecord } from './hand-record'
 import { createHost, type OpenSession } from './host'
 import { createOversight } from './oversight'
-import { createPresenter } from './present'
-import { createRecorder } from './recorder'
-import { accessOf, recordingOf } from './recording'
+import { createPresenter, type Presenter } from './present'
+import { actionsOf, createRecorder } from './recorder'
 import { sessionRepository as rows } from './repository'
 import {
   type ActionOrder,
   type ActionResult,
   BrowserSessionId,
   type LiveView,
+  type NewSession,
   type SessionEnd,
+  type SessionHandle,
   type SessionSnapshot,
 } from './schema'
-import type { Actor } from './schema-recording'
-import { lastShown, seenNow, showNow } from './shown'
+import type { Actor, Recording } from './schema-recording'
 import { createStart, holderOf } from './start'
-import type { SessionRow } from './table'
+import type { ActionRow, SessionRow } from './table'
 import { createThinkers } from './think'
 import { createEmbedTokens } from './tokens'
+import { toolsOf } from './tools'
 import { createWatch } from './watch-loop'
 import { createWheel } from './wheel'
+
+type AgentToolsDeps = {
+  log: Log
+  start(call: Call, order: NewSession): Promise<SessionHandle>
+  action(call: Call, id: string, order: ActionOrder, by: Actor, kept: boolean): Promise<ActionResult>
+  stop(call: Call, id: string): Promise<unknown>
+  own(call: Call, id: string): Promise<SessionRow>
+  /** Why no session can be started; null when one can. */
+  unavailable(): string | null
+}
+
+type RecordingDeps = {
+  store: Store
+  files: Pick<Files, 'find'>
+  hasAccess(row: SessionRow): Promise<boolean>
+  present: Pick<Presenter, 'playerUrl'>
+}
+
+/** Whether who began a session may still use this server. One of no key is the person's own, in any organization. */
+const accessOf =
+  ({ unattended }: { unattended: Unattended }) =>
+  async ({ user_id, key_id: api_key_id }: SessionRow): Promise<boolean> =>
+    (await unattended({ user_id, api_key_id, active_org_id: null })) !== null
+
+/** What was done in a session, with fresh links to its pictures (contract 28.3). Pictures that are gone are null. */
+const recordingOf =
+  (deps: RecordingDeps) =>
+  async (row: SessionRow): Promise<Recording> => {
+    const { files, hasAccess, present } = deps
+    const reader = deps.store.read
+    const actions = await actionsOf(reader, row.owner, row.id)
+    const shown = async ({ at, actor, tool, input, target, ok, result, url, frame }: ActionRow) => ({
+      at: iso(at),
+      by: actor,
+      tool,
+      input,
+      target,
+      ok,
+      result,
+      url,
+      frame_url: frame === null ? null : ((await files.find(reader, row.owner, frame))?.url ?? null),
+    })
+    return {
+      session_id: row.id,
+      started_at: iso(row.started_at),
+      ended_at: isoOrNull(row.ended_at),
+      actions: await Promise.all(actions.map(shown)),
+      player_url: present.playerUrl(row, await hasAccess(row)),
+    }
+  }
+
+type ShownDeps = { clock: Clock; present: Presenter }
+
+/** How long `/live` answers the same without `force` (contract 16.1). */
+const SHOWN_MS = 60_000
 
 type Deps = {
   store: Store
@@ -244,5 +301,62 @@ export function createBrowser(deps: Deps) {
       await host.end(id, 'shutdown')
     }
     await host.close()
+  }
+}
+
+/** What `/live` answered in the last minute, as long as the version is the same; null when that is not known. */
+function lastShown({ clock }: Pick<ShownDeps, 'clock'>, { shown }: OpenSession, row: SessionRow): LiveView | null {
+  if (!shown || shown.view.live_view_version !== row.view_version) return null
+  return clock.monotonic() - shown.at < SHOWN_MS ? { ...shown.view } : null
+}
+
+/** The tabs of a session as they are now, and the link to look at them. */
+async function showNow({ clock, present }: ShownDeps, session: OpenSession, row: SessionRow): Promise<LiveView> {
+  const pages = await Promise.all(session.live.tabs().map(session.live.facts))
+  const view = { session_id: row.id, live_view_url: present.viewUrl(row), live_view_version: row.view_version, pages }
+  session.shown = { at: clock.monotonic(), view }
+  return { ...view }
+}
+
+/** Where the tab in front is, as the row of its session keeps it. */
+async function seenNow({ live }: OpenSession): Promise<Pick<SessionRow, 'url' | 'title' | 'favicon_url'>> {
+  const { url, title, favicon_url } = await live.facts(live.page())
+  return { url, title, favicon_url }
+}
+
+/** The browser tools as runs get them (contract 16.4). Of what a stealth run does nothing is kept. */
+function createAgentTools({ log, start, action, stop, own, unavailable }: AgentToolsDeps) {
+  return {
+    /** The tools as they are listed. */
+    listedTools: (): Tool[] => toolsOf(null, unavailable),
+
+    /** Bound to a session of the run's caller. Throws 404 `session_not_found`. */
+    async toolsFor(call: Call, id: string, stealth: boolean): Promise<Tool[]> {
+      const row = await own(call, id)
+      if (row.state === 'ended') throw sessionNotFound()
+      return toolsOf((by, tool, args) => action(by, row.id, { tool, arguments: args }, 'agent', !stealth), unavailable)
+    },
+
+    /**
+     * Those of a run without a session: the first that is called begins one, for the run's caller and at its cost, and
+     * `end` ends it with the run.
+     */
+    toolsOfRun(call: Call, stealth: boolean): { tools: Tool[]; end(): void } {
+      let begun: Promise<string> | null = null
+      const begin = async (by: Call) => (await start({ ...by, once: undefined }, { record: !stealth })).session_id
+      const tools = toolsOf(async (by, tool, args) => {
+        begun ??= begin(by)
+        return action(by, await begun, { tool, arguments: args }, 'agent', !stealth)
+      }, unavailable)
+      const end = () => {
+        begun
+          ?.then((id) => stop({ ...call, once: undefined }, id))
+          .catch((error: unknown) => {
+            // One that never began is over.
+            if (!(error instanceof AppError)) log.warn(errorFields(error), 'the session of a run was not ended')
+          })
+      }
+      return { tools, end }
+    },
   }
 }

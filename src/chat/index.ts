@@ -1,3 +1,3 @@
 /** Chat: the chat-completions wire format over the completion pipeline. */
-export { formOfSchema } from './format'
-export { createChat } from './service'
+export { formOfSchema } from './from-wire'
+export { createChat } from './routes'

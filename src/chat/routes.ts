@@ -1,11 +1,18 @@
 import { Elysia } from 'elysia'
+import { type AnswerStream, type CompletionService, chatFramer, OPENING_MS } from '../completions'
 import { ChatCompletion } from '../completions/schema'
 import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
 import type { Streams } from '../http/sse'
+import type { Call } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
 import { checked } from '../kernel/schema'
+import { requestFromChat } from './from-wire'
 import { ChatOrder } from './schema'
-import type { ChatService } from './service'
+
+type Deps = { completions: CompletionService; clock: Clock }
+
+type ChatService = ReturnType<typeof createChat>
 
 /** What chat clients call unless they are told otherwise, and what to call here. */
 export const NOT_SERVED: Readonly<Record<string, string>> = {
@@ -36,3 +43,20 @@ export const chatRoutes = (chat: ChatService, streams: Streams, guard: Guard) =>
       } as object,
     },
   )
+
+/** `POST /chat/completions`: translates chat orders and answers; the completion pipeline does the work. */
+export function createChat({ completions, clock }: Deps) {
+  return {
+    /** Throws 400 `empty_prompt`, and whatever the pipeline throws. */
+    complete(call: Call, order: ChatOrder): Promise<ChatCompletion> {
+      return completions.pipeline.complete(call, requestFromChat(order))
+    },
+
+    stream(call: Call, order: ChatOrder): AnswerStream {
+      const request = requestFromChat(order)
+      const source: AnswerStream['source'] = (write) => completions.pipeline.stream(call, request, write)
+      const includeUsage = order.stream_options?.include_usage === true
+      return { source, frame: chatFramer(clock, includeUsage), endsWithDone: true, openingMs: OPENING_MS }
+    },
+  }
+}

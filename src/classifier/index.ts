@@ -1,8 +1,12 @@
 /** The classifier: which mode a prompt wants when the caller leaves the choice to the service. */
 export type { Choice } from './choice'
-export { type Classifier, createClassifier } from './decide'
-export { createEngineClassifier, type EngineClassifier } from './engine-classifier'
-export { createExplain } from './explain'
+export {
+  type Classifier,
+  createClassifier,
+  createEngineClassifier,
+  createExplain,
+  type EngineClassifier,
+} from './explain'
 export type { Guidance, Rule } from './guidance'
 export { standIn } from './stages'
 export { createUnbilledAdmission } from './unbilled-admission'

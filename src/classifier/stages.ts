@@ -1,6 +1,174 @@
 import type { Choice, ModeRequest } from './choice'
 import { floorOf, type Guidance, NO_GUIDANCE, type Rule } from './guidance'
-import { clearSignal } from './signals'
+
+/** `fires` matches words that clearly ask for a mode; `unless` matches words that contradict it. */
+type Signal = {
+  mode: string
+  fires: RegExp
+  unless?: RegExp
+  confidence: number
+  /** For `routing.reasoning`: names the kind of signal, never the prompt. */
+  reasoning: string
+}
+
+/** Polite words that may stand before the verb of an English request; a question about the verb does not match. */
+const OPENING =
+  "^(?:(?:please|hey|hi|ok|okay|now|so|kindly|svc|can you|could you|would you|will you|i want you to|i need you to|i(?: would|'d) like you to|i want to|i need to|let's|lets|go ahead and|help me(?: to)?)[ ,]+)*"
+
+/** A pattern of words that must begin the instruction. */
+const begins = (pattern: string): RegExp => new RegExp(`${OPENING}(?:${pattern})`, 'iu')
+
+const LANGUAGES =
+  'python|javascript|typescript|java|kotlin|swift|rust|golang|go|ruby|php|perl|scala|haskell|elixir|lua|julia|matlab|bash|shell|powershell|sql|html|css|react|vue|svelte|angular|node(?:\\.js)?|django|flask|c|c\\+\\+|c#|\\.net|dart|flutter|solidity|assembly|regex|latex|svg|matplotlib|canvas|opengl|webgl|three\\.js'
+
+const MAKE = '(?:make|create|generate|produce|design|render|give me|show me|build)'
+
+/** An article and up to four adjectives before the noun; a preposition ends them, as another noun follows it. */
+const ADJECTIVES =
+  "(?:(?:me|us) )?(?:an?|the|some|two|three|my|our|another|one)? ?(?:(?!(?:for|of|to|about|with|from|on|in|by|that|who)\\b)[\\p{L}\\p{N}'-]+ ){0,4}?"
+
+const PICTURE =
+  '(?:image|picture|photo|photograph|illustration|drawing|painting|portrait|logo|icon|poster|wallpaper|artwork|avatar|sketch|cartoon|banner)s?'
+
+const VIDEO = '(?:video|movie|video clip|clip|animation|short film)s?'
+
+const CODE_THING =
+  '(?:function|component|class|script|program|method|algorithm|regex|regular expression|sql query|query|api|endpoint|unit tests?|test suite|parser|decorator|hook|cli|dockerfile|makefile|code snippet|snippet|code|microservice|web server|http server|web ?scraper|binary search|linked list)s?'
+
+/** Words that turn `image` or `video` into a software term, a file or a figure of speech. */
+const NOT_MEDIA =
+  /\b(?:docker|disk|container|iso|system|vm|mirror|ascii|mermaid|uml|flow ?chart|gantt|er) |\b(?:image|picture|photo|icon|logo|video|animation|clip|movie|drawing|banner)s? (?:component|gallery|classifier|upload|uploader|process|tag|element|viewer|slider|carousel|editor|search|model|recognition|detection|compression|format|file|url|link|game|script|call|player|titles?|ideas?|description|summary|outline|essay|conference|stream|platform|app|codec|prompts?|caption|review|recommendation|quiz|night|poster|library|generator|function|class|helper)/i
+
+const IN_A_LANGUAGE = new RegExp(`\\b(?:in|using|with) (?:${LANGUAGES})(?![\\w+#])`, 'i')
+
+const signalEnglish = (
+  mode: string,
+  confidence: number,
+  reasoning: string,
+  fires: RegExp,
+  unless?: RegExp,
+): Signal => ({
+  mode,
+  confidence,
+  reasoning,
+  fires,
+  ...(unless ? { unless } : {}),
+})
+
+/** In the order in which they are tried; the first one that fires decides. */
+const ENGLISH: readonly Signal[] = [
+  signalEnglish(
+    'fast',
+    0.95,
+    'asks for a translation',
+    begins(
+      '(?:translate|how do (?:i|you) say)\\b.*\\b(?:in(?:to)?|to) (?:[a-z]+ )?(?:english|german|french|spanish|italian|portuguese|dutch|polish|turkish|russian|arabic|hindi|japanese|chinese|mandarin|korean|danish|swedish|norwegian|finnish|greek|hebrew|czech|ukrainian|latin|vietnamese|thai)\\b',
+    ),
+    IN_A_LANGUAGE,
+  ),
+  signalEnglish(
+    'roast',
+    0.97,
+    'asks for a roast',
+    begins('roast (?:me|my|this|that|these|our|us|him|her|them|yourself|the following)\\b'),
+    /\b(?:chicken|beef|lamb|pork|potato\w*|vegetables?|turkey|coffee|beans?|oven|degrees|minutes|recipe|garlic|nuts?)\b/i,
+  ),
+  signalEnglish(
+    'code',
+    0.96,
+    'shows an error of a program',
+    /Traceback \(most recent call last\)|\b(?:TypeError|ReferenceError|SyntaxError|NullPointerException|SegmentationFault)\b|error TS\d{4}|panicked at|Exception in thread|segmentation fault/,
+  ),
+  signalEnglish(
+    'code',
+    0.96,
+    'asks for code in a named language',
+    begins(
+      `(?:write|create|make|build|implement|code|generate|develop|refactor|debug|fix|optimi[sz]e|port|parse|sort|draw|plot|convert|extract|read|show me|give me) .*\\b(?:in|using|to|with) (?:${LANGUAGES})(?![\\w+#])`,
+    ),
+    /\b(?:e-?mail|letter|poem|essay|story|song|blog|article|love|go (?:to|home|out|there|back))\b/i,
+  ),
+  signalEnglish(
+    'code',
+    0.95,
+    'asks for a piece of a program',
+    begins(
+      `(?:write|create|make|build|implement|generate|develop|refactor|debug|fix|optimi[sz]e|give me|show me|code) ${ADJECTIVES}${CODE_THING}\\b`,
+    ),
+    /\bcodes? of (?:conduct|ethics|honou?r|practice)|\b(?:dress|zip|postal|promo|discount|coupon|qr|bar|country|area|access|morse|moral|gift|building|colou?r|voucher) ?codes?\b|\b(?:movie|film|play|sales|video|podcast|radio|tv|phone|call|youtube|training|workout|exercise|loyalty|event|reward|fitness|mentor\w*|yoga|dance|cooking|master|language|phishing|query letter|hook for|fish\w*) (?:script|program|class|hook|method)|\b(?:script|program|class|hook|query) (?:letter|for (?:a |an |my |the |our )?(?:play|movie|film|video|podcast|students?|kids|children|event|wedding|concert|essay|gym|employees))|\bsketch comedy\b/i,
+  ),
+  signalEnglish(
+    'video',
+    0.95,
+    'asks for a video',
+    begins(`(?:${MAKE}|film|shoot) ${ADJECTIVES}${VIDEO}\\b`),
+    NOT_MEDIA,
+  ),
+  signalEnglish(
+    'video',
+    0.93,
+    'asks for an animation',
+    begins('animate (?:an?|the|this|my|me|two|some)\\b'),
+    IN_A_LANGUAGE,
+  ),
+  signalEnglish(
+    'image',
+    0.95,
+    'asks for a drawing',
+    begins(
+      '(?:draw|paint|sketch|illustrate)(?: me| us)? (?:an?|the|my|our|some|two|three|four|five|this|that|his|her)\\b',
+    ),
+    /\b(?:draw|sketch) (?:up|on|out|from|near|back)\b|\b(?:draw|paint)(?: (?:me|us))? (?:an?|the|some|this|my)? ?(?:\w+ )?(?:conclusions?|parallels?|distinctions?|comparisons?|attention|line between|lines? in|lots?|cards?|blood|inspiration|bath|salary|table|diagram|flow ?chart|chart|graph|tree|map of the process|contract|will|plan|outline|picture of (?:the|how|what|life|our))\b|\b(?:ascii|mermaid|uml|plantuml)\b|\b(?:wall|house|room|fence|door|ceiling|kitchen|bedroom|car) (?:white|blue|green|red|black|tomorrow)\b/i,
+  ),
+  signalEnglish('image', 0.95, 'asks for a picture', begins(`${MAKE} ${ADJECTIVES}${PICTURE}\\b`), NOT_MEDIA),
+  signalEnglish(
+    'image',
+    0.93,
+    'describes a picture to be made',
+    /^(?:an? (?:[\p{L}-]+ ){0,2})?(?:image|picture|photo|illustration|drawing|painting|portrait|sketch) (?:of|showing) /iu,
+    /\?|\b(?:is|are|was|were|has|have|can|should)\b/i,
+  ),
+  signalEnglish(
+    'research',
+    0.93,
+    'asks for research',
+    begins(
+      '(?:(?:do|conduct|carry out|perform) (?:some |a |an |deep |in-depth |thorough |market )*(?:research|literature review|investigation)\\b|(?:deep(?:ly)? )?research (?!shows?|suggests?|has|have|is|was|says|indicates|found|paper|proposal|question|assistant|grant|scientist|lab|institute|method|and development)[\\p{L}\\p{N}]|investigate (?:the|how|why|what|whether)\\b|find (?:me )?(?:\\w+ ){0,2}sources (?:on|about|for)\\b)',
+    ),
+  ),
+  signalEnglish(
+    'data_extraction',
+    0.94,
+    'asks for data out of a text',
+    begins(
+      '(?:extract|parse|pull(?: out)?|collect|scrape|get me|list) (?:all |the |every |any |only |key |structured |following |from )*(?:[\\p{L}-]+ ){0,4}?(?:e-?mails?|names?|dates?|fields?|data|entities|json|csv|tables?|information|info|amounts?|prices?|phone numbers?|addresses|urls?|line items|numbers|details|keywords|invoice|facts)\\b.*(?:\\b(?:from|in|into|out of|as|to|of)\\b|:)',
+    ),
+    /\b(?:zip|tar|archive|folder|directory|database|table rows? in)\b/i,
+  ),
+  signalEnglish(
+    'data_extraction',
+    0.92,
+    'asks for JSON',
+    begins(
+      '(?:convert|turn|transform|put|format|return|output|give me|structure) (?:this|that|these|it|the following|the text|the data|the result|my)\\b.*\\b(?:as|in|into|to) (?:valid |a |an |structured )*(?:json|csv|yaml|table)\\b',
+    ),
+    IN_A_LANGUAGE,
+  ),
+  signalEnglish(
+    'think',
+    0.92,
+    'asks for careful reasoning',
+    /\b(?:think|reason)(?: (?:it|this|that|about (?:it|this)))?(?: through)?,? (?:carefully|step[- ]by[- ]step|hard|deeply)\b|^(?:please )?prove (?:that|the)\b/i,
+  ),
+]
+
+type Found = { mode: string; confidence: number; reasoning: string }
+
+/** Only the beginning is searched for an instruction; what follows is mostly the text it is about. */
+const HEAD_CHARS = 400
+
+/** Modes that win over `vision` when an image is attached (contract 2.1). */
+const STRONGER_THAN_A_PICTURE = new Set(['data_extraction', 'image', 'video'])
 
 /** The mode a stage found, sure enough or not; `matched` is the pattern or signal that matched, for previews. */
 export type StageResult = Pick<Choice, 'mode' | 'reasoning' | 'engine' | 'preferenceId'> & {
@@ -57,3 +225,13 @@ const STAND_INS = ['fast', 'think', 'code', 'research', 'domain_analysis'] as co
 /** The mode when no stage is sure: `fast`, or the next of these modes if `fast` has no engine. */
 export const standIn = ({ answers }: Pick<ModeRequest, 'answers'>): string =>
   (answers && STAND_INS.find((mode) => answers(mode))) ?? STAND_INS[0]
+
+/** The first clear signal of a prompt: deterministic, for words that leave no doubt (contract 22.2, stage 2). */
+function clearSignal(prompt: string, hasImages: boolean): Found | null {
+  const head = prompt.slice(0, HEAD_CHARS).trim().replace(/\s+/g, ' ')
+  const signal = ENGLISH.find(({ fires, unless }) => fires.test(head) && !unless?.test(head))
+  if (hasImages && !(signal && STRONGER_THAN_A_PICTURE.has(signal.mode))) {
+    return { mode: 'vision', confidence: 0.97, reasoning: 'an image is attached' }
+  }
+  return signal ? { mode: signal.mode, confidence: signal.confidence, reasoning: signal.reasoning } : null
+}

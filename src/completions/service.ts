@@ -1,53 +1,77 @@
 import type { Agent } from '../agent'
+import type { Thought } from '../agent/schema'
 import type { AuditLog } from '../audit'
 import type { AccessWatch } from '../auth'
 import type { Billing, Prices } from '../billing'
 import type { BrowserService } from '../browser'
 import type { Classifier } from '../classifier'
 import type { ConversationService, MemoryService } from '../conversations'
-import type { EngineService } from '../engines'
+import { type EngineService, type MadeImage, originOf } from '../engines'
 import type { EventBus } from '../events'
 import type { Files } from '../files'
 import type { GuardrailService } from '../guardrails'
-import type { Call } from '../kernel/caller'
-import type { Clock } from '../kernel/clock'
+import { type Call, type OwnerScope, ownerOf } from '../kernel/caller'
+import { type Clock, iso } from '../kernel/clock'
+import { sha256Hex } from '../kernel/crypto'
 import type { KeyId } from '../kernel/ids'
+import { microToCents } from '../kernel/money'
 import type { Outbound } from '../kernel/outbound'
 import type { Reader, Store } from '../kernel/store'
 import type { Trace } from '../kernel/trace'
 import type { BrandSoul } from '../keys/schema'
 import { createHolds } from '../making'
-import type { Pictures, VideoService } from '../media'
-import type { RateLimiter } from '../rate-limits'
+import { captionOf, type MadePictures, type Pictures, pictureDescribed, type VideoService } from '../media'
+import { expectedTokens, type RateLimiter } from '../rate-limits'
 import type { ResearchService } from '../research'
 import type { EffectiveRouting } from '../routing-preferences'
 import type { SettingsService } from '../settings'
 import type { SkillService } from '../skills'
 import type { Tools } from '../tools'
 import type { UsageLog } from '../usage'
-import { createAnswerCache } from './cache'
-import { createCacheReading } from './cache-reading'
+import { type AnswerCache, createAnswerCache, type Entry } from './cache'
 import type { CacheRules } from './config'
 import { createPipeline } from './pipeline'
 import { type CompletionRequest, requestFromOrder } from './request'
-import { assertOrder } from './rules'
+import { assertOrder, isStealth } from './rules'
 import type { Run, Write } from './run'
 import type { ChatCompletion, Completion, CompletionOrder } from './schema'
 import { createStageTrace } from './stage-trace'
-import { createAdmit } from './stages/admit'
 import { createDecide } from './stages/decide'
 import { createFilm, isFilm } from './stages/film'
 import { createFinish } from './stages/finish'
 import { guardOutput } from './stages/guard'
 import { createInputGuard } from './stages/guard-input'
+import { EMPTY, shown } from './stages/hand-over'
 import { createInquire } from './stages/inquire'
 import { createMoney, isPicture } from './stages/money'
 import { createOpen } from './stages/open'
-import { createPaint } from './stages/paint'
 import { createRecord } from './stages/record'
 import { OPENING_MS, showRest } from './stages/show'
 import { createThink } from './stages/think'
 import { chatFramer, type Framer, nativeFramer } from './stream'
+
+type PaintDeps = { pictures: Pictures; store: Store; files: Pick<Files, 'findRow' | 'read' | 'receive'> }
+
+/** Larger pictures are described to an engine, and not sent. */
+const MOST_BASE_BYTES = 20 * 1024 * 1024
+
+/** The prompts before this one whose answers were pictures, oldest first. */
+const picturedIn = ({ history }: Pick<Run, 'history'>): string[] =>
+  history.flatMap((turn) => (turn.pictured && typeof turn.content === 'string' ? [turn.content] : []))
+
+/** A filter of cached answers; every member that is given must match. */
+export type CacheChoice = { owner?: OwnerScope | undefined; keyId?: KeyId | undefined; mode?: string | undefined }
+
+type CacheReadingDeps = { cache: AnswerCache; clock: Clock; enabled: boolean }
+
+export type CacheReading = ReturnType<typeof createCacheReading>
+
+const isMeant = (entry: Entry, { owner, keyId, mode }: CacheChoice): boolean =>
+  (owner === undefined || entry.owner === owner) &&
+  (keyId === undefined || entry.keyId === keyId) &&
+  (mode === undefined || entry.answer.resolvedMode === mode)
+
+type AdmitDeps = { limiter: RateLimiter; money: Pick<ReturnType<typeof createMoney>, 'reserve'> }
 
 type Deps = {
   store: Store
@@ -152,4 +176,144 @@ export function createCompletions(deps: Deps) {
   const answers = createCacheReading({ cache, clock, enabled: caching.enabled })
 
   return { complete, stream, pipeline, answers }
+}
+
+/** The limits of a run: the rate of its mode, its tokens, and its money. */
+function createAdmit({ limiter, money }: AdmitDeps) {
+  return {
+    /**
+     * Counts the run towards the rate of its mode, once and as soon as the mode is known: of a mode that the caller
+     * named before anything else (contract 1.5), of `auto` when it is decided or the cached answer found (contract 1.6).
+     * Throws 429.
+     */
+    countMode(run: Run): void | Promise<void> {
+      if (run.isCounted || run.resolvedMode === 'auto') return
+      run.isCounted = true
+      return limiter.admitMode(run.call.caller, run.resolvedMode)
+    },
+
+    /** Reserves tokens and then money. Throws 429, 503, 402. */
+    async admit(run: Run): Promise<void> {
+      const expected = expectedTokens(run.promptTokens, run.maxOutputTokens)
+      run.ticket = await limiter.reserveTokens(run.call.caller, expected)
+      try {
+        await money.reserve(run)
+      } catch (error) {
+        run.ticket.correct(0)
+        throw error
+      }
+    },
+  }
+}
+
+/** The operators' view of this process's answer cache. Never shows the text of a prompt or an answer. */
+function createCacheReading({ cache, clock, enabled }: CacheReadingDeps) {
+  return {
+    /** Counts since the start of this process; entries are grouped by resolved mode. */
+    stats() {
+      const { hits, misses, savedMicro } = cache.tally()
+      const modes = new Map<string, { mode: string; entries: number; hits: number }>()
+      let entries = 0
+      for (const [, { answer, hits: used }] of cache.all()) {
+        entries++
+        const known = modes.get(answer.resolvedMode) ?? { mode: answer.resolvedMode, entries: 0, hits: 0 }
+        modes.set(known.mode, { ...known, entries: known.entries + 1, hits: known.hits + used })
+      }
+      return {
+        enabled,
+        entries,
+        bytes: cache.bytes(),
+        max_bytes: cache.maxBytes,
+        hits,
+        misses,
+        hit_rate: hits + misses > 0 ? Number((hits / (hits + misses)).toFixed(4)) : 0,
+        saved_cents: microToCents(savedMicro),
+        by_mode: [...modes.values()].sort((a, b) => b.entries - a.entries || (a.mode < b.mode ? -1 : 1)),
+      }
+    },
+
+    /** The cached answers to exactly this prompt, of all callers that the filter leaves. */
+    find(prompt: string, choice: CacheChoice) {
+      const hash = sha256Hex(prompt)
+      const found = [...cache.all()].filter(([, entry]) => entry.promptHash === hash && isMeant(entry, choice))
+      return found.map(([, entry]) => present(entry))
+    },
+
+    /** Removes the chosen answers and returns how many there were. */
+    purge: (choice: CacheChoice): number => cache.purge((entry) => isMeant(entry, choice)),
+  }
+
+  function present({ answer, owner, keyId, until, hits, costMicro }: Entry) {
+    const leftMs = until - clock.monotonic()
+    return {
+      completion_id: answer.id,
+      owner,
+      key_id: keyId,
+      mode: answer.resolvedMode,
+      model: answer.model.id,
+      hits,
+      created: iso(answer.createdAt),
+      expires: iso(clock.now() + leftMs),
+      cost_cents: microToCents(costMicro),
+    }
+  }
+}
+
+/** Answers with a picture: a new one, or the one before it changed (contract 2.2). Throws what image engines throw. */
+function createPaint({ pictures, store, files }: PaintDeps) {
+  return paint
+
+  async function paint(run: Run): Promise<Thought> {
+    const { request, call, deadline } = run
+    const { prompt, changes } = pictureDescribed(request.prompt, picturedIn(run))
+    const stealth = isStealth(request.mode)
+    const made = await pictures(
+      {
+        prompt,
+        changes,
+        base: changes.length ? await pictureBefore(run) : null,
+        ...request.picture,
+        engineId: run.pictureEngineId,
+        count: 1,
+      },
+      {
+        signal: deadline.signal,
+        origin: { ...originOf(call), stealth },
+        async keep(source, mimeType) {
+          const draft = await files.receive(source, mimeType)
+          run.drafts.push(draft)
+          return draft
+        },
+      },
+    )
+    const { engineId, free } = made
+    const tokens = { promptTokens: 0, completionTokens: 0 }
+    run.pictures = made.pictures.flatMap((one) =>
+      one ? [stealth ? { ...one, about: { ...one.about, prompt: null } } : one] : [],
+    )
+    const content = captionFor(captionOf(prompt), changes, made)
+    return shown(run, {
+      ...EMPTY,
+      engineId: run.engineId,
+      free,
+      content,
+      fallbackUsed: engineId !== run.pictureEngineId,
+      turns: [{ engineId, free, ...tokens, images: run.pictures.length }],
+    })
+  }
+
+  /** The picture that is to change, if the conversation has it; the caller's own. */
+  async function pictureBefore({ history, call }: Run): Promise<MadeImage | null> {
+    const id = history.findLast(({ pictured }) => pictured)?.pictureId
+    const row = id ? await files.findRow(store.read, ownerOf(call.caller), id) : undefined
+    if (row?.type !== 'image' || row.size_bytes > MOST_BASE_BYTES) return null
+    return { bytes: new Uint8Array(await new Response(await files.read(row)).arrayBuffer()), mimeType: row.mime_type }
+  }
+}
+
+function captionFor(caption: string, changes: readonly string[], { free, unknown }: MadePictures): string {
+  const shown = `“${caption}”${changes.length ? `, changed as you asked` : ''}`
+  if (!free) return `Here is ${shown}.`
+  const drawn = `A local illustration of ${shown}, drawn by rules without an image model.`
+  return unknown.length ? `${drawn} It has no picture of: ${unknown.join(', ')}.` : drawn
 }

@@ -1,21 +1,22 @@
-import type { EngineService } from '../engines'
+import { type EngineService, type Message, originOf } from '../engines'
 import type { Files } from '../files'
-import type { Artifact, ArtifactId } from '../files/schema'
+import type { About, Artifact, ArtifactId } from '../files/schema'
 import { missingIn } from '../fonts'
-import type { Jobs } from '../jobs'
+import { defineJob, type Jobs } from '../jobs'
+import type { JobId } from '../jobs/schema'
 import { type Call, type OwnerScope, ownerOf } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { iso } from '../kernel/clock'
 import type { Values } from '../kernel/config'
 import { notFound } from '../kernel/errors'
 import { microToCents } from '../kernel/money'
-import type { Store } from '../kernel/store'
+import type { Reader, Store, Tx } from '../kernel/store'
 import { storable } from '../kernel/text'
 import { type MakingService, promptIn } from '../making'
+import { queueUnavailable } from '../public-jobs'
 import { titled } from './blocks/titled'
 import type { documentSettings } from './config'
 import { invalidFormat } from './errors'
-import { createLater, type Unmade } from './later'
 import { titleOf } from './outline/title'
 import { createRendering, type Rendering } from './rendering'
 import {
@@ -27,7 +28,76 @@ import {
   filenameOf,
   type MadeDocument,
 } from './schema'
-import { instructionsFor, MOST_TOKENS, messagesFor, writeDocument } from './writing'
+
+type LaterDeps = {
+  jobs: Pick<Jobs, 'enqueue' | 'find' | 'register'>
+  files: Pick<Files, 'add' | 'receive'>
+  rendering: Pick<Rendering, 'renderLong'>
+  /** Whether a process runs jobs; without one a file would never come. */
+  isServed(): boolean
+  picturesIn(markdown: string, owner: OwnerScope): Promise<Map<string, Uint8Array>>
+}
+
+/** A document whose text is written and paid for, and whose file is not made yet. */
+type Waiting = {
+  id: DocumentId
+  format: Format
+  mimeType: string
+  title: string
+  content: string
+  createdAt: number
+  costMicro: number
+  engine: string
+  model: string
+  prompt: string | null
+}
+
+/** Why a file will never come; null while it is being made. */
+type Unmade = Waiting & { error: string | null }
+
+const TIME_LIMIT_MS = 600_000
+
+const RETRY_AFTER_S = 5
+
+/** A document and the job of its file have one id, but for the prefix. */
+const jobOf = (id: DocumentId): JobId => id.replace(/^doc_/, 'job_') as JobId
+
+/** Most tokens of a document's text; some ten pages. */
+const MOST_TOKENS = 8_192
+
+const FOR_FORMAT: Record<Format, string> = {
+  pdf: 'It becomes a PDF of pages: whole sentences, sections with ## headings, tables where they help.',
+  docx: 'It becomes a Word document: whole sentences, sections with ## headings, tables where they help.',
+  pptx: 'It becomes slides: each ## heading begins one. Three to six short list entries a slide, or one table or chart.',
+  xlsx: 'It becomes a workbook: each table becomes a sheet named by the heading above it. Numbers are plain digits.',
+  csv: 'It becomes a CSV file: answer with exactly one table, its columns named in the header, and nothing else.',
+}
+
+/** What the engine is told besides the request of the caller. */
+const instructionsFor = (format: Format): string =>
+  [
+    'You write documents. Answer with the text of the document in Markdown and with nothing else: no remarks to the',
+    'reader of this conversation, and no code fence around the whole.',
+    'The first line is its title as a # heading. Write in the language of the request.',
+    FOR_FORMAT[format],
+    'Numbers to be shown as a chart go into a fence labelled chart: a line "type: bar", "type: line", "type: area" or',
+    '"type: pie", a line "title: ...", then CSV, whose header names the series and whose first column the labels.',
+    'Pictures can be shown only where the request names artifacts of its own, as ![description](art_...).',
+    'Use only facts of the request and what is generally known; never invent figures, names or sources.',
+  ].join('\n')
+
+const messagesFor = (prompt: string, format: Format): Message[] => [
+  { role: 'system', content: instructionsFor(format) },
+  { role: 'user', content: prompt },
+]
+
+type WritingWritten = {
+  markdown: string
+  promptTokens: number
+  completionTokens: number
+  engineId: string
+  free: boolean
+}
 
 type Deps = {
   store: Store
@@ -240,4 +310,65 @@ function warningsOf({ format, content, title }: Artifact): Pick<MadeDocument, 'w
   if (!missing.length) return {}
   const letters = `The PDF fonts of this server have no ${missing.join(', ')} letters, so they appear as boxes.`
   return { warnings: [`${letters} Ask for docx or pptx instead.`] }
+}
+
+/** Has an engine write the text of a document. Throws 503 `engine_unavailable`, 400 for a prompt that is too long. */
+export async function writeDocument(
+  engines: Pick<EngineService, 'answer'>,
+  engineId: string,
+  { prompt, format, call, signal }: { prompt: string; format: Format; call: Call; signal: AbortSignal },
+): Promise<WritingWritten> {
+  const { text, usage, ...source } = await engines.answer(engineId, {
+    messages: messagesFor(prompt, format),
+    mode: 'think',
+    maxOutputTokens: MOST_TOKENS,
+    origin: originOf(call),
+    signal,
+  })
+  return { markdown: unfenced(storable(text)), ...usage, engineId: source.engineId, free: source.free }
+}
+
+/** Without the fence that some engines put around a whole answer. */
+function unfenced(text: string): string {
+  const whole = text.trim()
+  const begin = /^```(?:markdown|md)?\s*\n/i.exec(whole)?.[0].length
+  if (begin === undefined || !whole.endsWith('\n```') || begin > whole.length - 4) return whole
+  const inner = whole.slice(begin, -4)
+  return inner.includes('\n```') ? whole : inner
+}
+
+/** Files of documents that take longer to lay out than a request waits: jobs, of which a later GET knows (contract 6). */
+function createLater({ jobs, files, rendering, isServed, picturesIn }: LaterDeps) {
+  const kind = defineJob<Waiting>({
+    name: 'documents.lay-out',
+    retry: { attempts: 3, delayMs: () => 2_000 },
+    timeLimitMs: TIME_LIMIT_MS,
+    concurrency: 2,
+    concurrencyPerKey: 1,
+    async run({ owner, payload, signal }) {
+      const { id, mimeType, ...waiting } = payload
+      const pictures = await picturesIn(waiting.content, owner!)
+      const order = { ...waiting, markdown: waiting.content, subtitle: null, language: null, pictures }
+      const { bytes } = await rendering.renderLong(order, { signal, who: owner! })
+      const draft = await files.receive(bytes, mimeType)
+      const about: About = { ...waiting, type: 'document', filename: filenameOf(waiting.title, waiting.format) }
+      return { effects: (tx) => files.add(tx, owner!, draft, about, artifactOf(id)) }
+    },
+  })
+  jobs.register(kind)
+  return { begin, find }
+
+  /** What puts it in line in the commit of its charge. Throws 503 `queue_unavailable` where no process runs jobs. */
+  function begin(owner: OwnerScope, waiting: Omit<Waiting, 'costMicro'>) {
+    if (!isServed()) throw queueUnavailable.with({ retryAfterS: RETRY_AFTER_S })
+    return (tx: Tx, costMicro: number) =>
+      jobs.enqueue(tx, kind, { id: jobOf(waiting.id), owner, payload: { ...waiting, costMicro } })
+  }
+
+  /** An owner's document without a file; `done` once it has had one. */
+  async function find(reader: Reader, owner: OwnerScope, id: DocumentId): Promise<Unmade | 'done' | undefined> {
+    const row = await jobs.find(reader, kind, owner, jobOf(id))
+    if (!row) return undefined
+    return row.state === 'completed' ? 'done' : { ...(row.payload as Waiting), error: row.error }
+  }
 }

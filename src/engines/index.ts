@@ -28,8 +28,14 @@ export { imagePrompt } from './image-prompt'
 export { type KeptEngines, resealEngines } from './kept'
 export { readKey } from './parts'
 export { startProbeLoop, type UpstreamState } from './probes'
-export { createEngineRegistry, type EngineRegistry, type EngineVersion, startEngineSettingsLoop } from './registry'
-export { createEngines, type EngineService } from './service'
+export {
+  createEngineRegistry,
+  createEngines,
+  type EngineRegistry,
+  type EngineService,
+  type EngineVersion,
+  startEngineSettingsLoop,
+} from './service'
 export type { Transcription } from './speech'
 export { countPrompt, countTokens } from './tokens'
 export { UPSTREAM_KINDS, UPSTREAM_SETTINGS, type UpstreamConfig } from './upstream'

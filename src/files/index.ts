@@ -1,8 +1,7 @@
 /** Files: bytes that svc made, kept once, as artifacts of their owners and behind signed links. */
 export type { Draft, Source } from './drafts'
-export { imageSize } from './image-size'
 export { createFileOversight } from './oversight'
-export { isWhole } from './picture-end'
+export { imageSize, isWhole } from './picture-end'
 export { createFilePlace } from './places'
 export { createFiles, type Files } from './service'
 export { expiredFiles, sweptFiles } from './sweep'

@@ -1,11 +1,12 @@
+import { and, asc, desc, eq, lt, sql } from 'drizzle-orm'
 import type { AuditLog } from '../audit'
 import type { Call, OperatorCaller, OwnerScope } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import { notFound } from '../kernel/errors'
-import { mapPage, pageFields } from '../kernel/page'
+import { pagesBy, type Wanted } from '../kernel/keyset'
+import { mapPage, type Page, pageFields } from '../kernel/page'
 import type { Reader, Store, Tx } from '../kernel/store'
-import { artifactRows as rows } from './everyones'
-import { ArtifactId } from './schema'
+import { ArtifactId, type ArtifactType } from './schema'
 import type {
   ArtifactPrune,
   ArtifactSizes,
@@ -14,7 +15,72 @@ import type {
   OverseenArtifacts,
   OverseenArtifactsQuery,
 } from './schema-operators'
-import type { ArtifactRow } from './table'
+import { type ArtifactRow, artifacts } from './table'
+
+const newestFirst = pagesBy(artifacts, 'created_at')
+
+const filesEveryones = sql<number>`count(*)`.mapWith(Number)
+
+const ofOwner = (t: typeof artifacts.sqlite, owner: OwnerScope | null) =>
+  owner === null ? undefined : eq(t.owner, owner)
+
+const bytesOf = (t: typeof artifacts.sqlite) => sql<number>`coalesce(sum(${t.size_bytes}), 0)`.mapWith(Number)
+
+/** Artifacts of one owner or, for operators only, of all (null). */
+const artifactRows = {
+  list(
+    db: Reader,
+    owner: OwnerScope | null,
+    { type, ...wanted }: Wanted & { type?: ArtifactType | undefined },
+  ): Promise<Page<ArtifactRow>> {
+    const t = db.of(artifacts)
+    return newestFirst(db, wanted, ofOwner(t, owner), type && eq(t.type, type))
+  },
+
+  async byId(db: Reader, id: ArtifactId): Promise<ArtifactRow | undefined> {
+    const t = db.of(artifacts)
+    return (await db.select().from(t).where(eq(t.id, id)).limit(1))[0] as ArtifactRow | undefined
+  },
+
+  byOwner(db: Reader, owner: OwnerScope | null, limit: number) {
+    const t = db.of(artifacts)
+    const bytes = bytesOf(t)
+    const found = db.select({ owner: t.owner, files: filesEveryones, bytes }).from(t).where(ofOwner(t, owner))
+    return found.groupBy(t.owner).orderBy(desc(bytes), asc(t.owner)).limit(limit)
+  },
+
+  /** `age` is how many of the bounds, newest first, a file is older than. */
+  byAge(db: Reader, owner: OwnerScope | null, bounds: readonly number[]) {
+    const t = db.of(artifacts)
+    const older = bounds.map((bound) => sql`case when ${t.created_at} < ${bound} then 1 else 0 end`)
+    const age = sql<number>`${sql.join(older, sql` + `)}`.mapWith(Number)
+    const each = db
+      .select({ age: age.as('age'), size: t.size_bytes })
+      .from(t)
+      .where(ofOwner(t, owner))
+      .as('each')
+    const bytes = sql<number>`coalesce(sum(${each.size}), 0)`.mapWith(Number)
+    return db
+      .select({ age: sql<number>`${each.age}`.mapWith(Number), files: filesEveryones, bytes })
+      .from(each)
+      .groupBy(sql`${each.age}`)
+  },
+
+  async totalBefore(db: Reader, owner: OwnerScope | null, before: number) {
+    const t = db.of(artifacts)
+    const found = db.select({ files: filesEveryones, bytes: bytesOf(t) }).from(t)
+    return (await found.where(and(ofOwner(t, owner), lt(t.created_at, before))))[0]!
+  },
+
+  someBefore(db: Reader, owner: OwnerScope | null, before: number, limit: number) {
+    const t = db.of(artifacts)
+    const found = db.select({ id: t.id, owner: t.owner, size_bytes: t.size_bytes }).from(t)
+    return found
+      .where(and(ofOwner(t, owner), lt(t.created_at, before)))
+      .orderBy(asc(t.created_at))
+      .limit(limit)
+  },
+}
 
 type Deps = {
   store: Store
@@ -37,12 +103,12 @@ export function createFileOversight({ store, clock, audit, ownerNamed, take }: D
 
   /** Newest first. Throws 404 for an owner that is none. */
   async function list(query: OverseenArtifactsQuery, whose?: string): Promise<OverseenArtifacts> {
-    const page = mapPage(await rows.list(store.read, await scopeOf(whose), query), outline)
+    const page = mapPage(await artifactRows.list(store.read, await scopeOf(whose), query), outline)
     return { artifacts: page.items, ...pageFields(page) }
   }
 
   async function get(id: string): Promise<OverseenArtifact> {
-    const row = ArtifactId.is(id) ? await rows.byId(store.read, id) : undefined
+    const row = ArtifactId.is(id) ? await artifactRows.byId(store.read, id) : undefined
     if (!row) throw notFound('artifact')
     return outline(row)
   }
@@ -52,12 +118,12 @@ export function createFileOversight({ store, clock, audit, ownerNamed, take }: D
     const owner = await scopeOf(whose)
     const now = clock.now()
     const bounds = AGES.map((days) => now - days * DAY_MS)
-    const found = await rows.byAge(store.read, owner, bounds)
+    const found = await artifactRows.byAge(store.read, owner, bounds)
     const by_age = [...AGES, null].map((days, place) => {
       const one = found.find(({ age }) => age === place)
       return { up_to_days: days, files: one?.files ?? 0, bytes: one?.bytes ?? 0 }
     })
-    return { object: 'artifact_sizes', by_owner: await rows.byOwner(store.read, owner, BATCH), by_age }
+    return { object: 'artifact_sizes', by_owner: await artifactRows.byOwner(store.read, owner, BATCH), by_age }
   }
 
   /** Deletes artifacts that were made before a moment, of one owner or of everyone. Throws 404 for an unknown owner. */
@@ -67,10 +133,10 @@ export function createFileOversight({ store, clock, audit, ownerNamed, take }: D
   ): Promise<ArtifactsPruned> {
     const owner = await scopeOf(whose)
     const until = Date.parse(before)
-    if (count_only) return { object: 'artifact_prune', ...(await rows.totalBefore(store.read, owner, until)) }
+    if (count_only) return { object: 'artifact_prune', ...(await artifactRows.totalBefore(store.read, owner, until)) }
     for (let [files, bytes] = [0, 0]; ; ) {
       const gone = await store.write(async (tx) => {
-        const some = await rows.someBefore(tx, owner, until, BATCH)
+        const some = await artifactRows.someBefore(tx, owner, until, BATCH)
         for (const one of some) if (await take(tx, one.id, one.owner)) await audit.record(tx, call, entryOf(one))
         return some
       })

@@ -1,20 +1,60 @@
+import sanitize from 'sanitize-filename'
 import type { AuditLog } from '../audit'
 import { type Call, type OwnerScope, ownerOf } from '../kernel/caller'
-import type { Clock } from '../kernel/clock'
+import { type Clock, iso, isoOrNull } from '../kernel/clock'
+import { hmacHex, timingSafeEqual } from '../kernel/crypto'
 import { notFound } from '../kernel/errors'
 import { newRequestId } from '../kernel/ids'
 import { mapPage, pageFields } from '../kernel/page'
 import { readRange } from '../kernel/range'
 import type { Reader, Store, Tx } from '../kernel/store'
+import { shorten } from '../kernel/text'
 import { createDrafts, type Draft, type Source } from './drafts'
 import { bytesAway, noSuchLink, notHere, tooManyBytes, tooManyFiles } from './errors'
-import { safeFilename } from './filename'
-import { createLinks, LINK_MS } from './links'
 import type { Place, Span } from './places/place'
-import { presentArtifact, presentListed } from './present'
 import { type Listing, fileRepository as rows } from './repository'
-import { type About, type Artifact, ArtifactId, type ArtifactPage, type ArtifactQuery } from './schema'
+import {
+  type About,
+  type Artifact,
+  ArtifactId,
+  type ArtifactPage,
+  type ArtifactQuery,
+  type ListedArtifact,
+} from './schema'
 import type { ArtifactRow } from './table'
+
+type Signed = { url: string; until: number }
+
+/** An artifact as callers see it, with a link that works until `until`. */
+const presentArtifact = (row: ArtifactRow, { url, until }: Signed): Artifact => ({
+  id: row.id,
+  type: row.type,
+  title: row.title,
+  filename: row.filename,
+  mime_type: row.mime_type,
+  url,
+  url_expires_at: iso(until),
+  size_bytes: row.size_bytes,
+  content: row.content,
+  language: row.language,
+  format: row.format,
+  width: row.width,
+  height: row.height,
+  duration_seconds: row.duration_seconds,
+  engine: row.engine,
+  model: row.model,
+  prompt: row.prompt,
+  created: iso(row.created_at),
+})
+
+/** How long a link works, in milliseconds (contract 2.3). */
+const LINK_MS = 3_600_000
+
+type Link = { expires: string; signature: string }
+
+const MOST_CHARS = 120
+
+const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)\s*(?:\.|$)/i
 
 type FileRules = { ownerMb: number; ownerCount: number; retentionDays: number }
 
@@ -245,4 +285,41 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
       ...lost.map(({ id }) => `artifact ${id} has no content`),
     ]
   }
+}
+
+/**
+ * A name for a file that every file system takes: no folders, no control or direction marks, no reserved words. Its
+ * ending is that of the bytes where they have one. Only shown, never used to store.
+ */
+function safeFilename(wanted: string, extension: string | null): string {
+  const last = wanted.split(/[\\/]/).at(-1) ?? ''
+  const bare = last.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}]/gu, '').replace(/^[.\s]+/, '')
+  // A reserved word would be replaced with its ending.
+  const clean = sanitize(RESERVED.test(bare) ? `_${bare}` : bare, { replacement: '_' })
+  const dot = clean.lastIndexOf('.')
+  const stem = dot > 0 ? clean.slice(0, dot) : clean
+  const ending = extension ?? (dot > 0 ? clean.slice(dot + 1, dot + 13) : 'txt')
+  return `${shorten(stem, MOST_CHARS) || 'file'}.${ending}`
+}
+
+/** Links that read one file until a moment, without a credential. The signature covers the file and the moment. */
+function createLinks({ masterKey, origin }: { masterKey: Uint8Array; origin(): string }) {
+  const signatureOf = (id: string, expires: string) => hmacHex(masterKey, `file-link ${id} ${expires}`)
+  return {
+    /** The address of a file until `until`, in epoch milliseconds. */
+    to(id: ArtifactId, until: number): string {
+      const expires = String(Math.floor(until / 1_000))
+      return `${origin()}/files/${id}?expires=${expires}&signature=${signatureOf(id, expires)}`
+    },
+
+    /** Whether this link was made here, for this file, and has not expired. */
+    holds: (id: string, { expires, signature }: Link, now: number): boolean =>
+      timingSafeEqual(signature, signatureOf(id, expires)) && Number(expires) * 1_000 > now,
+  }
+}
+
+/** The same in a list. */
+function presentListed(row: ArtifactRow, signed: Signed): ListedArtifact {
+  const { content: _, ...rest } = presentArtifact(row, signed)
+  return { ...rest, expires_at: isoOrNull(row.expires_at) }
 }

@@ -1,5 +1,13 @@
 /** Fonts: which one has a letter, and in what order the letters of a line stand. */
 export { asDrawn, type Direction, directionOf, inVisualOrder, levelsOf } from './direction'
-export { FALLBACK_FONTS, type Fallback, fontOf, hasGlyphs } from './families'
-export { fallbackFor, type Piece, piecesOf, signsIn } from './pieces'
-export { missingIn } from './scripts'
+export {
+  FALLBACK_FONTS,
+  type Fallback,
+  fallbackFor,
+  fontOf,
+  hasGlyphs,
+  missingIn,
+  type Piece,
+  piecesOf,
+  signsIn,
+} from './pieces'

@@ -1,5 +1,64 @@
-import { FALLBACK_FONTS, type Fallback, hasGlyphs } from './families'
-import { fallbacksFor } from './scripts'
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { create, type Font } from 'fontkit'
+
+const fileOf = (path: string): string => Bun.resolveSync(path, import.meta.dir)
+
+/** Files of the fonts for what a Latin font does not have. The widest comes last: it has most other alphabets and signs. */
+export const FALLBACK_FONTS = {
+  Emoji: noto('NotoEmoji'),
+  Hebrew: noto('NotoSansHebrew'),
+  Devanagari: noto('NotoSansDevanagari'),
+  Bengali: noto('NotoSansBengali'),
+  Gujarati: noto('NotoSansGujarati'),
+  Tamil: noto('NotoSansTamil'),
+  Telugu: noto('NotoSansTelugu'),
+  Thai: noto('NotoSansThai'),
+  Han: eastAsian('@embedpdf/fonts-sc', 'NotoSansHans'),
+  Korean: eastAsian('@embedpdf/fonts-kr', 'NotoSansKR'),
+  Wide: {
+    normal: fileOf('dejavu-fonts-ttf/ttf/DejaVuSans.ttf'),
+    bold: fileOf('dejavu-fonts-ttf/ttf/DejaVuSans-Bold.ttf'),
+  },
+} as const
+
+export type Fallback = keyof typeof FALLBACK_FONTS
+
+const opened = new Map<string, Font>()
+
+/** Signs that change their neighbours and need no glyph of their own. */
+const JOINED = /[\p{M}\p{Cf}\s]/u
+
+/** Which font is asked first for a letter, so that no font is opened for nothing. */
+const FONT_FOR: readonly (readonly [Fallback, RegExp])[] = [
+  ['Emoji', /\p{Emoji_Presentation}|\ufe0f/u],
+  ['Hebrew', /\p{Script=Hebrew}/u],
+  ['Devanagari', /[\p{Script=Devanagari}\u0964\u0965]/u],
+  ['Bengali', /\p{Script=Bengali}/u],
+  ['Gujarati', /\p{Script=Gujarati}/u],
+  ['Tamil', /\p{Script=Tamil}/u],
+  ['Telugu', /\p{Script=Telugu}/u],
+  ['Thai', /\p{Script=Thai}/u],
+  ['Korean', /\p{Script=Hangul}/u],
+  ['Han', /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\u3000-\u303f\u30fc\uff00-\uffef]/u],
+]
+
+/** Alphabets that some font here has. */
+const COVERED =
+  /[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Armenian}\p{Script=Georgian}\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gujarati}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Thai}\p{Script=Lao}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\p{Script=Hangul}\p{Script=Common}\p{Script=Inherited}]/u
+
+const NAMES: readonly (readonly [string, RegExp])[] = [
+  ['Kannada', /\p{Script=Kannada}/u],
+  ['Malayalam', /\p{Script=Malayalam}/u],
+  ['Punjabi', /\p{Script=Gurmukhi}/u],
+  ['Odia', /\p{Script=Oriya}/u],
+  ['Sinhala', /\p{Script=Sinhala}/u],
+  ['Khmer', /\p{Script=Khmer}/u],
+  ['Burmese', /\p{Script=Myanmar}/u],
+  ['Tibetan', /\p{Script=Tibetan}/u],
+  ['Ethiopic', /\p{Script=Ethiopic}/u],
+  ['Mongolian', /\p{Script=Mongolian}/u],
+]
 
 /** A stretch of a text in one font and one direction; the text runs as it is spoken. */
 export type Piece<Family extends string> = { text: string; family: Family | Fallback; level: number }
@@ -46,3 +105,48 @@ export const fallbackFor = (sign: string): Fallback | null =>
 
 /** The signs of a text: letters with their marks, emoji of several parts. */
 export const signsIn = (text: string): string[] => [...signs.segment(text)].map(({ segment }) => segment)
+
+/** The fonts to look into for a letter, or a group of them that is one sign, that the usual font lacks. */
+function fallbacksFor(sign: string): Fallback[] {
+  const found = FONT_FOR.filter(([, letters]) => letters.test(sign)).map(([family]) => family)
+  return [...found, 'Wide', ...(found.includes('Han') ? (['Korean'] as const) : []), 'Emoji']
+}
+
+/** Alphabets of a text that no font here has, by a word for each; in linear time. */
+export function missingIn(text: string): string[] {
+  const missing = new Set<string>()
+  for (const [letter] of text.matchAll(/\p{L}/gu)) {
+    if (!COVERED.test(letter)) missing.add(NAMES.find(([, letters]) => letters.test(letter))?.[0] ?? 'some other')
+  }
+  return [...missing]
+}
+
+/** A family of the Noto fonts, whose files are named by weight. */
+function noto(name: string) {
+  const folder = name.replace(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase()
+  const weight = (of: string) => fileOf(`@expo-google-fonts/${folder}/${of}/${name}_${of}.ttf`)
+  return { normal: weight('400Regular'), bold: weight('700Bold') }
+}
+
+/** These packages let nothing but their module be resolved; the fonts lie beside its folder. */
+function eastAsian(module: string, name: string) {
+  const weight = (of: string) => join(dirname(fileOf(module)), '../fonts', `${name}-${of}.otf`)
+  return { normal: weight('Regular'), bold: weight('Bold') }
+}
+
+/** An opened font; a thread opens each once. */
+export function fontOf(file: string): Font {
+  const known = opened.get(file)
+  if (known) return known
+  const font = create(readFileSync(file)) as Font
+  opened.set(file, font)
+  return font
+}
+
+/** Whether a font has each letter of a text. */
+export function hasGlyphs(file: string, text: string): boolean {
+  const font = fontOf(file)
+  for (const letter of text)
+    if (!JOINED.test(letter) && !font.hasGlyphForCodePoint(letter.codePointAt(0)!)) return false
+  return true
+}

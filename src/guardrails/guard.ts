@@ -1,13 +1,12 @@
 import type { OwnerScope } from '../kernel/caller'
 import type { AboutText, Phase } from './guardrail'
-import type { Blocked } from './inspection/outcome'
+import type { Blocked, Outcome } from './inspection/outcome'
 import { markOf } from './inspection/redaction'
-import type { RuleRunner } from './inspection/runner'
+import type { Inspection, RuleRunner } from './inspection/runner'
 import type { CompiledPolicy } from './policy/compile-policy'
 import type { Firing, GuardrailPolicyId } from './schema'
 import { newBudget } from './second-look/second-look'
-import { createHoldAll, createHoldBack, createHoldIfJson, type HoldBack } from './streaming/hold-back'
-import { createStreamInspector } from './streaming/inspect-stream'
+import { createHoldAll, createHoldBack, createHoldIfJson, HELD, type HoldBack } from './streaming/hold-back'
 
 /** What was let through, perhaps with parts redacted, or the rule that blocked it. */
 type Checked<T> = { value: T; blocked: null } | { value: null; blocked: Blocked }
@@ -171,3 +170,25 @@ const aboutOutput = ({ systemPrompt, sources }: AboutAnswer): AboutText => ({
   sources,
   ...(systemPrompt === null ? {} : { systemPrompt }),
 })
+
+/**
+ * Runs rules over the stretches of a streamed answer. An engine is asked about a doubted passage before that passage
+ * is shown, but only about the first few of a stream, since its reader waits for each. The rest is asked about when
+ * the answer has ended and is read as a whole.
+ */
+function createStreamInspector(runner: Pick<RuleRunner, 'texts' | 'secondLook'>, inspection: Inspection) {
+  const budget = newBudget()
+  /** Stretches overlap, so a passage may be doubted again. */
+  const askedAbout = new Set<string>()
+
+  return async (text: string): Promise<Outcome> => {
+    const outcome = (await runner.texts(inspection, [text]))[0]!
+    const doubts = outcome.doubts.filter(({ index, start, end }) => {
+      // What is still held back is read again, together with what follows it.
+      if (start >= text.length - HELD) return false
+      const passage = `${index} ${outcome.text.slice(start, end)}`
+      return !askedAbout.has(passage) && askedAbout.add(passage)
+    })
+    return doubts.length ? runner.secondLook({ ...inspection, budget }, { ...outcome, doubts }) : outcome
+  }
+}

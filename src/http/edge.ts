@@ -1,11 +1,11 @@
-import type { Server } from 'bun'
+import { peek, type Server } from 'bun'
 import { Elysia, ElysiaCustomStatusResponse } from 'elysia'
 import type { TenantCaller } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
-import { AppError } from '../kernel/errors'
+import { AppError, defineError } from '../kernel/errors'
 import { failpoint } from '../kernel/failpoint'
 import { newRequestId } from '../kernel/ids'
-import type { Log } from '../kernel/log'
+import { errorFields, type Log } from '../kernel/log'
 import type { AccessLog } from './access-log'
 import { assertBodyHeaders, hasBody } from './body'
 import { type ClientAddress, WITHOUT_ADDRESS } from './client-address'
@@ -18,7 +18,25 @@ import { isForBrowser, NOWHERE_HEADERS, NOWHERE_PAGE } from './nowhere'
 import type { EnterRequest } from './open-requests'
 import { assertHost, pathOf } from './request-url'
 import type { RouteRules } from './route-rules'
-import { createTimeLimit } from './time-limit'
+
+/** Time limit of every request, except on routes that declare `timeLimit: 'own'` (contract 1.9). */
+const LIMIT_MS = 30_000
+
+const givenUp = defineError(
+  'timeout',
+  'request_timeout',
+  () =>
+    `This took longer than ${LIMIT_MS / 1_000} s and was stopped. A change may still have been made. Check before you send it again, or use an Idempotency-Key.`,
+)
+
+type Handler = (request: Request, ...rest: unknown[]) => unknown
+
+type Deps = {
+  clock: Clock
+  log: Log
+  /** Builds the whole answer to a request that timed out. */
+  answer(error: AppError, exchange: Exchange, request: Request): Response
+}
 
 export type EdgeDeps = {
   clock: Clock
@@ -244,3 +262,41 @@ function readersOf({ caller, method, rule, readers }: Exchange, deps: EdgeDeps):
 
 const isPlainObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+
+/**
+ * Answers 504 `request_timeout` after 30 s. The work of the request goes on and its result is dropped; if it fails
+ * later, the error is logged.
+ */
+function createTimeLimit({ clock, log, answer }: Deps) {
+  const waiting = new WeakMap<Request, Exchange>()
+
+  const limited =
+    (handle: Handler): Handler =>
+    (request, ...rest) => {
+      const working = handle(request, ...rest)
+      if (!(working instanceof Promise)) return working
+      const exchange = waiting.get(request)
+      // Answers from a cache are settled already, so they need no timer.
+      if (!exchange || peek.status(working) !== 'pending') return working
+      const late = Promise.withResolvers<Response>()
+      let over = false
+      const cancel = clock.after(LIMIT_MS, () => {
+        over = true
+        late.resolve(answer(givenUp(), exchange, request))
+      })
+      const failedUnheard = (error: unknown) => {
+        if (over) log.error({ request_id: exchange.requestId, ...errorFields(error) }, 'fault')
+      }
+      working.then(undefined, failedUnheard).finally(cancel)
+      return Promise.race([working, late.promise])
+    }
+
+  return {
+    /** Registers a request for the time limit. */
+    arrived(request: Request, exchange: Exchange): void {
+      if (exchange.rule.timeLimit) waiting.set(request, exchange)
+    },
+    /** Wraps the handling of one request. */
+    around: limited,
+  }
+}

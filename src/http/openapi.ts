@@ -1,9 +1,129 @@
 import type { Standard, TSchema } from '../kernel/schema'
 import { API } from './context'
 import { ErrorBody } from './envelope'
-import { createHoister, type Hoist, type Json } from './openapi-hoist'
-import { HEADERS, refusalName, statusesOf } from './openapi-responses'
-import { describeTags } from './openapi-tags'
+
+type Json = Record<string, unknown>
+
+/** Turns a schema of a room into the schema shown in the document. */
+type Hoist = (schema: unknown) => Json
+
+/** Keywords whose value is data, not a schema. */
+const VERBATIM = new Set(['enum', 'const', 'default', 'examples', 'required'])
+
+/** Keywords whose value holds schemas by name; a name like `examples` is no keyword there. */
+const BY_NAME = new Set(['properties', 'patternProperties', '$defs'])
+
+const STATUS_WORDS: Record<string, string> = {
+  200: 'Done',
+  201: 'Created',
+  202: 'Accepted',
+  400: 'Invalid parameters',
+  401: 'Missing or invalid credential',
+  402: 'Insufficient credits',
+  403: 'Insufficient permissions or scope',
+  404: 'Not found',
+  409: 'Conflict',
+  413: 'Body too large',
+  415: 'Unsupported media type',
+  422: 'Review failed',
+  429: 'Rate limited; see Retry-After',
+  500: 'Internal error',
+  501: 'Not configured on this server',
+  502: 'An engine failed; retry',
+  503: 'Unavailable; see Retry-After',
+  504: 'Timed out',
+}
+
+const header = (description: string, schema: Json = { type: 'string' }): Json => ({ description, schema })
+
+const count = { type: 'integer' }
+
+const wait = { type: 'string', pattern: '^\\d+s$' }
+
+/** The headers of contract 1.3. */
+const HEADERS: Json = {
+  'X-Request-Id': header('Id of this request in logs, audit events and usage rows'),
+  'X-Ratelimit-Limit-Requests': header('Requests allowed per minute', count),
+  'X-Ratelimit-Remaining-Requests': header('Requests left in this minute', count),
+  'X-Ratelimit-Reset-Requests': header('Time until the full limit is available again, such as `58s`', wait),
+  'X-Ratelimit-Limit-Tokens': header('Tokens allowed per minute', count),
+  'X-Ratelimit-Remaining-Tokens': header('Tokens left in this minute', count),
+  'X-Ratelimit-Reset-Tokens': header('Time until the full limit is available again, such as `58s`', wait),
+  'Retry-After': header('Seconds to wait before the next try', count),
+  'X-Idempotent-Replay': header(
+    '`true` if this is the stored answer of an earlier request with the same Idempotency-Key',
+  ),
+}
+
+const { 'Retry-After': retry, 'X-Idempotent-Replay': replay, ...STANDING } = HEADERS
+
+const refer = (headers: Json): Json =>
+  Object.fromEntries(Object.keys(headers).map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+
+const ON_EVERY_ANSWER = refer(STANDING)
+
+const WITH_RETRY = refer({ ...STANDING, 'Retry-After': retry })
+
+const WITH_REPLAY = refer({ ...STANDING, 'X-Idempotent-Replay': replay })
+
+type Kind = {
+  declared: Record<string, Standard<TSchema>>
+  /** The route needs no credential. */
+  isOpen: boolean
+  hasBody: boolean
+  hasQuery: boolean
+  /** The path contains a resource id. */
+  hasId: boolean
+  /** The route accepts an Idempotency-Key. */
+  isIdempotent: boolean
+}
+
+type Documented = { status: string; schema: TSchema; description: string; headers: Json; isRefusal: boolean }
+
+/** Where a refusal with the error envelope stands, which is the same for every route. */
+const refusalName = (status: string): string => `Error${status}`
+
+/** The description of each group of routes, in the order of the document. */
+const TAGS: Record<string, string> = {
+  Completions: 'Answers to prompts, in the native format.',
+  Chat: 'Answers to messages, in the chat-completions format.',
+  Models: 'The engines and the modes they serve.',
+  Tools: 'Tools that engines can call.',
+  Skills: 'Instructions, knowledge and tools for answers: write, review, publish and install them.',
+  Workflows: 'Steps that run on a trigger: by schedule, event or request, with approvals.',
+  Canvases: 'Skills drawn as graphs of nodes and edges: edit, compile, test and publish them.',
+  Conversations: 'Stored conversations that you continue by id.',
+  Research: 'Reports from many sources, with citations you can verify.',
+  Images: 'Pictures from a description.',
+  Jobs: 'Work that outlives its request: progress, results and cancellation.',
+  Videos: 'Short clips from a description, as jobs.',
+  Browser: 'Sessions of a real browser that an agent controls and a person can watch.',
+  Audio: 'Speech from text, text from speech, and live voice sessions.',
+  Code: 'Programs and projects that an engine writes, as files.',
+  Documents: 'PDF, Office and CSV files from a prompt, or from your text and data.',
+  Channels: 'Messaging channels and their status.',
+  Hooks: 'Skills that run when an event happens, with their history.',
+  Webhooks: 'Addresses that receive signed events, with a log of deliveries.',
+  Events: 'Publish your own events, and read past ones.',
+  Widgets: 'Chats on your website: appearance, conversations, and takeover by a person.',
+  'Widget visitors': 'What a widget calls from your page: an allowed origin and a chat token replace the key.',
+  Artifacts: 'Files from answers and jobs, with links that work for an hour.',
+  Memory: 'Facts and preferences used in later answers.',
+  'API keys': 'Keys, their scopes, limits and caps.',
+  Guardrails: 'Policies that block, redact or flag prompts, answers and tool calls.',
+  'Routing preferences': 'Rules for the mode and engine of prompts sent in mode `auto`.',
+  Organizations: 'Organizations, their members, roles and invitations.',
+  Settings: 'Your preferences.',
+  Accounts: 'Sign-up, dashboard sessions and the signed-in user.',
+  'Rate limits': 'Requests and tokens per minute, and requests for a higher tier.',
+  Usage: 'Reports and exports of calls, tokens, costs and latency.',
+  Billing: 'Buying credit, spending caps, low-balance notices and automatic top-up.',
+  Audit: 'The tamper-evident audit events of your account.',
+  Health: 'Whether the server and its parts work.',
+  Document: 'This document.',
+}
+
+const ORDER = Object.keys(TAGS)
 
 type Detail = {
   summary?: string
@@ -163,3 +283,61 @@ function responsesOf(path: string, hooks: Hooks, { hoist, responses }: Shared): 
 
 const text: Json = { schema: { type: 'string' } }
 const json = (schema: Json): Json => ({ 'application/json': { schema } })
+
+/** The `tags` of the document: those in use, each with its description. */
+function describeTags(used: Iterable<string>): { name: string; description?: string }[] {
+  const names = [...new Set(used)].sort((a, b) => ORDER.indexOf(a) - ORDER.indexOf(b))
+  return names.map((name) => ({ name, ...(TAGS[name] ? { description: TAGS[name] } : {}) }))
+}
+
+/** Every status a route can answer with, in order: its declared ones, and those the edge adds for its kind. */
+function statusesOf({ declared, isOpen, hasBody, hasQuery, hasId, isIdempotent }: Kind): Documented[] {
+  const implied = [
+    ...(isOpen ? [] : [401, 403, 429]),
+    ...(hasBody ? [400, 415] : []),
+    ...(hasQuery ? [400] : []),
+    ...(hasId ? [404] : []),
+    ...(isIdempotent ? [400, 409] : []),
+    413,
+    500,
+    503,
+    504,
+  ]
+  const schemas: Record<string, TSchema> = Object.fromEntries(implied.map((status) => [status, ErrorBody]))
+  for (const [status, { schema }] of Object.entries(declared)) schemas[status] = schema
+  return Object.entries(schemas).map(([status, schema]) => ({
+    status,
+    schema,
+    description: STATUS_WORDS[status] ?? 'Answer',
+    headers: headersOf(status, isIdempotent),
+    isRefusal: schema === ErrorBody,
+  }))
+}
+
+function headersOf(status: string, isIdempotent: boolean): Json {
+  if (status === '429' || status === '503') return WITH_RETRY
+  return isIdempotent && status.startsWith('2') ? WITH_REPLAY : ON_EVERY_ANSWER
+}
+
+/** Copies a schema; each part with an `$id` moves to `schemas` and is replaced by a reference. */
+function createHoister(schemas: Record<string, Json>): Hoist {
+  const copy = (schema: Json): Json =>
+    Object.fromEntries(
+      Object.entries(schema)
+        .filter(([key]) => !key.startsWith('~'))
+        .map(([key, part]) => [key, VERBATIM.has(key) ? part : BY_NAME.has(key) ? walkEach(part) : walk(part)]),
+    )
+
+  const walkEach = (named: unknown): Json =>
+    Object.fromEntries(Object.entries(named as Json).map(([name, part]) => [name, walk(part)]))
+
+  const walk = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(walk)
+    if (value === null || typeof value !== 'object') return value
+    const { $id, ...rest } = value as Json & { $id?: string }
+    if (typeof $id !== 'string') return copy(rest)
+    schemas[$id] ??= copy(rest)
+    return { $ref: `#/components/schemas/${$id}` }
+  }
+  return (schema) => walk(schema) as Json
+}

@@ -1,14 +1,119 @@
-import type { Once } from '../kernel/caller'
+import { and, desc, eq, gt, inArray, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
+import { type Call, type Once, ownerOf, SCOPES, type TenantCaller } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { seal, sha256Hex, open as unseal } from '../kernel/crypto'
 import { failpoint } from '../kernel/failpoint'
 import type { UserId } from '../kernel/ids'
-import type { Reader, Store, Tx } from '../kernel/store'
+import { command, counted, query, type Reader, type Store, type Tx } from '../kernel/store'
 import { contextOf } from './context'
-import { stillRunning, takenOver, usedOtherwise } from './errors'
-import { idempotencyRepository as rows } from './repository'
-import { assertKey, RETENTION_MS, responseBody } from './rules'
-import type { IdempotencyRow } from './table'
+import { badKey, stillRunning, takenOver, usedOtherwise } from './errors'
+import { type IdempotencyRow, idempotencyKeys } from './table'
+
+type Holder = { user_id: UserId; key: string; request_id: string }
+
+type Claim = Holder & Pick<IdempotencyRow, 'fingerprint' | 'lease_until' | 'expires_at'> & { now: number }
+
+const find = query<{ user_id: UserId; key: string }>()((db, p) => {
+  const t = db.of(idempotencyKeys)
+  return db
+    .select()
+    .from(t)
+    .where(and(eq(t.user_id, p.user_id), eq(t.key, p.key)))
+})
+
+/** Stored answers that have not expired, newest first. */
+const answered = query<{ now: number; limit: number }>()((db, p) => {
+  const t = db.of(idempotencyKeys)
+  return db
+    .select({ user_id: t.user_id, key: t.key, body: t.body })
+    .from(t)
+    .where(and(gt(t.expires_at, p.now), isNotNull(t.status)))
+    .orderBy(desc(t.expires_at))
+    .limit(p.limit)
+})
+
+/** Claims a key that is new, expired, or whose lease has lapsed. Returns 1 when the claim succeeded. */
+const claimRepository = counted<Claim>()((tx, p) => {
+  const t = tx.of(idempotencyKeys)
+  const { user_id, key, request_id, fingerprint, lease_until, expires_at } = p
+  const begun = { request_id, fingerprint, status: sql`NULL`, body: sql`NULL`, lease_until, expires_at }
+  return tx
+    .insert(t)
+    .values({ user_id, key, ...begun } as never)
+    .onConflictDoUpdate({
+      target: [t.user_id, t.key],
+      set: begun as never,
+      setWhere: or(lte(t.expires_at, p.now), and(isNull(t.status), lte(t.lease_until, p.now))),
+    })
+})
+
+/** Stores the answer. Returns 0 when this request no longer holds the key. */
+const answerRepository = counted<Holder & { status: number; body: string; expires_at: number }>()((tx, p) => {
+  const t = tx.of(idempotencyKeys)
+  return tx
+    .update(t)
+    .set({ status: p.status, body: p.body, expires_at: p.expires_at } as never)
+    .where(heldBy(t, p))
+})
+
+const release = command<Holder>()((tx, p) => {
+  const t = tx.of(idempotencyKeys)
+  return tx.delete(t).where(heldBy(t, p))
+})
+
+type Table = typeof idempotencyKeys.sqlite
+
+type Places = Record<'user_id' | 'key' | 'request_id', Parameters<typeof sql>[1]>
+
+const heldBy = (t: Table, p: Places) =>
+  and(eq(t.user_id, p.user_id), eq(t.key, p.key), eq(t.request_id, p.request_id), isNull(t.status))
+
+/** Extends the leases of the requests that run in this process. */
+const renew = async (tx: Tx, requestIds: readonly string[], leaseUntil: number): Promise<void> => {
+  const t = tx.of(idempotencyKeys)
+  await tx
+    .update(t)
+    .set({ lease_until: leaseUntil })
+    .where(and(inArray(t.request_id, [...requestIds]), isNull(t.status)))
+}
+
+/** Deletes the keys that expired first: as many as `limit`, and those that expired with the last of them. */
+const removeExpiredRepository = async (tx: Tx, now: number, limit: number): Promise<number> => {
+  const t = tx.of(idempotencyKeys)
+  const due = await tx
+    .select({ at: t.expires_at })
+    .from(t)
+    .where(lte(t.expires_at, now))
+    .orderBy(t.expires_at)
+    .limit(limit)
+  const last = due.at(-1)
+  if (!last) return 0
+  await tx.delete(t).where(lte(t.expires_at, last.at))
+  return due.length
+}
+
+/** When the first key expires, in epoch milliseconds; null where there is none. */
+const soonest = async (db: Reader): Promise<number | null> => {
+  const t = db.of(idempotencyKeys)
+  const [first] = await db.select({ at: t.expires_at }).from(t).orderBy(t.expires_at).limit(1)
+  return first?.at ?? null
+}
+
+const idempotencyRepository = {
+  soonest,
+  find,
+  answered,
+  claim: claimRepository,
+  answer: answerRepository,
+  release,
+  renew,
+  removeExpired: removeExpiredRepository,
+}
+
+/** How long a key and its answer are kept (contract 1.7). */
+const RETENTION_MS = 24 * 60 * 60_000
+
+const KEY = /^[A-Za-z0-9\-_.:]{1,256}$/
 
 type Deps = { store: Store; clock: Clock; masterKey: Uint8Array }
 
@@ -48,7 +153,14 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
   const running = new Map<string, Running>()
   const leaseEnd = () => (store.dialect === 'sqlite' ? 0 : clock.now() + LEASE_MS)
 
-  return { hasLeases: store.dialect === 'postgres', begin, renewLeases, removeExpired, dueAt: rows.soonest, verify }
+  return {
+    hasLeases: store.dialect === 'postgres',
+    begin,
+    renewLeases,
+    removeExpired,
+    dueAt: idempotencyRepository.soonest,
+    verify,
+  }
 
   /**
    * Returns the stored answer of this request, or a ticket to run it. Throws 400 `validation_error` for a malformed
@@ -74,12 +186,14 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
   async function claim(request: Request): Promise<Replay | null> {
     const { userId: user_id, key, requestId: request_id, fingerprint } = request
     for (let attempt = 1; ; attempt++) {
-      const [row] = await rows.find(store.read, { user_id, key })
+      const [row] = await idempotencyRepository.find(store.read, { user_id, key })
       const replay = row ? replayOf(row, request) : null
       if (replay) return replay
       const now = clock.now()
       const times = { now, lease_until: leaseEnd(), expires_at: now + RETENTION_MS }
-      const ours = await store.writeSoon((tx) => rows.claim(tx, { user_id, key, request_id, fingerprint, ...times }))
+      const ours = await store.writeSoon((tx) =>
+        idempotencyRepository.claim(tx, { user_id, key, request_id, fingerprint, ...times }),
+      )
       if (ours) return null
       // Another process claimed the key first: read the row again.
       if (attempt === ATTEMPTS) throw stillRunning(key, 0)
@@ -110,7 +224,8 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
       const text = responseBody(value, request_id)
       const body = seal(masterKey, contextOf(request), text)
       const expires_at = clock.now() + RETENTION_MS
-      if (!(await rows.answer(tx, { user_id, key, request_id, status: as, body, expires_at }))) throw takenOver(key)
+      if (!(await idempotencyRepository.answer(tx, { user_id, key, request_id, status: as, body, expires_at })))
+        throw takenOver(key)
       tx.afterCommit(() => {
         answer = text
         status = as
@@ -133,7 +248,7 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
       async release() {
         if (answer !== null) return
         try {
-          await store.writeSoon((tx) => rows.release(tx, { user_id, key, request_id }))
+          await store.writeSoon((tx) => idempotencyRepository.release(tx, { user_id, key, request_id }))
         } finally {
           end()
         }
@@ -144,13 +259,14 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
   /** Renews the leases of all requests that run in this process. Returns how many run. */
   async function renewLeases(): Promise<number> {
     const ids = [...running.values()].map(({ requestId }) => requestId)
-    if (ids.length && store.dialect === 'postgres') await store.write((tx) => rows.renew(tx, ids, leaseEnd()))
+    if (ids.length && store.dialect === 'postgres')
+      await store.write((tx) => idempotencyRepository.renew(tx, ids, leaseEnd()))
     return ids.length
   }
 
   /** Stored answers that the master key cannot open, as after a restore without `secrets.json`; empty when sound. */
   async function verify(reader: Reader): Promise<string[]> {
-    const rowsToCheck = await rows.answered(reader, { now: clock.now(), limit: MOST_VERIFIED })
+    const rowsToCheck = await idempotencyRepository.answered(reader, { now: clock.now(), limit: MOST_VERIFIED })
     const unreadable = rowsToCheck.filter((row) => !canDecrypt(row))
     return unreadable.length
       ? [
@@ -170,8 +286,39 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
 
   /** Deletes one batch of expired keys. Returns how many. */
   function removeExpired(limit: number): Promise<number> {
-    return store.write((tx) => rows.removeExpired(tx, clock.now(), limit))
+    return store.write((tx) => idempotencyRepository.removeExpired(tx, clock.now(), limit))
   }
 }
 
 type Running = Request & { startedAt: number }
+
+/** Throws 400 `validation_error` for an invalid key. A header sent twice arrives joined by a comma and is invalid too. */
+function assertKey(key: string): void {
+  if (!KEY.test(key)) throw badKey(key)
+}
+
+/**
+ * Hash that identifies a request: method, path and body, for the same owner and the same scopes. Scopes count
+ * because a stored answer may hold a secret, which must not be replayed to a weaker key of the user or the team.
+ */
+export function fingerprintOf(caller: TenantCaller, method: string, path: string, body: Uint8Array): string {
+  const scopes = caller.type === 'key' ? SCOPES.filter((scope) => caller.scopes.includes(scope)) : SCOPES
+  return sha256Hex(`${ownerOf(caller)} ${scopes} ${method} ${path} ${sha256Hex(body)}`)
+}
+
+/** The response body as it is sent; objects get the request id (contract 1.4). */
+function responseBody(answer: unknown, requestId: string): string {
+  if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return JSON.stringify(answer)
+  const { request_id = requestId } = answer as { request_id?: string }
+  return JSON.stringify({ ...answer, request_id })
+}
+
+/**
+ * Call at the end of a transaction: stores the answer with its effect when the request has an Idempotency-Key, and
+ * returns it. `answer` is the route's whole body without `request_id`; pass `status` where the route has several
+ * success statuses.
+ */
+export async function storeAnswer<T>(tx: Tx, { once }: Pick<Call, 'once'>, answer: T, status?: number): Promise<T> {
+  if (once) await once.keep(tx, answer, status)
+  return answer
+}

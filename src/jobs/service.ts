@@ -1,20 +1,84 @@
+import { and, asc, eq, gt, inArray, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import type { KeyId } from '../kernel/ids'
 import type { Loop } from '../kernel/loop'
-import type { Reader, Store, Tx } from '../kernel/store'
-import { type Ask, askRepository as asks } from './asks'
-import { countEnded, type Ended, removeEnded } from './ended'
+import { command, type Reader, type Store, type Tx, unlocked } from '../kernel/store'
 import { type JobKind, KEPT_MS, RECURRING, recurring, type Stored } from './kind'
 import { jobMemoryRepository as memory } from './memory'
 import { createQueues } from './queues'
 import { jobRepository as rows } from './repository'
-import { CANCELLED, JobId } from './schema'
-import { createQueueTimeout, SERVING_STEP_MS, servingTime } from './serving-time'
+import { CANCELLED, JobId, QUEUE_TIMEOUT } from './schema'
 import { shownJobs } from './shown'
 import { jobStepRepository as steps } from './steps'
-import type { JobRow } from './table'
+import { type AskRow, type JobRow, jobAsks, jobServingTime, jobs } from './table'
 import { createWorker } from './worker'
+
+/** How often the time in which jobs are served is counted. */
+const SERVING_STEP_MS = 300_000
+
+/** Longest wait in line, in serving time (contract 7). */
+const QUEUE_LIMIT_MS = 86_400_000
+
+const BATCH = 100
+
+const ONLY = 1
+
+type Deps = { store: Store; clock: Clock; fail(tx: Tx, row: JobRow, error: string): Promise<boolean> }
+
+/** Ends jobs that waited for a worker longer than a day of serving time. */
+const createQueueTimeout =
+  ({ store, clock, fail }: Deps) =>
+  async (): Promise<void> => {
+    const total = await store.write((tx) => count(tx, clock.now()))
+    const endSome = () =>
+      store.write(async (tx) => {
+        const late = await overdue(tx, total - QUEUE_LIMIT_MS)
+        for (const row of late) await fail(tx, row, QUEUE_TIMEOUT)
+        return late.length
+      })
+    while ((await endSome()) === BATCH);
+  }
+
+/** Ended jobs of these kinds, and of this owner where one is named; `before` is epoch milliseconds. */
+type Ended = { kinds: readonly string[]; before: number; owner?: OwnerScope | null }
+
+const endedBefore = (t: typeof jobs.sqlite, { kinds, before, owner = null }: Ended): SQL | undefined =>
+  and(
+    inArray(t.kind, [...kinds]),
+    lte(t.completed_at, before),
+    gt(t.completed_at, 0),
+    owner === null ? undefined : eq(t.owner, owner),
+  )
+
+type Ask = Omit<AskRow, 'seq'>
+
+const inserted = command<Ask>()((tx, p) =>
+  tx.insert(tx.of(jobAsks)).values({
+    kind: p.kind,
+    unique_key: p.unique_key,
+    owner: p.owner,
+    payload: p.payload,
+    run_at: p.run_at,
+  } satisfies Record<keyof Ask, unknown>),
+)
+
+/** Asks for jobs that no worker has heeded yet. */
+const askRepository = {
+  insert: async (tx: Tx, ask: Ask): Promise<void> => void (await inserted(tx, ask)),
+
+  /** Removes the first ones that no other worker has taken, and returns them: of each job one, with the soonest time. */
+  async take(tx: Tx, limit: number): Promise<Ask[]> {
+    const t = tx.of(jobAsks)
+    const found = (await unlocked(tx, tx.select().from(t).orderBy(asc(t.seq)).limit(limit))) as AskRow[]
+    const seqs = found.map(({ seq }) => seq)
+    if (seqs.length) await tx.delete(t).where(inArray(t.seq, seqs))
+    const byJob = Map.groupBy(found, ({ kind, unique_key }) => `${kind} ${unique_key}`)
+    // Workers that heed several wait for one another in one order, so never in a circle.
+    const inOrder = [...byJob].sort(([a], [b]) => (a < b ? -1 : 1))
+    return inOrder.map(([, some]) => ({ ...some[0]!, run_at: Math.min(...some.map(({ run_at }) => run_at)) }))
+  },
+}
 
 export type JobsDeps = {
   store: Store
@@ -158,13 +222,13 @@ export function createJobs(deps: JobsDeps) {
     const ask: Ask = { kind: kind.name, unique_key: uniqueKey, owner, payload, run_at }
     // SQLite has one writer at a time. On Postgres nobody who asks may hold the job's row until the commit: where many
     // ask, it would never be free for a worker.
-    await (tx.dialect === 'sqlite' ? heedOne(tx, ask) : asks.insert(tx, ask))
+    await (tx.dialect === 'sqlite' ? heedOne(tx, ask) : askRepository.insert(tx, ask))
     tx.afterCommit(worker.wake)
   }
 
   /** Heeds asks that are committed, so a job that begins from now on sees what they were about. Returns how many. */
   async function heed(tx: Tx): Promise<number> {
-    const some = await asks.take(tx, ASKS_BATCH)
+    const some = await askRepository.take(tx, ASKS_BATCH)
     for (const ask of some) await heedOne(tx, ask)
     return some.length
   }
@@ -201,4 +265,49 @@ export function createJobs(deps: JobsDeps) {
       while ((await removeSome()) === TIDY_BATCH);
     }
   }
+}
+
+/** Deletes jobs that ended before a moment, and their logs. Returns how many. */
+async function removeEnded(tx: Tx, wanted: Ended, limit: number): Promise<number> {
+  const t = tx.of(jobs)
+  const some = tx.select({ id: t.id }).from(t).where(endedBefore(t, wanted)).limit(limit)
+  const gone = await tx.delete(t).where(inArray(t.id, some)).returning({ id: t.id })
+  await steps.forget(
+    tx,
+    gone.map(({ id }) => id),
+  )
+  return gone.length
+}
+
+async function countEnded(db: Reader, wanted: Ended): Promise<number> {
+  const t = db.of(jobs)
+  const found = db.select({ total: sql<number>`count(*)`.mapWith(Number) }).from(t)
+  return (await found.where(endedBefore(t, wanted)))[0]!.total
+}
+
+/** Milliseconds for which jobs have been served in all, as far as they are counted. */
+async function servingTime(db: Reader): Promise<number> {
+  const t = db.of(jobServingTime)
+  const found = db.select({ total: t.total_ms }).from(t).where(eq(t.id, ONLY)).limit(1)
+  return (await found)[0]?.total ?? 0
+}
+
+/** Counts the time since the last count: no more than two steps, as nothing was served in a longer gap. */
+async function count(tx: Tx, now: number): Promise<number> {
+  const t = tx.of(jobServingTime)
+  const most = 2 * SERVING_STEP_MS
+  const passed = sql`min(max(${now} - ${t.counted_at}, 0), ${most})`
+  const onPostgres = sql`least(greatest(${now} - ${t.counted_at}, 0), ${most})`
+  const more = tx.dialect === 'sqlite' ? passed : onPostgres
+  const counted = tx
+    .insert(t)
+    .values({ id: ONLY, total_ms: 0, counted_at: now })
+    .onConflictDoUpdate({ target: t.id, set: { total_ms: sql`${t.total_ms} + ${more}`, counted_at: now } })
+  return (await counted.returning({ total: t.total_ms }))[0]!.total
+}
+
+async function overdue(tx: Tx, linedUpBefore: number): Promise<JobRow[]> {
+  const t = tx.of(jobs)
+  const waits = and(sql`${t.state} = 'queued'`, isNull(t.started_at), lte(t.lined_up_at, linedUpBefore))
+  return (await tx.select().from(t).where(waits).orderBy(asc(t.lined_up_at)).limit(BATCH)) as JobRow[]
 }

@@ -1,13 +1,30 @@
+import { sql } from 'drizzle-orm'
 import { type Loop, startLoop } from '../kernel/loop'
-import type { Tx } from '../kernel/store'
+import { query, type Tx } from '../kernel/store'
 import type { JobKind } from './kind'
-import { linesOf } from './lines'
 import { jobRepository as rows } from './repository'
 import { createRuns } from './runs'
 import type { JobId } from './schema'
 import type { JobsDeps } from './service'
 import { jobStepRepository as steps } from './steps'
-import type { JobRow } from './table'
+import { type JobRow, jobPauses, jobs } from './table'
+
+/** Asks which of these kinds have a job in line and are not paused, in one statement. */
+export const linesOf = (kinds: readonly string[]) =>
+  query()((db) => {
+    const t = db.of(jobs)
+    const known = sql.join(
+      kinds.map((kind) => sql`(${kind})`),
+      sql`, `,
+    )
+    const p = db.of(jobPauses)
+    const inLine = sql`exists (select 1 from ${t} where ${t.kind} = known.column1 and ${t.turn} is not null)`
+    const isPaused = sql`exists (select 1 from ${p} where ${p.kind} = known.column1)`
+    return db
+      .select({ kind: sql<string>`known.column1`.as('kind') })
+      .from(sql`(values ${known}) as known`)
+      .where(sql`${inLine} and not ${isPaused}`)
+  })
 
 /** How often other processes' jobs are looked for; on SQLite there are none, and this only bounds a missed wake-up. */
 const LOOK_MS = { postgres: 500, sqlite: 5_000 }

@@ -1,17 +1,38 @@
 import type { AuditLog } from '../audit'
 import type { EngineService } from '../engines'
 import type { EventBus } from '../events'
-import type { Guard } from '../guardrails'
+import { type Guard, guardrailTriggered } from '../guardrails'
+import type { Firing } from '../guardrails/schema'
 import { type Call, keyIdOf, ownerOf } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import { sha256Hex } from '../kernel/crypto'
+import { AppError } from '../kernel/errors'
 import { microToCents } from '../kernel/money'
 import type { Tx } from '../kernel/store'
 import type { UsageLog } from '../usage'
-import { endingOf } from './ending'
 import { completionCreated } from './events'
-import { emitFirings } from './firings'
 import type { Made, Wanted } from './kind'
+
+type Guarded = { call: Pick<Call, 'caller' | 'requestId' | 'depth'>; guard: Pick<Guard, 'policyId'> | null }
+
+/** How charged work ended: the status of its answer, and the code of the error that ended it early. */
+export type Ending = {
+  status: number
+  errorCode: string | null
+  /** The error that ended it early. */
+  broken?: unknown
+}
+
+const STATUS: Partial<Record<AppError['kind'], number>> = {
+  timeout: 504,
+  unavailable: 503,
+  upstream: 502,
+  conflict: 409,
+  forbidden: 403,
+  unpaid: 402,
+  unauthenticated: 401,
+  invalid: 400,
+}
 
 type Deps = {
   clock: Clock
@@ -140,3 +161,37 @@ const ENTITIES = {
 }
 
 type Output = { status: number; error_code?: string; engine?: string; cost_cents?: number; fallback_used?: boolean }
+
+/** How work ended, by the error that ended it; undefined for work that was done. */
+export function endingOf(broken: unknown): Ending {
+  if (broken === undefined) return { status: 200, errorCode: null, broken }
+  if (!(broken instanceof AppError)) return { status: 500, errorCode: 'server_error', broken }
+  const status = broken.code === 'client_closed' ? 499 : (STATUS[broken.kind] ?? 500)
+  return { status, errorCode: broken.code, broken }
+}
+
+/** Emits every rule that fired; of work that failed too, since the rule fired all the same (contract 14.2). */
+export async function emitFirings(
+  events: EventBus,
+  tx: Tx,
+  { call, guard }: Guarded,
+  firings: readonly Firing[],
+): Promise<void> {
+  if (!guard) return
+  for (const { guardrail_id, phase, verdict } of firings) {
+    await events.emit(
+      tx,
+      guardrailTriggered,
+      ownerOf(call.caller),
+      {
+        policy_id: guard.policyId,
+        guardrail_id,
+        phase,
+        verdict,
+        api_key_id: keyIdOf(call.caller),
+        request_id: call.requestId,
+      },
+      call,
+    )
+  }
+}

@@ -1,13 +1,13 @@
 import type { AuditLog } from '../audit'
 import type { Billing, Prices } from '../billing'
-import type { Hold } from '../billing/schema'
+import { type Hold, payerOf, refOf } from '../billing/schema'
 import type { EngineService } from '../engines'
 import type { EventBus } from '../events'
 import type { Draft, Files } from '../files'
 import type { Artifact } from '../files/schema'
 import { type GuardrailService, guardrailBlocked, standIn } from '../guardrails'
 import { storeAnswer } from '../idempotency'
-import { type Call, ownerOf } from '../kernel/caller'
+import { type Call, ownerOf, type TenantCaller } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { AppError } from '../kernel/errors'
 import { failpoint } from '../kernel/failpoint'
@@ -15,11 +15,16 @@ import { microToCents } from '../kernel/money'
 import type { Store, Tx } from '../kernel/store'
 import { expectedTokens, type RateLimiter } from '../rate-limits'
 import type { UsageLog } from '../usage'
-import { type Deadline, startDeadline } from './deadline'
 import { clientLeft, tookTooLong } from './errors'
-import { createHolds } from './holds'
 import type { Made, Order, Wanted, Work } from './kind'
 import { createRecord, type Making } from './record'
+
+type HoldsDeps = { store: Store; clock: Clock; billing: Billing }
+
+export type Holds = ReturnType<typeof createHolds>
+
+/** Aborts when the client leaves or the time is up; `timedOut` tells which. */
+export type Deadline = { readonly signal: AbortSignal; timedOut(): boolean; end(): void }
 
 type Deps = {
   store: Store
@@ -209,4 +214,57 @@ function outputGuard({ guard }: Making, texts: Wanted['texts'], signal: AbortSig
 function explained(call: Call, deadline: Deadline, error: unknown): unknown {
   if (deadline.timedOut()) return tookTooLong(TIMEOUT_S)
   return call.signal.aborted ? clientLeft() : error
+}
+
+/** Aborts after `ms`, or with the reason of the first signal that aborts. `end` removes the timer and listeners. */
+export function startDeadline(clock: Clock, signals: readonly AbortSignal[], ms: number): Deadline {
+  const ours = new AbortController()
+  let timedOut = false
+  const leave = () => ours.abort(signals.find(({ aborted }) => aborted)?.reason)
+  if (signals.some(({ aborted }) => aborted)) leave()
+  else for (const signal of signals) signal.addEventListener('abort', leave, { once: true })
+  const cancel = clock.after(ms, () => {
+    if (ours.signal.aborted) return
+    timedOut = true
+    ours.abort(new DOMException('The request took too long.', 'TimeoutError'))
+  })
+  return {
+    signal: ours.signal,
+    timedOut: () => timedOut,
+    end: () => {
+      for (const signal of signals) signal.removeEventListener('abort', leave)
+      cancel()
+    },
+  }
+}
+
+/** Holds before charged work and the commits that end them, whatever becomes of the database meanwhile (I7, I8). */
+export function createHolds({ store, clock, billing }: HoldsDeps) {
+  return { place, ending }
+
+  /**
+   * Holds an amount in micro-cents for the work of this id, which is held for once. `surely` waits until the disk has
+   * it. Throws 402 `insufficient_credits`, 503 `storage_unavailable`.
+   */
+  async function place(caller: TenantCaller, id: string, amount: number, surely: boolean): Promise<Hold | null> {
+    const wanted = { ...payerOf(caller), ref: refOf(id, clock.now()), amount }
+    const unit = (tx: Tx) => billing.reserve(tx, wanted)
+    const hold = await (surely ? store.write(unit) : store.writeSoon(unit)).catch((error: unknown) => {
+      // The commit may have reached a database that could not say so any more.
+      if (error instanceof AppError && error.kind === 'unavailable') billing.releaseLater(wanted.ref)
+      throw error
+    })
+    failpoint('after_hold_commit')
+    return hold
+  }
+
+  /** The transaction that ends work. When it fails, as without a database, its hold is released once that is possible. */
+  async function ending<T>(hold: Hold | null, unit: (tx: Tx) => Promise<T>): Promise<T> {
+    try {
+      return await store.write(unit)
+    } catch (error) {
+      if (hold) billing.releaseLater(hold.ref)
+      throw error
+    }
+  }
 }

@@ -1,13 +1,57 @@
+import { and, desc, eq, isNull, or } from 'drizzle-orm'
 import type { AuditLog } from '../audit'
-import { isBeginning } from '../kernel/beginning'
+import { beginsWith, isBeginning } from '../kernel/beginning'
 import type { Call, OperatorCaller } from '../kernel/caller'
 import { type Clock, iso, isoOrNull } from '../kernel/clock'
 import type { Reader, Store, Tx } from '../kernel/store'
 import { mintSecret, recogniseSecret } from '../keys'
 import { ambiguousOperator, endInThePast, nameTaken, notAnOperator, operatorNotFound, operatorRevoked } from './errors'
-import { operatorKeyRepository as rows } from './repository'
 import { type NewOperator, type Operator, OperatorKeyId, type OperatorWithSecret } from './schema'
-import type { OperatorKeyRow } from './table'
+import { type OperatorKeyRow, operatorKeys } from './table'
+
+/** Far more operator keys than any server has; the list is not paged. */
+const MOST = 1_000
+
+/** Rows of operator keys. */
+const operatorKeyRepository = {
+  async byHash(db: Reader, hash: string): Promise<OperatorKeyRow | undefined> {
+    const table = db.of(operatorKeys)
+    return (await db.select().from(table).where(eq(table.hash, hash)).limit(1))[0]
+  },
+
+  /** By id, prefix or name; a key that is not revoked wins. */
+  async find(db: Reader, ref: string): Promise<OperatorKeyRow | undefined> {
+    const table = db.of(operatorKeys)
+    const named = or(eq(table.id, ref as OperatorKeyId), eq(table.prefix, ref), eq(table.name, ref))
+    const found = await db.select().from(table).where(named).orderBy(desc(table.created_at)).limit(MOST)
+    return found.find(({ revoked_at }) => revoked_at === null) ?? found[0]
+  },
+
+  /** Keys whose id starts with `word`. */
+  async byIdPrefix(db: Reader, word: string): Promise<OperatorKeyRow[]> {
+    const table = db.of(operatorKeys)
+    return db.select().from(table).where(beginsWith(table.id, word)).limit(MOST)
+  },
+
+  /** False when an unrevoked key has the name. */
+  async insert(tx: Tx, row: OperatorKeyRow): Promise<boolean> {
+    const table = tx.of(operatorKeys)
+    return (await tx.insert(table).values(row).onConflictDoNothing().returning({ id: table.id })).length === 1
+  },
+
+  /** Undefined when the key is revoked. */
+  async update(tx: Tx, id: OperatorKeyId, change: Partial<OperatorKeyRow>): Promise<OperatorKeyRow | undefined> {
+    const table = tx.of(operatorKeys)
+    const live = and(eq(table.id, id), isNull(table.revoked_at))
+    return (await tx.update(table).set(change).where(live).returning())[0]
+  },
+
+  /** Newest first. */
+  async list(db: Reader): Promise<OperatorKeyRow[]> {
+    const table = db.of(operatorKeys)
+    return db.select().from(table).orderBy(desc(table.created_at), desc(table.id)).limit(MOST)
+  },
+}
 
 type Deps = { store: Store; audit: AuditLog; clock: Clock }
 
@@ -20,7 +64,7 @@ export function createOperatorAccess({ store, audit, clock }: Deps) {
 
   /** Newest first, including revoked and expired ones. */
   async function list(_call: Call<OperatorCaller>): Promise<Operator[]> {
-    return (await rows.list(store.read)).map(present)
+    return (await operatorKeyRepository.list(store.read)).map(present)
   }
 
   /** The only answer with the secret. Throws 400 for an end in the past, 409 `conflict` for a name in use. */
@@ -41,7 +85,7 @@ export function createOperatorAccess({ store, audit, clock }: Deps) {
       revoked_at: null,
     }
     return store.write(async (tx) => {
-      if (!(await rows.insert(tx, row))) throw nameTaken(name)
+      if (!(await operatorKeyRepository.insert(tx, row))) throw nameTaken(name)
       await record(tx, call, 'operator.added', row)
       return { ...present(row), key: token }
     })
@@ -52,7 +96,7 @@ export function createOperatorAccess({ store, audit, clock }: Deps) {
     const { token, hash, prefix } = mintSecret(OPERATOR_LABEL)
     return store.write(async (tx) => {
       const before = await find(tx, ref)
-      const row = await rows.update(tx, before.id, { hash, prefix })
+      const row = await operatorKeyRepository.update(tx, before.id, { hash, prefix })
       if (!row) throw operatorRevoked(before.name)
       await record(tx, call, 'operator.rotated', row)
       return { ...present(row), key: token }
@@ -63,7 +107,7 @@ export function createOperatorAccess({ store, audit, clock }: Deps) {
   function revoke(call: Call<OperatorCaller>, ref: string): Promise<Operator> {
     return store.write(async (tx) => {
       const before = await find(tx, ref)
-      const row = await rows.update(tx, before.id, { revoked_at: clock.now() })
+      const row = await operatorKeyRepository.update(tx, before.id, { revoked_at: clock.now() })
       if (row) await record(tx, call, 'operator.revoked', row)
       return present(row ?? before)
     })
@@ -73,7 +117,7 @@ export function createOperatorAccess({ store, audit, clock }: Deps) {
   async function identify(authorization: string | null, reason: string | null): Promise<OperatorCaller> {
     const token = /^bearer[ \t]+(\S+)$/i.exec(authorization?.trim() ?? '')?.[1] ?? ''
     const hash = recogniseSecret(token, [OPERATOR_LABEL])
-    const row = hash === null ? undefined : await rows.byHash(store.read, hash)
+    const row = hash === null ? undefined : await operatorKeyRepository.byHash(store.read, hash)
     if (!row || stateOf(row) !== 'active') throw notAnOperator()
     await noteUse(row)
     return { type: 'operator', role: row.role, name: row.name, transport: 'remote', reason, secretHash: row.hash }
@@ -82,19 +126,19 @@ export function createOperatorAccess({ store, audit, clock }: Deps) {
   /** Whether an operator may go on: its key was neither revoked nor replaced, and has not expired. */
   async function isStill({ secretHash }: OperatorCaller): Promise<boolean> {
     if (secretHash === undefined) return true
-    const row = await rows.byHash(store.read, secretHash)
+    const row = await operatorKeyRepository.byHash(store.read, secretHash)
     return row !== undefined && stateOf(row) === 'active'
   }
 
   async function noteUse({ id, last_used_at }: OperatorKeyRow): Promise<void> {
     const now = clock.now()
     if (last_used_at !== null && now - last_used_at < USES_EVERY_MS) return
-    await store.write((tx) => rows.update(tx, id, { last_used_at: now }))
+    await store.write((tx) => operatorKeyRepository.update(tx, id, { last_used_at: now }))
   }
 
   async function find(reader: Reader, ref: string): Promise<OperatorKeyRow> {
-    const exact = await rows.find(reader, ref)
-    const found = exact ? [exact] : isBeginning(ref) ? await rows.byIdPrefix(reader, ref) : []
+    const exact = await operatorKeyRepository.find(reader, ref)
+    const found = exact ? [exact] : isBeginning(ref) ? await operatorKeyRepository.byIdPrefix(reader, ref) : []
     const names = found.map(({ name }) => name)
     if (found.length > 1) throw ambiguousOperator(ref, names)
     if (!found[0]) throw operatorNotFound(ref)

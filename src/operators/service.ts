@@ -1,23 +1,84 @@
+import type { AuditLog, AuditOversight } from '../audit'
+import type { AuditEvent, AuditExport, AuditHead, AuditQuery, ChainCheck, ChainScope } from '../audit/schema'
+import type { Billing, Difference } from '../billing'
+import type { CacheChoice, CacheReading } from '../completions'
+import { type Call, type OperatorCaller, ownerOf } from '../kernel/caller'
+import { type Clock, iso } from '../kernel/clock'
+import { invalidInput } from '../kernel/errors'
+import { microToCents } from '../kernel/money'
+import type { Page } from '../kernel/page'
+import type { Static } from '../kernel/schema'
+import type { Reader, Store } from '../kernel/store'
+import type { KeyService } from '../keys'
+import { findOwner, type OrgService } from '../orgs'
+import type { SkillService } from '../skills'
+import type { OperatorSkillQuery } from '../skills/schema'
+import type { UsageReading } from '../usage'
 import { createOperatorAccess } from './access'
-import { createAuditVerbs } from './audit'
 import type { createBackup } from './backup'
 import { createBackups } from './backups'
 import { createBookVerbs } from './books'
-import { createCacheVerbs } from './cache'
 import { createCreditVerbs } from './credits'
 import { createEngineVerbs } from './engines'
 import { createKeyVerbs } from './keys'
 import { createLimitVerbs } from './limits'
 import { createMemberVerbs } from './members'
 import { createOrgVerbs } from './orgs'
-import { createReconcileVerbs } from './reconcile'
-import { createSkillVerbs } from './skills'
+import type { Verification } from './schema'
+import type { CacheFinding, CachePurge, CachePurged, CacheQuestion, CacheStats } from './schema-cache'
+import type { Reconciliation } from './schema-credits'
+import type { OperatorUsage, OperatorUsageExportQuery, OperatorUsageQuery } from './schema-usage'
 import { createStatus } from './status'
 import { createStream } from './stream'
 import { createTrace } from './trace'
-import { createUsageVerbs } from './usage'
 import { createUserVerbs } from './users'
-import { createVerify } from './verify'
+
+type CacheDeps = { store: Store; audit: AuditLog; orgs: OrgService; keys: KeyService; answers: CacheReading }
+
+type ReconcileDeps = { audit: AuditLog; billing: Pick<Billing, 'reconciliation'> }
+
+const answerOf = (differences: Reconciliation['differences']): Reconciliation => ({
+  object: 'credit_reconciliation',
+  ok: differences.every(({ applied }) => applied),
+  differences,
+})
+
+const cents = (micro: number | null): number | null => (micro === null ? null : microToCents(micro))
+
+const present = ({ owner, balance, held, entries, open }: Difference, applied: boolean) => ({
+  id: owner,
+  balance_cents: cents(balance),
+  ledger_cents: microToCents(entries),
+  held_cents: cents(held),
+  open_cents: microToCents(open),
+  applied,
+})
+
+type AuditDeps = { store: Store; orgs: OrgService; audit: AuditLog; oversight: AuditOversight }
+
+type WithOwner<T> = T & { owner?: string | undefined }
+
+/** The chain of events that belong to no tenant: engines, server settings, operators' own actions. */
+const SERVER = 'server'
+
+/** Filters of the skill list; `owner` as operators name one (dx 2.1). */
+type OperatorSkillWords = Static<typeof OperatorSkillQuery>
+
+type SkillsDeps = {
+  store: Store
+  orgs: OrgService
+  keys: Pick<KeyService, 'operator'>
+  skills: Pick<SkillService, 'operator' | 'store' | 'installing'>
+}
+
+type OperatorCall = Call<OperatorCaller>
+
+type UsageDeps = { store: Store; orgs: OrgService; keys: Pick<KeyService, 'operator'>; usageReading: UsageReading }
+
+/** A check of a room's own rows: returns a sentence for each violation; empty when sound. */
+type Invariant = { check: string; violations(reader: Reader): Promise<string[]> }
+
+type VerifyDeps = { store: Store; clock: Clock; invariants: readonly Invariant[] }
 
 type Deps = Parameters<typeof createKeyVerbs>[0] &
   Parameters<typeof createCreditVerbs>[0] &
@@ -69,5 +130,221 @@ export function createOperators(deps: Deps) {
     backup: deps.backup,
     backups: createBackups(deps),
     trace: createTrace(deps),
+  }
+}
+
+/**
+ * Runs all checks of the stored data (I6, I8, I20), one after another, so that a live server keeps
+ * serving requests.
+ */
+function createVerify({ store, clock, invariants }: VerifyDeps) {
+  const all: readonly Invariant[] = [{ check: 'integrity', violations: () => store.integrity() }, ...invariants]
+
+  return async function verify(_call: Call<OperatorCaller>): Promise<Verification> {
+    const checks: Verification['checks'] = []
+    for (const { check, violations } of all) {
+      const began = clock.monotonic()
+      const found = await violations(store.readLong)
+      checks.push({ check, violations: found, ms: Math.round(clock.monotonic() - began) })
+    }
+    const ok = checks.every(({ violations }) => violations.length === 0)
+    return { object: 'verification', ok, checked_at: iso(clock.now()), checks }
+  }
+}
+
+/** Usage of any owner, for operators (dx 2.16). */
+function createUsageVerbs({ store, orgs, keys, usageReading }: UsageDeps) {
+  return { show, exportCalls }
+
+  /** The report the owner would get. */
+  async function show(call: Call<OperatorCaller>, input: OperatorUsageQuery): Promise<OperatorUsage> {
+    const { owner, ...query } = await withKeyOwner(call, input)
+    const { scope, name } = await findOwner(orgs, store.read, owner)
+    return { id: scope, object: 'usage', owner: name, ...(await usageReading.reportOf(scope, query)) }
+  }
+
+  /** The file the owner would get; the export is recorded in the owner's audit chain. */
+  async function* exportCalls(call: Call<OperatorCaller>, input: OperatorUsageExportQuery) {
+    const { owner, ...query } = await withKeyOwner(call, input)
+    const { scope } = await findOwner(orgs, store.read, owner)
+    yield* usageReading.exportOf(call, scope, query)
+  }
+
+  /** Without `owner`, the owner of the named key is meant; a key may be given by name. */
+  async function withKeyOwner<Q extends OperatorUsageQuery>(call: Call<OperatorCaller>, query: Q): Promise<Q> {
+    if (query.owner !== undefined || query.key_id === undefined) return query
+    const caller = await keys.operator.callerOf(call, query.key_id)
+    return { ...query, owner: ownerOf(caller), key_id: caller.keyId }
+  }
+}
+
+/** What operators do with skills, and for owners of keys (dx 2.11). */
+function createSkillVerbs({ store, orgs, keys, skills }: SkillsDeps) {
+  const { get, versions, reviews, disable, enable, put } = skills.store
+  return { list, get, versions, reviews, disable, enable, put, install, uninstall }
+
+  /** Skills of everyone, of one owner, or of the owner of a key. Throws 404 for an unknown owner or key. */
+  async function list(call: OperatorCall, { owner, key, ...query }: OperatorSkillWords) {
+    if (key !== undefined) {
+      return skills.store.list(call, { ...query, owner: ownerOf(await keys.operator.callerOf(call, key)) })
+    }
+    if (owner === undefined) return skills.store.list(call, query)
+    const scope = owner === 'server' ? ('server' as const) : (await findOwner(orgs, store.read, owner)).scope
+    return skills.store.list(call, { ...query, owner: scope })
+  }
+
+  /** Installs as the given key would. Throws 404 for the key, and for a skill its owner cannot see. */
+  async function install(call: OperatorCall, slug: string, key: string): Promise<{ installed: true }> {
+    await skills.installing.install(await callAsKey(call, key), { slug }, call)
+    return { installed: true }
+  }
+
+  /** Throws 404 for the key, and for a skill its owner has not installed. */
+  async function uninstall(call: OperatorCall, slug: string, key: string): Promise<{ uninstalled: true }> {
+    return skills.installing.uninstall(await callAsKey(call, key), { slug }, call)
+  }
+
+  async function callAsKey(call: OperatorCall, key: string): Promise<Call> {
+    const { requestId, route, signal } = call
+    return { caller: await keys.operator.callerOf(call, key), requestId, route, signal }
+  }
+}
+
+/** What operators do with any audit chain: list it, export it and have it checked (dx 2.17). */
+function createAuditVerbs({ store, orgs, audit, oversight }: AuditDeps) {
+  return { list, exportEvents, signatureOf: oversight.signatureOf, head, actions, check }
+
+  async function list(
+    _call: Call<OperatorCaller>,
+    { owner, ...query }: WithOwner<AuditQuery>,
+  ): Promise<Page<AuditEvent>> {
+    return audit.list(store.read, await chainOf(owner), await withActorId(query))
+  }
+
+  /** The file the owner would get; the export is recorded in the owner's chain. */
+  async function* exportEvents(call: Call<OperatorCaller>, { owner, ...query }: WithOwner<AuditExport>) {
+    yield* oversight.signedExport(call, await chainOf(owner), await withActorId(query))
+  }
+
+  /** Replaces an e-mail address by the user's id, which is what events contain. No match: it may be an operator's name. */
+  async function withActorId<Q extends { actor?: string }>(query: Q): Promise<Q> {
+    const user = query.actor?.includes('@') ? await orgs.userByEmail(store.read, query.actor) : undefined
+    return user ? { ...query, actor: user.id } : query
+  }
+
+  /** Where a chain ends, with its newest checkpoint. */
+  async function head(_call: Call<OperatorCaller>, owner?: string): Promise<AuditHead> {
+    return oversight.head(await chainOf(owner))
+  }
+
+  /** How many events a chain has of each action, most frequent first. */
+  async function actions(call: Call<OperatorCaller>, owner?: string) {
+    return oversight.actions(await chainOf(owner), call.signal)
+  }
+
+  /** Recomputes one chain from a `seq` on, and compares it with its checkpoint and a head noted elsewhere. */
+  async function check(
+    call: Call<OperatorCaller>,
+    { owner, ...query }: WithOwner<{ from_seq?: number; head?: string }>,
+  ): Promise<ChainCheck> {
+    return oversight.check(await chainOf(owner), { ...query, signal: call.signal })
+  }
+
+  async function chainOf(owner: string | undefined): Promise<ChainScope> {
+    return owner === SERVER ? SERVER : (await findOwner(orgs, store.read, owner)).scope
+  }
+}
+
+/** Recomputes balances from the ledger (dx 2.16). */
+function createReconcileVerbs({ audit, billing: { reconciliation } }: ReconcileDeps) {
+  return { compare, apply }
+
+  async function compare(_call: Call<OperatorCaller>): Promise<Reconciliation> {
+    const differences = await reconciliation.differences()
+    return answerOf(differences.map((difference) => present(difference, false)))
+  }
+
+  /** Corrects every wallet that can be corrected, each in its own transaction and recorded in its owner's chain. */
+  async function apply(call: Call<OperatorCaller>): Promise<Reconciliation> {
+    const shown: Reconciliation['differences'] = []
+    for (const found of await reconciliation.differences()) {
+      const applied = await reconciliation.apply(found.owner, (tx, { owner, balance, entries, held, open }) =>
+        audit.record(tx, call, {
+          action: 'credits.reconciled',
+          entityType: 'billing',
+          entityId: null,
+          scope: owner,
+          input: {
+            metadata: {
+              balance_cents: cents(balance),
+              ledger_cents: cents(entries),
+              held_cents: cents(held),
+              open_cents: cents(open),
+            },
+          },
+        }),
+      )
+      shown.push(present(applied ?? found, applied !== null))
+    }
+    return answerOf(shown)
+  }
+}
+
+/** This server's answer cache (dx 2.18). Only this process's: each node has its own. */
+function createCacheVerbs({ store, audit, orgs, keys, answers }: CacheDeps) {
+  return { stats, find, purge }
+
+  function stats(_call: Call<OperatorCaller>): CacheStats {
+    return { object: 'cache', ...answers.stats() }
+  }
+
+  /** Whether this prompt would be answered from the cache. Throws 404 for an unknown owner or key. */
+  async function find(
+    call: Call<OperatorCaller>,
+    { prompt, mode, ...selection }: CacheQuestion,
+  ): Promise<CacheFinding> {
+    const found = answers.find(prompt, { mode, ...(await ownerAndKey(call, selection)) })
+    return { object: 'cache_finding', verdict: found.length ? 'hit' : 'miss', why: why(found.length), answers: found }
+  }
+
+  function why(found: number): string {
+    if (!answers.stats().enabled) return 'The cache is disabled: SVC_CACHE_ENABLED is 0.'
+    if (found > 0)
+      return 'Served to its owner only if the rest of the request is the same too: skills, tools, persona, settings, preferences and policies.'
+    return 'No answer to exactly this prompt is cached here: it was never sent, its entry expired, or its answer was not cacheable.'
+  }
+
+  /** Throws 400 for a scope without its name, 404 for an unknown owner or key. */
+  async function purge(call: Call<OperatorCaller>, { scope, name }: CachePurge): Promise<CachePurged> {
+    if (scope !== 'all' && name === undefined)
+      throw invalidInput('name', `"name" is missing. Send the name of the ${scope} to clear.`)
+    const choice = await choiceOf(call, scope, name)
+    const purged = answers.purge(choice)
+    await store.write((tx) =>
+      audit.record(tx, call, {
+        action: 'cache.purged',
+        entityType: 'completion',
+        entityId: null,
+        scope: choice.owner ?? 'server',
+        input: { metadata: { scope, ...(name === undefined ? {} : { name }), purged } },
+      }),
+    )
+    return { object: 'cache_purge', purged }
+  }
+
+  async function choiceOf(call: Call<OperatorCaller>, scope: CachePurge['scope'], name?: string): Promise<CacheChoice> {
+    if (scope === 'org') return ownerAndKey(call, { owner: name })
+    if (scope === 'key') return ownerAndKey(call, { key: name })
+    return scope === 'mode' ? { mode: name } : {}
+  }
+
+  async function ownerAndKey(
+    call: Call<OperatorCaller>,
+    { owner, key }: { owner?: string | undefined; key?: string | undefined },
+  ): Promise<CacheChoice> {
+    return {
+      owner: owner === undefined ? undefined : (await findOwner(orgs, store.read, owner)).scope,
+      keyId: key === undefined ? undefined : (await keys.operator.get(call, key)).id,
+    }
   }
 }

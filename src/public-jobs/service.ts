@@ -1,20 +1,45 @@
-import { type Billing, jobHolds } from '../billing'
+import type { AuditLog } from '../audit'
+import { type Billing, chargeOf, jobHolds } from '../billing'
 import { payerOf, refOf, requestOf } from '../billing/schema'
+import { type EventBus, webhooksFor } from '../events'
+import type { Files } from '../files'
+import { type About, ArtifactId } from '../files/schema'
 import { storeAnswer } from '../idempotency'
-import type { JobRow } from '../jobs'
-import { JobId } from '../jobs/schema'
-import { type Call, type Caller, type OperatorCaller, ownerOf } from '../kernel/caller'
-import type { Clock } from '../kernel/clock'
+import { defineJob, type JobKind, type JobRow, type Jobs, type Outcome, type Running, statusOf } from '../jobs'
+import { CANCELLED, JobId, type JobType } from '../jobs/schema'
+import { type Call, type Caller, type OperatorCaller, type OwnerScope, ownerOf } from '../kernel/caller'
+import { type Clock, iso, isoOrNull } from '../kernel/clock'
 import { AppError, notFound } from '../kernel/errors'
+import { microToCents } from '../kernel/money'
 import { pageFields } from '../kernel/page'
 import type { Reader, Store, Tx } from '../kernel/store'
 import { findOwner, type OrgService } from '../orgs'
-import { createDefine, type DefineDeps } from './define'
 import { hasEnded, hasNotFailed, queueUnavailable } from './errors'
-import type { Ordered, PublicKind } from './kind'
-import { createJobOversight } from './oversight'
+import { jobCompleted, jobFailed } from './events'
+import type { Ended, Made, Ordered, PublicKind } from './kind'
 import { presentJob } from './present'
-import type { Job, JobPage, JobQuery, JobReply } from './schema'
+import type { Job, JobLog, JobPage, JobPurge, JobQuery, JobQueues, JobReply, JobsPurged } from './schema'
+
+type OversightDeps = {
+  store: Store
+  jobs: Jobs
+  audit: AuditLog
+  /** Whose jobs a word of an operator names. Throws 404. */
+  ownerNamed(reader: Reader, word: string): Promise<OwnerScope>
+}
+
+const purged = (jobs: number): JobsPurged => ({ object: 'job_purge', jobs })
+
+type DefineDeps = {
+  jobs: Jobs
+  audit: AuditLog
+  events: EventBus
+  files: Files
+  billing: Pick<Billing, 'settle' | 'release'>
+}
+
+/** A longer result is a file (catalogue S4). */
+const MOST_INLINE_BYTES = 1024 * 1024
 
 type Deps = Omit<DefineDeps, 'billing'> & {
   store: Store
@@ -189,3 +214,153 @@ const entryOf = (action: string, { id, owner }: JobRow, metadata?: Record<string
   ...(owner ? { scope: owner } : {}),
   ...(metadata ? { input: { metadata } } : {}),
 })
+
+/** Makes a kind of job of a public one: what was held is settled or released, recorded and told with the end of a job. */
+function createDefine({ jobs, audit, events, files, billing }: DefineDeps) {
+  return function define<Input extends object>(kind: PublicKind<Input>): JobKind<Ordered<Input>, Ended> {
+    const { run, ...rest } = kind
+    const whole = defineJob<Ordered<Input>, Ended>({
+      ...rest,
+      run: async (job) => outcomeOf(job, asFile(await run({ ...job, payload: job.payload.input }), kind.shown)),
+      onEnd,
+    })
+    jobs.register(whole)
+    return whole
+  }
+
+  async function outcomeOf(job: Running<Ordered>, made: Promise<Made>): Promise<Outcome<Ended>> {
+    const { text = null, data = null, file, cost, effects } = await made
+    const { hold } = job.payload
+    const artifact = file ? ArtifactId.create() : null
+    return {
+      result: { text, data, artifact, cost: hold ? chargeOf(hold, cost) : 0 },
+      effects: async (tx) => {
+        if (file && artifact) await files.add(tx, job.owner!, file.draft, file.about, artifact)
+        await effects?.(tx)
+      },
+    }
+  }
+
+  async function asFile(made: Made, type: string): Promise<Made> {
+    const { text = null, data = null } = made
+    const whole = Buffer.from(JSON.stringify({ result: text, result_data: data }))
+    if (whole.byteLength <= MOST_INLINE_BYTES || made.file) return made
+    const draft = await files.receive(whole, 'application/json')
+    const about: About = { type: 'file', filename: `${type}.json`, engine: 'svc-core', model: `svc-1-${type}` }
+    const { text: _text, data: _data, ...others } = made
+    return { ...others, file: { draft, about } }
+  }
+
+  async function onEnd(tx: Tx, row: JobRow): Promise<void> {
+    const owner = row.owner as OwnerScope
+    const { hold, payer, requestId, userId } = row.payload as Ordered
+    const isDone = row.state === 'completed'
+    if (hold && isDone) await billing.settle(tx, hold, (row.result as Ended).cost)
+    if (hold && !isDone) await billing.release(tx, hold)
+    const job = await presentJob(tx, row, files)
+    // Who cancelled it is recorded with the call.
+    if (row.error !== CANCELLED) {
+      const about = { scope: owner, requestId, userId, keyId: payer.keyId }
+      await audit.recordUnattended(tx, about, {
+        action: isDone ? 'job.completed' : 'job.failed',
+        entityType: 'job',
+        entityId: row.id,
+        output: { cost_cents: job.usage.cost_cents },
+      })
+    }
+    const { type, status, result, error, usage, created_at, completed_at } = job
+    const data = { job_id: row.id, type, status, result, error, usage, created_at, completed_at }
+    await events.emit(tx, isDone ? jobCompleted : jobFailed, owner, data)
+  }
+}
+
+/** What only operators do with the jobs of everyone (dx 2.12). */
+function createJobOversight({ store, jobs, audit, ownerNamed }: OversightDeps) {
+  return { log, queues, pause, resume, purge }
+
+  /** Each try of a job and what it did. Throws 404. */
+  async function log(id: string): Promise<JobLog> {
+    const row = JobId.is(id) ? await jobs.shown.find(store.read, null, id) : undefined
+    if (!row) throw notFound('job')
+    const steps = (await jobs.stepsOf(store.read, row.id)).map(({ at, what, attempt, detail }) => ({
+      at: iso(at),
+      what,
+      attempt,
+      detail,
+    }))
+    const queued = { at: iso(row.created_at), what: 'queued' as const, attempt: 0, detail: null }
+    const status = statusOf(row)
+    const isOver = row.completed_at !== null
+    const cost = (row.result as Ended | null)?.cost ?? 0
+    const webhooks = isOver || row.owner === null ? 0 : await webhooksFor(store.read, row.owner, jobCompleted.type)
+    const end =
+      row.completed_at === null
+        ? []
+        : [
+            {
+              at: iso(row.completed_at),
+              what: status as 'completed' | 'failed',
+              attempt: row.attempts,
+              detail: row.error,
+            },
+          ]
+    const cost_cents = isOver ? microToCents(cost) : null
+    return { object: 'job_log', job_id: row.id, status, cost_cents, webhooks, steps: [queued, ...steps, ...end] }
+  }
+
+  async function queues(): Promise<JobQueues> {
+    const all = await jobs.queues.all(store.read)
+    return {
+      queues: all.map(({ oldest, paused_at, ...queue }) => ({
+        ...queue,
+        oldest_at: isoOrNull(oldest),
+        paused_at: isoOrNull(paused_at),
+      })),
+    }
+  }
+
+  /** No more jobs of the type begin; those that run go on. Doing it twice changes nothing. */
+  function pause(call: Call<OperatorCaller>, type: JobType): Promise<JobQueues> {
+    return hold(call, type, 'job.paused', jobs.queues.pause)
+  }
+
+  function resume(call: Call<OperatorCaller>, type: JobType): Promise<JobQueues> {
+    return hold(call, type, 'job.resumed', jobs.queues.resume)
+  }
+
+  async function hold(
+    call: Call<OperatorCaller>,
+    type: JobType,
+    action: string,
+    change: (tx: Tx, type: JobType) => Promise<boolean>,
+  ): Promise<JobQueues> {
+    await store.write(async (tx) => {
+      if (!(await change(tx, type))) return
+      const input = { metadata: { type } }
+      await audit.record(tx, call, { action, entityType: 'job', entityId: null, scope: 'server', input })
+    })
+    return queues()
+  }
+
+  /** Deletes ended jobs with their results and logs; files that they made stay. Throws 404 for an unknown owner. */
+  async function purge(
+    call: Call<OperatorCaller>,
+    { before, owner: whose, count_only }: JobPurge,
+  ): Promise<JobsPurged> {
+    const owner = whose === undefined ? null : await ownerNamed(store.read, whose)
+    const wanted = { kinds: jobs.queues.namesOf(), before: Date.parse(before), owner }
+    if (count_only) return purged(await jobs.countEnded(store.read, wanted))
+    for (let total = 0; ; ) {
+      const gone = await store.write(async (tx) => {
+        const some = await jobs.removeEnded(tx, wanted)
+        const input = { metadata: { before, jobs: some } }
+        const scope = owner ?? 'server'
+        if (some)
+          await audit.record(tx, call, { action: 'job.purged', entityType: 'job', entityId: null, scope, input })
+        return some
+      })
+      if (!gone) return purged(total)
+      total += gone
+    }
+  }
+}

@@ -1,11 +1,13 @@
+import { and, eq, sql } from 'drizzle-orm'
 import type { AuditLog } from '../audit'
 import type { EventBus } from '../events'
 import { storeAnswer } from '../idempotency'
 import type { Call, Caller, OperatorCaller, OwnerScope, TenantCaller, Tier } from '../kernel/caller'
-import type { Clock } from '../kernel/clock'
+import { type Clock, iso, isoOrNull } from '../kernel/clock'
 import type { KeyId } from '../kernel/ids'
+import { pagesBy, type Wanted } from '../kernel/keyset'
 import { mapPage, type Page } from '../kernel/page'
-import type { Reader, Store, Tx } from '../kernel/store'
+import { query, type Reader, type Store, type Tx } from '../kernel/store'
 import type { KeyService, TieredKey } from '../keys'
 import type { OrgService } from '../orgs'
 import {
@@ -18,12 +20,72 @@ import {
   tierNotHigher,
 } from './errors'
 import { rateLimitUpgraded, type Upgrade } from './events'
-import { present } from './present'
-import { increaseRepository as rows } from './repository'
 import { type IncreaseSubject, isAbove, subjectOfIncrease } from './rules'
-import { type Decision, type Increase, IncreaseId, type IncreaseQuery, type NewIncrease } from './schema'
-import type { IncreaseRow } from './table'
+import {
+  type Decision,
+  type Increase,
+  IncreaseId,
+  type IncreaseQuery,
+  type IncreaseStatus,
+  type NewIncrease,
+} from './schema'
+import { type IncreaseRow, limitIncreases } from './table'
 import type { Tiers } from './tiers'
+
+const newestFirst = pagesBy(limitIncreases, 'created_at')
+
+/** Asked with every `GET /rate-limits`. The status stands in the statement, for the index of pending ones. */
+const pendingOfRepository = query<{ subject: string }>()((db, p) => {
+  const table = db.of(limitIncreases)
+  return db
+    .select()
+    .from(table)
+    .where(and(eq(table.subject, p.subject), sql`${table.status} = 'pending'`))
+})
+
+/** Rows of increase requests. Tenants find them by their own subject only; look-up by id is for reviewers and operators. */
+export const increaseRepository = {
+  /** False when the subject already has a pending request. */
+  async insert(tx: Tx, row: IncreaseRow): Promise<boolean> {
+    const table = tx.of(limitIncreases)
+    return (await tx.insert(table).values(row).onConflictDoNothing().returning({ id: table.id })).length === 1
+  },
+
+  pending: async (db: Reader, subject: string): Promise<IncreaseRow | undefined> =>
+    (await pendingOfRepository(db, { subject }))[0],
+
+  async find(db: Reader, id: IncreaseId): Promise<IncreaseRow | undefined> {
+    const table = db.of(limitIncreases)
+    return (await db.select().from(table).where(eq(table.id, id)))[0]
+  },
+
+  /** The decided row, or undefined when it had been decided already. */
+  async decide(tx: Tx, id: IncreaseId, decision: Partial<IncreaseRow>): Promise<IncreaseRow | undefined> {
+    const table = tx.of(limitIncreases)
+    const open = and(eq(table.id, id), eq(table.status, 'pending'))
+    return (await tx.update(table).set(decision).where(open).returning())[0]
+  },
+
+  list: (db: Reader, status: IncreaseStatus | undefined, wanted: Wanted): Promise<Page<IncreaseRow>> =>
+    newestFirst(db, wanted, status && eq(db.of(limitIncreases).status, status)),
+}
+
+/** The one place where a stored increase request becomes a public object. */
+const present = (row: IncreaseRow): Increase => ({
+  id: row.id,
+  object: 'rate_limit_increase',
+  status: row.status,
+  user_id: row.user_id,
+  key_id: row.key_id,
+  current_tier: row.current_tier,
+  requested_tier: row.requested_tier,
+  granted_tier: row.granted_tier,
+  use_case: row.use_case,
+  expected_volume: row.expected_volume,
+  reason: row.reason,
+  created: iso(row.created_at),
+  decided_at: isoOrNull(row.decided_at),
+})
 
 type Deps = {
   store: Store
@@ -54,7 +116,7 @@ export function createIncreases({ store, audit, events, clock, tiers, keys, orgs
       if (!isAbove(input.requested_tier, lowest.tier))
         throw tierNotHigher.with({ param: 'requested_tier' }, input.requested_tier, lowest.tier)
       const row = newRow(caller, subject, lowest.tier, input)
-      if (!(await rows.insert(tx, row))) throw increasePending()
+      if (!(await increaseRepository.insert(tx, row))) throw increasePending()
       const { requested_tier } = input
       await audit.record(tx, call, {
         action: 'rate_limit.requested',
@@ -108,7 +170,7 @@ export function createIncreases({ store, audit, events, clock, tiers, keys, orgs
     return store.write(async (tx): Promise<Increase> => {
       const increase = await find(tx, id)
       const granted = isApproval ? (tier ?? increase.requested_tier) : null
-      const row = await rows.decide(tx, increase.id, {
+      const row = await increaseRepository.decide(tx, increase.id, {
         status: isApproval ? 'approved' : 'rejected',
         granted_tier: granted,
         reason: reason ?? null,
@@ -169,14 +231,15 @@ export function createIncreases({ store, audit, events, clock, tiers, keys, orgs
 
   /** The pending request that would raise this caller's tier; null when there is none. */
   async function pendingOf({ caller }: Call): Promise<Increase | null> {
-    const own = await rows.pending(store.read, subjectOfIncrease(caller).name)
-    const covering = own ?? (caller.orgId ? undefined : await rows.pending(store.read, `user:${caller.userId}`))
+    const own = await increaseRepository.pending(store.read, subjectOfIncrease(caller).name)
+    const covering =
+      own ?? (caller.orgId ? undefined : await increaseRepository.pending(store.read, `user:${caller.userId}`))
     return covering ? present(covering) : null
   }
 
   /** For operators: newest first. */
   async function list(_call: Call<OperatorCaller>, query: IncreaseQuery): Promise<Page<Increase>> {
-    return mapPage(await rows.list(store.read, query.status, query), present)
+    return mapPage(await increaseRepository.list(store.read, query.status, query), present)
   }
 
   async function get(_call: Call<OperatorCaller>, id: string): Promise<Increase> {
@@ -189,7 +252,7 @@ export function createIncreases({ store, audit, events, clock, tiers, keys, orgs
   }
 
   async function find(reader: Reader, id: string): Promise<IncreaseRow> {
-    const row = IncreaseId.is(id) ? await rows.find(reader, id) : undefined
+    const row = IncreaseId.is(id) ? await increaseRepository.find(reader, id) : undefined
     if (!row) throw increaseNotFound()
     return row
   }

@@ -1,7 +1,5 @@
 import type { Clock } from '../kernel/clock'
 import type { Live } from '../live'
-import { createElsewhere } from './elsewhere'
-import { levelOf, shareOf } from './level'
 import { createMemoryWindows } from './memory-windows'
 import { type Answer, createPeers, type FromNode, type Question } from './peers'
 import { createRedisLink, type Scripts } from './redis-link'
@@ -15,6 +13,12 @@ import {
   type WindowName,
   type WindowStore,
 } from './window-store'
+
+type Used = { node: string; used: number }
+
+/** Whole, and together no more than the limit. */
+const shareOf = (limit: number, count: number, rank: number): number =>
+  Math.floor(limit / count) + (rank < limit % count ? 1 : 0)
 
 /** What several nodes count with, together. */
 export type Shared = {
@@ -226,5 +230,61 @@ export function createSharedStore({ clock, scripts, live, mine, node, nodes }: D
 
   function isDoubtful(subject: string, name: WindowName): boolean {
     return redis.isNew() || clock.monotonic() < (doubtedUntil.get(mine.windowOf(subject, name)) ?? 0)
+  }
+}
+
+/**
+ * How much one node may let in of a limit that nobody counts for all, knowing what each has used: what those above the
+ * level have used is theirs, and the others share the rest alike. No node goes above the level, so that together they
+ * stay within the limit also where they decide at the same instant. What does not divide goes by the order of their ids.
+ */
+export function levelOf(limit: number, node: string, nodes: readonly Used[]): number {
+  let [rest, below] = [limit, nodes]
+  for (;;) {
+    const share = rest / below.length
+    const above = below.filter(({ used }) => used > share)
+    if (!above.length) break
+    rest -= above.reduce((sum, { used }) => sum + used, 0)
+    below = below.filter(({ used }) => used <= share)
+  }
+  const ids = below.map((one) => one.node).sort()
+  if (ids.includes(node)) return shareOf(rest, below.length, ids.indexOf(node))
+  // It has more than its level: what it has used, at most, so that it waits until enough of that is gone.
+  return Math.min(limit / nodes.length, nodes.find((one) => one.node === node)?.used ?? 0)
+}
+
+/** What other nodes let in, as it was last heard. */
+function createElsewhere({ clock, mine }: { clock: Clock; mine: LocalStore }) {
+  const heard = new WeakMap<Window, { used: number; heardAt: number; resetAt: number }>()
+
+  return {
+    hear,
+    used,
+    /** Of windows of all nodes together, as pairs of what is used and when that is gone. */
+    hearAll(subject: string, names: readonly WindowName[], found: readonly number[]): void {
+      for (const [at, name] of names.entries()) {
+        const here = mine.view(subject, name).used
+        hear(mine.windowOf(subject, name), Math.max(found[2 * at]! - here, 0), found[2 * at + 1]!)
+      }
+    },
+    /** Of all nodes together. */
+    view(subject: string, name: WindowName): View {
+      const here = mine.view(subject, name)
+      const window = mine.windowOf(subject, name)
+      const others = used(window)
+      if (!others) return here
+      const resetMs = Math.max(here.resetMs, heard.get(window)!.resetAt - clock.monotonic())
+      return { used: here.used + others, resetMs }
+    },
+  }
+
+  function hear(window: Window, used: number, resetMs: number): void {
+    const heardAt = clock.monotonic()
+    heard.set(window, { used, heardAt, resetAt: heardAt + Math.min(resetMs, WINDOW_MS) })
+  }
+
+  function used(window: Window): number {
+    const other = heard.get(window)
+    return other && clock.monotonic() < other.heardAt + WINDOW_MS ? other.used : 0
   }
 }

@@ -2,24 +2,55 @@ import { behalfOf } from '../auth'
 import type { Billing, Prices } from '../billing'
 import { type EngineService, originOf } from '../engines'
 import type { Files } from '../files'
+import type { ArtifactId } from '../files/schema'
 import type { Jobs } from '../jobs'
-import type { Call } from '../kernel/caller'
+import type { JobId } from '../jobs/schema'
+import type { Call, Caller, OwnerScope } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
+import { sha256Hex } from '../kernel/crypto'
 import type { Store } from '../kernel/store'
 import { createWorkerPool } from '../kernel/worker-pool'
 import { type MakingService, promptIn } from '../making'
 import { type Later, type PublicJobs, pollUrlOf } from '../public-jobs'
+import type { TokenTicket } from '../rate-limits'
 import type { Web } from '../web'
 import { createAuthor } from './author'
 import { createConduct, type Findings, type Question } from './conduct'
+import { notAReport } from './errors'
 import type { Memory } from './gather'
 import type { Reading } from './notes'
 import type { Copies, CopiesOrder, ReadingOrder } from './notes.worker'
 import { createOwnTexts, type KnowledgeOf } from './own-texts'
-import { createRecheck } from './recheck'
 import { mostOf, researchKind, usedBy } from './research-job'
-import { createReservations } from './reservations'
-import { DEFAULT_SOURCES, type Depth, type ResearchAccepted, ResearchId, type ResearchOrder } from './schema'
+import {
+  DEFAULT_SOURCES,
+  type Depth,
+  type ResearchAccepted,
+  ResearchId,
+  type ResearchOrder,
+  type Verification,
+} from './schema'
+import { checkQuotations, type Quotation, type Snapshots } from './snapshots'
+
+type RecheckDeps = {
+  store: Store
+  jobs: Pick<Jobs, 'shown'>
+  files: Pick<Files, 'ofOwner' | 'read'>
+  publicJobs: Pick<PublicJobs, 'get'>
+}
+
+/** The parts of `result_data` that a check needs. */
+type RecheckKept = {
+  report: string
+  quotations: Quotation[]
+  snapshots: { artifact_id: ArtifactId; sha256: string } | null
+}
+
+const isReport = (data: Record<string, unknown> | null): data is RecheckKept & Record<string, unknown> =>
+  typeof data?.report === 'string' && Array.isArray(data.quotations)
+
+/** A reservation counts for a minute, so older ones need no end. */
+const MOST = 10_000
 
 type Deps = {
   store: Store
@@ -158,3 +189,57 @@ const inMemory = (kept: Kept): Memory => ({
   recall: async (name) => kept.get(name) ?? null,
   keep: async (name, value) => void kept.set(name, value),
 })
+
+/** Tokens that researches of this process have reserved until they end (contract 1.6). */
+function createReservations() {
+  const tickets = new Map<ResearchId, TokenTicket>()
+  return {
+    keep(id: ResearchId, ticket: TokenTicket): void {
+      const [oldest] = tickets.size >= MOST ? tickets.keys() : []
+      if (oldest) tickets.delete(oldest)
+      tickets.set(id, ticket)
+    },
+    end(id: ResearchId): void {
+      tickets.get(id)?.correct(0)
+      tickets.delete(id)
+    },
+  }
+}
+
+/** Checks a report again, long after, from its snapshots alone: no source is read and no engine is asked. */
+function createRecheck({ store, jobs, files, publicJobs }: RecheckDeps) {
+  /** Throws 404, and 409 `conflict` for a job that is no completed research. */
+  return async function recheck(call: Call<Caller>, id: string): Promise<Verification> {
+    const { type, status, result, result_data: data } = await publicJobs.get(call, id)
+    if (type !== 'research' || status !== 'completed' || !isReport(data)) throw notAReport(type, status)
+    const row = await jobs.shown.find(store.read, null, id as JobId)
+    const { snapshots, problems } = await keptOf(data, row!.owner!)
+    const checked = checkQuotations(data.report, data.quotations, snapshots)
+    if (result !== data.report) problems.push('The report differs from the one in its data.')
+    const all = [...problems, ...checked.problems]
+    const { length: quotations } = data.quotations
+    const sound = all.length === 0
+    return {
+      job_id: id as JobId,
+      sound,
+      quotations,
+      found: checked.found,
+      sources: snapshots.snapshots.length,
+      problems: all,
+    }
+  }
+
+  async function keptOf(
+    { snapshots: kept }: RecheckKept,
+    owner: OwnerScope,
+  ): Promise<{ snapshots: Snapshots; problems: string[] }> {
+    const nothing: Snapshots = { version: 1, snapshots: [] }
+    if (!kept) return { snapshots: nothing, problems: [] }
+    const [row] = await files.ofOwner(store.read, owner, { ids: [kept.artifact_id], limit: 1 })
+    if (!row) return { snapshots: nothing, problems: ['The file with its snapshots no longer exists.'] }
+    const bytes = new Uint8Array(await new Response(await files.read(row)).arrayBuffer())
+    if (sha256Hex(bytes) !== kept.sha256)
+      return { snapshots: nothing, problems: ['The file with its snapshots was changed.'] }
+    return { snapshots: JSON.parse(Buffer.from(bytes).toString()) as Snapshots, problems: [] }
+  }
+}

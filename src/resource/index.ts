@@ -1,14 +1,17 @@
 /** Resources: a noun with an owner, declared once, from which its rows, its verbs and its routes are made (design 12.1). */
 export { ownedColumns, ownedIndexes } from './columns'
+export type { ResourceDeps } from './deps'
+export { scopeOf } from './rows'
 export {
   type AnyNoun,
+  accountOf,
+  type Change,
   type ChangedOf,
+  createResource,
   defineResource,
   type Facts,
   type MadeOf,
   type ReplyOf,
-} from './declaration'
-export type { ResourceDeps } from './deps'
-export { accountOf, type Whose } from './reach'
-export { scopeOf } from './rows'
-export { type Change, createResource, type Resource } from './service'
+  type Resource,
+  type Whose,
+} from './service'

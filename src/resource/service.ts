@@ -1,13 +1,152 @@
-import type { Call, Caller } from '../kernel/caller'
+import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { type Call, type Caller, type OwnerScope, ownerOf, type TenantCaller } from '../kernel/caller'
 import { notFound } from '../kernel/errors'
-import type { KeyId } from '../kernel/ids'
+import type { KeyId, OrgId, UserId } from '../kernel/ids'
 import type { Page } from '../kernel/page'
-import { isUniqueViolation, type Reader, type Tx } from '../kernel/store'
-import type { AnyNoun, ChangedOf, MadeOf, NewOf, OwnOf, PatchOf, ReplyOf, RowOf, ViewOf } from './declaration'
+import type { Static, TSchema } from '../kernel/schema'
+import { isUniqueViolation, type Reader, type Table, type Tx } from '../kernel/store'
 import type { ResourceDeps } from './deps'
-import { defaultTaken, tooMany } from './errors'
-import { createReach, type Whose } from './reach'
-import { type Listed, type OwnedRow, type OwnedScope, type Rows, scopeOf } from './rows'
+import {
+  chosenTeamNeedsPermission,
+  defaultTaken,
+  keyIsBound,
+  personalFromOrgKey,
+  teamNeedsOrg,
+  teamNeedsPermission,
+  teamOfPerson,
+  tooMany,
+} from './errors'
+import {
+  createRows,
+  type Listed,
+  type Order,
+  type OwnedRow,
+  type OwnedScope,
+  type OwnedTable,
+  type Reach,
+  type Rows,
+  scopeOf,
+} from './rows'
+
+/** What is known of one besides its row. */
+export type Facts = { boundKeys: number }
+
+/** What a resource is, said once. `defineResource` checks the parts against each other. */
+export type AnyNoun = {
+  /** Its word in answers and in the record: `guardrail_policy`. */
+  name: string
+  /** Its word in sentences. */
+  title: { one: string; many: string }
+  /** `/guardrail-policies`, on both APIs. */
+  path: string
+  /** The list's member: `guardrail_policies`. */
+  plural: string
+  table: Table<OwnedTable>
+  id: { create(): string; is(word: string): boolean }
+  /** The bodies of POST and PATCH, one of it, and the query and the answer of a list. */
+  words: {
+    New: TSchema
+    Patch: TSchema
+    View: TSchema
+    Query: TSchema
+    Page: TSchema
+    /** The answers of POST and PATCH where they say more than the one they are about; see the hook `answer`. */
+    Made?: TSchema
+    Changed?: TSchema
+  }
+  /** What each route does, as the document says it. */
+  summaries: { create: string; list: string; get: string; update: string; remove: string }
+  /**
+   * Whose a new one is: `either` as its order's `scope` says, a person's or the active organization's; `team` the active
+   * organization's, and a person's who has none; `account` the organization's whose key made it, else the person's.
+   */
+  owned: 'either' | 'team' | 'account'
+  /**
+   * With `either`: whether a person sees what is their active organization's, or what is each of theirs. With `account`:
+   * that a person in a session sees their active organization's besides their own.
+   */
+  reach?: 'active org' | 'every org'
+  /** What its list is ordered by, if not by when each was created. */
+  listed?: Order
+  /** What a member needs in the organization to make and change what is the team's. */
+  permission: 'manageWebhooks' | 'manageSkills' | 'manageConnectors' | 'manageApiKeys'
+  /** The member that holds one of it in an answer: `canvas` for `{"canvas":{…}}`. Flat when left out. */
+  wrap?: string
+  /** Reading a team's needs the permission too. */
+  guarded?: boolean
+  /** The members that hold what its owner wrote, which operators see as `support`; all of it when left out. */
+  holds?: 'facts' | readonly string[]
+  /** What creating one is refused with besides the usual, such as 404 where it names a key. */
+  createErrors?: readonly 404[]
+  /** The setting of how many one owner may have. */
+  most: { env: string }
+  /**
+   * The column of keys that holds its id. With `contains`, a key it is bound to may not change it: a leaked key could
+   * otherwise free itself of what contains it.
+   */
+  boundTo?: { column: string; contains: boolean }
+  /** The columns of a new one that its order leaves out. */
+  empty: object
+  /** One of it as the API shows it; `boundKeys` is how many keys hold it. */
+  present(row: never, facts: Facts): object
+}
+
+type RowOf<N extends AnyNoun> =
+  N['table'] extends Table<infer T extends SQLiteTable> ? T['$inferSelect'] & OwnedRow : never
+
+type NewOf<N extends AnyNoun> = Static<N['words']['New']>
+
+type PatchOf<N extends AnyNoun> = Static<N['words']['Patch']>
+
+type ViewOf<N extends AnyNoun> = Static<N['words']['View']>
+
+/** The answer with one of it. */
+export type ReplyOf<N extends AnyNoun> = N extends { wrap: infer Member extends string }
+  ? { [M in Member]: ViewOf<N> }
+  : ViewOf<N>
+
+type DeclarationSaid<N extends AnyNoun, Word extends 'Made' | 'Changed'> =
+  N['words'] extends Record<Word, infer S extends TSchema> ? Static<S> : ReplyOf<N>
+
+/** The answers of POST and PATCH. */
+export type MadeOf<N extends AnyNoun> = DeclarationSaid<N, 'Made'>
+
+export type ChangedOf<N extends AnyNoun> = DeclarationSaid<N, 'Changed'>
+
+/** The columns that are its own. */
+type OwnOf<N extends AnyNoun> = Omit<RowOf<N>, Exclude<keyof OwnedRow, 'name' | 'is_default'>>
+
+type Fits<N extends AnyNoun> = {
+  empty: Partial<OwnOf<N>>
+  present(row: RowOf<N>, facts: Facts): ViewOf<N>
+}
+
+/** Declares a resource, and makes the queries of its rows. The parameters of `present` need their types. */
+export const defineResource = <const N extends AnyNoun>(noun: N & Fits<N>) => ({
+  ...(noun as N),
+  rows: createRows<RowOf<N>>(noun.table, (noun as AnyNoun).listed),
+})
+
+/** Whose a new one is, and who makes it. */
+type Place = Pick<OwnedRow, 'owner' | 'org_id' | 'user_id'>
+
+/** Whose, where an operator names it. */
+export type Whose = { owner?: string | undefined }
+
+/** The account that a caller acts for, or the owner that an operator names. Throws 404. */
+export const accountOf = async (
+  { store, orgs }: Pick<ResourceDeps, 'store' | 'orgs'>,
+  { caller }: Call<Caller>,
+  { owner }: Whose,
+): Promise<OwnerScope> =>
+  caller.type === 'operator' ? (await orgs.findOwner(store.read, owner)).scope : ownerOf(caller)
+
+const personal = (userId: UserId): Place => ({ owner: `user:${userId}`, org_id: null, user_id: userId })
+
+const team = (orgId: OrgId, userId: UserId): Place => ({ owner: `org:${orgId}`, org_id: orgId, user_id: userId })
+
+const placeOfTeam = ({ activeOrgId, userId }: TenantCaller): Place =>
+  activeOrgId ? team(activeOrgId, userId) : personal(userId)
 
 /** What a noun does itself. */
 export type Hooks<N extends AnyNoun> = {
@@ -196,3 +335,63 @@ export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Decl
 /** The members that are there. */
 const sent = (members: object): object =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+
+/** Whose rows a caller sees, where new ones go, and which they may change. An operator's reach is everyone. */
+function createReach({ orgs, bindings }: Pick<ResourceDeps, 'orgs' | 'bindings'>, noun: AnyNoun) {
+  return { reachOf, placeOf, assertMayMake, assertMayChange }
+
+  /** An organization's key sees what is its organization's. `owner` narrows an operator's reach, and no one else's. */
+  async function reachOf(reader: Reader, caller: Caller, owner?: string): Promise<Reach> {
+    if (caller.type === 'operator') {
+      return owner === undefined ? 'everyone' : [(await orgs.findOwner(reader, owner)).scope]
+    }
+    if (noun.owned === 'account') {
+      const seen = noun.reach === 'active org' && caller.type === 'session' ? caller.activeOrgId : null
+      return seen ? [ownerOf(caller), `org:${seen}`] : [ownerOf(caller)]
+    }
+    if (noun.owned === 'team') return [placeOfTeam(caller).owner]
+    if (caller.orgId) return [`org:${caller.orgId}`]
+    const active = caller.activeOrgId ? [caller.activeOrgId] : []
+    const own = noun.reach === 'every org' ? await orgs.orgIdsWith(reader, caller.userId, 'viewUsage') : active
+    return [`user:${caller.userId}`, ...own.map((id): OwnerScope => `org:${id}`)]
+  }
+
+  /**
+   * By default what an organization's key makes is its team's, because it acts for it. Throws 400 `org_required`, 403
+   * for a personal one of such a key; for an operator 404 for the owner, 400 for a team's of a person.
+   */
+  async function placeOf(reader: Reader, caller: Caller, wanted?: OwnedScope, owner?: string): Promise<Place> {
+    if (caller.type === 'operator') {
+      const named = await orgs.findOwner(reader, owner)
+      const userId = orgs.actingUserOf(named)
+      if ((wanted ?? (named.orgId ? 'team' : 'personal')) === 'personal') return personal(userId)
+      if (!named.orgId) throw teamOfPerson(named.name)
+      return team(named.orgId, userId)
+    }
+    if (noun.owned === 'account') return caller.orgId ? team(caller.orgId, caller.userId) : personal(caller.userId)
+    if (noun.owned === 'team') return placeOfTeam(caller)
+    if ((wanted ?? (caller.orgId ? 'team' : 'personal')) === 'personal') {
+      if (caller.orgId) throw personalFromOrgKey(noun.title)
+      return personal(caller.userId)
+    }
+    if (!caller.activeOrgId) throw teamNeedsOrg()
+    return team(caller.activeOrgId, caller.userId)
+  }
+
+  /** Throws 403 unless the caller's role may make and change what is the team's. */
+  async function assertMayMake(reader: Reader, caller: Caller, { org_id }: Pick<OwnedRow, 'org_id'>): Promise<void> {
+    if (!org_id || caller.type === 'operator') return
+    const role = await orgs.roleOf(reader, org_id, caller.userId)
+    if (orgs.mayDo(role, noun.permission)) return
+    const refusal = noun.owned === 'either' ? chosenTeamNeedsPermission : teamNeedsPermission
+    throw refusal(noun.title, noun.permission, role)
+  }
+
+  /** Throws as `assertMayMake`, and for a key that it contains. A default contains no key in this sense (contract 12). */
+  async function assertMayChange(reader: Reader, caller: Caller, row: OwnedRow): Promise<void> {
+    await assertMayMake(reader, caller, row)
+    if (caller.type !== 'key' || !noun.boundTo?.contains) return
+    const bound = (await bindings.of(reader, caller.keyId)) as Record<string, unknown> | null
+    if (bound?.[noun.boundTo.column] === row.id) throw keyIsBound(noun.title)
+  }
+}

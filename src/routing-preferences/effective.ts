@@ -1,15 +1,62 @@
 import { type KeyCaller, type OwnerScope, ownerOf, type SessionCaller } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
+import { compiledOf } from '../kernel/compiled'
 import type { KeyId, OrgId } from '../kernel/ids'
-import { createReadCache, freshFor } from '../kernel/read-cache'
+import { createReadCache, freshFor, type ReadCache } from '../kernel/read-cache'
 import type { Store } from '../kernel/store'
 import type { KeyBindings } from '../keys'
-import { createPatternChecks, createPatternWorker } from '../text'
-import { combine, type Effective, NOTHING, type Source } from './guidance'
-import { createRuleMatcher } from './match'
+import { BUDGET_MS, createPatternChecks, createPatternWorker, type PatternWorker, type Trial } from '../text'
+import {
+  combine,
+  type Effective,
+  fingerprintOf,
+  NOTHING,
+  type ReadyRule,
+  readSource,
+  type Source,
+  type Stored,
+} from './guidance'
 import { routingPreference } from './resource'
 import { PreferenceId } from './schema'
-import { dropSource, OF_KEY, type Owned, ownedOf, readPreference, type SourceHead, sourceBy } from './sources'
+import type { PreferenceRow } from './table'
+
+/** Most matching steps per prompt on the event loop: 20 ms in the worst case, usually far below 1 ms. */
+const MOST_STEPS = 300_000
+
+/** Pause for rules that ran out of time, because every such try may cost a process. Much shorter prompts are tried. */
+const REST_MS = 10_000
+
+/** Until when a rule rests (monotonic), and the length of the prompt it ran out of time on. */
+type Rest = { until: number; chars: number }
+
+/**
+ * The fingerprint of the compiled rules of a key or a preference; null when there is none. The compiled rules
+ * themselves are large and are kept in `compiled`.
+ */
+type SourceHead = { fingerprint: string | null }
+
+const compiled = compiledOf<Source>('routing rules')
+
+/** Drops the compiled rules of a key or preference that was changed or deleted. */
+const dropSource = (id: KeyId | PreferenceId): void => compiled.drop(id)
+
+/** The other members that a key's own rules have as a source. */
+const OF_KEY = { preferenceId: null, name: "the key's routing_rules", examples: [] } as const
+
+/** The stored rules of a key or a preference, with their owner. */
+type Owned = Stored & { owner: OwnerScope }
+
+const ownedOf = ({ id, owner, rules, floors, examples }: PreferenceRow): Owned => ({
+  preferenceId: id,
+  name: `routing preference ${id}`,
+  owner,
+  rules,
+  floors,
+  examples,
+})
+
+/** The compiled rules of a preference, from the cache when they have not changed. */
+const readPreference = (row: PreferenceRow): Promise<Source> => compileOnce(row.id, ownedOf(row))
 
 const { rows } = routingPreference
 
@@ -118,4 +165,108 @@ export function createEffective({ store, clock, bindings }: Deps) {
     const row = await rows.find(store.read, 'everyone', id)
     return row ? ownedOf(row) : null
   }
+}
+
+/** The compiled rules of a key or a preference, which `read` loads; synchronous when they are cached. */
+function sourceBy<K extends KeyId | PreferenceId>(
+  cache: ReadCache<K, SourceHead>,
+  id: K,
+  read: () => Promise<Owned | null>,
+): Source | Promise<Source> {
+  const compile = async () => {
+    const stored = await read()
+    return stored && compileOnce(id, stored)
+  }
+  const follow = ({ fingerprint }: SourceHead) => {
+    if (fingerprint === null) return NOTHING
+    const known = compiled.get(id)
+    return known?.fingerprint === fingerprint ? known : compile().then((source) => source ?? NOTHING)
+  }
+  const head = cache.get(id, async () => ({ fingerprint: (await compile())?.fingerprint ?? null }))
+  return head instanceof Promise ? head.then((found) => follow(found!)) : follow(head)
+}
+
+/** Compiles stored rules, and caches the result while there is room. */
+async function compileOnce(id: KeyId | PreferenceId, stored: Owned): Promise<Source> {
+  const known = compiled.get(id)
+  if (known?.fingerprint === fingerprintOf(stored)) return known
+  const source = await readSource(stored)
+  compiled.put(id, source, { owner: stored.owner, weight: source.weight })
+  return source
+}
+
+/**
+ * Lets rules be matched without blocking the event loop: small patterns run there, all others are matched beforehand
+ * in a process. Rules read the whole prompt; those without an answer in 50 ms are skipped, with a warning to the caller
+ * (contract 13).
+ */
+export function createRuleMatcher({ worker, clock }: { worker: Pick<PatternWorker, 'match'>; clock: Clock }) {
+  const resting = new WeakMap<ReadyRule, Rest>()
+
+  /** Guidance whose rules answer quickly. The same object, synchronously, when all its rules are small enough. */
+  return function ready(effective: Effective, prompt: string, trial: Trial): Effective | Promise<Effective> {
+    return effective.steps * Math.max(1, prompt.length) <= MOST_STEPS ? effective : tried(effective, prompt, trial)
+  }
+
+  async function tried(effective: Effective, text: string, trial: Trial): Promise<Effective> {
+    const known = new Map<ReadyRule, boolean>()
+    const skipped = new Set<ReadyRule>()
+    let budgetMs = BUDGET_MS
+    const large = largeOf(effective.rules, text.length)
+    for (const rule of large) if (rests(rule, text)) skipped.add(rule)
+    for (const group of groupsOf(large.filter((rule) => !skipped.has(rule)))) {
+      const patterns = group.map(({ pattern }) => pattern)
+      const stops = !group.some(({ steps }) => Number.isFinite(steps))
+      const found = budgetMs <= 0 ? null : await worker.match(patterns, text, { ...trial, budgetMs, stops })
+      if (found) budgetMs -= found.ms
+      const rest = { until: clock.monotonic() + REST_MS, chars: text.length }
+      if (found && !found.answers) for (const rule of group) resting.set(rule, rest)
+      for (const [index, rule] of group.entries()) {
+        const answer = found?.answers?.[index] ?? null
+        if (answer === null) skipped.add(rule)
+        else known.set(rule, answer)
+      }
+    }
+    return withAnswers(effective, known, skipped)
+  }
+
+  function rests(rule: ReadyRule, text: string): boolean {
+    const rest = resting.get(rule)
+    return rest !== undefined && rest.until > clock.monotonic() && text.length > rest.chars / 2
+  }
+}
+
+/** The rules that exceed `MOST_STEPS` when steps are added up from the first rule on. */
+function largeOf(rules: readonly ReadyRule[], length: number): ReadyRule[] {
+  let left = MOST_STEPS
+  return rules.filter(({ steps }) => {
+    const cost = steps * length
+    if (cost > left) return true
+    left -= cost
+    return false
+  })
+}
+
+/** Linear patterns are tried together; each backtracking one alone, so that others keep their answers if it is slow. */
+function groupsOf(rules: readonly ReadyRule[]): ReadyRule[][] {
+  const linear = rules.filter(({ steps }) => Number.isFinite(steps))
+  const others = rules.filter(({ steps }) => !Number.isFinite(steps))
+  return [...(linear.length ? [linear] : []), ...others.map((rule) => [rule])]
+}
+
+function withAnswers(
+  effective: Effective,
+  known: ReadonlyMap<ReadyRule, boolean>,
+  skipped: ReadonlySet<ReadyRule>,
+): Effective {
+  const rules = effective.rules
+    .filter((rule) => !skipped.has(rule))
+    .map((rule) => {
+      const answer = known.get(rule)
+      return answer === undefined ? rule : { ...rule, matches: () => answer }
+    })
+  if (!skipped.size) return { ...effective, rules }
+  const which = skipped.size === 1 ? '1 routing rule was' : `${skipped.size} routing rules were`
+  const warning = `${which} skipped: more than ${BUDGET_MS} ms on a prompt like this. Make the patterns simpler.`
+  return { ...effective, rules, warnings: [...effective.warnings, warning] }
 }

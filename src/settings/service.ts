@@ -1,14 +1,28 @@
+import { eq } from 'drizzle-orm'
 import type { AuditLog } from '../audit'
 import type { Call } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { defineError, invalidInput, quoted } from '../kernel/errors'
 import type { UserId } from '../kernel/ids'
 import { createReadCache, freshFor } from '../kernel/read-cache'
-import type { Reader, Store } from '../kernel/store'
-import { settingsRepository as rows } from './repository'
-import { timeZoneNamed } from './rules'
+import { query, type Reader, type Store, type Tx } from '../kernel/store'
 import { DEFAULT_SETTINGS, type Settings, type SettingsPatch } from './schema'
-import type { SettingsRow } from './table'
+import { type SettingsRow, userSettings } from './table'
+
+const ofUser = query<{ user_id: UserId }>()((db, p) => {
+  const table = db.of(userSettings)
+  return db.select().from(table).where(eq(table.user_id, p.user_id)).limit(1)
+})
+
+/** One row per user, created when the first setting is changed. */
+const settingsRepository = {
+  find: async (db: Reader, user_id: UserId): Promise<SettingsRow | undefined> => (await ofUser(db, { user_id }))[0],
+
+  async save(tx: Tx, row: SettingsRow): Promise<void> {
+    const table = tx.of(userSettings)
+    await tx.insert(table).values(row).onConflictDoUpdate({ target: table.user_id, set: row })
+  },
+}
 
 export type SettingsService = ReturnType<typeof createSettings>
 
@@ -42,7 +56,7 @@ export function createSettings({ store, audit, clock }: Deps) {
     const change = { ...picked(patch), ...zoneOf(patch) }
     return store.write(async (tx) => {
       const settings = { ...(await load(tx, userId)), ...change }
-      await rows.save(tx, { user_id: userId, ...settings, updated_at: clock.now() })
+      await settingsRepository.save(tx, { user_id: userId, ...settings, updated_at: clock.now() })
       await audit.record(tx, call, { action: 'settings.updated', entityType: 'settings', entityId: userId })
       tx.afterCommit(() => remembered.forget(userId))
       return settings
@@ -51,7 +65,7 @@ export function createSettings({ store, audit, clock }: Deps) {
 }
 
 async function load(reader: Reader, userId: UserId): Promise<Settings> {
-  const row = await rows.find(reader, userId)
+  const row = await settingsRepository.find(reader, userId)
   return row ? present(row) : DEFAULT_SETTINGS
 }
 
@@ -88,3 +102,17 @@ const notThisKeys = defineError(
 
 const unknownTimeZone = (name: string) =>
   invalidInput('timezone', `"timezone" is "${quoted(name)}"; it must be an IANA name such as Europe/Lisbon or UTC.`)
+
+/**
+ * The time zone's name as the time zone database spells it; null for an unknown name or an offset such as `+02:00`.
+ * Only the case changes: an alias such as Asia/Calcutta stays as the user chose it.
+ */
+function timeZoneNamed(name: string): string | null {
+  if (!/^[A-Za-z]/.test(name)) return null
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone
+  } catch (error) {
+    if (error instanceof RangeError) return null
+    throw error
+  }
+}

@@ -1,22 +1,165 @@
+import { and, eq, gte, inArray, lt, ne, sql } from 'drizzle-orm'
 import type { AuditLog } from '../audit'
+import type { AuditEntry } from '../audit/schema'
 import type { Behalf, Unattended } from '../auth'
-import type { CompletionService } from '../completions'
+import type { CompletionRequest, CompletionService } from '../completions'
 import type { EventId } from '../events/schema'
 import { defineJob, type Jobs, type Outcome, type Running, recurring } from '../jobs'
 import type { Call, OwnerScope } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { AppError } from '../kernel/errors'
 import { newRequestId, type OrgId } from '../kernel/ids'
-import type { Wanted } from '../kernel/keyset'
+import { pagesBy, type Wanted } from '../kernel/keyset'
+import { microToCents } from '../kernel/money'
+import type { Page } from '../kernel/page'
 import type { Reader, Store, Tx } from '../kernel/store'
-import type { SkillService } from '../skills'
+import type { Activation, SkillService } from '../skills'
 import type { SkillId } from '../skills/schema'
-import { type Ending, requestOfSkill } from './completion-request'
-import { entryOf } from './record'
-import { runRepository as rows } from './repository'
-import { isOverLimit, KEPT_MS, startOfDay } from './rules'
+import { isOverLimit, KEPT_MS, LIMITS, MOST_OUTPUT, type Spent, startOfDay } from './rules'
 import { type RunCause, SkillRunId } from './schema'
-import type { SkillRunRow } from './table'
+import { type SkillRunRow, skillRuns } from './table'
+
+/** How a run ended, as columns of its row. */
+type Ending = Pick<SkillRunRow, 'status'> &
+  Partial<Pick<SkillRunRow, 'error' | 'output' | 'cost_micro' | 'conversation_id'>>
+
+type Order = {
+  active: Activation
+  prompt: string
+  slug: string
+  cause: RunCause
+  /** Stores the end in the transaction that charges the run. */
+  keep(tx: Tx, ending: Ending): Promise<void>
+}
+
+/**
+ * The completion request of a skill that runs by itself: that skill and its tools only, no system tools or memories.
+ * The result is stored as a conversation.
+ */
+const requestOfSkill = ({ active, prompt, slug, cause, keep }: Order): CompletionRequest<object> => ({
+  prompt,
+  mode: 'fast',
+  engine: null,
+  overrides: {},
+  temperature: undefined,
+  voice: { personality: null, style: null, branding: false, componentLibrary: 'svc', persona: 'svc' },
+  usesSoul: false,
+  context: [],
+  after: [],
+  images: [],
+  skills: [],
+  tools: [],
+  conversation: 'new',
+  sealed: true,
+  active,
+  bounds: { costMicro: LIMITS.costARun, toolCalls: LIMITS.toolCallsARun },
+  maxIterations: LIMITS.toolCallsARun,
+  functions: null,
+  json: false,
+  checkJson: null,
+  cache: 'off',
+  wantsFollowUps: false,
+  metadata: { skill: slug, autonomous: cause, most_cents: microToCents(LIMITS.costARun) },
+  alongside: (tx, { call, costMicro, conversationId }, { content, refusal }, broken) => {
+    // This worker stops: nothing is charged, and the run is tried again or fails.
+    if (broken !== undefined && call.signal.aborted) throw broken
+    const error = broken === undefined ? (refusal === null ? null : 'refused') : codeOf(broken)
+    return keep(tx, {
+      status: error === null ? 'completed' : 'failed',
+      error,
+      output: content.slice(0, MOST_OUTPUT),
+      cost_micro: costMicro,
+      conversation_id: conversationId,
+    })
+  },
+  present: () => ({}),
+  shape: null,
+  warnings: [],
+})
+
+const codeOf = (broken: unknown): string => (broken instanceof AppError ? broken.code : 'server_error')
+
+const newestFirst = pagesBy(skillRuns, 'created_at')
+
+/** Rows of skill runs. Every query names the owner, or the source whose owner was asked for. */
+const runRepository = {
+  async insert(tx: Tx, row: SkillRunRow): Promise<void> {
+    await tx.insert(tx.of(skillRuns)).values(row)
+  },
+
+  async find(db: Reader, owner: OwnerScope, id: SkillRunId): Promise<SkillRunRow | undefined> {
+    const table = db.of(skillRuns)
+    const one = and(eq(table.id, id), eq(table.owner, owner))
+    return (await db.select().from(table).where(one).limit(1))[0]
+  },
+
+  /** Those of one hook or installation, newest first. */
+  ofSource: (db: Reader, source: string, wanted: Wanted): Promise<Page<SkillRunRow>> =>
+    newestFirst(db, wanted, eq(db.of(skillRuns).source, source)),
+
+  /** Ends a run. False when it had already ended. */
+  async end(tx: Tx, owner: OwnerScope, id: SkillRunId, ending: Partial<SkillRunRow>): Promise<boolean> {
+    const table = tx.of(skillRuns)
+    const running = and(eq(table.id, id), eq(table.owner, owner), eq(table.status, 'running'))
+    return (await tx.update(table).set(ending).where(running).returning({ id: table.id })).length === 1
+  },
+
+  async spentSince(tx: Tx, owner: OwnerScope, since: number): Promise<Spent> {
+    const table = tx.of(skillRuns)
+    const most = sql`case when ${table.status} = 'running' then ${LIMITS.costARun} else ${table.cost_micro} end`
+    const [sum] = await tx
+      .select({
+        runs: sql<number>`count(*)`.mapWith(Number),
+        costMicro: sql<number>`coalesce(sum(${most}), 0)`.mapWith(Number),
+      })
+      .from(table)
+      .where(
+        and(
+          eq(table.owner, owner),
+          gte(table.created_at, since),
+          inArray(table.status, ['running', 'completed', 'failed']),
+        ),
+      )
+    return sum!
+  },
+  /** Deletes ended runs that are older than a moment. Returns how many. */
+  async removeOld(tx: Tx, before: number, limit: number): Promise<number> {
+    const table = tx.of(skillRuns)
+    const isOld = and(lt(table.created_at, before), ne(table.status, 'running'))
+    const old = tx.select({ id: table.id }).from(table).where(isOld).limit(limit)
+    return (await tx.delete(table).where(inArray(table.id, old)).returning({ id: table.id })).length
+  },
+}
+
+const STATUS_OF = {
+  running: 202,
+  completed: 200,
+  failed: 500,
+  skipped_cooldown: 200,
+  skipped_credits: 402,
+  skipped_cap: 402,
+} as const
+
+/** The audit entry of a run that ended or was skipped: of the hook that fired, else of the skill. */
+const entryOf = (row: SkillRunRow): Omit<AuditEntry, 'scope'> => ({
+  ...aboutOf(row),
+  input: { metadata: { slug: row.slug, ...causeOf(row), result: row.status, ...linksOf(row) } },
+  output: {
+    status: STATUS_OF[row.status],
+    cost_cents: microToCents(row.cost_micro),
+    ...(row.error ? { error_code: row.error } : {}),
+  },
+})
+
+const causeOf = ({ cause }: SkillRunRow) =>
+  isPrompt(cause) ? { hook: cause === 'install' ? 'onInstall' : 'onUninstall' } : { cause }
+
+const isPrompt = (cause: SkillRunRow['cause']) => cause === 'install' || cause === 'uninstall'
+
+const linksOf = ({ conversation_id, event_id }: SkillRunRow) => ({
+  ...(conversation_id ? { conversation_id } : {}),
+  ...(event_id ? { event_id } : {}),
+})
 
 export type SkillRunDeps = {
   store: Store
@@ -94,7 +237,7 @@ export function createSkillRuns(deps: SkillRunDeps) {
   return {
     begin,
     skip,
-    list: (reader: Reader, source: string, wanted: Wanted) => rows.ofSource(reader, source, wanted),
+    list: (reader: Reader, source: string, wanted: Wanted) => runRepository.ofSource(reader, source, wanted),
     /** What else belongs to the end of runs of a cause, in its transaction. */
     onEnd: (cause: RunCause, react: Listener): void => void listeners.set(cause, react),
   }
@@ -103,13 +246,13 @@ export function createSkillRuns(deps: SkillRunDeps) {
   async function begin(tx: Tx, order: NewRun): Promise<SkillRunRow> {
     const { owner, behalf, skill, cause, prompt, depth = 0, route } = order
     await lockOwner(tx, { userId: behalf.user_id, orgId: orgIn(owner) })
-    if (isOverLimit(await rows.spentSince(tx, owner, startOfDay(clock.now())))) {
+    if (isOverLimit(await runRepository.spentSince(tx, owner, startOfDay(clock.now())))) {
       const skipped = await skip(tx, order, 'skipped_cap')
       await record(tx, skipped)
       return skipped
     }
     const row = { ...rowOf(order), status: 'running' as const, completed_at: null }
-    await rows.insert(tx, row)
+    await runRepository.insert(tx, row)
     const due: Due = { run: row.id, owner, behalf, skill, cause, prompt, depth, ...(route ? { route } : {}) }
     await jobs.enqueue(tx, isOnce(cause) ? once : again, { owner, payload: due })
     return row
@@ -118,7 +261,7 @@ export function createSkillRuns(deps: SkillRunDeps) {
   /** Stores that a run did not begin, and why. */
   async function skip(tx: Tx, order: NewRun, status: 'skipped_cap' | 'skipped_cooldown'): Promise<SkillRunRow> {
     const row = { ...rowOf(order), status, completed_at: clock.now() }
-    await rows.insert(tx, row)
+    await runRepository.insert(tx, row)
     return row
   }
 
@@ -141,7 +284,7 @@ export function createSkillRuns(deps: SkillRunDeps) {
 
   async function run(job: Running<Due>): Promise<Outcome<null>> {
     const due = job.payload
-    if ((await rows.find(store.read, due.owner, due.run))?.status !== 'running') return {}
+    if ((await runRepository.find(store.read, due.owner, due.run))?.status !== 'running') return {}
     const ending = await attempt(job)
     return ending === null ? {} : { effects: (tx) => end(tx, due, ending) }
   }
@@ -180,8 +323,8 @@ export function createSkillRuns(deps: SkillRunDeps) {
   /** Ends a run: its row, its record, and what belongs to it. False when it had ended. */
   async function end(tx: Tx, { owner, run: id }: Pick<Due, 'owner' | 'run'>, ending: Ending): Promise<boolean> {
     const completed_at = clock.now()
-    if (!(await rows.end(tx, owner, id, { ...ending, completed_at }))) return false
-    const ended = (await rows.find(tx, owner, id))!
+    if (!(await runRepository.end(tx, owner, id, { ...ending, completed_at }))) return false
+    const ended = (await runRepository.find(tx, owner, id))!
     await record(tx, ended)
     await listeners.get(ended.cause)?.(tx, ended)
     return true
@@ -194,10 +337,16 @@ export function createSkillRuns(deps: SkillRunDeps) {
 
   async function tidy(): Promise<void> {
     const before = clock.now() - KEPT_MS
-    while ((await store.write((tx) => rows.removeOld(tx, before, TIDY.batch))) === TIDY.batch);
+    while ((await store.write((tx) => runRepository.removeOld(tx, before, TIDY.batch))) === TIDY.batch);
   }
 }
 
 const isOnce = (cause: RunCause): boolean => cause === 'install' || cause === 'uninstall'
 
 const orgIn = (owner: OwnerScope): OrgId | null => (owner.startsWith('org:') ? (owner.slice(4) as OrgId) : null)
+
+function aboutOf({ cause, source, skill_id }: SkillRunRow) {
+  if (cause === 'hook') return { action: 'hook.fired', entityType: 'hook', entityId: source } as const
+  const action = isPrompt(cause) ? 'skill.hook_ran' : 'skill.triggered'
+  return { action, entityType: 'skill', entityId: skill_id } as const
+}

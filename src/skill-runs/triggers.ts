@@ -1,16 +1,18 @@
 import type { AuditLog } from '../audit'
-import { eventRepository, type FanOut } from '../events'
+import { type BusEventRow, eventRepository, type FanOut } from '../events'
 import type { EventId } from '../events/schema'
 import { defineJob, type Jobs, type Outcome, type Running } from '../jobs'
 import { type Clock, iso } from '../kernel/clock'
+import { fence } from '../kernel/fence'
 import { newRequestId } from '../kernel/ids'
 import type { Store, Tx } from '../kernel/store'
 import { SCHEDULE_JOB, type ScheduleDue, type SkillService, type Triggered } from '../skills'
 import type { InstallationId } from '../skills/schema'
-import { eventPrompt } from './event-prompt'
-import { MOST_FAILURES } from './rules'
+import { MOST_DATA, MOST_FAILURES } from './rules'
 import type { NewRun, SkillRuns } from './service'
 import type { SkillRunRow } from './table'
+
+type Told = Pick<BusEventRow, 'id' | 'type' | 'envelope'>
 
 type Deps = {
   store: Store
@@ -100,4 +102,20 @@ const orderOf = ({ installation, skill }: Triggered, about: About): NewRun => {
   const active_org_id = null
   const { slug } = skill
   return { ...about, owner, behalf: { user_id, api_key_id, active_org_id }, skill: { id: skill.id, slug }, source: id }
+}
+
+/**
+ * The prompt of a run for an event: the event as data, fenced, since anyone may have written it. `settings` are the
+ * hook's own, and `task` what its owner wants done.
+ */
+export function eventPrompt({ id, type, envelope }: Told, settings: Readonly<Record<string, unknown>> = {}): string {
+  const { data, created } = JSON.parse(envelope) as { data: unknown; created: string }
+  const { prompt: task, ...others } = settings
+  const text = JSON.stringify(data, null, 1)
+  const shown = text.length > MOST_DATA ? `${text.slice(0, MOST_DATA)}\n… and ${text.length - MOST_DATA} more` : text
+  return [
+    typeof task === 'string' && task.trim() ? task : 'This event has happened. Do your task with it.',
+    ...(Object.keys(others).length ? [`Settings: ${JSON.stringify(others)}`] : []),
+    fence(`event ${type} ${id} of ${created}`, shown),
+  ].join('\n\n')
 }

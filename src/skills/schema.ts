@@ -4,7 +4,56 @@ import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '
 import { InstallationId, SkillId, SkillReviewId, VersionId } from './ids'
 import { ManifestTool, SKILL_CATEGORIES, SKILL_FIELDS } from './manifest'
 import { ManifestWarnings } from './schema-review'
-import { Skill, SkillDetails, SkillEntry } from './schema-skill'
+import { REVIEW_STATUSES, Skill, SkillDetails, SkillEntry, SkillOutline } from './schema-skill'
+
+export const OperatorSkillQuery = t.Object({
+  ...PageQuery.properties,
+  status: t.Optional(oneOf(REVIEW_STATUSES)),
+  category: t.Optional(oneOf(SKILL_CATEGORIES)),
+  owner: t.Optional(
+    t.String({
+      maxLength: 256,
+      description: 'Owner: an org or a user; `server` for the skills that ship with this server',
+    }),
+  ),
+  key: t.Optional(
+    t.String({ maxLength: 256, description: 'Instead of the owner, one of its keys: id, prefix or name' }),
+  ),
+  installed: t.Optional(
+    t.Boolean({ description: 'List the skills the owner has installed instead of those it wrote' }),
+  ),
+})
+
+export type OperatorSkillQuery = Static<typeof OperatorSkillQuery>
+
+/** Added for operators: the owner, and whether the store shows the skill. */
+const operated = { owner: t.String(), listed: t.Boolean() }
+
+export const OperatorSkillEntry = t.Object({ ...SkillOutline.properties, ...operated })
+
+export type OperatorSkillEntry = Static<typeof OperatorSkillEntry>
+
+export const OperatorSkillPage = pageOf('skills', OperatorSkillEntry)
+
+export const OperatorSkill = t.Object({ ...Skill.properties, ...operated, manifest: JsonObject })
+
+export type OperatorSkill = Static<typeof OperatorSkill>
+
+export const Takedown = t.Object({
+  also_installed: t.Optional(t.Boolean({ description: 'Also stop the skill for everyone who has it installed' })),
+})
+
+export const ImportOrder = t.Object({ manifest: JsonObject })
+
+export const Imported = t.Object({
+  id: SkillId.schema,
+  slug: t.String(),
+  version: t.String(),
+  isNew: t.Boolean(),
+  warnings: ManifestWarnings,
+})
+
+export type Imported = Static<typeof Imported>
 
 export { InstallationId, SkillId, SkillReviewId, SubmissionId, VersionId, VISIBILITIES, type Visibility } from './ids'
 export {
@@ -23,15 +72,6 @@ export {
   OperatorSubmissionQuery,
   SubmissionStats,
 } from './schema-operator'
-export {
-  Imported,
-  ImportOrder,
-  OperatorSkill,
-  OperatorSkillEntry,
-  OperatorSkillPage,
-  OperatorSkillQuery,
-  Takedown,
-} from './schema-operator-skills'
 export {
   ManifestWarnings,
   REASON_CODES,

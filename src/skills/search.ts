@@ -1,17 +1,85 @@
-import { and, desc, eq, inArray, lt, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, inArray, lt, or, type Placeholder, type SQL, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import type { OrgId } from '../kernel/ids'
 import { foundBy, inParts } from '../kernel/keyset'
 import type { Mark } from '../kernel/page'
-import type { Reader } from '../kernel/store'
+import { query, type Reader } from '../kernel/store'
 import type { SkillCategory } from './manifest'
 import type { SkillSort } from './schema'
-import { hitsOnSqlite } from './search-hits'
-import { pageOnPostgres } from './search-postgres'
-import { mayGoOn, seqOf } from './search-words'
 import { isOfOrg, type ListedRow, listedColumns, skills } from './table'
 
-export { searchable, wordsOf } from './search-words'
+/** Text normalized for search: lower case, without accents and compatibility forms. */
+export const searchable = (text: string): string => allWords(text).join(' ')
+
+const allWords = (text: string): string[] =>
+  text
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .match(/[\p{L}\p{N}]+/gu) ?? []
+
+/** At most 12 words of a query. Only letters and digits are kept, so no search syntax gets through (F4). */
+export const wordsOf = (q: string): string[] => [...new Set(allWords(q))].slice(0, 12)
+
+/** Prefixes of one or two ASCII letters match too many words. In other scripts one character may be a word. */
+const SHORTEST_BEGINNING = 3
+
+const isLatin = (word: string): boolean => /^[\p{ASCII}]+$/u.test(word)
+
+/** Whether the last word of a query is also searched as a prefix, since it may still be being typed. */
+export const mayGoOn = (word: string): boolean => !isLatin(word) || word.length >= SHORTEST_BEGINNING
+
+/** The skill number in a mark; 0, after which nothing follows, for cursors of other lists. */
+const seqOf = ({ id }: Mark): number => (/^\d{1,15}$/.test(id) ? Number(id) : 0)
+
+/** A page of a store search: all words must occur; `before` is where the previous page ended. */
+type Wanted = {
+  words: readonly string[]
+  category: SkillCategory | undefined
+  sort: SkillSort
+  before: Mark | null
+  limit: number
+}
+
+/** Sort orders as numbered in the SQLite index, which contains each skill once per order. */
+const ORDERS: Record<SkillSort, number> = { installs: 0, rating: 1, newest: 2 }
+
+const HIGHEST = 0x0fff_ffff
+
+/** Prefix lengths FTS5 has an index for. Longer prefixes usually match few words and are expanded instead. */
+const INDEXED = [3, 4]
+
+const MOST_WORDS = 200
+
+/** Rows of the sorted list scanned first. A word in every sixtieth skill fills a page within them. */
+const FIRST_LOOK = 3_000
+
+/** This many hits in the first scan show that the words are frequent, so scanning on is faster than collecting all. */
+const FREQUENT = 35
+
+/** Most hits collected and sorted. When there are more, scanning the sorted list soon fills the page. */
+const FEW_HITS = 1_500
+
+type Params = { terms: string; category: string; at: number; seq: number; limit: number }
+
+type Places = { [K in keyof Params]: Placeholder }
+
+type Shape = { sort: SkillSort; isLater: boolean; hasCategory: boolean }
+
+/** One prepared statement per shape: building so long a statement takes longer than running it. */
+const declared = (shape: Shape) => query<Params>()((db, p) => built(db, p, shape))
+
+const ofSort = (sort: SkillSort) => {
+  const each = (isLater: boolean) => ({
+    one: declared({ sort, isLater, hasCategory: true }),
+    all: declared({ sort, isLater, hasCategory: false }),
+  })
+  return { first: each(false), later: each(true) }
+}
+
+const pages = { installs: ofSort('installs'), rating: ofSort('rating'), newest: ofSort('newest') }
+
+type Ways = { place: unknown; order: SQL; rest: SQL; hit: SQL; limit: Placeholder }
 
 export type SkillFilter = {
   category?: SkillCategory | undefined
@@ -87,3 +155,90 @@ export const markOf = (sort: SkillSort) => (row: ListedRow) => ({
   at: sort === 'installs' ? row.install_count : sort === 'rating' ? row.rating : row.seq,
   id: String(row.seq),
 })
+
+/**
+ * A page of the store's skills that contain all words, in one statement. The word index is unsorted, so three plans
+ * follow each other, each only when the earlier ones did not fill the page: scan the start of the sorted list,
+ * collect and sort the hits if few, scan the rest of the sorted list.
+ */
+function pageOnPostgres(db: Reader, { words, category, sort, before, limit }: Wanted): Promise<ListedRow[]> {
+  const terms = words.map((word, place) => `'${word}'${place === words.length - 1 && mayGoOn(word) ? ':*' : ''}`)
+  const mark = before ? { at: before.at, seq: seqOf(before) } : { at: 0, seq: 0 }
+  const page = pages[sort][before ? 'later' : 'first'][category ? 'one' : 'all']
+  return page(db, { terms: terms.join(' & '), category: category ?? '', ...mark, limit })
+}
+
+function built(db: Reader, p: Places, { sort, isLater, hasCategory }: Shape) {
+  const table = db.of(skills)
+  const rank = sort === 'installs' ? table.install_count : sort === 'rating' ? table.rating : null
+  const place = rank ?? table.seq
+  const order = rank ? sql`${rank} desc, ${table.seq} desc` : sql`${table.seq} desc`
+  const older = isLater ? lt(table.seq, p.seq) : undefined
+  const rest = and(
+    // A literal condition: with a parameter the planner cannot use the word index, which is partial (`where listed`).
+    sql`${table.listed}`,
+    hasCategory ? eq(table.category, p.category) : undefined,
+    isLater && rank ? or(lt(rank, p.at), and(eq(rank, p.at), older)) : older,
+  )!
+  const hit = sql`search_words @@ ${p.terms}::tsquery`
+  return db
+    .select(listedColumns(table))
+    .from(table)
+    .where(inArray(table.seq, sql`(${numbers({ place, order, rest, hit, limit: p.limit })})`))
+    .orderBy(...(rank ? [desc(rank)] : []), desc(table.seq))
+}
+
+function numbers({ place, order, rest, hit, limit }: Ways): SQL {
+  const first = sql`select seq, ${place} as place, ${hit} as hit from skills where ${rest} order by ${order} limit ${FIRST_LOOK}`
+  const isShort = sql`(select count(*) from near) < ${limit}`
+  const isRare = sql`(select count(*) from near) < least(${limit}, ${FREQUENT})`
+  const some = sql`select seq, ${place} as place from skills where ${rest} and ${hit} and ${isRare} limit ${FEW_HITS + 1}`
+  const isLong = sql`${isShort} and (not ${isRare} or (select max(hits) from few) > ${FEW_HITS})`
+  // The `case` hides the condition from the planner, which would use the word index instead of the sorted list.
+  const walked = sql`select seq from skills where ${rest} and (case when ${hit} then 1 end) = 1 and ${isLong} order by ${order} limit ${limit}`
+  return sql`
+    with near as materialized (select seq from (${first}) as looked where hit order by place desc, seq desc limit ${limit}),
+    few as materialized (
+      select seq, count(*) over () as hits from (${some}) as gathered order by place desc, seq desc limit ${limit}
+    )
+    select seq from near where not ${isShort}
+    union all select seq from few where hits <= ${FEW_HITS}
+    union all (${walked})`
+}
+
+/**
+ * Numbers (`seq`) of the store's skills that contain all words. Index rowids encode order, rank and skill number, so
+ * rows come out sorted and reading stops at the end of the page.
+ */
+async function hitsOnSqlite(db: Reader, wanted: Wanted): Promise<number[]> {
+  const { words, category, sort, before, limit } = wanted
+  const query = [
+    ...(category ? [`"\u{e000}${category}"`] : []),
+    ...words.slice(0, -1).map((word) => `"${word}"`),
+    await begun(db, words.at(-1)!),
+  ].join(' AND ')
+  const [rank, seq] = before ? [sort === 'newest' ? 0 : before.at, seqOf(before)] : [HIGHEST, 0xffff_ffff]
+  const order = ORDERS[sort]
+  const rows = await db
+    .select({ seq: sql<number>`rowid & 4294967295` })
+    .from(sql`skills_search`)
+    .where(
+      sql`skills_search match ${query} and rowid >= (${order} << 60) and rowid < ((${order} << 60) | (${rank} << 32) | ${seq})`,
+    )
+    .orderBy(sql`rowid desc`)
+    .limit(limit)
+  return rows.map((row) => row.seq)
+}
+
+/** Expands a prefix to the words it begins, so that FTS5 merges their sorted lists and stops with the page. */
+async function begun(db: Reader, word: string): Promise<string> {
+  if (!mayGoOn(word)) return `"${word}"`
+  if (INDEXED.includes([...word].length)) return `"${word}"*`
+  const found = await db
+    .select({ word: sql<string>`word` })
+    .from(sql`skill_words`)
+    .where(sql`word >= ${word} and word < ${`${word}\u{10ffff}`}`)
+    .limit(MOST_WORDS + 1)
+  if (found.length > MOST_WORDS) return `"${word}"*`
+  return found.length ? `(${found.map((one) => `"${one.word}"`).join(' OR ')})` : `"${word}"`
+}

@@ -1,12 +1,42 @@
 import type { Call } from '../kernel/caller'
 import { AppError, quoted } from '../kernel/errors'
 import { fence } from '../kernel/fence'
+import { parseUntrustedJson } from '../kernel/json'
+import { shorten } from '../kernel/text'
+import { nextTurn } from '../kernel/turns'
 import type { Role } from '../orgs/schema'
-import { readArguments } from './arguments'
-import { cut, MAX_TEXT_CHARS, present } from './results'
 import { refusal } from './rules'
-import { createTally, type Tally } from './tally'
 import { type AskedCall, type Tool, type ToolContext, ToolFailure, type ToolOutcome, type Toolset } from './tool'
+import { compileInTurn, isSlow, validatorOf } from './validation'
+
+/** Arguments above this size are refused before they are parsed. */
+const MAX_ARGUMENT_BYTES = 256 * 1024
+
+type Arguments = Record<string, unknown>
+
+type Read = { fits: true; args: Arguments } | { fits: false; args: Arguments | null; problem: string }
+
+const unfit = (args: Arguments | null, problem: string): Read => ({ fits: false, args, problem })
+
+const FENCE_BEGIN = /^```(?:json)?\s*\n/
+
+/** Most tool calls of one run over all its iterations (contract 22.5). */
+export const MAX_CALLS = 64
+
+/** Most tool calls of one run at the same time; further calls wait. */
+export const MAX_AT_ONCE = 8
+
+/** Characters of results that one run may show its caller, summed over all calls. */
+const MAX_SHOWN_CHARS = 1024 * 1024
+
+type Tally = ReturnType<typeof createTally>
+
+/** Longest text of one result, in characters: for the engine, and for the caller. */
+export const MAX_TEXT_CHARS = 24_000
+
+export const MAX_RESULT_CHARS = 64 * 1024
+
+type Presented = { text: string; result: unknown }
 
 type Deps = {
   /** The caller's role in their active org; null without one. */
@@ -125,4 +155,110 @@ function unknownTool(name: string, { tools }: Toolset): string {
   const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : ''
   const known = names.length ? `There are ${listed}${more}.` : 'There are none.'
   return `There is no tool named ${quoted(name)}. ${known}`
+}
+
+/** Shortens a text to `max` characters and notes how many are missing. */
+function cut(text: string, max: number): string {
+  if (text.length <= max) return text
+  return `${shorten(text, max)}\n[cut here: ${text.length - max + 1} more characters]`
+}
+
+/**
+ * Renders a tool's result twice: fenced as data for the engine, and as JSON for the caller. A result too large to
+ * show becomes `{truncated: true, text, total_chars}`. `room` is how many characters this run may still show.
+ */
+function present(name: string, found: unknown, room: number): Presented {
+  const json = JSON.stringify(found) ?? 'null'
+  const text = fence(name, cut(typeof found === 'string' ? found : json, MAX_TEXT_CHARS))
+  const most = Math.min(MAX_RESULT_CHARS, room)
+  if (json.length <= most) return { text, result: found === undefined ? null : found }
+  const shown = shorten(typeof found === 'string' ? found : json, Math.max(most, 1))
+  return { text, result: { truncated: true, text: shown, total_chars: json.length } }
+}
+
+/** Counts what one run has used of its limits. */
+function createTally() {
+  let calls = 0
+  let working = 0
+  let room = MAX_SHOWN_CHARS
+  const waiting: (() => void)[] = []
+
+  /** Hands the free place to the call that has waited longest. */
+  const leave = (): void => {
+    const next = waiting.shift()
+    if (next) next()
+    else working--
+  }
+
+  return {
+    /** Counts a call; false when the run has used all its calls. */
+    take: (): boolean => ++calls <= MAX_CALLS,
+    refusal: `This answer has used its ${MAX_CALLS} tool calls. Answer now from what is known.`,
+
+    /** Runs `work` when a place is free. Rejects as `work` does, or when the signal aborted while it waited. */
+    async withTurn<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+      if (working < MAX_AT_ONCE) working++
+      else await new Promise<void>((go) => waiting.push(go))
+      try {
+        signal.throwIfAborted()
+        return await work()
+      } finally {
+        leave()
+      }
+    },
+
+    room: (): number => room,
+    /** Subtracts a result's size from what may still be shown. */
+    show(result: unknown): void {
+      room = Math.max(0, room - (JSON.stringify(result)?.length ?? 0))
+    },
+  }
+}
+
+/**
+ * Parses an engine's arguments (JSON text) and checks them against the tool's input schema. `problem` is a sentence
+ * for the engine. An engine may ask for 16 calls at once, so schema compilation and slow checks each wait for their
+ * own turn of the event loop (I28).
+ */
+async function readArguments(tool: Tool, text: string): Promise<Read> {
+  await compileInTurn(tool.inputSchema)
+  if (isSlow(tool.inputSchema)) await nextTurn()
+  return readNow(tool, text)
+}
+
+function readNow(tool: Tool, text: string): Read {
+  const bytes = Buffer.byteLength(text)
+  if (bytes > MAX_ARGUMENT_BYTES) {
+    return unfit(null, `The arguments have ${bytes} bytes; at most ${MAX_ARGUMENT_BYTES} are allowed.`)
+  }
+  const value = parse(text)
+  if (value instanceof AppError)
+    return unfit(null, `${value.message.replace('The body', 'The arguments')} Write them again.`)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return unfit(null, 'The arguments must be one JSON object. Write them again.')
+  }
+  const args = value as Arguments
+  const problem = validatorOf(tool.inputSchema)(args)
+  return problem
+    ? unfit(args, `${problem} Correct the arguments of ${tool.name} and call it again.`)
+    : { fits: true, args }
+}
+
+function parse(text: string): unknown {
+  try {
+    return parseUntrustedJson(Buffer.from(mended(text)))
+  } catch (error) {
+    if (error instanceof AppError) return error
+    throw error
+  }
+}
+
+/** Repairs only unambiguous damage: empty text becomes `{}`, and a Markdown fence around all of it is removed. */
+function mended(text: string): string {
+  if (text.trim() === '') return '{}'
+  const whole = text.trim()
+  const begin = FENCE_BEGIN.exec(whole)?.[0].length
+  if (begin === undefined || !whole.endsWith('```')) return text
+  const inner = whole.slice(begin, -3)
+  return inner.slice(inner.trimEnd().length).includes('\n') ? inner.trimEnd() : text
 }

@@ -1,13 +1,80 @@
-import { type Call, ownerOf } from '../kernel/caller'
+import type { JsonSchema } from '../engines'
+import { type Call, type OwnerScope, ownerOf } from '../kernel/caller'
+import { hmacHex } from '../kernel/crypto'
+import { AppError, type ErrorDetail, quoted } from '../kernel/errors'
 import type { Outbound } from '../kernel/outbound'
-import { createInline } from './inline'
-import { isOffered, mergeTools, toToolset } from './rules'
+import { clean, shorten } from '../kernel/text'
+import { callEndpoint, type Endpoint, readEndpoint } from './endpoint'
+import { isOffered, MAX_INLINE_TOOLS, mergeTools, TOOL_NAME, toToolset } from './rules'
 import { createRun } from './run'
 import type { InlineTool, ToolEntry, ToolQuery } from './schema'
 import { createServers } from './servers'
-import { createSecretOf } from './signing-secret'
-import { createOfSkill } from './skill'
-import type { Tool, Toolset } from './tool'
+import type { PermissionLevel, Tool, Toolset } from './tool'
+import { newAllowance, problemsOf } from './validation'
+
+type InlineDeps = { outbound: Outbound; secretOf: Parameters<typeof callEndpoint>[0]['secretOf'] }
+
+const INLINE_ANY_OBJECT: JsonSchema = { type: 'object' }
+
+const INLINE_TIMEOUT_MS = 10_000
+
+const MAX_PROBLEMS = 10
+
+const MAX_PATH_CHARS = 200
+
+/** Paths contain names from the caller's schema, so they are cleaned of control characters and shortened. */
+const named = (path: string): string => shorten(clean(path), MAX_PATH_CHARS)
+
+type SkillDeps = { outbound: Outbound; secretOf: Parameters<typeof callEndpoint>[0]['secretOf'] }
+
+/** A tool as a skill's manifest defines it (contract 8.1). */
+type SkillTool = {
+  name: string
+  description: string
+  inputSchema?: Record<string, unknown>
+  outputSchema?: Record<string, unknown>
+  permissionLevel?: PermissionLevel
+  requiresApproval?: boolean
+  endpoint?: NonNullable<InlineTool['endpoint']>
+}
+
+const ANY_OBJECT: JsonSchema = { type: 'object' }
+
+const TIMEOUT_MS = 10_000
+
+/**
+ * Converts a skill's tools into runnable ones. A tool without an endpoint is only acknowledged, and the caller acts
+ * on it (contract 22.5). Throws 400 `validation_error` or `url_blocked` for an endpoint this server refuses to call.
+ */
+const createOfSkill =
+  (deps: SkillDeps) =>
+  (skillId: string, tools: readonly SkillTool[]): Tool[] =>
+    tools.map(({ name, description, inputSchema, outputSchema, permissionLevel, requiresApproval, endpoint }, at) => {
+      const called = endpoint ? readEndpoint(endpoint, `tools[${at}].endpoint`, deps.outbound) : null
+      return {
+        name,
+        description,
+        inputSchema: inputSchema ?? ANY_OBJECT,
+        ...(outputSchema ? { outputSchema } : {}),
+        category: 'skill' as const,
+        permissionLevel: permissionLevel ?? 'user',
+        skillId,
+        timeoutMs: TIMEOUT_MS,
+        requiresApproval: requiresApproval ?? false,
+        run: called
+          ? (args, context) => callEndpoint(deps, { name, endpoint: called, args, context })
+          : async () => ({ acknowledged: true }),
+      }
+    })
+
+/**
+ * The secret that signs calls to an owner's tool endpoints, one per user or org: 64 hexadecimal characters, used as
+ * they are written. Derived from the master key, so it is the same on every node and only changes with that key.
+ */
+const createSecretOf =
+  (masterKey: Uint8Array) =>
+  (owner: OwnerScope): string =>
+    hmacHex(masterKey, `tool endpoints\n${owner}`)
 
 type Deps = Parameters<typeof createRun>[0] & {
   outbound: Outbound
@@ -147,4 +214,59 @@ function toEntry(tool: Tool): ToolEntry {
     unavailableReason,
     requiredScope: tool.scope ?? null,
   }
+}
+
+/**
+ * Turns the tools defined in a request into runnable tools. Throws 400 `validation_error` with a detail for each
+ * faulty definition, and 400 `url_blocked` for an endpoint this server refuses to call (contract 2.1, 22.5).
+ */
+function createInline({ outbound, secretOf }: InlineDeps) {
+  return function readInline(tools: readonly InlineTool[]): Tool[] {
+    assertDefinitions(tools)
+    return tools.map((tool, at) => {
+      const endpoint = tool.endpoint ? readEndpoint(tool.endpoint, `tools[${at}].endpoint`, outbound) : null
+      return toTool(tool, endpoint)
+    })
+  }
+
+  function toTool({ name, description, input_schema }: InlineTool, endpoint: Endpoint | null): Tool {
+    return {
+      name,
+      description,
+      inputSchema: input_schema ?? INLINE_ANY_OBJECT,
+      category: 'inline' as const,
+      permissionLevel: 'user' as const,
+      requiresApproval: false,
+      skillId: null,
+      timeoutMs: INLINE_TIMEOUT_MS,
+      run: endpoint
+        ? (args, context) => callEndpoint({ outbound, secretOf }, { name, endpoint, args, context })
+        : async () => ({ acknowledged: true }),
+    }
+  }
+}
+
+function assertDefinitions(tools: readonly InlineTool[]): void {
+  const details: ErrorDetail[] = []
+  if (tools.length > MAX_INLINE_TOOLS) {
+    details.push({ path: 'tools', message: `has ${tools.length} entries; at most ${MAX_INLINE_TOOLS} are allowed` })
+  }
+  const seen = new Map<string, number>()
+  const allowance = newAllowance()
+  for (const [at, { name, input_schema }] of tools.slice(0, MAX_INLINE_TOOLS).entries()) {
+    if (details.length >= MAX_PROBLEMS) break
+    const path = `tools[${at}]`
+    if (!TOOL_NAME.test(name)) details.push({ path: `${path}.name`, message: `must match ${TOOL_NAME.source}` })
+    if (seen.has(name)) details.push({ path: `${path}.name`, message: `is also the name of tools[${seen.get(name)}]` })
+    seen.set(name, at)
+    if (input_schema) details.push(...problemsOf(input_schema, `${path}.input_schema`, allowance))
+  }
+  const told = details.slice(0, MAX_PROBLEMS).map(({ path, message }) => ({ path: named(path), message }))
+  const [first] = told
+  if (!first) return
+  const more = told.length > 1 ? ` (and ${told.length - 1} more)` : ''
+  throw new AppError('invalid', 'validation_error', `"${quoted(first.path)}" ${first.message}${more}.`, {
+    param: first.path,
+    details: told,
+  })
 }

@@ -1,14 +1,12 @@
 /** Usage: one row per call, the daily spend of each key, and reports of both. */
 
 export { createBenchmarks } from './benchmarks'
-export { callsWithSkills } from './by-skill'
 export { costOfDay, usageOfEveryone } from './everyone'
 export { EXPORT_HEADERS } from './export'
-export { spendOfOwner, startOwnerSpend } from './owner-spend'
 export { peakOf } from './peak'
-export { createUsageReading, type UsageReading } from './reading'
+export { createUsageReading, spendOfOwner, startOwnerSpend, type UsageReading } from './reading'
 export { startRefusalLoop } from './refusal-loop'
 export { type ModeOfCall, modeOfCall } from './resolved'
-export { createRollup, startRollupLoop } from './rollup-loop'
+export { callsWithSkills, createRollup, startRollupLoop } from './rollup-loop'
 export { createUsageLog, type UsageEntry, type UsageLog } from './service'
 export { holdSpend, type Spend, settleSpend, spendOf } from './spend'

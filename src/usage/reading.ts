@@ -1,17 +1,60 @@
+import { and, eq, gte, sql } from 'drizzle-orm'
 import type { AuditLog } from '../audit'
 import type { Call, Caller, KeyCaller, OwnerScope, TenantCaller } from '../kernel/caller'
-import { type Clock, iso } from '../kernel/clock'
+import { type Clock, iso, utcDay } from '../kernel/clock'
 import { orgRequired } from '../kernel/errors'
 import { microToCents } from '../kernel/money'
-import type { Reader, Store } from '../kernel/store'
-import { EXPORT_DAYS, EXPORT_ROWS, personalKeyRequired, REPORT_DAYS, tooManyRows } from './errors'
+import { type RangeQuery, readRange, reversed } from '../kernel/range'
+import { command, type Reader, type Store, type Tx } from '../kernel/store'
+import { nextTurn } from '../kernel/turns'
+import { addSums, DAY_MS, emptySums, grainsOf, type Sums } from './buckets'
+import { type CallSums, type Calls, daySumsOf, momentAfter, rolledCalls, skillSumsOf, sumsOf } from './call-repository'
+import { EXPORT_DAYS, EXPORT_ROWS, personalKeyRequired, REPORT_DAYS, tooLong, tooManyRows } from './errors'
 import { piecesOf } from './export'
-import { spendOfOwner } from './owner-spend'
-import { periodOf } from './period'
+import { addEncoded, cellOf, noCalls, percentiles } from './latency'
 import type { Refusals } from './refusals'
-import { tallyOf } from './report'
-import type { Choice } from './report-repository'
-import type { UsageExportQuery, UsageQuery, UsageReport, UsageScope } from './schema'
+import { type Choice, type Rolled, rolledIn } from './report-repository'
+import type { Breakdown, UsageExportQuery, UsageQuery, UsageReport, UsageScope } from './schema'
+import { planOf, type Span } from './spans'
+import type { Spend } from './spend'
+import { spendDays } from './table'
+import { SLICE, type Turn, tailOf } from './tail'
+
+type Tally = ReturnType<typeof createTally>
+
+/** The name calls without a mode or model are listed under. */
+const UNNAMED = 'none'
+
+const tokensOf = (sums: Sums): number => sums.prompt_tokens + sums.completion_tokens
+
+const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1)
+
+const toMap = (map: Map<string, Sums>) =>
+  Object.fromEntries(
+    [...map]
+      .sort(byName)
+      .map(([name, { requests, cost_micro }]) => [name, { requests, cost_cents: microToCents(cost_micro) }]),
+  )
+
+const setSpend = command<{ subject: string; day: string; spent: number }>()((tx, p) => {
+  const t = tx.of(spendDays)
+  return tx
+    .insert(t)
+    .values({ subject: p.subject, day: p.day, spent: p.spent, held: 0 })
+    .onConflictDoUpdate({ target: [t.subject, t.day], set: { spent: sql`excluded.spent` } })
+})
+
+const clearSpend = command<{ subject: string; from: string }>()((tx, p) => {
+  const t = tx.of(spendDays)
+  return tx
+    .update(t)
+    .set({ spent: 0 })
+    .where(and(eq(t.subject, p.subject), gte(t.day, p.from)))
+})
+
+const firstOfMonth = (at: number): string => `${utcDay(at).slice(0, 7)}-01`
+
+const DEFAULT_DAYS = 30
 
 type Deps = {
   store: Store
@@ -127,3 +170,169 @@ const choiceOf = (owner: OwnerScope, { key_id, mode, skill }: UsageQuery): Choic
 
 const withoutUndefined = (filters: Record<string, string | undefined>) =>
   Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))
+
+/**
+ * The period of a query, by default the last 30 days (contract 18.1). Throws 400 `validation_error` for an invalid
+ * date, a reversed period, and a period of more than `mostDays`.
+ */
+function periodOf(query: RangeQuery, now: number, mostDays: number): Span {
+  const range = readRange(query)
+  // `to` is exclusive; + 1 includes a call of the current millisecond.
+  const to = range.to ?? now + 1
+  const from = range.from ?? to - DEFAULT_DAYS * DAY_MS
+  if (from >= to) throw reversed(from, to)
+  if (to - from > mostDays * DAY_MS) throw tooLong(Math.ceil((to - from) / DAY_MS), mostDays)
+  return { from, to }
+}
+
+/** What an owner spent today and this month, from rollups and calls. An owner without caps has no holds here. */
+export async function spendOfOwner(reader: Reader, owner: OwnerScope, at: number): Promise<Spend> {
+  const days = await monthOf(reader, owner, at, nextTurn)
+  return {
+    today: { spent: days.get(utcDay(at)) ?? 0, held: 0 },
+    month: { spent: [...days.values()].reduce((sum, spent) => sum + spent, 0), held: 0 },
+  }
+}
+
+/** Writes the month so far into the owner's `spend_days`, when the owner gets the first cap. */
+export async function startOwnerSpend(tx: Tx, owner: OwnerScope, at: number): Promise<void> {
+  // Inside a transaction only the store may be awaited, so this never yields to the event loop.
+  const days = await monthOf(tx, owner, at, async () => undefined)
+  await clearSpend(tx, { subject: owner, from: firstOfMonth(at) })
+  for (const [day, spent] of days) await setSpend(tx, { subject: owner, day, spent })
+}
+
+/** Micro-cents by UTC day. */
+async function monthOf(reader: Reader, owner: OwnerScope, at: number, turn: Turn): Promise<Map<string, number>> {
+  const from = Date.parse(`${firstOfMonth(at)}T00:00:00.000Z`)
+  return (await tallyOf(reader, { owner, brief: true }, { from, to: at + 1 }, at, turn)).costByDay()
+}
+
+/**
+ * Exact sums over a period: whole days, hours and slots come from the rollups, the ends of the period and calls that
+ * are not rolled up yet from the records. The cost does not grow with the number of calls.
+ */
+export async function tallyOf(
+  db: Reader,
+  choice: Choice,
+  span: Span,
+  now: number,
+  turn: Turn = nextTurn,
+): Promise<Tally> {
+  const tally = createTally(choice.skill)
+  const plan = planOf(span, now, grainsOf(choice.keyId ?? ''))
+  const { position, buckets } = await rolledIn(db, choice, plan)
+  for (const bucket of buckets) tally.addBucket(bucket)
+  for (const end of plan.calls) await addEnd(db, choice, end, position, tally, turn)
+  for await (const calls of tailOf(db, choice, plan.whole, position, turn)) await addCalls(db, choice, calls, tally)
+  return tally
+}
+
+async function addEnd(db: Reader, choice: Choice, end: Span, upTo: number, tally: Tally, turn: Turn): Promise<void> {
+  for (let from = end.from; from < end.to; ) {
+    if (from > end.from) await turn()
+    const next = await momentAfter(db, choice, { from, to: end.to }, SLICE)
+    // A slice is at least one millisecond long, however many calls it has.
+    const to = next === null ? end.to : Math.max(next, from + 1)
+    await addCalls(db, choice, rolledCalls(db, choice, { from, to, upTo }), tally)
+    from = to
+  }
+}
+
+async function addCalls(db: Reader, { skill, brief }: Choice, calls: Calls, tally: Tally): Promise<void> {
+  if (brief) {
+    for (const sums of await daySumsOf(db, calls)) tally.addSums(sums)
+    return
+  }
+  for (const sums of await sumsOf(db, calls)) {
+    tally.addSums(sums)
+    for (const ms of sums.latencies) tally.addLatency(ms)
+  }
+  if (skill === undefined) for (const sums of await skillSumsOf(db, calls)) tally.addSkill(sums)
+}
+
+/** Adds up a report from buckets and calls; `only` is the skill the report is limited to, if any. */
+function createTally(only = '') {
+  const total = emptySums()
+  const latency = noCalls()
+  const modes = new Map<string, Sums>()
+  const models = new Map<string, Sums>()
+  const skills = new Map<string, Sums>()
+  const days = new Map<string, Sums>()
+
+  const addSkill = (sums: Sums & { skill: string }) => addSums(sumsAt(skills, sums.skill), sums)
+
+  function add(sums: CallSums): void {
+    if (only !== '') addSums(sumsAt(skills, only), sums)
+    addSums(total, sums)
+    // A bucket of refused calls alone does not count towards any mode, model or day.
+    if (sums.requests === 0) return
+    addSums(sumsAt(modes, sums.resolved_mode || sums.mode || UNNAMED), sums)
+    addSums(sumsAt(models, sums.model || UNNAMED), sums)
+    addSums(sumsAt(days, utcDay(sums.at)), sums)
+  }
+
+  return {
+    addSkill,
+    addSums: add,
+
+    /** Adds refused calls that are not in any bucket yet. */
+    addRefused(calls: number): void {
+      total.client_errors += calls
+      total.refused += calls
+    },
+
+    addLatency(ms: number): void {
+      latency[cellOf(ms)]! += 1
+    },
+
+    addBucket(bucket: Rolled): void {
+      if (bucket.skill !== only) {
+        addSkill(bucket)
+        return
+      }
+      add(bucket)
+      addEncoded(latency, bucket.latency)
+    },
+
+    /** Micro-cents by UTC day. */
+    costByDay: () => new Map([...days].map(([day, { cost_micro }]) => [day, cost_micro])),
+    requests: () => total.requests,
+
+    result(): Breakdown {
+      const [p50, p95, p99] = percentiles(latency, [0.5, 0.95, 0.99]) as [number, number, number]
+      const { requests, cached, client_errors, server_errors, refused } = total
+      const misses = requests - cached - (client_errors + server_errors - refused)
+      return {
+        totals: {
+          requests,
+          prompt_tokens: total.prompt_tokens,
+          completion_tokens: total.completion_tokens,
+          total_tokens: tokensOf(total),
+          cost_cents: microToCents(total.cost_micro),
+        },
+        by_mode: toMap(modes),
+        by_model: toMap(models),
+        by_skill: toMap(skills),
+        by_day: [...days].sort(byName).map(([date, sums]) => ({
+          date,
+          requests: sums.requests,
+          total_tokens: tokensOf(sums),
+          cost_cents: microToCents(sums.cost_micro),
+        })),
+        latency_ms: { p50, p95, p99 },
+        cache: { hits: cached, misses, hit_rate: cached + misses > 0 ? cached / (cached + misses) : 0 },
+        errors: { '4xx': client_errors, '5xx': server_errors },
+      }
+    },
+  }
+}
+
+function sumsAt(map: Map<string, Sums>, name: string): Sums {
+  let sums = map.get(name)
+  if (!sums) {
+    sums = emptySums()
+    map.set(name, sums)
+  }
+  return sums
+}

@@ -1,14 +1,34 @@
+import { and, gte, inArray, lt, sql } from 'drizzle-orm'
 import type { Clock } from '../kernel/clock'
 import { type Loop, startLoop } from '../kernel/loop'
-import type { Store, Tx } from '../kernel/store'
+import { command, type Reader, type Store, type Tx } from '../kernel/store'
 import { nextTurn } from '../kernel/turns'
 import { type Bucket, createBuckets } from './buckets'
-import { addSkillCalls } from './by-skill'
-import { createHorizon } from './horizon'
 import { addEncoded, encode, type Histogram, noCalls } from './latency'
-import { addToRollup, cursorAt, latencyAt, moveCursor, placeCursor, recordsAfter, skillsOf } from './rollup-repository'
+import {
+  addToRollup,
+  cursorAt,
+  latencyAt,
+  moveCursor,
+  newestId,
+  placeCursor,
+  recordsAfter,
+  skillsOf,
+} from './rollup-repository'
+import type { Span } from './spans'
 import { addSpeeds } from './speed-repository'
 import { type Speed, speedsOf } from './speeds'
+import { skillCalls } from './table'
+
+const newest = async (db: Reader): Promise<number> => (await newestId(db, {}))[0]?.id ?? 0
+
+const addCalls = command<{ skill: string; at: number; calls: number }>()((tx, p) => {
+  const t = tx.of(skillCalls)
+  return tx
+    .insert(t)
+    .values({ skill: p.skill, at: p.at, calls: p.calls })
+    .onConflictDoUpdate({ target: [t.skill, t.at], set: { calls: sql`${t.calls} + excluded.calls` } })
+})
 
 /** Pause between rollups; reports read newer calls one by one. */
 const IDLE_MS = 2_000
@@ -104,4 +124,74 @@ export const startRollupLoop = ({ store, clock, onError }: Options): Loop => {
       return done ? 0 : records
     },
   })
+}
+
+/** Adds calls to the hourly counts of their skills. Only hour buckets over all keys are used: they have each call once. */
+async function addSkillCalls(tx: Tx, buckets: readonly Bucket[]): Promise<void> {
+  const hours = buckets.filter(({ grain, api_key, skill }) => grain === 'hour' && api_key === '' && skill !== '')
+  const sums = new Map<string, { skill: string; at: number; calls: number }>()
+  for (const { skill, at, sums: added } of hours) {
+    const name = `${skill} ${at}`
+    const sum = sums.get(name) ?? { skill, at, calls: 0 }
+    sums.set(name, { ...sum, calls: sum.calls + added.requests })
+  }
+  for (const sum of sums.values()) await addCalls(tx, sum)
+}
+
+/**
+ * Calls that used these skills, by skill, over whole hours and up to the last rollup. Counts only, with no owner,
+ * because the author of a skill asks about other people's calls.
+ */
+export async function callsWithSkills(
+  db: Reader,
+  skills: readonly string[],
+  { from, to }: Span,
+): Promise<Map<string, number>> {
+  if (!skills.length) return new Map()
+  const t = db.of(skillCalls)
+  const rows = await db
+    .select({ skill: t.skill, calls: sql<number>`sum(${t.calls})`.mapWith(Number) })
+    .from(t)
+    .where(and(inArray(t.skill, [...skills]), gte(t.at, from), lt(t.at, to)))
+    .groupBy(t.skill)
+  return new Map(rows.map(({ skill, calls }) => [skill, calls]))
+}
+
+/**
+ * Returns the id up to which no record can still appear. On SQLite that is the newest id: one writer hands out ids
+ * and commits them in order. On Postgres an id is drawn before its commit, so a lower one may appear after a higher
+ * one. A transaction that has drawn an id holds a lock on the table until it ends: once every transaction that held
+ * one after the newest id was read has ended, nothing below that id is missing. Returns 0 while some are left,
+ * and `from`, up to which the caller has read, while nothing is newer.
+ */
+function createHorizon() {
+  let watched: { upTo: number; writers: ReadonlySet<string> } | null = null
+
+  return async function horizon(db: Reader, from = 0): Promise<number> {
+    if (db.dialect === 'sqlite') return newest(db)
+    if (!watched) {
+      const upTo = await newest(db)
+      if (upTo <= from) return from
+      watched = { upTo, writers: await writersOf(db) }
+    } else {
+      const { upTo, writers } = watched
+      watched = { upTo, writers: writers.intersection(await writersOf(db)) }
+    }
+    if (watched.writers.size > 0) return 0
+    const { upTo } = watched
+    watched = null
+    return upTo
+  }
+}
+
+/** Open transactions that have written usage records or are about to. */
+async function writersOf(db: Reader): Promise<Set<string>> {
+  const rows = await db
+    .select({ writer: sql<string>`virtualtransaction` })
+    .from(sql`pg_locks`)
+    .where(
+      sql`relation = 'usage_records'::regclass AND mode = 'RowExclusiveLock'
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+    )
+  return new Set(rows.map(({ writer }) => writer))
 }

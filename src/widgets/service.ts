@@ -1,32 +1,36 @@
+import { resolveTxt } from 'node:dns/promises'
+import { LRUCache } from 'lru-cache'
 import type { AuditLog } from '../audit'
 import type { EngineService } from '../engines'
 import type { Files } from '../files'
 import { storeAnswer } from '../idempotency'
 import { type Jobs, recurring } from '../jobs'
 import { type Call, type Caller, type OwnerScope, ownerOf } from '../kernel/caller'
-import { iso } from '../kernel/clock'
+import { type Clock, iso } from '../kernel/clock'
 import type { Values } from '../kernel/config'
-import { atField, notFound } from '../kernel/errors'
-import { KeyId } from '../kernel/ids'
-import type { Outbound } from '../kernel/outbound'
+import { hmacHex } from '../kernel/crypto'
+import { AppError, atField, invalidInput, notFound, quoted } from '../kernel/errors'
+import { KeyId, OrgId, UserId } from '../kernel/ids'
+import { type Outbound, OutboundFailure } from '../kernel/outbound'
 import type { Reader, Tx } from '../kernel/store'
+import type { Live } from '../live'
 import type { OrgService } from '../orgs'
 import { type Change, createResource, type ResourceDeps } from '../resource'
 import type { SkillService } from '../skills'
+import type { Holder } from '../takeovers'
 import type { Send } from '../webhooks'
 import { analyse } from './analytics'
 import { createAsking } from './asking'
 import { createBotCheck } from './bot-check'
 import type { widgetSettings } from './config'
-import { createDesk, type DeskDeps } from './desk'
-import { createDomains } from './domains'
+import { CHAT, createDesk, type DeskDeps } from './desk'
 import { createDoor } from './door'
-import { noSuchSkill } from './errors'
+import { noSuchPerson, noSuchSkill } from './errors'
 import { readGroups } from './groups'
-import { createPeople } from './handing'
 import { createHub } from './hub'
 import { identitySecretOf } from './identity'
 import { createLimits } from './limits'
+import { publicName } from './names'
 import { createOperatorSide, subjectOf } from './operators'
 import { createPictures } from './pictures'
 import { createRecent } from './recent'
@@ -36,6 +40,7 @@ import {
   type Analytics,
   type AnalyticsQuery,
   type DomainCheck,
+  type DomainChecked,
   type Duplicate,
   type IdentitySecret,
   type NewWidget,
@@ -47,7 +52,32 @@ import {
 import type { WidgetRow } from './table'
 import { createTurns } from './turns'
 import { createVisitorSide } from './visitors'
-import { createWatch } from './watch'
+
+type DomainsDeps = {
+  clock: Clock
+  masterKey: Uint8Array
+  outbound: Pick<Outbound, 'fetchPublic' | 'readUrl'>
+  /** The TXT records of a name; by default those of this system's resolver. */
+  txtOf?: (name: string) => Promise<string[][]>
+}
+
+const HOST = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+
+const PATH = '/.well-known/svc-verify.txt'
+
+const MOST_BYTES = 4_096
+
+const TIMEOUT_MS = 5_000
+
+/** Called for a change; with the id of a chat when nothing but its visitor's writing is new. */
+type Changed = (writing: string | null) => void
+
+/** Typing is told over and over; without a word for so long it has ended. */
+const WRITES_MS = 5_000
+
+const MOST_WRITING = 2_000
+
+type HandingDeps = { orgs: Pick<OrgService, 'user' | 'userByEmail' | 'members'> }
 
 type Deps = Omit<DeskDeps, 'recent'> &
   Omit<Parameters<typeof createTurns>[0], 'store' | 'live' | 'desk'> & {
@@ -239,3 +269,97 @@ export function createWidgets(deps: Deps) {
 }
 
 const copyName = (name: string): string => `${name.slice(0, 121)} (copy)`
+
+/** Who may answer in a widget's chats: its team, or the one person whose it is. */
+function createPeople({ orgs }: HandingDeps) {
+  /** By e-mail address or id. Throws 404 for whoever is not one of them, or has no account that works. */
+  return async function personOf(reader: Reader, owner: OwnerScope, ref: string): Promise<Holder> {
+    const user = UserId.is(ref) ? await orgs.user(reader, ref) : await orgs.userByEmail(reader, ref)
+    if (!user || user.disabled_at !== null || !(await isOneOf(reader, owner, user.id))) throw noSuchPerson()
+    return { id: user.id, name: publicName(user.name) }
+  }
+
+  async function isOneOf(reader: Reader, owner: OwnerScope, userId: UserId): Promise<boolean> {
+    if (owner === `user:${userId}`) return true
+    const orgId = owner.startsWith('org:') ? owner.slice('org:'.length) : ''
+    if (!OrgId.is(orgId)) return false
+    return (await orgs.members.all(reader, orgId)).some(({ user_id }) => user_id === userId)
+  }
+}
+
+/** Tells of changes in any chat of a widget, in this process: one ear for whoever watches. */
+export function createWatch({ live, clock }: { live: Live; clock: Clock }) {
+  const watchers = new Map<string, Set<Changed>>()
+  const writing = new LRUCache<string, number>({ max: MOST_WRITING })
+  live.hear(CHAT, '*', (heard) => {
+    if (heard === null) {
+      for (const ofWidget of watchers.values()) for (const changed of ofWidget) changed(null)
+      return
+    }
+    const id = String(heard.id)
+    const isTyping = heard.what === 'typing'
+    if (isTyping && heard.role !== 'user') return
+    if (isTyping) writing.set(id, clock.monotonic())
+    else if (heard.what === 'message') writing.delete(id)
+    for (const changed of watchers.get(String(heard.widget)) ?? []) changed(isTyping ? id : null)
+  })
+  return { watch, writes }
+
+  /**
+   * Calls `changed` whenever there is something new in a chat of these widgets, until the returned function is called. It
+   * may miss something: look by yourself now and then.
+   */
+  function watch(widgetIds: readonly string[], changed: Changed): () => void {
+    for (const id of widgetIds) watchers.set(id, (watchers.get(id) ?? new Set()).add(changed))
+    return () => {
+      for (const id of widgetIds) {
+        const ofWidget = watchers.get(id)
+        ofWidget?.delete(changed)
+        if (!ofWidget?.size) watchers.delete(id)
+      }
+    }
+  }
+
+  /** Whether the visitor of this chat writes something now. */
+  function writes(sessionId: string): boolean {
+    const at = writing.get(sessionId)
+    return at !== undefined && clock.monotonic() - at < WRITES_MS
+  }
+}
+
+/** Whether a widget's owner controls a domain: a TXT record or a file says the value of this widget (contract 15.1). */
+export function createDomains({ clock, masterKey, outbound, txtOf = resolveTxt }: DomainsDeps) {
+  return async function verify(id: string, { domain: sent, method = 'dns' }: DomainCheck): Promise<DomainChecked> {
+    const domain = readDomain(sent)
+    const value = `svc-verify=${hmacHex(masterKey, `widget-domain ${id} ${domain}`).slice(0, 40)}`
+    const name = method === 'dns' ? `_svc-verify.${domain}` : `https://${domain}${PATH}`
+    const verified = method === 'dns' ? await says(name, value) : await serves(name, value)
+    return { domain, verified, method, record: { name, value }, checked_at: iso(clock.now()) }
+  }
+
+  async function says(name: string, value: string): Promise<boolean> {
+    const { promise: late, resolve } = Promise.withResolvers<string[][]>()
+    const cancel = clock.after(TIMEOUT_MS, () => resolve([]))
+    const found = await Promise.race([txtOf(name).catch(() => []), late])
+    cancel()
+    return found.some((parts) => parts.join('').trim() === value)
+  }
+
+  /** Through the outbound door: the name may lead anywhere. */
+  async function serves(url: string, value: string): Promise<boolean> {
+    try {
+      const { status, body } = await outbound.fetchPublic(url, { maxBytes: MOST_BYTES, timeoutMs: TIMEOUT_MS })
+      return status === 200 && Buffer.from(body).toString('utf8').trim() === value
+    } catch (error) {
+      if (error instanceof OutboundFailure) return false
+      if (error instanceof AppError && error.code === 'url_blocked') throw atField(error, 'domain')
+      throw error
+    }
+  }
+}
+
+function readDomain(sent: string): string {
+  const domain = sent.trim().toLowerCase().replace(/\.$/, '')
+  if (HOST.test(domain)) return domain
+  throw invalidInput('domain', `"domain" is "${quoted(sent)}"; send a host name such as shop.example.`)
+}

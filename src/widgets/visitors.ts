@@ -1,31 +1,36 @@
+import { LRUCache } from 'lru-cache'
 import type { Progress } from '../completions'
 import type { KeyCaller } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import type { KeyId } from '../kernel/ids'
-import type { Store } from '../kernel/store'
+import type { Store, Tx } from '../kernel/store'
 import { ReaderLeft } from '../kernel/stream'
 import { shorten, storable } from '../kernel/text'
+import type { Live } from '../live'
 import type { Asking } from './asking'
 import type { createBotCheck } from './bot-check'
-import type { Desk } from './desk'
+import { CHAT, type Desk } from './desk'
 import type { Door, Knock } from './door'
-import { cannotAnswer, isClosed } from './errors'
-import { createHearing } from './hearing'
-import { createIdentifying } from './identifying'
+import { cannotAnswer, isClosed, isOthers } from './errors'
+import { createIdentities, isAnother } from './identity'
 import type { createLimits } from './limits'
 import { subjectOf } from './operators'
 import { originOfPage } from './origins'
-import type { createPictures } from './pictures'
+import type { createPictures, Kept } from './pictures'
 import { operatorOf, presentMessage } from './present'
 import { sessionRepository as rows } from './repository'
-import type { PublicWidget } from './schema'
+import type { Intents, PublicWidget } from './schema'
 import {
   type Feedback,
   type HumanWanted,
+  type Identified,
+  type IdentityOrder,
   type NewWidgetSession,
   type Recorded,
   type Replied,
   type Standing,
+  type Typed,
+  type VisitContext,
   type VisitorMessage,
   type VisitorView,
   WidgetSessionId,
@@ -34,7 +39,58 @@ import {
 import type { MessageRow, SessionRow, WidgetRow } from './table'
 import { addressHash, newSessionToken } from './tokens'
 import type { createTurns } from './turns'
-import { createTyping } from './typing'
+
+/** Phrases that ask for a person, besides the owner's own keywords. */
+const PHRASES = [
+  'talk to a human',
+  'talk to a person',
+  'talk to someone',
+  'talk to an agent',
+  'speak to a human',
+  'speak to a person',
+  'speak to someone',
+  'speak to an agent',
+  'speak with a human',
+  'human agent',
+  'real person',
+  'real human',
+  'live agent',
+  'echter mensch',
+  'mit einem menschen',
+  'hablar con una persona',
+  'parler à un humain',
+  'parler à une personne',
+]
+
+const isWordChar = (char: string | undefined): boolean => char !== undefined && /[\p{L}\p{N}]/u.test(char)
+
+type HearingDeps = {
+  clock: Clock
+  desk: Desk
+  ask: Asking
+  limits: ReturnType<typeof createLimits>
+  pictures: ReturnType<typeof createPictures>
+}
+
+type Saying = { widget: WidgetRow; session: SessionRow; content: string; drafts: readonly Kept[] }
+
+/** A message that is stored, and what the visitor is told instead of an answer. */
+type Heard = { message: MessageRow; session: SessionRow; fence: number; told: MessageRow | null }
+
+type IdentifyingDeps = { store: Store; clock: Clock; masterKey: Uint8Array; door: Door; desk: Desk }
+
+const storableValues = (context: VisitContext): VisitContext =>
+  Object.fromEntries(
+    Object.entries(context).map(([name, value]) => [
+      storable(name),
+      typeof value === 'string' ? storable(value) : value,
+    ]),
+  )
+
+/** A visitor's writing is told at most this often. */
+const EVERY_MS = 2_000
+
+const MOST_TYPING = 2_000
 
 type Deps = Parameters<typeof createTyping>[0] & {
   store: Store
@@ -245,4 +301,110 @@ const redirectOf = ({ intents }: WidgetRow): { redirect_url?: string } =>
 
 function unlessLeft(error: unknown): void {
   if (!(error instanceof ReaderLeft)) throw error
+}
+
+/** Tells the people who answer that a visitor writes. Nothing is stored, and nobody is told while the AI answers. */
+function createTyping({ clock, live, door }: { clock: Clock; live: Live; door: Door }) {
+  const toldAt = new LRUCache<string, number>({ max: MOST_TYPING })
+  return async function typing(knock: Knock, sessionId: string): Promise<Typed> {
+    const { session } = await door.session(knock, sessionId)
+    const { id, config_id: widget, takeover_status } = session
+    const [now, last] = [clock.monotonic(), toldAt.get(id)]
+    const isNews = last === undefined || now - last >= EVERY_MS
+    if (takeover_status !== 'ai' && isNews) {
+      toldAt.set(id, now)
+      live.tell(CHAT, id, { what: 'typing', role: 'user', widget })
+    }
+    return { typing: true }
+  }
+}
+
+/** What a page says about its visitor comes in. */
+function createIdentifying(deps: IdentifyingDeps) {
+  const { store, door, desk } = deps
+  const readIdentity = createIdentities(deps)
+
+  /**
+   * Keeps who the visitor is and what their page says about the visit; what is left out of an order with a context alone
+   * stays. Throws 401 for a signature that does not hold, and 409 where the chat is of another proven person.
+   */
+  return async function identify(
+    knock: Knock,
+    sessionId: string,
+    order: NonNullable<IdentityOrder> = {},
+  ): Promise<Identified> {
+    const { widget, session } = await door.session(knock, sessionId)
+    const { context, ...said } = order
+    const names = Object.keys(said).length > 0 || context === undefined
+    const identity = names ? readIdentity(widget, said) : null
+    return store.write(async (tx) => {
+      const row = await rows.lock(tx, session.id)
+      if (row?.status !== 'open') throw isClosed()
+      if (isAnother(row.identity, identity)) throw isOthers()
+      const now = names ? identity : row.identity
+      await desk.changed(tx, row.id, {
+        identity: now,
+        ...(context === undefined ? {} : { context: storableValues(context) }),
+      })
+      desk.tell(tx, row, { what: 'visitor' })
+      return { session_id: row.id, verified: now?.verified ?? false }
+    })
+  }
+}
+
+/** What a visitor says comes in: in one unit it is counted, stored, and read for whether it asks for a person. */
+function createHearing({ clock, desk, ask, limits, pictures }: HearingDeps) {
+  return async function hear(tx: Tx, { widget, session: known, content, drafts }: Saying): Promise<Heard> {
+    const { id, ip_hash } = known
+    const takeover = await desk.chats.lock(tx, subjectOf(known))
+    const session = await rows.lock(tx, id)
+    if (session?.status !== 'open') throw isClosed()
+    const { fence } = takeover
+    const [last] = await rows.last(tx, id, 1)
+    if (last?.failed && last.content === content && takeover.status !== 'human') {
+      await rows.changeMessage(tx, last.id, { failed: false })
+      return { message: last, session, fence, told: null }
+    }
+    await limits.assertMaySay(tx, widget, session, ip_hash, content)
+    const artifacts = await pictures.keep(tx, widget, drafts)
+    const first = session.first_asked_at === null ? { first_asked_at: clock.now() } : {}
+    const said = { role: 'user' as const, content, artifacts, ip_hash }
+    const written = await desk.write(tx, session, said, { asked: session.asked + 1, ...first })
+    const isAsking = takeover.status === 'ai' && asksForPerson(content, widget.intents)
+    if (!isAsking) return { ...written, fence, told: null }
+    return { ...(await asked(tx, widget, written)), message: written.message, fence }
+  }
+
+  /** What the owner wants done where a visitor asks for a person. */
+  async function asked(
+    tx: Tx,
+    widget: WidgetRow,
+    { session, message: said }: { session: SessionRow; message: MessageRow },
+  ) {
+    const { action, message } = widget.intents
+    const isForPeople = action === 'takeover' || action === 'webhook'
+    if (isForPeople) await ask(tx, { widget, session, reason: 'The visitor asked for a person.', message: said })
+    const words = message || (isForPeople ? 'You asked for a person. Someone will be with you soon.' : '')
+    const now = (await rows.lock(tx, session.id))!
+    if (!words && action !== 'redirect') return { session: now, told: null }
+    const { message: told, session: after } = await desk.write(tx, now, {
+      role: 'system',
+      content: words || 'Please continue here.',
+    })
+    return { session: after, told }
+  }
+}
+
+/** Whether a message asks for a person: it has one of the phrases as whole words. Linear in its length. */
+function asksForPerson(text: string, { enabled, keywords }: Intents): boolean {
+  if (!enabled) return false
+  const said = text.toLowerCase().replace(/\s+/g, ' ')
+  return [...PHRASES, ...keywords.map((word) => word.toLowerCase())].some((phrase) => hasWords(said, phrase))
+}
+
+function hasWords(text: string, phrase: string): boolean {
+  for (let at = text.indexOf(phrase); at >= 0; at = text.indexOf(phrase, at + 1)) {
+    if (!isWordChar(text[at - 1]) && !isWordChar(text[at + phrase.length])) return true
+  }
+  return false
 }

@@ -1,13 +1,13 @@
 import type { Unattended } from '../auth'
 import { defineJob, type Jobs, type Outcome, type Running } from '../jobs'
 import type { Call, TenantCaller } from '../kernel/caller'
-import type { Clock } from '../kernel/clock'
+import { type Clock, iso } from '../kernel/clock'
 import { AppError } from '../kernel/errors'
 import { failpoint } from '../kernel/failpoint'
 import { newRequestId } from '../kernel/ids'
 import type { Store, Tx } from '../kernel/store'
 import { validationError } from '../kernel/validation'
-import { ExpressionFault, fillIn, TooMuchText, written } from '../text'
+import { ExpressionFault, fillIn, type RunValues, TooMuchText, written } from '../text'
 import type { Approvals } from './approvals'
 import { type Outcomes, RunMoved } from './outcome'
 import { runRepository as rows } from './repository'
@@ -18,7 +18,6 @@ import type { createSteps } from './steps'
 import { CHECKS, UNFILLED } from './steps/kinds'
 import { type Doing, type Done, KEPT, Paused, StepFailure, type StepRunner } from './steps/step'
 import type { RunRow, StepRow } from './table'
-import { previousText, valuesOf } from './values'
 
 type Deps = {
   store: Store
@@ -225,4 +224,26 @@ function problemOf(error: unknown, signal: AbortSignal): string {
   if (isOurs) return error.message
   if (error instanceof AppError && error.kind !== 'broken' && !PASSING.has(error.code)) return error.message
   throw error
+}
+
+/** What a step's placeholders and expressions read (contract 10). A step that ran more than once has its last output. */
+function valuesOf(run: RunRow, done: readonly StepRow[], now: number): RunValues {
+  const steps: Record<string, unknown> = Object.create(null)
+  for (const { name, output } of done) steps[name] = { output: output?.value ?? null }
+  for (const { index, output } of done) steps[index] = { output: output?.value ?? null }
+  return {
+    trigger: run.trigger_data,
+    steps,
+    previous: { output: done.at(-1)?.output?.value ?? null },
+    run: { id: run.id },
+    workflow: { id: run.workflow_id },
+    now: iso(now),
+  }
+}
+
+/** The text of the step before: what it said, else its output as JSON; empty without one. */
+function previousText(done: readonly StepRow[]): string {
+  const output = done.at(-1)?.output?.value ?? null
+  const text = (output as { text?: unknown } | null)?.text
+  return typeof text === 'string' ? text : written(output)
 }

@@ -1,13 +1,15 @@
 import type { AuditLog } from '../audit'
 import { behalfOf } from '../auth'
+import { type FanOut, subscribe } from '../events'
 import { storeAnswer } from '../idempotency'
 import { type Jobs, recurring } from '../jobs'
-import { type Call, type Caller, ownerOf } from '../kernel/caller'
-import { iso } from '../kernel/clock'
+import { type Call, type Caller, type OwnerScope, ownerOf } from '../kernel/caller'
+import { type Clock, iso } from '../kernel/clock'
 import type { Values } from '../kernel/config'
 import { pageFields } from '../kernel/page'
-import type { Reader, Tx } from '../kernel/store'
+import type { Reader, Store, Tx } from '../kernel/store'
 import { createResource, type ResourceDeps } from '../resource'
+import { ExpressionFault, evaluate, isTrue, parseExpression } from '../text'
 import { createApprovals } from './approvals'
 import { registerRuns } from './carry'
 import type { workflowSettings } from './config'
@@ -21,12 +23,18 @@ import { workflow } from './resource'
 import { assertSteps, assertTrigger, keptStep, nextOf } from './review'
 import { KEPT_MS, WAIT_MS } from './rules'
 import { pageOfRuns } from './run-page'
-import type { NewRun, NewWorkflow, RunQuery, RunReply, Verdict } from './schema'
-import { behalfIn, createStart, createStartAll } from './start'
+import { createSchedules, type ScheduleDeps } from './schedules'
+import type { NewRun, NewWorkflow, RunQuery, RunReply, Verdict, WorkflowId, WorkflowRunId } from './schema'
+import { behalfIn, createStart, createStartAll, type StartRun } from './start'
 import { createSteps, type StepDeps } from './steps'
 import type { RunRow, WorkflowRow } from './table'
-import { createTriggers } from './triggers'
-import { createWaiting } from './waiting'
+
+type TriggersDeps = ScheduleDeps & { fanOut: Pick<FanOut, 'receive'>; start: StartRun }
+
+const LOOK_EVERY_MS = 500
+
+const isDelayed = ({ status, pause }: RunRow, before: number): boolean =>
+  status === 'paused' && pause?.kind === 'delay' && pause.until < before
 
 type Deps = StepDeps & {
   orgs: Parameters<typeof createDeciders>[0]['orgs']
@@ -231,3 +239,87 @@ export function createWorkflows(deps: Deps) {
 
 const answerTo = <Answer extends object>(tx: Tx, call: Call<Caller>, answer: Answer): Answer | Promise<Answer> =>
   call.caller.type === 'operator' ? answer : storeAnswer(tx, call as Call, answer)
+
+/** Waits for runs to end or to pause. What another node carries is found by looking at its row. */
+function createWaiting({ store, clock }: { store: Store; clock: Clock }) {
+  const waiting = new Map<WorkflowRunId, Set<() => void>>()
+  return {
+    /** This process has brought a run to rest. */
+    rested: ({ id }: RunRow): void => {
+      for (const wake of waiting.get(id) ?? []) wake()
+    },
+
+    /**
+     * The run once it rests, or as it stands when the time is up or the caller left. A delay that ends before that is
+     * no rest: contract 10 says `paused` of long ones.
+     */
+    async untilRest(run: RunRow, { mostMs, signal }: { mostMs: number; signal: AbortSignal }): Promise<RunRow> {
+      const end = clock.monotonic() + mostMs
+      for (let row = run; ; row = (await rows.find(store.read, run.id)) ?? row) {
+        const leftMs = end - clock.monotonic()
+        const goesOn = row.status === 'running' || isDelayed(row, clock.now() + leftMs)
+        if (!goesOn || leftMs <= 0 || signal.aborted) return row
+        await nap(run.id, Math.min(LOOK_EVERY_MS, leftMs))
+      }
+    },
+  }
+
+  async function nap(id: WorkflowRunId, ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const all = waiting.get(id) ?? new Set()
+    waiting.set(id, all.add(resolve))
+    const cancel = clock.after(ms, resolve)
+    try {
+      await promise
+    } finally {
+      cancel()
+      all.delete(resolve)
+      if (!all.size) waiting.delete(id)
+    }
+  }
+}
+
+/** What starts runs by itself: schedules, and events by a subscription. */
+function createTriggers({ fanOut, start, ...deps }: TriggersDeps) {
+  const schedules = createSchedules(deps)
+  fanOut.receive('workflow', async (tx, event, targets) => {
+    for (const target of targets) await happened(tx, event, target as WorkflowId)
+  })
+  return { changed }
+
+  /** Follows a change of a workflow: what it is subscribed to, and when it runs next. */
+  async function changed(tx: Tx, workflow: WorkflowRow, isThere: boolean): Promise<void> {
+    const { owner, id, trigger_type: type, trigger_config: config } = workflow
+    const isOn = isThere && workflow.enabled
+    const patterns = isOn && type === 'event' ? [config.eventPattern as string] : []
+    await subscribe(tx, { owner, subscriber: 'workflow', target: id }, patterns)
+    if (isOn && workflow.next_run_at !== null) await schedules.follow(tx, workflow.next_run_at)
+  }
+
+  async function happened(
+    tx: Tx,
+    event: { id: string; type: string; owner: OwnerScope; envelope: string; depth: number },
+    id: WorkflowId,
+  ): Promise<void> {
+    const workflow = await rows.workflow(tx, event.owner, id)
+    if (!workflow?.enabled || workflow.trigger_type !== 'event') return
+    const { data, created } = JSON.parse(event.envelope) as { data: unknown; created: string }
+    const trigger = { eventId: event.id, eventType: event.type, payload: data, timestamp: created }
+    const verdict = verdictOf(workflow.trigger_config.filter, trigger)
+    if (verdict === false) return
+    const failed = verdict === true ? {} : { failed: `The trigger's filter failed: ${verdict.fault}.` }
+    const behalf = behalfIn(workflow)
+    await start(tx, workflow, { trigger: 'event', data: trigger, behalf, depth: event.depth, ...failed })
+  }
+}
+
+/** Whether an event passes; the fault of a computed pattern that is none, and of one for a text that is too long. */
+function verdictOf(filter: unknown, trigger: object): boolean | { fault: string } {
+  if (typeof filter !== 'string') return true
+  try {
+    return isTrue(evaluate(parseExpression(filter), { trigger }))
+  } catch (error) {
+    if (error instanceof ExpressionFault) return { fault: error.message }
+    throw error
+  }
+}

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { modeOfCall } from '../../src/agent'
-import { newCallId } from '../../src/agent/call-ids'
+import { newCallId } from '../../src/agent/turn'
 import { ENGINES } from '../../src/engines'
 
 const MODES = ENGINES.map(({ mode }) => mode)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { fitResults } from '../../src/agent/fit'
+import { fitResults } from '../../src/agent/loop'
 import { countPrompt, type Message } from '../../src/engines'
 import { fence, unfenced } from '../../src/kernel/fence'
 

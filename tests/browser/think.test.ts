@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import { readPlan } from '../../src/browser/think-words'
+import { readPlan } from '../../src/browser/think'
 import { operatorSender } from '../operators/support'
 import { startUpstream } from '../support/upstream'
 import { createBrowsingWorld, hasChromium, serveSite, startSession } from './support'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { readImage } from '../../src/builtin/client'
 import { evaluate } from '../../src/builtin/expression'
-import { readImage } from '../../src/builtin/image-facts'
 import { ask } from './ask'
 
 describe('code', () => {

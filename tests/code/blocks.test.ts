@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { codeBlocks } from '../../src/code/blocks'
-import { checkSyntax } from '../../src/code/check'
-import { safePath } from '../../src/code/paths'
+import { checkSyntax, codeBlocks, safePath } from '../../src/code/service'
 
 const nameOf = (answer: string) => codeBlocks(answer).map(({ path, named, language }) => [path, named, language])
 const fence = (info: string, content = 'x') => `\`\`\`${info}\n${content}\n\`\`\``

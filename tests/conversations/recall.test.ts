@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createRecall } from '../../src/conversations/memory/recall'
-import { insertMemory, removeMemory } from '../../src/conversations/memory/repository'
+import { createRecall, insertMemory, removeMemory } from '../../src/conversations/memory/service'
 import { MemoryId } from '../../src/conversations/schema'
 import type { MemoryRow } from '../../src/conversations/table'
 import type { OwnerScope } from '../../src/kernel/caller'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { parse } from 'csv-parse/sync'
-import { writeDocument } from '../../src/documents/writing'
+import { writeDocument } from '../../src/documents/service'
 import { centsToMicro } from '../../src/kernel/money'
 import { createUpstreamWorld } from '../completions/upstream-world'
 import { PIXEL, pathOf, saveFor } from '../files/support'

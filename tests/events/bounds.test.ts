@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { deliverable, STARTED } from '../../src/events/bounds'
 import { EventId } from '../../src/events/schema'
+import { deliverable, STARTED } from '../../src/events/service'
 import { fakeClock } from '../support/clock'
 import { createWorld } from '../support/world'
 import { webhooksIn } from '../webhooks/support'

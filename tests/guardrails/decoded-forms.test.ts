@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { GuardrailId } from '../../src/guardrails/guardrail'
-import { applyRulesToValue } from '../../src/guardrails/inspection/apply-to-value'
-import { decodedForms } from '../../src/guardrails/inspection/decoded-forms'
+import { applyRulesToValue, decodedForms } from '../../src/guardrails/inspection/apply-to-value'
 import { compileRule } from '../../src/guardrails/policy/compile-rule'
 import { effortOf } from '../support/effort'
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { createFairCache } from '../../src/kernel/compiled'
-import { createPatternCaches } from '../../src/text/patterns/caches'
-import { compileLinear } from '../../src/text/patterns/linear'
+import { compileLinear, createPatternCaches } from '../../src/text/patterns/linear'
 
 describe('the cache of what was compiled for tenants', () => {
   const filled = (most: number, things: [key: string, owner: string, weight: number][]) => {

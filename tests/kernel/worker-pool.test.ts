@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { allowedBytes } from '../../src/kernel/worker-memory'
-import { createWorkerPool } from '../../src/kernel/worker-pool'
+import { allowedBytes, createWorkerPool } from '../../src/kernel/worker-pool'
 import { eventually } from '../support/eventually'
 
 const MB = 1024 ** 2

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createLive } from '../../src/live'
 import { CHAT } from '../../src/widgets/desk'
-import { createWatch } from '../../src/widgets/watch'
+import { createWatch } from '../../src/widgets/service'
 import { createWidgetWorld, heardFrom } from '../widgets/world'
 
 const world = await createWidgetWorld()

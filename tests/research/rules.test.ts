@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'bun:test'
-import { plainAddress, rankCandidates } from '../../src/research/candidates'
 import { differenceOf } from '../../src/research/difference'
 import { figuresIn, isNegated } from '../../src/research/figures'
+import { plainAddress, rankCandidates } from '../../src/research/gather'
 import { copiesAmong } from '../../src/research/likeness'
 import { type Note, readSources } from '../../src/research/notes'
 import { passagesOf } from '../../src/research/passages'
 import { planFor } from '../../src/research/plan'
 import { escaped, toMarkdown } from '../../src/research/report'
-import { whyUnsupported } from '../../src/research/support'
-import { messagesFor, readPlan, readWritten } from '../../src/research/write-engine'
+import { messagesFor, readPlan, readWritten, whyUnsupported } from '../../src/research/write-engine'
 
 describe('a plan', () => {
   test.each([

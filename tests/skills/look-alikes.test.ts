@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { submissionRepository } from '../../src/skills/repository-submissions'
-import { lookAlike } from '../../src/skills/review/look-alike'
+import { lookAlike } from '../../src/skills/review/slug-unique'
 import type { SubmissionId } from '../../src/skills/schema'
 import { STARTERS } from '../../src/skills/starters'
 import { createWorld } from '../support/world'

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { markOf, searchSkills } from '../../src/skills/search'
-import { mayGoOn, wordsOf } from '../../src/skills/search-words'
+import { markOf, mayGoOn, searchSkills, wordsOf } from '../../src/skills/search'
 import { type SkillRow, skills } from '../../src/skills/table'
 import { openTestStore } from '../support/store'
 import { skillRow } from './rows'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { examine, examineInTurns } from '../../src/skills/review'
-import { piecesOf } from '../../src/skills/review/pieces'
+import { piecesOf } from '../../src/skills/review/injection-scan'
 import { manifest } from './support'
 
 const read = (name: string) =>

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { evaluate, isTrue } from '../../src/text/evaluate'
 import { ExpressionFault, parseExpression } from '../../src/text/expression'
-import { fillIn, placeholdersOf, TooMuchText } from '../../src/text/template'
+import { evaluate, fillIn, isTrue, placeholdersOf, TooMuchText } from '../../src/text/template'
 import { seededRandom } from '../support/random'
 
 const VALUES = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { unwrapped } from '../../src/text'
-import { decodeText, isText } from '../../src/web/decode'
+import { decodeText, isText } from '../../src/web/pages'
 import { type Item, layOut } from '../../src/web/pdf-layout'
 
 describe('lines of a text', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { RE2JS } from 're2js'
-import { compiled, openRe2, partsOf, usedBy } from '../../src/text/patterns/re2'
+import { compiled, openRe2, partsOf, usedBy } from '../../src/text/patterns/linear'
 
 /** Every way through the alternatives is a state of its own. */
 const SOURCE = '(?:a|b)*a(?:a|b){8}c'

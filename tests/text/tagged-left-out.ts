@@ -1,6 +1,6 @@
 import { KINDS, type Kind, taggedIn } from '../../src/text/names/tagger'
 import { learnNames, type Marked, namelessPrompts } from '../../src/text/names/training/learn-names'
-import { addressesIn } from '../../src/text/personal-data/address'
+import { addressesIn } from '../../src/text/personal-data/find'
 import { plainly } from '../../src/text/plain'
 import type { Tally } from '../guardrails/evaluate'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { vendorNamedIn } from '../../src/text/vendors/names'
+import { vendorNamedIn } from '../../src/text/patterns/check'
 import { effortOf } from '../support/effort'
 
 describe('labels that name an upstream vendor', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { picture } from '../../tui/data/store'
 import { textOf } from '../../tui/draw/line'
-import { picture } from '../../tui/draw/picture'
 import { keymapWith } from '../../tui/keymap'
 import type { Model } from '../../tui/state/model'
 import { chosenRow } from '../../tui/state/rows'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { linesOf } from '../../src/jobs/lines'
 import { jobRepository as jobs } from '../../src/jobs/repository'
+import { linesOf } from '../../src/jobs/worker'
 import type { Reader } from '../../src/kernel/store'
 import { outboxRepository as outbox } from '../../src/webhooks/outbox'
 import { deliveryRepository as log } from '../../src/webhooks/repository'

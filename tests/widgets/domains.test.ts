@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { systemClock } from '../../src/kernel/clock'
-import { createDomains } from '../../src/widgets/domains'
+import { createDomains } from '../../src/widgets/service'
 
 const records = new Map<string, string[][]>()
 const files = new Map<string, string>()

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { sanitiseCss } from '../../src/widgets/css'
+import { sanitiseCss } from '../../src/widgets/groups'
 import { eventually } from '../support/eventually'
 import { startUpstream } from '../support/upstream'
 import { createWidgetWorld } from './world'

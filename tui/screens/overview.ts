@@ -1,10 +1,61 @@
 import { bar, chart, spark } from '../draw/charts'
-import { between, fitLine, type Line, line, placed, type Span, say, widthOf } from '../draw/line'
+import { between, fit, fitLine, type Line, line, placed, type Span, say, widthOf } from '../draw/line'
 import { spellAge, spellCount, spellDollars, spellMs, spellShare, spellUptime } from '../draw/spell'
-import type { Model } from '../state/model'
-import { needRows } from './needs'
-import { capOf, type Facts, type Mode, type Probe } from './overview-facts'
-import { sidePane } from './overview-side'
+import type { Model, Screen } from '../state/model'
+import { screenOfPane } from '../state/panes'
+import { type Need, needRows } from './needs'
+
+type Probe = { status: string; latencyMs: number | null }
+
+type Mode = {
+  mode: string
+  per_minute: number
+  p50: number | null
+  p95: number | null
+  error_rate: number
+  cost_cents: number
+}
+
+type Slot = { requests: number; p95: number | null; error_rate: number; cost_cents: number }
+
+export type Facts = {
+  status: { version: string; health: string; started_at: string; database: { latency_ms: number | null } }
+  providers: Record<string, Probe>
+  infrastructure: Record<string, Probe>
+  traffic: {
+    per_minute: number
+    requests: number[]
+    errors: number[]
+    p95s: number[]
+    recent: Record<string, number> & { p50: number | null; p95: number | null }
+  }
+  queue: { queued: number; active: number; failed: number; oldest: string | null; total: number }
+  delivery: { ok: number; failed: number; retrying: number; slowest_ms: number }
+  browser: { open: number; slots: number; longest_ms: number; cap_ms: number }
+  spend: {
+    cost_cents: number
+    cache_rate: number
+    saved_cents: number
+    cached: number[]
+    cap_cents: number | null
+    capped_cents: number
+    owners: { owner: string; cost_cents: number }[]
+    modes: Mode[]
+    slot: { now: Slot; day_ago: Slot }
+  }
+  needs: Need[]
+  /** Sources that do not answer now. */
+  failing?: string[]
+}
+
+const DAY_MS = 86_400_000
+
+type Failing = {
+  webhook: { url: string; failure_count: number }
+  http_status: number | null
+  attempt: number
+  next_retry_at: string | null
+}
 
 /** Null before the first answer. */
 const factsOf = ({ topics }: Model): Facts | null => {
@@ -181,4 +232,68 @@ function modeRows(modes: readonly Mode[], width: number): Line[] {
       ` ${mode.padEnd(14)}${per_minute.toFixed(per_minute < 10 ? 1 : 0).padStart(8)}   ${spellMs(p50).padEnd(6)} ${spellMs(p95).padEnd(6)} ${spellShare(error_rate).padEnd(6)} ${(cost_cents / 100).toFixed(2).padEnd(5)} ${bar(per_minute / most, share).replaceAll('░', ' ')}`,
     ),
   )
+}
+
+/** The addresses that fail, each once, with its newest attempt. */
+function failingLines({ topics }: Model, arrived: number): Line[] {
+  const failed = (topics.deliveries?.rows ?? []).filter(({ status }) => status === 'failed') as unknown as Failing[]
+  const newest = [...Map.groupBy(failed, ({ webhook }) => webhook.url).values()].map(([first]) => first!).slice(0, 3)
+  if (!newest.length) return [line(say(` ✓ none, ${spellCount(arrived)} arrived in 1h`, 'good'))]
+  return newest.map(({ webhook, http_status, attempt, next_retry_at }) =>
+    line(
+      next_retry_at ? say(' ↻ ', 'retry') : say(' ✗ ', 'bad'),
+      fit(webhook.url.replace(/^https?:\/\//, ''), 22),
+      ` ${String(http_status ?? 'none').padEnd(5)}`,
+      next_retry_at ? `try ${attempt + 1} to come` : `x${webhook.failure_count} in a row`,
+    ),
+  )
+}
+
+function sidePane(model: Model, { queue, spend, browser, delivery }: Facts, width: number): Line[] {
+  const running = (model.topics.jobs?.rows ?? []).filter(({ status }) => status === 'active').slice(0, 4)
+  const title = (pane: Screen, text: string) =>
+    line(screenOfPane(model) === pane ? say(`▸${text}`, 'strong') : ` ${text}`)
+  return [
+    placed(width, [0, ' NEEDS A PERSON'], [width - 13, 'OLDEST'], [width - 6, 'OPEN']),
+    ...needRows(model, width),
+    [],
+    title('jobs', 'JOBS RUNNING'),
+    ...running.map((job) =>
+      line(
+        ` ◐ ${job.id.slice(0, 10)} ${String(job.type).padEnd(8)} ${bar(Number(job.progress) / 100, 12)} ${job.progress}%`,
+      ),
+    ),
+    line(
+      queue.oldest
+        ? ` … ${queue.queued} queued, oldest ${spellAge(model.now - Date.parse(queue.oldest))}`
+        : say(' … 0 queued', 'dim'),
+    ),
+    [],
+    title('deliveries', 'DELIVERIES FAILING'),
+    ...failingLines(model, delivery.ok),
+    [],
+    title('browser', `BROWSER ${browser.open} of ${browser.slots}`),
+    ...(model.topics.browser?.rows ?? []).slice(0, 3).map(({ id, title, url, expires_at, waits }) => {
+      const left = spellAge(Date.parse(String(expires_at)) - model.now)
+      const page = waits ? 'needs a person' : String(title ?? url ?? '').slice(0, 24)
+      const what = line(waits ? say(' ! ', 'warn') : ' ● ', `${id.slice(-6)} ${page}`)
+      return between(what, line(`${left} `), Math.max(widthOf(what), width - 2))
+    }),
+    [],
+    line(` SPEND TODAY  ${spellDollars(spend.cost_cents)}${forecast(spend, model.now)}`),
+    ...(spend.cap_cents ? [line(` ${capOf(spend, 19)}`)] : []),
+    line(` ${spend.owners.map(({ owner, cost_cents }) => `${owner} ${spellDollars(cost_cents)}`).join('  ')}`),
+  ]
+}
+
+/** How much of the caps that owners have for a day is used, as a bar and in words; empty without caps. */
+function capOf({ cap_cents: cap, capped_cents: used }: Facts['spend'], width: number): string {
+  if (!cap) return ''
+  return `${bar(used / cap, width)} ${spellShare(used / cap)} of ${spellDollars(cap)} cap${width < 20 ? '' : 's'}`
+}
+
+/** What the UTC day will have cost if it goes on like this; after its first hour. */
+function forecast({ cost_cents }: Facts['spend'], now: number): string {
+  const gone = (now % DAY_MS) / DAY_MS
+  return gone < 1 / 24 || !cost_cents ? '' : `  forecast $${Math.round(cost_cents / gone / 100)}`
 }

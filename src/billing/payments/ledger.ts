@@ -1,13 +1,20 @@
 import type { AuditLog } from '../../audit'
+import type { OwnerScope } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
 import { centsToMicro, microToCents } from '../../kernel/money'
 import type { Tx } from '../../kernel/store'
+import type { ExpiringGrants } from '../expiring-grants'
 import type { BalanceWatch } from '../low-balance'
+import { claim, debit, insertEntry, walletOf } from '../repository'
+import { ISSUED } from '../schema'
 import type { Billing } from '../service'
-import { takeBack } from '../take-back'
 import { lockPurchase, purchasesOwingRefunds, savePurchase } from './repository'
 import type { PurchaseId } from './schema'
 import type { PurchaseRow } from './table'
+
+type TakeBackDeps = { clock: Clock; watch: BalanceWatch; expiringGrants: Pick<ExpiringGrants, 'beforeAdjustment'> }
+
+type Order = { owner: OwnerScope; amount: number; ref: string; note: string }
 
 type Deps = { clock: Clock; audit: AuditLog; billing: Pick<Billing, 'grant' | 'expiringGrants'>; watch: BalanceWatch }
 
@@ -89,3 +96,27 @@ export function createPurchaseLedger({ clock, audit, billing, watch }: Deps) {
 
 /** The reference of a purchase in the ledger; corrections append the id of their cause. */
 const refOf = (id: PurchaseId): string => `purchase_${id}`
+
+/**
+ * Takes refunded or disputed credit out of a wallet: as much of the amount as is not on hold. Once per `ref`.
+ * Returns what was taken, in micro-cents.
+ */
+async function takeBack(
+  tx: Tx,
+  { clock, watch, expiringGrants }: TakeBackDeps,
+  { owner, amount, ref, note }: Order,
+): Promise<number> {
+  // A claim of 0: on Postgres it takes the row lock of the wallet.
+  await claim(tx, { id: owner, amount: 0 })
+  const [wallet] = await walletOf(tx, { id: owner })
+  const taken = Math.min(amount, (wallet?.balance ?? 0) - (wallet?.held ?? 0))
+  if (taken <= 0) return 0
+  const entry = { ref, kind: 'refund', at: clock.now(), note }
+  const [first] = await insertEntry(tx, { ...entry, account: owner, amount: -taken })
+  if (!first) return 0
+  await insertEntry(tx, { ...entry, account: ISSUED, amount: taken })
+  await expiringGrants.beforeAdjustment(tx, owner, -taken)
+  const [left] = await debit(tx, { id: owner, amount: taken })
+  if (left) await watch.decreased(tx, owner, left.balance + taken, left.balance)
+  return taken
+}

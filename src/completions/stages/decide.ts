@@ -1,22 +1,54 @@
 import { assembleSystem, fitHistory, modeOfCall } from '../../agent'
+import type { Image } from '../../agent/schema'
 import { type Choice, type Classifier, standIn } from '../../classifier'
-import { ENGINES, type EngineService, engineUnable, originOf } from '../../engines'
+import { ENGINES, type EngineService, engineUnable, type ImagePart, type Message, originOf } from '../../engines'
+import { imageSize } from '../../files'
 import type { Clock } from '../../kernel/clock'
-import type { Outbound } from '../../kernel/outbound'
+import { AppError, atField, invalidInput, quoted, said } from '../../kernel/errors'
+import { type Outbound, OutboundFailure, type OutboundKind, type PublicResponse } from '../../kernel/outbound'
 import { isBlank } from '../../kernel/text'
 import { changesPicture } from '../../media'
 import { type EffectiveRouting, engineLeft, trialOf } from '../../routing-preferences'
 import { readBrowsing } from '../../text'
 import type { Tools } from '../../tools'
-import type { Toolset } from '../../tools/schema'
+import type { McpServer, Toolset } from '../../tools/schema'
 import { promptTooLong } from '../errors'
-import { IMAGE_ENGINE } from '../request'
-import { approvedIn, isStealth, workOf } from '../rules'
+import { typeOfPicture } from '../pictures'
+import { IMAGE_ENGINE, type SentImage } from '../request'
+import { approvedIn, base64Of, inlineOf, isStealth, MAX_IMAGE_BYTES, workOf } from '../rules'
 import type { Run } from '../run'
 import type { Routing } from '../schema'
-import { hideImages, showImages } from './image-input'
 import { inquiryOf } from './inquire'
-import { bringServed, servedHere } from './served'
+
+const TIMEOUT_MS = 10_000
+
+const WORDS: Record<Exclude<OutboundKind, 'aborted'>, string> = {
+  dns: 'names a host that does not exist',
+  connect: 'could not be reached',
+  tls: 'has no valid certificate',
+  timeout: 'did not answer within 10 s',
+  reset: 'stopped in the middle of its answer',
+  'too-large': 'is larger than 15 MiB',
+}
+
+const runsHere = ({ request }: Run, { name, requiresApproval }: Run['served']['tools'][number]): boolean =>
+  !requiresApproval || approvedIn(request.metadata).includes(name)
+
+const noneReachable = () =>
+  invalidInput('tools', '"tool_choice" is "required", and none of the MCP servers in "tools" could be reached.')
+
+const nothingOffered = () =>
+  invalidInput(
+    'tool_choice',
+    '"tool_choice" is "required", and the MCP servers in "tools" have no tools that may be called.',
+  )
+
+const notOffered = (name: string) =>
+  invalidInput('tool_choice', `"tool_choice" names ${said(name)}, which is not among the tools that could be offered.`)
+
+/** Engines refuse a blank message; a turn that was nothing but an image is blank without it. */
+const withoutBlank = (history: readonly Message[]): readonly Message[] =>
+  history.filter(({ role, content }) => role !== 'user' || typeof content !== 'string' || content.trim())
 
 type Deps = {
   classifier: Classifier
@@ -216,4 +248,117 @@ function countFixed({ request, toolset, offered: client }: Run, system: string |
 function countImages({ request }: Run, engines: EngineService): number {
   const parts = request.images.map(() => ({ type: 'image' as const, mimeType: '', base64: '' }))
   return parts.length ? engines.countPrompt([{ role: 'user', content: parts }]) : 0
+}
+
+/**
+ * Puts into the run what the engine sees: the images of the prompt, and those of other turns and of tool results in
+ * their places. Throws like {@link loadImages}.
+ */
+async function showImages(run: Run, outbound: Outbound): Promise<void> {
+  const { request, deadline, history } = run
+  const first = request.context.length - history.length
+  const wanted = request.images.filter(({ turn }) => turn === null || turn >= first)
+  const loaded = await loadImages(wanted, outbound, deadline.signal)
+  const of = (turn: number | null) => loaded.filter((_, place) => wanted[place]!.turn === turn)
+  run.images = of(null)
+  run.history = withoutBlank(history.map((turn, at) => withImages(turn, of(first + at))))
+  const after = request.after.map((turn, at) => withImages(turn, of(request.context.length + at)))
+  if (after.length) run.request = { ...request, after }
+}
+
+/** What an engine that sees no images is sent. Their URLs are checked all the same. Throws 400 `url_blocked`. */
+function hideImages(run: Run, outbound: Outbound): void {
+  for (const image of run.request.images) assertUrl(image, outbound)
+  run.history = withoutBlank(run.history)
+}
+
+function withImages(turn: Message, images: readonly Image[]): Message {
+  const parts = images.map((image): ImagePart => ({ type: 'image', ...image }))
+  if (images.length && turn.role === 'tool') return { ...turn, images: parts }
+  if (!images.length || turn.role !== 'user' || typeof turn.content !== 'string') return turn
+  return { ...turn, content: turn.content.trim() ? [...parts, { type: 'text', text: turn.content }] : parts }
+}
+
+/**
+ * Asks the MCP servers of a request for their tools (contract 28.2). In a chat, those that nobody approved join the
+ * functions of the client. Throws 400 `validation_error` when a call is demanded that no tool can answer.
+ */
+async function bringServed(run: Run, servers: readonly McpServer[], tools: Tools): Promise<void> {
+  const { functions, tools: inline } = run.request
+  const taken = new Set([...inline, ...(functions?.tools ?? [])].map(({ name }) => name))
+  run.served = await tools.servers.bring(servers, { taken, guard: run.guard, signal: run.deadline.signal })
+  if (!functions) return
+  const { choice, only } = functions
+  if (choice === 'required' && run.served.unreachable === servers.length) throw noneReachable()
+  if (only) run.served = { ...run.served, tools: run.served.tools.filter(({ name }) => only.includes(name)) }
+  const asked = run.served.tools.filter((tool) => !runsHere(run, tool))
+  const definitions = asked.map(({ name, description, inputSchema }) => ({
+    name,
+    description,
+    parameters: inputSchema,
+  }))
+  const offered = [...functions.tools, ...definitions]
+  const names = [...functions.tools, ...run.served.tools].map(({ name }) => name)
+  if (typeof choice !== 'string' && !names.includes(choice.name)) throw notOffered(choice.name)
+  if (choice === 'required' && !names.length) throw nothingOffered()
+  run.offered = names.length ? { ...functions, tools: offered } : null
+}
+
+/** The tools of MCP servers that run here beside a client's functions; null without any. */
+function servedHere(run: Run, tools: Tools): Toolset | null {
+  const brought = run.served.tools.filter((tool) => runsHere(run, tool))
+  if (!brought.length) return null
+  const { call, request } = run
+  return tools.assemble({
+    inline: [],
+    skills: [],
+    system: false,
+    brought,
+    approved: approvedIn(request.metadata),
+    call,
+  })
+}
+
+/**
+ * The images as data, in their order, each with the type that its bytes are. URLs are fetched here through the SSRF
+ * guard (15 MiB and 10 s each), so that no engine fetches URLs for callers; the type they are served as is not read. Throws 400 `url_blocked`, `validation_error`.
+ */
+function loadImages(images: readonly SentImage[], outbound: Outbound, signal: AbortSignal): Promise<Image[]> {
+  return Promise.all(images.map(load))
+
+  async function load({ attachment, path }: SentImage): Promise<Image> {
+    if (attachment.type === 'image_base64') return read(base64Of(attachment.data), path)
+    const inline = inlineOf(attachment.url)
+    if (inline !== null) return read(inline, path)
+    const { status, body } = await fetchFrom(attachment.url, path)
+    if (status !== 200 || !imageSize(body)) {
+      throw invalidInput(path, `${quoted(attachment.url)} did not answer with a PNG, JPEG, WebP or GIF image.`)
+    }
+    const bytes = Buffer.from(body)
+    return { mimeType: typeOfPicture(bytes, path), base64: bytes.toString('base64') }
+  }
+
+  function read(base64: string, path: string): Image {
+    return { mimeType: typeOfPicture(Buffer.from(base64, 'base64'), path), base64 }
+  }
+
+  async function fetchFrom(url: string, path: string): Promise<PublicResponse> {
+    try {
+      return await outbound.fetchPublic(url, { maxBytes: MAX_IMAGE_BYTES, timeoutMs: TIMEOUT_MS, signal })
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'url_blocked') throw atField(error, path)
+      if (error instanceof AppError || !(error instanceof OutboundFailure) || error.kind === 'aborted') throw error
+      throw invalidInput(path, `${quoted(url)} ${WORDS[error.kind]}.`)
+    }
+  }
+}
+
+/** Checks the URL of an image that is not fetched. Throws 400 `url_blocked`. */
+function assertUrl({ attachment, path }: SentImage, outbound: Pick<Outbound, 'readUrl'>): void {
+  if (attachment.type === 'image_base64' || inlineOf(attachment.url) !== null) return
+  try {
+    outbound.readUrl(attachment.url)
+  } catch (error) {
+    throw error instanceof AppError ? atField(error, path) : error
+  }
 }

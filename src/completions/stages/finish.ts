@@ -1,27 +1,71 @@
 import type { Thought } from '../../agent/schema'
 import type { Billing, Prices } from '../../billing'
 import { needsModel } from '../../builtin'
+import { checksOf, codeBlocks, isProject, kindOf, problemsIn, zipOf } from '../../code'
 import type { ConversationService } from '../../conversations'
 import type { EngineService } from '../../engines'
-import type { Files } from '../../files'
+import type { Draft, Files } from '../../files'
+import { type About, type Artifact, ArtifactId } from '../../files/schema'
 import { keyIdOf, ownerOf } from '../../kernel/caller'
-import type { Clock } from '../../kernel/clock'
+import { type Clock, iso } from '../../kernel/clock'
 import { AppError } from '../../kernel/errors'
 import { failpoint } from '../../kernel/failpoint'
 import type { Store, Tx } from '../../kernel/store'
+import { shorten } from '../../kernel/text'
 import { endingOf, type Holds } from '../../making'
 import { pollUrlOf } from '../../public-jobs'
-import { codeFiles, codeProblems } from '../artifacts'
 import type { AnswerCache, StoredAnswer } from '../cache'
 import { cacheScopeOf } from '../cache-key'
-import { suggestFollowUps } from '../follow-ups'
 import { firedIn, structuredOutput, workOf } from '../rules'
 import type { Run } from '../run'
-import type { ModelRef } from '../schema'
-import { createKept } from './kept'
+import type { FollowUp, ModelRef } from '../schema'
 import { costOfTurns } from './money'
 import type { createRecord } from './record'
 import { explained } from './think'
+
+type Maker = { model: ModelRef; createdAt: number }
+
+/** A file of code before it is kept: its bytes, what they are, and its artifact as long as they are kept nowhere. */
+type CodeFile = { bytes: Uint8Array; mimeType: string; about: About; loose: Artifact | null }
+
+/** A sentence for each block of code in an answer that a parser refuses. */
+const codeProblems = (text: string): string[] => problemsIn(checksOf(codeBlocks(text)))
+
+type KeptDeps = { store: Pick<Store, 'read'>; files: Pick<Files, 'add' | 'find' | 'receive'> }
+
+/** A file of code with its bytes; null when there was no room for them. */
+type KeptCode = CodeFile & { draft: Draft | null }
+
+/** Null in place of a file for which there is no room: on the disk, or in what its owner may keep. */
+const unless =
+  (...kinds: AppError['kind'][]) =>
+  (error: unknown): null => {
+    if (error instanceof AppError && kinds.includes(error.kind)) return null
+    throw error
+  }
+
+const MOST = 3
+
+/** Fixed suggestions by mode. */
+const BY_MODE: Record<string, FollowUp[]> = {
+  code: [
+    { label: 'Add tests', prompt: 'Write tests for this code.' },
+    { label: 'Explain it', prompt: 'Explain this code step by step.' },
+    { label: 'Make it faster', prompt: 'Where could this code be slow, and how would you make it faster?' },
+  ],
+  think: [
+    { label: 'Check the reasoning', prompt: 'What is the weakest step of this reasoning?' },
+    { label: 'Other view', prompt: 'Argue the opposite as well as you can.' },
+  ],
+  roast: [{ label: 'Harder', prompt: 'Again, but less gentle.' }],
+  genui: [{ label: 'Dark mode', prompt: 'Add a dark variant of this component.' }],
+  // What is asked next of these is a change of them, which nobody can guess.
+  image: [],
+  video: [],
+  domain_analysis: [{ label: 'Risks', prompt: 'What are the three biggest risks in this analysis?' }],
+}
+
+const SECTION = /^(?:#{1,4}\s+|\d+\.\s+\*\*|[-*]\s+\*\*)([^\n*#:]{3,60})/gm
 
 type Deps = {
   store: Store
@@ -222,4 +266,99 @@ function toAnswer(run: Run, thought: Thought, model: ModelRef, createdAt: number
 function refusalOf({ request }: Run, { content, finish }: Thought): string | null {
   const problem = request.checkJson?.(content) ?? null
   return problem && finish === 'length' ? `The answer was cut at the output limit. ${problem}` : problem
+}
+
+/**
+ * Up to three follow-up questions: first about the answer's headings, then the fixed ones of the mode.
+ * No engine is called, so they cost nothing and add no latency.
+ */
+function suggestFollowUps(mode: string, content: string): FollowUp[] {
+  if (content.length < 80 && !BY_MODE[mode]) return []
+  const fromSections = [...content.matchAll(SECTION)].slice(0, MOST - 1).map(([, title]) => {
+    const subject = title!.trim()
+    return { label: shorten(subject, 40), prompt: `Tell me more about ${subject}.` }
+  })
+  const general: FollowUp[] = [{ label: 'Summarise', prompt: 'Summarise that in three sentences.' }]
+  return [...fromSections, ...(BY_MODE[mode] ?? general)].slice(0, MOST)
+}
+
+/** Files of an answer: kept with the commit that ends its run, and linked anew each time it is given. */
+function createKept({ store, files }: KeptDeps) {
+  return { received, artifactsOf, linkedAnew }
+
+  /** Keeps the bytes of code. An answer is worth more than its files, so without room it goes without links. */
+  async function received(run: Run, wanted: readonly CodeFile[]): Promise<KeptCode[]> {
+    const all: KeptCode[] = []
+    for (const file of wanted) {
+      const draft = await files.receive(file.bytes, file.mimeType).catch(unless('conflict', 'unavailable'))
+      if (draft) run.drafts.push(draft)
+      all.push({ ...file, draft })
+    }
+    return all
+  }
+
+  /** What the run made: pictures, files of code, and what its tools made, which is kept already. */
+  async function artifactsOf(tx: Tx, run: Run, code: readonly KeptCode[]): Promise<Artifact[]> {
+    const owner = ownerOf(run.call.caller)
+    const all: (Artifact | null)[] = []
+    for (const { draft, about } of run.pictures) all.push(await files.add(tx, owner, draft, about))
+    for (const { draft, about, loose } of code) {
+      all.push((draft && (await files.add(tx, owner, draft, about).catch(unless('conflict')))) ?? loose)
+    }
+    for (const id of run.spent.made?.artifacts ?? []) {
+      all.push(ArtifactId.is(id) ? await files.find(tx, owner, id) : null)
+    }
+    return all.filter((one) => one !== null)
+  }
+
+  /** The same files with links that work for an hour (contract 2.3); one that was deleted has none. */
+  function linkedAnew({ call }: Run, artifacts: readonly Artifact[]): Promise<Artifact[]> {
+    return Promise.all(
+      artifacts.map(async (artifact) => {
+        if (artifact.url === null || !ArtifactId.is(artifact.id)) return artifact
+        const found = await files.find(store.read, ownerOf(call.caller), artifact.id)
+        return found ?? { ...artifact, url: null, url_expires_at: null }
+      }),
+    )
+  }
+}
+
+/** The fenced blocks of code in an answer, each as an artifact (contract 2.3). An unclosed fence makes no artifact. */
+export function codeArtifacts(text: string, { model, createdAt }: Maker): Artifact[] {
+  return codeBlocks(text).map(({ path, language, content }) => ({
+    id: ArtifactId.create(),
+    type: 'code',
+    title: null,
+    filename: path,
+    mime_type: kindOf(language).mimeType,
+    url: null,
+    url_expires_at: null,
+    size_bytes: Buffer.byteLength(content),
+    content,
+    language: language || null,
+    format: null,
+    width: null,
+    height: null,
+    duration_seconds: null,
+    engine: model.engine,
+    model: model.id,
+    prompt: null,
+    created: iso(createdAt),
+  }))
+}
+
+/** The files of code in an answer, and of a project one archive of all. */
+function codeFiles(text: string, maker: Maker): CodeFile[] {
+  const by = { engine: maker.model.engine, model: maker.model.id }
+  const files = codeArtifacts(text, maker).map((loose): CodeFile => {
+    const { filename, mime_type: mimeType, content, language } = loose
+    // A file has a name, and a title where the answer gives it a path.
+    const title = filename.includes('/') ? filename : null
+    const about: About = { type: 'code', filename, title, content, language, ...by }
+    return { bytes: new TextEncoder().encode(content ?? ''), mimeType, about, loose }
+  })
+  const blocks = codeBlocks(text)
+  if (!isProject(blocks)) return files
+  const about: About = { type: 'file', filename: 'project.zip', title: 'project.zip', ...by }
+  return [...files, { bytes: zipOf(blocks, maker.createdAt), mimeType: 'application/zip', about, loose: null }]
 }

@@ -1,9 +1,101 @@
 import * as word from 'docx'
-import type { Block, Chart, Document, List, Picture, Table, Text } from '../blocks/model'
-import { newMarks, withCharts } from './docx-charts'
-import { directed, isFromRight, runs } from './docx-runs'
-import { ACCENT, bullets, INDENT, MOST_LEVELS, numbers, QUIET, RULE, STYLES, TINT } from './docx-styles'
+import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate'
+import { directionOf } from '../../fonts'
+import { randomBase62 } from '../../kernel/crypto'
+import {
+  type Block,
+  type Chart,
+  type Document,
+  type List,
+  type Picture,
+  plain,
+  type Table,
+  type Text,
+} from '../blocks/model'
+import { CHART_RELATION, CHART_TYPE, officeChart } from '../charts/office'
 import { fitAny, fitsUpright, OTHER_FONT, ofPage } from './table-fit'
+
+const INK = '1F2937'
+
+const ACCENT = '1E4E8C'
+
+const QUIET = '6B7280'
+
+const RULE = 'D5DAE1'
+
+const TINT = 'F3F5F8'
+
+/** In twentieths of a point. */
+const INDENT = 360
+
+const MOST_LEVELS = 6
+
+const STYLES: word.IStylesOptions = {
+  default: {
+    document: {
+      run: { font: 'Calibri', size: 22, color: INK },
+      paragraph: { spacing: { after: 140, line: 290, lineRule: word.LineRuleType.AUTO } },
+    },
+    title: { run: { size: 52, bold: true, color: ACCENT, font: 'Calibri' }, paragraph: { spacing: { after: 60 } } },
+    heading1: heading(34, ACCENT, 340),
+    heading2: heading(28, ACCENT, 280),
+    heading3: heading(24, INK, 220),
+    heading4: heading(22, QUIET, 180),
+    hyperlink: { run: { color: ACCENT, underline: {} } },
+    listParagraph: { paragraph: { spacing: { after: 60 } } },
+  },
+}
+
+const levels = (
+  of: (level: number) => {
+    format: (typeof word.LevelFormat)[keyof typeof word.LevelFormat]
+    text: string
+    start?: number
+  },
+) =>
+  Array.from({ length: MOST_LEVELS }, (_, level) => ({
+    level,
+    alignment: word.AlignmentType.LEFT,
+    style: { paragraph: { indent: { left: INDENT * (level + 1), hanging: INDENT } } },
+    ...of(level),
+  }))
+
+const bullets = {
+  reference: 'bullets',
+  levels: levels((level) => ({ format: word.LevelFormat.BULLET, text: ['•', '◦', '▪'][level % 3]! })),
+}
+
+/** Each numbered list counts for itself, from its own first number. */
+const numbers = (start: number, at: number) => ({
+  reference: `numbers-${at}`,
+  levels: levels((level) => ({
+    format: [word.LevelFormat.DECIMAL, word.LevelFormat.LOWER_LETTER, word.LevelFormat.LOWER_ROMAN][level % 3]!,
+    text: `%${level + 1}.`,
+    start: level === 0 ? start : 1,
+  })),
+})
+
+/** The marks of one document. They are random, so that no text that somebody wrote is taken for one. */
+const newMarks = (): Marks => {
+  const secret = randomBase62(16)
+  return (number) => `\ue000${secret}-${number}\ue001`
+}
+
+/** Stands where a chart will be put, as the library has no element for charts. */
+type Marks = (number: number) => string
+
+const EMU = 12_700
+
+const CHART_EMU = { cx: 454 * EMU, cy: 250 * EMU }
+
+const drawing = (id: string, number: number): string =>
+  `<w:r><w:drawing><wp:inline xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing" distT="0" distB="0" distL="0" distR="0"><wp:extent cx="${CHART_EMU.cx}" cy="${CHART_EMU.cy}"/><wp:effectExtent l="0" t="0" r="0" b="0"/><wp:docPr id="${9_000 + number}" name="Chart ${number}"/><wp:cNvGraphicFramePr/><a:graphic xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><a:graphicData uri="http://schemas.openxmlformats.org/drawingml/2006/chart"><c:chart xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships" r:id="${id}"/></a:graphicData></a:graphic></wp:inline></w:drawing></w:r>`
+
+const isFromRight = (text: Text): boolean => directionOf(plain(text)) === 'rtl'
+
+const directed = (text: Text) => (isFromRight(text) ? { bidirectional: true } : {})
+
+type Look = { bold?: boolean; color?: string; size?: number }
 
 /** In twentieths of a point: A4 and its margins at the sides. */
 const [SHORT, LONG, MARGIN] = [11_906, 16_838, 1_418]
@@ -229,4 +321,56 @@ function codeOf(code: string): Child {
       .split('\n')
       .map((text, at) => new word.TextRun({ text, font: 'Consolas', size: 18, ...(at ? { break: 1 } : {}) })),
   })
+}
+
+/** A text as the runs of a word processor, each piece in its own look. */
+function runs(text: Text, look: Look = {}): word.ParagraphChild[] {
+  return text.flatMap<word.ParagraphChild>(({ text: words, bold, italic, strike, code, link }) => {
+    const run = words.split('\n').map(
+      (line, at) =>
+        new word.TextRun({
+          text: line,
+          ...look,
+          ...(isFromRight([{ text: line }]) ? { rightToLeft: true } : {}),
+          ...(at ? { break: 1 } : {}),
+          ...(bold ? { bold } : {}),
+          ...(italic ? { italics: true } : {}),
+          ...(strike ? { strike } : {}),
+          ...(code ? { font: 'Consolas', size: 19, shading: { type: word.ShadingType.CLEAR, fill: TINT } } : {}),
+          ...(link ? { style: 'Hyperlink' } : {}),
+        }),
+    )
+    return link ? [new word.ExternalHyperlink({ link, children: run })] : run
+  })
+}
+
+/** Puts charts in their places, as parts of their own. */
+function withCharts(bytes: Uint8Array, charts: readonly Chart[], markOf: Marks): Uint8Array {
+  if (!charts.length) return bytes
+  const files = unzipSync(bytes)
+  const read = (name: string) => strFromU8(files[name]!)
+  let body = read('word/document.xml')
+  const relations: string[] = []
+  const types: string[] = []
+  charts.forEach((chart, at) => {
+    const [number, id] = [at + 1, `rIdChart${at + 1}`]
+    files[`word/charts/chart${number}.xml`] = strToU8(officeChart(chart))
+    relations.push(`<Relationship Id="${id}" Type="${CHART_RELATION}" Target="charts/chart${number}.xml"/>`)
+    types.push(`<Override PartName="/word/charts/chart${number}.xml" ContentType="${CHART_TYPE}"/>`)
+    body = body.replace(new RegExp(`<w:r>(?:(?!<w:r>).)*?${markOf(number)}.*?</w:r>`, 's'), () => drawing(id, number))
+  })
+  files['word/document.xml'] = strToU8(body)
+  const grow = (name: string, end: string, more: string[]) => {
+    files[name] = strToU8(read(name).replace(end, () => more.join('') + end))
+  }
+  grow('word/_rels/document.xml.rels', '</Relationships>', relations)
+  grow('[Content_Types].xml', '</Types>', types)
+  return zipSync(files)
+}
+
+function heading(size: number, color: string, before: number) {
+  return {
+    run: { size, bold: true, color, font: 'Calibri' },
+    paragraph: { spacing: { before, after: 90 }, keepNext: true },
+  }
 }

@@ -1,13 +1,38 @@
 import pdfmake from 'pdfmake'
 import type { Content, Style, TDocumentDefinitions } from 'pdfmake/interfaces'
-import { directionOf } from '../../fonts'
+// @ts-expect-error: the types of pdfmake describe its main module only
+import PdfDocument from 'pdfmake/js/PDFDocument.js'
+// @ts-expect-error: the types of pdfmake describe its main module only
+import Renderer from 'pdfmake/js/Renderer.js'
+import { asDrawn, directionOf, inVisualOrder } from '../../fonts'
 import { type Block, type Document, type List, type Picture, plain, type Table, type Text } from '../blocks/model'
 import { CHART_SIZE, chartSvg } from '../charts/svg'
-import { rememberFonts } from './font-memory'
 import { FONTS, inFonts } from './fonts'
-import { orderLines } from './line-order'
-import { framed, RULE, TINT } from './pdf-frame'
 import { fitAny, fitsUpright, isWholeNumber } from './table-fit'
+
+type Embedded = { name: string; font: object; constructor: new (document: Drawn, font: object, id: string) => Embedded }
+
+type Drawn = {
+  fontCache: Record<string, Record<string, Embedded>>
+  _fontFamilies: Record<string, Embedded>
+  _fontCount: number
+  getFontType(bold: boolean, italics: boolean): string
+  getFontFile(family: string, bold: boolean, italics: boolean): string | null
+  provideFont(family: string, bold: boolean, italics: boolean): Embedded
+  validateLocalFile(file: string): void
+}
+
+type Inline = { text: string; x: number; width: number; level?: number }
+
+type Line = { inlines: Inline[]; leadingCut: number; trailingCut: number; ordered?: true }
+
+type Drawing = { renderLine(line: Line, x: number, y: number): void }
+
+const RULE = '#d5dae1'
+
+const TINT = '#f3f5f8'
+
+type Frame = { fill: string | null; bar: string | null; whole?: boolean }
 
 const INK = '#1f2937'
 const ACCENT = '#1e4e8c'
@@ -231,3 +256,91 @@ function codeOf(code: string): Content {
 
 const quoteOf = (blocks: readonly Block[], page: Page): Content =>
   framed({ stack: blocks.map((block) => contentOf(block, page)), color: QUIET }, { fill: null, bar: RULE })
+
+/** Content on a ground, or beside a bar. `whole` is not broken over pages. */
+function framed(content: Content, { fill, bar, whole = false }: Frame): Content {
+  return {
+    unbreakable: whole,
+    table: { widths: ['*'], body: [[content]] },
+    layout: {
+      hLineWidth: () => 0,
+      vLineWidth: (column) => (bar && column === 0 ? 2.5 : 0),
+      vLineColor: () => bar ?? RULE,
+      fillColor: () => fill,
+      paddingLeft: () => 10,
+      paddingRight: () => 10,
+      paddingTop: () => (fill ? 8 : 2),
+      paddingBottom: () => (fill ? 6 : 0),
+    },
+    margin: [0, 2, 0, 12],
+  }
+}
+
+/**
+ * pdfmake sets the words of a line as they are spoken. Before a line is drawn, words from right to left take the places
+ * in which they are read.
+ */
+function orderLines(): void {
+  const drawing = (Renderer as { prototype: Drawing }).prototype
+  const draw = drawing.renderLine
+  drawing.renderLine = function renderLine(line, x, y) {
+    order(line)
+    draw.call(this, line, x, y)
+  }
+}
+
+function order(line: Line): void {
+  const { inlines } = line
+  // Headers are drawn once for each page.
+  if (line.ordered || !inlines.some(({ level }) => level)) return
+  line.ordered = true
+  line.inlines = inVisualOrder(inlines, ({ level = 0 }) => level)
+  const isTurned = line.inlines[0] !== inlines[0]
+  let at = isTurned ? -line.trailingCut : -line.leadingCut
+  for (const inline of line.inlines) {
+    inline.text = asDrawn(inline.text, inline.level ?? 0)
+    inline.x = at
+    at += inline.width
+  }
+}
+
+/**
+ * pdfmake reads and parses its fonts for each document: up to 10 MB for Chinese. This thread does it once for each. The
+ * one file that reads private parts of pdfmake for that, which has no public memory of fonts; as a patch it could go to
+ * pdfmake. tests/documents/font-memory.test.ts fails when a release changes these parts.
+ */
+function rememberFonts(): void {
+  const drawn = (PdfDocument as { prototype: Drawn }).prototype
+  const provide = drawn.provideFont
+  const parsed = new Map<string, Pick<Embedded, 'font' | 'constructor'>>()
+
+  drawn.provideFont = function provideFont(family, bold, italics) {
+    const type = this.getFontType(bold, italics)
+    const file = this.getFontFile(family, bold, italics)
+    const own = this.fontCache[family]?.[type]
+    if (own || file === null) return own ?? provide.call(this, family, bold, italics)
+    this.validateLocalFile(file)
+    const font = this._fontFamilies[file] ?? viewOf(parsedOf(this, file, [family, bold, italics]), this)
+    this._fontFamilies[file] = font
+    this._fontFamilies[font.name] ??= font
+    this.fontCache[family] = { ...this.fontCache[family], [type]: font }
+    return font
+  }
+
+  function parsedOf(document: Drawn, file: string, wanted: Parameters<Drawn['provideFont']>) {
+    const known = parsed.get(file)
+    if (known) return known
+    // A stand-in, so that the document knows only the view.
+    const standIn = Object.assign(Object.create(document) as Drawn, { fontCache: {}, _fontFamilies: {}, _fontCount: 0 })
+    const { font, constructor: Font } = provide.call(standIn, ...wanted)
+    const found = { font, constructor: Font }
+    parsed.set(file, found)
+    return found
+  }
+}
+
+/** The tables of the file are shared. Letters are the document's: each remembers the sign that it was first used for. */
+function viewOf({ font, constructor: Font }: Pick<Embedded, 'font' | 'constructor'>, document: Drawn): Embedded {
+  const view = Object.assign(Object.create(font) as object, { _glyphs: {} })
+  return new Font(document, view, `F${++document._fontCount}`)
+}

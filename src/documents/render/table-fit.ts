@@ -1,8 +1,15 @@
 import { fontOf } from '../../fonts'
 import { readNumber } from '../blocks/chart-data'
 import { type Block, plain, type Table, type Text } from '../blocks/model'
-import { columnShares } from './columns'
 import { FONTS } from './fonts'
+
+/** In characters: what a column gets at least, and above which more text no longer widens it. */
+const NARROWEST = 4
+
+const WIDEST = 42
+
+/** Rows that are measured; the rest is as wide as these. */
+const MEASURED = 200
 
 /** In points: sizes of letters, the usual one first, and the space at each side of a cell; how much wider letters may be. */
 type Sizes = { sizes: readonly number[]; padding: number; wider?: number }
@@ -90,4 +97,16 @@ function widthOf(word: string): number {
 function measured(letter: string): number {
   const code = letter.codePointAt(0)!
   return bold.hasGlyphForCodePoint(code) ? bold.glyphForCodePoint(code).advanceWidth / bold.unitsPerEm : 1
+}
+
+/** The share of the width that each column of a table gets, by the length of what stands in it; they add up to one. */
+function columnShares({ header, rows }: Table): number[] {
+  const lengths = header.map((name, at) => {
+    const own = rows.slice(0, MEASURED).map((row) => plain(row[at] ?? []).length)
+    const longest = Math.max(plain(name).length, ...own)
+    const usual = own.reduce((sum, one) => sum + one, 0) / Math.max(1, own.length)
+    return Math.min(WIDEST, Math.max(NARROWEST, (longest + usual) / 2 + 2))
+  })
+  const all = lengths.reduce((sum, one) => sum + one, 0)
+  return lengths.map((length) => length / all)
 }

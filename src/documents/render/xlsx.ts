@@ -1,10 +1,45 @@
-import { unzipSync, zipSync } from 'fflate'
+import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate'
 import writeExcel from 'write-excel-file/node'
 import { directionOf } from '../../fonts'
-import { readNumber } from '../blocks/chart-data'
+import { readNumber, writtenWith } from '../blocks/chart-data'
 import { type Align, type Block, type Chart, type Document, plain, type Table } from '../blocks/model'
-import { dateOf, type Typed, typeOfColumn } from './sheet-cells'
-import { type SheetChart, withSheetCharts } from './sheet-charts'
+import { CHART_RELATION, CHART_TYPE, officeChart } from '../charts/office'
+
+type SheetChart = { chart: Chart }
+
+type Placed = SheetChart & { sheet: number; name: string }
+
+const RELATIONS = 'http://schemas.openxmlformats.org/package/2006/relationships'
+
+const DRAWING_RELATION = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships/drawing'
+
+const DRAWING_TYPE = 'application/vnd.openxmlformats-officedocument.drawing+xml'
+
+const HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>'
+
+const relation = (type: string, target: string): string =>
+  `${HEAD}<Relationships xmlns="${RELATIONS}"><Relationship Id="rId1" Type="${type}" Target="${target}"/></Relationships>`
+
+/** What a column of a sheet holds, and how each of its numbers is shown. */
+type Typed = { type: 'text' } | { type: 'number'; formatOf(cell: string): string; scale: number } | { type: 'date' }
+
+/** A spreadsheet counts in doubles: more digits would be changed. */
+const MOST_DIGITS = 15
+
+const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
+
+/** Codes and telephone numbers look like numbers and are none. */
+const CODE = /^[+0]\d/
+
+const SPACED = /\d\s+\d/
+
+/** Most decimals that a format may have. */
+const MOST_DECIMALS = 15
+
+const unitOf = (cell: string): string => cell.replace(/[\d\s.,'’+−-]/g, '')
+
+/** Days before it are counted wrongly by spreadsheets, or not at all. */
+const FIRST_DAY = '1900-03-01'
 
 const ACCENT = '#1E4E8C'
 const TINT = '#F3F5F8'
@@ -186,4 +221,96 @@ const FIRST_MS = Date.UTC(1980, 0, 2)
 function stamped(bytes: Uint8Array, { createdAt }: Document): Uint8Array {
   const mtime = new Date(Math.max(createdAt, FIRST_MS))
   return zipSync(Object.fromEntries(Object.entries(unzipSync(bytes)).map(([name, data]) => [name, [data, { mtime }]])))
+}
+
+/** What the cells of a column are, when all that are not empty are the same; numbers with one unit keep it. */
+function typeOfColumn(cells: readonly string[]): Typed {
+  const filled = cells.map((cell) => cell.trim()).filter((cell) => cell !== '' && cell !== '–' && cell !== '-')
+  if (filled.length === 0) return { type: 'text' }
+  if (filled.every((cell) => dateOf(cell) !== null)) return { type: 'date' }
+  if (!filled.every(isCount)) return { type: 'text' }
+  const units = new Set(filled.map(unitOf))
+  if (units.size > 1) return { type: 'text' }
+  const [unit] = units
+  const isGrouped = filled.some((cell) => writtenWith(cell).isGrouped)
+  return { type: 'number', formatOf: (cell) => formatOf(cell.trim(), unit!, isGrouped), scale: unit === '%' ? 100 : 1 }
+}
+
+/** A number with the decimals it is written with: `3.50` stays `3.50`, and `3%` beside `12.5%` stays `3%`. */
+function formatOf(cell: string, unit: string, isGrouped: boolean): string {
+  const decimals = Math.min(MOST_DECIMALS, writtenWith(cell).decimals)
+  const digits = `${isGrouped ? '#,##0' : '0'}${decimals ? `.${'0'.repeat(decimals)}` : ''}`
+  // Quoted, so that no letter of a unit is read as a code of the format.
+  const isBefore = /^[-+−]?\s*[$€£¥]/.test(cell)
+  const shown = unit === '%' ? `${digits}%` : !unit ? digits : isBefore ? `"${unit}"${digits}` : `${digits}" ${unit}"`
+  return cell.startsWith('+') ? `+${shown};-${shown}` : shown
+}
+
+function isCount(cell: string): boolean {
+  const digits = cell.replace(/\D/g, '')
+  if (CODE.test(cell) && !/^\+?0?[.,]\d|^\+\d{1,3}([.,]\d+)?\s*%?$/.test(cell)) return false
+  if (SPACED.test(cell) && !/^\S?\s*\d{1,3}(\s\d{3})+([.,]\d+)?\s*\S{0,4}$/.test(cell)) return false
+  return digits.length <= MOST_DIGITS && readNumber(cell) !== null
+}
+
+/** The UTC midnight of an ISO date that a spreadsheet knows; null for anything else. */
+function dateOf(cell: string): Date | null {
+  const found = DATE.exec(cell.trim())
+  if (!found || cell.trim() < FIRST_DAY) return null
+  const at = new Date(Date.UTC(Number(found[1]), Number(found[2]) - 1, Number(found[3])))
+  return at.toISOString().startsWith(cell.trim()) ? at : null
+}
+
+/** Adds charts to sheets that hold their rows from the first cell on; each is drawn beside them, from the cells. */
+function withSheetCharts(bytes: Uint8Array, charts: readonly Placed[]): Uint8Array {
+  const files = unzipSync(bytes)
+  const read = (name: string) => strFromU8(files[name]!)
+  const write = (name: string, text: string) => {
+    files[name] = strToU8(text)
+  }
+  const types: string[] = []
+  charts.forEach((placed, at) => {
+    const number = at + 1
+    const sheet = placed.sheet + 1
+    write(`xl/charts/chart${number}.xml`, officeChart(placed.chart, cellsOf(placed)))
+    write(`xl/drawings/drawing${number}.xml`, drawing(placed.chart, number))
+    write(`xl/drawings/_rels/drawing${number}.xml.rels`, relation(CHART_RELATION, `../charts/chart${number}.xml`))
+    write(`xl/worksheets/_rels/sheet${sheet}.xml.rels`, relation(DRAWING_RELATION, `../drawings/drawing${number}.xml`))
+    const path = `xl/worksheets/sheet${sheet}.xml`
+    const named = read(path).replace(
+      '<worksheet',
+      '<worksheet xmlns:sheet="http://schemas.openxmlformats.org/officeDocument/2006/relationships"',
+    )
+    write(path, named.replace('</worksheet>', '<drawing sheet:id="rId1"/></worksheet>'))
+    types.push(`<Override PartName="/xl/charts/chart${number}.xml" ContentType="${CHART_TYPE}"/>`)
+    types.push(`<Override PartName="/xl/drawings/drawing${number}.xml" ContentType="${DRAWING_TYPE}"/>`)
+  })
+  const list = '[Content_Types].xml'
+  write(list, read(list).replace('</Types>', `${types.join('')}</Types>`))
+  return zipSync(files)
+}
+
+function cellsOf({ chart, name }: Placed) {
+  const sheet = `'${name.replaceAll("'", "''")}'`
+  const last = chart.labels.length + 1
+  const column = (index: number) => String.fromCharCode(65 + index)
+  return {
+    labels: `${sheet}!$A$2:$A$${last}`,
+    series: chart.series.map((_, at) => ({
+      name: `${sheet}!$${column(at + 1)}$1`,
+      values: `${sheet}!$${column(at + 1)}$2:$${column(at + 1)}$${last}`,
+    })),
+  }
+}
+
+/** Two columns right of the rows, ten wide and twenty high. */
+function drawing({ series }: Chart, number: number): string {
+  const from = series.length + 2
+  const marker = (name: string, column: number, row: number) =>
+    `<xdr:${name}><xdr:col>${column}</xdr:col><xdr:colOff>0</xdr:colOff><xdr:row>${row}</xdr:row><xdr:rowOff>0</xdr:rowOff></xdr:${name}>`
+  const frame = `<xdr:nvGraphicFramePr><xdr:cNvPr id="${number + 1}" name="Chart ${number}"/><xdr:cNvGraphicFramePr/></xdr:nvGraphicFramePr><xdr:xfrm><a:off x="0" y="0"/><a:ext cx="0" cy="0"/></xdr:xfrm>`
+  const graphic = `<a:graphic><a:graphicData uri="http://schemas.openxmlformats.org/drawingml/2006/chart"><c:chart xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart" r:id="rId1"/></a:graphicData></a:graphic>`
+  const spaces =
+    'xmlns:xdr="http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
+  return `${HEAD}<xdr:wsDr ${spaces}><xdr:twoCellAnchor>${marker('from', from, 1)}${marker('to', from + 9, 20)}<xdr:graphicFrame macro="">${frame}${graphic}</xdr:graphicFrame><xdr:clientData/></xdr:twoCellAnchor></xdr:wsDr>`
 }

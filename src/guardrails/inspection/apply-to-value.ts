@@ -1,10 +1,69 @@
+import { parseUntrustedJson } from '../../kernel/json'
+import { base64Runs } from '../../text'
 import type { AboutText, Finding, Match } from '../guardrail'
 import type { CompiledRule } from '../policy/compile-rule'
 import { applyEveryRule, applyRules } from './apply-rules'
-import { decodedForms } from './decoded-forms'
 import type { Outcome } from './outcome'
 import { type Span, withSpans } from './redaction'
-import { fromLines, type Lines, type Range, toLines } from './value-lines'
+
+type JsonVisitor = { name(name: string): void; leaf(leaf: string | number): void }
+
+/** How often a decoded text is decoded again, and how many forms of one text are kept. */
+const MOST_ROUNDS = 3
+
+const MOST_FORMS = 8
+
+const fromPercents = (text: string): string | null =>
+  text.includes('%')
+    ? text.replace(/(?:%[0-9a-f]{2})+/gi, (bytes) => Buffer.from(bytes.replaceAll('%', ''), 'hex').toString('utf8'))
+    : null
+
+const fromEscapes = (text: string): string | null =>
+  text.includes('\\')
+    ? text.replace(
+        /\\(?:u\{([0-9a-f]{1,6})\}|u([0-9a-f]{4})|x([0-9a-f]{2})|([/"'\\]))/gi,
+        (_, braced, four, two, sign) => sign ?? characterOf(Number.parseInt(braced ?? four ?? two, 16)),
+      )
+    : null
+
+const fromReferences = (text: string): string | null =>
+  text.includes('&')
+    ? text
+        .replace(/&#(?:x([0-9a-f]{1,6})|(\d{1,7}));?/gi, (_, hex, digits) =>
+          characterOf(hex ? Number.parseInt(hex, 16) : Number(digits)),
+        )
+        .replace(/&(commat|period|colon|sol|hyphen|lowbar|plus);/g, (_, name: string) => SIGNS[name]!)
+    : null
+
+/** The named references that stand in addresses and numbers. */
+const SIGNS: Readonly<Record<string, string>> = {
+  commat: '@',
+  period: '.',
+  colon: ':',
+  sol: '/',
+  hyphen: '-',
+  lowbar: '_',
+  plus: '+',
+}
+
+const characterOf = (code: number): string => (code <= 0x10ffff ? String.fromCodePoint(code) : '\ufffd')
+
+/** Control characters and broken UTF-8 show that the decoded bytes were no text. */
+const NO_TEXT = /\ufffd|(?!\s)\p{Cc}/u
+
+const DECODERS: readonly ((text: string) => string | null)[] = [
+  fromJson,
+  fromPercents,
+  fromEscapes,
+  fromReferences,
+  fromBase64,
+]
+
+/** UTF-16 offsets. */
+type Range = { start: number; end: number }
+
+/** A JSON value as text that rules can read: `name: value` lines. `ranges` has one entry a name, text and number, in the order of {@link walkJson}. */
+type Lines = { text: string; ranges: readonly Range[] }
 
 /** `text` is the value as rules read it, and `doubts` are places in that. */
 export type ValueOutcome = Pick<Outcome, 'text' | 'firings' | 'blocked' | 'doubts'> & { value: unknown }
@@ -124,5 +183,124 @@ function isUnreported(text: string, plain: string, found: Finding | null, forms:
     const said = text.slice(start, end)
     const form = forms[text.slice(plain.length, start).split(BEFORE_FORM).length - 2]
     return !form?.source.includes(said) || (!known.has(said) && plain.includes(said))
+  }
+}
+
+function toLines(value: unknown): Lines {
+  const ranges: Range[] = []
+  let text = ''
+  const add = (part: string, after: string) => {
+    ranges.push({ start: text.length, end: text.length + part.length })
+    text += part + after
+  }
+  walkJson(value, {
+    name: (name) => add(name, ': '),
+    leaf: (leaf) => add(String(leaf), '\n'),
+  })
+  return { text, ranges }
+}
+
+/**
+ * The value with the parts of its names, texts and numbers that a span covers replaced. `replaced` holds what stands
+ * for a whole part, by its place in `ranges`.
+ */
+function fromLines(
+  value: unknown,
+  { text, ranges }: Lines,
+  spans: readonly Span[],
+  replaced: ReadonlyMap<number, string>,
+): unknown {
+  let index = 0
+  let first = 0
+  const next = (): string => {
+    const whole = replaced.get(index)
+    const range = ranges[index++]!
+    if (whole) return whole
+    while (first < spans.length && spans[first]!.end <= range.start) first++
+    return redactedPart(text, range, spans.slice(first))
+  }
+  // Takes the parts in the order in which `walkJson` met them.
+  const copy = (part: unknown): unknown => {
+    if (typeof part === 'string') return next()
+    if (typeof part === 'number') {
+      const said = next()
+      return said === String(part) ? part : said
+    }
+    if (Array.isArray(part)) return part.map(copy)
+    if (part === null || typeof part !== 'object') return part
+    const names = new Set<string>()
+    const members = Object.entries(part).map(([, member]) => [freeName(next(), names), copy(member)] as const)
+    return Object.fromEntries(members)
+  }
+  return copy(value)
+}
+
+/** The name, with a number where a member before it has it: names that were told apart may be redacted to one. */
+function freeName(name: string, taken: Set<string>): string {
+  let free = name
+  for (let number = 2; taken.has(free); number++) free = `${name} ${number}`
+  taken.add(free)
+  return free
+}
+
+function redactedPart(text: string, { start, end }: Range, spans: readonly Span[]): string {
+  let out = ''
+  let at = start
+  for (const span of spans) {
+    if (span.start >= end) break
+    out += text.slice(at, Math.max(at, span.start)) + span.text
+    at = Math.min(end, span.end)
+  }
+  return out + text.slice(at, end)
+}
+
+/** Null for JSON without escapes and exponents too: it reads the same before decoding. */
+function fromJson(text: string): string | null {
+  if (!/^\s*[[{"]/.test(text) || !/\\|\de[+-]?\d/i.test(text)) return null
+  try {
+    const parts: string[] = []
+    const add = (part: string | number) => parts.push(String(part))
+    walkJson(parseUntrustedJson(Buffer.from(text), { large: 'text' }), { name: add, leaf: add })
+    return parts.join('\n')
+  } catch {
+    return null
+  }
+}
+
+function fromBase64(text: string): string | null {
+  const runs = base64Runs(text)
+  const texts: string[] = []
+  for (let index = 0; index < runs.length; index += 2) {
+    const decoded = Buffer.from(text.slice(runs[index], runs[index + 1]).replace(/\s/g, ''), 'base64').toString('utf8')
+    if (!NO_TEXT.test(decoded)) texts.push(decoded)
+  }
+  return texts.length ? texts.join('\n') : null
+}
+
+/**
+ * What a program may read when it decodes a text: JSON in a string, percent-encoding, JavaScript escapes, HTML
+ * character references and base64, also nested. Without the text itself; empty for most texts.
+ */
+export function decodedForms(text: string): readonly string[] {
+  const forms = new Set<string>([text])
+  let last: readonly string[] = [text]
+  for (let round = 0; round < MOST_ROUNDS && last.length && forms.size <= MOST_FORMS; round++) {
+    last = last
+      .flatMap((form) => DECODERS.map((decode) => decode(form)))
+      .filter((form) => form !== null && form.trim() !== '' && !forms.has(form)) as string[]
+    for (const form of last) forms.add(form)
+  }
+  return [...forms].slice(1, MOST_FORMS + 1)
+}
+
+/** Calls the visitor for every member name, text and number of a JSON value, in the order in which they stand. */
+function walkJson(value: unknown, visitor: JsonVisitor): void {
+  if (typeof value === 'string' || typeof value === 'number') visitor.leaf(value)
+  else if (Array.isArray(value)) for (const one of value) walkJson(one, visitor)
+  else if (value !== null && typeof value === 'object') {
+    for (const [name, member] of Object.entries(value)) {
+      visitor.name(name)
+      walkJson(member, visitor)
+    }
   }
 }

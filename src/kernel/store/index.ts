@@ -1,12 +1,23 @@
 /** The store: tables defined once for both databases, reads, and units of work, which commit as a whole. */
-export { type CopiedTable, copyDatabase } from './copy'
+export { type CopiedTable, copyDatabase, isEmpty, lackingIn, wipe } from './copy'
 export { isBusy, isDiskFull, isUniqueViolation } from './errors'
-export { defineClusteredTable, defineTable, type Kit, type Row, type Table } from './kit'
 export { insertAll, rowsIn, unlocked } from './many'
 export { type DatabaseLocation, inTurn, knownMigrations, migrate, type Schema, schemaOf } from './migrate'
 export { databaseNow, postgresNow } from './now'
 export { openPostgres } from './postgres'
-export { isEmpty, lackingIn, wipe } from './shape'
 export { openSqlite } from './sqlite'
-export { command, counted, type Dialect, query, type Reader, type Store, type Tx } from './store'
+export {
+  command,
+  counted,
+  type Dialect,
+  defineClusteredTable,
+  defineTable,
+  type Kit,
+  query,
+  type Reader,
+  type Row,
+  type Store,
+  type Table,
+  type Tx,
+} from './store'
 export type { Wire } from './wire'

@@ -1,4 +1,3 @@
 export { compose, type SceneOrder } from './compose'
-export { captionOf } from './lettering'
-export { readPrompt } from './read'
+export { captionOf, readPrompt } from './read'
 export { toSvg } from './svg'

@@ -1,10 +1,53 @@
 import type { ChartData } from './chart-data'
 import { readChart } from './chart-data'
-import { captionOf, letteringIn, stepsIn } from './lettering'
 import type { Color } from './model'
 import { COLOR_WORDS, colorNamed, type Mood } from './palette'
 import { type Subject, subjectsIn } from './subjects'
-import { unknownIn } from './unknown'
+
+const stepsIn = (text: string): string[] =>
+  /(?:->|→|=>)/.test(text)
+    ? text
+        .replace(/^[^:\n]{0,60}:\s*/, '')
+        .split(/->|→|=>/)
+        .map((step) =>
+          step
+            .trim()
+            .replace(/^.*\b(?:diagram|flow ?chart|flow|process) (?:of|for|from|with)\s+/i, '')
+            .replace(/[.\n].*$/s, '')
+            .trim(),
+        )
+        .filter(Boolean)
+        .slice(0, 6)
+    : []
+
+/** A short caption: the description without "draw me a picture of". */
+export const captionOf = (prompt: string): string => {
+  const bare = prompt
+    .trim()
+    .split(/[.\n]/)[0]!
+    .replace(
+      /^(?:please\s+)?(?:can you\s+)?(?:draw|make|create|generate|paint|design|show|render|illustrate|give)\s+(?:me\s+)?/i,
+      '',
+    )
+    .replace(
+      /^(?:an?|the)?\s*(?:image|picture|illustration|drawing|photo|photograph|painting|poster|logo|icon|banner)s?\s+(?:of|for|showing|with)\s+/i,
+      '',
+    )
+    .trim()
+  return bare.slice(0, 120) || 'Picture'
+}
+
+/** What a text names in so many words, "a", "two": what comes after, up to a word that ends it. */
+const COUNTED =
+  /\b(?:an?|one|two|three|four|five|six|several|some|many)\s+((?:[\p{L}][\p{L}'-]*\s+){0,4}?[\p{L}][\p{L}'-]*)(?=\s+(?:in|on|at|by|with|under|over|above|below|beside|behind|near|next|between|against|along|across|through|from|to|into|and|or|but|for|of|that|who|which|is|are|was|as|like|while|during|wearing|[\p{L}]{2,20}ing)\b|\s*[^\p{L}\s'-]|\s*$)(\s+of\s+(?!an?\b|the\b|one\b|two\b|three\b|some\b|many\b)[\p{L}][\p{L}'-]*)?/gu
+
+/** Words for a picture, its form and its parts, of which none need be known. */
+const FORM =
+  /\b(?:pictures?|images?|illustrations?|drawings?|photos?|photographs?|paintings?|portraits?|posters?|flyers?|covers?|banners?|cards?|invitations?|logos?|wordmarks?|emblems?|monograms?|icons?|favicons?|avatars?|badges?|stickers?|charts?|graphs?|diagrams?|flow ?charts?|patterns?|wallpapers?|textures?|tiles?|scenes?|views?|backgrounds?|styles?|sketch(?:es)?|render|designs?|compositions?|shapes?|forms?|colou?rs?|lines?|light|sky|day|night|morning|evening|sunset|sunrise|dawn|dusk|way|lot|bit|group|pair|couple|row|set|touch|hint|film|video|clip|animation|title|headline|slogan|words?|text|letters?|abstract|geometric|gradient|watercolou?r|blueprint|outline)\b/u
+
+const MOST = 3
+
+const LONGEST = 40
 
 const SETTINGS = ['mountains', 'sea', 'desert', 'forest', 'city', 'meadow', 'space', 'snow', 'beach', 'deep'] as const
 export type Setting = (typeof SETTINGS)[number]
@@ -190,4 +233,27 @@ function moodIn(text: string): Mood | null {
   if (/\b(pastel|soft colou?rs|watercolou?r)\b/.test(text)) return 'pastel'
   if (/\b(retro|vintage|old-fashioned|70s|1970s|60s)\b/.test(text)) return 'retro'
   return /\b(monochrome|black and white|grayscale|greyscale)\b/.test(text) ? 'mono' : null
+}
+
+/** What a description names without this server having a picture of it, in its own words; `isKnown` is asked of a phrase. */
+function unknownIn(text: string, isKnown: (phrase: string) => boolean): string[] {
+  const found = [...text.slice(0, 1_000).matchAll(COUNTED)].flatMap(([, thing = '', more = '']) => {
+    const phrase = `${thing}${FORM.test(thing) ? '' : more}`
+    const name = (FORM.test(thing) && more ? more.replace(/^\s+of\s+/, '') : phrase).trim()
+    return FORM.test(name) || isKnown(name) || name.length > LONGEST ? [] : [name]
+  })
+  return [...new Set(found)].slice(0, MOST)
+}
+
+/** What stands in quotes, or after words that announce it. */
+function letteringIn(text: string): string[] {
+  const quoted = [...text.matchAll(/["“«]([^"”»\n]{1,120})["”»]|(?<![\p{L}])'([^'\n]{2,120})'(?![\p{L}])/gu)].map(
+    ([, one, two]) => (one ?? two)!.trim(),
+  )
+  if (quoted.length) return quoted.filter(Boolean).slice(0, 3)
+  const said =
+    /\b(?:that says|saying|reading|with the (?:text|words?|title|headline)|titled|called|named|for)(?:\s*:)?\s+((?:[A-Z0-9][\p{L}\p{N}&'.-]*)(?:\s+(?:[A-Z0-9][\p{L}\p{N}&'.-]*|of|the|and|&|for|in|on)){0,6})/u.exec(
+      text,
+    )
+  return said ? [said[1]!.replace(/(?<!\s)\s+(?:of|the|and|&|for|in|on)$/, '').replace(/[.,;:]$/, '')] : []
 }

@@ -11,7 +11,32 @@ import {
   signsIn,
 } from '../../fonts'
 import { foreignGlyphs, type Glyph } from './foreign'
-import { linesOf, wordsIn } from './wrapping'
+
+/** A word, and whether a blank stands before it when both share a line. */
+type Word = { text: string; isApart: boolean }
+
+/** Alphabets that write words without blanks between them. */
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
+
+const segments = new Intl.Segmenter('und', { granularity: 'word' })
+
+/** The words of a text, between which a line may end. */
+const wordsIn = (text: string): Word[] =>
+  text
+    .split(/\s+/)
+    .filter(Boolean)
+    .flatMap((word) => {
+      const parts: string[] = []
+      for (const { segment, isWordLike } of UNSPACED.test(word)
+        ? segments.segment(word)
+        : [{ segment: word, isWordLike: true }]) {
+        // No line begins with a comma.
+        if (isWordLike || !parts.length) parts.push(segment)
+        else parts[parts.length - 1] += segment
+      }
+      return parts.map((part, at) => ({ text: part, isApart: at === 0 }))
+    })
 
 type Weight = 400 | 600 | 800
 
@@ -130,4 +155,16 @@ export function fitted(
     const wide = lines.some((one) => widthOf(one, { size, weight, tracking }) > box.width)
     if ((fits && !wide) || size < 9) return { size, lines: lines.slice(0, mostLines), leading, weight, tracking }
   }
+}
+
+/** Words in lines; one that fits no line has one of its own. */
+function linesOf(words: readonly Word[], fits: (line: string) => boolean): string[] {
+  const lines: string[] = []
+  for (const { text, isApart } of words) {
+    const last = lines.at(-1)
+    const longer = last === undefined ? text : `${last}${isApart ? ' ' : ''}${text}`
+    if (last !== undefined && fits(longer)) lines[lines.length - 1] = longer
+    else lines.push(text)
+  }
+  return lines
 }

@@ -1,18 +1,83 @@
 import { behalfOf } from '../../auth'
 import type { Prices } from '../../billing'
-import { type EngineService, engineMissing } from '../../engines'
-import type { Call } from '../../kernel/caller'
+import { EngineFailure, type EngineService, engineMissing, originOf } from '../../engines'
+import type { Draft, Files, Source } from '../../files'
+import { type About, ArtifactId } from '../../files/schema'
+import { GiveUp, type Running } from '../../jobs'
+import { type Call, ownerOf, type TenantCaller } from '../../kernel/caller'
 import { type Clock, iso } from '../../kernel/clock'
+import { AppError } from '../../kernel/errors'
+import { createWorkerPool, WorkerFailure } from '../../kernel/worker-pool'
 import { type MakingService, promptIn, type Work } from '../../making'
-import { type Later, type PublicJobs, pollUrlOf } from '../../public-jobs'
-import { createFilmmaker } from './filmmaker'
-import { createInlineVideo } from './inline'
+import { type Later, type Made, type PublicJobs, type PublicKind, pollUrlOf } from '../../public-jobs'
+import { videoNotMade } from '../errors'
+import type { Film } from './film.worker'
 import { createMarker } from './marker'
-import { ENGINE, type StoredVideo, type Wish, wantedOf } from './order'
-import { type VideoAccepted, VideoId, type VideoOrder } from './schema'
-import { createUpstream } from './upstream'
-import { upstreamVideoKind } from './upstream-job'
-import { videoKind } from './video-job'
+import { ENGINE, KEY_IS_GONE, type StoredVideo, VIDEO_LIMIT_MS, type Wish, wantedOf } from './order'
+import { FRAMES, type VideoAccepted, VideoId, type VideoOrder } from './schema'
+import type { FilmOrder } from './storyboard'
+import { createUpstream, type Known, type Upstream } from './upstream'
+
+type Watch = {
+  signal: AbortSignal
+  /** Whose clip it is. */
+  owner: string
+  /** Told of the percent that is done, once for each second of the clip. */
+  told(percent: number): void
+}
+
+/** A minute of film on a busy machine. */
+const FILM_MS = 600_000
+
+type Filmmaker = ReturnType<typeof createFilmmaker>
+
+type DrawnAround = Parameters<Filmmaker>[1] & { receive(bytes: Source, mimeType: string): Promise<Draft> }
+
+/** What pictures that are drawn here say of themselves too. */
+const LOCAL = 'svc-local-vector'
+
+type InlineDeps = { film: Filmmaker; upstream: Upstream; engines: Pick<EngineService, 'dropVideo'> }
+
+type Around = Pick<Work, 'keep' | 'signal'> & { free: boolean }
+
+/** A video that was made within a request. */
+type InlineVideo = {
+  /** The clip, and its still where there is one. */
+  files: { draft: Draft; about: About }[]
+  engineId: string
+  free: boolean
+  seconds: number
+  warnings: string[]
+}
+
+const NOT_DRAWN = 'This video could not be drawn. Nothing was charged; try again shortly.'
+
+const NOT_FETCHED = 'The engine did not return its video. Nothing was charged; try again shortly.'
+
+const aborted = (signal: AbortSignal) =>
+  new Promise<never>((_, reject) => {
+    const leave = () => reject(signal.reason)
+    if (signal.aborted) leave()
+    else signal.addEventListener('abort', leave, { once: true })
+  })
+
+type UpstreamJobDeps = {
+  upstream: Upstream
+  files: Pick<Files, 'receive' | 'add'>
+  making: Pick<MakingService, 'resume'>
+  /** The caller as whom stored work runs; null when it may not any more. */
+  callerOf(behalf: ReturnType<typeof behalfOf>): Promise<TenantCaller | null>
+}
+
+const KNOWN = 'upstream'
+
+type VideoJobDeps = {
+  film: Filmmaker
+  files: Pick<Files, 'receive' | 'add'>
+  making: Pick<MakingService, 'resume'>
+  /** The caller as whom stored work runs; null when it may not any more. */
+  callerOf(behalf: ReturnType<typeof behalfOf>): Promise<TenantCaller | null>
+}
 
 type Deps = Omit<Parameters<typeof videoKind>[0], 'film' | 'making'> & {
   clock: Clock
@@ -114,5 +179,163 @@ export function createVideo(deps: Deps) {
     const who = engines.filmmaker()
     if (who === null) throw engineMissing.with({ retryAfterS: 60 }, 'video')
     return who === 'upstream' ? { kind: bought, free: false } : { kind: drawn, free: true }
+  }
+}
+
+/** A video that the server draws itself, as a job: fifteen minutes, two tries (contract 7). */
+function videoKind({ film, files, making, callerOf }: VideoJobDeps): PublicKind<StoredVideo> {
+  return {
+    name: 'media.video',
+    shown: 'video',
+    retry: { attempts: 2, delayMs: () => 2_000 },
+    timeLimitMs: VIDEO_LIMIT_MS,
+    concurrency: 2,
+    concurrencyPerKey: 2,
+    run,
+  }
+
+  async function run(job: Running<StoredVideo>): Promise<Made> {
+    const { seconds, requestId, route } = job.payload
+    const caller = await callerOf(job.payload)
+    if (!caller) throw new GiveUp(KEY_IS_GONE)
+    const call: Call = { caller, requestId, route, signal: job.signal }
+    const { delivered } = await making.resume(call, wantedOf(job.payload, true))
+    const { clip, still } = await drawnBy(film, job.payload, {
+      signal: job.signal,
+      owner: job.owner!,
+      told: (percent) => job.progress(percent, 'drawing'),
+      receive: files.receive,
+    })
+    const posterId = ArtifactId.create()
+    return {
+      file: clip,
+      data: { poster_artifact_id: posterId, engine: LOCAL },
+      cost: 0,
+      effects: async (tx) => {
+        await files.add(tx, job.owner!, still.draft, still.about, posterId)
+        await delivered(tx, { used: { seconds } }, 0)
+      },
+    }
+  }
+}
+
+/** A video that an upstream makes, as a job (contract 6, 7): later tries go on with what earlier ones ordered. */
+function upstreamVideoKind({ upstream, files, making, callerOf }: UpstreamJobDeps): PublicKind<StoredVideo> {
+  return {
+    name: 'media.video-upstream',
+    shown: 'video',
+    // Most of them are crashes of ours: an engine that says no is asked twice.
+    retry: { attempts: 6, delayMs: () => 2_000 },
+    timeLimitMs: VIDEO_LIMIT_MS,
+    concurrency: 32,
+    concurrencyPerKey: 8,
+    remembers: true,
+    run,
+  }
+
+  async function run(job: Running<StoredVideo>): Promise<Made> {
+    const { requestId, route } = job.payload
+    const caller = await callerOf(job.payload)
+    if (!caller) throw new GiveUp(KEY_IS_GONE)
+    const call: Call = { caller, requestId, route, signal: job.signal }
+    const { delivered } = await making.resume(call, wantedOf(job.payload, false))
+    const { clip, still, seconds, cost, warnings } = await upstream(job.payload, {
+      key: job.id,
+      owner: job.owner!,
+      origin: originOf(call),
+      signal: job.signal,
+      known: (await job.recall(KNOWN)) as Known | null,
+      keep: (known) => job.keep(KNOWN, known),
+      // What a job remembers goes with its end.
+      isOver: async () => job.signal.aborted && !(await job.recall(KNOWN)),
+      told: (percent) => job.progress(percent, 'making'),
+      receive: files.receive,
+    })
+    const stillId = still && ArtifactId.create()
+    return {
+      file: { draft: clip.draft, about: { ...clip.about, costMicro: cost } },
+      data: { poster_artifact_id: stillId, engine: 'svc-vision', ...(warnings.length ? { warnings } : {}) },
+      cost,
+      effects: async (tx) => {
+        if (still && stillId) await files.add(tx, job.owner!, still.draft, still.about, stillId)
+        await delivered(tx, { used: { seconds } }, cost)
+      },
+    }
+  }
+}
+
+/**
+ * Makes a video within a request, which charges for it (contract 2.4). It ends with `signal`, and then the upstream is
+ * told that nobody wants it any more. Throws 503 `engine_unavailable`, 400 for what the engine refuses.
+ */
+function createInlineVideo({ film, upstream, engines }: InlineDeps) {
+  return async function make(call: Call, wish: Wish, { free, keep, signal }: Around): Promise<InlineVideo> {
+    try {
+      const { seconds, warnings, ...made } = free ? await drawn() : await bought()
+      const files = [made.clip, ...(made.still ? [made.still] : [])]
+      return { files, engineId: ENGINE, free, seconds, warnings }
+    } catch (error) {
+      signal.throwIfAborted()
+      throw explained(error)
+    }
+
+    async function drawn() {
+      const owner = ownerOf(call.caller)
+      const made = await drawnBy(film, wish, { signal, owner, told: () => {}, receive: keep })
+      return { ...made, seconds: wish.seconds, warnings: [] }
+    }
+
+    async function bought() {
+      const stealth = wish.mode === 'stealth_video'
+      const making = upstream(wish, {
+        key: wish.id,
+        owner: ownerOf(call.caller),
+        origin: { ...originOf(call), stealth },
+        signal,
+        known: null,
+        keep: async () => {},
+        isOver: async () => true,
+        told: () => {},
+        receive: keep,
+      })
+      // An order that is on its way is let finish, and given up then; its caller does not wait for that.
+      const made = await Promise.race([making, aborted(signal)])
+      if (stealth) void engines.dropVideo(made.ordered)
+      return made
+    }
+  }
+}
+
+function explained(error: unknown): unknown {
+  if (error instanceof GiveUp) return error.cause instanceof AppError ? error.cause : videoNotMade(error.message)
+  if (error instanceof WorkerFailure) return videoNotMade(NOT_DRAWN)
+  return error instanceof EngineFailure ? videoNotMade.with({ cause: error }, NOT_FETCHED) : error
+}
+
+/** Draws a video in a process, and keeps its clip and its poster. */
+async function drawnBy(film: Filmmaker, wish: Wish, { receive, ...watch }: DrawnAround) {
+  const { id, mode, prompt, style, seconds, aspectRatio } = wish
+  const [width, height] = FRAMES[aspectRatio]
+  const { mp4, poster } = await film({ prompt, style, width, height, seconds }, watch)
+  const shared = { engine: LOCAL, model: ENGINE, width, height, prompt: mode === 'video' ? prompt : null }
+  const clip: About = { type: 'video', filename: `${id}.mp4`, durationSeconds: seconds, ...shared }
+  const still: About = { type: 'image', filename: `${id}.png`, ...shared }
+  return {
+    clip: { draft: await receive(mp4, 'video/mp4'), about: clip },
+    still: { draft: await receive(poster, 'image/png'), about: still },
+  }
+}
+
+/** Clips drawn by rules, one at a time in a process of its own; whoever is cancelled has their process ended. */
+function createFilmmaker() {
+  const pool = createWorkerPool<FilmOrder, Film>({
+    script: new URL('./film.worker.ts', import.meta.url),
+    most: 1,
+    idleMs: 30_000,
+    memoryBytes: 1024 ** 3,
+  })
+
+  return function film(order: FilmOrder, { signal, owner, told }: Watch): Promise<Film> {
+    return pool.run(order, { timeoutMs: FILM_MS, signal, who: owner, told })
   }
 }

@@ -1,11 +1,11 @@
 import type { AuditLog } from '../../audit'
 import { storeAnswer } from '../../idempotency'
 import { type Call, type Caller, ownerOf } from '../../kernel/caller'
+import { iso } from '../../kernel/clock'
 import { invalidInput, notFound } from '../../kernel/errors'
 import { mapPage, type Page } from '../../kernel/page'
 import { accountOf, type ResourceDeps, type Whose } from '../../resource'
 import { type ModeOfCall, modeOfCall } from '../../usage'
-import { presentCorrection } from '../present'
 import { correctionRepository as rows } from '../repository-corrections'
 import { readEngine, readMode } from '../rules'
 import { type Correction, CorrectionId, type CorrectionQuery, type NewCorrection } from '../schema-corrections'
@@ -89,5 +89,21 @@ export function createCorrections({ resources, audit }: Deps) {
       cursor = next
     }
     return null
+  }
+}
+
+/** A stored correction as the API shows it, without who made it. */
+function presentCorrection(row: CorrectionRow): Correction {
+  const { id, completion_id, prompt, resolved_mode, expected_mode, expected_engine, note, created_at } = row
+  return {
+    id,
+    object: 'routing_correction',
+    completion_id,
+    prompt,
+    resolved_mode,
+    expected_mode,
+    expected_engine,
+    note,
+    created: iso(created_at),
   }
 }

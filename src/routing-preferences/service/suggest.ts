@@ -2,8 +2,7 @@ import type { OwnerScope } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
 import { AppError, invalidInput } from '../../kernel/errors'
 import type { Store } from '../../kernel/store'
-import { compilePattern, type PatternCheck, vendorNamedIn } from '../../text'
-import { patternOf } from '../cluster'
+import { compilePattern, isStopWord, type PatternCheck, vendorNamedIn } from '../../text'
 import { belowThreshold, nothingToSuggest } from '../errors'
 import { belowFloor } from '../floors'
 import type { Admit, Propose } from '../propose'
@@ -11,6 +10,36 @@ import { correctionRepository as rows } from '../repository-corrections'
 import { readMode, readRules } from '../rules'
 import { type Suggestion, type SuggestOrder, THRESHOLD, WINDOW_DAYS } from '../schema-corrections'
 import type { CorrectionRow } from '../table'
+
+/** Stop words of other languages; the English ones are in the kernel. */
+const FOREIGN_STOPS = new Set(
+  `aber als auch auf aus bei bitte das dass dem den der des die ein eine einen einer für hat ich ihr ist kann mein mich
+   mir mit nach nicht oder sich sie sind und uns von was wie wir zum zur avec ces cette dans des est les leur mais mes mon
+   nous par pas plus pour que qui ses sont sur une vous como con del ella esta este las los más muy para pero por que sin
+   son sus una uno che con dei del della gli mia per sono una voor het een van zijn`.split(/\s+/),
+)
+
+const MOST_TOKENS = 6
+
+const LEAST_LETTERS = 3
+
+const MOST_LETTERS = 40
+
+const LEAST_CORRECTIONS = 2
+
+const tokensOf = (prompt: string): string[] =>
+  (prompt.normalize('NFC').match(/[\p{L}\p{M}]+/gu) ?? [])
+    .map(small)
+    .filter(
+      (word) =>
+        word.length >= LEAST_LETTERS && word.length <= MOST_LETTERS && !isStopWord(word) && !FOREIGN_STOPS.has(word),
+    )
+
+/** Lower case, unless that changes the length as with `İ`: the pattern would not match the original word. */
+const small = (word: string): string => {
+  const lower = word.toLowerCase()
+  return lower.length === word.length ? lower : word
+}
 
 /** Newest corrections that are read; more would block other requests without improving the rule. */
 const MOST_READ = 200
@@ -98,4 +127,29 @@ function suggestion(
     confidence,
     ...(warnings.length ? { warnings } : {}),
   }
+}
+
+/**
+ * A pattern for the words that prompts have in common: an alternation of their most frequent content words, each in
+ * at least two prompts (contract 13). Null when they share none. Pure.
+ */
+function patternOf(prompts: readonly string[]): { pattern: string; tokens: string[] } | null {
+  const counts = new Map<string, number>()
+  for (const prompt of prompts) {
+    for (const token of new Set(tokensOf(prompt))) counts.set(token, (counts.get(token) ?? 0) + 1)
+  }
+  const tokens = [...counts]
+    .filter(([token, count]) => count >= LEAST_CORRECTIONS && !vendorNamedIn(token))
+    .sort(([a, countA], [b, countB]) => countB - countA || (a < b ? -1 : 1))
+    .slice(0, MOST_TOKENS)
+    .map(([token]) => token)
+  return tokens.length ? { pattern: alternationOf(tokens), tokens } : null
+}
+
+/** `\b` only works beside Latin letters; for others the boundary is spelled out. Tokens need no escaping. */
+function alternationOf(tokens: readonly string[]): string {
+  const words = `(?:${tokens.join('|')})`
+  return tokens.every((token) => /^[a-z]+$/.test(token))
+    ? `\\b${words}\\b`
+    : `(?:^|[^\\p{L}\\p{M}])${words}(?:[^\\p{L}\\p{M}]|$)`
 }

@@ -1,5 +1,28 @@
+import { STARTERS } from '../starters'
 import { type Finding, fail, warn } from './check'
-import { lookAlike } from './look-alike'
+
+/** Characters and pairs of characters that look like another letter; they are replaced in this order. */
+const GLANCES: readonly (readonly [RegExp, string])[] = [
+  [/rn/g, 'm'],
+  [/vv/g, 'w'],
+  [/cl/g, 'd'],
+  [/[1il|]/g, 'l'],
+  [/0/g, 'o'],
+  [/3/g, 'e'],
+  [/4/g, 'a'],
+  [/5/g, 's'],
+  [/7/g, 't'],
+  [/[^a-z]/g, ''],
+]
+
+/** Shorter slugs resemble too many words to be compared. */
+const LEAST_CHARS = 6
+
+/** A slug reduced to its appearance: no separators, look-alike characters unified. */
+const seenAs = (slug: string): string =>
+  GLANCES.reduce((text, [sign, meant]) => text.replace(sign, meant), slug.toLowerCase())
+
+const KNOWN = STARTERS.map(({ slug }) => ({ slug, seen: seenAs(slug) }))
 
 /** Slugs that are paths of this API, or that suggest the server's operator is the author. */
 const RESERVED = new Set([
@@ -57,3 +80,24 @@ export function checkSlug({ slug, updating, taken }: Known): Finding[] {
 }
 
 export const isReserved = (slug: string): boolean => RESERVED.has(slug) || UUID.test(slug)
+
+/** The bundled skill whose slug this one could be mistaken for; null when there is none or it is that slug. */
+export function lookAlike(slug: string): string | null {
+  if (KNOWN.some((one) => one.slug === slug)) return null
+  const seen = seenAs(slug)
+  const like = KNOWN.find((one) => one.seen.length >= LEAST_CHARS && isNear(seen, one.seen))
+  return like?.slug ?? null
+}
+
+/** Whether two texts differ by at most one character added, removed or changed, or by two adjacent ones swapped. */
+function isNear(one: string, other: string): boolean {
+  if (Math.abs(one.length - other.length) > 1) return false
+  let start = 0
+  while (start < one.length && one[start] === other[start]) start++
+  const [rest, otherRest] = [one.slice(start), other.slice(start)]
+  if (rest.length !== otherRest.length) {
+    return rest.length > otherRest.length ? rest.slice(1) === otherRest : otherRest.slice(1) === rest
+  }
+  if (rest.slice(1) === otherRest.slice(1)) return true
+  return rest[0] === otherRest[1] && rest[1] === otherRest[0] && rest.slice(2) === otherRest.slice(2)
+}

@@ -1,12 +1,15 @@
 import type { Call, OperatorCaller } from '../../kernel/caller'
 import { iso } from '../../kernel/clock'
+import { sha256Hex } from '../../kernel/crypto'
 import { mapPage, type Page } from '../../kernel/page'
 import type { Reader } from '../../kernel/store'
-import { diffManifests, type ManifestDiff } from '../diff'
+import { clean } from '../../kernel/text'
+import { scanForInjection } from '../../text'
 import { claimedByOther, notClaimed, unreadDiff } from '../errors'
+import type { SkillManifest } from '../manifest'
 import { presentOperated } from '../present'
 import { skillRepository as rows } from '../repository'
-import { submissionRepository as submissions } from '../repository-submissions'
+import { type Counted, submissionRepository as submissions } from '../repository-submissions'
 import { engineDoubtsIn, examineInTurns } from '../review'
 import type {
   OperatorChecks,
@@ -16,10 +19,38 @@ import type {
   OperatorSubmissionQuery,
   SubmissionStats,
 } from '../schema-operator'
-import { statsOf } from '../stats'
+import { REVIEW_TIERS, type Tier } from '../schema-review'
 import type { SubmissionRow } from '../table'
 import type { createDecisions } from './decide'
 import type { SkillDeps } from './deps'
+
+type DiffLine = {
+  sign: ' ' | '+' | '-'
+  /** Line number in the new text; in the old text for removed lines. */
+  number: number
+  text: string
+  /** Whether the injection scan marked the line, so that reviewers read it with care. */
+  suspicious: boolean
+}
+
+type DiffPart = { path: string; lines: DiffLine[] }
+
+type ManifestDiff = { parts: DiffPart[]; added: number; removed: number; sha: string }
+
+/** Unchanged lines shown before and after each change. */
+const CONTEXT = 2
+
+/** Largest comparison table. Beyond it only the common start and end are matched, which takes linear time. */
+const MOST_CELLS = 4_000_000
+
+const pretty = (value: unknown): string => JSON.stringify(value, null, 2) ?? ''
+
+type Step = { sign: DiffLine['sign']; at: number }
+
+/** Statistics per tier: how many wait and since when, how many were decided and how fast. */
+const statsOf = (counted: readonly Counted[], now: number): SubmissionStats => ({
+  tiers: REVIEW_TIERS.map((tier) => ofTier(counted, tier, now)),
+})
 
 /** Duration of a claim (dx 2.11). Claims are advisory: other reviewers see them but can still decide. */
 const CLAIM_MS = 30 * 60_000
@@ -127,4 +158,110 @@ async function diffOf(db: Reader, row: SubmissionRow): Promise<ManifestDiff> {
   const isLive = skill.live_version_id === row.version_id
   const live = skill.live_version_id && !isLive ? await rows.version(db, skill.live_version_id) : undefined
   return diffManifests(live?.manifest ?? null, (await rows.version(db, row.version_id))!.manifest)
+}
+
+function ofTier(counted: readonly Counted[], tier: Tier, now: number): SubmissionStats['tiers'][number] {
+  const mine = counted.filter((one) => one.tier === tier)
+  const sum = (of: (one: Counted) => boolean) => mine.filter(of).reduce((total, { count }) => total + count, 0)
+  const waiting = mine.filter(({ status }) => status === 'pending_review')
+  const byPeople = mine.filter(({ status, auto }) => !auto && (status === 'approved' || status === 'rejected'))
+  const decided = byPeople.reduce((total, { count }) => total + count, 0)
+  const oldest = Math.min(...waiting.map((one) => one.oldest))
+  return {
+    tier,
+    waiting: sum(({ status }) => status === 'pending_review'),
+    approved: sum(({ status, auto }) => status === 'approved' && !auto),
+    auto_approved: sum(({ status, auto }) => status === 'approved' && auto),
+    rejected: sum(({ status }) => status === 'rejected'),
+    withdrawn: sum(({ status }) => status === 'withdrawn'),
+    suspended: sum(({ status }) => status === 'suspended'),
+    oldest_waiting_s: waiting.length ? Math.max(0, Math.round((now - oldest) / 1000)) : null,
+    decided_in_s: decided
+      ? Math.round(byPeople.reduce((total, { tookMs }) => total + tookMs, 0) / decided / 1000)
+      : null,
+  }
+}
+
+/** The changes of a version against the live one (null for a new skill), per manifest member. `sha` names this diff. */
+function diffManifests(before: SkillManifest | null, after: SkillManifest): ManifestDiff {
+  const [old, next] = [before ? textsOf(before) : new Map<string, string>(), textsOf(after)]
+  const parts = [...new Set([...next.keys(), ...old.keys()])].flatMap((path) => {
+    const lines = diffLines(old.get(path) ?? '', next.get(path) ?? '')
+    return lines.some(({ sign }) => sign !== ' ') ? [{ path, lines: nearChanges(lines) }] : []
+  })
+  const count = (sign: '+' | '-') =>
+    parts.reduce((sum, { lines }) => sum + lines.filter((line) => line.sign === sign).length, 0)
+  return {
+    parts,
+    added: count('+'),
+    removed: count('-'),
+    sha: sha256Hex(JSON.stringify([...next, ...old])).slice(0, 16),
+  }
+}
+
+/** A manifest as texts by path: strings unchanged, other members as JSON. */
+function textsOf({ tools, knowledgeFiles, ...rest }: SkillManifest): Map<string, string> {
+  const texts = new Map<string, string>()
+  for (const [name, value] of Object.entries(rest)) texts.set(name, typeof value === 'string' ? value : pretty(value))
+  for (const tool of tools) texts.set(`tools.${tool.name}`, pretty(tool))
+  for (const [path, text] of Object.entries(knowledgeFiles)) texts.set(`knowledgeFiles.${path}`, text)
+  return texts
+}
+
+function diffLines(before: string, after: string): DiffLine[] {
+  const [a, b] = [before ? before.split('\n') : [], after ? after.split('\n') : []]
+  const marked = new Set(scanForInjection(after).map(({ line }) => line))
+  const line = (sign: DiffLine['sign'], at: number, text: string): DiffLine => ({
+    sign,
+    number: at + 1,
+    text: clean(text),
+    suspicious: sign !== '-' && marked.has(at + 1),
+  })
+  let start = 0
+  while (start < a.length && start < b.length && a[start] === b[start]) start++
+  let end = 0
+  while (end < a.length - start && end < b.length - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end++
+  const middle = compare(a.slice(start, a.length - end), b.slice(start, b.length - end))
+  return [
+    ...b.slice(0, start).map((text, at) => line(' ', at, text)),
+    ...middle.map(({ sign, at }) => line(sign, at + start, (sign === '-' ? a : b)[at + start]!)),
+    ...b.slice(b.length - end).map((text, at) => line(' ', b.length - end + at, text)),
+  ]
+}
+
+/** Compares by the longest common subsequence of lines. */
+function compare(a: readonly string[], b: readonly string[]): Step[] {
+  const all = (sign: '-' | '+', lines: readonly string[]): Step[] => lines.map((_, at) => ({ sign, at }))
+  if (a.length * b.length > MOST_CELLS) return [...all('-', a), ...all('+', b)]
+  const width = b.length + 1
+  const longest = new Uint32Array((a.length + 1) * width)
+  for (let i = a.length - 1; i >= 0; i--) {
+    for (let j = b.length - 1; j >= 0; j--) {
+      longest[i * width + j] =
+        a[i] === b[j]
+          ? longest[(i + 1) * width + j + 1]! + 1
+          : Math.max(longest[(i + 1) * width + j]!, longest[i * width + j + 1]!)
+    }
+  }
+  const steps: Step[] = []
+  let [i, j] = [0, 0]
+  while (i < a.length && j < b.length) {
+    if (a[i] === b[j]) {
+      steps.push({ sign: ' ', at: j })
+      i++
+      j++
+    } else if (longest[(i + 1) * width + j]! >= longest[i * width + j + 1]!) steps.push({ sign: '-', at: i++ })
+    else steps.push({ sign: '+', at: j++ })
+  }
+  while (i < a.length) steps.push({ sign: '-', at: i++ })
+  while (j < b.length) steps.push({ sign: '+', at: j++ })
+  return steps
+}
+
+function nearChanges(lines: readonly DiffLine[]): DiffLine[] {
+  const changed = lines.flatMap(({ sign }, at) => (sign === ' ' ? [] : [at]))
+  const near = new Set(
+    changed.flatMap((at) => Array.from({ length: CONTEXT * 2 + 1 }, (_, step) => at + step - CONTEXT)),
+  )
+  return lines.filter((_, at) => near.has(at))
 }

@@ -1,6 +1,110 @@
-import { likeliest } from './detect'
-import { isLanguageCode, nameOf } from './foreign'
-import { mainScript, type Script } from './scripts'
+import type * as Franc from 'franc'
+
+/** ISO 15924. Text with kana is `Jpan`, with Hangul `Kore`; `Hani` is Han alone. */
+type Script = 'Latn' | 'Cyrl' | 'Arab' | 'Deva' | 'Hani' | 'Jpan' | 'Kore' | 'Grek' | 'Hebr' | 'Thai' | 'other'
+
+const SCRIPTS: readonly (readonly [Script, RegExp])[] = [
+  ['Latn', /\p{Script=Latin}/u],
+  ['Cyrl', /\p{Script=Cyrillic}/u],
+  ['Hani', /\p{Script=Han}/u],
+  ['Jpan', /[\p{Script=Hiragana}\p{Script=Katakana}]/u],
+  ['Kore', /\p{Script=Hangul}/u],
+  ['Arab', /\p{Script=Arabic}/u],
+  ['Deva', /\p{Script=Devanagari}/u],
+  ['Grek', /\p{Script=Greek}/u],
+  ['Hebr', /\p{Script=Hebrew}/u],
+  ['Thai', /\p{Script=Thai}/u],
+]
+
+const LETTER = /\p{L}/u
+
+/** By UTF-16 unit: the place in SCRIPTS plus one, a mark below, or 0 before the unit was looked up. */
+const KINDS = new Uint8Array(1 << 16)
+
+const NO_LETTER = 0xff
+
+const OTHER = 0xfe
+
+type Count = { script: Script; letters: number; all: number }
+
+const isScript = (code: string): code is Script => SCRIPTS.some(([script]) => script === code)
+
+/** ISO 639-1 codes and the detector's own. Other languages are known by their script only. */
+const CODES = new Map(
+  `en:eng es:spa pt:por id:ind fr:fra de:deu vi:vie it:ita tr:tur pl:pol ro:ron nl:nld hr:hrv sr:srp bs:bos hu:hun
+   cs:ces sv:swe da:dan nn:nno nb:nob no:nob fi:fin ca:cat sk:slk sl:slv lt:lit lv:lvs et:ekk sq:als is:isl eu:eus
+   gl:glg cy:cym af:afr tl:tgl sw:swh zu:zul ru:rus uk:ukr be:bel bg:bul mk:mkd kk:kaz ar:arb fa:pes ur:urd hi:hin
+   mr:mar ne:npi`
+    .split(/\s+/)
+    .map((word) => [word.slice(0, 2), word.slice(3)] as const),
+)
+
+/** Languages that cannot be told apart in a sentence or two. */
+const ALIKE: readonly (readonly string[])[] = [
+  ['nob', 'nno', 'dan'],
+  ['hrv', 'srp', 'bos'],
+  ['spa', 'glg'],
+  ['por', 'glg'],
+  ['nld', 'afr'],
+  ['ces', 'slk'],
+  ['hin', 'mar', 'npi'],
+]
+
+const KNOWN = [...new Set(CODES.values())]
+
+const isKnown = (language: string): boolean => CODES.has(language)
+
+/** Language codes of the detector. */
+type Wanted = ReadonlySet<string>
+
+/** The first sentences are enough to tell a language. */
+const FOREIGN_MOST_CHARS = 180
+
+const MOST_READ = 1_200
+
+/** Code, URLs, mail addresses and identifiers, which belong to no language. Only whole runs, or long ones cost squares. */
+const NO_LANGUAGE =
+  /```[\s\S]*?(?:```|$)|`[^`\n]{1,200}`|https?:\S{1,500}|[\w.+-]{1,64}@[\w.-]{1,253}|(?<![^\s\d_/\\{}<>=[\]()$#@])[^\s\d_/\\{}<>=[\]()$#@]*[\d_/\\{}<>=[\]()$#@][^\s]*/g
+
+/** Fewer letters of a script that is not allowed may be a quotation, a name or a symbol. */
+const LEAST_OF_SCRIPT = 6
+
+const LEAST_LATIN = 24
+
+const FOREIGN_LEAST_LETTERS = 24
+
+/** How well the best allowed language must fit, by the number of letters. */
+const LEAST_FIT: readonly { letters: number; fit: number }[] = [
+  { letters: 120, fit: 0.86 },
+  { letters: 60, fit: 0.78 },
+  { letters: FOREIGN_LEAST_LETTERS, fit: 0.66 },
+]
+
+/** Function words that are frequent in one language and rare in its neighbours. */
+const TELLING: Readonly<Record<string, RegExp>> = {
+  en: /(?<![\p{L}'])(?:the|and|of|is|that|with|this|which|was|are|you|it)(?![\p{L}'])/giu,
+  de: /(?<!\p{L})(?:der|das|und|nicht|ist|ein|eine|mit|für|ich|auf|zu|den|wir)(?!\p{L})/giu,
+  fr: /(?<!\p{L})(?:les|des|est|une|dans|pour|vous|je|pas|qui|sur|avec|nous)(?!\p{L})/giu,
+}
+
+/** One function word in so many letters settles the language without the tables. */
+const LETTERS_A_WORD = 28
+
+const LEAST_TELLING = 4
+
+/** Loaded with the first policy that needs it. */
+let names: Intl.DisplayNames | undefined
+
+const nameOf = (code: string): string | undefined => {
+  names ??= new Intl.DisplayNames(['en'], { type: 'language', fallback: 'none' })
+  return names.of(code)
+}
+
+/** Whether a code is that of a language (ISO 639-1), such as `en`. */
+export const isLanguageCode = (code: string): boolean => /^[a-z]{2}$/.test(code) && nameOf(code) !== undefined
+
+/** The allowed languages that use a script; `wanted` is null unless the tables know all of them. */
+type Written = { codes: readonly string[]; wanted: Wanted | null }
 
 /** Fewer letters of an alphabet that many languages share do not tell which one it is. */
 const LEAST_LETTERS = 24
@@ -38,3 +142,117 @@ export function languageCodeOf(word: string): string | null {
 
 const LETTERS = [...'abcdefghijklmnopqrstuvwxyz']
 const everyCode = (): string[] => LETTERS.flatMap((one) => LETTERS.map((two) => one + two)).filter(isLanguageCode)
+
+/** Tells whether a text is in none of these languages (ISO 639-1); false for code and texts too short to tell. */
+export function foreignTo(allowed: readonly string[]): (text: string) => boolean {
+  const byScript = new Map<Script, Written>()
+  const writtenIn = (script: Script) => {
+    const codes = allowed.filter((code) => scriptsOf(code).includes(script))
+    return { codes, wanted: codes.every(isKnown) ? wantedOf(codes) : null }
+  }
+  return (text) => {
+    const sample = sampleOf(text)
+    const count = mainScript(sample)
+    return isForeign(sample, count, byScript.getOrInsertComputed(count.script, writtenIn))
+  }
+}
+
+function isForeign(sample: string, { script, letters, all }: Count, { codes, wanted }: Written): boolean {
+  if (letters < all * 0.6) return false
+  if (!codes.length) return letters >= (script === 'Latn' ? LEAST_LATIN : LEAST_OF_SCRIPT)
+  const isSharedScript = script === 'Latn' || script === 'Cyrl' || script === 'Arab' || script === 'Deva'
+  if (!isSharedScript || letters < FOREIGN_LEAST_LETTERS || !wanted) return false
+  if (codes.some((code) => isPlainly(code, sample, letters))) return false
+  return fitOf(sample, wanted) < LEAST_FIT.find((one) => letters >= one.letters)!.fit
+}
+
+function isPlainly(code: string, sample: string, letters: number): boolean {
+  const count = TELLING[code] ? (sample.match(TELLING[code])?.length ?? 0) : 0
+  return count >= LEAST_TELLING && count * LETTERS_A_WORD >= letters
+}
+
+/** The beginning of a text without code and the like; reads no more of the text than it needs. */
+function sampleOf(text: string): string {
+  const read = text.slice(0, MOST_READ)
+  let sample = ''
+  let done = 0
+  NO_LANGUAGE.lastIndex = 0
+  for (;;) {
+    const match = NO_LANGUAGE.exec(read)
+    sample = `${sample} ${read.slice(done, match?.index)}`
+    if (sample.length > 2 * FOREIGN_MOST_CHARS) sample = sample.replace(/\s+/g, ' ')
+    if (!match || sample.length > 2 * FOREIGN_MOST_CHARS) break
+    done = NO_LANGUAGE.lastIndex
+  }
+  return sample.replace(/\s+/g, ' ').trim().slice(0, FOREIGN_MOST_CHARS)
+}
+
+/** Languages (ISO 639-1, all known) with those that cannot be told from one of them. */
+function wantedOf(languages: readonly string[]): Wanted {
+  const codes = new Set(languages.map((language) => CODES.get(language)!))
+  for (const alike of ALIKE) if (alike.some((code) => codes.has(code))) for (const code of alike) codes.add(code)
+  return codes
+}
+
+/**
+ * How well a text fits the best of the wanted languages by its trigrams: 1 when no known language fits better, and
+ * less the better others do; 0 where the detector knows none of them in the text's script.
+ */
+function fitOf(text: string, wanted: Wanted): number {
+  const { francAll } = require('franc') as typeof Franc
+  return francAll(text, { only: KNOWN }).find(([language]) => wanted.has(language))?.[1] ?? 0
+}
+
+/** The language (ISO 639-1) that fits a text best by its trigrams; null where none does. */
+function likeliest(text: string): string | null {
+  const { franc } = require('franc') as typeof Franc
+  const code = franc(text, { only: KNOWN })
+  return CODES.entries().find(([, known]) => known === code)?.[0] ?? null
+}
+
+function kindOf(code: number): number {
+  const char = String.fromCodePoint(code)
+  if (!(char >= 'A' && (char <= 'z' || char > '\u007f')) || !LETTER.test(char)) return NO_LETTER
+  const place = SCRIPTS.findIndex(([, letters]) => letters.test(char))
+  return place < 0 ? OTHER : place + 1
+}
+
+/** `kindOf`, remembered: the expressions are slow. */
+function kindAt(code: number): number {
+  if (code > 0xffff) return kindOf(code)
+  KINDS[code] ||= kindOf(code)
+  return KINDS[code]!
+}
+
+/** The script of most letters. Han letters with kana among them are Japanese. */
+function mainScript(text: string): Count {
+  const counts = new Map<Script, number>()
+  let all = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.codePointAt(at)!
+    if (code > 0xffff) at++
+    const kind = kindAt(code)
+    if (kind === NO_LETTER) continue
+    const script = kind === OTHER ? 'other' : SCRIPTS[kind - 1]![0]
+    counts.set(script, (counts.get(script) ?? 0) + 1)
+    all++
+  }
+  const kana = counts.get('Jpan') ?? 0
+  const han = counts.get('Hani') ?? 0
+  if (kana * 12 >= han && kana > 0) {
+    counts.set('Jpan', kana + han)
+    counts.delete('Hani')
+  }
+  const [script, letters] = [...counts].sort((a, b) => b[1] - a[1])[0] ?? ['other', 0]
+  return { script, letters, all }
+}
+
+/** The scripts that a language (ISO 639-1) is written in; some languages use two. */
+function scriptsOf(language: string): readonly Script[] {
+  if (['sr', 'uz', 'az', 'kk', 'bs'].includes(language)) return ['Latn', 'Cyrl']
+  if (language === 'ja') return ['Jpan', 'Hani']
+  if (language === 'ko') return ['Kore', 'Hani']
+  // `Hans` and `Hant` are both Han.
+  const code = new Intl.Locale(language).maximize().script?.replace(/^Han[st]$/, 'Hani') ?? ''
+  return [isScript(code) ? code : 'other']
+}

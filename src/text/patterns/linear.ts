@@ -1,11 +1,54 @@
+import { RE2JS, RE2Set } from 're2js'
 import { foldedGramsOf } from '../grams'
 import { remember } from '../remember'
 import type { TextSpan } from '../span'
-import { type Translated, translated } from './ecma'
+import { NotLinear, type Translated, translated } from './ecma'
 import { offsetsWithout, withLinesMarked } from './ecma-lines'
 import { hasNeeds, needsNothing, needsOf, wordsNeeded } from './needs'
-import { openRe2 } from './re2'
 import { patternSize } from './size'
+
+/** What a compiled pattern caches for speed and may drop at any time, such as the states of its automaton. */
+type PatternCache = {
+  /** Its current size in bytes. */
+  weight(): number
+  forget(): void
+}
+
+/** Estimated size of the bookkeeping for one cache. */
+const ENTRY_BYTES = 256
+
+/** Bounds the caches of all patterns in this process. */
+const patternCaches = createPatternCaches(24 * 1024 * 1024)
+
+/*
+ * The one file that reads private parts of `re2js`: its public API bounds the memory of a set's states, but neither
+ * says how much of it is in use nor gives it back. tests/text/re2.test.ts fails when a release changes these parts.
+ */
+type Parts = {
+  regexps: unknown[]
+  prog: { inst: readonly { runes?: readonly number[] | null }[]; numInst(): number }
+  dfa: { memBudget: number; clearCache(): void }
+}
+
+/** Bytes of states one pattern may cache while it reads texts: random text would make them megabytes. */
+const MOST_MEMORY = 256 * 1024
+
+export const partsOf = (set: RE2Set): Parts => set as unknown as Parts
+
+/** Bytes of the states cached so far. */
+export const usedBy = ({ dfa }: Parts): number => MOST_MEMORY - dfa.memBudget
+
+const BASE_BYTES = 4_096
+
+const STEP_BYTES = 400
+
+const RANGE_BYTES = 8
+
+/** In bytes, about: steps of the program, and the characters each of them takes. */
+const weightOf = ({ prog }: Parts): number =>
+  prog.inst.reduce((sum, { runes }) => sum + STEP_BYTES + RANGE_BYTES * (runes?.length ?? 0), BASE_BYTES)
+
+const reason = (error: unknown): string => (error as Error).message.replace(/^error parsing regexp: /, '').slice(0, 120)
 
 /** A tenant's pattern on RE2, whose time is linear in the text; the runtime's own engine backtracks (design 1.9). */
 export type LinearPattern = {
@@ -102,3 +145,87 @@ const tooLarge = (size: number, most: number): string =>
     : `is too large: with what repeats written out it comes to ${size} characters and classes, and at most ${most} are run`
 
 const propertiesIn = (source: string): number => source.match(/\\p/gi)?.length ?? 0
+
+/**
+ * Compiles an expression of RE2. `find` needs a second program, which is compiled on first use. `steps` are the
+ * instructions of its program, `weight` the bytes it keeps without its cache.
+ * @throws NotLinear
+ */
+export function openRe2(source: string) {
+  const tester = compiled(source)
+  const parts = partsOf(tester)
+  const weight = weightOf(parts)
+  const key = {}
+  let finder: RE2JS | undefined
+  const cache: PatternCache = {
+    weight: () => usedBy(parts) + (finder ? 2 * weight : 0),
+    forget() {
+      parts.dfa.clearCache()
+      finder = undefined
+    },
+  }
+  return {
+    weight,
+    steps: parts.prog.numInst(),
+    test(text: string): boolean {
+      const isIn = tester.match(text).length > 0
+      patternCaches.used(key, cache)
+      return isIn
+    },
+    find(text: string): Generator<TextSpan> {
+      finder ??= RE2JS.compile(source)
+      patternCaches.used(key, cache)
+      return matches(finder, text)
+    },
+  }
+}
+
+/** A set of one pattern, because only a set's memory can be bounded. */
+export function compiled(source: string): RE2Set {
+  try {
+    const set = new RE2Set(RE2Set.UNANCHORED, 0, MOST_MEMORY)
+    set.add(source)
+    set.compile()
+    // The parsed expressions are not used after compiling.
+    partsOf(set).regexps = []
+    return set
+  } catch (error) {
+    throw new NotLinear(reason(error))
+  }
+}
+
+function* matches(expression: RE2JS, text: string): Generator<TextSpan> {
+  const matcher = expression.matcher(text)
+  while (matcher.find()) if (matcher.end() > matcher.start()) yield { start: matcher.start(), end: matcher.end() }
+}
+
+/**
+ * Bounds the memory of all pattern caches together: the least recently used patterns drop theirs first. Caches are
+ * referenced weakly, so that patterns can still be garbage collected.
+ */
+export function createPatternCaches(mostBytes: number) {
+  const known = new Map<object, { of: WeakRef<PatternCache>; weight: number }>()
+  let total = 0
+
+  return {
+    /** To be called after each use. `key` must not outlive the pattern. */
+    used(key: object, cache: PatternCache): void {
+      const before = known.get(key)
+      const weight = ENTRY_BYTES + cache.weight()
+      total += weight - (before?.weight ?? 0)
+      known.delete(key)
+      known.set(key, before ? Object.assign(before, { weight }) : { of: new WeakRef(cache), weight })
+      if (total > mostBytes) makeRoom()
+    },
+    weight: (): number => total,
+  }
+
+  function makeRoom(): void {
+    for (const [key, { of, weight }] of known) {
+      if (total <= mostBytes) return
+      of.deref()?.forget()
+      known.delete(key)
+      total -= weight
+    }
+  }
+}

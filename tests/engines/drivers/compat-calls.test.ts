@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createCallJoiner } from '../../../src/engines/drivers/compat/calls'
-import { createStreamReader, readAnswer } from '../../../src/engines/drivers/compat/from-wire'
+import { createCallJoiner, createStreamReader, readAnswer } from '../../../src/engines/drivers/compat/from-wire'
 import { EngineFailure } from '../../../src/engines/engine'
 
 const explain = () => new EngineFailure('server', 'reported')

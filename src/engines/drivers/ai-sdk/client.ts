@@ -1,4 +1,16 @@
-import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider'
+import type {
+  ImageModelV4CallOptions,
+  ImageModelV4Result,
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4FunctionTool,
+  LanguageModelV4Message,
+  LanguageModelV4StreamPart,
+  LanguageModelV4ToolCallPart,
+  LanguageModelV4ToolChoice,
+  LanguageModelV4ToolResultPart,
+  SharedV4ProviderOptions,
+} from '@ai-sdk/provider'
 import type { Clock } from '../../../kernel/clock'
 import {
   type Driver,
@@ -6,12 +18,18 @@ import {
   EngineFailure,
   type EnginePart,
   type EngineRequest,
+  type EngineTool,
+  type ImagePart,
   type ImageRequest,
   type MadeImage,
+  type Message,
+  type Part,
   type ToolCall,
+  type ToolChoice,
 } from '../../engine'
+import { changesPictures, editPrompt, imagePrompt, qualityFor, sizeFor } from '../../image-prompt'
 import { collect, partsOfAnswer } from '../answers'
-import { finishWith } from '../calls'
+import { argumentsForHistory, finishWith } from '../calls'
 import { askModels } from '../listing'
 import {
   PLAIN_TIMEOUT_MS,
@@ -21,10 +39,73 @@ import {
   type UpstreamTimeout,
 } from '../upstream-timeout'
 import { createPartReader, explainVendorError, readResult } from './from-wire'
-import { readImage, toImageOptions } from './images'
-import { toCallOptions } from './to-wire'
 import { loadImageVendor, loadVendor, VENDOR_HEADERS, VENDOR_URLS, type Vendor, type VendorOptions } from './vendors'
 import { type WatchedFetch, watchFetch } from './watched-fetch'
+
+type Spoken = Exclude<Message, { role: 'tool' }>
+
+const asUser = (message: Spoken): LanguageModelV4Message => ({
+  role: 'user',
+  content: [{ type: 'text', text: textOf(message) }],
+})
+
+const partsOfHistory = ({ content }: Spoken): Part[] =>
+  typeof content === 'string' ? [{ type: 'text', text: content }] : content
+
+const textOf = (message: Spoken): string =>
+  partsOfHistory(message)
+    .map((part) => (part.type === 'text' ? part.text : ''))
+    .join('\n')
+
+const partToWire = (part: Part) =>
+  part.type === 'text'
+    ? { type: 'text' as const, text: part.text }
+    : { type: 'file' as const, mediaType: part.mimeType, data: { type: 'data' as const, data: part.base64 } }
+
+const toResult = (message: Extract<Message, { role: 'tool' }>): LanguageModelV4ToolResultPart => ({
+  type: 'tool-result',
+  toolCallId: message.toolCallId,
+  toolName: message.toolName,
+  output: message.images?.length
+    ? { type: 'content', value: [{ type: 'text', text: message.content }, ...message.images.map(imageOfResult)] }
+    : { type: 'text', value: message.content },
+})
+
+const imageOfResult = ({ mimeType, base64 }: ImagePart) => ({
+  type: 'file' as const,
+  mediaType: mimeType,
+  data: { type: 'data' as const, data: base64 },
+})
+
+const callToWire = ({ id, name, arguments: args, extra }: ToolCall): LanguageModelV4ToolCallPart => ({
+  type: 'tool-call',
+  toolCallId: id,
+  toolName: name,
+  input: argumentsForHistory(args),
+  ...(extra ? { providerOptions: extra as SharedV4ProviderOptions } : {}),
+})
+
+/** By default one vendor stores requests and accepts only schemas of its strict subset of JSON Schema. */
+const PROVIDER_OPTIONS = { openai: { store: false, strictJsonSchema: false } }
+
+const ONE_CALL_A_TURN = {
+  openai: { ...PROVIDER_OPTIONS.openai, parallelToolCalls: false },
+  anthropic: { disableParallelToolUse: true },
+}
+
+/** One vendor has no JSON mode without a schema, and another requires the word JSON in the prompt. */
+const SAY_JSON: Message = { role: 'system', content: 'Answer with one JSON object and nothing else.' }
+
+const toolToWire = ({ name, description, parameters, strict }: EngineTool): LanguageModelV4FunctionTool => ({
+  type: 'function',
+  name,
+  description,
+  inputSchema: parameters,
+  ...(strict === undefined ? {} : { strict }),
+})
+
+const choiceToWire = (choice: ToolChoice): LanguageModelV4ToolChoice =>
+  typeof choice === 'string' ? { type: choice } : { type: 'tool', toolName: choice.name }
 
 export type AiSdkOptions = TimeoutSettings & {
   vendor: Vendor
@@ -168,4 +249,89 @@ async function* readParts(
   }
   if (!any) throw new EngineFailure('malformed', 'the stream holds no event')
   if (!finished) throw new EngineFailure('truncated', 'the stream ended before its finish')
+}
+
+/** A request in the vendor packages' terms: openai takes sizes, google aspect ratios. */
+function toImageOptions(vendor: Vendor, request: ImageRequest, signal: AbortSignal): ImageModelV4CallOptions {
+  const { model, aspectRatio, quality, base } = request
+  const edits = base && (vendor === 'google' || changesPictures(model))
+  const size = vendor === 'openai' ? sizeFor(model, aspectRatio) : undefined
+  const wanted = vendor === 'openai' ? qualityFor(model, quality) : undefined
+  return {
+    prompt: edits ? editPrompt(request) : imagePrompt(request),
+    n: 1,
+    size: size as ImageModelV4CallOptions['size'],
+    aspectRatio:
+      vendor === 'openai' ? undefined : ((aspectRatio ?? undefined) as ImageModelV4CallOptions['aspectRatio']),
+    seed: undefined,
+    files: edits ? [{ type: 'file', data: base.bytes, mediaType: base.mimeType }] : undefined,
+    mask: undefined,
+    providerOptions: wanted ? { openai: { quality: wanted } } : {},
+    abortSignal: signal,
+  }
+}
+
+/** Throws `malformed` when there is no picture in it. */
+function readImage({ images: [first] }: ImageModelV4Result): MadeImage {
+  const bytes = typeof first === 'string' ? Buffer.from(first, 'base64') : first
+  if (!bytes?.length) throw new EngineFailure('malformed', 'the answer holds no image')
+  return { bytes, mimeType: 'image/png' }
+}
+
+/** The request in the format of the vendor packages' shared interface. */
+function toCallOptions(request: EngineRequest, signal: AbortSignal): LanguageModelV4CallOptions {
+  const { messages, json, tools, toolChoice, oneCallATurn, temperature } = request
+  const options: LanguageModelV4CallOptions = {
+    prompt: toPrompt(json === true ? [SAY_JSON, ...messages] : messages),
+    maxOutputTokens: request.maxOutputTokens,
+    abortSignal: signal,
+    providerOptions: tools?.length && oneCallATurn ? ONE_CALL_A_TURN : PROVIDER_OPTIONS,
+  }
+  if (temperature !== undefined) options.temperature = temperature
+  if (json) {
+    const { schema, name } = json === true ? {} : json
+    options.responseFormat = { type: 'json', ...(schema ? { schema } : {}), ...(name ? { name } : {}) }
+  }
+  if (tools?.length) {
+    options.tools = tools.map(toolToWire)
+    options.toolChoice = choiceToWire(toolChoice ?? 'auto')
+  }
+  return options
+}
+
+/**
+ * Messages in the format of the vendor packages. The results of one turn share a message, because some vendors
+ * refuse them one by one. A system message after other turns is sent as a user message, because not every
+ * vendor accepts one there.
+ */
+function toPrompt(messages: readonly Message[]): LanguageModelV4Message[] {
+  const prompt: LanguageModelV4Message[] = []
+  for (const message of messages) {
+    const last = prompt.at(-1)
+    if (message.role === 'tool' && last?.role === 'tool') last.content.push(toResult(message))
+    else if (message.role === 'system' && last && last.role !== 'system') prompt.push(asUser(message))
+    else prompt.push(toMessage(message))
+  }
+  return prompt
+}
+
+function toMessage(message: Message): LanguageModelV4Message {
+  switch (message.role) {
+    case 'tool':
+      return { role: 'tool', content: [toResult(message)] }
+    case 'system':
+      return { role: 'system', content: textOf(message) }
+    case 'user':
+      return { role: 'user', content: partsOfHistory(message).map(partToWire) }
+    case 'assistant':
+      return {
+        role: 'assistant',
+        content: [
+          ...partsOfHistory(message)
+            .filter((part) => part.type !== 'text' || part.text !== '')
+            .map(partToWire),
+          ...(message.toolCalls ?? []).map(callToWire),
+        ],
+      }
+  }
 }

@@ -1,17 +1,61 @@
 import { trustedFetch } from '../../../kernel/outbound'
-import { type Driver, type EngineAnswer, EngineFailure, type EnginePart, type EngineRequest } from '../../engine'
+import {
+  type Driver,
+  type EngineAnswer,
+  EngineFailure,
+  type EnginePart,
+  type EngineRequest,
+  type EngineTool,
+  type ImagePart,
+  type ImageRequest,
+  type MadeImage,
+  type Message,
+  type Part,
+  type ToolChoice,
+} from '../../engine'
 import { failureOfReport, failureOfStatus } from '../../failures'
+import { changesPictures, editPrompt, imagePrompt, qualityFor, sizeFor } from '../../image-prompt'
 import { atMost, collect, isEventStream, isJson, partsOfAnswer } from '../answers'
+import { argumentsForHistory } from '../calls'
 import { askModels } from '../listing'
 import { PLAIN_TIMEOUT_MS, STREAM_TIMEOUT_MS, startTimeout, type UpstreamTimeout } from '../upstream-timeout'
-import { openEvents, readText } from './body'
+import { openEvents, readBytes, readText } from './body'
 import { type CallOptions, headersOf, urlOf } from './call-options'
 import { createStreamReader, type ExplainError, readAnswer } from './from-wire'
-import { createCompatImages } from './images'
 import { createCompatSpeech } from './speech'
-import { toWire, type WireRequest } from './to-wire'
 import { createCompatTranscription } from './transcription'
 import { createCompatVideos } from './videos'
+
+const MAX_IMAGE_BYTES = 32 * 1024 * 1024
+
+type WireImage = { b64_json?: unknown; url?: unknown } | null
+
+const DATA_URL = /^\s*data:[^,]{0,200},/i
+
+const malformed = () => new EngineFailure('malformed', 'the answer holds no image')
+
+/** The body of a chat-completions request. */
+type WireRequest = Record<string, unknown>
+
+type WireOptions = {
+  /** `max_tokens`, or `max_completion_tokens` where a server insists. */
+  outputLimitField: string
+}
+
+const OF_TOOL: Part = { type: 'text', text: 'Images of the tool results above:' }
+
+const partToWire = (part: Part): unknown =>
+  part.type === 'text'
+    ? { type: 'text', text: part.text }
+    : { type: 'image_url', image_url: { url: `data:${part.mimeType};base64,${part.base64}` } }
+
+const formatToWire = (json: NonNullable<EngineRequest['json']>): unknown =>
+  json === true ? { type: 'json_object' } : { type: 'json_schema', json_schema: { name: 'answer', ...json } }
+
+const toolToWire = (tool: EngineTool): unknown => ({ type: 'function', function: tool })
+
+const choiceToWire = (choice: ToolChoice): unknown =>
+  typeof choice === 'string' ? choice : { type: 'function', function: { name: choice.name } }
 
 export type CompatOptions = CallOptions & { outputLimitField: string; imageEdits?: boolean | undefined }
 
@@ -132,4 +176,165 @@ function parseBody(text: string): unknown {
   } catch (cause) {
     throw new EngineFailure('malformed', 'the answer is not JSON', { cause })
   }
+}
+
+function toWire(request: EngineRequest, stream: boolean, { outputLimitField }: WireOptions): WireRequest {
+  const body: WireRequest = { model: request.model, messages: messagesToWire(request.messages), stream }
+  if (stream) body.stream_options = { include_usage: true }
+  if (Number.isFinite(request.maxOutputTokens)) body[outputLimitField] = request.maxOutputTokens
+  if (request.temperature !== undefined) body.temperature = request.temperature
+  if (request.json) body.response_format = formatToWire(request.json)
+  if (request.tools?.length) body.tools = request.tools.map(toolToWire)
+  if (request.tools?.length && request.toolChoice) body.tool_choice = choiceToWire(request.toolChoice)
+  if (request.tools?.length && request.oneCallATurn) body.parallel_tool_calls = false
+  return body
+}
+
+/** Images of tool results follow the results as a user message, because servers take only text from a tool. */
+function messagesToWire(messages: readonly Message[]): unknown[] {
+  const wire: unknown[] = []
+  let images: ImagePart[] = []
+  const flush = () => {
+    if (images.length) wire.push({ role: 'user', content: [OF_TOOL, ...images].map(partToWire) })
+    images = []
+  }
+  for (const message of messages) {
+    if (message.role !== 'tool') flush()
+    else if (message.images) images.push(...message.images)
+    wire.push(messageToWire(message))
+  }
+  flush()
+  return wire
+}
+
+function messageToWire(message: Message): unknown {
+  if (message.role === 'tool') {
+    return { role: 'tool', tool_call_id: message.toolCallId, content: message.content }
+  }
+  const { role, content, toolCalls, reasoning } = message
+  const wire = {
+    role,
+    content: typeof content === 'string' ? content : content.map(partToWire),
+    ...(reasoning ? { reasoning_content: reasoning } : {}),
+  }
+  if (!toolCalls?.length) return wire
+  // Empty content beside calls is sent as null, because some servers refuse an empty string.
+  const calls = toolCalls.map(({ id, name, arguments: args, extra }) => ({
+    ...extra,
+    id,
+    type: 'function',
+    function: { name, arguments: JSON.stringify(argumentsForHistory(args)) },
+  }))
+  return { ...wire, content: wire.content.length ? wire.content : null, tool_calls: calls }
+}
+
+/** Pictures of any server with `POST /images/generations`, changed by those that have `POST /images/edits`. */
+function createCompatImages(
+  options: CallOptions & { imageEdits?: boolean | undefined },
+): Required<Pick<Driver, 'image'>> {
+  const { clock, timeoutMs = PLAIN_TIMEOUT_MS, silenceMs } = options
+  const own = headersOf(options)
+  return {
+    async image(request) {
+      const timeout = startTimeout(request.signal, { clock, timeoutMs, silenceMs })
+      try {
+        const edits = request.base && (options.imageEdits ?? changesPictures(request.model))
+        const response = edits
+          ? await ask('/images/edits', timeout, {
+              method: 'POST',
+              headers: own,
+              body: toEditForm(request, request.base!),
+            })
+          : await ask('/images/generations', timeout, {
+              method: 'POST',
+              headers: { ...own, 'content-type': 'application/json' },
+              body: JSON.stringify(toImageWire(request)),
+            })
+        const found = readImageAnswer(await readText(response, timeout))
+        const made = 'url' in found ? await download(found.url, timeout) : found
+        timeout.finished()
+        return made
+      } catch (error) {
+        throw timeout.explain(error)
+      } finally {
+        timeout.release()
+      }
+    },
+  }
+
+  /** A picture that the upstream keeps. An address elsewhere is not asked: an upstream is trusted, not what it names. */
+  async function download(url: string, timeout: UpstreamTimeout): Promise<MadeImage> {
+    const base = urlOf(options, '/')
+    const place = URL.parse(url, base)
+    if (!place || place.origin !== URL.parse(base)?.origin) {
+      throw new EngineFailure('malformed', 'the answer names an image at another address')
+    }
+    const response = await ask(place.href, timeout, { headers: own })
+    const bytes = await readBytes(response, timeout, MAX_IMAGE_BYTES)
+    return { bytes, mimeType: response.headers.get('content-type') ?? 'image/png' }
+  }
+
+  async function ask(where: string, timeout: UpstreamTimeout, init: RequestInit): Promise<Response> {
+    const url = where.startsWith('/') ? urlOf(options, where) : where
+    const response = await trustedFetch(url, { ...init, signal: timeout.signal })
+    timeout.heard()
+    if (response.status === 200) return response
+    const body = await readText(response, timeout)
+    throw failureOfStatus(response.status, response.headers, clock.now(), body)
+  }
+}
+
+/** One picture, with its bytes in the answer where that can be asked for. */
+function toImageWire(request: ImageRequest) {
+  const { model, aspectRatio, quality } = request
+  const [size, wanted] = [sizeFor(model, aspectRatio), qualityFor(model, quality)]
+  return {
+    model,
+    prompt: imagePrompt(request),
+    n: 1,
+    ...(size ? { size } : {}),
+    ...(wanted ? { quality: wanted } : {}),
+    // These always answer with bytes, and refuse to be told so.
+    ...(model.startsWith('gpt-image') ? {} : { response_format: 'b64_json' }),
+  }
+}
+
+/** A picture and what to change in it. */
+function toEditForm(request: ImageRequest, { bytes, mimeType }: MadeImage): FormData {
+  const form = new FormData()
+  const { prompt: _, ...wire } = toImageWire(request)
+  for (const [name, value] of Object.entries({ ...wire, prompt: editPrompt(request) })) form.set(name, String(value))
+  form.set(
+    'image',
+    new Blob([bytes as Uint8Array<ArrayBuffer>], { type: mimeType }),
+    `image.${mimeType.replace(/^image\//, '')}`,
+  )
+  return form
+}
+
+/** The picture in an answer, or the address where the upstream has it. Throws `malformed`. */
+function readImageAnswer(text: string): MadeImage | { url: string } {
+  const [first] = dataOf(text)
+  if (typeof first?.b64_json === 'string') return decoded(first.b64_json)
+  if (typeof first?.url !== 'string') throw malformed()
+  return DATA_URL.test(first.url) ? decoded(first.url) : { url: first.url }
+}
+
+function dataOf(text: string): WireImage[] {
+  let answer: unknown
+  try {
+    answer = JSON.parse(text)
+  } catch {
+    throw malformed()
+  }
+  const { data } = (answer ?? {}) as { data?: unknown }
+  if (!Array.isArray(data)) throw malformed()
+  return data as WireImage[]
+}
+
+/** The type is only a claim: what is kept has the one of its bytes. */
+function decoded(base64: string): MadeImage {
+  const bytes = Buffer.from(base64.replace(DATA_URL, ''), 'base64')
+  if (bytes.length === 0) throw malformed()
+  return { bytes, mimeType: 'image/png' }
 }
