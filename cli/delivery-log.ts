@@ -42,13 +42,16 @@ export async function attempts(shell: Shell, wanted: Wanted, all = false): Promi
       return { items: deliveries, next: reaches ? next_cursor : null }
     }
     const read = all ? eachEntry(page) : (await page({})).items
-    for await (const one of read) if (fits(one, wanted, oldest)) found.push(one)
+    for await (const one of read)
+      if (
+        (wanted.event === undefined || one.event_type === wanted.event) &&
+        answeredSo(one.http_status, wanted.http) &&
+        Date.parse(one.created_at) >= oldest
+      )
+        found.push(one)
   }
   return found.sort((a, b) => b.created_at.localeCompare(a.created_at))
 }
-
-const fits = ({ event_type, http_status, created_at }: Delivery, { event, http }: Wanted, oldest: number): boolean =>
-  (event === undefined || event_type === event) && answeredSo(http_status, http) && Date.parse(created_at) >= oldest
 
 function answeredSo(status: number | null, http: string | undefined): boolean {
   if (http === undefined) return true

@@ -7,13 +7,6 @@ import { underTheirNames } from './other-words'
 import { plainWords } from './plain-words'
 import { buildProgram, childrenOf, kebab, markCents, type Order, readNamed, singularOf } from './program'
 
-const aboutOf = (command: Command | undefined, name: string): string => command?.args[name]?.about ?? 'a value'
-
-const flagsOf = (command: Command | undefined): string[] =>
-  [...Object.keys(command?.flags ?? {}), ...Object.keys(GLOBAL_FLAGS), 'help', 'version'].map(
-    (name) => `--${kebab(name)}`,
-  )
-
 export type { Order } from './program'
 
 /** Parses the command line. Pure: opens, prints and runs nothing. @throws CommandFailed with exit code 2 */
@@ -76,14 +69,22 @@ function translate(error: CommanderError, named: string[], commands: readonly Co
   switch (error.code) {
     case 'commander.unknownOption': {
       const [flag] = quoted.split('=')
-      return usageFailure(`${title} has no flag ${flag}.${didYouMean(flag!, flagsOf(command))}`, help)
+      return usageFailure(
+        `${title} has no flag ${flag}.${didYouMean(
+          flag!,
+          [...Object.keys(command?.flags ?? {}), ...Object.keys(GLOBAL_FLAGS), 'help', 'version'].map(
+            (name) => `--${kebab(name)}`,
+          ),
+        )}`,
+        help,
+      )
     }
     case 'commander.optionMissingArgument': {
       const [, flag = quoted] = /(--[a-z-]+)/.exec(quoted) ?? []
       return usageFailure(`${flag} needs a value after it.`, help)
     }
     case 'commander.missingArgument':
-      return usageFailure(`${title} needs ${quoted.toUpperCase()}: ${aboutOf(command, quoted)}.`, help)
+      return usageFailure(`${title} needs ${quoted.toUpperCase()}: ${command?.args[quoted]?.about ?? 'a value'}.`, help)
     case 'commander.excessArguments':
       return usageFailure(`${title} takes fewer arguments.`, help)
     default:

@@ -34,13 +34,28 @@ export function planOf(filed: readonly FiledPolicy[], stored: readonly Stored[],
 
 /** There is one default a scope, so the one that was makes room right before another takes its place. */
 function inOrder(steps: readonly Step[], unfiled: readonly Stored[]): Step[] {
-  const isTaker = (step: Step) => 'document' in step && step.action !== 'keep' && step.document.is_default === true
-  const takers = new Set(steps.filter((step) => isTaker(step) && !('stored' in step && step.stored.is_default)))
+  const takers = new Set(
+    steps.filter(
+      (step) =>
+        'document' in step &&
+        step.action !== 'keep' &&
+        step.document.is_default === true &&
+        !('stored' in step && step.stored.is_default),
+    ),
+  )
   const leavers: Step[] = [
     ...steps.filter((step) => step.action === 'update' && step.stored.is_default && !step.document.is_default),
     ...unfiled.filter((stored) => stored.is_default).map(released),
   ]
-  const pairs = new Map([...takers].map((taker) => [taker, leavers.find((one) => isOfScope(one, taker))]))
+  const pairs = new Map(
+    [...takers].map((taker) => [
+      taker,
+      leavers.find((one) => {
+        const [a, b] = [wordsOf(one), wordsOf(taker)]
+        return a.object === b.object && a.scope === b.scope
+      }),
+    ]),
+  )
   const early = new Set(pairs.values())
   return steps.filter((step) => !early.has(step)).flatMap((step) => [pairs.get(step) ?? [], step].flat())
 }
@@ -48,11 +63,6 @@ function inOrder(steps: readonly Step[], unfiled: readonly Stored[]): Step[] {
 function released(stored: Stored): Step {
   const document = { ...documentFrom(stored), is_default: false }
   return { action: 'update', document, file: null, stored, fields: ['is_default'] }
-}
-
-const isOfScope = (one: Step, other: Step): boolean => {
-  const [a, b] = [wordsOf(one), wordsOf(other)]
-  return a.object === b.object && a.scope === b.scope
 }
 
 /** What a step is about, as it is stored or will be. */
@@ -68,7 +78,12 @@ function take(left: Left, { document }: FiledPolicy, fits: (found: Stored) => bo
   return place < 0 ? undefined : ones.splice(place, 1)[0]
 }
 
-const changes = ({ document }: FiledPolicy, found: Stored): string[] => changedIn(document, documentFrom(found))
+const changes = ({ document }: FiledPolicy, found: Stored): string[] => {
+  const [whole, known] = [wholeOf(document), wholeOf(documentFrom(found))]
+  return [...new Set([...Object.keys(whole), ...Object.keys(known)])].filter(
+    (field) => plain(whole[field]) !== plain(known[field]),
+  )
+}
 
 /**
  * Names are not unique, so there may be as many files of a name as are stored; more are probably a forgotten copy.
@@ -111,13 +126,6 @@ export function changedBy(patch: object, stored: object): string[] {
 /** Floors are clamped under their own name, so a member is compared with its name. */
 const plainOf = (field: string, value: unknown): string => JSON.stringify(stripped(value, field)) ?? 'null'
 
-function changedIn(wanted: PolicyDocument, found: PolicyDocument): string[] {
-  const [whole, known] = [wholeOf(wanted), wholeOf(found)]
-  return [...new Set([...Object.keys(whole), ...Object.keys(known)])].filter(
-    (field) => plain(whole[field]) !== plain(known[field]),
-  )
-}
-
 const LOWEST = 0.5
 const HIGHEST = 0.99
 const DEFAULT_CONFIDENCE = 0.9
@@ -132,7 +140,8 @@ function plain(value: unknown): string {
 
 function stripped(value: unknown, name = ''): unknown {
   if (Array.isArray(value)) return value.map((one) => stripped(one, name))
-  if (typeof value === 'number' && (name === 'confidence' || name === 'confidence_floor_overrides')) return clamp(value)
+  if (typeof value === 'number' && (name === 'confidence' || name === 'confidence_floor_overrides'))
+    return Math.min(HIGHEST, Math.max(LOWEST, value))
   if (typeof value !== 'object' || value === null) return value
   const rule = 'pattern' in value && 'target_mode' in value ? { confidence: DEFAULT_CONFIDENCE, ...value } : value
   const members = Object.entries(rule)
@@ -140,8 +149,6 @@ function stripped(value: unknown, name = ''): unknown {
     .map(([key, one]) => [key, stripped(one, name === 'confidence_floor_overrides' ? name : key)] as const)
   return Object.fromEntries(members.sort(([a], [b]) => (a < b ? -1 : 1)))
 }
-
-const clamp = (value: number): number => Math.min(HIGHEST, Math.max(LOWEST, value))
 
 const isEmpty = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0

@@ -31,7 +31,8 @@ export async function readValueFile(shell: Shell, file: string): Promise<unknown
 function valueIn(text: string, file: string, ending: string): unknown {
   if (ending === '.yaml' || ending === '.yml') return Bun.YAML.parse(text)
   if (ending === '.toml') return Bun.TOML.parse(text)
-  return file === '-' ? parsedStdin(text) : Bun.JSONC.parse(text)
+  // Text that starts like JSON is parsed as JSON, so that errors are reported for JSON.
+  return file === '-' ? (/^\s*[[{/]/.test(text) ? Bun.JSONC.parse(text) : Bun.YAML.parse(text)) : Bun.JSONC.parse(text)
 }
 
 /** A value read from a text, all of whose whole numbers kept their digits. Throws for one that did not. */
@@ -43,9 +44,6 @@ export function exactly<Value>(text: string, value: Value): Value {
   if (typeof value === 'object' && value !== null) for (const part of Object.values(value)) exactly(text, part)
   return value
 }
-
-/** Text that starts like JSON is parsed as JSON, so that errors are reported for JSON. */
-const parsedStdin = (text: string): unknown => (/^\s*[[{/]/.test(text) ? Bun.JSONC.parse(text) : Bun.YAML.parse(text))
 
 /** One prompt of a regression file, and the expected route. */
 export type RoutingCase = { line: number; prompt: string; expected_mode: string; expected_engine: string | null }

@@ -100,12 +100,14 @@ function addFlags(made: Commander, flags: Flags): void {
   for (const [name, declared] of Object.entries(flags)) {
     const long = `--${kebab(name)}`
     const names = declared.short ? `-${declared.short}, ${long}` : long
-    made.addOption(declared.value === undefined ? plain(names) : valued(names, declared.about, declared, long))
+    // commander would read `--no-input` as the negation of `--input`; this makes it an ordinary flag.
+    made.addOption(
+      declared.value === undefined
+        ? Object.assign(new Option(names), { negate: false })
+        : valued(names, declared.about, declared, long),
+    )
   }
 }
-
-/** commander would read `--no-input` as the negation of `--input`; this makes it an ordinary flag. */
-const plain = (names: string): Option => Object.assign(new Option(names), { negate: false })
 
 /** Stands for null ("none"), which commander would take for a value that failed to parse. */
 const NONE = Symbol('none')

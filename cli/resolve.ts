@@ -14,7 +14,10 @@ const WHOLE_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$
 export async function resolveKey(api: SharedRoutes, word: string): Promise<string> {
   if (WHOLE_ID.test(word)) return word
   const all = await everyKey(api)
-  const matches = all.filter((key) => answersTo(key, word))
+  const matches = all.filter(
+    (key) =>
+      key.name === word || key.prefix === word || (word.length >= SHORTEST && key.id.startsWith(word.toLowerCase())),
+  )
   const live = matches.filter(({ status }) => status !== 'revoked')
   const found = live.length ? live : matches
   if (found.length > 1) throw ambiguous(word, found)
@@ -26,9 +29,6 @@ export async function findKey(api: SharedRoutes, word: string): Promise<ApiKey> 
   const id = await resolveKey(api, word)
   return expectData(await api.keys({ ref: encodeURIComponent(id) }).get())
 }
-
-const answersTo = ({ id, name, prefix }: ApiKey, word: string): boolean =>
-  name === word || prefix === word || (word.length >= SHORTEST && id.startsWith(word.toLowerCase()))
 
 type Narrowed = { live?: true; org?: string; user?: string }
 

@@ -33,24 +33,23 @@ const WATCH_PAUSE_MS = 2_000
 /** Runs one command line and returns its exit code. All failures of the CLI are printed here. */
 export async function runCli(argv: readonly string[], world: World): Promise<number> {
   if (argv[0] === COMPLETE) return completed(argv.slice(1), world)
-  let globals = roughGlobals(argv)
+  // Guesses the wanted error format from a command line that could not be parsed.
+  const json =
+    argv.includes('--json') || argv.some((word, at) => word === 'json' && /^(-o|--output)$/.test(argv[at - 1] ?? ''))
+  let globals = { ...(json ? { json } : {}), ...(argv.includes('--debug') ? { debug: true } : {}) } as Globals
   let lists: string | undefined
   try {
     const { order, commands } = await read(argv, world)
     if (order.type === 'run') {
       globals = order.globals
-      lists = listBeside(order.command, commands)
+      // The command that lists what a command is about: what its user looks for after a 404.
+      const list = `${order.command.path.split(' ')[0]} list`
+      lists = order.command.path !== list && commands.some((one) => one.path === list) ? `svc-admin ${list}` : undefined
     }
     return await carryOut(order, commands, world)
   } catch (error) {
     return settle(error, globals, world, lists)
   }
-}
-
-/** The command that lists what a command is about: what its user looks for after a 404. */
-function listBeside({ path }: Command, commands: readonly Command[]): string | undefined {
-  const list = `${path.split(' ')[0]} list`
-  return path !== list && commands.some((one) => one.path === list) ? `svc-admin ${list}` : undefined
 }
 
 /** What the scripts of `completion` call: everything after `--` is a command line up to the cursor. */
@@ -105,7 +104,14 @@ async function carryOut(order: Order, commands: readonly Command[], world: World
   const query = globals.query === undefined ? null : await readQuery(globals.query, formatOf(globals))
   const shell = createShell(world, withProfile(globals, world.env, command), command, commands, query)
   try {
-    if (mayBeRefused(shell.globals, command)) await (await import('./roles')).assertRole(shell, command)
+    // A dry run elsewhere asks what this operator may, because it makes no change that would be refused.
+    if (
+      shell.globals.dryRun === true &&
+      shell.globals.url !== undefined &&
+      command.impact === 'write' &&
+      command.apis.includes('operator')
+    )
+      await (await import('./roles')).assertRole(shell, command)
     const once = () => command.run(shell, input)
     await (globals.watch && command.watchable ? repeat(shell, once) : once())
     return shell.exitCode
@@ -113,10 +119,6 @@ async function carryOut(order: Order, commands: readonly Command[], world: World
     await shell.disconnect()
   }
 }
-
-/** A dry run elsewhere asks what this operator may, because it makes no change that would be refused. */
-const mayBeRefused = ({ dryRun, url }: Globals, { impact, apis }: Command): boolean =>
-  dryRun === true && url !== undefined && impact === 'write' && apis.includes('operator')
 
 function assertOffered({ path, formats = [] }: Command, format: Format): void {
   if ((FORMATS as readonly Format[]).includes(format) || (formats as readonly Format[]).includes(format)) return
@@ -175,13 +177,6 @@ function fromOutside(error: unknown): CommandFailed {
     message,
     fix: 'the same command with --debug shows where',
   })
-}
-
-/** Guesses the wanted error format from a command line that could not be parsed. */
-function roughGlobals(argv: readonly string[]): Globals {
-  const json =
-    argv.includes('--json') || argv.some((word, at) => word === 'json' && /^(-o|--output)$/.test(argv[at - 1] ?? ''))
-  return { ...(json ? { json } : {}), ...(argv.includes('--debug') ? { debug: true } : {}) } as Globals
 }
 
 /** Prints a failure to stderr: lines for people, the API's error envelope in structured formats (dx 2.4). */

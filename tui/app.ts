@@ -29,7 +29,14 @@ export function App({ store, controls }: Props) {
 function pressedIn(input: string, key: Key): { key: string; text: string }[] {
   const letters = [...input]
   const isOne = letters.length < 2 || input === F5 || key.ctrl || key.meta || NAMED.some(([flag]) => key[flag])
-  if (isOne) return [{ key: nameOf(input, key), text: textOf(input, key) }]
+  // What the key writes in a text; keys that have another meaning write nothing.
+  if (isOne)
+    return [
+      {
+        key: nameOf(input, key),
+        text: key.ctrl || key.meta || key.tab || NAMED.some(([flag]) => key[flag]) ? '' : input,
+      },
+    ]
   return letters.map((letter) => {
     if (letter === '\r' || letter === '\n') return { key: 'enter', text: '' }
     return { key: letter === ' ' ? 'space' : letter === '\t' ? 'tab' : letter, text: letter === '\t' ? '' : letter }
@@ -60,7 +67,3 @@ function nameOf(input: string, key: Key): string {
   if (input === F5) return 'f5'
   return input === ' ' ? 'space' : input
 }
-
-/** What the key writes in a text; keys that have another meaning write nothing. */
-const textOf = (input: string, key: Key): string =>
-  key.ctrl || key.meta || key.tab || NAMED.some(([flag]) => key[flag]) ? '' : input

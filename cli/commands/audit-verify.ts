@@ -27,8 +27,6 @@ const isSignature = checker(ExportSignature).is
 
 const complain = (shell: Shell, what: string) => shell.io.err(`${shell.paint('bad', 'broken:')} ${clean(what)}`)
 
-const isJsonLines = async (path: string): Promise<boolean> => (await Bun.file(path).slice(0, 1).text()) === '{'
-
 const chainColumns = [
   column('scope', 'CHAIN'),
   column('ok', 'HOLDS', { kind: 'flag' }),
@@ -168,7 +166,7 @@ function parseLine(line: string): unknown {
 
 /** The records of an export (CSV or JSON Lines), header first. Streamed, because a file may be larger than memory. */
 async function* recordsOf(path: string): AsyncGenerator<string[]> {
-  if (await isJsonLines(path)) yield* eventsOf(path)
+  if ((await Bun.file(path).slice(0, 1).text()) === '{') yield* eventsOf(path)
   else {
     const parser = createReadStream(path, 'utf8').pipe(Papa.parse(Papa.NODE_STREAM_INPUT, { skipEmptyLines: true }))
     let isFirst = true

@@ -14,13 +14,18 @@ import type { Shell } from '../shell'
 import { duration, optional, text, whole } from '../words'
 import { verifyAudit } from './audit-verify'
 
+// `cmpl_BwCb4qRD`, `f9c3403b`: enough to tell things apart, so that the status has room beside it.
 export const columns = [
   column('timestamp', 'TIME', { kind: 'time' }),
   column('action', 'ACTION', { keep: true }),
   column('outputSummary.status', 'STATUS', { kind: 'number' }),
   idColumn,
   column('entityType', 'ABOUT', { least: true }),
-  column('entityId', 'ENTITY', { keep: true, show: ({ entityId }, all) => shortened(entityId, all) }),
+  column('entityId', 'ENTITY', {
+    keep: true,
+    show: ({ entityId }, all) =>
+      all ? String(entityId ?? '-') : String(entityId ?? '-').replace(/^([a-z]+_)?(.{8}).*$/, '$1$2'),
+  }),
   column('userId', 'USER', { wide: true }),
   column('apiKeyId', 'KEY', {
     keep: true,
@@ -30,10 +35,6 @@ export const columns = [
   column('requestId', 'REQUEST', { keep: true, least: true }),
   column('hash', 'HASH', { wide: true }),
 ]
-
-/** `cmpl_BwCb4qRD`, `f9c3403b`: enough to tell things apart, so that the status has room beside it. */
-const shortened = (id: unknown, all: boolean): string =>
-  all ? String(id ?? '-') : String(id ?? '-').replace(/^([a-z]+_)?(.{8}).*$/, '$1$2')
 
 const WHOSE = 'org by id, slug or name; user by id or e-mail address; server for events without an owner'
 export const args = { owner: optional(WHOSE) }

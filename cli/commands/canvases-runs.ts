@@ -8,7 +8,6 @@ import { column, idColumn } from '../output/columns'
 import { pageFlags, printPages } from '../pages'
 import { resourceOver } from '../resource'
 import { resolveRuleSet } from '../rule-set'
-import type { Shell } from '../shell'
 import { argument, choice, optional, text } from '../words'
 
 const CANVAS = argument('id or name of the canvas')
@@ -105,7 +104,10 @@ const canvasRuns = defineCommand({
   args: { canvas: CANVAS, run: optional('id of the run') },
   flags: pageFlags,
   async run(shell, { canvas, run: runId, ...paging }) {
-    const { one } = await canvasOver(shell, canvas)
+    // In an object: the client of a route looks like a promise to whoever awaits it.
+    const { api } = await apiOf(shell)
+    const id = await resolveRuleSet(await resourceOver(shell, 'canvases'), canvas, 'canvas')
+    const { one } = { one: api.evi.canvases({ id: encodeURIComponent(id) }) }
     if (runId !== undefined) {
       const { run } = expectData(await one.runs({ runId: encodeURIComponent(runId) }).get())
       return shell.print.list(run.nodes, nodeColumns, 'This run has no nodes.')
@@ -120,12 +122,5 @@ const canvasRuns = defineCommand({
     })
   },
 })
-
-/** In an object: the client of a route looks like a promise to whoever awaits it. */
-async function canvasOver(shell: Shell, word: string) {
-  const { api } = await apiOf(shell)
-  const id = await resolveRuleSet(await resourceOver(shell, 'canvases'), word, 'canvas')
-  return { one: api.evi.canvases({ id: encodeURIComponent(id) }) }
-}
 
 export const canvasRunCommands = [compileToWorkflow, canvasRuns]

@@ -89,7 +89,9 @@ async function outcome(shell: Shell, { found, before }: { found: readonly Delive
   let ended: Delivery[] = []
   for (;;) {
     const fresh = (await attemptsOf(shell, found)).filter(({ id }) => !known.has(id))
-    ended = found.flatMap((one) => fresh.find((other) => isOfSame(one, other)) ?? [])
+    ended = found.flatMap(
+      (one) => fresh.find((other) => one.event_id === other.event_id && one.webhook_id === other.webhook_id) ?? [],
+    )
     const isOver = ended.length === found.length || shell.clock.monotonic() >= until
     if (isOver || shell.signal.aborted) break
     await shell.clock.sleep(POLL_MS, shell.signal)
@@ -100,9 +102,6 @@ async function outcome(shell: Shell, { found, before }: { found: readonly Delive
   shell.note(`${found.length - ended.length} of ${found.length} are still pending.`)
   shell.exitCode = shell.signal.aborted ? EXIT.interrupted : EXIT.pending
 }
-
-const isOfSame = (one: Delivery, other: Delivery): boolean =>
-  one.event_id === other.event_id && one.webhook_id === other.webhook_id
 
 /** The newest attempts of the webhooks of these. */
 async function attemptsOf(shell: Shell, found: readonly Delivery[]): Promise<Delivery[]> {

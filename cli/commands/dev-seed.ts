@@ -88,7 +88,12 @@ export const devSeed = defineCommand({
     if (shell.planned(`${reset ? 'delete all data and ' : ''}create sample data of size ${size}`)) return
     if (reset) await resetData(shell, config)
     const made: Made[] = []
-    if (isUntouched(config)) {
+    // On Postgres others may have written before, which only the database could say.
+    if (
+      !config.databaseUrl &&
+      !existsSync(join(config.dataDir, 'svc.db')) &&
+      !existsSync(join(config.dataDir, 'ops.sock'))
+    ) {
       if (config.production) throw notForProduction('dev seed')
       const count = await seedPast(config, { most: aDay, signal: shell.signal, key: (app) => firstKey(app, config) })
       made.push({ what: 'completions of the past month', count, see: 'usage show --by day' })
@@ -104,10 +109,6 @@ export const devSeed = defineCommand({
 })
 
 type Config = ReturnType<typeof loadConfig>
-
-/** On Postgres others may have written before, which only the database could say. */
-const isUntouched = ({ dataDir, databaseUrl }: Config): boolean =>
-  !databaseUrl && !existsSync(join(dataDir, 'svc.db')) && !existsSync(join(dataDir, 'ops.sock'))
 
 /** What the first start would have made: an owner with credit and a key, which examples find in `dev-key`. */
 async function firstKey({ ops }: PastApp, { dataDir }: Config): Promise<string> {

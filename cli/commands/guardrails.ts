@@ -19,10 +19,6 @@ const OUTCOMES = ['block', 'redact', 'flag', 'pass']
 /** One text of a corpus and the expected verdict of the policy. */
 type CorpusCase = { line: number; text: string; phase: Phase; expected: string; tool?: string }
 
-/** @throws CommandFailed 2 for a file with an invalid line, or without any cases */
-const readCorpus = (content: string, file: string): CorpusCase[] =>
-  casesOf(content, file, (fields, line) => readCase(fields, line, file))
-
 const resultColumns = [
   column('phase', 'PHASE'),
   column('guardrail_id', 'GUARDRAIL'),
@@ -197,7 +193,10 @@ async function testCorpus(
   { corpus, every }: { corpus: string; every: boolean | undefined },
 ): Promise<void> {
   const rows = []
-  for (const one of readCorpus(await readTextFile(shell, corpus), corpus)) {
+  // @throws CommandFailed 2 for a file with an invalid line, or without any cases
+  for (const one of casesOf(await readTextFile(shell, corpus), corpus, (fields, line) =>
+    readCase(fields, line, corpus),
+  )) {
     const fired = (await evaluate(one.text, one.phase, one.tool)).filter(({ triggered }) => triggered)
     const got = gravest(fired.map(({ verdict }) => verdict))
     rows.push({ ...one, got, ok: got === one.expected, guardrails: fired.map((rule) => rule.guardrail_id) })

@@ -23,21 +23,23 @@ type Input = {
 /** The request body of `keys create`; flags that were not given are left out. */
 export function orderOf(input: Input, org: string | undefined, now: number): NewOperatorKey {
   if (org && input.user) throw usageFailure('--org and --user name two owners. Leave one out.')
-  return present({
-    name: input.name,
-    org,
-    user: input.user,
-    personal: input.personal || undefined,
-    scopes: input.scopes,
-    tier: input.tier,
-    daily_cap_cents: input.dailyCap,
-    monthly_cap_cents: input.monthlyCap,
-    rpm_limit: input.rpm,
-    tpm_limit: input.tpm,
-    allowed_origins: input.origin,
-    expires_at: input.expires && moment(input.expires, now),
-    test: input.prefix === 'test' || undefined,
-  })
+  return Object.fromEntries(
+    Object.entries({
+      name: input.name,
+      org,
+      user: input.user,
+      personal: input.personal || undefined,
+      scopes: input.scopes,
+      tier: input.tier,
+      daily_cap_cents: input.dailyCap,
+      monthly_cap_cents: input.monthlyCap,
+      rpm_limit: input.rpm,
+      tpm_limit: input.tpm,
+      allowed_origins: input.origin,
+      expires_at: input.expires && moment(input.expires, now),
+      test: input.prefix === 'test' || undefined,
+    }).filter(([, value]) => value !== undefined),
+  ) as NewOperatorKey
 }
 
 /** The same as tenants say it. @throws CommandFailed 2 for what only operators may say */
@@ -46,9 +48,6 @@ export function tenantOrderOf({ org, user, personal, tier, ...order }: NewOperat
     throw usageFailure('--tier and --user are for operators. Over --url every new key starts on the free tier.')
   return { ...order, ...(org ? { org_id: org } : {}), ...(personal ? { scope: 'personal' as const } : {}) }
 }
-
-const present = (order: Record<string, unknown>): NewOperatorKey =>
-  Object.fromEntries(Object.entries(order).filter(([, value]) => value !== undefined)) as NewOperatorKey
 
 /** Turns `90d` (from now) or an ISO date into a timestamp for the API. */
 export function moment(word: string, now: number): string {

@@ -1,7 +1,6 @@
 import { SCOPES, TIERS } from '../../src/kernel/caller'
 import { iso } from '../../src/kernel/clock'
 import { randomBase62 } from '../../src/kernel/crypto'
-import type { ApiKey } from '../../src/keys/schema'
 import { apiOf } from '../api'
 import { defineCommand } from '../command'
 import { expectData } from '../failure'
@@ -41,17 +40,17 @@ const listKeys = defineCommand({
     }
     const page = async (order: PageOrder) => {
       const found = expectData(await api.keys.get({ query: { ...order, ...narrowed } }))
+      // The time of last use, or of creation for a key that was never used.
       const items = found.keys.filter(
-        (key) => (revoked || key.status !== 'revoked') && (before === null || lastSign(key) < before),
+        (key) =>
+          (revoked || key.status !== 'revoked') &&
+          (before === null || Date.parse(key.last_used_at ?? key.created) < before),
       )
       return { items, next: found.next_cursor }
     }
     await printPages(shell, paging, { page, columns, empty: 'No keys. Create one: svc-admin keys create --name NAME' })
   },
 })
-
-/** The time of last use, or of creation for a key that was never used. */
-const lastSign = ({ last_used_at, created }: ApiKey): number => Date.parse(last_used_at ?? created)
 
 const getKey = defineCommand({
   path: 'keys get',

@@ -83,12 +83,13 @@ function printMatrix({ print, globals }: Shell): void {
 
 /** A copy of the server's rule; a test compares the two. */
 export const permissionMatrix = () =>
-  ROLES.map((role) => ({ role, permissions: PERMISSIONS.filter((permission) => mayDo(role, permission)) }))
-
-const mayDo = (role: (typeof ROLES)[number], permission: (typeof PERMISSIONS)[number]): boolean => {
-  if (role === 'owner' || role === 'admin' || permission === 'viewUsage') return true
-  return role === 'member' && permission === 'manageSkills'
-}
+  ROLES.map((role) => ({
+    role,
+    permissions: PERMISSIONS.filter((permission) => {
+      if (role === 'owner' || role === 'admin' || permission === 'viewUsage') return true
+      return role === 'member' && permission === 'manageSkills'
+    }),
+  }))
 
 const addMember = defineCommand({
   path: 'members add',

@@ -49,7 +49,10 @@ const migratePlan = defineCommand({
   async run(shell) {
     const { location, state, assertOurs } = await look(shell)
     assertOurs()
-    for (const tag of state.pending) shell.io.raw(`-- ${tag}\n${sqlOf(location, tag)}\n`)
+    for (const tag of state.pending)
+      shell.io.raw(
+        `-- ${tag}\n${readFileSync(join(FOLDER, location.dialect, `${tag}.sql`), 'utf8').replaceAll('--> statement-breakpoint', '')}\n`,
+      )
     if (!state.pending.length) shell.note('The database is up to date.')
   },
 })
@@ -172,7 +175,8 @@ async function look(shell: Shell) {
   ])
   const { dataDir, ...config } = loadConfig(overridesOf(shell))
   const location = databaseLocationOf({ dataDir, ...config })
-  const tags = tagsOf(location)
+  const journal = JSON.parse(readFileSync(join(FOLDER, location.dialect, 'meta/_journal.json'), 'utf8'))
+  const tags = (journal.entries as { tag: string }[]).map(({ tag }) => tag)
   const isThere = location.dialect !== 'sqlite' || existsSync(location.path)
   const missing = { applied: 0, known: tags.length, strange: false, unfinished: false }
   const schema = isThere ? await schemaOf(location) : missing
@@ -190,13 +194,5 @@ async function look(shell: Shell) {
 }
 
 const FOLDER = join(import.meta.dir, '../../drizzle')
-
-function tagsOf({ dialect }: DatabaseLocation): string[] {
-  const journal = JSON.parse(readFileSync(join(FOLDER, dialect, 'meta/_journal.json'), 'utf8'))
-  return (journal.entries as { tag: string }[]).map(({ tag }) => tag)
-}
-
-const sqlOf = ({ dialect }: DatabaseLocation, tag: string): string =>
-  readFileSync(join(FOLDER, dialect, `${tag}.sql`), 'utf8').replaceAll('--> statement-breakpoint', '')
 
 export const migrateCommands = [migrateStatus, migratePlan, migrateUp, migrateDown, migrateVerify, migrateCopy]

@@ -52,7 +52,19 @@ export function defaultVerbs(noun: Noun, id: string) {
     async run(shell, { policy }) {
       const all = await standingsOf(shell, noun)
       const found = pick(all, policy, what)
-      const before = (await seesOwner(shell, found)) ? all.find((other) => isRival(other, found)) : undefined
+      // Operators see everyone's personal policies but not their owners, unless --org names one; then the server answers 409.
+      // Whether `other` is the current default of the same kind and owner.
+      const before =
+        found.scope === 'team' || shell.globals.org !== undefined || (await shell.connect()).api === 'tenant'
+          ? all.find(
+              (other) =>
+                other.is_default &&
+                other.id !== found.id &&
+                other.object === found.object &&
+                other.scope === found.scope &&
+                other.org_id === found.org_id,
+            )
+          : undefined
       if (found.is_default) {
         shell.print.item({ ...found, before: found.id }, columns)
         return shell.note(`${found.name} is already the default. Nothing was changed.`)
@@ -101,18 +113,6 @@ async function makeDefault(resource: Defaults, found: Standing, before: Standing
     throw error
   }
 }
-
-/** Operators see everyone's personal policies but not their owners, unless --org names one; then the server answers 409. */
-const seesOwner = async ({ globals, connect }: Shell, { scope }: Standing): Promise<boolean> =>
-  scope === 'team' || globals.org !== undefined || (await connect()).api === 'tenant'
-
-/** Whether `other` is the current default of the same kind and owner. */
-const isRival = (other: Standing, one: Standing): boolean =>
-  other.is_default &&
-  other.id !== one.id &&
-  other.object === one.object &&
-  other.scope === one.scope &&
-  other.org_id === one.org_id
 
 const resourceOf = async (shell: Shell, { object }: Standing): Promise<Defaults> =>
   (object === 'guardrail_policy'

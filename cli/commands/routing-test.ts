@@ -100,12 +100,10 @@ export const testRouting = defineCommand({
 
 function printFound(shell: Shell, found: Preview): void {
   shell.print.item({ ...found, ...decidedBy(found) }, chosen)
-  if (isTabular(shell)) shell.print.list(found.stages, stageColumns, 'No stages.')
+  // Tables list the stages; JSON, and `--fields`, give the answer with the stages as a member.
+  if (['table', 'wide'].includes(formatOf(shell.globals)) && shell.globals.fields === undefined)
+    shell.print.list(found.stages, stageColumns, 'No stages.')
 }
-
-/** Tables list the stages; JSON, and `--fields`, give the answer with the stages as a member. */
-const isTabular = ({ globals }: Shell): boolean =>
-  ['table', 'wide'].includes(formatOf(globals)) && globals.fields === undefined
 
 /** The match and floor of the stage that decided; when none did, the floor that the last guess did not reach. */
 function decidedBy({ source, stages }: Preview): { floor: number | null; matched: string | null } {

@@ -129,15 +129,16 @@ const showTranscript = defineCommand({
     const { chat } = await chatAt(shell, session, widget)
     const { messages } = expectData(await chat.get({ query: {} }))
     if (!markdown) shell.print.list(messages, saidColumns, 'No messages.')
-    else for (const { role, content, created_at } of messages) shell.io.out(sayMarkdown(role, content, created_at))
+    else
+      for (const { role, content, created_at } of messages)
+        shell.io.out(
+          `**${role}** (${created_at})\n\n${content
+            .split('\n')
+            .map((line) => `> ${clean(line)}`)
+            .join('\n')}\n`,
+        )
   },
 })
-
-const sayMarkdown = (role: string, content: string, at: string): string =>
-  `**${role}** (${at})\n\n${content
-    .split('\n')
-    .map((line) => `> ${clean(line)}`)
-    .join('\n')}\n`
 
 const isForPrograms = (shell: Shell): boolean => isStructured(formatOf(shell.globals))
 const messagesOf = async (chat: ChatRoutes) => expectData(await chat.get({ query: {} })).messages

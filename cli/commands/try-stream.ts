@@ -26,8 +26,12 @@ export async function streamAnswer(shell: Shell, { target, key }: TenantApi, bod
   const frames: Frames = {}
   const asText = ['table', 'wide'].includes(formatOf(shell.globals))
   const show = asText
-    ? (frame: EventSourceMessage) => showText(shell, frame)
-    : (frame: EventSourceMessage) => showJson(shell, frame)
+    ? (frame: EventSourceMessage) => {
+        if (frame.event === 'token') shell.io.raw(clean(String(JSON.parse(frame.data).token)))
+      }
+    : (frame: EventSourceMessage) => {
+        shell.io.out(safeJson({ event: frame.event, data: JSON.parse(frame.data) }))
+      }
   const parser = createParser({
     onEvent: (frame) => {
       const data = JSON.parse(frame.data)
@@ -43,14 +47,6 @@ export async function streamAnswer(shell: Shell, { target, key }: TenantApi, bod
   }
   if (asText) shell.io.raw('\n')
   return joined(frames)
-}
-
-function showText({ io }: Shell, { event, data }: EventSourceMessage): void {
-  if (event === 'token') io.raw(clean(String(JSON.parse(data).token)))
-}
-
-function showJson({ io }: Shell, { event, data }: EventSourceMessage): void {
-  io.out(safeJson({ event, data: JSON.parse(data) }))
 }
 
 function joined({ meta, done }: Frames): Answer {

@@ -36,7 +36,9 @@ const totals = [
   column('totals.prompt_tokens', 'PROMPT-TOKENS', { kind: 'number' }),
   column('totals.completion_tokens', 'COMPLETION-TOKENS', { kind: 'number' }),
   column('totals.cost_cents', 'COST¢', { kind: 'money' }),
-  column('cache.hit_rate', 'CACHE-HITS', { show: ({ cache }) => percent((cache as Report['cache']).hit_rate) }),
+  column('cache.hit_rate', 'CACHE-HITS', {
+    show: ({ cache }) => `${((cache as Report['cache']).hit_rate * 100).toFixed(1)}%`,
+  }),
   column('errors.4xx', '4XX', { kind: 'number' }),
   column('errors.5xx', '5XX', { kind: 'number' }),
   column('latency_ms.p50', 'P50-MS', { kind: 'number' }),
@@ -56,8 +58,6 @@ const parts = [
 ]
 const BAR = 24
 const bar = column('share', 'SHARE', { show: ({ share }) => '#'.repeat(Math.round(Number(share) * BAR)) })
-
-const percent = (share: number): string => `${(share * 100).toFixed(1)}%`
 
 const showUsage = defineCommand({
   ...common,

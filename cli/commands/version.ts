@@ -22,25 +22,19 @@ export const version = defineCommand({
     column('openapi', 'OPENAPI'),
   ],
   async run(shell) {
-    const { commit, openapi } = made()
+    const file = bundled(RELEASE_FACTS)
+    const { commit, openapi } = file ? json<Release>(file) : NO_RELEASE
+    // Both databases have as many.
     const facts = {
       version: manifest.version,
       commit,
       bun: Bun.version,
       platform: `${process.platform}-${process.arch}`,
-      migrations: known(),
+      migrations: json<{ entries: unknown[] }>(join(ROOT, 'drizzle/sqlite/meta/_journal.json')).entries.length,
       openapi,
     }
     shell.print.item(facts, version.columns!)
   },
 })
-
-function made(): Release {
-  const file = bundled(RELEASE_FACTS)
-  return file ? json<Release>(file) : NO_RELEASE
-}
-
-/** Both databases have as many. */
-const known = (): number => json<{ entries: unknown[] }>(join(ROOT, 'drizzle/sqlite/meta/_journal.json')).entries.length
 
 const json = <T>(file: string): T => JSON.parse(readFileSync(file, 'utf8'))

@@ -4,7 +4,6 @@ import { defineCommand } from '../command'
 import { expectData } from '../failure'
 import { prepareSecret, SECRET_FLAGS, SIGNING_FATE } from '../secret'
 import { readSecretInput } from '../secret-input'
-import type { Shell } from '../shell'
 import { webhookAt } from '../webhook-at'
 import { argument, flag, list, text } from '../words'
 import { nounCommands } from './noun-commands'
@@ -37,7 +36,12 @@ const createWebhook = defineCommand({
   },
   async run(shell, { address, events = ['*'], description, ordered, fromFile, ...ways }) {
     if (shell.planned(`create a webhook at ${address} for ${events.join(', ')}`)) return
-    const given = fromFile === undefined ? {} : await secretIn(shell, fromFile)
+    const given =
+      fromFile === undefined
+        ? {}
+        : {
+            secret: await readSecretInput(shell, { label: 'secret', fromFile, instead: 'leave out --from-file' }),
+          }
     const outlet = prepareSecret(shell, 'signing_secret', ways, SIGNING_FATE)
     try {
       const { api, whose } = await apiOf(shell)
@@ -55,10 +59,6 @@ const createWebhook = defineCommand({
       throw error
     }
   },
-})
-
-const secretIn = async (shell: Shell, fromFile: string) => ({
-  secret: await readSecretInput(shell, { label: 'secret', fromFile, instead: 'leave out --from-file' }),
 })
 
 const updateWebhook = defineCommand({

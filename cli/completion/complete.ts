@@ -23,14 +23,6 @@ const tops = (commands: readonly Command[]): Candidate[] =>
     return { word, about: single?.summary ?? inside.join(', ') }
   })
 
-const verbs = (noun: string, commands: readonly Command[]): Candidate[] =>
-  commands
-    .filter((command) => nounOf(command) === noun)
-    .map((command) => ({ word: verbOf(command), about: command.summary }))
-
-const wordsOf = (flags: Flags): Candidate[] =>
-  Object.entries(flags).map(([name, { about }]) => ({ word: `--${kebab(name)}`, about }))
-
 /** Longest wait for a server's names; after it there are none. */
 const PATIENCE_MS = 150
 const MOST_NAMES = 50
@@ -80,8 +72,20 @@ export function nextOf(words: readonly string[], commands: readonly Command[]): 
   const flags: Flags = { ...named.command?.flags, ...GLOBAL_FLAGS }
   const waiting = flagOf(before.at(-1), flags)
   if (waiting?.value !== undefined) return known(valuesOf(waiting, named.command), typed)
-  if (typed.startsWith('-')) return known(wordsOf(flags), typed)
-  if (!named.command) return known(named.noun ? verbs(named.noun, commands) : tops(commands), typed)
+  if (typed.startsWith('-'))
+    return known(
+      Object.entries(flags).map(([name, { about }]) => ({ word: `--${kebab(name)}`, about })),
+      typed,
+    )
+  if (!named.command)
+    return known(
+      named.noun
+        ? commands
+            .filter((command) => nounOf(command) === named.noun)
+            .map((command) => ({ word: verbOf(command), about: command.summary }))
+        : tops(commands),
+      typed,
+    )
   const takesMore = Object.values(named.command.args).some(({ variadic }) => variadic)
   if (!takesMore && named.given >= Object.keys(named.command.args).length) return known([], typed)
   const listed = commands.find(({ path }) => path === `${nounOf(named.command!)} list`) ?? null

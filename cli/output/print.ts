@@ -90,7 +90,12 @@ export function createPrinter(io: Io, style: PrintStyle) {
     let first: Layout | null = null
     return (rows) => {
       if (!rows.length) return
-      const cells = (rows as readonly JsonObject[]).map((row) => asked.map((column) => drawn(row, column)))
+      const cells = (rows as readonly JsonObject[]).map((row) =>
+        asked.map((column) => {
+          const text = cell(row, column, style, style.format === 'wide' || io.width === null)
+          return style.ascii ? toAscii(text) : text
+        }),
+      )
       const lines = first === null && style.headers ? [headers, ...cells] : cells
       widths = widthsOf(asked, lines).map((width, at) => Math.max(width, widths[at] ?? 0))
       const mayDrop = first === null && style.format === 'table' && !style.fields
@@ -100,11 +105,6 @@ export function createPrinter(io: Io, style: PrintStyle) {
       if (first === null) sayDropped(asked, layout)
       first = layout
     }
-  }
-
-  function drawn(row: JsonObject, column: Column): string {
-    const text = cell(row, column, style, style.format === 'wide' || io.width === null)
-    return style.ascii ? toAscii(text) : text
   }
 
   function sayDropped(columns: readonly Column[], { shown }: Layout): void {
@@ -187,18 +187,21 @@ export function createPrinter(io: Io, style: PrintStyle) {
 
 const csv = (records: readonly JsonObject[], columns: readonly Column[], headers: boolean): string[] => [
   ...(headers ? [csvLine(columns.map(({ field }) => field))] : []),
-  ...records.map((row) => csvLine(columns.map(({ field }) => plain(valueAt(row, field))))),
+  ...records.map((row) =>
+    csvLine(
+      columns.map(({ field }) => {
+        const value = valueAt(row, field)
+        if (value === null || value === undefined) return ''
+        if (Array.isArray(value)) return clean(value.join(' '))
+        return clean(typeof value === 'object' ? safeJson(value) : String(value))
+      }),
+    ),
+  ),
 ]
 
 /** Records as the lines of a CSV file, with every column. */
 export const csvOf = (records: readonly object[], columns: readonly Column[]): string[] =>
   csv(records as readonly JsonObject[], columns, true)
-
-const plain = (value: unknown): string => {
-  if (value === null || value === undefined) return ''
-  if (Array.isArray(value)) return clean(value.join(' '))
-  return clean(typeof value === 'object' ? safeJson(value) : String(value))
-}
 
 /** One member of a record as text that is safe for a terminal. An absent member is `-`. */
 function cell(row: JsonObject, column: Column, style: CellStyle, whole = false): string {

@@ -21,7 +21,11 @@ const NARROWEST = 8
 export function layOut(columns: readonly Column[], widths: readonly number[], { width, mayDrop }: Room): Layout {
   const shown = columns.map((_, at) => at)
   if (width === null) return { shown, widths }
-  const narrowest = columns.map((column, at) => (isWhole(column) ? widths[at]! : Math.min(widths[at]!, NARROWEST)))
+  const narrowest = columns.map((column, at) =>
+    column.keep === true || column.kind === 'time' || isNumeric(column)
+      ? widths[at]!
+      : Math.min(widths[at]!, NARROWEST),
+  )
   while (mayDrop && shown.length > 1 && lineOf(shown.map((at) => narrowest[at]!)) > width) {
     const least = shown.findLastIndex((at) => columns[at]!.least)
     shown.splice(least, 1)
@@ -34,8 +38,6 @@ export function layOut(columns: readonly Column[], widths: readonly number[], { 
   }
   return { shown, widths: fitted }
 }
-
-const isWhole = (column: Column): boolean => column.keep === true || column.kind === 'time' || isNumeric(column)
 
 const lineOf = (widths: readonly number[]): number =>
   widths.reduce((sum, width) => sum + width, GAP * (widths.length - 1))

@@ -10,10 +10,6 @@ const DAYS = 30
 /** Calls that share their commits, which take most of the time. */
 const AT_ONCE = 6
 
-/** How a day of the past is drawn: a week has its shape, and each day a little more than the one before. */
-const callsOn = (day: number, most: number): number =>
-  Math.max(1, Math.round(most * ([0.4, 0.9, 1, 0.95, 0.9, 0.8, 0.3][day % 7]! * (0.5 + (0.5 * (DAYS - day)) / DAYS))))
-
 /**
  * A month of use before today, for a database that nobody has written to: the app runs in this command by a clock that
  * is behind, so each row is what such a request leaves. The record stays in the order of its times.
@@ -32,7 +28,11 @@ export async function seedPast(
     const call = callerWith({ kind: 'app', handle: app.api.handle }, await key(app), signal)
     let count = 0
     for (let day = DAYS; day > 0 && !signal.aborted; day--) {
-      const today = callsOn(day, most)
+      // How a day of the past is drawn: a week has its shape, and each day a little more than the one before.
+      const today = Math.max(
+        1,
+        Math.round(most * ([0.4, 0.9, 1, 0.95, 0.9, 0.8, 0.3][day % 7]! * (0.5 + (0.5 * (DAYS - day)) / DAYS))),
+      )
       for (let n = 0; n < today; n += AT_ONCE) {
         behindMs = day * DAY_MS - Math.floor((n * DAY_MS) / (today * 3))
         const some = Array.from({ length: Math.min(AT_ONCE, today - n) }, () => promptOf(count++))

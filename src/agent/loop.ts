@@ -92,7 +92,6 @@ export function createAgent(deps: Deps) {
 
   async function act(task: Task, acting: Acting, emit: Emit | null): Promise<Thought> {
     const startedAt = clock.monotonic()
-    const elapsed = () => Math.round(clock.monotonic() - startedAt)
     const messages = openingMessages(task)
     const tally = createTally(acting.spent)
     let stopped: Stop | null = null
@@ -120,17 +119,16 @@ export function createAgent(deps: Deps) {
       messages.push({ role: 'assistant', content: text, toolCalls: [...calls], ...(reasoning ? { reasoning } : {}) })
       const seen = await observe(deps, acting, task.signal, calls, emit)
       messages.push(...seen.map((text, place) => toolMessage(calls[place]!, text)))
-      fitResults(messages, roomFor(task), (all) => engines.countPrompt(all, acting.toolset.definitions))
+      // Most tokens of a prompt that leave room for an answer in the window.
+      const window = engines.window(task.engineId)
+      fitResults(messages, window - Math.min(task.maxOutputTokens, window * ANSWER_SHARE), (all) =>
+        engines.countPrompt(all, acting.toolset.definitions),
+      )
       task.signal.throwIfAborted()
-      if (emit) await emit({ type: 'thinking', iteration: iteration + 1, elapsedMs: elapsed() })
+      if (emit)
+        await emit({ type: 'thinking', iteration: iteration + 1, elapsedMs: Math.round(clock.monotonic() - startedAt) })
     }
     throw new Error('a synthesis ends the loop')
-  }
-
-  /** Most tokens of a prompt that leave room for an answer in the window. */
-  function roomFor({ engineId, maxOutputTokens }: Task): number {
-    const window = engines.window(engineId)
-    return window - Math.min(maxOutputTokens, window * ANSWER_SHARE)
   }
 
   /** Null when the next turn may call tools. The first turn always may: its money is already held. */
@@ -283,6 +281,7 @@ function createTally(spent: Spent) {
   function thought({ engineId, refusal }: Turn, finish: Thought['finish'], why?: string): Thought {
     const sum = (count: (turn: Spent['turns'][number]) => number) =>
       spent.turns.reduce((all, turn) => all + count(turn), 0)
+    // The warning for an answer without text: an engine may end with a call that is not run.
     return {
       content,
       reasoning,
@@ -294,15 +293,12 @@ function createTally(spent: Spent) {
       toolCalls: [],
       turns: spent.turns,
       toolUses: spent.uses,
-      warnings: [...(why ? [why] : []), ...silence()],
+      warnings: [...(why ? [why] : []), ...(content.trim() || !spent.uses.length ? [] : [SILENT])],
       free: spent.turns.every(({ free }) => free),
       promptTokens: sum(({ promptTokens }) => promptTokens),
       completionTokens: sum(({ completionTokens }) => completionTokens),
     }
   }
-
-  /** The warning for an answer without text: an engine may end with a call that is not run. */
-  const silence = () => (content.trim() || !spent.uses.length ? [] : [SILENT])
 
   return { add, following, end, handOver, cutShort }
 }

@@ -29,7 +29,15 @@ export async function observe(
 ): Promise<string[]> {
   const guarded = await Promise.all(calls.map((asked) => guardedCall(asked, guard, signal)))
   for (const { asked, name } of emit ? guarded : []) {
-    await emit!({ type: 'tool-began', id: asked.id, name, arguments: readArguments(asked.arguments) })
+    // Arguments to show in a stream. Anything but an object is shown as `{}`; the tool itself reports the error.
+    const value = parsed(asked.arguments || '{}')
+    await emit!({
+      type: 'tool-began',
+      id: asked.id,
+      name,
+      arguments:
+        typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {},
+    })
   }
   const made = ({ artifacts, costCents }: MadeThings) => {
     spent.made ??= { artifacts: [], costCents: 0 }
@@ -92,12 +100,6 @@ const useOf = (
   result,
   arguments: outcome.arguments ?? {},
 })
-
-/** Arguments to show in a stream. Anything but an object is shown as `{}`; the tool itself reports the error. */
-function readArguments(text: string): Record<string, unknown> {
-  const value = parsed(text || '{}')
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
-}
 
 /** Parsed as strictly as a request body: JSON nested very deeply can be parsed, but not serialized again. */
 function parsed(text: string): unknown {

@@ -48,12 +48,6 @@ const MODE_INSTRUCTIONS: Record<string, string> = {
   vision: 'Look at the attached images and answer from what they show.',
 }
 
-const genui = (library: string): string =>
-  `Answer with one self-contained user-interface component for the component library "${library}". Code only, no prose, no fence.`
-
-/** Strength of a trait in words; a trait at or below 10 says nothing. */
-const strength = (value: number): string => (value > 75 ? 'very' : value > 40 ? 'rather' : 'slightly')
-
 /** A memory may repeat what a third party said, so the prompt presents it as a fact, not as an instruction. */
 const memoryOf = ({ memories }: Voice): string =>
   memories.length
@@ -115,7 +109,8 @@ export const createSandbox =
     const approved = brought.map(({ name }) => name)
     const toolset = tools.assemble({ inline: [], skills: brought, system: false, approved, call })
     const engineId = engines.canonical(modelPreference ?? engines.forMode(MODE))
-    const system = systemOf(skillPrompt)
+    const plain = { persona: 'svc' as const, personality: null, style: null, branding: false, componentLibrary: 'svc' }
+    const system = assembleSystem({ ...plain, mode: MODE, soul: null, memories: [], skills: skillPrompt })
     const acting = toolset.definitions.length ? { ...actingOf(call, toolset), guard } : null
     const most = Math.min(MOST_TOKENS, engines.maxOutputTokens(engineId))
     const task = taskOf(call, asked, { engineId, system, acting, maxOutputTokens: most })
@@ -123,7 +118,15 @@ export const createSandbox =
     const response = guard?.hasRules('output') ? await guardedAnswer(guard, call, { content, system }) : content
     const fired = guard?.firings.length ? { output: { guardrails: [...guard.firings] } } : {}
     await store.write((tx) =>
-      audit.record(tx, call, { action: 'skill.tested', entityType: 'skill', ...aboutOf(asked), ...fired }),
+      audit.record(tx, call, {
+        action: 'skill.tested',
+        entityType: 'skill',
+        ...{
+          entityId: asked.skill_id ?? 'manifest',
+          input: { prompt_sha256: sha256Hex(asked.prompt), prompt_length: asked.prompt.length },
+        },
+        ...fired,
+      }),
     )
     return {
       response,
@@ -158,11 +161,6 @@ async function guardedAnswer(guard: Guard, { signal }: Call, { content, system }
   return blocked ? standIn(blocked) : value
 }
 
-const systemOf = (skills: string | null): string | null => {
-  const plain = { persona: 'svc' as const, personality: null, style: null, branding: false, componentLibrary: 'svc' }
-  return assembleSystem({ ...plain, mode: MODE, soul: null, memories: [], skills })
-}
-
 /** The agent's task: the prompt and the turns before it, as plain text. */
 const taskOf = (
   call: Call,
@@ -190,11 +188,6 @@ const actingOf = (call: Call, toolset: NonNullable<Task['acting']>['toolset']): 
   spent: { turns: [], uses: [], said: 0 },
   afford: async ({ completionTokens }) => completionTokens,
   unpaid: () => new Error('nothing is paid for here'),
-})
-
-const aboutOf = ({ skill_id, prompt }: SandboxOrder) => ({
-  entityId: skill_id ?? 'manifest',
-  input: { prompt_sha256: sha256Hex(prompt), prompt_length: prompt.length },
 })
 
 /**
@@ -278,7 +271,8 @@ function soulOf({ soul }: Voice): string {
 }
 
 function instructionOf({ mode, componentLibrary, persona }: Voice): string {
-  if (mode === 'genui') return genui(componentLibrary)
+  if (mode === 'genui')
+    return `Answer with one self-contained user-interface component for the component library "${componentLibrary}". Code only, no prose, no fence.`
   // Persona `none` means raw output: only modes with a required output format keep their instruction.
   if (persona === 'none' && !['domain_analysis', 'data_extraction'].includes(mode)) return ''
   return MODE_INSTRUCTIONS[mode] ?? ''
@@ -286,9 +280,10 @@ function instructionOf({ mode, componentLibrary, persona }: Voice): string {
 
 function personalityOf({ personality }: Voice): string {
   if (!personality) return ''
+  // Strength of a trait in words; a trait at or below 10 says nothing.
   const traits = Object.entries(personality.traits)
     .filter(([, value]) => value > 10)
-    .map(([trait, value]) => `${strength(value)} ${trait}`)
+    .map(([trait, value]) => `${value > 75 ? 'very' : value > 40 ? 'rather' : 'slightly'} ${trait}`)
   const manner = traits.length ? `Your manner is ${traits.join(', ')}.` : ''
   const frank = personality.uncensored_mode ? 'Speak frankly and do not soften your words.' : ''
   return [manner, frank].filter(Boolean).join(' ')

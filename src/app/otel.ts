@@ -78,7 +78,9 @@ export function createTelemetry(config: Config, log: Log): Telemetry {
       )
       if (line.status >= 500) root.setStatus({ code: SpanStatusCode.ERROR, message: line.code ?? '' })
       const inside = trace.setSpan(ROOT_CONTEXT, root)
-      for (const step of steps) if (isSpan(step)) addStep(step, inside)
+      // The settlement is no work of its own, and a target that was passed over was not called.
+      for (const step of steps)
+        if (step.kind !== 'settled' && step.facts?.outcome !== 'passed over') addStep(step, inside)
       root.end(end)
       measure.request(line)
     },
@@ -101,9 +103,6 @@ export function createTelemetry(config: Config, log: Log): Telemetry {
 }
 
 const quiet = (): void => undefined
-
-/** The settlement is no work of its own, and a target that was passed over was not called. */
-const isSpan = ({ kind, facts }: TracedStep): boolean => kind !== 'settled' && facts?.outcome !== 'passed over'
 
 function spanOf({ kind, name, facts = {} }: TracedStep): { name: string; kind: SpanKind; attributes: Attributes } {
   if (kind === 'engine')

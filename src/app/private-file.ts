@@ -46,8 +46,10 @@ export function makePrivate(...paths: string[]): void {
 export function assertPrivate(...paths: string[]): void {
   const open = paths.filter((path) => existsSync(path) && statSync(path).mode & 0o077)
   if (!open.length) return
-  const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
   throw new ConfigError(
-    open.map((path) => `${path} can be read by other users (mode ${mode(path)}). Run: chmod 600 ${path}`),
+    open.map(
+      (path) =>
+        `${path} can be read by other users (mode ${(statSync(path).mode & 0o777).toString(8)}). Run: chmod 600 ${path}`,
+    ),
   )
 }

@@ -11,14 +11,15 @@ const NO_ROOM_BYTES = 64 * 1024
  */
 function namedIfFull(error: unknown, dataDir: string): unknown {
   if (error instanceof ConfigError) return error
-  if (!isDiskFull(error) && !(isFromDisk(error) && hasNoRoom(dataDir))) return error
+  if (
+    !isDiskFull(error) &&
+    !(/^SQLITE_(IOERR|CANTOPEN)/.test(String((error as { code?: unknown } | null)?.code)) && hasNoRoom(dataDir))
+  )
+    return error
   return new ConfigError([
     `The disk of ${dataDir} is full. Free some space and start again. Everything answered so far is safe.`,
   ])
 }
-
-const isFromDisk = (error: unknown): boolean =>
-  /^SQLITE_(IOERR|CANTOPEN)/.test(String((error as { code?: unknown } | null)?.code))
 
 function hasNoRoom(folder: string): boolean {
   try {

@@ -6,7 +6,6 @@ import { ConfigError } from '../kernel/config'
 import { errorFields } from '../kernel/log'
 import { isEgressGuarded } from '../kernel/outbound-canary'
 import { inTurn } from '../kernel/store'
-import type { Config } from './config'
 import { assertAddressesFree, listen } from './listening'
 import { databaseLocationOf, type OpenApp, type OpenOptions, openApp } from './open'
 import { listenForRemoteOperators, urlOf } from './remote-operators'
@@ -34,10 +33,6 @@ export type RunningApp = {
   stop(hurry?: AbortSignal): Promise<void>
 }
 
-/** Refuses to serve without the address guard: callers could reach this machine's network (I24). */
-const egressOpen = () =>
-  new ConfigError(['The egress guard did not stop a call to this machine. Use the Bun version in package.json.'])
-
 const GRACE_MS = 25_000
 /** Streams are ended with an error this long before the grace period ends, so that the error reaches clients. */
 const FAREWELL_MS = 5_000
@@ -53,7 +48,11 @@ export async function start(options: OpenOptions): Promise<RunningApp> {
   const app = await openApp(options)
   let remote: Server<unknown> | null = null
   try {
-    if (!(await isEgressGuarded())) throw egressOpen()
+    // Refuses to serve without the address guard: callers could reach this machine's network (I24).
+    if (!(await isEgressGuarded()))
+      throw new ConfigError([
+        'The egress guard did not stop a call to this machine. Use the Bun version in package.json.',
+      ])
     remote = listenForRemoteOperators(app)
     const seed = config.production
       ? null
@@ -65,13 +64,26 @@ export async function start(options: OpenOptions): Promise<RunningApp> {
     const ops = listenForOperators(app, socket)
     const unwatch = server && !config.unix ? watchConnections(app, server) : () => undefined
     const loops = app.container.startLoops()
-    const url = server ? addressOf(config, server) : ''
+    const url = server
+      ? config.unix
+        ? config.publicUrl.replace(/\/$/, '') || 'http://localhost'
+        : `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${server.port}`
+      : ''
     if (url) app.listensAt(url)
     watchForBugs(app)
     let stopping: Promise<void> | null = null
     const stop = async (hurry: AbortSignal) => {
       if (server) {
-        await giveNotice(app, hurry)
+        // Load balancers see that this server is about to stop, and send their requests elsewhere before it does.
+        const seconds =
+          app.config.drainSeconds === 'auto'
+            ? app.config.production
+              ? PRODUCTION_NOTICE_S
+              : 0
+            : app.config.drainSeconds
+        app.leave()
+        app.log.info({ notice_s: seconds }, 'stopping; a second signal stops at once')
+        if (seconds > 0) await app.clock.sleep(seconds * 1_000, hurry)
         await drain(app, server, hurry)
       }
       unwatch()
@@ -102,11 +114,6 @@ export async function start(options: OpenOptions): Promise<RunningApp> {
     throw namedForOperators(error, config.dataDir)
   }
 }
-
-const addressOf = ({ unix, host, publicUrl }: Config, { port }: Server<unknown>): string =>
-  unix
-    ? publicUrl.replace(/\/$/, '') || 'http://localhost'
-    : `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 
 /** Limits the connections of the API's port; says so where this system does not let it. */
 function watchConnections({ connections, log }: OpenApp, { port }: Server<unknown>): () => void {
@@ -142,14 +149,6 @@ async function drain({ api, clock, stopStreams }: OpenApp, server: Server<unknow
   }
   await Promise.race([finished, cut()])
   await server.stop(true)
-}
-
-/** Load balancers see that this server is about to stop, and send their requests elsewhere before it does. */
-async function giveNotice({ config, clock, log, leave }: OpenApp, hurry: AbortSignal): Promise<void> {
-  const seconds = config.drainSeconds === 'auto' ? (config.production ? PRODUCTION_NOTICE_S : 0) : config.drainSeconds
-  leave()
-  log.info({ notice_s: seconds }, 'stopping; a second signal stops at once')
-  if (seconds > 0) await clock.sleep(seconds * 1_000, hurry)
 }
 
 /** Logs and counts uncaught errors. They are bugs, but no reason to stop serving (I43). */

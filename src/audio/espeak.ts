@@ -48,7 +48,28 @@ export function createLocalSpeech({ program, folder, clock }: Deps) {
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 })
       const words = Math.round(WORDS_A_MINUTE * speed)
-      await written(path, text, argumentsOf(text, voice, Math.max(words, LEAST_WORDS_A_MINUTE)), signal)
+      const { variant, pitch, amplitude } = LOCAL_VOICES[voice]
+      const language = languageOf(text) ?? 'en'
+      const name = `${NAMES[language] ?? language}${variant}`
+      await written(
+        path,
+        text,
+        [
+          '--stdin',
+          '--stdout',
+          '-b',
+          '1',
+          '-v',
+          name,
+          '-s',
+          `${Math.max(words, LEAST_WORDS_A_MINUTE)}`,
+          '-p',
+          `${pitch}`,
+          '-a',
+          `${amplitude}`,
+        ],
+        signal,
+      )
       const stretch = Math.max(1, LEAST_WORDS_A_MINUTE / words)
       return await encoder.run({ path, stretch }, { timeoutMs: ENCODE_MS, signal, who: owner })
     } finally {
@@ -60,7 +81,13 @@ export function createLocalSpeech({ program, folder, clock }: Deps) {
   async function written(path: string, text: string, args: string[], signal: AbortSignal): Promise<void> {
     // It writes to stdout. The sound library in it would leave a folder in `/tmp` and a link to it at the user's home.
     const env = { PULSE_RUNTIME_PATH: '/dev/null' }
-    const child = Bun.spawn([program, ...args], { stdin: textFor(text), stdout: 'pipe', stderr: 'ignore', env })
+    // The text as it is read aloud: two brackets would begin the program's own spelling of sounds.
+    const child = Bun.spawn([program, ...args], {
+      stdin: Buffer.from(text.replace(/\[(?=\[)/g, '[ ')),
+      stdout: 'pipe',
+      stderr: 'ignore',
+      env,
+    })
     setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL)
     const end = () => child.kill('SIGKILL')
     const cancel = clock.after(SPEAK_MS, end)
@@ -87,13 +114,3 @@ export function createLocalSpeech({ program, folder, clock }: Deps) {
 
 /** The program's own names of languages that it calls otherwise. */
 const NAMES: Record<string, string> = { en: 'en-us', zh: 'cmn', no: 'nb', tl: 'en-us' }
-
-function argumentsOf(text: string, voice: Voice, words: number): string[] {
-  const { variant, pitch, amplitude } = LOCAL_VOICES[voice]
-  const language = languageOf(text) ?? 'en'
-  const name = `${NAMES[language] ?? language}${variant}`
-  return ['--stdin', '--stdout', '-b', '1', '-v', name, '-s', `${words}`, '-p', `${pitch}`, '-a', `${amplitude}`]
-}
-
-/** The text as it is read aloud: two brackets would begin the program's own spelling of sounds. */
-const textFor = (text: string): Buffer => Buffer.from(text.replace(/\[(?=\[)/g, '[ '))

@@ -54,7 +54,7 @@ export function createCheckpointBook({ folder, maxBytes = MAX_BYTES }: { folder:
 
   async function write(checkpoints: readonly Checkpoint[]): Promise<void> {
     const known = await state()
-    if (known.size > maxBytes && known.size > 2 * sizeOf([...known.newest.values()])) {
+    if (known.size > maxBytes && known.size > 2 * textOf([...known.newest.values()]).length) {
       known.size = await startNewFile([...known.newest.values()])
     }
     known.size += await appendSynced(current, textOf(checkpoints))
@@ -68,7 +68,7 @@ export function createCheckpointBook({ folder, maxBytes = MAX_BYTES }: { folder:
     const size = await appendSynced(draft, textOf(newest))
     await rename(current, previous)
     await rename(draft, current)
-    await syncFolder(folder)
+    await withFile(folder, 'r', (file) => file.sync())
     return size
   }
 
@@ -88,7 +88,6 @@ export function createCheckpointBook({ folder, maxBytes = MAX_BYTES }: { folder:
 const known = checker(Checkpoint)
 const textOf = (checkpoints: readonly Checkpoint[]): string =>
   checkpoints.map((checkpoint) => `${JSON.stringify(checkpoint)}\n`).join('')
-const sizeOf = (checkpoints: readonly Checkpoint[]): number => textOf(checkpoints).length
 
 async function* linesOf(path: string, name: string): AsyncGenerator<CheckpointLine> {
   if (!(await exists(path))) return
@@ -125,8 +124,6 @@ function appendSynced(path: string, text: string): Promise<number> {
     return bytes.length
   })
 }
-
-const syncFolder = (folder: string) => withFile(folder, 'r', (file) => file.sync())
 
 async function withFile<T>(path: string, mode: string, work: (file: FileHandle) => Promise<T>): Promise<T> {
   const file = await open(path, mode, 0o600)

@@ -51,7 +51,8 @@ export async function verifyExport(
     if ('reason' in event) broken ??= event
     else {
       if (walk.last && !broken) {
-        walk.order ??= orderOf(walk.last, event)
+        walk.order ??=
+          walk.last.prevHash !== event.hash && event.prevHash === walk.last.hash ? 'oldest first' : 'newest first'
         if (!follows(walk.last, event, walk.order)) {
           broken = fault('these two events do not follow each other', event.line, [walk.last.id, event.id])
         }
@@ -116,9 +117,6 @@ function connect(best: Hit | null, { checkpoints, complete, events, after }: Rea
 }
 
 const fault = (reason: string, line: number | null = null, events: string[] = []): Broken => ({ reason, line, events })
-
-const orderOf = (before: Event, event: Event): Order =>
-  before.prevHash !== event.hash && event.prevHash === before.hash ? 'oldest first' : 'newest first'
 
 const follows = (before: Event, event: Event, order: Order): boolean =>
   order === 'newest first' ? before.prevHash === event.hash : event.prevHash === before.hash

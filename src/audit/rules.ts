@@ -38,12 +38,11 @@ export function canonical(summary: Record<string, unknown>): string {
   let text = ''
   for (const name of Object.keys(summary).sort()) {
     const value = summary[name]
-    if (value !== undefined) text += `${text ? ',' : '{'}${nameOf(name)}:${canonicalValue(value)}`
+    if (value !== undefined)
+      text += `${text ? ',' : '{'}${/^\w+$/.test(name) ? `"${name}"` : JSON.stringify(name)}:${canonicalValue(value)}`
   }
   return text ? `${text}}` : '{}'
 }
-
-const nameOf = (name: string): string => (/^\w+$/.test(name) ? `"${name}"` : JSON.stringify(name))
 
 /** Whether `JSON.stringify` already gives the canonical form: well-formed strings, finite numbers, lists of strings. */
 const isPlain = (value: unknown): boolean => {

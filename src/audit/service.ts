@@ -107,7 +107,10 @@ export function createAuditLog({ clock }: Deps) {
       return row
     })
     // Sent together: the head is locked, and whoever waits for it waits for each round trip.
-    await Promise.all([...rows.map((row) => insertEvent(tx, row)), setHead(tx, { ...pick(head), scope })])
+    await Promise.all([
+      ...rows.map((row) => insertEvent(tx, row)),
+      setHead(tx, { ...{ seq: head.seq, hash: head.hash, at: head.at }, scope }),
+    ])
     return rows.map(({ id }) => id)
   }
 
@@ -137,8 +140,6 @@ export function createAuditLog({ clock }: Deps) {
     return row
   }
 }
-
-const pick = ({ seq, hash, at }: Head): Head => ({ seq, hash, at })
 
 /** An operator's name, role, transport and reason, recorded as they stated them (dx 2.2). */
 const operatorFacts = (caller: Caller) =>

@@ -64,12 +64,10 @@ export async function listLedger(
     below = rows.length < rowLimit ? above + 1 : rows.at(-1)!.id
     for (const { now, ...row } of rows) {
       balance ??= now
-      if (ref === undefined || matchesRef(row.ref, ref)) items.push({ ...row, balance })
+      // The reference of a charge is a time and the id of the request.
+      if (ref === undefined || row.ref === ref || row.ref.endsWith(`.${ref}`)) items.push({ ...row, balance })
       balance -= row.amount
     }
   }
   return { items, next: below > 1 ? encodeCursor({ at: below, id: balance === null ? '' : String(balance) }) : null }
 }
-
-/** The reference of a charge is a time and the id of the request. */
-const matchesRef = (ref: string, wanted: string): boolean => ref === wanted || ref.endsWith(`.${wanted}`)

@@ -2,7 +2,7 @@ import type { EventBus } from '../events'
 import type { OwnerScope } from '../kernel/caller'
 import { createLru } from '../kernel/lru'
 import { microToCents } from '../kernel/money'
-import type { Reader, Tx } from '../kernel/store'
+import type { Tx } from '../kernel/store'
 import type { AccountLimits, AccountLimitsOf } from './account-limits'
 import { creditsLow } from './events'
 import { walletOf } from './repository'
@@ -61,7 +61,7 @@ export function createBalanceWatch({ limits, events, most = 50_000 }: Deps) {
     amount: number,
     knownBalance: number | null,
   ) {
-    const balance = knownBalance ?? (await storedBalance(tx, owner))
+    const balance = knownBalance ?? (await walletOf(tx, { id: owner }))[0]!.balance
     if (knownBalance === null) {
       lowerBounds.delete(owner)
       tx.afterCommit(() => lowerBounds.set(owner, balance))
@@ -115,7 +115,3 @@ export function createBalanceWatch({ limits, events, most = 50_000 }: Deps) {
 
 const isCrossed = ({ lowBalance, topUp }: AccountLimits, before: number, after: number): boolean =>
   crossed(before, after, lowBalance) || (topUp !== null && crossed(before, after, topUp.below))
-
-async function storedBalance(reader: Reader, owner: OwnerScope): Promise<number> {
-  return (await walletOf(reader, { id: owner }))[0]!.balance
-}

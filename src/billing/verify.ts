@@ -39,7 +39,7 @@ async function* ledgerFaults(reader: Reader, accounts: Map<string, number>): Asy
     (row) => row.id,
   )) {
     const { ref, kind, account, amount } = entry
-    add(accounts, account, amount)
+    accounts.set(account, (accounts.get(account) ?? 0) + amount)
     const movement = JSON.stringify([ref, kind])
     const sum = (unbalanced.get(movement)?.sum ?? 0) + amount
     if (sum === 0) unbalanced.delete(movement)
@@ -89,6 +89,3 @@ async function* holdFaults(reader: Reader): AsyncGenerator<string> {
     }
   }
 }
-
-const add = (sums: Map<string, number>, account: string, amount: number) =>
-  sums.set(account, (sums.get(account) ?? 0) + amount)

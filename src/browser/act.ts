@@ -14,7 +14,11 @@ import { type Element, readTree } from './tree'
  */
 export async function doSteps(doing: Doing, steps: readonly Step[], fixed: Element | null): Promise<Acted> {
   const done: Acted[] = []
-  for (const step of answersFirst(steps)) {
+  // A dialog is answered in the moment in which it opens, so what to answer comes before what opens it.
+  for (const step of [
+    ...steps.filter((step) => step.do === 'dialog'),
+    ...steps.filter((step) => step.do !== 'dialog'),
+  ]) {
     doing.signal.throwIfAborted()
     done.push(await doStep(doing, step, fixed))
     doing.done += 1
@@ -23,12 +27,6 @@ export async function doSteps(doing: Doing, steps: readonly Step[], fixed: Eleme
   const target = done.map((acted) => acted.target).findLast((found) => found !== null) ?? null
   return { action: done.map(({ action }) => action).join('; '), target, secret: done.some(({ secret }) => secret) }
 }
-
-/** A dialog is answered in the moment in which it opens, so what to answer comes before what opens it. */
-const answersFirst = (steps: readonly Step[]): Step[] => [
-  ...steps.filter((step) => step.do === 'dialog'),
-  ...steps.filter((step) => step.do !== 'dialog'),
-]
 
 async function doStep(doing: Doing, step: Step, fixed: Element | null): Promise<Acted> {
   const { live } = doing

@@ -3,7 +3,7 @@ import type { Call, Caller } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { open, randomHex, seal } from '../kernel/crypto'
 import { AppError, type ErrorKind } from '../kernel/errors'
-import type { Reader, Store } from '../kernel/store'
+import type { Store } from '../kernel/store'
 import type { Live } from '../live'
 import { liveViewUnavailable } from './errors'
 import type { ActionOrder, BrowserSessionId } from './schema'
@@ -64,7 +64,9 @@ export function createCalls({ store, clock, node, masterKey, live, serve }: Deps
         tx.afterCommit(() => live.tell('browser.call', row.node))
       })
       for (;;) {
-        const found = await find(store.read, row, id)
+        const t = store.read.of(browserCalls)
+        const own = and(eq(t.id, id), eq(t.owner, row.owner))
+        const found = (await store.read.select().from(t).where(own))[0]
         if (found?.answer) return answerIn(JSON.parse(open(masterKey, id, found.answer)))
         signal.throwIfAborted()
         const waited = clock.monotonic() - began
@@ -132,10 +134,4 @@ function answerIn(answered: Answered): unknown {
   if ('value' in answered) return answered.value
   const { kind, code, message } = answered.error
   throw new AppError(kind, code, message)
-}
-
-async function find(reader: Reader, { owner }: SessionRow, id: string) {
-  const t = reader.of(browserCalls)
-  const own = and(eq(t.id, id), eq(t.owner, owner))
-  return (await reader.select().from(t).where(own))[0]
 }

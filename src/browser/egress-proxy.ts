@@ -26,9 +26,6 @@ const refused = (why = REFUSED): string =>
     why,
   ].join('\r\n')
 
-/** The answer when the other side cannot be reached. */
-const unreachable = (): string => 'HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nConnection: close\r\n\r\n'
-
 type Deps = { outbound: Pick<Outbound, 'dialPublic' | 'assertPublicUrl'>; listen: string; upstream: string }
 
 /** The proxy of one session: the only way out of its pages. */
@@ -89,7 +86,12 @@ export async function openEgressProxy(deps: Deps, through: boolean): Promise<Egr
       if (rest.length) server.write(rest)
       join(client, server, wanted.tunnel)
     } catch (error) {
-      client.end((error as { code?: string }).code === 'url_blocked' ? refused() : unreachable())
+      // The answer when the other side cannot be reached.
+      client.end(
+        (error as { code?: string }).code === 'url_blocked'
+          ? refused()
+          : 'HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nConnection: close\r\n\r\n',
+      )
     }
   }
 }

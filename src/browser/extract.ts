@@ -136,7 +136,9 @@ function partFor(parts: readonly Part[], key: string): Part | undefined {
     parts.find(({ hints }) => names(hints, key)) ??
     (looks ? parts.find(({ text }) => looks.test(text)) : undefined) ??
     parts.find(
-      ({ text }) => new RegExp(`^${escaped(plain(key))}\\b`, 'i').test(plain(text)) && text.length > key.length + 1,
+      ({ text }) =>
+        new RegExp(`^${plain(key).replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}\\b`, 'i').test(plain(text)) &&
+        text.length > key.length + 1,
     ) ??
     (isTitle(key)
       ? (parts.find(({ tag }) => /^H[1-6]$/.test(tag)) ??
@@ -241,8 +243,6 @@ function isFull(data: unknown): boolean {
   if (typeof data === 'object') return Object.values(data).every(isFull)
   return data !== ''
 }
-
-const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
 /** Whether a label or the words of an element mean a member of this name. */
 function names(label: string, key: string): boolean {

@@ -1,4 +1,4 @@
-import type { Browser, BrowserContext, CDPSession, Page, Target } from 'puppeteer-core'
+import type { Browser, CDPSession, Page, Target } from 'puppeteer-core'
 import { VIEWPORT } from './chromium'
 import { followDownloads } from './downloads'
 import type { EgressProxy } from './egress-proxy'
@@ -57,7 +57,12 @@ export async function openLive({ browser, proxy, isElsewhere, onChange, onLost, 
 
   context.on('targetcreated', (target: Target) => void adopt(target).catch(() => undefined))
   context.on('targetdestroyed', () => settleFront())
-  await denyPermissions(browser, context)
+  // No camera, microphone, place, notifications, clipboard: all permissions of every origin are refused.
+  const control = await controlOf(browser)
+  await control.send('Browser.grantPermissions', {
+    permissions: [],
+    ...(context.id ? { browserContextId: context.id } : {}),
+  })
   const first = await context.newPage()
   await adopt(first.target())
 
@@ -201,10 +206,4 @@ export function controlOf(browser: Browser): Promise<CDPSession> {
   const known = controls.get(browser) ?? browser.target().createCDPSession()
   controls.set(browser, known)
   return known
-}
-
-/** No camera, microphone, place, notifications, clipboard: all permissions of every origin are refused. */
-async function denyPermissions(browser: Browser, { id }: BrowserContext): Promise<void> {
-  const control = await controlOf(browser)
-  await control.send('Browser.grantPermissions', { permissions: [], ...(id ? { browserContextId: id } : {}) })
 }

@@ -116,17 +116,11 @@ function findBy(elements: readonly Element[], phrase: string, place: string | nu
     // The noun alone is a name, too: `the second checkbox`.
     const all = plain(short)
       ? scored.filter(({ score }) => score >= Math.min(top, 0.95) - 1e-9)
-      : countedBy(elements, wanted, roles)
+      : elements.filter(({ role }) => (wanted ?? roles)?.has(role)).map((element) => ({ element, score: 0.9 }))
     return all.at(nth) ?? null
   }
   return best[0] ?? null
 }
-
-const countedBy = (
-  elements: readonly Element[],
-  wanted: ReadonlySet<string> | null,
-  roles: ReadonlySet<string> | null,
-): Found[] => elements.filter(({ role }) => (wanted ?? roles)?.has(role)).map((element) => ({ element, score: 0.9 }))
 
 type Wish = { wanted: ReadonlySet<string> | null; place: string | null; kind: Kind }
 

@@ -66,7 +66,9 @@ async function open(live: LiveBrowser, page: Page, url: string, until: Until): P
     // A page that loads for ever is a page all the same.
     if ((error as Error).name === 'TimeoutError' && page.url() !== 'about:blank') return
     if (/ABORTED/.test(String(error)) && (await live.downloads.began(DOWNLOAD_MS))) return
-    throw new ToolFailure(`The page did not open: ${reasonOf(error)}.`)
+    throw new ToolFailure(
+      `The page did not open: ${REASONS.find(([pattern]) => pattern.test(String(error)))?.[1] ?? 'the connection ended'}.`,
+    )
   }
 }
 
@@ -78,6 +80,3 @@ const REASONS: [RegExp, string][] = [
   [/TimeoutError|timeout/i, 'it took too long'],
   [/TOO_MANY_REDIRECTS/, 'it redirects endlessly'],
 ]
-
-const reasonOf = (error: unknown): string =>
-  REASONS.find(([pattern]) => pattern.test(String(error)))?.[1] ?? 'the connection ended'

@@ -57,19 +57,15 @@ export function createStart(deps: Deps) {
     starting += 1
     const row = rowOf(deps, call, order, region)
     try {
-      const version = await claim(call, row)
+      // Holds the first minutes, and takes one of the places that a person has, before any browser is asked.
+      const version = await store.write(async (tx) => {
+        await insert(tx, call, row)
+        return row.view_version
+      })
       return await open(call, { ...row, view_version: version }, url)
     } finally {
       starting -= 1
     }
-  }
-
-  /** Holds the first minutes, and takes one of the places that a person has, before any browser is asked. */
-  function claim(call: Call, row: SessionRow): Promise<number> {
-    return store.write(async (tx) => {
-      await insert(tx, call, row)
-      return row.view_version
-    })
   }
 
   async function insert(tx: Tx, call: Call, row: SessionRow): Promise<void> {

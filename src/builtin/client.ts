@@ -54,7 +54,8 @@ const arithmetic: Skill = ({ prompt }) => {
   const listed = overList(asked)
   if (listed) return listed
 
-  const expression = inSigns(asked)
+  const digits = asked.toLowerCase().replace(/\b[a-z]+(?:-[a-z]+)?\b/g, (word) => String(readNumber(word) ?? word))
+  const expression = PHRASES.reduce((text, [phrase, signs]) => text.replace(phrase, signs), digits)
   // A number alone is not a calculation, and neither is a date such as 2026-01-02.
   if (/^[\d.,\s]*$/.test(expression) || /^\d{4}-\d{2}-\d{2}$/.test(expression.trim())) return null
   const value = evaluate(expression)
@@ -95,7 +96,9 @@ const ENOUGH = 0.6
  * conversation, or from the instructions. Every quotation names where it comes from.
  */
 const retrieve: Skill = (question) => {
-  const asked = askedSentence(question)
+  // The last sentence that asks; empty when none does.
+  const asking = sentencesOf(question.prompt).findLast((sentence) => sentence.endsWith('?'))
+  const asked = asking ?? (QUESTION_WORD.test(question.task) ? (sentencesOf(question.task)[0] ?? '') : '')
   const words = [...new Set(contentWords(asked.replace(/^.*\bquestion\s*:/i, '')))]
   if (words.length === 0) return null
   for (const passages of [fromMaterial(question, asked), fromConversation(question), fromInstructions(question)]) {
@@ -141,23 +144,19 @@ const code: Skill = ({ mode, prompt }) => {
   const name = nameOf(prompt)
   if (!name) return null
   const language = LANGUAGES.find(([named]) => named.test(prompt))?.[1] ?? 'python'
-  return `${fenced(language, skeleton(language, name))}\n\n${ONLY_AN_OUTLINE}`
+  return `${`\`\`\`${language}\n${skeleton(language, name)}\n\`\`\``}\n\n${ONLY_AN_OUTLINE}`
 }
-
-const fenced = (language: Language, text: string): string => `\`\`\`${language}\n${text}\n\`\`\``
 
 const ECHO =
   /^(?:please\s+)?(?:say|repeat|echo|reply|respond|answer|print|output|write)(?:\s+(?:back|only|just|exactly|verbatim|with|after me|the (?:exact )?(?:words?|text|phrase|string)|this))*(\s*:\s*|\s+)(?:["“'`](.+)["”'`]|(.+?))\s*$/is
-
-/** The inside of what begins and ends with three backticks, of which one was taken for a quotation mark. */
-const isFence = (text: string): boolean => text.startsWith('``') && text.endsWith('``')
 
 /** `Reply with exactly: OK`, `say "yes"`: only when the words to repeat are marked or very short. */
 const echo: Skill = ({ prompt }) => {
   const found = ECHO.exec(prompt.trim())
   if (!found) return null
   const [, mark, quotedText, bareText] = found
-  if (quotedText) return isFence(quotedText) ? `\`${quotedText}\`` : quotedText
+  // The inside of what begins and ends with three backticks, of which one was taken for a quotation mark.
+  if (quotedText) return quotedText.startsWith('``') && quotedText.endsWith('``') ? `\`${quotedText}\`` : quotedText
   const marked = mark!.includes(':') || /\b(?:exactly|verbatim|only|just|after me)\b/i.test(prompt)
   const words = bareText!.split(/\s+/).length
   if (/^(?:say|repeat|echo)\b/i.test(prompt) && words <= 3) return bareText!
@@ -340,12 +339,6 @@ function skeleton(language: Language, name: string[]): string {
   }
 }
 
-/** The last sentence that asks; empty when none does. */
-function askedSentence({ task, prompt }: Question): string {
-  const asking = sentencesOf(prompt).findLast((sentence) => sentence.endsWith('?'))
-  return asking ?? (QUESTION_WORD.test(task) ? (sentencesOf(task)[0] ?? '') : '')
-}
-
 /** Passages of the system prompt: fenced files and notes under their own name, the rest as the service's. */
 function fromInstructions({ system }: Question): Passage[] {
   const { parts, rest } = fencedParts(system)
@@ -365,11 +358,6 @@ function bestQuotes(asked: readonly string[], from: readonly Passage[]): Passage
   const chosen = scored.filter(({ share }) => share === best).map(({ passage }) => passage)
   // Among equally good sentences of a conversation the latest is valid; from a text several may be needed.
   return chosen[0]!.from === 'Earlier you wrote' ? chosen.slice(0, 1) : chosen.slice(0, MAX_QUOTES)
-}
-
-function inSigns(asked: string): string {
-  const digits = asked.toLowerCase().replace(/\b[a-z]+(?:-[a-z]+)?\b/g, (word) => String(readNumber(word) ?? word))
-  return PHRASES.reduce((text, [phrase, signs]) => text.replace(phrase, signs), digits)
 }
 
 function overList(asked: string): string | null {

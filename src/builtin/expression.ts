@@ -84,16 +84,12 @@ function signed(reader: Reader): number | null {
 
 /** `^` is right-associative and binds tighter than a sign on its left: 2^3^2 is 512, -2^2 is -4. */
 function power(reader: Reader): number | null {
-  const base = factorial(reader)
+  let value = atom(reader)
+  while (value !== null && take(reader, '!')) value = factorialOf(value)
+  const base = value
   if (base === null || !take(reader, '^')) return base
   const exponent = deeper(reader, signed)
   return exponent === null ? null : base ** exponent
-}
-
-function factorial(reader: Reader): number | null {
-  let value = atom(reader)
-  while (value !== null && take(reader, '!')) value = factorialOf(value)
-  return value
 }
 
 function factorialOf(value: number): number | null {

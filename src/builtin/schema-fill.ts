@@ -179,7 +179,7 @@ function statedFlag(name: string, { facts }: Source): boolean | undefined {
 function fillString(schema: JsonSchema, name: string, { text, facts, prose, now }: Source): string | undefined {
   const kind = kindOf(name, schema)
   const formed = kind ? findEntities(kind, text)[0] : undefined
-  const said = (name ? factFor(name, facts) : text) ?? formed ?? (kind === 'dates' ? dayIn(text) : undefined)
+  const said = (name ? factFor(name, facts) : text) ?? formed ?? (kind === 'dates' ? DAY.exec(text)?.[0] : undefined)
   const found = said ?? (kind ? undefined : prose.words(name))
   const most = typeof schema.maxLength === 'number' ? schema.maxLength : undefined
   return found && inFormat(found, schema, now).slice(0, most)
@@ -187,8 +187,6 @@ function fillString(schema: JsonSchema, name: string, { text, facts, prose, now 
 
 const DAY =
   /\b(?:today|tonight|tomorrow|yesterday|(?:(?:next|this|last)\s+)?(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b/i
-
-const dayIn = (text: string): string | undefined => DAY.exec(text)?.[0]
 
 /** A date in the format of the schema; text that is not one certain date stays as it is. */
 function inFormat(found: string, { format }: JsonSchema, now: number): string {
@@ -201,10 +199,12 @@ function inFormat(found: string, { format }: JsonSchema, now: number): string {
 function fillEnum(values: readonly unknown[], name: string, { text, facts }: Source): unknown {
   const searched = (factFor(name, facts) ?? text).toLowerCase()
   const words = values.filter((value) => typeof value === 'string')
-  return words.find((word) => new RegExp(`(?<!\\p{L})${escaped(word.toLowerCase())}(?!\\p{L})`, 'u').test(searched))
+  return words.find((word) =>
+    new RegExp(`(?<!\\p{L})${word.toLowerCase().replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')}(?!\\p{L})`, 'u').test(
+      searched,
+    ),
+  )
 }
-
-const escaped = (word: string): string => word.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
 
 /** The kind of entity that a field holds, by its format or its name. */
 export function kindOf(name: string, { format }: JsonSchema): EntityKind | null {
@@ -222,17 +222,15 @@ export function kindOf(name: string, { format }: JsonSchema): EntityKind | null 
 const NOTHING = /^(?:unknown|none|other|neutral|unspecified|unclear|undefined|n\/?a)$/i
 const saysNothing = (value: unknown): boolean => typeof value === 'string' && NOTHING.test(value)
 
-/** Null, a word that says nothing, or the only word there is. */
-const emptiestWord = (words: readonly unknown[]): unknown =>
-  words.length === 1 ? words[0] : words.includes(null) ? null : words.find(saysNothing)
-
 /** The emptiest value a schema allows; undefined where each would state something that the text does not. */
 function emptiest(given: JsonSchema, source: Source, depth: number): unknown {
   if (isSpent(source, depth)) return null
   const schema = resolve(given, source.root)
   if ('const' in schema) return schema.const
   if (allowsNull(given) || allowsNull(schema)) return null
-  if (Array.isArray(schema.enum)) return emptiestWord(schema.enum)
+  // Null, a word that says nothing, or the only word there is.
+  if (Array.isArray(schema.enum))
+    return schema.enum.length === 1 ? schema.enum[0] : schema.enum.includes(null) ? null : schema.enum.find(saysNothing)
   switch (typeOf(schema)) {
     case 'object':
       return emptyObject(schema, source, depth)

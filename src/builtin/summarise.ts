@@ -12,12 +12,8 @@ export const summarise: Skill = ({ task, material }) => {
   if (!ASKED.test(task) || !material) return null
   const sentences = sentencesOf(material)
   if (sentences.length <= SHORT) return `The text is already short: ${sentences.join(' ')}`
-  const chosen = centralSentences(sentences, wanted(task, sentences.length))
-  return `The most central sentences of your text, quoted:\n\n${chosen.map((sentence) => `- ${sentence}`).join('\n')}`
-}
-
-function wanted(task: string, available: number): number {
   const asked = /\b(\w+)\s+(?:bullet\s+)?(?:sentences?|points?|lines?|bullets?)\b/i.exec(task)
   const count = asked ? readNumber(asked[1]!) : null
-  return Math.min(Math.max(count ?? DEFAULT_SENTENCES, 1), available)
+  const chosen = centralSentences(sentences, Math.min(Math.max(count ?? DEFAULT_SENTENCES, 1), sentences.length))
+  return `The most central sentences of your text, quoted:\n\n${chosen.map((sentence) => `- ${sentence}`).join('\n')}`
 }

@@ -4,8 +4,6 @@ import { plural } from './words'
 
 /** What the instruction asks with: each pattern behind the one before, all on one line. */
 type Transform = { asked: RegExp | readonly RegExp[]; apply(text: string): string | null }
-
-const wordsOf = (text: string): string[] => text.match(/[\p{L}\p{N}'’-]+/gu) ?? []
 const parts = (text: string): string[] =>
   text
     .normalize('NFKD')
@@ -50,7 +48,7 @@ const TRANSFORMS: Transform[] = [
   { asked: /\b(?:dedupe|deduplicate|unique|remove duplicates?)\b/, apply: overItems((items) => [...new Set(items)]) },
   {
     asked: [COUNT, /\bwords?\b/],
-    apply: (text) => `${plural(wordsOf(text).length, 'word')}.`,
+    apply: (text) => `${plural((text.match(/[\p{L}\p{N}'’-]+/gu) ?? []).length, 'word')}.`,
   },
   {
     asked: [COUNT, /\b(?:characters?|letters?)\b/],

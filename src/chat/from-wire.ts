@@ -115,14 +115,19 @@ function warningsOf(order: ChatOrder, droppedImages: number): string[] {
   const { model } = order
   const ignored = ignoredIn(order)
   return [
-    ...(model && model !== 'auto' && !findEngine(model) ? [unknownModel(model)] : []),
+    ...(model && model !== 'auto' && !findEngine(model)
+      ? [
+          `"model" is ${said(model)}, which is not an engine of this server, so svc-1-auto was used. GET /models lists them.`,
+        ]
+      : []),
     ...(ignored ? [ignored] : []),
-    ...(droppedImages ? [tooManyImages(droppedImages)] : []),
+    ...(droppedImages
+      ? [
+          `Only the newest ${MOST_IMAGES} images were used; ${droppedImages} before them ${droppedImages === 1 ? 'was' : 'were'} left out.`,
+        ]
+      : []),
   ]
 }
-
-const unknownModel = (model: string) =>
-  `"model" is ${said(model)}, which is not an engine of this server, so svc-1-auto was used. GET /models lists them.`
 
 /** The engine a client names; unknown names fall back to auto (contract 4). */
 function engineOf(model: string | null | undefined): { id: string; mode: CompletionRequest['mode'] } | null {
@@ -171,9 +176,6 @@ function unusedIn({ messages, tool_choice: choice }: ChatOrder, last: number): s
     ...(begun < 0 ? [] : [`"messages[${begun}]" was ignored: you cannot start the answer for the engine.`]),
   ]
 }
-
-const tooManyImages = (dropped: number) =>
-  `Only the newest ${MOST_IMAGES} images were used; ${dropped} before them ${dropped === 1 ? 'was' : 'were'} left out.`
 
 const present = (turns: readonly (Message | null)[]): Message[] => turns.filter((turn) => turn !== null)
 

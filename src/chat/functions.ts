@@ -36,7 +36,8 @@ export function functionsOf({
     if (isServer(tool)) continue
     const offered = tool.function
     functions.push(tool)
-    if (names.has(offered.name)) throw twice(place, offered.name)
+    if (names.has(offered.name))
+      throw invalidInput(`tools[${place}].function.name`, `"tools" has two functions named ${said(offered.name)}.`)
     names.add(offered.name)
     const path = `tools[${place}].function.parameters`
     // Engines refuse an invalid schema. Patterns are not run here, since the client checks the arguments itself.
@@ -58,7 +59,8 @@ function choose(
   if (typeof choice === 'string') return { tools, choice }
   const listed = 'function' in choice ? [choice.function.name] : choice.allowed_tools.tools.map(nameOf)
   const missing = listed.find((name) => !isKnown(name))
-  if (missing !== undefined) throw notOffered(missing)
+  if (missing !== undefined)
+    throw invalidInput('tool_choice', `"tool_choice" names ${said(missing)}, which is not among "tools".`)
   if ('function' in choice) return { tools, choice: { name: choice.function.name } }
   return { tools: tools.filter(({ name }) => listed.includes(name)), choice: choice.allowed_tools.mode, only: listed }
 }
@@ -88,7 +90,8 @@ export function turnsWithCalls(messages: readonly ChatMessage[], offset: number)
       const calls = message.role === 'assistant' ? (message.tool_calls ?? []) : []
       for (const [number, call] of calls.entries()) {
         const path = `messages[${place}].tool_calls[${number}]`
-        if (open.has(call.id)) throw sameId(path, call.id)
+        if (open.has(call.id))
+          throw invalidInput(`${path}.id`, `"${path}.id" is ${said(call.id)}, which an earlier call already has.`)
         open.set(call.id, { name: call.function.name, path })
       }
       turns.push(calls.length ? called(message, calls) : spoken(message))
@@ -146,12 +149,3 @@ const orphan = (place: number, id: string) =>
     `messages[${place}].tool_call_id`,
     `"messages[${place}].tool_call_id" is ${said(id)}, which is not the id of a tool call in the assistant message before it.`,
   )
-
-const sameId = (path: string, id: string) =>
-  invalidInput(`${path}.id`, `"${path}.id" is ${said(id)}, which an earlier call already has.`)
-
-const twice = (place: number, name: string) =>
-  invalidInput(`tools[${place}].function.name`, `"tools" has two functions named ${said(name)}.`)
-
-const notOffered = (name: string) =>
-  invalidInput('tool_choice', `"tool_choice" names ${said(name)}, which is not among "tools".`)

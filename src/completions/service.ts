@@ -55,10 +55,6 @@ type PaintDeps = { pictures: Pictures; store: Store; files: Pick<Files, 'findRow
 /** Larger pictures are described to an engine, and not sent. */
 const MOST_BASE_BYTES = 20 * 1024 * 1024
 
-/** The prompts before this one whose answers were pictures, oldest first. */
-const picturedIn = ({ history }: Pick<Run, 'history'>): string[] =>
-  history.flatMap((turn) => (turn.pictured && typeof turn.content === 'string' ? [turn.content] : []))
-
 /** A filter of cached answers; every member that is given must match. */
 export type CacheChoice = { owner?: OwnerScope | undefined; keyId?: KeyId | undefined; mode?: string | undefined }
 
@@ -265,7 +261,11 @@ function createPaint({ pictures, store, files }: PaintDeps) {
 
   async function paint(run: Run): Promise<Thought> {
     const { request, call, deadline } = run
-    const { prompt, changes } = pictureDescribed(request.prompt, picturedIn(run))
+    // The prompts before this one whose answers were pictures, oldest first.
+    const { prompt, changes } = pictureDescribed(
+      request.prompt,
+      run.history.flatMap((turn) => (turn.pictured && typeof turn.content === 'string' ? [turn.content] : [])),
+    )
     const stealth = isStealth(request.mode)
     const made = await pictures(
       {

@@ -26,7 +26,15 @@ const thinkingFrame = (iteration: number, elapsedMs: number): string =>
 const nativeFrame: Framer = (progress) => {
   switch (progress.type) {
     case 'began':
-      return sseFrame({ event: 'meta', data: metaOf(progress) }) + skillsFrame(progress.run) + genuiMeta(progress.run)
+      return (
+        sseFrame({ event: 'meta', data: metaOf(progress) }) +
+        (progress.run.active.skills.length
+          ? sseFrame({ event: 'skills', data: { active: activeOf(progress.run) } })
+          : '') +
+        (progress.run.resolvedMode === 'genui'
+          ? sseFrame({ event: 'genui_meta', data: { library: progress.run.request.voice.componentLibrary, tools: [] } })
+          : '')
+      )
     case 'text':
     case 'refusal':
       return sseFrame({ event: 'token', data: { token: progress.text } })
@@ -40,7 +48,11 @@ const nativeFrame: Framer = (progress) => {
     case 'tool-ended':
       return sseFrame({ event: 'tool', data: withoutType(progress) })
     case 'ended':
-      return artifactFrames(progress.answer) + sseFrame({ event: 'done', data: doneOf(progress.run, progress.answer) })
+      // Artifacts come at the end, because they are only known once the answer is whole.
+      return (
+        progress.answer.artifacts.map((artifact) => sseFrame({ event: 'artifact', data: artifact })).join('') +
+        sseFrame({ event: 'done', data: doneOf(progress.run, progress.answer) })
+      )
   }
 }
 
@@ -62,18 +74,6 @@ function metaOf({ run, id }: Extract<Progress, { type: 'began' }>) {
 }
 
 const activeOf = ({ active }: Run) => active.skills.map(({ id, slug, name }) => ({ id, slug, name }))
-
-const skillsFrame = (run: Run): string =>
-  run.active.skills.length ? sseFrame({ event: 'skills', data: { active: activeOf(run) } }) : ''
-
-/** Artifacts come at the end, because they are only known once the answer is whole. */
-const artifactFrames = ({ artifacts }: StoredAnswer): string =>
-  artifacts.map((artifact) => sseFrame({ event: 'artifact', data: artifact })).join('')
-
-const genuiMeta = ({ resolvedMode, request }: Run): string =>
-  resolvedMode === 'genui'
-    ? sseFrame({ event: 'genui_meta', data: { library: request.voice.componentLibrary, tools: [] } })
-    : ''
 
 const doneOf = (run: Run, answer: StoredAnswer) => ({
   id: answer.id,

@@ -49,8 +49,6 @@ const outline = ({ id, owner, message_count, created_at, updated_at }: Conversat
   updatedAt: iso(updated_at),
 })
 
-const momentOf = (moment?: string): number | null => (moment === undefined ? null : Date.parse(moment))
-
 const purged = (conversations: number): ConversationsPurged => ({ object: 'conversation_purge', conversations })
 
 const entryOf = (action: string, { id, owner }: ConversationRow) => ({
@@ -250,7 +248,10 @@ function createConversationOversight({ store, audit, ownerNamed, keyOwner, whole
   ): Promise<OverseenPage> {
     const named = whose === undefined ? null : await ownerNamed(store.read, whose)
     const owner = key === undefined ? named : await keyOwner(call, key)
-    const page = mapPage(await rows.everyones(store.read, owner, { ...wanted, since: momentOf(since) }), outline)
+    const page = mapPage(
+      await rows.everyones(store.read, owner, { ...wanted, since: since === undefined ? null : Date.parse(since) }),
+      outline,
+    )
     return { conversations: page.items, ...pageFields(page) }
   }
 

@@ -212,7 +212,9 @@ export function createDocuments({ rendering = createRendering(), ...deps }: Deps
           ? await rendering.render(order, by)
           : await rendering.renderWithin(settings.documentWaitS * 1_000, order, by)
         if (!drawn) {
-          const named = await titleIn(content, title)
+          // The title that the file will have; a text begins with its own. The library that reads it is loaded where it is needed.
+          const { readMarkdown } = await import('./blocks/markdown')
+          const named = titled(readMarkdown(content.slice(0, MOST_TITLE_CHARS)), title).title
           unmade = { ...source, id, format, mimeType: MIME[format], title: named, createdAt }
           return { ...made, files: [], effects: later.begin(owner, unmade) }
         }
@@ -260,12 +262,6 @@ export function createDocuments({ rendering = createRendering(), ...deps }: Deps
     }
     return pictures
   }
-}
-
-/** The title that the file will have; a text begins with its own. The library that reads it is loaded where it is needed. */
-async function titleIn(content: string, otherwise: string): Promise<string> {
-  const { readMarkdown } = await import('./blocks/markdown')
-  return titled(readMarkdown(content.slice(0, MOST_TITLE_CHARS)), otherwise).title
 }
 
 function formatIn(format = 'pdf'): Format {

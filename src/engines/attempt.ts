@@ -91,7 +91,17 @@ export async function reach<T>(order: Order<T>, { clock, log, observe, jitter }:
       const outcome = await tryOnce(candidate.target, pass, order, clock)
       const failed = outcome instanceof EngineFailure
       const ms = clock.monotonic() - from
-      tell(failed ? outcome.kind : 'answered', ms, failed ? wordsOf(order.origin, outcome) : null)
+      tell(
+        failed ? outcome.kind : 'answered',
+        ms,
+        failed
+          ? withoutKeys(
+              outcome.rejection && !order.origin?.stealth
+                ? `${outcome.message}: ${outcome.rejection.words}`
+                : outcome.message,
+            ).slice(0, MOST_WORDS)
+          : null,
+      )
       if (!failed) {
         const { engineId, target, fallback } = candidate
         target.fault.gone()
@@ -127,7 +137,9 @@ async function tryOnce<T>(
     return { value: await begin(target) }
   } catch (error) {
     if (!(error instanceof EngineFailure) || signal.aborted) {
-      if (isTimeout(signal) && clock.monotonic() - from >= SLOW_MS) pass.failed()
+      // Whether the request ran out of time, unlike one whose caller left.
+      if (signal.aborted && (signal.reason as Error)?.name === 'TimeoutError' && clock.monotonic() - from >= SLOW_MS)
+        pass.failed()
       else pass.abandoned()
       throw error
     }
@@ -139,9 +151,6 @@ async function tryOnce<T>(
 
 /** Failures that say nothing about the health of the upstream. */
 const BLAMELESS: ReadonlySet<FailureKind> = new Set(['config', 'rejected', 'throttled'])
-
-/** Whether the request ran out of time, unlike one whose caller left. */
-const isTimeout = ({ aborted, reason }: AbortSignal): boolean => aborted && (reason as Error)?.name === 'TimeoutError'
 
 /** Milliseconds until the same target is tried again; null when it is not. */
 function pauseBefore(failure: EngineFailure, retries: number, waited: boolean, jitter: () => number): number | null {
@@ -169,9 +178,6 @@ function report(
     `engine failed: ${message}`,
   )
 }
-
-const wordsOf = (origin: Origin | undefined, { message, rejection }: Failure): string =>
-  withoutKeys(rejection && !origin?.stealth ? `${message}: ${rejection.words}` : message).slice(0, MOST_WORDS)
 
 function whyShut({ origin }: Order<unknown>, { target }: Candidate): string {
   const leftMs = target.breaker.leftMs(origin?.owner)

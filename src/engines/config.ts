@@ -129,12 +129,13 @@ const namedAlone = (): string[] => [
   ...[...IMAGE_ENGINES, ...AUDIO_ENGINES].map(({ id }) => id),
 ]
 
-const connectable = (): string[] => [...textEngines(), ...namedAlone()]
+const connectable = (): string[] => [
+  ...ENGINES.filter(({ kind }) => kind === 'text').map(({ id }) => id),
+  ...namedAlone(),
+]
 
 /** Kinds of listed engine that an upstream can be asked for. */
 const ASKABLE: ReadonlySet<string> = new Set(['text', 'image', 'video'])
-
-const textEngines = (): string[] => ENGINES.filter(({ kind }) => kind === 'text').map(({ id }) => id)
 
 const withoutTwins = (refs: readonly TargetRef[]): TargetRef[] => [
   ...new Map(refs.map((ref) => [`${ref.upstream}:${ref.model}`, ref])).values(),

@@ -61,7 +61,18 @@ export function createParts(deps: PartDeps) {
         [...upstreams].map(([name, upstream]) => {
           const before = known.get(name)
           const apiKey = keyOf(name, upstream, before)
-          const asked = JSON.stringify(howAsked(upstream))
+          // What decides how an upstream is asked; the rest of its settings changes nothing that is known of it.
+          const asked = JSON.stringify([
+            ...[
+              upstream.kind,
+              upstream.baseUrl,
+              upstream.headers,
+              upstream.timeoutMs,
+              upstream.silenceMs,
+              upstream.outputLimitField,
+              upstream.imageEdits,
+            ],
+          ])
           const isSame = before?.asked === asked && before.apiKey === apiKey
           const kept = isSame ? before.part : createPart(name, createDriver({ ...upstream, apiKey }, deps), deps)
           const fit = isSame ? before.part.fit : fitOf({ ...upstream, apiKey }, deps)
@@ -91,11 +102,6 @@ export function createParts(deps: PartDeps) {
     return concurrency === 0 ? null : (before ?? createConcurrencySlots({ concurrency }, deps))
   }
 }
-
-/** What decides how an upstream is asked; the rest of its settings changes nothing that is known of it. */
-const howAsked = ({ kind, baseUrl, headers, timeoutMs, silenceMs, outputLimitField, imageEdits }: UpstreamConfig) => [
-  ...[kind, baseUrl, headers, timeoutMs, silenceMs, outputLimitField, imageEdits],
-]
 
 export function createPart(name: string, driver: Driver, deps: PartDeps): Omit<UpstreamPart, 'slots' | 'fit'> {
   const models = new Map<string, ModelPart>()

@@ -53,7 +53,10 @@ export function createProbes(targets: Targets, clock: Clock, lacks: (mode: strin
 
   /** A subsystem whose engines all lack something else, such as a search server, is not set up, however they answer. */
   function stateOf(subsystem: Subsystem): ProviderHealth {
-    const found = sumUp(targetsOf(subsystem, targets), last)
+    const found = sumUp(
+      ENGINES.filter(({ engine }) => engine === subsystem).flatMap(({ id }) => targets.get(id) ?? []),
+      last,
+    )
     const isWhole = ENGINES.some(({ engine, mode }) => engine === subsystem && lacks(mode) === null)
     return found.status === 'healthy' && !isWhole ? { status: 'unconfigured', latencyMs: null } : found
   }
@@ -81,12 +84,13 @@ export function createProbes(targets: Targets, clock: Clock, lacks: (mode: strin
       const better = listed.length ? null : ((await fit?.(signal)) ?? null)
       if (better !== null) throw new EngineFailure('config', sayFit(better))
       presence.back()
-      const lists = (model: string) => listed.some(({ id }) => id === model || id.startsWith(`${model}:`))
       for (const target of own) {
         const said = listed.find(({ id }) => id === target.model)
         if (said) target.told(said)
       }
-      const unlisted = listed.length ? about.models.filter((model) => !lists(model)) : []
+      const unlisted = listed.length
+        ? about.models.filter((model) => !listed.some(({ id }) => id === model || id.startsWith(`${model}:`)))
+        : []
       const latencyMs = Math.round(clock.monotonic() - startedAt)
       return { ...about, up: true, latencyMs, problem: null, listed: listed.map(({ id }) => id), unlisted }
     } catch (error) {
@@ -121,17 +125,15 @@ function problemOf({ kind, message, cause }: EngineFailure): string {
   return code === 'ECONNREFUSED' ? 'nothing listens there' : 'no connection'
 }
 
-const targetsOf = (subsystem: Subsystem, targets: Targets): Target[] =>
-  ENGINES.filter(({ engine }) => engine === subsystem).flatMap(({ id }) => targets.get(id) ?? [])
-
 /**
  * A target is up when it is reachable, takes our key and model, and its breaker is not open: all up is healthy, some or
  * not known yet is degraded, none is down.
  */
 function sumUp(targets: readonly Target[], states: ReadonlyMap<string, UpstreamState>): ProviderHealth {
   if (targets.length === 0) return { status: 'unconfigured', latencyMs: null }
-  const works = ({ breaker, fault }: Target) => breaker.state() !== 'open' && fault.now() === null
-  const up = targets.filter((target) => states.get(target.upstream)?.up && works(target))
+  const up = targets.filter(
+    (target) => states.get(target.upstream)?.up && target.breaker.state() !== 'open' && target.fault.now() === null,
+  )
   const latencies = up.flatMap((target) => states.get(target.upstream)?.latencyMs ?? [])
   const isKnown = targets.every(({ upstream }) => states.has(upstream))
   const status = up.length === targets.length ? 'healthy' : up.length || !isKnown ? 'degraded' : 'down'

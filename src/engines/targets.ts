@@ -62,9 +62,11 @@ export function createTargets(config: EngineConfig, parts: Parts): Targets {
     const upstream = config.upstreams.get(name)!
     const { driver, fit, presence, slots, ...part } = parts.upstreams.get(name)!
     const { breaker, fault, said } = part.model(model)
+    const given = upstream.baseUrl ?? VENDOR_URLS[upstream.kind as Vendor]
+    const url = URL.parse(given)
     const target: Target = {
       ...{ id, makes, upstream: name, kind: upstream.kind, model, driver, fit, presence, slots, breaker, fault },
-      address: addressOf(upstream),
+      address: !url ? given : `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, '')}`,
       window: upstream.contextWindow ?? DEFAULT_WINDOW,
       maxOutputTokens: upstream.maxOutputTokens ?? DEFAULT_MAX_OUTPUT,
       ...abilitiesOf(upstream, said),
@@ -114,10 +116,4 @@ function abilitiesOf({ vision, tools, json }: Abilities, said: Abilities): Pick<
       Object.assign(said, found)
     },
   }
-}
-
-function addressOf({ kind, baseUrl }: UpstreamConfig): string {
-  const given = baseUrl ?? VENDOR_URLS[kind as Vendor]
-  const url = URL.parse(given)
-  return !url ? given : `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, '')}`
 }

@@ -88,13 +88,12 @@ async function sniff(path: string, claimed: string): Promise<Kind> {
   const isText = TEXTUAL.test(wanted)
   // XML has many formats, SVG among them, and its mark does not say which.
   if (found && !(isText && found.mime === 'application/xml')) {
-    return { mimeType: sameAs(found.mime, wanted), extension: found.ext }
+    return {
+      mimeType: CONTAINERS.some((names) => names.includes(found.mime) && names.includes(wanted)) ? wanted : found.mime,
+      extension: found.ext,
+    }
   }
   return isText && !(await isBinary(path)) ? { mimeType: wanted, extension: null } : UNKNOWN
-}
-
-function sameAs(found: string, claimed: string): string {
-  return CONTAINERS.some((names) => names.includes(found) && names.includes(claimed)) ? claimed : found
 }
 
 async function isBinary(path: string): Promise<boolean> {

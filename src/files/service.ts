@@ -13,14 +13,7 @@ import { createDrafts, type Draft, type Source } from './drafts'
 import { bytesAway, noSuchLink, notHere, tooManyBytes, tooManyFiles } from './errors'
 import type { Place, Span } from './places/place'
 import { type Listing, fileRepository as rows } from './repository'
-import {
-  type About,
-  type Artifact,
-  ArtifactId,
-  type ArtifactPage,
-  type ArtifactQuery,
-  type ListedArtifact,
-} from './schema'
+import { type About, type Artifact, ArtifactId, type ArtifactPage, type ArtifactQuery } from './schema'
 import type { ArtifactRow } from './table'
 
 type Signed = { url: string; until: number }
@@ -117,7 +110,8 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
    */
   async function add(tx: Tx, owner: OwnerScope, draft: Draft, about: About, id = ArtifactId.create()) {
     const { sha256, size, mimeType, extension } = draft
-    if (!(await rows.grow(tx, owner, size, most))) throw await fullOf(tx, owner)
+    if (!(await rows.grow(tx, owner, size, most)))
+      throw (await rows.kept(tx, owner)).files >= most.files ? tooManyFiles(most.files) : tooManyBytes(rules.ownerMb)
     const kept = await rows.refer(tx, { sha256, place: draft.place, size_bytes: size })
     if (kept !== draft.place) tx.afterCommit(() => removeSoon(draft.place))
     const now = about.createdAt ?? clock.now()
@@ -147,10 +141,6 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
     }
     await rows.insert(tx, row)
     return present(row)
-  }
-
-  async function fullOf(reader: Reader, owner: OwnerScope) {
-    return (await rows.kept(reader, owner)).files >= most.files ? tooManyFiles(most.files) : tooManyBytes(rules.ownerMb)
   }
 
   /** Keeps bytes as a file of an owner, where nothing else has to commit with it. */
@@ -197,9 +187,11 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
     const now = clock.now()
     const wanted = { ...query, ...readRange(query), now }
     const until = now + LINK_MS
-    const page = mapPage(await rows.list(store.read, ownerOf(caller), wanted), (row) =>
-      presentListed(row, { url: links.to(row.id, until), until }),
-    )
+    // The same in a list.
+    const page = mapPage(await rows.list(store.read, ownerOf(caller), wanted), (row) => {
+      const { content: _, ...rest } = presentArtifact(row, { url: links.to(row.id, until), until })
+      return { ...rest, expires_at: isoOrNull(row.expires_at) }
+    })
     return { artifacts: page.items, ...pageFields(page) }
   }
 
@@ -316,10 +308,4 @@ function createLinks({ masterKey, origin }: { masterKey: Uint8Array; origin(): s
     holds: (id: string, { expires, signature }: Link, now: number): boolean =>
       timingSafeEqual(signature, signatureOf(id, expires)) && Number(expires) * 1_000 > now,
   }
-}
-
-/** The same in a list. */
-function presentListed(row: ArtifactRow, signed: Signed): ListedArtifact {
-  const { content: _, ...rest } = presentArtifact(row, signed)
-  return { ...rest, expires_at: isoOrNull(row.expires_at) }
 }

@@ -68,7 +68,14 @@ const groundedness = defineGuardrail({
       if (!sources?.length) return null
       const known = sourcesOf(sources.join(SEPARATOR))
       const claims = claimsOf(text)
-      const baseless = claims.filter((claim) => !known.some((source) => isSupported(claim, source)))
+      // A number that the source does not hold is made up, however well the words fit.
+      const baseless = claims.filter(
+        (claim) =>
+          !known.some((source) => {
+            if (claim.numbers.some((number) => !source.numbers.has(number))) return false
+            return claim.words.filter((word) => source.words.has(word)).length >= claim.words.length * LEAST_SHARE
+          }),
+      )
       const share = 1 - baseless.length / claims.length
       if (!claims.length || share >= threshold) return null
       const matches: Match[] = baseless.map(({ start, end }) => ({ start, end, kind: 'unsupported' }))
@@ -402,10 +409,4 @@ function claimsOf(text: string): Claim[] {
     claims.push({ start, end: index + sentence.trimEnd().length, words, numbers: numbersIn(sentence) })
   }
   return claims
-}
-
-/** A number that the source does not hold is made up, however well the words fit. */
-function isSupported({ words, numbers }: Claim, source: Source): boolean {
-  if (numbers.some((number) => !source.numbers.has(number))) return false
-  return words.filter((word) => source.words.has(word)).length >= words.length * LEAST_SHARE
 }

@@ -123,7 +123,12 @@ export function createGuard(policy: CompiledPolicy, runner: RuleRunner, who: Own
       if (inside?.blocked) return checked(text, inside.blocked)
       const left = !inside || inside.value === value ? text : JSON.stringify(inside.value)
       const [outcome] = await runner.texts({ ...inspection, set: policy.of('output'), budget }, [left])
-      record(outcome!.firings.filter((one) => !inside?.firings.some((known) => isSameRule(one, known))))
+      record(
+        outcome!.firings.filter(
+          (one) =>
+            !inside?.firings.some((known) => one.guardrail_id === known.guardrail_id && one.verdict === known.verdict),
+        ),
+      )
       return checked(outcome!.text, outcome!.blocked)
     },
 
@@ -161,9 +166,6 @@ function blockedByRedaction(firings: readonly Firing[]): Blocked | null {
   const where = 'in a name or a value, out of which nothing can be taken'
   return by ? { guardrailId: by.guardrail_id, detail: `${by.detail}, ${where}`, message: null } : null
 }
-
-const isSameRule = (one: Firing, other: Firing): boolean =>
-  one.guardrail_id === other.guardrail_id && one.verdict === other.verdict
 
 const aboutOutput = ({ systemPrompt, sources }: AboutAnswer): AboutText => ({
   phase: 'output',

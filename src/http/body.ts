@@ -73,7 +73,7 @@ export async function readJson(
     const read = body === 'ignored' ? () => NO_BODY : parse
     const value = look ? await lookedAt(taken.bytes, read, look) : read(taken.bytes)
     // Requests that wait meanwhile get a turn here (I28).
-    if (taken.bytes.length > LARGE_BYTES) await breathe()
+    if (taken.bytes.length > LARGE_BYTES) await new Promise<void>((resolve) => setImmediate(resolve))
     return value
   } finally {
     taken.release()
@@ -90,8 +90,6 @@ export async function readOther(request: Request, { body, open, maxBytes }: Rout
     release()
   }
 }
-
-const breathe = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 const parse = (bytes: Uint8Array): unknown => (bytes.length ? parseUntrustedJson(bytes) : NO_BODY)
 

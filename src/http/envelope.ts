@@ -1,4 +1,4 @@
-import type { AppError, ErrorDetail, ErrorKind } from '../kernel/errors'
+import type { AppError, ErrorKind } from '../kernel/errors'
 import { described, nullable, RequestId, type Standard, type Static, type TSchema, t } from '../kernel/schema'
 
 export const ErrorBody = t.Object(
@@ -42,21 +42,24 @@ export const statusOf = (error: AppError): number => FACES[error.kind].status
 
 export function toEnvelope(error: AppError, requestId: string): ErrorBody {
   const { type } = FACES[error.kind]
+  // An error that names one field gets a list with that field.
   return {
     error: {
       message: error.message,
       type,
       code: error.code,
       request_id: requestId,
-      ...(error.kind === 'invalid' ? { param: error.param ?? null, details: detailsOf(error) } : {}),
+      ...(error.kind === 'invalid'
+        ? {
+            param: error.param ?? null,
+            details:
+              error.details ?? (error.param === undefined ? [] : [{ path: error.param, message: error.message }]),
+          }
+        : {}),
     },
     ...error.topLevel,
   }
 }
-
-/** An error that names one field gets a list with that field. */
-const detailsOf = ({ param, details, message }: AppError): ErrorDetail[] =>
-  details ?? (param === undefined ? [] : [{ path: param, message }])
 
 /** Headers of an error: its own, `Retry-After` on every 429 and 503, `WWW-Authenticate` on 401. */
 export function errorHeaders(error: AppError): Record<string, string> {

@@ -77,7 +77,11 @@ export function replayed({ exchange: { replay, notes }, set }: Answering): strin
 export function answeredOnce({ exchange, set, responseValue }: Answering): unknown {
   const { ticket } = exchange
   if (!ticket) return undefined
-  const { status, body } = bodyOf(responseValue, Number(set.status ?? 200))
+  // A handler returns a value or `status(201, value)`.
+  const { status, body } =
+    responseValue instanceof ElysiaCustomStatusResponse
+      ? { status: Number(responseValue.code), body: responseValue.response }
+      : { status: Number(set.status ?? 200), body: responseValue }
   if (status >= 300) return givenBack(exchange, responseValue)
   const text = ticket.answered()
   exchange.notes.idempotency = text === null ? 'kept alone' : 'kept with its effect'
@@ -106,9 +110,3 @@ function sent<Text>(set: Answering['set'], status: number, text: Text): Text {
   set.headers['content-type'] = JSON_TYPE
   return text
 }
-
-/** A handler returns a value or `status(201, value)`. */
-const bodyOf = (value: unknown, status: number): { status: number; body: unknown } =>
-  value instanceof ElysiaCustomStatusResponse
-    ? { status: Number(value.code), body: value.response }
-    : { status, body: value }

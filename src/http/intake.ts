@@ -28,9 +28,11 @@ export function limitIntake(seconds: number): void {
 }
 
 export const payloadTooLarge = (maxBytes = MAX_JSON_BYTES) =>
-  new AppError('too_large', 'payload_too_large', `The body is larger than ${sized(maxBytes)}.`)
-
-const sized = (bytes: number) => (bytes < 1024 * 1024 ? `${bytes / 1024} KiB` : `${bytes / 1024 / 1024} MiB`)
+  new AppError(
+    'too_large',
+    'payload_too_large',
+    `The body is larger than ${maxBytes < 1024 * 1024 ? `${maxBytes / 1024} KiB` : `${maxBytes / 1024 / 1024} MiB`}.`,
+  )
 
 const tooManyBodies = () =>
   new AppError(

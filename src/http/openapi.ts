@@ -158,6 +158,10 @@ export function toOpenApi(routes: readonly Route[], info: Info): Json {
     const address = path.slice(API.length).replace(/:([A-Za-z]+)\??/g, '{$1}')
     paths[address] = { ...paths[address], [method.toLowerCase()]: operation(method, path, hooks, { hoist, responses }) }
   }
+  // The `tags` of the document: those in use, each with its description.
+  const names = [...new Set(shown.flatMap(({ hooks }) => hooks.detail?.tags ?? []))].sort(
+    (a, b) => ORDER.indexOf(a) - ORDER.indexOf(b),
+  )
   return {
     openapi: '3.1.1',
     info: {
@@ -168,7 +172,7 @@ export function toOpenApi(routes: readonly Route[], info: Info): Json {
     },
     servers: [{ url: info.serverUrl }],
     security: [{ bearer: [] }],
-    tags: describeTags(shown.flatMap(({ hooks }) => hooks.detail?.tags ?? [])),
+    tags: names.map((name) => ({ name, ...(TAGS[name] ? { description: TAGS[name] } : {}) })),
     paths,
     components: {
       schemas,
@@ -283,12 +287,6 @@ function responsesOf(path: string, hooks: Hooks, { hoist, responses }: Shared): 
 
 const text: Json = { schema: { type: 'string' } }
 const json = (schema: Json): Json => ({ 'application/json': { schema } })
-
-/** The `tags` of the document: those in use, each with its description. */
-function describeTags(used: Iterable<string>): { name: string; description?: string }[] {
-  const names = [...new Set(used)].sort((a, b) => ORDER.indexOf(a) - ORDER.indexOf(b))
-  return names.map((name) => ({ name, ...(TAGS[name] ? { description: TAGS[name] } : {}) }))
-}
 
 /** Every status a route can answer with, in order: its declared ones, and those the edge adds for its kind. */
 function statusesOf({ declared, isOpen, hasBody, hasQuery, hasId, isIdempotent }: Kind): Documented[] {

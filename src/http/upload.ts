@@ -48,11 +48,6 @@ const tooMany = () =>
     retryAfterS: 1,
   })
 
-const notStored = (cause: unknown) =>
-  new AppError('unavailable', 'storage_unavailable', 'The file could not be stored right now. Try again shortly.', {
-    cause,
-  })
-
 /**
  * Receives a form piece by piece, its file on the disk and never whole in memory. Throws 400 `validation_error`,
  * 413 `payload_too_large`, 503 `service_unavailable` or `storage_unavailable`, 504 `request_timeout`.
@@ -99,7 +94,20 @@ async function received(request: Request, path: string, type: string, maxBytes: 
     stream.once('limit', () => fail(payloadTooLarge(maxBytes)))
     const disk = createWriteStream(path, { flags: 'wx', mode: 0o600 })
     const written = pipeline(stream as unknown as Readable, disk, { signal: over.signal })
-    writing.push(written.catch((error) => fail(notStored(error))))
+    writing.push(
+      written.catch((error) =>
+        fail(
+          new AppError(
+            'unavailable',
+            'storage_unavailable',
+            'The file could not be stored right now. Try again shortly.',
+            {
+              cause: error,
+            },
+          ),
+        ),
+      ),
+    )
   })
   parser.on('field', (name, value) => form.fields.set(name, value))
   parser.once('filesLimit', () => fail(broken('it has more than one file')))

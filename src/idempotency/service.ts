@@ -167,7 +167,8 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
    * key, 409 `idempotency_conflict` while the key is in use or when it belongs to another request.
    */
   async function begin(request: Request): Promise<Replay | Ticket> {
-    assertKey(request.key)
+    // Throws 400 `validation_error` for an invalid key. A header sent twice arrives joined by a comma and is invalid too.
+    if (!KEY.test(request.key)) throw badKey(request.key)
     const id = `${request.userId} ${request.key}`
     const other = running.get(id)
     if (other) throw refusalOf(request, other)
@@ -291,11 +292,6 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
 }
 
 type Running = Request & { startedAt: number }
-
-/** Throws 400 `validation_error` for an invalid key. A header sent twice arrives joined by a comma and is invalid too. */
-function assertKey(key: string): void {
-  if (!KEY.test(key)) throw badKey(key)
-}
 
 /**
  * Hash that identifies a request: method, path and body, for the same owner and the same scopes. Scopes count

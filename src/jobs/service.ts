@@ -33,7 +33,9 @@ const createQueueTimeout =
     const total = await store.write((tx) => count(tx, clock.now()))
     const endSome = () =>
       store.write(async (tx) => {
-        const late = await overdue(tx, total - QUEUE_LIMIT_MS)
+        const t = tx.of(jobs)
+        const waits = and(sql`${t.state} = 'queued'`, isNull(t.started_at), lte(t.lined_up_at, total - QUEUE_LIMIT_MS))
+        const late = (await tx.select().from(t).where(waits).orderBy(asc(t.lined_up_at)).limit(BATCH)) as JobRow[]
         for (const row of late) await fail(tx, row, QUEUE_TIMEOUT)
         return late.length
       })
@@ -261,8 +263,7 @@ export function createJobs(deps: JobsDeps) {
     for (const [keptMs, some] of byAge) {
       const names = some.map(({ name }) => name)
       const over = { kinds: names, before: clock.now() - keptMs }
-      const removeSome = () => store.write((tx) => removeEnded(tx, over, TIDY_BATCH))
-      while ((await removeSome()) === TIDY_BATCH);
+      while ((await store.write((tx) => removeEnded(tx, over, TIDY_BATCH))) === TIDY_BATCH);
     }
   }
 }
@@ -304,10 +305,4 @@ async function count(tx: Tx, now: number): Promise<number> {
     .values({ id: ONLY, total_ms: 0, counted_at: now })
     .onConflictDoUpdate({ target: t.id, set: { total_ms: sql`${t.total_ms} + ${more}`, counted_at: now } })
   return (await counted.returning({ total: t.total_ms }))[0]!.total
-}
-
-async function overdue(tx: Tx, linedUpBefore: number): Promise<JobRow[]> {
-  const t = tx.of(jobs)
-  const waits = and(sql`${t.state} = 'queued'`, isNull(t.started_at), lte(t.lined_up_at, linedUpBefore))
-  return (await tx.select().from(t).where(waits).orderBy(asc(t.lined_up_at)).limit(BATCH)) as JobRow[]
 }

@@ -110,7 +110,11 @@ function meantOf(branches: readonly Shape[], value: object): { branch: Shape } |
   if (found.length < 2) return found[0] && { branch: found[0] }
   // Alternatives of the same type are told apart by a tag: a member with fixed values, others in each. One may have none.
   const names = new Set(found.flatMap((one) => Object.keys(one.properties ?? {})))
-  const tag = [...names].find((name) => tellsApart(name, found))
+  const tag = [...names].find((name) => {
+    const words = found.map((one) => wordsOf(one, name))
+    const all = words.flatMap((some) => some ?? [])
+    return words.filter((some) => !some).length <= 1 && new Set(all).size === all.length
+  })
   if (tag === undefined) return undefined
   const said = (value as Record<string, unknown>)[tag]
   const branch = found.find((one) => wordsOf(one, tag)?.includes(said)) ?? found.find((one) => !wordsOf(one, tag))
@@ -122,12 +126,6 @@ function meantOf(branches: readonly Shape[], value: object): { branch: Shape } |
   }
   const allowedValues = found.flatMap((one) => wordsOf(one, tag) ?? [])
   return { issue: { path: tag, keyword: 'enum', message: 'is none of the words', params: { allowedValues } } }
-}
-
-function tellsApart(name: string, branches: readonly Shape[]): boolean {
-  const words = branches.map((one) => wordsOf(one, name))
-  const all = words.flatMap((some) => some ?? [])
-  return words.filter((some) => !some).length <= 1 && new Set(all).size === all.length
 }
 
 function wordsOf({ properties }: Shape, name: string): readonly unknown[] | undefined {

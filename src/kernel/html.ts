@@ -5,13 +5,11 @@ export type Markup = { readonly markup: string }
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character]!)
-
 const spelled = (value: unknown): string => {
   if (value === null || value === undefined || value === false) return ''
   if (Array.isArray(value)) return value.map(spelled).join('')
   if (typeof value === 'object' && 'markup' in value) return String(value.markup)
-  return escaped(String(value))
+  return String(value).replace(/[&<>"']/g, (character) => ENTITIES[character]!)
 }
 
 /** Template tag for a piece of a page: escapes values, joins lists, and omits null, undefined and false. */

@@ -111,15 +111,13 @@ function scan(bytes: Uint8Array): Span[] {
   return changed
 
   function noteChanged(from: number, to: number): void {
-    if (isChanged(String.fromCharCode(...bytes.subarray(from, to)))) changed.push([from, to])
+    // Whether a number is whole, and is written with other digits once it was read.
+    const written = String.fromCharCode(...bytes.subarray(from, to))
+    const exact = digitsOf(written)
+    const read = Number(written)
+    if (exact !== null && exact.power >= 0 && Number.isFinite(read) && exact.digits !== digitsOf(String(read))?.digits)
+      changed.push([from, to])
   }
-}
-
-/** Whether a number is whole, and is written with other digits once it was read. */
-function isChanged(written: string): boolean {
-  const exact = digitsOf(written)
-  const read = Number(written)
-  return exact !== null && exact.power >= 0 && Number.isFinite(read) && exact.digits !== digitsOf(String(read))?.digits
 }
 
 /** The digits of a number without zeros at both ends, and the power of ten of the last one; null for what is none. */

@@ -20,12 +20,12 @@ const LEVEL_WORDS: Record<number, string> = { 20: 'debug', 30: 'info', 40: 'warn
 function readable(line: string): string {
   const { level, time, msg, ...fields } = JSON.parse(line) as Record<string, unknown>
   const word = (LEVEL_WORDS[level as number] ?? String(level)).padEnd(5)
-  const rest = Object.entries(fields).map(([name, value]) => `${name}=${shown(value)}`)
+  const rest = Object.entries(fields).map(
+    ([name, value]) =>
+      `${name}=${typeof value === 'string' && !/[\s"\p{Cc}]/u.test(value) ? value : (JSON.stringify(value) ?? '')}`,
+  )
   return `${String(time).slice(11, 23)} ${word} ${[msg, ...rest].filter(Boolean).join('  ')}\n`
 }
-
-const shown = (value: unknown): string =>
-  typeof value === 'string' && !/[\s"\p{Cc}]/u.test(value) ? value : (JSON.stringify(value) ?? '')
 
 /** An error as log fields: its message, stack and cause; only the text of what is not an Error. */
 export function errorFields(error: unknown): Record<string, unknown> {

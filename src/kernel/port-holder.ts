@@ -22,7 +22,11 @@ export function inUse(port: number): string {
 function holderOf(port: number): { pid: string; name: string } | null {
   const sockets = new Set(['/proc/net/tcp', '/proc/net/tcp6'].flatMap((table) => listenersIn(table, port)))
   if (!sockets.size) return null
-  const pid = listed('/proc').find((name) => /^\d+$/.test(name) && holds(name, sockets))
+  const pid = listed('/proc').find(
+    (name) =>
+      /^\d+$/.test(name) &&
+      listed(`/proc/${name}/fd`).some((descriptor) => sockets.has(linkOf(`/proc/${name}/fd/${descriptor}`))),
+  )
   return pid ? { pid, name: readText(`/proc/${pid}/comm`).trim() || 'unknown' } : null
 }
 
@@ -35,9 +39,6 @@ const listenersIn = (table: string, port: number): string[] =>
     .map((line) => line.trim().split(/\s+/))
     .filter(([, at = '', , state]) => state === LISTENS && Number.parseInt(at.split(':')[1] ?? '', 16) === port)
     .map((columns) => `socket:[${columns[9]}]`)
-
-const holds = (pid: string, sockets: ReadonlySet<string>): boolean =>
-  listed(`/proc/${pid}/fd`).some((descriptor) => sockets.has(linkOf(`/proc/${pid}/fd/${descriptor}`)))
 
 /** What belongs to others, or has ended meanwhile, cannot be read. */
 function attempt<T>(read: () => T, otherwise: T): T {

@@ -54,7 +54,9 @@ function plainTypeScript({ url, method, keyed, streams, body, file }: Call): str
   const options = [
     ...(method === 'GET' ? [] : [`  method: '${method}',`]),
     ...(headers.length ? ['  headers: {', ...headers, '  },'] : []),
-    ...(body === undefined ? [] : [`  body: JSON.stringify(${indented(JSON.stringify(body, null, 2))}),`]),
+    ...(body === undefined
+      ? []
+      : [`  body: JSON.stringify(${JSON.stringify(body, null, 2).replaceAll('\n', '\n  ')}),`]),
   ]
   const call = options.length
     ? [`await fetch(${scriptWord(url)}, {`, ...options, '})'].join('\n')
@@ -128,7 +130,6 @@ function uploads(url: string): Samples {
 
 const shellWord = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 const scriptWord = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
-const indented = (text: string): string => text.replaceAll('\n', '\n  ')
 
 /** A value as Python writes it. */
 function pythonOf(value: Json): string {

@@ -148,7 +148,17 @@ export function checkedQuery<T extends TSchema>(schema: T): Standard<T> {
   return standard(schema, (value) => {
     const words = value as Record<string, unknown>
     const unstorable = Object.keys(words).find((name) => holdsNul(words[name]))
-    return unstorable === undefined ? path['~standard'].validate(value) : refuse([nulIn(unstorable)])
+    // No stored text contains NUL, and Postgres rejects it even in a query.
+    return unstorable === undefined
+      ? path['~standard'].validate(value)
+      : refuse([
+          {
+            path: unstorable,
+            message: 'must not contain the character NUL',
+            keyword: 'nul',
+            params: {},
+          },
+        ])
   })
 }
 
@@ -160,14 +170,6 @@ export function checkedPath<T extends TSchema>(schema: T): Standard<T> {
     return check.is(converted) ? { value: converted } : refuse(check.issues(converted))
   })
 }
-
-/** No stored text contains NUL, and Postgres rejects it even in a query. */
-const nulIn = (path: string): Issue => ({
-  path,
-  message: 'must not contain the character NUL',
-  keyword: 'nul',
-  params: {},
-})
 const holdsNul = (word: unknown): boolean => typeof word === 'string' && word.includes('\0')
 
 const WHOLE_NUMBER = /^-?\d{1,15}$/

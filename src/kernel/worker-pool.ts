@@ -157,7 +157,10 @@ export function createWorkerPool<Task, Answer>(options: Options): WorkerPool<Tas
     member.fail = reject
     member.isIdle = false
     clearTimeout(member.timer)
-    watch(member)
+    // Watches a process until {@link unwatch}: it is ended when it takes too much, or when all together do.
+    watched.add(member)
+    timerWorkerMemory ??= setInterval(look, WATCH_MS)
+    timerWorkerMemory.unref()
     worker.send(task)
     try {
       const reply = await promise
@@ -188,20 +191,9 @@ export function createWorkerPool<Task, Answer>(options: Options): WorkerPool<Tas
     const at = free.indexOf(member)
     if (at >= 0) free.splice(at, 1)
     clearTimeout(member.timer)
-    unwatch(member)
+    watched.delete(member)
     member.worker.kill()
   }
-}
-
-/** Watches a process until {@link unwatch}: it is ended when it takes too much, or when all together do. */
-function watch(one: Watched): void {
-  watched.add(one)
-  timerWorkerMemory ??= setInterval(look, WATCH_MS)
-  timerWorkerMemory.unref()
-}
-
-function unwatch(one: Watched): void {
-  watched.delete(one)
 }
 
 /** Ends processes that exceed their own bound, then the largest of all until the rest fit; idle ones go first. */

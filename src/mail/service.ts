@@ -47,25 +47,24 @@ export function createMail({ settings: { smtpUrl, mailFrom } }: Deps) {
       disableUrlAccess: true,
     })
     try {
+      // One line: a subject with line breaks could add headers.
       await transport.sendMail({
         from: mailFrom,
         to: [...to],
-        subject: plain(subject).slice(0, MOST_SUBJECT),
+        subject: subject
+          .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+          .trim()
+          .slice(0, MOST_SUBJECT),
         text,
         messageId: `<${key}@${HOST.exec(mailFrom)?.[1] ?? 'svc.invalid'}>`,
       })
     } catch (error) {
-      throw new MailFailure(`The mail server did not take the message${codeOf(error)}.`)
+      // The reply code of the server; its words may tell of other customers.
+      const { responseCode, code } = error as { responseCode?: unknown; code?: unknown }
+      const said = responseCode ?? code
+      throw new MailFailure(
+        `The mail server did not take the message${said === undefined ? '' : ` (${String(said)})`}.`,
+      )
     }
   }
-}
-
-/** One line: a subject with line breaks could add headers. */
-const plain = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim()
-
-/** The reply code of the server; its words may tell of other customers. */
-const codeOf = (error: unknown): string => {
-  const { responseCode, code } = error as { responseCode?: unknown; code?: unknown }
-  const said = responseCode ?? code
-  return said === undefined ? '' : ` (${String(said)})`
 }

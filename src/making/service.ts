@@ -105,7 +105,8 @@ export function createMaking(deps: Deps) {
    */
   async function run<M extends Made, Answer>(call: Call, order: Order<M, Answer>): Promise<Answer> {
     const { making, texts, hold: amount } = await admit(call, order)
-    const ticket = await tokensOf(call, order)
+    const tokens = expectedOf(order)
+    const ticket = await (tokens > 0 ? limiter.reserveTokens(call.caller, tokens) : null)
     const hold = await holds.place(call.caller, order.id, amount, store.failing()).catch((error: unknown) => {
       ticket?.correct(0)
       throw error
@@ -168,11 +169,6 @@ export function createMaking(deps: Deps) {
   function reserveForJob({ caller }: Call, wanted: Wanted) {
     const tokens = wanted.free ? 0 : expectedOf(wanted)
     return tokens > 0 ? limiter.reserveForJob(caller, tokens) : null
-  }
-
-  function tokensOf({ caller }: Call, wanted: Wanted) {
-    const tokens = expectedOf(wanted)
-    return tokens > 0 ? limiter.reserveTokens(caller, tokens) : null
   }
 
   function expectedOf({ engineId, most: { promptTokens = 0, completionTokens = 0 }, reads = promptTokens }: Wanted) {

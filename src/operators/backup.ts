@@ -53,7 +53,16 @@ export function createBackup(deps: Deps) {
     const name = created.replace(/[-:]|\.\d+/g, '')
     const outgoing = join(dataDir, OUTGOING, `${name}-${randomBase62(6)}`)
     const place = bucket ? out! : resolve(out ?? join(dataDir, 'backups', name))
-    if (writing.has(place) || (bucket ? await bucket.exists() : await exists(place))) throw backupExists(place)
+    if (
+      writing.has(place) ||
+      (bucket
+        ? await bucket.exists()
+        : await stat(place).then(
+            () => true,
+            () => false,
+          ))
+    )
+      throw backupExists(place)
     writing.add(place)
     // Where it is copied to, and where it is when it is whole; the one for a bucket or to be encrypted is nobody else's.
     const whole = `${bucket ? outgoing : place}${PARTIAL}`
@@ -120,9 +129,3 @@ async function empty(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true, mode: 0o700 })
 }
-
-const exists = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  )

@@ -52,7 +52,7 @@ export function createBackups({ store, audit, clock, dataDir, bucketAt }: Deps) 
     const { backups: all, unreachable } = await list(call)
     const before = iso(clock.now() - older_than_ms)
     const old = all.slice(1).filter(({ created }) => created < before)
-    const bytes = old.reduce((sum, one) => sum + bytesOf(one), 0)
+    const bytes = old.reduce((sum, one) => sum + (one.encrypted?.bytes ?? one.bytes + (one.files?.bytes ?? 0)), 0)
     if (!dry_run && old.length) {
       for (const { path } of old) await (isInBucket(path) ? bucketAt(path).remove() : rm(path, { recursive: true }))
       const metadata = { paths: old.map(({ path }) => path), bytes }
@@ -84,6 +84,3 @@ export function createBackups({ store, audit, clock, dataDir, bucketAt }: Deps) 
     })
   }
 }
-
-const bytesOf = ({ bytes, files, encrypted }: BackupList['backups'][number]): number =>
-  encrypted?.bytes ?? bytes + (files?.bytes ?? 0)

@@ -1,8 +1,5 @@
 import { AppError } from '../kernel/errors'
 
-const missing = (program: string) =>
-  `${program} is not installed here. Install the PostgreSQL client, or run this on the machine of the database.`
-
 /** Runs `pg_dump`. */
 export const dumpPostgres = (url: string, target: string): Promise<void> =>
   run('pg_dump', ['--format=custom', `--file=${target}`], url)
@@ -17,7 +14,12 @@ const nameOf = (url: string): string => decodeURIComponent(new URL(url).pathname
 async function run(program: 'pg_dump' | 'pg_restore', args: string[], url: string): Promise<void> {
   const { hostname, port, username, password, searchParams } = new URL(url)
   const tool = Bun.which(program)
-  if (!tool) throw new AppError('unavailable', 'service_unavailable', missing(program))
+  if (!tool)
+    throw new AppError(
+      'unavailable',
+      'service_unavailable',
+      `${program} is not installed here. Install the PostgreSQL client, or run this on the machine of the database.`,
+    )
   const child = Bun.spawn([tool, ...args], {
     env: {
       PGHOST: searchParams.get('host') ?? hostname,

@@ -83,7 +83,8 @@ export function createStream(deps: Deps) {
     const names = namesOf(query)
     const told = new Map(names.map((name) => [name, createTold(name)]))
     let writtenAt = clock.monotonic()
-    while (!over.aborted && (await mayRead(caller))) {
+    // A database that cannot be asked is no reason to end it: then nothing can be read either.
+    while (!over.aborted && (await deps.isStill(caller).catch(() => true))) {
       for (const name of names) {
         const event = await next(caller, name, { told: told.get(name)!, most: query.most })
         if (!event || over.aborted) continue
@@ -96,11 +97,6 @@ export function createStream(deps: Deps) {
       }
       await clock.sleep(LOOK_MS, over)
     }
-  }
-
-  /** A database that cannot be asked is no reason to end it: then nothing can be read either. */
-  function mayRead(caller: OperatorCaller): Promise<boolean> {
-    return deps.isStill(caller).catch(() => true)
   }
 
   type Heard = { told: Told; most: number | undefined }

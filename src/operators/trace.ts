@@ -1,5 +1,5 @@
 import type { AuditLog } from '../audit'
-import { type LedgerEntry, listLedger } from '../billing'
+import { listLedger } from '../billing'
 import type { Call, OperatorCaller, OwnerScope } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import { microToCents } from '../kernel/money'
@@ -27,7 +27,8 @@ export function createTrace({ store, clock, audit, orgs, traffic, traces }: Deps
     const line = traffic.newest(MOST_LINES).find(({ id }) => id === ref) ?? null
     const scope = query.owner === undefined ? ownerIn(steps) : (await findOwner(orgs, store.read, query.owner)).scope
     const about = steps[0]?.at ?? line?.at
-    const rows = scope === null ? [] : await ledgerOf(scope, ref)
+    // Rows of the ledger whose reference ends in the request.
+    const rows = scope === null ? [] : (await listLedger(store.read, scope, MOST_ROWS, { ref })).items.toReversed()
     const events = scope === null ? [] : await recordOf(scope, ref, query, about)
     if (!steps.length && !line && !rows.length && !events.length) throw traceNotFound(ref)
     return {
@@ -45,11 +46,6 @@ export function createTrace({ store, clock, audit, orgs, traffic, traces }: Deps
       })),
       audit: events,
     }
-  }
-
-  /** Rows of the ledger whose reference ends in the request. */
-  async function ledgerOf(scope: OwnerScope, ref: string): Promise<LedgerEntry[]> {
-    return (await listLedger(store.read, scope, MOST_ROWS, { ref })).items.toReversed()
   }
 
   async function recordOf(scope: OwnerScope, ref: string, { since }: TraceQuery, about: string | undefined) {

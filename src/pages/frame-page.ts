@@ -28,17 +28,14 @@ function sourceOf(address: string | null | undefined): string | null {
   return protocol === 'https:' ? `${origin}${pathname.replaceAll(';', '%3B').replaceAll(',', '%2C')}` : null
 }
 
-/** Of the script of a bot check, with a space before it; empty without one. */
-function originOf(address: string | null | undefined): string {
-  const url = address ? URL.parse(address) : null
-  return url ? ` ${url.origin}` : ''
-}
-
 /** The headers of the frame: own scripts and styles only, and framed by nobody but the allowed pages (dx 5.1). */
 export function frameHeaders({ config, frameAncestors }: ShownWidget, { inline }: AssetSet): Record<string, string> {
   const { logoUrl, avatarUrl } = config.appearance
   const pictures = [sourceOf(logoUrl), sourceOf(avatarUrl)].filter((source) => source !== null)
-  const checker = originOf(config.security?.turnstileScript)
+  // Of the script of a bot check, with a space before it; empty without one.
+  const address = config.security?.turnstileScript
+  const url = address ? URL.parse(address) : null
+  const checker = url ? ` ${url.origin}` : ''
   const policy = [
     "default-src 'none'",
     `script-src 'self' 'sha256-${inline.scriptHash}'${checker}`,

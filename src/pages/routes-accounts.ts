@@ -29,10 +29,6 @@ ${signUp && html`<p><a href="/sign-up">Create an account</a></p>`}
 ${forgotten(canMail, email)}`,
   )
 
-/** For who came by a link of another site and may be signed in: it goes on by itself. */
-const comeInPage = (address: string): string =>
-  page('One moment', html`<h1>One moment</h1><p><a href="${address}">Continue</a></p>`)
-
 /** Making an account, where the server lets everybody. */
 const signUpPage = ({ problem, email }: Pick<Shown, 'problem' | 'email'>): string =>
   page(
@@ -82,7 +78,8 @@ export const accountPageRoutes = ({ auth, entering, secure, signUp, canMail }: D
         if (request.headers.get('sec-fetch-site') === 'cross-site') {
           const address = `/sign-in?next=${next}`
           set.headers.refresh = `0; url=${address}`
-          return comeInPage(address)
+          // For who came by a link of another site and may be signed in: it goes on by itself.
+          return page('One moment', html`<h1>One moment</h1><p><a href="${address}">Continue</a></p>`)
         }
         return signInPage({ problem: null, email: '', next, signUp, canMail })
       },

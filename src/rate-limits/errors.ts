@@ -17,7 +17,7 @@ export const modeRateLimitExceeded = defineError(
   'throttled',
   'mode_rate_limit_exceeded',
   (group: ModeGroup, limit: number, source: Source, number: number, waitS: number) =>
-    `${spell(group)} ${limit} requests a minute ${source}, and this is number ${number}. ` +
+    `${group === 'text' || group === 'stealth' ? `The ${group} modes together allow` : `Mode "${group}" allows`} ${limit} requests a minute ${source}, and this is number ${number}. ` +
     `Other modes still work. Try again in ${waitS} s.`,
 )
 
@@ -76,6 +76,3 @@ export const ownRequest = defineError(
   'forbidden',
   () => 'You requested this limit increase yourself. Another reviewer or an operator has to decide on it.',
 )
-
-const spell = (group: ModeGroup): string =>
-  group === 'text' || group === 'stealth' ? `The ${group} modes together allow` : `Mode "${group}" allows`

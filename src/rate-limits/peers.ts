@@ -51,7 +51,11 @@ export function createPeers({ live, clock, node, count, answer }: Deps) {
 
   live.hear(ASK, '*', (heard) => {
     if (!heard || heard.id === node || (heard.by !== '' && heard.by !== node)) return
-    const question = questionIn(heard.text)
+    // Whoever may use the database may say anything on its channel.
+    const read = parsed(heard.text) as Question | null
+    const isOne =
+      Array.isArray(read?.names) && Array.isArray(read.values) && (read.script === null || read.script in SCRIPTS)
+    const question = isOne ? read : null
     if (question) void reply(String(heard.id), String(heard.ask), question)
   })
   live.hear(ANSWER, node, (heard) => {
@@ -87,14 +91,6 @@ export function createPeers({ live, clock, node, count, answer }: Deps) {
     waiting.delete(id)
     return [...answers.values()]
   }
-}
-
-/** Whoever may use the database may say anything on its channel. */
-function questionIn(text: unknown): Question | null {
-  const read = parsed(text) as Question | null
-  const isOne =
-    Array.isArray(read?.names) && Array.isArray(read.values) && (read.script === null || read.script in SCRIPTS)
-  return isOne ? read : null
 }
 
 function answerIn(text: unknown): Answer | null {

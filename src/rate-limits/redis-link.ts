@@ -62,7 +62,18 @@ export function createRedisLink({ clock, scripts }: { clock: Clock; scripts: Scr
   ) {
     const keys = names.flatMap((name) => [`svc:rate:{${subject}}:${name}`, `svc:rate:{${subject}}:${name}:sum`])
     const { text, answers } = SCRIPTS[script]
-    return tried(() => scripts.run(text, keys, values, (answer) => numbersOf(answer, answers(names.length))))
+    // Throws for what no script of ours answers: something else than Redis may stand behind the address.
+    return tried(() =>
+      scripts.run(text, keys, values, (answer) => {
+        if (
+          Array.isArray(answer) &&
+          answer.length === answers(names.length) &&
+          answer.every((each) => Number.isFinite(each) && each >= -1)
+        )
+          return answer
+        throw new Error('it does not run scripts as Redis does')
+      }),
+    )
   }
 
   async function tried<T>(work: () => Promise<T>): Promise<T | null> {
@@ -77,11 +88,4 @@ export function createRedisLink({ clock, scripts }: { clock: Clock; scripts: Scr
       return null
     }
   }
-}
-
-/** Throws for what no script of ours answers: something else than Redis may stand behind the address. */
-function numbersOf(answer: unknown, count: number): number[] {
-  if (Array.isArray(answer) && answer.length === count && answer.every((each) => Number.isFinite(each) && each >= -1))
-    return answer
-  throw new Error('it does not run scripts as Redis does')
 }

@@ -120,16 +120,17 @@ export function bodyOf({ id, body }: Operation, resolve: Resolve): Json | undefi
   return BODIES[id] ?? (exampleOf(body.schema, resolve, { whole: false }) as Json)
 }
 
-const idOf = ({ method, path }: Operation): string =>
-  (method === 'GET' && SHIPPED[path.split('/').slice(0, 3).join('/')]) || SOME_ID
-
 /** The path that a route's samples ask: with sample ids, and the query parameters that are required. */
 export function pathOf(operation: Operation, resolve: Resolve): string {
   const { path, parameters } = operation
   const ids = path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const schema = parameters.find((one) => one.in === 'path' && one.name === name)?.schema ?? {}
     const value = exampleOf(schema, resolve, { whole: false })
-    return encodeURIComponent(value === 'example' ? idOf(operation) : String(value))
+    return encodeURIComponent(
+      value === 'example'
+        ? (operation.method === 'GET' && SHIPPED[operation.path.split('/').slice(0, 3).join('/')]) || SOME_ID
+        : String(value),
+    )
   })
   const query = parameters
     .filter((one) => one.in === 'query' && one.required)

@@ -63,7 +63,9 @@ export function exampleOf(schema: Schema, resolve: Resolve, { whole }: Options, 
   if (type === 'null') return null
   if (type === 'array') {
     const isShort = depth <= 1 && !found.minItems
-    return isShort || !found.items ? [] : [exampleOf(found.items, resolve, { whole }, singular(name), depth - 1)]
+    return isShort || !found.items
+      ? []
+      : [exampleOf(found.items, resolve, { whole }, name.replace(/s$/, ''), depth - 1)]
   }
   return objectFor(found, resolve, whole, depth)
 }
@@ -72,8 +74,6 @@ function objectFor({ properties = {}, required = [] }: Schema, resolve: Resolve,
   const shown = Object.entries(properties).filter(([name]) => required.includes(name) || (whole && depth > 1))
   return Object.fromEntries(shown.map(([name, part]) => [name, exampleOf(part, resolve, { whole }, name, depth - 1)]))
 }
-
-const singular = (name: string): string => name.replace(/s$/, '')
 
 function textFor({ pattern, format, minLength = 0, maxLength = 1_000 }: Schema, name: string): string {
   if (format && FORMATS[format]) return FORMATS[format]

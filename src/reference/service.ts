@@ -2,7 +2,7 @@ import type { Json } from '../kernel/samples'
 import { bodyOf, pathOf } from './bodies'
 import { lighter } from './console-page'
 import { groupPage, samplesText } from './group-page'
-import { type Document, type Group, groupsOf, type Operation, type Resolve, resolver } from './operations'
+import { type Document, type Group, groupsOf, type Resolve, resolver } from './operations'
 import { ERROR_PAGES, type ErrorPage } from './schema'
 import { fenced, sections, table } from './write'
 
@@ -220,7 +220,8 @@ const callsOf = ({ operations }: Group, resolve: Resolve): Call[] =>
   operations.map((operation) => {
     const { id, method, credential, streams } = operation
     const body = bodyOf(operation, resolve)
-    const modes = modesOf(operation, resolve)
+    const mode = operation.body && resolve(operation.body.schema).properties?.mode
+    const modes = ((mode && resolve(mode).enum) ?? []) as string[]
     return {
       id,
       method,
@@ -251,10 +252,6 @@ const playgroundPage = (groups: readonly Group[], resolve: Resolve, base: string
     `The form needs JavaScript. Below it is the same call as code. [The reference](/docs/completions#${TRIED}) lists all parameters.`,
     samplesText(onlyTried(groups).operations[0]!, resolve, base),
   )
-
-/** The call of the playground. */
-const playgroundCalls = (groups: readonly Group[], resolve: Resolve): Call[] =>
-  callsOf(onlyTried(groups), resolve).map((call) => ({ ...call, opened: true }))
 
 export type Reference = ReturnType<typeof createReference>
 
@@ -309,7 +306,9 @@ export function createReference({ read, playground }: Deps) {
 
   function calls(path: string): Call[] {
     const { document, groups } = source()
-    if (path === 'playground') return playgroundCalls(groups, resolver(document))
+    // The call of the playground.
+    if (path === 'playground')
+      return callsOf(onlyTried(groups), resolver(document)).map((call) => ({ ...call, opened: true }))
     const group = groups.find(({ slug }) => slug === path)
     return group ? callsOf(group, resolver(document)) : []
   }
@@ -357,9 +356,4 @@ export function createReference({ read, playground }: Deps) {
       ...Object.keys(ERROR_PAGES).map((code) => `errors/${code}`),
     ],
   }
-}
-
-function modesOf({ body }: Operation, resolve: Resolve): string[] {
-  const mode = body && resolve(body.schema).properties?.mode
-  return ((mode && resolve(mode).enum) ?? []) as string[]
 }

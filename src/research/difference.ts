@@ -25,7 +25,18 @@ function figureApart(ours: readonly Figure[], theirs: readonly Figure[]): string
   for (const { unit } of ours) {
     const own = valuesOf(ours, unit)
     const others = valuesOf(theirs, unit)
-    if (!others.length || own.some((value) => others.some((said) => isClose(value, said, unit)))) continue
+    // Rounding is no disagreement, but of years each counts.
+    if (
+      !others.length ||
+      own.some((value) =>
+        others.some(
+          (said) =>
+            value === said ||
+            (unit !== 'year' && Math.abs(value - said) <= 0.005 * Math.max(Math.abs(value), Math.abs(said))),
+        ),
+      )
+    )
+      continue
     return `${own.join(', ')} and ${others.join(', ')}${unit ? ` (${unit})` : ''}`
   }
   return null
@@ -33,7 +44,3 @@ function figureApart(ours: readonly Figure[], theirs: readonly Figure[]): string
 
 const valuesOf = (figures: readonly Figure[], unit: string): number[] =>
   figures.filter((one) => one.unit === unit).map(({ value }) => value)
-
-/** Rounding is no disagreement, but of years each counts. */
-const isClose = (a: number, b: number, unit: string): boolean =>
-  a === b || (unit !== 'year' && Math.abs(a - b) <= 0.005 * Math.max(Math.abs(a), Math.abs(b)))

@@ -13,7 +13,11 @@ const MOST = 12
 
 /** Where notes of different sources disagree: in a number, in whether something is so, or in its direction. */
 export function disagreementsIn(notes: readonly Note[]): Disagreement[] {
-  const read = notes.map((note) => ({ note, words: wordsOf(note.text) }))
+  // Words without numbers: these are what may differ.
+  const read = notes.map((note) => ({
+    note,
+    words: new Set(contentWords(note.text).filter((word) => !/\d/.test(word))),
+  }))
   const found: Disagreement[] = []
   const seen = new Set<string>()
   for (const [at, { note: one, words }] of read.entries()) {
@@ -30,9 +34,6 @@ export function disagreementsIn(notes: readonly Note[]): Disagreement[] {
 }
 
 const keyOf = (one: Note, other: Note, about: string): string => `${one.source} ${other.source} ${about}`
-
-/** Words without numbers: these are what may differ. */
-const wordsOf = (text: string): Set<string> => new Set(contentWords(text).filter((word) => !/\d/.test(word)))
 
 function isSameSubject(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
   let shared = 0

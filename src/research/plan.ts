@@ -42,8 +42,11 @@ export function planFor(prompt: string, depth: Depth): Plan {
   const asked = sentencesOf(said).filter((sentence) => sentence.endsWith('?'))
   const aspects = distinct(items.length > 1 ? items : asked.length > 1 ? asked : partsOf(said)).slice(0, MOST_ASPECTS)
   const question = said.replace(REQUEST, '').trim() || said
+  const first = (sentencesOf(question)[0] ?? '').slice(0, 2 * MOST_TITLE).replace(/(?<![.\s])[.\s]+$/, '')
+  const title = first || (urls[0] ? hostOf(urls[0]) || 'Report' : 'Report')
+  const cut = title.length <= MOST_TITLE ? title : `${title.slice(0, MOST_TITLE - 1).replace(/(?<!\s)\s+\S*$/, '')}…`
   return {
-    title: titleOf(question, urls),
+    title: cut.charAt(0).toUpperCase() + cut.slice(1),
     question,
     aspects,
     queries: queriesFor(question, aspects, depth),
@@ -81,13 +84,6 @@ function queriesFor(question: string, aspects: readonly string[], depth: Depth):
   const all = [short, ...aspects].map((query) => query.slice(0, MOST_QUERY).replace(/(?<![?.!\s])[?.!\s]+$/, ''))
   const useful = distinct(all.filter((query) => contentWords(query).length >= LEAST_WORDS))
   return useful.slice(0, MOST_QUERIES[depth])
-}
-
-function titleOf(question: string, urls: readonly string[]): string {
-  const first = (sentencesOf(question)[0] ?? '').slice(0, 2 * MOST_TITLE).replace(/(?<![.\s])[.\s]+$/, '')
-  const title = first || (urls[0] ? hostOf(urls[0]) || 'Report' : 'Report')
-  const cut = title.length <= MOST_TITLE ? title : `${title.slice(0, MOST_TITLE - 1).replace(/(?<!\s)\s+\S*$/, '')}…`
-  return cut.charAt(0).toUpperCase() + cut.slice(1)
 }
 
 const trimmed = (url: string): string => url.replace(/(?<![.,;:!?])[.,;:!?]+$/, '')

@@ -52,7 +52,12 @@ export function toMarkdown(
 }
 
 function blockOf({ form, statements }: Block, numberOf: (source: number) => number): string {
-  const text = statements.map((one) => statementOf(one, numberOf)).join(' ')
+  const text = statements
+    .map((one) => {
+      const marks = [...new Set(one.cites.map(({ source }) => numberOf(source)))].map((number) => `[${number}]`)
+      return marks.length ? `${one.text} ${marks.join('')}` : one.text
+    })
+    .join(' ')
   return form === 'item' ? `- ${text}` : text
 }
 
@@ -60,11 +65,6 @@ function blockOf({ form, statements }: Block, numberOf: (source: number) => numb
 function gapBefore(blocks: readonly Block[], at: number): string {
   if (at === 0) return ''
   return blocks[at]!.form === 'item' && blocks[at - 1]!.form === 'item' ? '\n' : '\n\n'
-}
-
-function statementOf({ text, cites }: Statement, numberOf: (source: number) => number): string {
-  const marks = [...new Set(cites.map(({ source }) => numberOf(source)))].map((number) => `[${number}]`)
-  return marks.length ? `${text} ${marks.join('')}` : text
 }
 
 function sourceLine(number: number, { title, url, publishedAt }: Listed): string {

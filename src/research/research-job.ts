@@ -85,7 +85,13 @@ export function researchKind({
     const { promptTokens = 0, completionTokens = 0 } = used
     reservations.end(id)
     making.countTokens(caller, promptTokens + completionTokens)
-    const cost = free ? 0 : costOf(prices, engineId, found)
+    // Each turn at the price of the engine that answered, pages at the one of research.
+    const cost = free
+      ? 0
+      : found.turns.reduce(
+          (sum, turn) => sum + prices.costOf(turn.engineId, turn),
+          prices.costOf(engineId, { pages: found.pages }),
+        )
     const kept = await keep(found)
     return {
       text: found.report,
@@ -117,10 +123,6 @@ const ABOUT: About = {
 function lastWord(error: unknown): never {
   throw error instanceof AppError && error.kind === 'invalid' ? new GiveUp(error.message) : error
 }
-
-/** Each turn at the price of the engine that answered, pages at the one of research. */
-const costOf = (prices: Prices, engineId: string, { turns, pages }: Findings): number =>
-  turns.reduce((sum, turn) => sum + prices.costOf(turn.engineId, turn), prices.costOf(engineId, { pages }))
 
 export const usedBy = ({ turns, pages }: Findings): Consumption => ({
   promptTokens: turns.reduce((sum, turn) => sum + turn.promptTokens, 0),

@@ -17,7 +17,6 @@ import type { Web } from '../web'
 import { createAuthor } from './author'
 import { createConduct, type Findings, type Question } from './conduct'
 import { notAReport } from './errors'
-import type { Memory } from './gather'
 import type { Reading } from './notes'
 import type { Copies, CopiesOrder, ReadingOrder } from './notes.worker'
 import { createOwnTexts, type KnowledgeOf } from './own-texts'
@@ -143,7 +142,10 @@ export function createResearch(deps: Deps) {
       call,
       signal,
       guard,
-      memory: inMemory(memory),
+      memory: {
+        recall: async (name) => memory.get(name) ?? null,
+        keep: async (name, value) => void memory.set(name, value),
+      },
       guardOutput: asItIs,
       told: () => {},
     })
@@ -184,11 +186,6 @@ export function createResearch(deps: Deps) {
 }
 
 const asItIs = async (text: string) => ({ text, withheld: false })
-
-const inMemory = (kept: Kept): Memory => ({
-  recall: async (name) => kept.get(name) ?? null,
-  keep: async (name, value) => void kept.set(name, value),
-})
 
 /** Tokens that researches of this process have reserved until they end (contract 1.6). */
 function createReservations() {

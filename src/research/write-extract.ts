@@ -15,7 +15,9 @@ type Order = {
 
 /** A report of quotations, by no language model: every sentence is one of a source, word for word (contract 7). */
 export function writeExtract({ plan, notes, disagreements, read }: Order): Draft {
-  const summary = distinctSources(notes).slice(0, IN_SUMMARY)
+  // The best note of each source first: a summary of one source alone would hide the others.
+  const seen = new Set<number>()
+  const summary = notes.filter(({ source }) => !seen.has(source) && seen.add(source)).slice(0, IN_SUMMARY)
   const rest = notes.filter((note) => !summary.includes(note))
   return {
     title: escaped(plan.title),
@@ -23,12 +25,6 @@ export function writeExtract({ plan, notes, disagreements, read }: Order): Draft
     summary: summary.map(itemOf),
     sections: [...sectionsOf(plan.aspects, rest), ...disagreementSection(disagreements)],
   }
-}
-
-/** The best note of each source first: a summary of one source alone would hide the others. */
-function distinctSources(notes: readonly Note[]): Note[] {
-  const seen = new Set<number>()
-  return notes.filter(({ source }) => !seen.has(source) && seen.add(source))
 }
 
 const itemOf = (note: Note): Block => ({ form: 'item', statements: [statementOf(note)] })

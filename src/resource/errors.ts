@@ -2,8 +2,6 @@ import { AppError, defineError, invalidInput, quoted } from '../kernel/errors'
 
 type Title = { one: string; many: string }
 
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
-
 export const teamNeedsOrg = () =>
   new AppError(
     'invalid',
@@ -13,7 +11,7 @@ export const teamNeedsOrg = () =>
   )
 
 const lacking = ({ many }: Title, permission: string, role: string | null): string =>
-  `${capital(many)} of a team need the permission ${permission}, and your role in the organization is ${role ?? 'none'}. ` +
+  `${many.charAt(0).toUpperCase() + many.slice(1)} of a team need the permission ${permission}, and your role in the organization is ${role ?? 'none'}. ` +
   'An owner or admin of the organization can do it or change your role.'
 
 export const teamNeedsPermission = defineError('forbidden', 'forbidden', lacking)

@@ -1,4 +1,4 @@
-import { and, count, eq, inArray, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
+import { and, count, eq, inArray, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { OwnerScope } from '../kernel/caller'
 import type { OrgId, UserId } from '../kernel/ids'
@@ -41,9 +41,8 @@ const isOf = { personal: 'user:', team: 'org:' }
 export function createRows<Row extends OwnedRow>(listed: Table<OwnedTable>, { by, size }: Order = NEWEST) {
   const newestFirst = size ? pagesOfLarge(listed as Table<never>, by, size) : pagesBy(listed, by)
   const newestOfSome = pagesAmong(listed, by, newestFirst)
-  const within = ({ owner }: OwnedTable, reach: Reach): SQL | undefined =>
-    reach === 'everyone' ? undefined : inArray(owner, [...reach])
-  const one = (table: OwnedTable, reach: Reach, id: string) => and(eq(table.id, id), within(table, reach))
+  const one = (table: OwnedTable, reach: Reach, id: string) =>
+    and(eq(table.id, id), reach === 'everyone' ? undefined : inArray(table.owner, [...reach]))
 
   const defaultOf = query<{ owner: OwnerScope }>()((db, p) => {
     const table = db.of(listed)

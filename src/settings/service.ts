@@ -66,15 +66,15 @@ export function createSettings({ store, audit, clock }: Deps) {
 
 async function load(reader: Reader, userId: UserId): Promise<Settings> {
   const row = await settingsRepository.find(reader, userId)
-  return row ? present(row) : DEFAULT_SETTINGS
+  return row
+    ? {
+        default_mode: row.default_mode,
+        personality: row.personality,
+        timezone: row.timezone,
+        svc_branding: row.svc_branding,
+      }
+    : DEFAULT_SETTINGS
 }
-
-const present = ({ default_mode, personality, timezone, svc_branding }: SettingsRow): Settings => ({
-  default_mode,
-  personality,
-  timezone,
-  svc_branding,
-})
 
 /** Only the four settings, whatever else the body contained (E4). */
 const picked = (patch: SettingsPatch): SettingsPatch =>
@@ -88,7 +88,11 @@ const picked = (patch: SettingsPatch): SettingsPatch =>
 function zoneOf({ timezone }: SettingsPatch): Pick<SettingsPatch, 'timezone'> {
   if (timezone === undefined) return {}
   const name = timeZoneNamed(timezone)
-  if (name === null) throw unknownTimeZone(timezone)
+  if (name === null)
+    throw invalidInput(
+      'timezone',
+      `"timezone" is "${quoted(timezone)}"; it must be an IANA name such as Europe/Lisbon or UTC.`,
+    )
   return { timezone: name }
 }
 
@@ -99,9 +103,6 @@ const notThisKeys = defineError(
     'This key belongs to an organization, and an organization has no personal settings. ' +
     'Change yours with a personal key or in the dashboard.',
 )
-
-const unknownTimeZone = (name: string) =>
-  invalidInput('timezone', `"timezone" is "${quoted(name)}"; it must be an IANA name such as Europe/Lisbon or UTC.`)
 
 /**
  * The time zone's name as the time zone database spells it; null for an unknown name or an offset such as `+02:00`.

@@ -63,7 +63,14 @@ const requestOfSkill = ({ active, prompt, slug, cause, keep }: Order): Completio
   alongside: (tx, { call, costMicro, conversationId }, { content, refusal }, broken) => {
     // This worker stops: nothing is charged, and the run is tried again or fails.
     if (broken !== undefined && call.signal.aborted) throw broken
-    const error = broken === undefined ? (refusal === null ? null : 'refused') : codeOf(broken)
+    const error =
+      broken === undefined
+        ? refusal === null
+          ? null
+          : 'refused'
+        : broken instanceof AppError
+          ? broken.code
+          : 'server_error'
     return keep(tx, {
       status: error === null ? 'completed' : 'failed',
       error,
@@ -76,8 +83,6 @@ const requestOfSkill = ({ active, prompt, slug, cause, keep }: Order): Completio
   shape: null,
   warnings: [],
 })
-
-const codeOf = (broken: unknown): string => (broken instanceof AppError ? broken.code : 'server_error')
 
 const newestFirst = pagesBy(skillRuns, 'created_at')
 
@@ -143,7 +148,17 @@ const STATUS_OF = {
 /** The audit entry of a run that ended or was skipped: of the hook that fired, else of the skill. */
 const entryOf = (row: SkillRunRow): Omit<AuditEntry, 'scope'> => ({
   ...aboutOf(row),
-  input: { metadata: { slug: row.slug, ...causeOf(row), result: row.status, ...linksOf(row) } },
+  input: {
+    metadata: {
+      slug: row.slug,
+      ...(isPrompt(row.cause) ? { hook: row.cause === 'install' ? 'onInstall' : 'onUninstall' } : { cause: row.cause }),
+      result: row.status,
+      ...{
+        ...(row.conversation_id ? { conversation_id: row.conversation_id } : {}),
+        ...(row.event_id ? { event_id: row.event_id } : {}),
+      },
+    },
+  },
   output: {
     status: STATUS_OF[row.status],
     cost_cents: microToCents(row.cost_micro),
@@ -151,15 +166,7 @@ const entryOf = (row: SkillRunRow): Omit<AuditEntry, 'scope'> => ({
   },
 })
 
-const causeOf = ({ cause }: SkillRunRow) =>
-  isPrompt(cause) ? { hook: cause === 'install' ? 'onInstall' : 'onUninstall' } : { cause }
-
 const isPrompt = (cause: SkillRunRow['cause']) => cause === 'install' || cause === 'uninstall'
-
-const linksOf = ({ conversation_id, event_id }: SkillRunRow) => ({
-  ...(conversation_id ? { conversation_id } : {}),
-  ...(event_id ? { event_id } : {}),
-})
 
 export type SkillRunDeps = {
   store: Store
@@ -245,7 +252,7 @@ export function createSkillRuns(deps: SkillRunDeps) {
   /** Begins a run, or stores that the day's limit keeps it from running. The owner is locked: so runs count each other. */
   async function begin(tx: Tx, order: NewRun): Promise<SkillRunRow> {
     const { owner, behalf, skill, cause, prompt, depth = 0, route } = order
-    await lockOwner(tx, { userId: behalf.user_id, orgId: orgIn(owner) })
+    await lockOwner(tx, { userId: behalf.user_id, orgId: owner.startsWith('org:') ? (owner.slice(4) as OrgId) : null })
     if (isOverLimit(await runRepository.spentSince(tx, owner, startOfDay(clock.now())))) {
       const skipped = await skip(tx, order, 'skipped_cap')
       await record(tx, skipped)
@@ -342,8 +349,6 @@ export function createSkillRuns(deps: SkillRunDeps) {
 }
 
 const isOnce = (cause: RunCause): boolean => cause === 'install' || cause === 'uninstall'
-
-const orgIn = (owner: OwnerScope): OrgId | null => (owner.startsWith('org:') ? (owner.slice(4) as OrgId) : null)
 
 function aboutOf({ cause, source, skill_id }: SkillRunRow) {
   if (cause === 'hook') return { action: 'hook.fired', entityType: 'hook', entityId: source } as const

@@ -48,14 +48,14 @@ function withPlainPaths({ knowledge, knowledgeFiles, ...rest }: Record<string, u
   const isMap = typeof knowledgeFiles === 'object' && knowledgeFiles !== null && !Array.isArray(knowledgeFiles)
   return {
     ...rest,
-    ...(knowledge === undefined ? {} : { knowledge: Array.isArray(knowledge) ? withoutTwins(knowledge) : knowledge }),
+    ...(knowledge === undefined
+      ? {}
+      : { knowledge: Array.isArray(knowledge) ? [...new Set(knowledge.map(plainPath))] : knowledge }),
     ...(knowledgeFiles === undefined
       ? {}
       : { knowledgeFiles: isMap ? withPlainNames(knowledgeFiles) : knowledgeFiles }),
   }
 }
-
-const withoutTwins = (paths: readonly unknown[]): unknown[] => [...new Set(paths.map(plainPath))]
 /** A file that comes twice keeps its path, under which the review finds it unnamed: none silently replaces another. */
 function withPlainNames(files: object): object {
   const plain = new Map<unknown, unknown>()

@@ -24,10 +24,8 @@ export const wordsOf = (q: string): string[] => [...new Set(allWords(q))].slice(
 /** Prefixes of one or two ASCII letters match too many words. In other scripts one character may be a word. */
 const SHORTEST_BEGINNING = 3
 
-const isLatin = (word: string): boolean => /^[\p{ASCII}]+$/u.test(word)
-
 /** Whether the last word of a query is also searched as a prefix, since it may still be being typed. */
-export const mayGoOn = (word: string): boolean => !isLatin(word) || word.length >= SHORTEST_BEGINNING
+export const mayGoOn = (word: string): boolean => !/^[\p{ASCII}]+$/u.test(word) || word.length >= SHORTEST_BEGINNING
 
 /** The skill number in a mark; 0, after which nothing follows, for cursors of other lists. */
 const seqOf = ({ id }: Mark): number => (/^\d{1,15}$/.test(id) ? Number(id) : 0)
@@ -137,8 +135,9 @@ function reach(table: typeof skills.sqlite, among: Among): (SQL | undefined)[] {
 /** For the few skills of one owner or org, which are compared one by one without an index. */
 function occurring(table: typeof skills.sqlite, words: readonly string[]): SQL {
   const padded = sql`' ' || ${table.search_text} || ' '`
-  const isOpen = (index: number) => index === words.length - 1 && mayGoOn(words[index]!)
-  const patterns = words.map((word, index) => `% ${word}${isOpen(index) ? '' : ' '}%`)
+  const patterns = words.map(
+    (word, index) => `% ${word}${index === words.length - 1 && mayGoOn(words[index]!) ? '' : ' '}%`,
+  )
   return and(...patterns.map((pattern) => sql`${padded} like ${pattern}`))!
 }
 

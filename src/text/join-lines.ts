@@ -12,14 +12,15 @@ export function joinLines(lines: readonly string[]): string {
     const next = line.trim()
     const last = pieces.at(-1)
     if (last === undefined) pieces.push(next)
-    else if (last.endsWith('\u00ad') || isCut(last, next)) pieces.splice(-1, 1, last.slice(0, -1), next)
+    else if (
+      last.endsWith('\u00ad') ||
+      (/\p{L}[-\u2010]$/u.test(last.slice(-4)) && /^\p{Ll}/u.test(next) && !SUSPENDED.test(next))
+    )
+      pieces.splice(-1, 1, last.slice(0, -1), next)
     else pieces.push(' ', next)
   }
   return pieces.join('')
 }
-
-const isCut = (last: string, next: string): boolean =>
-  /\p{L}[-\u2010]$/u.test(last.slice(-4)) && /^\p{Ll}/u.test(next) && !SUSPENDED.test(next)
 
 /**
  * A text whose lines were broken at a width, with each paragraph as one line. Lists, tables, code and lines that are

@@ -51,7 +51,9 @@ export function createRun({ roleOf, onFault }: Deps) {
 
   return async function run(toolset: Toolset, asked: AskedCall, context: ToolContext): Promise<ToolOutcome> {
     context.signal.throwIfAborted()
-    const tally = tallyOf(toolset)
+    const known = tallies.get(toolset) ?? createTally()
+    tallies.set(toolset, known)
+    const tally = known
     const tool = toolset.tools.get(asked.name)
     if (!tool) return failed(null, 'unknown tool', unknownTool(asked.name, toolset))
     if (!tally.take()) return failed(null, 'too many calls', tally.refusal)
@@ -66,18 +68,15 @@ export function createRun({ roleOf, onFault }: Deps) {
     return tally.withTurn(() => attempt(tool, read.args, context, tally), context.signal)
   }
 
-  function tallyOf(toolset: Toolset): Tally {
-    const known = tallies.get(toolset) ?? createTally()
-    tallies.set(toolset, known)
-    return known
-  }
-
   async function whyClosed(toolset: Toolset, tool: Tool, { call }: ToolContext) {
     const needsRole = tool.permissionLevel !== 'user'
     const forbidden = refusal(tool, call, needsRole ? await roleOf(call) : null)
     if (forbidden) return { description: 'not permitted', sentence: forbidden }
     if (tool.requiresApproval && !toolset.approved.has(tool.name)) {
-      return { description: APPROVAL, sentence: needsApproval(tool.name) }
+      return {
+        description: APPROVAL,
+        sentence: `approval required. ${tool.name} was not run: the user must first allow it by naming it in metadata.approved_tools. Say so.`,
+      }
     }
     const missing = tool.unavailable?.()
     return missing ? { description: 'not available', sentence: missing } : null
@@ -144,9 +143,6 @@ async function guarded(name: string, found: unknown, { guard, signal }: ToolCont
   return value
 }
 
-const needsApproval = (name: string) =>
-  `approval required. ${name} was not run: the user must first allow it by naming it in metadata.approved_tools. Say so.`
-
 const MOST_NAMED = 20
 
 function unknownTool(name: string, { tools }: Toolset): string {
@@ -183,13 +179,6 @@ function createTally() {
   let room = MAX_SHOWN_CHARS
   const waiting: (() => void)[] = []
 
-  /** Hands the free place to the call that has waited longest. */
-  const leave = (): void => {
-    const next = waiting.shift()
-    if (next) next()
-    else working--
-  }
-
   return {
     /** Counts a call; false when the run has used all its calls. */
     take: (): boolean => ++calls <= MAX_CALLS,
@@ -203,7 +192,10 @@ function createTally() {
         signal.throwIfAborted()
         return await work()
       } finally {
-        leave()
+        // Hands the free place to the call that has waited longest.
+        const next = waiting.shift()
+        if (next) next()
+        else working--
       }
     },
 

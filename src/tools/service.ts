@@ -22,9 +22,6 @@ const MAX_PROBLEMS = 10
 
 const MAX_PATH_CHARS = 200
 
-/** Paths contain names from the caller's schema, so they are cleaned of control characters and shortened. */
-const named = (path: string): string => shorten(clean(path), MAX_PATH_CHARS)
-
 type SkillDeps = { outbound: Outbound; secretOf: Parameters<typeof callEndpoint>[0]['secretOf'] }
 
 /** A tool as a skill's manifest defines it (contract 8.1). */
@@ -261,7 +258,10 @@ function assertDefinitions(tools: readonly InlineTool[]): void {
     seen.set(name, at)
     if (input_schema) details.push(...problemsOf(input_schema, `${path}.input_schema`, allowance))
   }
-  const told = details.slice(0, MAX_PROBLEMS).map(({ path, message }) => ({ path: named(path), message }))
+  // Paths contain names from the caller's schema, so they are cleaned of control characters and shortened.
+  const told = details
+    .slice(0, MAX_PROBLEMS)
+    .map(({ path, message }) => ({ path: shorten(clean(path), MAX_PATH_CHARS), message }))
   const [first] = told
   if (!first) return
   const more = told.length > 1 ? ` (and ${told.length - 1} more)` : ''

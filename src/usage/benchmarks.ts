@@ -16,10 +16,6 @@ import { tailOf } from './tail'
 
 type Latencies = { latencies: readonly number[] }
 
-/** Leaves out modes without answered calls. */
-const withCalls = (histograms: Map<string, Histogram>) =>
-  new Map([...histograms].filter(([, histogram]) => callsOf(histogram) > 0))
-
 const callsOf = (histogram: Histogram): number => histogram.reduce((sum, calls) => sum + calls, 0)
 
 const mapValues = <V, R>(map: Map<string, V>, toResult: (value: V) => R): Record<string, R> =>
@@ -74,7 +70,7 @@ export function createBenchmarks({ store, clock, wronglyChosenIn }: Deps) {
       counters: {
         ...counts,
         total_cost_cents: microToCents(cost_micro),
-        routing_accuracy: autos > 0 ? share(autos - Math.min(corrected, autos), autos) : 1,
+        routing_accuracy: autos > 0 ? Number(((autos - Math.min(corrected, autos)) / autos).toFixed(4)) : 1,
       },
       bucket: iso(hour).slice(0, 13),
     }
@@ -101,8 +97,6 @@ export function createBenchmarks({ store, clock, wronglyChosenIn }: Deps) {
 
 /** Each caller gets an object of their own, since the request id is added to it. */
 const copyOf = async (found: Promise<Benchmarks>): Promise<Benchmarks> => ({ ...(await found) })
-
-const share = (part: number, whole: number): number => Number((part / whole).toFixed(4))
 
 /** Adds up benchmarks from rollups and from single calls. */
 function createMeasure() {
@@ -152,11 +146,15 @@ function createMeasure() {
     result() {
       const [p50, p95] = percentiles(classified, [0.5, 0.95]) as [number, number]
       const count = callsOf(classified)
+      // Leaves out modes without answered calls.
       return {
-        latency_by_mode: mapValues(withCalls(latency), (histogram) => {
-          const [p50, p95, p99] = percentiles(histogram, [0.5, 0.95, 0.99]) as [number, number, number]
-          return { p50, p95, p99, count: callsOf(histogram) }
-        }),
+        latency_by_mode: mapValues(
+          new Map([...latency].filter(([, histogram]) => callsOf(histogram) > 0)),
+          (histogram) => {
+            const [p50, p95, p99] = percentiles(histogram, [0.5, 0.95, 0.99]) as [number, number, number]
+            return { p50, p95, p99, count: callsOf(histogram) }
+          },
+        ),
         ttft_by_mode: mapValues(ttft, (histogram) => {
           const [p50, p95] = percentiles(histogram, [0.5, 0.95]) as [number, number]
           return { p50, p95, count: callsOf(histogram) }

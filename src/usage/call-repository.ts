@@ -64,8 +64,14 @@ export type CallSums = Sums & Pick<Counted, 'at' | 'mode' | 'resolved_mode' | 'm
 export async function sumsOf(db: Reader, calls: Calls): Promise<(CallSums & { latencies: number[] })[]> {
   const t = db.of(usageRecords)
   const words = { mode: t.mode, resolved_mode: t.resolved_mode, model: t.model }
+  // Latency of an answered call; null for a failed one, whose duration says nothing about answers.
   const rows = await db
-    .select({ day: whole(dayOf(t)), ...words, ...sums(t), latencies: listed(db, answeredIn(t)) })
+    .select({
+      day: whole(dayOf(t)),
+      ...words,
+      ...sums(t),
+      latencies: listed(db, sql`CASE WHEN ${t.status} < 400 THEN ${t.latency_ms} END`),
+    })
     .from(t)
     .where(calls)
     .groupBy(dayOf(t), t.mode, t.resolved_mode, t.model)
@@ -95,9 +101,6 @@ const listed = (db: Reader, column: SQL) =>
   db.dialect === 'sqlite'
     ? sql<string | null>`group_concat(${column})`
     : sql<string | null>`string_agg((${column})::text, ',')`
-
-/** Latency of an answered call; null for a failed one, whose duration says nothing about answers. */
-const answeredIn = (t: typeof usageRecords.sqlite) => sql`CASE WHEN ${t.status} < 400 THEN ${t.latency_ms} END`
 
 /** Sums by skill, over calls that used skills. */
 export async function skillSumsOf(db: Reader, calls: Calls): Promise<(Sums & { skill: string })[]> {

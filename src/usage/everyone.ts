@@ -44,9 +44,11 @@ export async function usageOfEveryone(reader: Reader, now: number) {
     /** What the answers from the cache would have cost, if each had cost as much as the others did. */
     saved_cents: total > cached ? microToCents(Math.round((cost / (total - cached)) * cached)) : 0,
     /** Of each slot of the last hour, oldest first. */
-    cached: Array.from({ length: HOUR_MS / SLOT_MS }, (_, at) =>
-      shareOf(slots.filter((slot) => slot.at === to - HOUR_MS + (at + 1) * SLOT_MS)),
-    ),
+    cached: Array.from({ length: HOUR_MS / SLOT_MS }, (_, at) => {
+      const rows = slots.filter((slot) => slot.at === to - HOUR_MS + (at + 1) * SLOT_MS)
+      const total = rows.reduce((sum, { requests }) => sum + requests, 0)
+      return total ? rows.reduce((sum, { cached }) => sum + cached, 0) / total : 0
+    }),
     /** Who spent most. */
     owners: owners.map(({ owner, cost }) => ({ owner, cost_cents: microToCents(cost) })),
     modes: byMode(slots),
@@ -93,9 +95,4 @@ function sumsOf(rows: readonly Slot[]) {
     error_rate: asked ? errors / asked : 0,
     cost_cents: microToCents(rows.reduce((sum, row) => sum + row.cost_micro, 0)),
   }
-}
-
-function shareOf(rows: readonly Slot[]): number {
-  const total = rows.reduce((sum, { requests }) => sum + requests, 0)
-  return total ? rows.reduce((sum, { cached }) => sum + cached, 0) / total : 0
 }

@@ -21,13 +21,6 @@ export function cellOf(ms: number): number {
   return EXACT + (power - EXACT_POWER) * PER_POWER + (whole >>> (power - 6)) - PER_POWER
 }
 
-/** The midpoint of a cell in ms. */
-function middleOf(cell: number): number {
-  if (cell < EXACT) return cell
-  const width = 2 ** (Math.floor((cell - EXACT) / PER_POWER) + 1)
-  return (PER_POWER + ((cell - EXACT) % PER_POWER)) * width + Math.floor((width - 1) / 2)
-}
-
 /** Base64 of one varint per cell (seven bits a byte); after a zero comes the number of empty cells in the run. */
 export function encode(histogram: Histogram): string {
   let end = 0
@@ -79,11 +72,13 @@ export function percentiles(histogram: Histogram, ranks: readonly number[]): num
   return ranks.map((rank) => {
     let left = Math.ceil(rank * total)
     if (left === 0) return 0
-    return middleOf(
-      histogram.findIndex((calls) => {
-        left -= calls
-        return left <= 0
-      }),
-    )
+    // The midpoint of a cell in ms.
+    const cell = histogram.findIndex((calls) => {
+      left -= calls
+      return left <= 0
+    })
+    if (cell < EXACT) return cell
+    const width = 2 ** (Math.floor((cell - EXACT) / PER_POWER) + 1)
+    return (PER_POWER + ((cell - EXACT) % PER_POWER)) * width + Math.floor((width - 1) / 2)
   })
 }

@@ -94,7 +94,7 @@ export function createUsageReading(deps: Deps) {
     tally.addRefused(refusals.waiting(choice, span))
     return {
       period: { from: iso(span.from), to: iso(span.to) },
-      scope: scopeOf(owner),
+      scope: owner.startsWith('org:') ? 'org' : 'user',
       ...tally.result(),
       balance: await creditOf(owner),
       spending: await spendingOf(owner, now),
@@ -114,7 +114,13 @@ export function createUsageReading(deps: Deps) {
     const rows = (await tallyOf(store.read, { ...choice, brief: true }, span, now)).requests()
     if (rows > EXPORT_ROWS) throw tooManyRows(rows)
     const { format, key_id, mode, skill } = query
-    const facts = { format, from: iso(span.from), to: iso(span.to), rows, ...withoutUndefined({ key_id, mode, skill }) }
+    const facts = {
+      format,
+      from: iso(span.from),
+      to: iso(span.to),
+      rows,
+      ...Object.fromEntries(Object.entries({ key_id, mode, skill }).filter(([, value]) => value !== undefined)),
+    }
     await store.write((tx) =>
       audit.record(tx, call, {
         action: 'usage.exported',
@@ -159,17 +165,12 @@ export function createUsageReading(deps: Deps) {
   }
 }
 
-const scopeOf = (owner: OwnerScope): UsageScope => (owner.startsWith('org:') ? 'org' : 'user')
-
 const choiceOf = (owner: OwnerScope, { key_id, mode, skill }: UsageQuery): Choice => ({
   owner,
   keyId: key_id,
   mode,
   skill,
 })
-
-const withoutUndefined = (filters: Record<string, string | undefined>) =>
-  Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))
 
 /**
  * The period of a query, by default the last 30 days (contract 18.1). Throws 400 `validation_error` for an invalid

@@ -32,12 +32,6 @@ export function createRefusals({ clock }: { clock: Clock }) {
     else if (waiting.size < MOST) waiting.set(name, { owner, keyId, at, calls })
   }
 
-  function take(): Count[] {
-    const taken = [...waiting].slice(0, BATCH)
-    for (const [name] of taken) waiting.delete(name)
-    return taken.map(([, count]) => count)
-  }
-
   return {
     /** Marks an error whose call already has a usage row, so that `note` does not count it again. */
     markRecorded(error: unknown): void {
@@ -61,7 +55,9 @@ export function createRefusals({ clock }: { clock: Clock }) {
 
     /** Writes one batch and returns how many counts it had. A batch that fails is put back. */
     async flush(store: Store): Promise<number> {
-      const counts = take()
+      const taken = [...waiting].slice(0, BATCH)
+      for (const [name] of taken) waiting.delete(name)
+      const counts = taken.map(([, count]) => count)
       if (!counts.length) return 0
       try {
         await store.write((tx) => addAll(tx, counts))

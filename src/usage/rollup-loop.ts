@@ -53,7 +53,9 @@ export function createRollup({ store }: { store: Store }) {
 
   /** Rolls up one batch; `done` when it reached the last record. */
   return async function rollBatch(limit = MOST_RECORDS): Promise<Rolled> {
-    const from = await positionOf(store)
+    const [cursor] = await cursorAt(store.read, {})
+    if (!cursor) await store.write((tx) => placeCursor(tx, {}))
+    const from = cursor?.position ?? 0
     const upTo = await horizon(store.read, from)
     if (upTo <= from) return { records: 0, done: true }
     // The previous step (usually a commit) was enough work for one turn of the event loop.
@@ -75,12 +77,6 @@ export function createRollup({ store }: { store: Store }) {
     const isCommitted = await store.write((tx) => commit(tx, { from, to }, sums, speeds))
     return { records: isCommitted ? taken : 0, done: reachedEnd }
   }
-}
-
-async function positionOf(store: Store): Promise<number> {
-  const [cursor] = await cursorAt(store.read, {})
-  if (!cursor) await store.write((tx) => placeCursor(tx, {}))
-  return cursor?.position ?? 0
 }
 
 /** Moves the cursor and adds the buckets in one transaction. False when another node already took these records. */

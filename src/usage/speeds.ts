@@ -17,14 +17,11 @@ const NO_MODE = 'none'
 export const modeOf = ({ mode, resolved_mode }: Pick<UsageRow, 'mode' | 'resolved_mode'>): string =>
   resolved_mode || mode || NO_MODE
 
-const hasNoMeasurement = ({ ttft_ms, classified_us, fallback_used }: Timed): boolean =>
-  ttft_ms === null && classified_us === null && !fallback_used
-
 /** Sums records by owner, hour and day, and mode. Most calls have nothing for benchmarks and make no row. */
 export function speedsOf(records: readonly Timed[]): Speed[] {
   const speeds = new Map<string, Speed>()
   for (const record of records) {
-    if (hasNoMeasurement(record)) continue
+    if (record.ttft_ms === null && record.classified_us === null && !record.fallback_used) continue
     for (const grain of ['day', 'hour'] as const) {
       const [owner, at, mode] = [record.owner, startOf(grain, record.at), modeOf(record)]
       const name = [owner, grain, at, mode].join('\n')

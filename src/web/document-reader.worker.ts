@@ -36,7 +36,10 @@ async function readable(bytes: Uint8Array, maxChars: number): Promise<PageAnswer
     const pages: string[] = []
     let chars = 0
     for (let number = 1; number <= Math.min(document.numPages, MAX_PAGES) && chars < maxChars; number++) {
-      const text = await textOf(document, number)
+      const page = await document.getPage(number)
+      const { items } = await page.getTextContent()
+      page.cleanup()
+      const text = layOut(items.filter((item) => 'str' in item))
       chars += text.length
       if (text) pages.push(text)
     }
@@ -44,13 +47,6 @@ async function readable(bytes: Uint8Array, maxChars: number): Promise<PageAnswer
   } finally {
     await document.loadingTask.destroy()
   }
-}
-
-async function textOf(document: Document, number: number): Promise<string> {
-  const page = await document.getPage(number)
-  const { items } = await page.getTextContent()
-  page.cleanup()
-  return layOut(items.filter((item) => 'str' in item))
 }
 
 async function titleOf(document: Document): Promise<string | null> {

@@ -58,7 +58,13 @@ export function textOf(element: unknown): string {
     else if (next.nodeType === TEXT) pieces.push((next.textContent ?? '').replace(/\s+/g, ' '))
     else if (next.nodeType === ELEMENT) enter(next, stack)
   }
-  return tidy(pieces.join(''))
+  // Trims every line and reduces runs of empty lines to one.
+  const lines = pieces
+    .join('')
+    .split('\n')
+    .map((line) => line.trim())
+  const kept = lines.filter((line, at) => line !== '' || (lines[at - 1] !== '' && at > 0))
+  return kept.join('\n').trim()
 }
 
 function enter(node: Node, stack: (Node | string)[]): void {
@@ -74,11 +80,4 @@ function enter(node: Node, stack: (Node | string)[]): void {
 function openingOf(name: string): string {
   if (name === 'LI') return '\n- '
   return /^H[1-6]$/.test(name) ? `\n\n${'#'.repeat(Number(name[1]))} ` : '\n'
-}
-
-/** Trims every line and reduces runs of empty lines to one. */
-function tidy(text: string): string {
-  const lines = text.split('\n').map((line) => line.trim())
-  const kept = lines.filter((line, at) => line !== '' || (lines[at - 1] !== '' && at > 0))
-  return kept.join('\n').trim()
 }

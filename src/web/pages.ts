@@ -50,10 +50,6 @@ type Given = { contentType: string; body: Uint8Array }
  */
 type By = { signal: AbortSignal; who: string; prose?: true }
 
-/** A PDF is what says so, by its type or in its first bytes. */
-const isDocument = (mime: string, body: Uint8Array): boolean =>
-  DOCUMENT.test(mime) || Buffer.from(body.subarray(0, 5)).toString('latin1') === '%PDF-'
-
 const PROBLEMS: Record<WorkerFailure['kind'], string> = {
   timeout: 'The content of the address takes too long to read.',
   memory: 'The content of the address is too large once decompressed.',
@@ -96,7 +92,12 @@ export function createPages({ outbound }: { outbound: Outbound }) {
 
   async function readGiven(bytes: Given, by: By): Promise<Read> {
     const { title, text, publishedAt } = await read(bytes, by)
-    return { title: title === null ? null : storable(title), text: storable(text), publishedAt: isoOf(publishedAt) }
+    const at = publishedAt === null ? Number.NaN : Date.parse(publishedAt)
+    return {
+      title: title === null ? null : storable(title),
+      text: storable(text),
+      publishedAt: Number.isNaN(at) ? null : iso(at),
+    }
   }
 
   /** Follows redirects one by one, because each target must pass the SSRF guard again. */
@@ -140,11 +141,6 @@ function nextOf({ status, headers }: PublicResponse, from: string): string | nul
   return withoutFragment(next.href)
 }
 
-function isoOf(said: string | null): string | null {
-  const at = said === null ? Number.NaN : Date.parse(said)
-  return Number.isNaN(at) ? null : iso(at)
-}
-
 /**
  * Reads a fetched HTML page, PDF or plain text as title and text. HTML and PDF are parsed in worker processes, within
  * five seconds and 384 MiB. Throws {@link WebFailure} for content it cannot read.
@@ -162,7 +158,9 @@ function createReading() {
   return async function read({ contentType, body }: Given, by: By): Promise<PageAnswer> {
     const said = contentType.split(';')[0]!.trim().toLowerCase()
     const mime = UNKNOWN.test(said) ? typeOf(body, said) : said
-    if (isDocument(mime, body)) return withWords(await ask(documents, { bytes: body, maxChars: MAX_CHARS }, by))
+    // A PDF is what says so, by its type or in its first bytes.
+    if (DOCUMENT.test(mime) || Buffer.from(body.subarray(0, 5)).toString('latin1') === '%PDF-')
+      return withWords(await ask(documents, { bytes: body, maxChars: MAX_CHARS }, by))
     const [isPage, isPlain] = [PAGE.test(mime), PLAIN.test(mime)]
     if (!isPage && !isPlain)
       throw new WebFailure(

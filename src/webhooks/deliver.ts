@@ -91,18 +91,15 @@ export function createDeliveries(deps: DeliverDeps) {
     const next = await outbox.soonest(store.read, id)
     if (next === null) return {}
     const wanted = laneFor(hook)
-    if (wanted === lane) return { again: { at: await nextTurn(hook, next) } }
+    // An ordered webhook waits for its oldest delivery, whatever else is due.
+    if (wanted === lane)
+      return { again: { at: hook.ordered ? ((await outbox.first(store.read, hook.id))?.due_at ?? next) : next } }
     return {
       effects: async (tx) => {
         await rows.change(tx, hook, { lane: wanted })
         await wake(tx, { ...hook, lane: wanted }, next)
       },
     }
-  }
-
-  /** An ordered webhook waits for its oldest delivery, whatever else is due. */
-  async function nextTurn(hook: WebhookRow, soonest: number): Promise<number> {
-    return hook.ordered ? ((await outbox.first(store.read, hook.id))?.due_at ?? soonest) : soonest
   }
 
   /** Drops what waits for a webhook that is disabled, and the log too of one that is no more. */

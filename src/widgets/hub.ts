@@ -67,7 +67,10 @@ export function createHub({ store, clock, live, recent, onError }: Deps) {
     let isBehind = false
     const watcher: Watcher = { seen: session.changed_at, look }
     const unhear = live.hear(CHAT, session.id, heard)
-    add(session.id, watcher)
+    leaving.delete(session.id)
+    const ofChat = watched.get(session.id) ?? new Set()
+    watched.set(session.id, ofChat.add(watcher))
+    if (watched.size === 1) loop?.wake()
     if (session.left_at !== null) comeBack()
     signal.addEventListener('abort', leave, { once: true })
     if (signal.aborted) leave()
@@ -171,13 +174,6 @@ export function createHub({ store, clock, live, recent, onError }: Deps) {
         onError('widget.events', error)
       }
     }
-  }
-
-  function add(id: WidgetSessionId, watcher: Watcher): void {
-    leaving.delete(id)
-    const ofChat = watched.get(id) ?? new Set()
-    watched.set(id, ofChat.add(watcher))
-    if (watched.size === 1) loop?.wake()
   }
 
   function remove(id: WidgetSessionId, watcher: Watcher): void {

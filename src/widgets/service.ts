@@ -207,7 +207,7 @@ export function createWidgets(deps: Deps) {
     return store.write(async (tx) => {
       const before = await resource.findToChange(tx, call.caller, id)
       const now = clock.now()
-      const named = { id: WidgetId.create(), name: name ?? copyName(before.name) }
+      const named = { id: WidgetId.create(), name: name ?? `${before.name.slice(0, 121)} (copy)` }
       const copy = { ...named, identity_version: 0, created_at: now, updated_at: now }
       const row: WidgetRow = { ...before, ...copy }
       await resource.add(tx, { call, verb: 'duplicated', row }, { metadata: { from: before.id } })
@@ -267,8 +267,6 @@ export function createWidgets(deps: Deps) {
     return caller.type === 'operator' ? null : ((await orgs.user(reader, caller.userId))?.name ?? null)
   }
 }
-
-const copyName = (name: string): string => `${name.slice(0, 121)} (copy)`
 
 /** Who may answer in a widget's chats: its team, or the one person whose it is. */
 function createPeople({ orgs }: HandingDeps) {

@@ -111,7 +111,10 @@ export function createTurns(deps: Deps) {
     } catch (error) {
       if (error instanceof Superseded || stop.signal.aborted) return null
       await store.write((tx) => rows.changeMessage(tx, turn.message.id, { failed: true }))
-      throw isOwners(error) ? cannotAnswer.with({ retryAfterS: 30, cause: error }) : error
+      // What concerns the widget's owner and not its visitors: credit, the key, its rights.
+      throw error instanceof AppError && ['unpaid', 'forbidden', 'unauthenticated'].includes(error.kind)
+        ? cannotAnswer.with({ retryAfterS: 30, cause: error })
+        : error
     } finally {
       unhear()
     }
@@ -202,7 +205,3 @@ export function createTurns(deps: Deps) {
     } satisfies CompletionRequest as CompletionRequest
   }
 }
-
-/** What concerns the widget's owner and not its visitors: credit, the key, its rights. */
-const isOwners = (error: unknown): boolean =>
-  error instanceof AppError && ['unpaid', 'forbidden', 'unauthenticated'].includes(error.kind)

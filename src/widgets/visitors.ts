@@ -247,7 +247,13 @@ export function createVisitorSide(deps: Deps) {
       takeover_status: status,
     })
     const { takeover_status: standing } = heard.session
-    if (heard.told) return { now: { ...replied(heard.told, standing), ...redirectOf(widget) } }
+    if (heard.told)
+      return {
+        now: {
+          ...replied(heard.told, standing),
+          ...(widget.intents.action === 'redirect' && widget.intents.url ? { redirect_url: widget.intents.url } : {}),
+        },
+      }
     if (standing === 'human') return { now: replied(null, 'human') }
     const caller = await keyOf(widget.api_key_id)
     if (!caller) {
@@ -295,9 +301,6 @@ export function createVisitorSide(deps: Deps) {
     return { recorded: true }
   }
 }
-
-const redirectOf = ({ intents }: WidgetRow): { redirect_url?: string } =>
-  intents.action === 'redirect' && intents.url ? { redirect_url: intents.url } : {}
 
 function unlessLeft(error: unknown): void {
   if (!(error instanceof ReaderLeft)) throw error
@@ -399,12 +402,10 @@ function createHearing({ clock, desk, ask, limits, pictures }: HearingDeps) {
 function asksForPerson(text: string, { enabled, keywords }: Intents): boolean {
   if (!enabled) return false
   const said = text.toLowerCase().replace(/\s+/g, ' ')
-  return [...PHRASES, ...keywords.map((word) => word.toLowerCase())].some((phrase) => hasWords(said, phrase))
-}
-
-function hasWords(text: string, phrase: string): boolean {
-  for (let at = text.indexOf(phrase); at >= 0; at = text.indexOf(phrase, at + 1)) {
-    if (!isWordChar(text[at - 1]) && !isWordChar(text[at + phrase.length])) return true
-  }
-  return false
+  return [...PHRASES, ...keywords.map((word) => word.toLowerCase())].some((phrase) => {
+    for (let at = said.indexOf(phrase); at >= 0; at = said.indexOf(phrase, at + 1)) {
+      if (!isWordChar(said[at - 1]) && !isWordChar(said[at + phrase.length])) return true
+    }
+    return false
+  })
 }

@@ -96,7 +96,9 @@ export function registerRuns({ store, clock, jobs, unattended, outcomes, approva
     const caller = await unattended(row)
     if (!caller) return fail(row, 'The key or account that it runs as no longer has access.')
     const at = row.next!
-    const begun = begin(row, at)
+    const { name, type } = row.steps[at]!
+    const made = { status: 'completed' as const, output: null, error: null, cost_micro: 0, completed_at: null }
+    const begun = { run_id: row.id, seq: row.executed, index: at, name, type, ...made, started_at: clock.now() }
     const done = await rows.stepsOf(store.read, row.id)
     let kept: RunRow | null = null
     const keep = async (tx: Tx, result: Done): Promise<void> => {
@@ -120,12 +122,6 @@ export function registerRuns({ store, clock, jobs, unattended, outcomes, approva
     }
   }
 
-  function begin(row: RunRow, index: number): StepRow {
-    const { name, type } = row.steps[index]!
-    const made = { status: 'completed' as const, output: null, error: null, cost_micro: 0, completed_at: null }
-    return { run_id: row.id, seq: row.executed, index, name, type, ...made, started_at: clock.now() }
-  }
-
   type Around = {
     at: number
     done: readonly StepRow[]
@@ -138,7 +134,10 @@ export function registerRuns({ store, clock, jobs, unattended, outcomes, approva
     const { type, config } = row.steps[at]!
     const values = valuesOf(row, done, clock.now())
     const call: Call = { caller, requestId: newRequestId(), route: 'workflow', signal, depth: row.depth + 1 }
-    const previous = previousText(done)
+    // The text of the step before: what it said, else its output as JSON; empty without one.
+    const output = done.at(-1)?.output?.value ?? null
+    const text = (output as { text?: unknown } | null)?.text
+    const previous = typeof text === 'string' ? text : written(output)
     const filled = filledConfig(row, { type, config }, values)
     writeTexts(type, filled)
     assertFilled(type, filled)
@@ -239,11 +238,4 @@ function valuesOf(run: RunRow, done: readonly StepRow[], now: number): RunValues
     workflow: { id: run.workflow_id },
     now: iso(now),
   }
-}
-
-/** The text of the step before: what it said, else its output as JSON; empty without one. */
-function previousText(done: readonly StepRow[]): string {
-  const output = done.at(-1)?.output?.value ?? null
-  const text = (output as { text?: unknown } | null)?.text
-  return typeof text === 'string' ? text : written(output)
 }

@@ -52,7 +52,15 @@ export function createFromCanvas({ store, clock, canvases, workflows, read }: De
     const built = canvases.compiled(drawn)
     if (!built.compiled) return { problems: built.problems }
     const steps = built.steps as Step[]
-    if (steps.length > MOST_STEPS) return { problems: [tooLong(steps.length)] }
+    if (steps.length > MOST_STEPS)
+      return {
+        problems: [
+          {
+            code: 'invalid_config',
+            message: `The canvas has ${steps.length} steps; a workflow has at most ${MOST_STEPS}.`,
+          },
+        ],
+      }
     const before = (await rows.ofCanvas(store.read, drawn.owner, drawn.id)) ?? null
     const name = order.name ?? before?.name ?? drawn.name
     const enabled = order.enabled ?? before?.enabled ?? true
@@ -115,11 +123,6 @@ export function createFromCanvas({ store, clock, canvases, workflows, read }: De
     return rows.ofCanvas(reader, drawn.owner, drawn.id)
   }
 }
-
-const tooLong = (count: number): CanvasProblem => ({
-  code: 'invalid_config',
-  message: `The canvas has ${count} steps; a workflow has at most ${MOST_STEPS}.`,
-})
 
 type Trigger = { triggerType: TriggerType; triggerConfig: Record<string, unknown> }
 

@@ -122,10 +122,6 @@ const advanced = command<Moved & Stood>()((tx, p) => {
     .returning()
 })
 
-const movable = ({ status, next, executed, turn, pause, warnings, error, output, completed_at }: RunRow): Moved => ({
-  ...{ status, next, executed, turn, pause, warnings, error, output, completed_at },
-})
-
 const newestFirst = pagesBy(workflowRuns, 'created_at')
 
 /** Schedules that wait for their time. */
@@ -213,7 +209,26 @@ export const runRepository = {
   async advance(tx: Tx, run: RunRow, change: Partial<Moved>): Promise<RunRow | undefined> {
     const { id, turn, executed, status } = run
     const stood = { at_turn: turn, at_executed: executed, at_status: status }
-    return (await advanced(tx, { ...movable(run), ...change, id, ...stood }))[0] as RunRow | undefined
+    return (
+      await advanced(tx, {
+        ...{
+          ...{
+            status: run.status,
+            next: run.next,
+            executed: run.executed,
+            turn: run.turn,
+            pause: run.pause,
+            warnings: run.warnings,
+            error: run.error,
+            output: run.output,
+            completed_at: run.completed_at,
+          },
+        },
+        ...change,
+        id,
+        ...stood,
+      })
+    )[0] as RunRow | undefined
   },
 
   /** Runs of a workflow that have not ended. */

@@ -33,9 +33,6 @@ type TriggersDeps = ScheduleDeps & { fanOut: Pick<FanOut, 'receive'>; start: Sta
 
 const LOOK_EVERY_MS = 500
 
-const isDelayed = ({ status, pause }: RunRow, before: number): boolean =>
-  status === 'paused' && pause?.kind === 'delay' && pause.until < before
-
 type Deps = StepDeps & {
   orgs: Parameters<typeof createDeciders>[0]['orgs']
   takeovers: Parameters<typeof createApprovals>[0]['takeovers']
@@ -257,7 +254,9 @@ function createWaiting({ store, clock }: { store: Store; clock: Clock }) {
       const end = clock.monotonic() + mostMs
       for (let row = run; ; row = (await rows.find(store.read, run.id)) ?? row) {
         const leftMs = end - clock.monotonic()
-        const goesOn = row.status === 'running' || isDelayed(row, clock.now() + leftMs)
+        const goesOn =
+          row.status === 'running' ||
+          (row.status === 'paused' && row.pause?.kind === 'delay' && row.pause.until < clock.now() + leftMs)
         if (!goesOn || leftMs <= 0 || signal.aborted) return row
         await nap(run.id, Math.min(LOOK_EVERY_MS, leftMs))
       }

@@ -139,7 +139,9 @@ type Window = { at: number; room: number; width: number }
 
 function windowed(view: ListView, model: Model, rows: readonly Row[], { at, room, width }: Window): Line[] {
   const { marked } = listOf(model)
-  const top = topOf(model, rows.length, at, room)
+  // The first row that is shown, so that the chosen one stays where it was.
+  const offset = Math.min(Math.max(0, listOf(model).offset), room - 1)
+  const top = Math.max(0, Math.min(at - offset, rows.length - room))
   const { shown, own } = columnsIn(view, width)
   return rows.slice(top, top + room).map((row, place) => {
     const isChosen = top + place === at
@@ -148,12 +150,6 @@ function windowed(view: ListView, model: Model, rows: readonly Row[], { at, room
     const whole = fitLine([say(margin), ...cellsOf(shown, row, model, own)], width)
     return isChosen ? chosen(whole) : whole
   })
-}
-
-/** The first row that is shown, so that the chosen one stays where it was. */
-const topOf = (model: Model, length: number, at: number, room: number): number => {
-  const offset = Math.min(Math.max(0, listOf(model).offset), room - 1)
-  return Math.max(0, Math.min(at - offset, length - room))
 }
 
 function emptyLines(view: ListView, model: Model, width: number): Line[] {

@@ -1,4 +1,4 @@
-import { fit, type Line, line, type Span, say } from '../draw/line'
+import { fit, type Line, line, say } from '../draw/line'
 import { clockOf, spellAge, spellDollars } from '../draw/spell'
 import type { Model, Row } from '../state/model'
 import { column, dialog, its, listView } from './list-view'
@@ -24,12 +24,6 @@ type Session = Row & {
 
 const IDLE_MS = 30_000
 const NONE = 'No browser session is open.'
-
-function stateOf({ last_active_at, steps, waits }: Session, now: number): Span {
-  if (waits) return say('! wait', 'warn')
-  if (now - Date.parse(last_active_at) > IDLE_MS) return say('◐ idle', 'dim')
-  return steps.at(-1)?.actor === 'person' ? say('● person', 'warn') : say('● agent', 'good')
-}
 
 /** What was done last, and by whom. */
 function lastLine({ steps, last_active_at }: Session, now: number, width: number): Line {
@@ -67,7 +61,13 @@ export const browser = listView<Session>({
     ]
   },
   columns: [
-    column('STATE', 9, ({ last_active_at }) => last_active_at, { cell: (one, { now }) => stateOf(one, now) }),
+    column('STATE', 9, ({ last_active_at }) => last_active_at, {
+      cell: (one, { now }) => {
+        if (one.waits) return say('! wait', 'warn')
+        if (now - Date.parse(one.last_active_at) > IDLE_MS) return say('◐ idle', 'dim')
+        return one.steps.at(-1)?.actor === 'person' ? say('● person', 'warn') : say('● agent', 'good')
+      },
+    }),
     column('ID', 17, ({ id }) => id, { cell: ({ id }) => say(id.slice(0, 15)) }),
     column('PAGE', 26, pageOf, { grows: true }),
     column('LEFT', 8, ({ expires_at }) => expires_at, {

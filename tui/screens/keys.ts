@@ -49,12 +49,7 @@ const share = ({ used, limit }: Use): number => (limit ? used / limit : 0)
 
 const named = (name: string | null | undefined): string => (name ? `"${name}"` : 'none')
 
-/** The costly modes, each with its requests a minute. */
-const modesOf = ({ modes }: Key): string =>
-  ['image', 'research', 'video']
-    .flatMap((mode) => (modes[mode] === undefined ? [] : [`${mode} ${modes[mode]}`]))
-    .join('  ')
-
+// The costly modes, each with its requests a minute.
 export const keys = listView<Key>({
   margin: 4,
   order: 'newest first',
@@ -96,7 +91,9 @@ export const keys = listView<Key>({
     line(say(' scopes    ', 'dim'), key.scopes.join(' ').padEnd(Math.max(20, width - 30)), `owner ${key.owner}`),
     line(
       say(' limits    ', 'dim'),
-      `${key.tier}: ${spellCount(key.rpm.limit)} rpm, ${spellCount(key.tpm.limit)} tpm  ${modesOf(key)}`,
+      `${key.tier}: ${spellCount(key.rpm.limit)} rpm, ${spellCount(key.tpm.limit)} tpm  ${['image', 'research', 'video']
+        .flatMap((mode) => (key.modes[mode] === undefined ? [] : [`${mode} ${key.modes[mode]}`]))
+        .join('  ')}`,
       key.expires_at ? `     ends ${key.expires_at.slice(0, 10)}` : '',
     ),
     line(

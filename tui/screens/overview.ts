@@ -162,11 +162,9 @@ export function overview(model: Model, width: number, height: number): Line[] {
   ]
 }
 
-/** The pane on the right takes half of what a wide window has more. */
-const sideOf = (width: number): number => Math.max(48, Math.floor(width / 2) - 20)
-
 function wide(model: Model, facts: Facts, width: number, height: number): Line[] {
-  const side = sideOf(width)
+  // The pane on the right takes half of what a wide window has more.
+  const side = Math.max(48, Math.floor(width / 2) - 20)
   const main = width - side - 2
   const left = mainPane(model, facts, main)
   const right = sidePane(model, facts, side)
@@ -253,6 +251,8 @@ function sidePane(model: Model, { queue, spend, browser, delivery }: Facts, widt
   const running = (model.topics.jobs?.rows ?? []).filter(({ status }) => status === 'active').slice(0, 4)
   const title = (pane: Screen, text: string) =>
     line(screenOfPane(model) === pane ? say(`▸${text}`, 'strong') : ` ${text}`)
+  // What the UTC day will have cost if it goes on like this; after its first hour.
+  const gone = (model.now % DAY_MS) / DAY_MS
   return [
     placed(width, [0, ' NEEDS A PERSON'], [width - 13, 'OLDEST'], [width - 6, 'OPEN']),
     ...needRows(model, width),
@@ -280,7 +280,9 @@ function sidePane(model: Model, { queue, spend, browser, delivery }: Facts, widt
       return between(what, line(`${left} `), Math.max(widthOf(what), width - 2))
     }),
     [],
-    line(` SPEND TODAY  ${spellDollars(spend.cost_cents)}${forecast(spend, model.now)}`),
+    line(
+      ` SPEND TODAY  ${spellDollars(spend.cost_cents)}${gone < 1 / 24 || !spend.cost_cents ? '' : `  forecast $${Math.round(spend.cost_cents / gone / 100)}`}`,
+    ),
     ...(spend.cap_cents ? [line(` ${capOf(spend, 19)}`)] : []),
     line(` ${spend.owners.map(({ owner, cost_cents }) => `${owner} ${spellDollars(cost_cents)}`).join('  ')}`),
   ]
@@ -290,10 +292,4 @@ function sidePane(model: Model, { queue, spend, browser, delivery }: Facts, widt
 function capOf({ cap_cents: cap, capped_cents: used }: Facts['spend'], width: number): string {
   if (!cap) return ''
   return `${bar(used / cap, width)} ${spellShare(used / cap)} of ${spellDollars(cap)} cap${width < 20 ? '' : 's'}`
-}
-
-/** What the UTC day will have cost if it goes on like this; after its first hour. */
-function forecast({ cost_cents }: Facts['spend'], now: number): string {
-  const gone = (now % DAY_MS) / DAY_MS
-  return gone < 1 / 24 || !cost_cents ? '' : `  forecast $${Math.round(cost_cents / gone / 100)}`
 }

@@ -20,9 +20,6 @@ const ORDINALS = new Intl.PluralRules('en', { type: 'ordinal' })
 
 const ENDS: Readonly<Record<string, string>> = { one: 'st', two: 'nd', few: 'rd' }
 
-const visitOf = ({ visits }: Chat): string =>
-  visits && visits > 1 ? `, ${visits}${ENDS[ORDINALS.select(visits)] ?? 'th'} visit` : ''
-
 const shortcuts = ({ replies }: Model): Line[] =>
   replies.size
     ? [
@@ -51,7 +48,8 @@ export function takeovers(model: Model, width: number, height: number): Line[] {
   const side = sideWidth && chat ? aboutPane(model, chat) : []
   const below = belowQueue(model, sideWidth ? null : chat, queueWidth)
   const room = Math.max(height - below.length, 6)
-  const top = windowOf(queue.at, queue.lines.length, room)
+  // The first line that is shown, so that the chosen one is.
+  const top = Math.max(0, Math.min(queue.at - Math.floor(room / 2), queue.lines.length - room))
   const left = Array.from({ length: height }, (_, at) => queue.lines[top + at] ?? [])
   if (queue.lines.length - top <= room || room < height) left.splice(room, below.length, ...below)
   return Array.from({ length: height }, (_, at) => [
@@ -63,10 +61,6 @@ export function takeovers(model: Model, width: number, height: number): Line[] {
 }
 
 const isRule = (row: Line | undefined): boolean => row?.[0]?.text.startsWith('───') ?? false
-
-/** The first line that is shown, so that the chosen one is. */
-const windowOf = (at: number, length: number, height: number): number =>
-  Math.max(0, Math.min(at - Math.floor(height / 2), length - height))
 
 type Group = { title: string; chats: Chat[]; sign: Span }
 
@@ -245,7 +239,9 @@ function aboutPane(model: Model, chat: Chat): Line[] {
   const [browser = 'not told'] = /(Firefox|Edg|Chrome|Safari)\/[\d]+/.exec(chat.user_agent ?? '') ?? []
   return [
     line(' VISITOR'),
-    line(` first seen   ${clockOf(Date.parse(chat.created_at)).slice(0, 5)}${visitOf(chat)}`),
+    line(
+      ` first seen   ${clockOf(Date.parse(chat.created_at)).slice(0, 5)}${chat.visits && chat.visits > 1 ? `, ${chat.visits}${ENDS[ORDINALS.select(chat.visits)] ?? 'th'} visit` : ''}`,
+    ),
     line(` page         ${pathOf(chat.page_url) || 'not told'}`),
     line(` language     ${flat(String(language ?? locale ?? 'not told'))}`),
     line(` browser      ${browser.replace('/', ' ')}`),

@@ -90,7 +90,12 @@ function global(model: Model, meaning: string, key: string): Step {
     case 'wrap':
       return stay({ ...model, wrap: !model.wrap })
     case 'keys.owner':
-      return pick(model, { what: 'owner', title: 'keys of', names: ownersIn(model) })
+      // The owners of the rows, and everyone.
+      return pick(model, {
+        what: 'owner',
+        title: 'keys of',
+        names: ['everyone', ...new Set(allRows(model).map(({ owner }) => String(owner)))],
+      })
     default:
       return act(model, meaning, key)
   }
@@ -151,9 +156,6 @@ function toPane(model: Model, by: 1 | -1): Step {
   const count = panesOf(model).length
   return stay({ ...model, pane: (model.pane + by + count) % count, scroll: 0 })
 }
-
-/** The owners of the rows, and everyone. */
-const ownersIn = (model: Model): string[] => ['everyone', ...new Set(allRows(model).map(({ owner }) => String(owner)))]
 
 function pick(model: Model, picker: Picker): Step {
   if (!picker.names.length) return stay(told(model, 'There is no other profile. Add one: svc-admin profiles add'))

@@ -34,8 +34,9 @@ export function createIntake({ store, audit, driver, ledger, limits }: Deps) {
       if (!first) return
       const cause = { id: event.id, requestId }
       const [row] = purchase ? await lockPurchase(tx, { id: purchase }) : []
+      // A negative refund or dispute amount would add credit, so it is rejected.
       if (event.about === 'payment') await (row && applyPayment(tx, row, event, cause))
-      else if (row && isValidAmount(event.cents)) await applyReversal(tx, row, event, cause)
+      else if (row && Number.isSafeInteger(event.cents) && event.cents >= 0) await applyReversal(tx, row, event, cause)
       else await recordUnmatched(tx, row, event, cause)
     })
   }
@@ -103,6 +104,3 @@ export function createIntake({ store, audit, driver, ledger, limits }: Deps) {
     )
   }
 }
-
-/** A negative refund or dispute amount would add credit, so it is rejected. */
-const isValidAmount = (cents: number): boolean => Number.isSafeInteger(cents) && cents >= 0

@@ -177,18 +177,18 @@ function clarityOfName(parts: readonly string[], clause: Clause, filled: Filled)
   const implied = impliedBy(clause)
   if (!nouns.every((noun) => clause.words.has(noun) || implied.has(noun))) return 0
   const strong = verbs.filter((verb) => !isWeak(verb))
-  const said = strong.filter((verb) => sayLike(verb, clause, nouns.length === 0))
+  // Whether the request has the verb or a synonym; for a name without nouns it must be the first word.
+  const said = strong.filter((verb) => {
+    const like = likeVerb(verb)!
+    return nouns.length === 0
+      ? like.has(clause.first)
+      : like.has(clause.first) || [...like].some((one) => clause.words.has(one))
+  })
   if (strong.length > said.length) return 0
   const exact = said.some((verb) => clause.words.has(verb)) ? EXACT : 0
   if (nouns.length + said.length > 0) return nouns.length * PER_WORD + said.length * PER_VERB + exact
   // The name is only `get` or `read`: the request must begin with such a verb and state an argument.
   return isWeak(clause.first) && filled.told > 0 ? PER_VERB : 0
-}
-
-/** Whether the request has the verb or a synonym; for a name without nouns it must be the first word. */
-function sayLike(verb: string, { words, first }: Clause, mustLead: boolean): boolean {
-  const like = likeVerb(verb)!
-  return mustLead ? like.has(first) : like.has(first) || [...like].some((one) => words.has(one))
 }
 
 /** Words that the text implies: a URL implies `page`, an e-mail address `mail`, code `script`. */

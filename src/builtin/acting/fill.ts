@@ -57,7 +57,9 @@ export function fillArguments(tool: EngineTool, clause: Clause, found?: string):
   if (left) {
     const said = [...wordsOfName(tool.name), ...tellingWords(wordsOfName(tool.name)), ...wordsOfName(left)]
     const property = resolve(properties(root)[left]!, root)
-    const rest = found?.slice(0, mostOf(property)) ?? restOf(clause, said, claims.taken)
+    const rest =
+      found?.slice(0, typeof property.maxLength === 'number' ? property.maxLength : MAX_HANDED_ON) ??
+      restOf(clause, said, claims.taken)
     if (rest && fitsLength(rest, property)) {
       filled.args[left] = rest
       filled.missing = filled.missing.filter((name) => name !== left)
@@ -160,8 +162,6 @@ function behindColon(text: string): string | undefined {
 }
 
 const MAX_HANDED_ON = 2_000
-
-const mostOf = ({ maxLength }: JsonSchema): number => (typeof maxLength === 'number' ? maxLength : MAX_HANDED_ON)
 
 const properties = (schema: JsonSchema) => (schema.properties ?? {}) as Record<string, JsonSchema>
 

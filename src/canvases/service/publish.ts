@@ -42,7 +42,8 @@ export const publish = ({ resources: { store, clock }, canvases, skills }: Canva
     const { visibility = 'private', target_org_id } = order
     const { manifest, steps, warnings } = built
     const examined = await skills.examine(manifest)
-    const whose = actingFor(call, row)
+    // The skill of an organization's canvas is the organization's, whoever of it publishes it.
+    const whose = call.caller.type === 'session' ? { ...call, caller: { ...call.caller, orgId: row.org_id } } : call
     const skill_id = await standing(whose, row.published_skill_id)
     return async (tx: Tx): Promise<Outcome> => {
       const locked = await canvases.findToChange(tx, call.caller, row.id)
@@ -89,10 +90,6 @@ export const publish = ({ resources: { store, clock }, canvases, skills }: Canva
     })
   }
 }
-
-/** The skill of an organization's canvas is the organization's, whoever of it publishes it. */
-const actingFor = (call: Call, { org_id: orgId }: CanvasRow): Call =>
-  call.caller.type === 'session' ? { ...call, caller: { ...call.caller, orgId } } : call
 
 type VersionFacts = Pick<
   Parameters<typeof versions.insert>[1],

@@ -17,7 +17,6 @@ import { typeOfPicture } from '../pictures'
 import { IMAGE_ENGINE, type SentImage } from '../request'
 import { approvedIn, base64Of, inlineOf, isStealth, MAX_IMAGE_BYTES, workOf } from '../rules'
 import type { Run } from '../run'
-import type { Routing } from '../schema'
 import { inquiryOf } from './inquire'
 
 const TIMEOUT_MS = 10_000
@@ -33,18 +32,6 @@ const WORDS: Record<Exclude<OutboundKind, 'aborted'>, string> = {
 
 const runsHere = ({ request }: Run, { name, requiresApproval }: Run['served']['tools'][number]): boolean =>
   !requiresApproval || approvedIn(request.metadata).includes(name)
-
-const noneReachable = () =>
-  invalidInput('tools', '"tool_choice" is "required", and none of the MCP servers in "tools" could be reached.')
-
-const nothingOffered = () =>
-  invalidInput(
-    'tool_choice',
-    '"tool_choice" is "required", and the MCP servers in "tools" have no tools that may be called.',
-  )
-
-const notOffered = (name: string) =>
-  invalidInput('tool_choice', `"tool_choice" names ${said(name)}, which is not among the tools that could be offered.`)
 
 /** Engines refuse a blank message; a turn that was nothing but an image is blank without it. */
 const withoutBlank = (history: readonly Message[]): readonly Message[] =>
@@ -74,21 +61,33 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
     const ready =
       run.guidance && routing.ready(run.guidance, request.prompt, trialOf({ ...run.call, signal: run.deadline.signal }))
     const guidance = ready instanceof Promise ? await ready : ready
-    const chosen = followsPicture(run)
-      ? AFTER_PICTURE
-      : drivesBrowser(run)
-        ? IN_BROWSER
-        : classifier.decide({
-            mode: workOf(request.mode),
-            prompt: request.prompt,
-            hasImages: request.images.length > 0,
-            // Who makes videos is not chosen by the engine of the mode.
-            answers: (mode) => mode === 'video' || engines.isConnected(engineFor(run, mode, null, engines)),
-            origin: originOf(run.call),
-            ...(request.answeredCalls ? { goesOn: { mode: modeOfCalls(request.answeredCalls) } } : {}),
-            signal: run.deadline.signal,
-            ...(guidance ? { guidance } : {}),
-          })
+    // The mode of the run that made these calls; null when none of them is ours.
+    // `auto` stays with the picture that the caller asks to change.
+    const chosen =
+      run.request.mode === 'auto' &&
+      (run.history.findLast(({ role }) => role === 'user')?.pictured ?? false) &&
+      changesPicture(run.request.prompt)
+        ? AFTER_PICTURE
+        : drivesBrowser(run)
+          ? IN_BROWSER
+          : classifier.decide({
+              mode: workOf(request.mode),
+              prompt: request.prompt,
+              hasImages: request.images.length > 0,
+              // Who makes videos is not chosen by the engine of the mode.
+              answers: (mode) => mode === 'video' || engines.isConnected(engineFor(run, mode, null, engines)),
+              origin: originOf(run.call),
+              ...(request.answeredCalls
+                ? {
+                    goesOn: {
+                      mode:
+                        request.answeredCalls.map((id) => modeOfCall(id, MODES)).find((mode) => mode !== null) ?? null,
+                    },
+                  }
+                : {}),
+              signal: run.deadline.signal,
+              ...(guidance ? { guidance } : {}),
+            })
     const choice = withoutJob(run, chosen instanceof Promise ? await chosen : chosen)
     if (request.mode === 'auto') run.classifiedMs = clock.monotonic() - startedAt
     const work = choice.mode
@@ -102,7 +101,13 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
     run.model = engines.describe(engineId)
     run.maxOutputTokens = isMedia ? 0 : engines.maxOutputTokens(engineId)
     run.pictureEngineId = request.picture?.engineId ?? IMAGE_ENGINE
-    run.routing = routingOf(choice, hasLeft)
+    run.routing = {
+      source: choice.source,
+      confidence: choice.confidence,
+      reasoning: choice.reasoning,
+      preference_id: choice.preferenceId,
+      fallback_used: hasLeft,
+    }
     if (hasLeft || guidance?.warnings.length)
       run.routingWarnings = [...(guidance?.warnings ?? []), ...(hasLeft ? [engineLeft(wanted, work)] : [])]
     run.inquiry = inquiryOf(run)
@@ -112,7 +117,9 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
     assemble(run, work, sees)
     if (sees) await showImages(run, outbound)
     else {
-      hideImages(run, outbound)
+      // What an engine that sees no images is sent. Their URLs are checked all the same. Throws 400 `url_blocked`.
+      for (const image of run.request.images) assertUrl(image, outbound)
+      run.history = withoutBlank(run.history)
       // Without the images nothing is left of the question.
       if (request.images.length && isBlank(request.prompt)) throw engineUnable.with({ retryAfterS: 60 }, work, 'images')
     }
@@ -121,7 +128,12 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
       ...run.served.warnings,
       ...run.routingWarnings,
       ...(run.active.tools.length && !mayOffer(run, engines) ? [TOOLS_LEFT_OUT] : []),
-      ...(sees || !request.images.length ? [] : [unseen(request, work, engineId)]),
+      ...(sees || !request.images.length
+        ? []
+        : [
+            request.cameFrom?.unseen(engineId) ??
+              `"attachments" were ignored: mode "${work}" does not accept images. Use "vision".`,
+          ]),
     ]
   }
 
@@ -152,22 +164,11 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
 
 const MODES = ENGINES.map(({ mode }) => mode)
 
-/** The mode of the run that made these calls; null when none of them is ours. */
-const modeOfCalls = (ids: readonly string[]): string | null =>
-  ids.map((id) => modeOfCall(id, MODES)).find((mode) => mode !== null) ?? null
-
 /** In order of precedence: the engine named, an override, a routing rule's, a skill's, the mode's (contract 22.3). */
 function engineFor({ request, active }: Run, work: string, ofRule: string | null, engines: EngineService): string {
   const { engine, overrides, mode } = request
   const override = (isStealth(mode) ? overrides[mode] : undefined) ?? overrides[work]
   return engines.canonical(engine ?? override ?? ofRule ?? active.modelPreference ?? engines.forMode(work))
-}
-
-const unseen = ({ cameFrom }: Run['request'], mode: string, engineId: string) =>
-  cameFrom?.unseen(engineId) ?? `"attachments" were ignored: mode "${mode}" does not accept images. Use "vision".`
-
-function routingOf({ source, confidence, reasoning, preferenceId }: Choice, hasLeft: boolean): Routing {
-  return { source, confidence, reasoning, preference_id: preferenceId, fallback_used: hasLeft }
 }
 
 /** Modes that get the server's own tools even when the request brings none (contract 22.5). */
@@ -206,12 +207,6 @@ const TOOLS_LEFT_OUT =
 /** Tools that the request did not bring are not offered to an engine that calls none. */
 const mayOffer = ({ request, engineId }: Run, engines: EngineService): boolean =>
   request.tools.length > 0 || request.servers !== undefined || engines.callsTools(engineId)
-
-/** `auto` stays with the picture that the caller asks to change. */
-const followsPicture = ({ request, history }: Run): boolean =>
-  request.mode === 'auto' &&
-  (history.findLast(({ role }) => role === 'user')?.pictured ?? false) &&
-  changesPicture(request.prompt)
 
 const AFTER_PICTURE: Choice = {
   mode: 'image',
@@ -266,12 +261,6 @@ async function showImages(run: Run, outbound: Outbound): Promise<void> {
   if (after.length) run.request = { ...request, after }
 }
 
-/** What an engine that sees no images is sent. Their URLs are checked all the same. Throws 400 `url_blocked`. */
-function hideImages(run: Run, outbound: Outbound): void {
-  for (const image of run.request.images) assertUrl(image, outbound)
-  run.history = withoutBlank(run.history)
-}
-
 function withImages(turn: Message, images: readonly Image[]): Message {
   const parts = images.map((image): ImagePart => ({ type: 'image', ...image }))
   if (images.length && turn.role === 'tool') return { ...turn, images: parts }
@@ -289,7 +278,8 @@ async function bringServed(run: Run, servers: readonly McpServer[], tools: Tools
   run.served = await tools.servers.bring(servers, { taken, guard: run.guard, signal: run.deadline.signal })
   if (!functions) return
   const { choice, only } = functions
-  if (choice === 'required' && run.served.unreachable === servers.length) throw noneReachable()
+  if (choice === 'required' && run.served.unreachable === servers.length)
+    throw invalidInput('tools', '"tool_choice" is "required", and none of the MCP servers in "tools" could be reached.')
   if (only) run.served = { ...run.served, tools: run.served.tools.filter(({ name }) => only.includes(name)) }
   const asked = run.served.tools.filter((tool) => !runsHere(run, tool))
   const definitions = asked.map(({ name, description, inputSchema }) => ({
@@ -299,8 +289,16 @@ async function bringServed(run: Run, servers: readonly McpServer[], tools: Tools
   }))
   const offered = [...functions.tools, ...definitions]
   const names = [...functions.tools, ...run.served.tools].map(({ name }) => name)
-  if (typeof choice !== 'string' && !names.includes(choice.name)) throw notOffered(choice.name)
-  if (choice === 'required' && !names.length) throw nothingOffered()
+  if (typeof choice !== 'string' && !names.includes(choice.name))
+    throw invalidInput(
+      'tool_choice',
+      `"tool_choice" names ${said(choice.name)}, which is not among the tools that could be offered.`,
+    )
+  if (choice === 'required' && !names.length)
+    throw invalidInput(
+      'tool_choice',
+      '"tool_choice" is "required", and the MCP servers in "tools" have no tools that may be called.',
+    )
   run.offered = names.length ? { ...functions, tools: offered } : null
 }
 

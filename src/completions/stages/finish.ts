@@ -28,9 +28,6 @@ type Maker = { model: ModelRef; createdAt: number }
 /** A file of code before it is kept: its bytes, what they are, and its artifact as long as they are kept nowhere. */
 type CodeFile = { bytes: Uint8Array; mimeType: string; about: About; loose: Artifact | null }
 
-/** A sentence for each block of code in an answer that a parser refuses. */
-const codeProblems = (text: string): string[] => problemsIn(checksOf(codeBlocks(text)))
-
 type KeptDeps = { store: Pick<Store, 'read'>; files: Pick<Files, 'add' | 'find' | 'receive'> }
 
 /** A file of code with its bytes; null when there was no room for them. */
@@ -109,7 +106,9 @@ export function createFinish({
     const code = workOf(run.resolvedMode) === 'code' ? await kept.received(run, codeFiles(answer.content, answer)) : []
     failpoint('engine_done_before_settle')
     await ending(run, async (tx) => {
-      if (hasFiles(run) || code.length) answer.artifacts = await kept.artifactsOf(tx, run, code)
+      // Whether its stages or its tools made a file.
+      if (run.pictures.length > 0 || run.spent.made?.artifacts.length || code.length)
+        answer.artifacts = await kept.artifactsOf(tx, run, code)
       // Nothing when the hold had ended: another node released it while this process was paused.
       run.costMicro = run.hold ? await billing.settle(tx, run.hold, cost) : 0
       if (run.later) await run.later.begin(tx)
@@ -223,9 +222,6 @@ export function createFinish({
 const isWorthKeeping = ({ finish, toolUses, warnings }: Thought): boolean =>
   finish === 'stop' && warnings.length === 0 && toolUses.every(({ status }) => status === 'success')
 
-/** Whether its stages or its tools made a file. */
-const hasFiles = ({ pictures, spent }: Run): boolean => pictures.length > 0 || Boolean(spent.made?.artifacts.length)
-
 /** With an Idempotency-Key the reply is stored in the transaction that charges the answer (contract 1.7). */
 async function keepReply(tx: Tx, run: Run, answer: StoredAnswer): Promise<void> {
   await run.call.once?.keep(tx, run.request.present(run, answer))
@@ -237,6 +233,7 @@ function toAnswer(run: Run, thought: Thought, model: ModelRef, createdAt: number
   const refusal = thought.refusal || (isAnswer && !thought.toolCalls.length ? refusalOf(run, thought) : null)
   // Of a refusal there is nothing more to ask.
   const asksOn = isAnswer && refusal === null && !needsModel(thought.content)
+  // A sentence for each block of code in an answer that a parser refuses.
   return {
     id: run.id,
     createdAt,
@@ -253,7 +250,11 @@ function toAnswer(run: Run, thought: Thought, model: ModelRef, createdAt: number
     skillsActive: run.active.skills.map(({ id, slug, name }) => ({ id, slug, name })),
     structuredOutput: structuredOutput(work, thought.content),
     routing: thought.fallbackUsed ? { ...run.routing, fallback_used: true } : run.routing,
-    warnings: [...run.warnings, ...thought.warnings, ...(work === 'code' ? codeProblems(thought.content) : [])],
+    warnings: [
+      ...run.warnings,
+      ...thought.warnings,
+      ...(work === 'code' ? problemsIn(checksOf(codeBlocks(thought.content))) : []),
+    ],
     guardrails: (run.guard?.firings ?? []).filter(({ phase }) => phase !== 'input'),
     promptTokens: thought.promptTokens,
     completionTokens: thought.completionTokens,

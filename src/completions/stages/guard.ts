@@ -1,5 +1,4 @@
 import type { Thought } from '../../agent/schema'
-import type { Part } from '../../engines'
 import { type Blocked, type Guard, type HoldBack, standIn } from '../../guardrails'
 import { readJsonAnswer, wantsJson, workOf } from '../rules'
 import type { Run } from '../run'
@@ -74,11 +73,10 @@ function readJson(text: string): unknown {
 /** What an answer can be grounded in: the prompt, the conversation, memories, skills and tool results. */
 const sourcesOf = ({ request, history, memories, active }: Run, { toolUses }: Thought): string[] => [
   request.prompt,
-  ...history.flatMap(({ content }) => textsOf(content)),
+  ...history.flatMap(({ content }) =>
+    typeof content === 'string' ? [content] : content.flatMap((part) => (part.type === 'text' ? [part.text] : [])),
+  ),
   ...memories,
   ...(active.prompt ? [active.prompt] : []),
   ...toolUses.map(({ result }) => (typeof result === 'string' ? result : (JSON.stringify(result) ?? ''))),
 ]
-
-const textsOf = (content: string | readonly Part[]): string[] =>
-  typeof content === 'string' ? [content] : content.flatMap((part) => (part.type === 'text' ? [part.text] : []))

@@ -1,6 +1,6 @@
 import type { Thought } from '../../agent/schema'
 import type { Clock } from '../../kernel/clock'
-import { type Asked, type Findings, isNothingToRead, type Kept, type ResearchService } from '../../research'
+import { type Findings, isNothingToRead, type Kept, type ResearchService } from '../../research'
 import { workOf } from '../rules'
 import type { Run } from '../run'
 import { EMPTY, handOver, shown } from './hand-over'
@@ -49,14 +49,10 @@ export function createInquire({ research, clock }: Deps) {
         return null
       }
       if (!handingOver.signal.aborted || run.deadline.signal.aborted) throw error
-      return shown(run, await goneOn(run, asked, memory))
+      return shown(run, handOver(run, await research.later(run.call, asked, memory), 'This takes longer than a minute'))
     } finally {
       disarm()
     }
-  }
-
-  async function goneOn(run: Run, asked: Asked, memory: Kept): Promise<Thought> {
-    return handOver(run, await research.later(run.call, asked, memory), 'This takes longer than a minute')
   }
 }
 

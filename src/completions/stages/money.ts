@@ -43,7 +43,18 @@ export function createMoney({ store, holds, billing, prices, engines, research, 
    * `storage_unavailable`, 402.
    */
   async function reserve(run: Run): Promise<void> {
-    const amount = isPicture(run) ? priceOfPicture(run) : isFilm(run) ? priceOfFilm(run) : priceOfText(run)
+    // Throws 402 when the run's cost limit does not allow it.
+    // A job holds its own price. Throws 402 when the run's cost limit does not allow it.
+    const amount = isPicture(run)
+      ? within(
+          run.request,
+          engines.drawsItself(run.pictureEngineId) ? 0 : prices.costOf(run.pictureEngineId, { images: 1 }),
+        )
+      : isFilm(run)
+        ? isHandedOver(run)
+          ? 0
+          : within(run.request, video.most({ seconds: run.request.filmSeconds }))
+        : priceOfText(run)
     const surely = run.write !== null || store.failing()
     if (amount === 0) {
       await billing.assertFunds(store.read, run.call)
@@ -51,20 +62,6 @@ export function createMoney({ store, holds, billing, prices, engines, research, 
       return
     }
     run.hold = await holds.place(run.call.caller, run.call.requestId, amount, surely)
-  }
-
-  function costOfInquiry({ engineId, inquiry }: Run): number {
-    return inquiry ? prices.costOf(engineId, research.most(inquiry.depth, inquiry.maxSources)) : 0
-  }
-
-  /** Throws 402 when the run's cost limit does not allow it. */
-  function priceOfPicture({ request, pictureEngineId }: Run): number {
-    return within(request, engines.drawsItself(pictureEngineId) ? 0 : prices.costOf(pictureEngineId, { images: 1 }))
-  }
-
-  /** A job holds its own price. Throws 402 when the run's cost limit does not allow it. */
-  function priceOfFilm(run: Run): number {
-    return isHandedOver(run) ? 0 : within(run.request, video.most({ seconds: run.request.filmSeconds }))
   }
 
   function within({ bounds }: Run['request'], price: number): number {
@@ -76,7 +73,10 @@ export function createMoney({ store, holds, billing, prices, engines, research, 
     if (engines.isFree(run.engineId)) return 0
     run.maxOutputTokens = answerWithin(run)
     const { engineId, promptTokens, maxOutputTokens: completionTokens } = run
-    return Math.max(prices.costOf(engineId, { promptTokens, completionTokens }), costOfInquiry(run))
+    return Math.max(
+      prices.costOf(engineId, { promptTokens, completionTokens }),
+      run.inquiry ? prices.costOf(run.engineId, research.most(run.inquiry.depth, run.inquiry.maxSources)) : 0,
+    )
   }
 
   /** Output tokens that the run's cost limit allows. Throws 402 when it allows none. */

@@ -60,7 +60,8 @@ export function createOpen({ store, clock, cacheEnabled, access, stopping, ...ro
     const hasSoul = request.usesSoul && caller.type === 'key' && caller.hasBrandSoul
     const soul = hasSoul ? await brandSoulOf(store.read, caller.keyId) : null
     const memories = await remembered(caller, request)
-    const active = await activeIn(call, request)
+    const active = await (request.active ??
+      (request.sealed ? NO_SKILLS : skills.activeFor(call, { slugs: request.skills, prompt: request.prompt })))
     const browsing = await browsingIn(call, request, active)
     const guidance = request.mode === 'auto' ? await routing.of(caller) : null
     const found = guardrails.guardOf(caller)
@@ -152,13 +153,6 @@ export function createOpen({ store, clock, cacheEnabled, access, stopping, ...ro
   /** Raw output gets no memories, and stealth modes neither store nor recall (contract 2.1). */
   function remembered(caller: TenantCaller, { prompt, voice, mode, sealed }: CompletionRequest) {
     return sealed || voice.persona === 'none' || isStealth(mode) ? NOTHING : memory.recall(caller, prompt)
-  }
-
-  function activeIn(
-    call: Call,
-    { active, sealed, skills: slugs, prompt }: CompletionRequest,
-  ): Activation | Promise<Activation> {
-    return active ?? (sealed ? NO_SKILLS : skills.activeFor(call, { slugs, prompt }))
   }
 }
 

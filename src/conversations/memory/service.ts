@@ -56,9 +56,6 @@ type Indexed = { search: MiniSearch<Item>; ids: Set<MemoryId> }
 
 type RecallDeps = { store: Store; clock: Clock }
 
-const emptySearch = (): MiniSearch<Item> =>
-  new MiniSearch({ fields: ['content'], storeFields: ['content'], tokenize: contentWords })
-
 const find = (index: Index | null, prompt: string): string[] =>
   (index?.search?.search(prompt.slice(0, MOST_PROMPT_CHARS)) ?? [])
     .slice(0, MOST_RECALLED)
@@ -154,7 +151,10 @@ export function createRecall({ store, clock }: RecallDeps) {
       indexes.delete(owner)
       return { search: null }
     }
-    const index = indexes.get(owner) ?? { search: emptySearch(), ids: new Set() }
+    const index = indexes.get(owner) ?? {
+      search: new MiniSearch({ fields: ['content'], storeFields: ['content'], tokenize: contentWords }),
+      ids: new Set(),
+    }
     indexes.set(owner, index)
     await update(index, items)
     return { search: index.search }

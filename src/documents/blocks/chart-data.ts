@@ -34,7 +34,16 @@ function chartOf(rows: readonly (readonly string[])[], { kind, title, unit }: Ab
   const body = all.slice(0, MOST_LABELS)
   const columns = header.slice(1).map((name, at) => {
     const values = body.map((row) => readNumber(row[at + 1] ?? ''))
-    return { name: name.trim().slice(0, MOST_NAME_CHARS), values, units: body.map((row) => unitOf(row[at + 1] ?? '')) }
+    // What stands with the number of a cell, as it is written behind it.
+    return {
+      name: name.trim().slice(0, MOST_NAME_CHARS),
+      values,
+      units: body.map((row) => {
+        const found = NUMBER.exec((row[at + 1] ?? '').trim())
+        const unit = found?.[4] || found?.[2] || ''
+        return unit && unit !== '%' ? ` ${unit}` : unit
+      }),
+    }
   })
   const drawn = columns.filter(({ values }) => values.some((value) => value !== null)).slice(0, MOST_SERIES)
   if (!drawn.length || body.length === 0) return null
@@ -61,13 +70,6 @@ export function writtenWith(cell: string): { decimals: number; isGrouped: boolea
   const digits = NUMBER.exec(cell.trim())?.[3]?.trim() ?? ''
   const [whole = '', decimals = ''] = decimal(digits).split('.')
   return { decimals: decimals.length, isGrouped: digits.search(/[^\d]/) >= 0 && digits.search(/[^\d]/) < whole.length }
-}
-
-/** What stands with the number of a cell, as it is written behind it. */
-function unitOf(cell: string): string {
-  const found = NUMBER.exec(cell.trim())
-  const unit = found?.[4] || found?.[2] || ''
-  return unit && unit !== '%' ? ` ${unit}` : unit
 }
 
 /** `1.234,5` and `1,234.5` alike; a single comma before three digits separates thousands. */

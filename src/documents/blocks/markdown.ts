@@ -50,7 +50,13 @@ function blocksOf(cursor: Cursor, until?: string): Block[] {
 function blockOf(token: Token, cursor: Cursor): Block[] {
   switch (token.type) {
     case 'heading_open':
-      return [{ type: 'heading', level: levelOf(token.tag), text: textUntil(cursor, 'heading_close') }]
+      return [
+        {
+          type: 'heading',
+          level: Math.min(4, Number(token.tag.slice(1))) as Heading['level'],
+          text: textUntil(cursor, 'heading_close'),
+        },
+      ]
     case 'paragraph_open':
       return paragraphs(inlineUntil(cursor, 'paragraph_close'))
     case 'bullet_list_open':
@@ -72,8 +78,6 @@ function blockOf(token: Token, cursor: Cursor): Block[] {
       return []
   }
 }
-
-const levelOf = (tag: string): Heading['level'] => Math.min(4, Number(tag.slice(1))) as Heading['level']
 
 function codeOf({ content, info }: Token): Block {
   const [word = ''] = info.trim().split(/\s+/)

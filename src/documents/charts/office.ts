@@ -42,15 +42,13 @@ function withAxes(chart: Chart, cells: Cells | null): string {
   const scaling = '<c:scaling><c:orientation val="minMax"/></c:scaling><c:delete val="0"/>'
   const fromZero = startsAtZero(chart) ? scaling.replace('</c:scaling>', '<c:min val="0"/></c:scaling>') : scaling
   const names = `<c:catAx><c:axId val="1"/>${scaling}<c:axPos val="b"/>${NO_TICKS}<c:tickLblPos val="low"/><c:crossAx val="2"/></c:catAx>`
-  const format = `<c:numFmt formatCode="${escaped(formatOf(chart))}" sourceLinked="0"/>`
+  // Quoted, so that no unit is read as a code of the format.
+  const format = `<c:numFmt formatCode="${escaped(chart.unit ? `#,##0.##"${chart.unit.replaceAll('"', '')}"` : '#,##0.##')}" sourceLinked="0"/>`
   const values = `<c:valAx><c:axId val="2"/>${fromZero}<c:axPos val="l"/>${grid}${format}${NO_TICKS}<c:tickLblPos val="nextTo"/><c:crossAx val="1"/></c:valAx>`
   return plots[chart.kind as keyof typeof plots] + names + values
 }
 
 const NO_TICKS = '<c:majorTickMark val="none"/><c:minorTickMark val="none"/>'
-
-/** Quoted, so that no unit is read as a code of the format. */
-const formatOf = ({ unit }: Chart): string => (unit ? `#,##0.##"${unit.replaceAll('"', '')}"` : '#,##0.##')
 
 function pie(chart: Chart, cells: Cells | null): string {
   const [first] = chart.series

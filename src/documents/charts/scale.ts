@@ -21,12 +21,10 @@ export function scaleOf(chart: Chart): Scale {
   const step = ROUND.map((times) => times * magnitude).find((one) => one >= rough * 0.999) ?? magnitude * 10
   const first = Math.floor(low / step + 1e-9)
   const last = Math.max(first + 1, Math.ceil(high / step - 1e-9))
-  const ticks = Array.from({ length: last - first + 1 }, (_, at) => clean((first + at) * step))
+  // Removes the dust of binary fractions.
+  const ticks = Array.from({ length: last - first + 1 }, (_, at) => Number(((first + at) * step).toPrecision(12)))
   return { from: ticks[0]!, to: ticks.at(-1)!, ticks }
 }
-
-/** Removes the dust of binary fractions. */
-const clean = (value: number): number => Number(value.toPrecision(12))
 
 const FORMAT = new Intl.NumberFormat('en', { maximumFractionDigits: 2 })
 const COMPACT = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 2 })

@@ -17,16 +17,17 @@ export function delimitedRows(text: string): Rows | null {
     if (errors.length || width < 2 || width > MOST_COLUMNS || !data.every((row) => row.length === width)) continue
     // Sentences have commas too; the cells of a table are short.
     if (data.some((row) => row.some((cell) => cell.length > 120))) continue
-    if (delimiter === ',' && readsAsText(lines)) continue
+    // Commas of sentences have a blank behind them, and the last line an end.
+    if (
+      delimiter === ',' &&
+      (/[.!?]\s*$/.test(lines[0]!) ||
+        (lines.some((line) => /[.!?]\s*$/.test(line)) && lines.some((line) => /,\s/.test(line))))
+    )
+      continue
     return data.slice(0, MOST_ROWS + 1).map((row) => row.map((cell) => cell.trim()))
   }
   return null
 }
-
-/** Commas of sentences have a blank behind them, and the last line an end. */
-const readsAsText = (lines: readonly string[]): boolean =>
-  /[.!?]\s*$/.test(lines[0]!) ||
-  (lines.some((line) => /[.!?]\s*$/.test(line)) && lines.some((line) => /,\s/.test(line)))
 
 /**
  * Rows of records in JSON: a list of objects or of lists, an object with one such list, or an object a line; null for

@@ -25,14 +25,16 @@ const CHART_KIND: [RegExp, string][] = [
 export function outlineOf(prompt: string): { title: string; markdown: string } {
   const { instruction, material } = split(prompt.replace(/\r\n?/g, '\n').trim())
   const title = titleOf(material.startsWith('# ') ? material : instruction)
-  const told = { wantsChart: CHART.test(instruction), kind: kindOf(instruction), title }
+  const told = {
+    wantsChart: CHART.test(instruction),
+    kind: CHART_KIND.find(([named]) => named.test(instruction))?.[1] ?? 'bar',
+    title,
+  }
   const body = material ? bodyOf(material, told) : emptyOf(instruction, told)
   return { title, markdown: body }
 }
 
 type Told = { wantsChart: boolean; kind: string; title: string }
-
-const kindOf = (instruction: string): string => CHART_KIND.find(([named]) => named.test(instruction))?.[1] ?? 'bar'
 
 /** What is asked, and the text or data that it is to be made of. */
 function split(prompt: string): { instruction: string; material: string } {

@@ -1,5 +1,5 @@
 import { CSV_BEGIN, csvLines } from '../../kernel/csv'
-import { type Block, type Chart, type Document, plain, type Table } from '../blocks/model'
+import { type Block, type Chart, type Document, plain } from '../blocks/model'
 
 type Records = string[][]
 
@@ -9,7 +9,9 @@ type Records = string[][]
  */
 export function renderCsv({ blocks }: Document): Uint8Array {
   const all = flat(blocks)
-  const tables = all.flatMap((block) => (block.type === 'table' ? [tableRows(block)] : []))
+  const tables = all.flatMap((block) =>
+    block.type === 'table' ? [[block.header, ...block.rows].map((row) => row.map(plain))] : [],
+  )
   const charts = all.flatMap((block) => (block.type === 'chart' ? [chartRows(block)] : []))
   const parts = tables.length || charts.length ? joined(tables.length ? tables : charts) : [sections(all)]
   return new TextEncoder().encode(CSV_BEGIN + parts.map(csvLines).join('\r\n'))
@@ -24,8 +26,6 @@ const chartRows = ({ labels, series }: Chart): Records => [
   ['', ...series.map(({ name }) => name)],
   ...labels.map((label, at) => [label, ...series.map(({ values }) => String(values[at] ?? ''))]),
 ]
-
-const tableRows = ({ header, rows }: Table): Records => [header, ...rows].map((row) => row.map(plain))
 
 /** Tables of one header as one. */
 function joined(tables: readonly Records[]): Records[] {

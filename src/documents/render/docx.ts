@@ -140,7 +140,14 @@ export async function renderDocx(document: Document): Promise<Uint8Array> {
             margin: { top: MARGIN, right: MARGIN, bottom: 1_304, left: MARGIN },
           },
         },
-        headers: { first: new word.Header({ children: [] }), default: header(document.title) },
+        headers: {
+          first: new word.Header({ children: [] }),
+          default: new word.Header({
+            children: [
+              new word.Paragraph({ children: [new word.TextRun({ text: document.title, size: 16, color: QUIET })] }),
+            ],
+          }),
+        },
         footers: { first: footer(), default: footer() },
         children,
       },
@@ -156,11 +163,6 @@ const HEADINGS = [
   word.HeadingLevel.HEADING_3,
   word.HeadingLevel.HEADING_4,
 ] as const
-
-const header = (title: string) =>
-  new word.Header({
-    children: [new word.Paragraph({ children: [new word.TextRun({ text: title, size: 16, color: QUIET })] })],
-  })
 
 function footer() {
   const look = { size: 16, color: QUIET }

@@ -78,18 +78,14 @@ function page(deck: Deck, document: Document, slide: Slide, number: number): voi
     ...fromRight(slide.title),
   })
   page.addShape('line', { x: BODY.x, y: 1.3, w: BODY.w, h: 0, line: { color: RULE, width: 1 } })
-  furniture(page, document.title, number)
+  const look = { y: 7.0, h: 0.3, fontSize: 10, color: QUIET, fontFace: FONT, margin: 0 }
+  page.addText(document.title, { ...look, x: BODY.x, w: 9 })
+  page.addText(String(number), { ...look, x: SLIDE.w - 1.7, w: 1, align: 'right' })
   const { lines, visual } = slide
   const half = (BODY.w - GAP) / 2
   const [left, right] = visual && lines.length ? [half, half] : [BODY.w, BODY.w]
   if (lines.length) words(page, lines, { ...BODY, w: left })
   if (visual) show(page, visual, { ...BODY, x: BODY.x + BODY.w - right, w: right }, document)
-}
-
-function furniture(page: Page, title: string, number: number): void {
-  const look = { y: 7.0, h: 0.3, fontSize: 10, color: QUIET, fontFace: FONT, margin: 0 }
-  page.addText(title, { ...look, x: BODY.x, w: 9 })
-  page.addText(String(number), { ...look, x: SLIDE.w - 1.7, w: 1, align: 'right' })
 }
 
 /** Few lines are larger than many. */

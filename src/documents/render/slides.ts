@@ -63,8 +63,6 @@ const isVisual = (block: Block): block is Visual =>
     ? block.text.split('\n').length > MOST_INLINE
     : block.type === 'table' || block.type === 'chart' || block.type === 'image'
 
-const isCode = ({ text, mark }: Line): boolean => mark === null && text.length === 1 && text[0]!.code === true
-
 /** A table of many columns, or with much text, needs the whole slide. */
 function isWide(visual: Visual): boolean {
   if (visual.type !== 'table') return false
@@ -110,7 +108,10 @@ function inParts(lines: readonly Line[], letters: number, most: number): Line[][
       height += rows
     } else {
       // Code goes on with the line that says what it is for.
-      const before = last && last.length > 1 && isCode(line) ? [last.pop()!] : []
+      const before =
+        last && last.length > 1 && line.mark === null && line.text.length === 1 && line.text[0]!.code === true
+          ? [last.pop()!]
+          : []
       parts.push([...before, line])
       height = rows + heightOf(before, letters)
     }

@@ -58,17 +58,16 @@ export function fitAny(table: Table, width: number, sizes: Sizes = ofPage(table)
 
 function fit(table: Table, width: number, { sizes, padding, wider = 1 }: Sizes): Fit | null {
   const room = width - table.header.length * 2 * padding
-  const least = leastWidths(table).map((ems) => ems * wider)
+  // In ems: the widest word or number of each column.
+  const least = table.header
+    .map((name, at) => Math.max(1, wordsIn(name), ...table.rows.map((row) => wordsIn(row[at] ?? []))))
+    .map((ems) => ems * wider)
   const needed = least.reduce((sum, one) => sum + one, 0)
   const fontSize = sizes.find((size) => needed * size <= room)
   if (fontSize === undefined) return null
   const spare = room - needed * fontSize
   return { fontSize, padding, widths: columnShares(table).map((share, at) => least[at]! * fontSize + share * spare) }
 }
-
-/** In ems: the widest word or number of each column. */
-const leastWidths = ({ header, rows }: Table): number[] =>
-  header.map((name, at) => Math.max(1, wordsIn(name), ...rows.map((row) => wordsIn(row[at] ?? []))))
 
 function wordsIn(text: Text): number {
   const said = plain(text)

@@ -63,24 +63,32 @@ type Sheet = { name: string; rows: Cell[][]; widths: number[]; sticky: number; c
 export async function renderXlsx(document: Document): Promise<Uint8Array> {
   const sheets = sheetsOf(document)
   const names = uniqueNames(sheets.map(({ name }) => name))
+  // A sheet begins at the right when its first words do.
   const file = writeExcel(
     sheets.map(({ rows, widths, sticky }, at) => ({
       data: rows as never,
       sheet: names[at]!,
       columns: widths.map((width) => ({ width })),
       ...(sticky ? { stickyRowsCount: sticky } : {}),
-      ...(fromRight(rows) ? { rightToLeft: true } : {}),
+      ...(directionOf(String(rows[0]?.find((cell) => cell?.value)?.value ?? '')) === 'rtl'
+        ? { rightToLeft: true }
+        : {}),
     })),
     { fontFamily: 'Calibri', fontSize: 11 },
   )
   const bytes = new Uint8Array(await file.toBuffer())
   const charts = sheets.flatMap(({ chart }, at) => (chart ? [{ ...chart, sheet: at, name: names[at]! }] : []))
-  return stamped(charts.length ? withSheetCharts(bytes, charts) : bytes, document)
+  // Every entry of the archive gets the time of the document, so that the same document is the same file.
+  const mtime = new Date(Math.max(document.createdAt, FIRST_MS))
+  return zipSync(
+    Object.fromEntries(
+      Object.entries(unzipSync(charts.length ? withSheetCharts(bytes, charts) : bytes)).map(([name, data]) => [
+        name,
+        [data, { mtime }],
+      ]),
+    ),
+  )
 }
-
-/** A sheet begins at the right when its first words do. */
-const fromRight = (rows: readonly Cell[][]): boolean =>
-  directionOf(String(rows[0]?.find((cell) => cell?.value)?.value ?? '')) === 'rtl'
 
 function sheetsOf({ title, subtitle, blocks }: Document): Sheet[] {
   const sheets: Sheet[] = []
@@ -216,12 +224,6 @@ function uniqueNames(wanted: readonly string[]): string[] {
 
 /** An archive knows no earlier time. */
 const FIRST_MS = Date.UTC(1980, 0, 2)
-
-/** Every entry of the archive gets the time of the document, so that the same document is the same file. */
-function stamped(bytes: Uint8Array, { createdAt }: Document): Uint8Array {
-  const mtime = new Date(Math.max(createdAt, FIRST_MS))
-  return zipSync(Object.fromEntries(Object.entries(unzipSync(bytes)).map(([name, data]) => [name, [data, { mtime }]])))
-}
 
 /** What the cells of a column are, when all that are not empty are the same; numbers with one unit keep it. */
 function typeOfColumn(cells: readonly string[]): Typed {

@@ -49,20 +49,16 @@ export const regexMatch = defineGuardrail({
 })
 
 function compile(pattern: string, flags: string): LinearPattern {
-  assertFlags(flags)
+  const wrong = (what: string) => new InvalidConfig('flags', `is "${quoted(flags)}"; ${what}`)
+  if (/[^gimsuv]/.test(flags)) throw wrong('the allowed flags are g, i, m, s, u and v')
+  if (new Set(flags).size < flags.length) throw wrong('each letter may occur only once')
+  if (flags.includes('u') && flags.includes('v')) throw wrong('u and v cannot be combined, leave one of them out')
   const how = { mostChars: MOST_CHARS, mostSize: MOST_SIZE, weighsProperties: true }
   try {
     return compileLinear(pattern, { ...how, flags: flags.replace('g', '') })
   } catch (error) {
     throw new InvalidConfig('pattern', `is "${quoted(pattern)}" and ${(error as Error).message}`)
   }
-}
-
-function assertFlags(flags: string): void {
-  const wrong = (what: string) => new InvalidConfig('flags', `is "${quoted(flags)}"; ${what}`)
-  if (/[^gimsuv]/.test(flags)) throw wrong('the allowed flags are g, i, m, s, u and v')
-  if (new Set(flags).size < flags.length) throw wrong('each letter may occur only once')
-  if (flags.includes('u') && flags.includes('v')) throw wrong('u and v cannot be combined, leave one of them out')
 }
 
 function find(pattern: LinearPattern, text: string, mostMs: number): { matches: Match[]; isCut: boolean } {

@@ -81,10 +81,6 @@ function lettersOf(source: string): Letters {
   return { text: letters, at: places.slice(0, letters.length) }
 }
 
-const rot13 = (letters: string): string =>
-  letters.replace(/[a-z]/g, (letter) => String.fromCharCode(((letter.charCodeAt(0) - 84) % 26) + 97))
-const backwards = (letters: string): string => [...letters].reverse().join('')
-
 function leaksInPlain(source: string, prompt: Prompt, threshold: number): Match[] {
   const { text, at } = lettersOf(source)
   const matchOf = ({ start, end }: Passage): Match => ({
@@ -95,8 +91,12 @@ function leaksInPlain(source: string, prompt: Prompt, threshold: number): Match[
   const behind = ({ start, end }: Passage): Passage => ({ start: text.length - end, end: text.length - start })
   return [
     ...leaksIn(text, prompt, threshold),
-    ...leaksIn(rot13(text), prompt, threshold),
-    ...leaksIn(backwards(text), prompt, threshold).map(behind),
+    ...leaksIn(
+      text.replace(/[a-z]/g, (letter) => String.fromCharCode(((letter.charCodeAt(0) - 84) % 26) + 97)),
+      prompt,
+      threshold,
+    ),
+    ...leaksIn([...text].reverse().join(''), prompt, threshold).map(behind),
   ].map(matchOf)
 }
 

@@ -159,19 +159,23 @@ const inspectAll =
     // Doubts are places in the lines; the forms and the JSON have none there.
     const { unsure: _, ...sureOnly } = about
     const behind = plain.length < text.length ? await inspect(text.slice(plain.length), sureOnly) : null
-    const inForms = behind && { ...behind, matches: behind.matches.map((match) => shifted(match, plain.length)) }
+    const inForms = behind && {
+      ...behind,
+      matches: behind.matches.map((match) => ({
+        ...match,
+        start: match.start + plain.length,
+        end: match.end + plain.length,
+      })),
+    }
     if (inForms && !inForms.matches.length) return inForms
     const isNew = isUnreported(text, plain, found, forms)
     const all = [...(found?.matches ?? []), ...(inForms?.matches ?? []).filter(isNew)]
-    if (all.length) return { detail: found?.detail ?? encoded(inForms!.detail), matches: all }
+    // Without the count: the same thing may be read in several forms of one text.
+    if (all.length)
+      return { detail: found?.detail ?? `${inForms!.detail.replaceAll(/ \(\d+\)/g, '')}, encoded`, matches: all }
     const inJson = await inspect(json, sureOnly)
     return inJson && { detail: inJson.detail, matches: [] }
   }
-
-/** Without the count: the same thing may be read in several forms of one text. */
-const encoded = (detail: string): string => `${detail.replaceAll(/ \(\d+\)/g, '')}, encoded`
-
-const shifted = (match: Match, by: number): Match => ({ ...match, start: match.start + by, end: match.end + by })
 
 /**
  * Whether a match in a form adds anything: the text it was decoded from does not hold the same as it stands, or does

@@ -109,7 +109,10 @@ export function createHoldBack({ stretch, whole }: Rules) {
       blocked = outcome.blocked
       return ''
     }
-    const until = most < raw.length ? beforeRun(raw, wholeCharacters(raw, most)) : most
+    const until =
+      most < raw.length
+        ? beforeRun(raw, most < raw.length && /[\ud800-\udbff]/.test(raw[most - 1] ?? '') ? most - 1 : most)
+        : most
     const { text, end } = cutOut(raw.slice(start), outcome, from - start, until - start)
     from = start + end
     // While a long run is held, it is read again only when it has grown by half.
@@ -154,6 +157,3 @@ function beforeRun(text: string, place: number): number {
   while (start > 0 && text.length - start < LONGEST_RUN && IN_RUN.test(text[start - 1]!)) start--
   return text.length - start < LONGEST_RUN ? start : place
 }
-
-const wholeCharacters = (text: string, end: number): number =>
-  end < text.length && /[\ud800-\udbff]/.test(text[end - 1] ?? '') ? end - 1 : end

@@ -50,9 +50,6 @@ const FULL = new Set(['SQLITE_FULL', 'ENOSPC', 'EDQUOT', '53100'])
 export const isDiskFull = (error: unknown): boolean =>
   matches(error, ({ code, errno }) => FULL.has(String(code)) || FULL.has(String(errno)))
 
-/** A lock goes soon, a database that restarts is back within seconds, space comes when made (design 4). */
-const retryAfterS = (error: unknown): number => (isBusy(error) ? 1 : isDiskFull(error) ? 30 : 2)
-
 /** Postgres keeps no text of more than some 2,700 bytes in an index, which a name of many accents can have. */
 const isTooLargeForIndex = (error: unknown): boolean =>
   matches(error, ({ code, errno }) => code === '54000' || String(errno) === '54000')
@@ -66,5 +63,9 @@ export function toAppError(error: unknown): unknown {
   if (error instanceof AppError) return error
   if (isTooLargeForIndex(error)) return invalidInput('', 'A name takes too many bytes. Use fewer accents and emoji.')
   if (!isAway(error)) return error
-  return storageUnavailable.with({ retryAfterS: retryAfterS(error), cause: chain(error).at(-1) })
+  // A lock goes soon, a database that restarts is back within seconds, space comes when made (design 4).
+  return storageUnavailable.with({
+    retryAfterS: isBusy(error) ? 1 : isDiskFull(error) ? 30 : 2,
+    cause: chain(error).at(-1),
+  })
 }

@@ -9,7 +9,11 @@ export async function reached<T>(url: string, ask: () => Promise<T>): Promise<T>
   try {
     return await ask()
   } catch (error) {
-    throw new ConfigError([`${placeOf(url)}: ${said(error)}. Check SVC_DATABASE_URL.`])
+    const { message, code, errno } = error as { message?: string; code?: string; errno?: string }
+    const which = [code, errno].find((one) => typeof one === 'string' && one !== '')
+    throw new ConfigError([
+      `${placeOf(url)}: ${`${String(message).replace(/\.$/, '')}${which ? ` (${which})` : ''}`}. Check SVC_DATABASE_URL.`,
+    ])
   }
 }
 
@@ -19,10 +23,4 @@ function placeOf(url: string): string {
   const { hostname, port, pathname, username } = parsed
   const who = username ? ` as ${decodeURIComponent(username)}` : ''
   return `Postgres at ${hostname || 'localhost'}:${port || '5432'} cannot be used (database ${pathname.slice(1) || username}${who})`
-}
-
-function said(error: unknown): string {
-  const { message, code, errno } = error as { message?: string; code?: string; errno?: string }
-  const which = [code, errno].find((one) => typeof one === 'string' && one !== '')
-  return `${String(message).replace(/\.$/, '')}${which ? ` (${which})` : ''}`
 }

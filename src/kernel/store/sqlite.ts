@@ -44,7 +44,8 @@ const PRAGMAS = [
 export function openSqlite(options: Options): Store {
   const { path, onDiskFailure, strict = false, busyPatienceMs = BUSY_PATIENCE_MS, onBatch = () => undefined } = options
   const writer = openFile(path)
-  assertSafeVersion(writer)
+  const { version } = writer.query('SELECT sqlite_version() AS version').get() as { version: string }
+  if (!isSafeVersion(version)) throw new Error(`SQLite ${version} can lose data; 3.51.3 or newer is needed.`)
   for (const pragma of PRAGMAS) writer.run(`PRAGMA ${pragma}`)
   const reader = new Database(path, { readonly: true, strict: true })
 
@@ -106,9 +107,4 @@ function facade(database: Database): Tx {
       throw new Error('only a unit of work has an after')
     },
   } as unknown as Reader & Tx
-}
-
-function assertSafeVersion(database: Database): void {
-  const { version } = database.query('SELECT sqlite_version() AS version').get() as { version: string }
-  if (!isSafeVersion(version)) throw new Error(`SQLite ${version} can lose data; 3.51.3 or newer is needed.`)
 }

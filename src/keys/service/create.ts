@@ -33,20 +33,17 @@ export const createKey =
       await assertUnbound(tx, call.caller, 'create keys')
       const orgId = await orgOfNewKey(deps, tx, call.caller, input)
       const { userId } = call.caller
-      await assertRoom(deps, tx, { userId, orgId })
+      // Limits are per key, so the number of keys is bounded too. The owner is locked: concurrent requests count each other.
+      const owner = { userId, orgId }
+      await deps.orgs.lockOwner(tx, owner)
+      const most = owner.orgId ? deps.settings.maxKeysPerOrg : deps.settings.maxKeysPerPerson
+      if ((await rows.unrevoked(tx, owner)) >= most) throw tooManyKeys(owner.orgId ? 'organization' : 'person', most)
       const row = newRow(deps, secret.prefix, { ...input, scopes, userId, orgId, tier: FIRST_TIER })
       await rows.insert(tx, row, secret.hash)
       await recordChange(deps, tx, call, row, { action: 'key.created' })
       return storeAnswer(tx, call, { ...present(row, NOTHING_SPENT, row.created_at), key: secret.token })
     })
   }
-
-/** Limits are per key, so the number of keys is bounded too. The owner is locked: concurrent requests count each other. */
-async function assertRoom({ orgs, settings }: KeyDeps, tx: Tx, owner: { userId: UserId; orgId: OrgId | null }) {
-  await orgs.lockOwner(tx, owner)
-  const most = owner.orgId ? settings.maxKeysPerOrg : settings.maxKeysPerPerson
-  if ((await rows.unrevoked(tx, owner)) >= most) throw tooManyKeys(owner.orgId ? 'organization' : 'person', most)
-}
 
 export type KeyOrder = Omit<NewKey, 'scope' | 'org_id' | 'test'> & {
   scopes: KeyRow['scopes']

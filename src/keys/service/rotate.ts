@@ -39,7 +39,10 @@ export async function rotateIn(
   { grace_period_seconds = DEFAULT_GRACE_S }: KeyRotation,
 ): Promise<RotatedKey> {
   const now = deps.clock.now()
-  if (!isLive(before, now)) throw over(before)
+  if (!isLive(before, now))
+    throw before.revoked_at === null
+      ? keyOver('expired', iso(before.expires_at!))
+      : keyOver('was revoked', iso(before.revoked_at))
   const secret = mintSecret(before.prefix.startsWith(KEY_LABELS.test) ? KEY_LABELS.test : KEY_LABELS.live)
   const until = Math.min(now + grace_period_seconds * 1000, before.expires_at ?? Infinity)
   await rows.replaceSecret(tx, before.id, secret.hash, { now, until })
@@ -47,6 +50,3 @@ export async function rotateIn(
   await recordChange(deps, tx, call, row, { action: 'key.rotated', metadata: { grace_period_seconds } })
   return { ...(await presentSpent(deps, tx, row)), key: secret.token, previous_key_expires_at: iso(until) }
 }
-
-const over = ({ revoked_at, expires_at }: KeyRow) =>
-  revoked_at === null ? keyOver('expired', iso(expires_at!)) : keyOver('was revoked', iso(revoked_at))

@@ -118,7 +118,8 @@ function readOne(text: string): One {
   const lettering = letteringIn(text)
   const bare = lettering.reduce((rest, words) => rest.replace(words.toLowerCase(), ' '), low)
   const setting = SETTINGS_IN_ORDER.find((name) => SETTING_WORDS[name].test(bare)) ?? null
-  const subjects = subjectsIn(isSign(low) ? low : bare).filter(
+  // What a name names belongs into its sign.
+  const subjects = subjectsIn(/\b(logo|icon|emblem|badge|sticker)\b/.test(low) ? low : bare).filter(
     ({ motif }) => !(setting && SCENERY[setting]?.includes(motif.name)),
   )
   const chart = readChart(text)
@@ -159,9 +160,6 @@ function readOne(text: string): One {
 
 const isKnown = (phrase: string): boolean =>
   subjectsIn(phrase).length > 0 || Object.values(SETTING_WORDS).some((words) => words.test(phrase))
-
-/** What a name names belongs into its sign. */
-const isSign = (text: string): boolean => /\b(logo|icon|emblem|badge|sticker)\b/.test(text)
 
 /** What stands in a setting of itself. */
 const SCENERY: Partial<Record<Setting, readonly string[]>> = {

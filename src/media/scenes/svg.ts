@@ -7,15 +7,13 @@ export function toSvg({ width, height, background, shapes, title }: Scene): stri
   const defs: string[] = []
   const ground = paintOf(background, defs)
   const body = shapes.map((shape) => drawn(shape, defs)).join('')
+  // What callers write has no meaning to a reader of the file.
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">` +
-    `<title>${escaped(title)}</title><defs>${defs.join('')}</defs>` +
+    `<title>${xmlText(title).replace(/[<>&"]/g, (mark) => `&#${mark.charCodeAt(0)};`)}</title><defs>${defs.join('')}</defs>` +
     `<rect width="${width}" height="${height}" fill="${ground}"/>${body}</svg>`
   )
 }
-
-/** What callers write has no meaning to a reader of the file. */
-const escaped = (text: string): string => xmlText(text).replace(/[<>&"]/g, (mark) => `&#${mark.charCodeAt(0)};`)
 
 function drawn(shape: Shape, defs: string[]): string {
   switch (shape.type) {

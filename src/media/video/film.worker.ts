@@ -32,12 +32,10 @@ self.onmessage = async ({ data }: MessageEvent<FilmOrder>) => {
   self.postMessage(reply)
 }
 
-/** Frames a second. Nearly all of the time of a clip is spent on encoding them. */
-const fpsOf = (seconds: number): number => (seconds <= 30 ? 15 : 12)
-
 async function filmed(order: FilmOrder): Promise<Film> {
   const { width, height, seconds } = order
-  const fps = fpsOf(seconds)
+  // Frames a second. Nearly all of the time of a clip is spent on encoding them.
+  const fps = seconds <= 30 ? 15 : 12
   const encoder = await createH264MP4Encoder()
   Object.assign(encoder, {
     width,

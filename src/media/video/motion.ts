@@ -10,12 +10,10 @@ export type Motion = {
   sways?: { dx?: number; dy?: number; seconds: number }
 }
 
-/** Begins fast and ends softly. */
-const eased = (share: number): number => 1 - (1 - Math.min(1, Math.max(0, share))) ** 3
-
 /** Where a layer is at a moment of a shot of this length, in seconds. */
 export function placed({ enters, drifts, sways }: Motion, at: number, length: number): Placement {
-  const come = enters ? eased((at - enters.at) / enters.seconds) : 1
+  // Begins fast and ends softly.
+  const come = enters ? 1 - (1 - Math.min(1, Math.max(0, (at - enters.at) / enters.seconds))) ** 3 : 1
   const along = at / length - 0.5
   const swing = sways ? Math.sin((2 * Math.PI * at) / sways.seconds) : 0
   const on = (axis: 'dx' | 'dy') =>

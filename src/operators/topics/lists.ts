@@ -97,12 +97,15 @@ function orderOf(payload: unknown): Order {
 /** Short members of an order, as words. */
 const wishesOf = (input: Record<string, unknown>): string =>
   Object.entries(input)
-    .filter(([name, value]) => name !== 'query' && name !== 'prompt' && isShort(value))
+    .filter(
+      ([name, value]) =>
+        name !== 'query' &&
+        name !== 'prompt' &&
+        (typeof value === 'number' || typeof value === 'boolean' || (typeof value === 'string' && value.length <= 24)),
+    )
     .map(([name, value]) => `${name} ${value}`)
     .slice(0, 4)
     .join(', ')
-const isShort = (value: unknown): boolean =>
-  typeof value === 'number' || typeof value === 'boolean' || (typeof value === 'string' && value.length <= 24)
 
 export function deliveriesTopic({ store, names }: Deps): ReadTopic {
   return async (most = MOST) => {

@@ -17,9 +17,6 @@ import type { Preferences } from './index'
 export const engineLeft = (engine: string, mode: string): string =>
   `The routing rule names the engine "${engine}", which is not connected on this server; the engine of mode "${mode}" is used instead.`
 
-const notConnected = (mode: string): string =>
-  `No engine for mode "${mode}" is connected on this server: a request gets 503 engine_unavailable.`
-
 /** Explains the choice of a mode. Passed in, because the classifier is a later room. */
 type Explain = (
   asked: {
@@ -88,7 +85,9 @@ export function createRoutingPreview({ resources, keys, effective, explain, engi
   async function previewFor(call: Call<Caller>, as: Subject | null, order: PreviewOrder): Promise<Preview> {
     const { attachments = [], engine = false } = order
     if (isBlank(order.prompt)) throw invalidInput('prompt', '"prompt" is blank.')
-    const { text: prompt, refusal } = as ? await screen(as, order.prompt, call.signal) : asSent(order)
+    const { text: prompt, refusal } = as
+      ? await screen(as, order.prompt, call.signal)
+      : { text: order.prompt, refusal: null }
     const guidance = await effective.ready(await guidanceOf(call, as, order), prompt, trialOf(call))
     const answers = (mode: string) => engines.isConnected(engines.forMode(mode))
     const asked = { prompt, hasImages: attachments.length > 0, guidance, signal: call.signal, answers }
@@ -121,8 +120,6 @@ export function createRoutingPreview({ resources, keys, effective, explain, engi
   }
 }
 
-const asSent = ({ prompt }: PreviewOrder) => ({ text: prompt, refusal: null })
-
 const REFUSED =
   'A guardrail blocks this prompt: a call with it is refused with guardrail_blocked before a mode is chosen. The stages show what would be chosen without that guardrail.'
 const REDACTED =
@@ -150,6 +147,7 @@ function engineUsed(
   const wanted = engines.canonical(engine ?? own)
   if (engines.isConnected(wanted)) return { engine: wanted, warnings: [] }
   const warnings = wanted === own ? [] : [engineLeft(wanted, mode)]
-  if (!engines.isConnected(own)) warnings.push(notConnected(mode))
+  if (!engines.isConnected(own))
+    warnings.push(`No engine for mode "${mode}" is connected on this server: a request gets 503 engine_unavailable.`)
   return { engine: own, warnings }
 }

@@ -73,7 +73,15 @@ export function createSuggest({ store, clock, propose }: Deps) {
     const prompts = sources.map(({ prompt }) => prompt)
     const words = patternOf(prompts)
     if (words && (await isRule(words.pattern, mode)) && findsTwo(words.pattern, prompts)) {
-      return suggestion(words.pattern, mode, sources, BY_WORDS, saying(words.tokens))
+      // The description. Two adjacent words may name a vendor that neither names alone; then it leaves the words out.
+      const said = `Says ${words.tokens.join(', ')}`
+      return suggestion(
+        words.pattern,
+        mode,
+        sources,
+        BY_WORDS,
+        vendorNamedIn(said) ? 'Says what the corrections say' : said,
+      )
     }
     const proposed = admit && prompts.length ? await propose(prompts, admit, signal) : null
     if (proposed === null || !(await isRule(proposed, mode)) || !isApt(proposed, prompts)) {
@@ -104,12 +112,6 @@ const isApt = (pattern: string, prompts: readonly string[]): boolean =>
 function findsTwo(pattern: string, prompts: readonly string[]): boolean {
   const { test } = compilePattern(pattern)
   return prompts.filter(test).length >= 2
-}
-
-/** The description. Two adjacent words may name a vendor that neither names alone; then it leaves the words out. */
-function saying(tokens: readonly string[]): string {
-  const said = `Says ${tokens.join(', ')}`
-  return vendorNamedIn(said) ? 'Says what the corrections say' : said
 }
 
 function suggestion(

@@ -51,13 +51,6 @@ const TALK: readonly [about: string, pattern: RegExp][] = [
   ],
 ]
 
-/** The suspicious subjects in a text, each with its first position. Linear time. */
-const talkOf = (text: string): { about: string; at: number }[] =>
-  TALK.flatMap(([about, pattern]) => {
-    const at = text.search(pattern)
-    return at < 0 ? [] : [{ about, at }]
-  })
-
 /** Members that only people read. Badges and images with parameters are normal there, so those patterns are skipped. */
 const FOR_PEOPLE: ReadonlySet<string> = new Set(['readme', 'changelog', 'setupGuide'])
 
@@ -174,7 +167,16 @@ function wordsOf(schema: unknown): string {
 function doubtsAbout(path: string, { text, linesBefore }: Piece): Finding[] {
   const suspect = FOR_PEOPLE.has(path) ? [] : SUSPECT.filter(([pattern]) => pattern.test(text))
   const { text: plain, at: places } = readable(text)
-  const found = [...meetingsIn(plain), ...(FOLLOWED.has(path) ? talkOf(plain) : [])]
+  // The suspicious subjects in a text, each with its first position. Linear time.
+  const found = [
+    ...meetingsIn(plain),
+    ...(FOLLOWED.has(path)
+      ? TALK.flatMap(([about, pattern]) => {
+          const at = plain.search(pattern)
+          return at < 0 ? [] : [{ about, at }]
+        })
+      : []),
+  ]
   const told = found.map(({ about, at }): Finding => {
     const start = places[at] ?? 0
     const line = linesBefore + text.slice(0, start).split('\n').length

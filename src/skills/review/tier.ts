@@ -29,7 +29,10 @@ export function weigh(manifest: SkillManifest, isDoubtful: boolean): { tier: Tie
     [writes, 'It may write.'],
     [reachesOut, 'It calls other hosts.'],
     [runsAlone, 'It runs by itself.'],
-    [asksForSecrets(configSchema), 'Its settings ask for something like a secret.'],
+    [
+      configSchema !== null && SECRET_NAME.test(JSON.stringify(configSchema ?? '')),
+      'Its settings ask for something like a secret.',
+    ],
     [isDoubtful, 'The injection scan has doubts.'],
   ])
   return { tier: reasons.length ? 'staff' : 'auto', reasons }
@@ -37,5 +40,3 @@ export function weigh(manifest: SkillManifest, isDoubtful: boolean): { tier: Tie
 
 const said = (rules: readonly [boolean, string][]): string[] =>
   rules.flatMap(([applies, reason]) => (applies ? [reason] : []))
-
-const asksForSecrets = (schema: unknown): boolean => schema !== null && SECRET_NAME.test(JSON.stringify(schema ?? ''))

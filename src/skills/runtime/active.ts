@@ -13,7 +13,7 @@ import type { SkillId, VersionId } from '../schema'
 import { viewerOf } from '../service/deps'
 import type { SkillRow } from '../table'
 import { type Activation, compose, type Installed, NO_SKILLS, toolsByName } from './compose'
-import { type Prompt, readPrompt } from './keywords'
+import { readPrompt } from './keywords'
 import { askedWords, saidIn } from './knowledge'
 import { type Loaded, loadVersion, settingsOf } from './load'
 
@@ -54,7 +54,11 @@ export function createActivating({ store, clock, orgs, tools }: Deps) {
       const wanted = new Set(slugs)
       const asked = readPrompt(prompt)
       const warnings: string[] = []
-      const own = shelf.order.filter((one) => takesPart(one, wanted, asked))
+      const own = shelf.order.filter((one) => {
+        if (wanted.has(one.loaded.slug)) return true
+        if (!one.enabled || one.loaded.waits) return false
+        return one.loaded.keywords === null || one.loaded.keywords.occurIn(asked)
+      })
       const chosen = withinMost(own, wanted, warnings)
       for (const slug of wanted) {
         if (chosen.some(({ loaded }) => loaded.slug === slug)) continue
@@ -132,7 +136,8 @@ export function createActivating({ store, clock, orgs, tools }: Deps) {
   }
 
   function shelfOf(call: Call): Shelf | Promise<Shelf> {
-    const held = shelves.get(shelfKey(call), () => readShelf(call))
+    // Cached per owner: a user's own keys and an org's key see different skills.
+    const held = shelves.get(ownerOf(call.caller), () => readShelf(call))
     return held instanceof Promise ? held.then((shelf) => shelf!) : held
   }
 
@@ -179,20 +184,10 @@ export function createActivating({ store, clock, orgs, tools }: Deps) {
   }
 }
 
-/** Cached per owner: a user's own keys and an org's key see different skills. */
-const shelfKey = ({ caller }: Call): OwnerScope => ownerOf(caller)
-
-function takesPart({ loaded, enabled }: Installed, wanted: ReadonlySet<string>, prompt: Prompt): boolean {
-  if (wanted.has(loaded.slug)) return true
-  if (!enabled || loaded.waits) return false
-  return loaded.keywords === null || loaded.keywords.occurIn(prompt)
-}
-
 /** Limits the skills of a run; named ones are kept first. A warning tells how many were left out. */
 function withinMost(own: readonly Installed[], wanted: ReadonlySet<string>, warnings: string[]): Installed[] {
-  const isNamed = ({ loaded }: Installed) => wanted.has(loaded.slug)
   let room = MOST_ACTIVE - wanted.size
-  const chosen = own.filter((one) => isNamed(one) || room-- > 0)
+  const chosen = own.filter((one) => wanted.has(one.loaded.slug) || room-- > 0)
   const left = own.length - chosen.length
   if (left > 0)
     warnings.push(`At most ${MOST_ACTIVE} skills take part in a run: ${left} installed skills were left out.`)

@@ -25,12 +25,15 @@ export function readKeywords(keywords: readonly string[]): Keywords {
   const read = keywords
     .map((keyword) => keyword.trim())
     .filter(Boolean)
-    .map((keyword) => ({ words: keyword.toLowerCase().match(WORDS) ?? [], pattern: patternOf(keyword) }))
+    .map((keyword) => ({
+      words: keyword.toLowerCase().match(WORDS) ?? [],
+      pattern: new RegExp(
+        `(?<![\\p{L}\\p{N}])${keyword.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')}(?![\\p{L}\\p{N}])`,
+        'iu',
+      ),
+    }))
   return {
     occurIn: (prompt) =>
       read.some(({ words, pattern }) => words.every((word) => prompt.words().has(word)) && pattern.test(prompt.text)),
   }
 }
-
-const patternOf = (keyword: string): RegExp =>
-  new RegExp(`(?<![\\p{L}\\p{N}])${keyword.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')}(?![\\p{L}\\p{N}])`, 'iu')

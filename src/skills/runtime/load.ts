@@ -42,27 +42,25 @@ export function loadVersion(
 ): Loaded {
   const { name, trigger } = manifest
   const written = JSON.stringify(manifest)
+  // The preferred engine, if it still exists and writes text, so that an outdated preference cannot break a run.
+  const engine = manifest.modelPreference ? findEngine(manifest.modelPreference) : null
+  // Encloses a prompt in lines with a random mark, so it cannot end early and speak for another skill or the server.
+  const mark = randomHex(6)
   return {
     id,
     slug,
     name,
     version,
-    modelPreference: writerOf(manifest),
+    modelPreference: engine?.kind === 'text' ? engine.id : null,
     mayBrowse: manifest.permissions.includes('external:http'),
     fingerprint: sha256Hex(written),
     chars: written.length,
-    prompt: fenced(slug, manifest.systemPromptExtension),
+    prompt: `[skill ${mark} ${slug}]\n${inert(manifest.systemPromptExtension)}\n[end of skill ${mark}]`,
     tools: allowedTools(manifest).flatMap((tool) => readTool(() => toolsOf(id, [tool]))),
     keywords: trigger.type === 'keyword' ? readKeywords(trigger.config?.keywords ?? []) : null,
     waits: trigger.type === 'event' || trigger.type === 'schedule',
     knowledge: createKnowledge(manifest),
   }
-}
-
-/** The preferred engine, if it still exists and writes text, so that an outdated preference cannot break a run. */
-function writerOf({ modelPreference }: SkillManifest): string | null {
-  const engine = modelPreference ? findEngine(modelPreference) : null
-  return engine?.kind === 'text' ? engine.id : null
 }
 
 /**
@@ -84,15 +82,11 @@ function readTool(read: () => Tool[]): Tool[] {
   }
 }
 
-/** Encloses a prompt in lines with a random mark, so it cannot end early and speak for another skill or the server. */
-function fenced(slug: string, prompt: string): string {
-  const mark = randomHex(6)
-  return `[skill ${mark} ${slug}]\n${inert(prompt)}\n[end of skill ${mark}]`
-}
-
 /** An installation's settings as text for the engine; values that look like secrets are left out. */
 export function settingsOf({ config, intensity }: InstallationRow): string {
-  const said = Object.entries(config).filter(([name, value]) => !SECRET.test(name) && isPlain(value))
+  const said = Object.entries(config).filter(
+    ([name, value]) => !SECRET.test(name) && ['string', 'number', 'boolean'].includes(typeof value),
+  )
   return [
     intensity < 1 ? `Use it with an intensity of ${Math.round(intensity * 100)} %.` : '',
     said.length ? `Its settings: ${inert(JSON.stringify(Object.fromEntries(said))).slice(0, 2_000)}` : '',
@@ -102,4 +96,3 @@ export function settingsOf({ config, intensity }: InstallationRow): string {
 }
 
 const SECRET = /secret|token|passw|key|credential/i
-const isPlain = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value)

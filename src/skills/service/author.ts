@@ -104,7 +104,10 @@ export function createAuthoring(deps: SkillDeps) {
       const { name, description, system_prompt_ext, tool_definitions } = change
       const fields = fieldsOf({ name, description, system_prompt_ext, tool_definitions })
       if (!fields.length) throw nothingToChange()
-      assertUnpublished(row, 'changed')
+      // Refuses changes to versions that are reviewed or under review for others (L7).
+      if (row.status === 'suspended') throw suspendedSkill()
+      const forOthers = row.visibility !== 'private' && row.live_version_id !== null
+      if (forOthers || row.status === 'pending_review') throw publishedSkill('changed')
       if (await submissions.pendingOf(tx, row.id)) throw underReview()
       const versionId = row.draft_version_id ?? row.live_version_id ?? (await rows.versions(tx, row.id))[0]!.id
       const before = (await rows.version(tx, versionId))!
@@ -172,10 +175,3 @@ const fieldsOf = (members: Record<string, unknown>): string[] =>
     .sort()
 
 const ownView = ({ caller }: Call): Viewer => ({ owner: ownerOf(caller), orgIds: [] })
-
-/** Refuses changes to versions that are reviewed or under review for others (L7). */
-function assertUnpublished(row: SkillRow, what: string): void {
-  if (row.status === 'suspended') throw suspendedSkill()
-  const forOthers = row.visibility !== 'private' && row.live_version_id !== null
-  if (forOthers || row.status === 'pending_review') throw publishedSkill(what)
-}

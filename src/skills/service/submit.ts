@@ -89,19 +89,18 @@ export const submitInUnit =
     const target = await targetOf(deps, tx, caller, updating ? await asBefore(tx, updating, order) : order)
     await assertPace(deps, tx, caller)
     const { manifest } = examined
-    if (!manifest) return refusedUnread(examined)
+    // Without a valid manifest there is no slug or version to check.
+    if (!manifest)
+      return {
+        accepted: false,
+        review: { passed: hasPassed(examined.checks), tier: examined.tier, checks: examined.checks },
+        evidence: examined.evidence,
+      }
     const { review, evidence } = complete(examined, await surroundings(tx, caller, manifest, updating))
     if (!review.passed) return { accepted: false, review, evidence }
     const submission = await publishVersion(deps, tx, call, { manifest, review, evidence, updating, target })
     return { accepted: true, submission, review, warnings: warningsOf(examined.dropped) }
   }
-
-/** Without a valid manifest there is no slug or version to check. */
-const refusedUnread = ({ tier, checks, evidence }: Examined): Outcome => ({
-  accepted: false,
-  review: { passed: hasPassed(checks), tier, checks },
-  evidence,
-})
 
 /** Keeps the skill's visibility unless another is requested, so that omitting it cannot publish a private skill. */
 async function asBefore(tx: Tx, { id, visibility, org_scope_id }: SkillRow, order: SubmitOrder): Promise<SubmitOrder> {

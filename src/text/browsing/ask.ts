@@ -69,7 +69,10 @@ const RULES: readonly Rule[] = [
     () => ({ do: 'dialog', accept: false }),
   ],
   [new RegExp(`^(?:press|hit)(?: the)? (${KEY})(?: key)?(?: (?:in|on)(?: the)? (.+))?$`, 'i'), keyStep],
-  [/^scroll (?:all the way )?(?:to the )?(up|down|top|bottom)(?: of .{1,40})?$/i, ([to]) => scrollStep(to!)],
+  [
+    /^scroll (?:all the way )?(?:to the )?(up|down|top|bottom)(?: of .{1,40})?$/i,
+    ([to]) => ({ do: 'scroll', to: to!.toLowerCase() as 'up', what: null }),
+  ],
   [/^scroll (?:down |up )?(?:to|until)(?: the)? (.+)$/i, ([what]) => ({ do: 'scroll', to: 'element', what: what! })],
   [/^(?:type|enter|write|put|input) (.+?) (?:in|into|in to|to|as|for)(?: the| my| your)? (.+)$/i, typeStep],
   [
@@ -174,7 +177,8 @@ function readPart(part: string, put: Quotes['put'], meant: boolean): BrowserAsk 
   if (!meant && !SURE_ACT.test(said)) return null
   // Without a field to write it into, it is a text that is asked for.
   if (/^write (?!.*\b(?:in|into)\b)/i.test(said)) return null
-  const whole = quotedAgain(said, put)
+  // Quotations stand in the instruction as they were, so that what they hold is not read as words of it.
+  const whole = said.replace(/⟦\d+⟧/g, (mark) => `"${put(mark).replace(/["\n]/g, ' ')}"`)
   return readInstruction(whole) ? { tool: 'browser_act', arguments: { instruction: whole } } : null
 }
 
@@ -193,10 +197,6 @@ function addressIn(said: string, meant: boolean): string | null {
   if (/^https?:/i.test(address)) return address
   return meant || /^(?:visit|go|navigate|browse)/i.test(verb) ? `https://${address}` : null
 }
-
-/** Quotations stand in the instruction as they were, so that what they hold is not read as words of it. */
-const quotedAgain = (said: string, put: Quotes['put']): string =>
-  said.replace(/⟦\d+⟧/g, (mark) => `"${put(mark).replace(/["\n]/g, ' ')}"`)
 
 function withoutQuotes(instruction: string): Quotes {
   const kept: string[] = []
@@ -224,10 +224,6 @@ export function readInstruction(instruction: string): Step[] | null {
 
 function keyStep([key, on]: readonly string[]): Step {
   return { do: 'key', key: KEYS[key!.toLowerCase()]!, on: on ?? null }
-}
-
-function scrollStep(to: string): Step {
-  return { do: 'scroll', to: to.toLowerCase() as 'up', what: null }
 }
 
 function typeStep([text, into]: readonly string[]): Step {

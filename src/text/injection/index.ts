@@ -116,7 +116,8 @@ const grams = roomForGrams()
 
 /** The rules whose needed words stand in two neighbouring parts of a text, and the range to search; mostly few. */
 function askedOf(rules: readonly Rule[], text: string): (Stretch & { rule: Rule })[] {
-  const all = needsFor(rules)
+  // What a text must contain for each rule to match, read from the patterns on first use.
+  const all = ready.getOrInsertComputed(rules, () => needsOfEach(rules.map(({ pattern }) => pattern)))
   const starts = new Int32Array(all.length).fill(-1)
   const ends = new Int32Array(all.length)
   let part = 0
@@ -146,10 +147,6 @@ function askedOf(rules: readonly Rule[], text: string): (Stretch & { rule: Rule 
 }
 
 const ready = new Map<readonly Rule[], readonly Needs[]>()
-
-/** What a text must contain for each rule to match, read from the patterns on first use. */
-const needsFor = (rules: readonly Rule[]): readonly Needs[] =>
-  ready.getOrInsertComputed(rules, () => needsOfEach(rules.map(({ pattern }) => pattern)))
 
 const inSplit = ({ plain, latin, letters }: Views, source: string): Found[] =>
   [plain, latin, letters].flatMap((view) =>

@@ -28,7 +28,10 @@ const NAMED_AFTER =
  * itself says "do not", so a negation before it does not clear it.
  */
 export function isOnlyMentioned(text: string, start: number, end: number, negated: boolean): boolean {
-  const before = sentenceBefore(text, start)
+  const from = Math.max(0, start - BEFORE)
+  const part = text.slice(from, start)
+  const cut = Math.max(part.lastIndexOf('. '), part.lastIndexOf('! '), part.lastIndexOf('? '))
+  const before = cut < 0 ? part : part.slice(cut + 2)
   if (
     isQuoted(text, start, end) &&
     CUE.test(text.slice(Math.max(0, start - BEFORE), start) + text.slice(end, end + AFTER))
@@ -41,13 +44,6 @@ export function isOnlyMentioned(text: string, start: number, end: number, negate
   return REPORTED.test(before) && !ADDRESSED.test(before.slice(0, 40))
 }
 
-function sentenceBefore(text: string, start: number): string {
-  const from = Math.max(0, start - BEFORE)
-  const part = text.slice(from, start)
-  const cut = Math.max(part.lastIndexOf('. '), part.lastIndexOf('! '), part.lastIndexOf('? '))
-  return cut < 0 ? part : part.slice(cut + 2)
-}
-
 const MARKS = ['"', '`', "'"] as const
 
 /** Whether a match stands between two quotation marks of one kind that open and close near it. */
@@ -55,11 +51,8 @@ function isQuoted(text: string, start: number, end: number): boolean {
   const before = text.slice(Math.max(0, start - BEFORE), start)
   const after = text.slice(end, end + AFTER)
   return MARKS.some((mark) => {
-    const opens = mark === "'" ? countApostrophes(before) : count(before, mark)
+    // An apostrophe inside a word is no quotation mark.
+    const opens = mark === "'" ? (before.match(/(?<![a-z])'|'(?![a-z])/g) ?? []).length : before.split(mark).length - 1
     return opens % 2 === 1 && after.includes(mark)
   })
 }
-
-const count = (text: string, mark: string): number => text.split(mark).length - 1
-/** An apostrophe inside a word is no quotation mark. */
-const countApostrophes = (text: string): number => (text.match(/(?<![a-z])'|'(?![a-z])/g) ?? []).length

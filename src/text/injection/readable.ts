@@ -4,15 +4,12 @@ import type { View } from './view'
 
 const DOUBLE = '“”„«»「」‹›'
 const SINGLE = '‘’‚´'
-const quoteOf = (char: string) => (DOUBLE.includes(char) ? '"' : SINGLE.includes(char) ? "'" : undefined)
-
-const isBlank = (char: string): boolean => /^[\t-\r \u00a0\u2028\u2029]$/.test(char)
 
 /** How a character reads: compatibility forms resolved, no accents, lower case; white space becomes a blank. */
 const read = (char: string): string =>
-  isBlank(char)
+  /^[\t-\r \u00a0\u2028\u2029]$/.test(char)
     ? ' '
-    : (quoteOf(char) ??
+    : ((DOUBLE.includes(char) ? '"' : SINGLE.includes(char) ? "'" : undefined) ??
       char
         .normalize('NFKD')
         .replace(/[\u0300-\u036f]/g, '')

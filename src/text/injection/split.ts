@@ -98,9 +98,13 @@ function phrasesIn(text: string, at: Int32Array, source: string): { how: string;
   })
   const forth = [...text.matchAll(PHRASE)]
     .map((hit) => ({ words: hit[0].match(WORD)!.length, found: placed('split words', hit) }))
-    .filter(({ words, found }) => runsIn(source.slice(found.at, found.end)) !== words)
+    .filter(
+      ({ words, found }) =>
+        source
+          .slice(found.at, found.end)
+          .split(/[^\p{L}\p{M}\p{Cf}0-9@$!|]+/u)
+          .filter(Boolean).length !== words,
+    )
   const behind = [...text.matchAll(PHRASE_BACKWARDS)].map((hit) => placed('reversed text', hit))
   return [...forth.map(({ found }) => found), ...behind]
 }
-
-const runsIn = (text: string): number => text.split(/[^\p{L}\p{M}\p{Cf}0-9@$!|]+/u).filter(Boolean).length

@@ -134,14 +134,17 @@ let codes: ReadonlyMap<string, string> | undefined
 
 /** The code (ISO 639-1) of a language that is given by a code, a tag such as `de-AT` or its English name; else null. */
 export function languageCodeOf(word: string): string | null {
-  codes ??= new Map(everyCode().map((code) => [nameOf(code)!.toLowerCase(), code]))
+  codes ??= new Map(
+    LETTERS.flatMap((one) => LETTERS.map((two) => one + two))
+      .filter(isLanguageCode)
+      .map((code) => [nameOf(code)!.toLowerCase(), code]),
+  )
   const given = word.trim().toLowerCase()
   const code = given.split(/[-_]/)[0]!
   return isLanguageCode(code) ? code : (codes.get(given) ?? null)
 }
 
 const LETTERS = [...'abcdefghijklmnopqrstuvwxyz']
-const everyCode = (): string[] => LETTERS.flatMap((one) => LETTERS.map((two) => one + two)).filter(isLanguageCode)
 
 /** Tells whether a text is in none of these languages (ISO 639-1); false for code and texts too short to tell. */
 export function foreignTo(allowed: readonly string[]): (text: string) => boolean {
@@ -162,13 +165,14 @@ function isForeign(sample: string, { script, letters, all }: Count, { codes, wan
   if (!codes.length) return letters >= (script === 'Latn' ? LEAST_LATIN : LEAST_OF_SCRIPT)
   const isSharedScript = script === 'Latn' || script === 'Cyrl' || script === 'Arab' || script === 'Deva'
   if (!isSharedScript || letters < FOREIGN_LEAST_LETTERS || !wanted) return false
-  if (codes.some((code) => isPlainly(code, sample, letters))) return false
+  if (
+    codes.some((code) => {
+      const count = TELLING[code] ? (sample.match(TELLING[code])?.length ?? 0) : 0
+      return count >= LEAST_TELLING && count * LETTERS_A_WORD >= letters
+    })
+  )
+    return false
   return fitOf(sample, wanted) < LEAST_FIT.find((one) => letters >= one.letters)!.fit
-}
-
-function isPlainly(code: string, sample: string, letters: number): boolean {
-  const count = TELLING[code] ? (sample.match(TELLING[code])?.length ?? 0) : 0
-  return count >= LEAST_TELLING && count * LETTERS_A_WORD >= letters
 }
 
 /** The beginning of a text without code and the like; reads no more of the text than it needs. */

@@ -16,12 +16,10 @@ export type Model = {
   sharpness: number
 }
 
-const headBytes = ({ classes }: Shape): number => (classes + 2) * 8
-
 /** Reads a trained model. Throws Error when the file is missing or has the wrong size: the installation is broken. */
 export function readModel(file: string, shape: Shape): Model {
   const bytes = readFileSync(file)
-  const head = headBytes(shape)
+  const head = (shape.classes + 2) * 8
   const cells = shape.slots * shape.classes
   if (bytes.length !== head + cells) throw new Error(`${file} is not whole: ${bytes.length} bytes`)
   const numbers = Array.from({ length: shape.classes + 2 }, (_, index) => bytes.readDoubleLE(index * 8))

@@ -36,11 +36,16 @@ const places = new Int32Array(PROMPT_SLOTS)
 export const promptFeaturesOf = remember(read)
 
 function read(text: string): Features {
-  const tokens = tokensOf(text)
+  const short = text.length > HEAD_CHARS + TAIL_CHARS ? `${text.slice(0, HEAD_CHARS)} ${text.slice(-TAIL_CHARS)}` : text
+  const unquoted = short.replace(QUOTED, ' “ ')
+  const plain = unquoted.normalize('NFKC').toLowerCase().normalize('NFD').replace(ACCENTS, '').normalize('NFC')
+  const tokens = (plain.match(TOKEN) ?? []).slice(0, MOST_WORDS).map(withoutNumber)
   const slots: number[] = []
   const counts: number[] = []
   const add = (sum: number, weight: number) => {
-    const slot = slotOf(sum)
+    // Finished so that low bits depend on all.
+    const on = Math.imul(sum ^ (sum >>> 15), 0x2c1b3c6d)
+    const slot = (on ^ (on >>> 13)) & (PROMPT_SLOTS - 1)
     const at = places[slot]!
     if (at) counts[at - 1]! += weight
     else places[slot] = counts.push(weight)
@@ -111,13 +116,6 @@ function addShape(text: string, add: Add): void {
   if (lines.length > 1 && lines.at(-1)!.length < 120) say('short last')
 }
 
-function tokensOf(text: string): string[] {
-  const short = text.length > HEAD_CHARS + TAIL_CHARS ? `${text.slice(0, HEAD_CHARS)} ${text.slice(-TAIL_CHARS)}` : text
-  const unquoted = short.replace(QUOTED, ' “ ')
-  const plain = unquoted.normalize('NFKC').toLowerCase().normalize('NFD').replace(ACCENTS, '').normalize('NFC')
-  return (plain.match(TOKEN) ?? []).slice(0, MOST_WORDS).map(withoutNumber)
-}
-
 /** Replaces digits by 0, since `4k` and `3d` have a meaning but their number has none; a long id becomes `#`. */
 function withoutNumber(token: string): string {
   if (!/\p{N}/u.test(token)) return token
@@ -144,10 +142,4 @@ function mixed(sum: number, text: string, from = 0, to = text.length): number {
   let on = sum
   for (let at = from; at < to; at++) on = Math.imul(on ^ text.charCodeAt(at), 0x01000193)
   return on
-}
-
-/** Finished so that low bits depend on all. */
-function slotOf(sum: number): number {
-  const on = Math.imul(sum ^ (sum >>> 15), 0x2c1b3c6d)
-  return (on ^ (on >>> 13)) & (PROMPT_SLOTS - 1)
 }

@@ -49,14 +49,11 @@ export function tokensOf(text: string): Token[] {
     tokens.push({ text: own, start, end, word, hash, look, known: 0, place, apart })
   }
   for (const [at, token] of tokens.entries()) {
-    token.known = isSyllable(token.look) ? knownAround(names, tokens, at) : knownWord(names, token)
+    token.known =
+      token.look === LOOK.han || token.look === LOOK.hangul ? knownAround(names, tokens, at) : knownWord(names, token)
   }
   return tokens
 }
-
-const isSyllable = (look: number): boolean => look === LOOK.han || look === LOOK.hangul
-
-const isWord = ({ look }: Token): boolean => look >= LOOK.lower && look <= LOOK.mixed
 
 /** Whether a word is written as names are in scripts with capitals. */
 export const isCapital = ({ look }: Token): boolean => look >= LOOK.title && look <= LOOK.mixed
@@ -194,7 +191,7 @@ export function featuresOf(tokens: readonly Token[]): Int32Array[] {
       slot(31, numbers, look),
       slot(32, numbers * 8 + capitalsAround(tokens, at), style),
     ]
-    if (word.length > 2 && isWord(token)) {
+    if (word.length > 2 && token.look >= LOOK.lower && token.look <= LOOK.mixed) {
       const { length } = word
       features.push(
         slot(20, hashOf(word, length - 2), look),

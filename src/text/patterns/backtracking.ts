@@ -39,7 +39,10 @@ const STOPPED = 'InternalError'
  * late, so use this in a process, which can be killed.
  */
 export async function openBacktracker(): Promise<Backtracker> {
-  const runtime = (await openMachine()).newRuntime()
+  const [initial, maximum] = [MOST_BYTES / 2 / PAGE_BYTES, MOST_BYTES / PAGE_BYTES]
+  const wasmMemory = new WebAssembly.Memory({ initial, maximum })
+  const emscriptenModule = { printErr: () => undefined } as object
+  const runtime = (await newQuickJSWASMModule(newVariant(RELEASE_SYNC, { wasmMemory, emscriptenModule }))).newRuntime()
   runtime.setMemoryLimit(MOST_BYTES)
   runtime.setMaxStackSize(STACK_BYTES)
   const context = runtime.newContext()
@@ -57,11 +60,4 @@ export async function openBacktracker(): Promise<Backtracker> {
       throw name === 'SyntaxError' ? new UnknownSyntax(message) : new Error(message)
     },
   }
-}
-
-function openMachine() {
-  const [initial, maximum] = [MOST_BYTES / 2 / PAGE_BYTES, MOST_BYTES / PAGE_BYTES]
-  const wasmMemory = new WebAssembly.Memory({ initial, maximum })
-  const emscriptenModule = { printErr: () => undefined } as object
-  return newQuickJSWASMModule(newVariant(RELEASE_SYNC, { wasmMemory, emscriptenModule }))
 }

@@ -65,9 +65,6 @@ const ELSEWHERE = [
 /** Replaces such a phrase. Longer than any separator, so that the words around it do not join to a name. */
 const BLANKED = ' #### '
 
-const withoutOtherMeanings = (text: string): string =>
-  ELSEWHERE.reduce((left, phrase) => left.replace(phrase, BLANKED), text)
-
 /** With camel case split: `MyOpenAIRules` is `My Open AI Rules`. */
 const camelCaseSplit = (text: string): string =>
   text.replace(/(\p{Ll})(?=\p{Lu})|(\p{Lu})(?=\p{Lu}\p{Ll})/gu, (letter) => `${letter} `)
@@ -183,7 +180,7 @@ export function vendorNamedIn(label: string): string | null {
 }
 
 function nameIn(text: string): string | null {
-  const left = withoutOtherMeanings(text)
+  const left = ELSEWHERE.reduce((left, phrase) => left.replace(phrase, BLANKED), text)
   for (const [names, form] of FORMS) {
     const found = form.exec(left)
     if (found) return bare(names[found.slice(1).findIndex((part) => part !== undefined)]!)

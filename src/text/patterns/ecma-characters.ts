@@ -112,7 +112,14 @@ export function readClass(reader: Reader, mode: InClass): CharacterSet {
   while (source[reader.at] !== ']') {
     if (reader.isSets && SETS.test(source.slice(reader.at, reader.at + 2))) mode.refuse('it has classes in a class')
     const from = member(reader, mode)
-    const to = typeof from === 'number' && isRange(reader) ? rangeEnd(reader, mode) : null
+    // Whether a hyphen makes a range here. Not before a class: `[a-\d]` has three members.
+    const to =
+      typeof from === 'number' &&
+      reader.source[reader.at] === '-' &&
+      reader.source[reader.at + 1] !== ']' &&
+      !/^\\[dDsSwWpP]/.test(reader.source.slice(reader.at + 1, reader.at + 3))
+        ? rangeEnd(reader, mode)
+        : null
     if (typeof from === 'number') ranges.push([from, to ?? from])
     else if (from.properties) properties += from.properties
     else caseless.push(...from.ranges)
@@ -122,11 +129,6 @@ export function readClass(reader: Reader, mode: InClass): CharacterSet {
 }
 
 const SETS = /^(?:\[|--|&&|\\q)/
-
-/** Whether a hyphen makes a range here. Not before a class: `[a-\d]` has three members. */
-function isRange({ source, at }: Reader): boolean {
-  return source[at] === '-' && source[at + 1] !== ']' && !/^\\[dDsSwWpP]/.test(source.slice(at + 1, at + 3))
-}
 
 function rangeEnd(reader: Reader, mode: Mode): number | null {
   reader.at++

@@ -36,9 +36,12 @@ export function offsetsWithout(marked: string): (index: number) => number {
 /** A class for marked texts. Null (not supported) when a positive class has line terminators in its `properties`. */
 export function classOfMarked(ranges: readonly Range[], properties: string, isNegated: boolean): string | null {
   const among = properties === '' ? null : new RegExp(`[${properties}]`, 'u')
-  const isMember = (code: number) => covers(ranges, code) || (among?.test(String.fromCharCode(code)) ?? false)
   if (!isNegated && among && [...ENDS, FIRST_MARK].some((code) => among.test(String.fromCharCode(code)))) return null
-  const ends = ENDS.flatMap((code, index) => (isMember(code) === isNegated ? [] : [only(FIRST_MARK + index)]))
+  const ends = ENDS.flatMap((code, index) =>
+    (covers(ranges, code) || (among?.test(String.fromCharCode(code)) ?? false)) === isNegated
+      ? []
+      : [only(FIRST_MARK + index)],
+  )
   const rest = isNegated
     ? `[^${classMembers([...ranges, ...TAKEN])}${properties}]`
     : bracketed(classMembers(without(ranges, TAKEN)) + properties)

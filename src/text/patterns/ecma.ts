@@ -54,6 +54,7 @@ export function translated(source: string, flags = ''): Translated {
   const isUnicode = /[uv]/.test(flags) || (MEANS_CHARACTERS.test(source) && isExpression(source, `${plain}u`))
   const has = (flag: string) => flags.includes(flag)
   const isOfLines = (has('m') || /\(\?[a-z]*m/.test(source)) && /[$^]/.test(source)
+  const outside = source.replace(/\\./gsu, '').replace(/\[[^\]]*\]/g, '')
   const reader: Reader = {
     source,
     at: 0,
@@ -61,7 +62,7 @@ export function translated(source: string, flags = ''): Translated {
     isSets: has('v'),
     isOfLines,
     hasWordEdge: false,
-    groups: groupsIn(source),
+    groups: outside.match(/\((?!\?)|\(\?<[^=!]/g)?.length ?? 0,
     hasNames: /\(\?<[^=!]/.test(source),
   }
   const mode = { ignoreCase: has('i'), multiline: has('m'), dotAll: has('s') }
@@ -189,11 +190,6 @@ function classOf({ isOfLines }: Reader, found: CharacterSet): string {
   const members = classMembers(ranges) + properties
   if (members) return `[${isNegated ? '^' : ''}${members}]`
   return `[${isNegated ? '' : '^'}${classMembers(ALL)}]`
-}
-
-function groupsIn(source: string): number {
-  const outside = source.replace(/\\./gsu, '').replace(/\[[^\]]*\]/g, '')
-  return outside.match(/\((?!\?)|\(\?<[^=!]/g)?.length ?? 0
 }
 
 function assertExpression(source: string, flags: string): void {

@@ -44,12 +44,6 @@ const STEP_BYTES = 400
 
 const RANGE_BYTES = 8
 
-/** In bytes, about: steps of the program, and the characters each of them takes. */
-const weightOf = ({ prog }: Parts): number =>
-  prog.inst.reduce((sum, { runes }) => sum + STEP_BYTES + RANGE_BYTES * (runes?.length ?? 0), BASE_BYTES)
-
-const reason = (error: unknown): string => (error as Error).message.replace(/^error parsing regexp: /, '').slice(0, 120)
-
 /** A tenant's pattern on RE2, whose time is linear in the text; the runtime's own engine backtracks (design 1.9). */
 export type LinearPattern = {
   test(text: string): boolean
@@ -83,7 +77,7 @@ export function compileLinear(
 ): LinearPattern {
   if (source.length > mostChars) throw new Error(`is longer than ${mostChars} characters`)
   const size = patternSize(source, weighsProperties ? PROPERTY_SIZE : 1)
-  const most = mostSize - (weighsProperties ? PROPERTY_START * propertiesIn(source) : 0)
+  const most = mostSize - (weighsProperties ? PROPERTY_START * (source.match(/\\p/gi)?.length ?? 0) : 0)
   if (size > most) throw new Error(tooLarge(size, most))
   const expression = translated(source, flags)
   const engine = openRe2(expression.source)
@@ -144,8 +138,6 @@ const tooLarge = (size: number, most: number): string =>
     ? 'has more classes such as \\p{L} than this server runs'
     : `is too large: with what repeats written out it comes to ${size} characters and classes, and at most ${most} are run`
 
-const propertiesIn = (source: string): number => source.match(/\\p/gi)?.length ?? 0
-
 /**
  * Compiles an expression of RE2. `find` needs a second program, which is compiled on first use. `steps` are the
  * instructions of its program, `weight` the bytes it keeps without its cache.
@@ -154,7 +146,11 @@ const propertiesIn = (source: string): number => source.match(/\\p/gi)?.length ?
 export function openRe2(source: string) {
   const tester = compiled(source)
   const parts = partsOf(tester)
-  const weight = weightOf(parts)
+  // In bytes, about: steps of the program, and the characters each of them takes.
+  const weight = parts.prog.inst.reduce(
+    (sum, { runes }) => sum + STEP_BYTES + RANGE_BYTES * (runes?.length ?? 0),
+    BASE_BYTES,
+  )
   const key = {}
   let finder: RE2JS | undefined
   const cache: PatternCache = {
@@ -190,7 +186,7 @@ export function compiled(source: string): RE2Set {
     partsOf(set).regexps = []
     return set
   } catch (error) {
-    throw new NotLinear(reason(error))
+    throw new NotLinear((error as Error).message.replace(/^error parsing regexp: /, '').slice(0, 120))
   }
 }
 

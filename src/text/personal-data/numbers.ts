@@ -87,9 +87,9 @@ const isBefore = (code: number): boolean => code === 43 || code === 40
 /** Blank, brackets, dot, dash and slash. */
 const isBetween = (code: number): boolean => code === 32 || code === 40 || code === 41 || (code >= 45 && code <= 47)
 const isDigit = (code: number): boolean => code >= 48 && code <= 57
-const isLetter = (code: number): boolean => (code >= 65 && code <= 90) || (code >= 97 && code <= 122)
 /** Letters, digits and `_`. */
-const isPart = (code: number): boolean => isDigit(code) || isLetter(code) || code === 95
+const isPart = (code: number): boolean =>
+  isDigit(code) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122) || code === 95
 
 /** Whether a run continues as letters or more digits: then it is part of an id, a hash or an amount. */
 function isInWord(text: string, start: number, end: number): boolean {

@@ -88,18 +88,16 @@ export function profanityFinder(): (text: string) => Match[] {
   const others = compileTerms(Object.values(RUDE).flat(), true)
   return (text) => {
     const view = reading(text)
-    const rude = others.find(view.text).filter((one) => isRudeHere(view.text, one))
+    // A rude word of one language may be a plain one of another: `foder` is fodder in Danish.
+    const rude = others.find(view.text).filter((one) => {
+      if (isPlainUse(PLAIN_USES, one.term, view.text, { start: one.start, end: one.end })) return false
+      const languages = PLAIN_ELSEWHERE[one.term]
+      return !languages || !isForeignAround(view.text, { start: one.start, end: one.end }, languages)
+    })
     const found = [...english(view), ...rude].sort((a, b) => a.start - b.start)
     const apart = found.filter(({ start }, index) => index === 0 || start >= found[index - 1]!.end)
     return apart.map(({ start, end }) => ({ ...view.span(start, end), kind: 'profanity' }))
   }
-}
-
-/** A rude word of one language may be a plain one of another: `foder` is fodder in Danish. */
-function isRudeHere(text: string, { start, end, term }: { start: number; end: number; term: string }): boolean {
-  if (isPlainUse(PLAIN_USES, term, text, { start, end })) return false
-  const languages = PLAIN_ELSEWHERE[term]
-  return !languages || !isForeignAround(text, { start, end }, languages)
 }
 
 /**

@@ -50,13 +50,11 @@ const VOWELS = new Set([...'aeiou'].map((char) => char.charCodeAt(0)))
 const isStarrable = ({ term, units }: Spelling, index: number): boolean =>
   index > 0 && index < units.length - 1 && term.length >= LEAST_STARRED && VOWELS.has(units[index]!)
 
-const isStar = (code: number): boolean => CLASSES[code] === STARS
-
 /** Whether a unit of a lower-case text fits the spelling at a place. */
 export function fits(spelling: Spelling, index: number, code: number): boolean {
   const wanted = spelling.units[index]!
   if (code === wanted) return true
-  if (isStar(code)) return wanted < 0 || isStarrable(spelling, index)
+  if (CLASSES[code] === STARS) return wanted < 0 || isStarrable(spelling, index)
   return code === 32 ? wanted === GAP : wanted < STAR && code > 0 && !isOfWord(code)
 }
 

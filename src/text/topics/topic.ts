@@ -42,8 +42,6 @@ const cells = new Int32Array(CELLS / 32)
 
 const hashed = (text: string): Hashed => ({ text, hash: hashOf(text) })
 
-const hashesOf = (words: Iterable<string>): ReadonlySet<number> => new Set([...words].map(hashOf))
-
 /** Words people use for common topics: beginnings of words, in lower case without accents. */
 const TOPICS: Readonly<Record<string, string>> = {
   politics:
@@ -125,7 +123,7 @@ const GENERAL = new Set(
    help how i in information is it matters me my news not of on opinions or our question questions related stuff talk the
    their things tips to topic topics us we what with you your`.split(/\s+/),
 )
-const GENERAL_HASHES = hashesOf(GENERAL)
+const GENERAL_HASHES = new Set([...GENERAL].map(hashOf))
 /** In a text of so few words, one word of a topic makes it the subject. */
 const SHORT = 14
 

@@ -15,9 +15,8 @@ export const hostIn = (authority: string): string | null => hostOf(`https://${au
 const RESERVED = ['example', 'onion', 'internal', 'local', 'localhost']
 const ENDINGS = new Set([...TOP_LEVEL.map((ending) => hostIn(ending) ?? ending), ...RESERVED])
 
-const endingOf = (host: string): string => host.slice(host.lastIndexOf('.') + 1)
-
 /** Whether a host ends with a known top-level domain. */
-export const isNamed = (host: string): boolean => host.includes('.') && ENDINGS.has(endingOf(host))
+export const isNamed = (host: string): boolean =>
+  host.includes('.') && ENDINGS.has(host.slice(host.lastIndexOf('.') + 1))
 
 export const isNumbered = (host: string): boolean => host.startsWith('[') || /^\d+(?:\.\d+){3}$/.test(host)

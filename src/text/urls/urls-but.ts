@@ -327,7 +327,13 @@ function createReader(text: string) {
     const isLast = !/[\\/?#]/.test(text[after] ?? '')
     const authority = isLast ? trimmed(usual) : usual
     const end = isLast ? at + trimmed(text.slice(at, after)).length : shown(after)
-    return { authority, host: isDisputed(after) ? '' : known(authority), end }
+    // With a backslash and an @ behind it, programs disagree on the host.
+    return {
+      authority,
+      host:
+        text[after] === '\\' && /^[^\s"'<>]*@/.test(text.slice(after, after + MOST_AUTHORITY)) ? '' : known(authority),
+      end,
+    }
   }
 
   /** The same for a URL whose slashes are written `%2F`. */
@@ -348,11 +354,6 @@ function createReader(text: string) {
   function upTo(sticky: RegExp, at: number): string {
     sticky.lastIndex = at
     return sticky.exec(text)?.[0] ?? ''
-  }
-
-  /** With a backslash and an @ behind it, programs disagree on the host. */
-  function isDisputed(after: number): boolean {
-    return text[after] === '\\' && /^[^\s"'<>]*@/.test(text.slice(after, after + MOST_AUTHORITY))
   }
 }
 

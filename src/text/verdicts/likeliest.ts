@@ -16,7 +16,8 @@ const LEAST_SUSPECT = 0.5
  */
 export function likeliest(model: Model, sentences: Sentences, suspects: Likely[] = []): Likely[] {
   const classes = model.bias.length
-  const columns = packedOf(model)
+  // The weights of a model, four classes to a number: one lookup per feature serves all four.
+  const columns = packed.getOrInsertComputed(model, pack)
   const width = columns.length * PACKED_CLASSES
   const all = sumsOf(columns, sentences, maskOf(model))
   const best = Array.from({ length: classes }, (): Likely => ({ chance: 0, start: 0, end: 0 }))
@@ -53,9 +54,6 @@ const EVEN_BYTES = 0xff00ff
 const LOW_HALF = 0xffff
 
 const packed = new WeakMap<Model, readonly Int32Array[]>()
-
-/** The weights of a model, four classes to a number: one lookup per feature serves all four. */
-const packedOf = (model: Model): readonly Int32Array[] => packed.getOrInsertComputed(model, pack)
 
 function pack({ rows, bias }: Model): Int32Array[] {
   const classes = bias.length

@@ -38,12 +38,12 @@ export function problemsOf(
   sizeOf: SizeOf = (source) => readPattern(source).size,
 ): ErrorDetail[] {
   return [
-    ...(mayBe(schema, 'object') ? [] : [{ path: `${path}.type`, message: 'must be "object"' }]),
+    ...(schema.type === undefined || [schema.type].flat().includes('object')
+      ? []
+      : [{ path: `${path}.type`, message: 'must be "object"' }]),
     ...problemsOfResult(schema, path, allowance, sizeOf),
   ].slice(0, MAX_PROBLEMS)
 }
-
-const mayBe = ({ type }: JsonSchema, wanted: string): boolean => type === undefined || [type].flat().includes(wanted)
 
 /** Like {@link problemsOf}, for the schema of what a tool returns: unlike arguments, that may have any type. */
 export function problemsOfResult(
@@ -103,15 +103,15 @@ function problemWith(keyword: string, value: unknown, look: Look): string | null
   const form = Object.hasOwn(FORMS, keyword) ? FORMS[keyword] : undefined
   if (form && !form.fits(value)) return `must be ${form.wanted}`
   if (keyword === 'pattern') return patternProblem(value as string, look)
-  if (keyword === 'patternProperties') return namesProblem(value as object, look)
+  if (keyword === 'patternProperties')
+    return (
+      Object.keys(value as object)
+        .map((source) => patternProblem(source, look))
+        .find(Boolean) ?? null
+    )
   if (REFERENCES.has(keyword)) return referenceProblem(value as string, look)
   return null
 }
-
-const namesProblem = (held: object, look: Look): string | null =>
-  Object.keys(held)
-    .map((source) => patternProblem(source, look))
-    .find(Boolean) ?? null
 
 function patternProblem(source: string, { allowance, sizeOf }: Look): string | null {
   if (allowance.patternSteps <= 0)

@@ -26,7 +26,11 @@ export function readPattern(source: string): Pattern {
   const known = kept.get(source)
   if (known) return known
   if (source.length > MAX_PATTERN_CHARS) throw new Error(`is longer than ${MAX_PATTERN_CHARS} characters`)
-  const demands = demandsOf(source).map((demand) => ({ ...demand, linear: compiled(demand.source) }))
+  // The parts of a look-ahead are a few characters longer than it is, hence the larger bound.
+  const demands = demandsOf(source).map((demand) => ({
+    ...demand,
+    linear: compileLinear(demand.source, { mostChars: MAX_PATTERN_CHARS + 10, mostSize: MAX_PATTERN_SIZE }),
+  }))
   const steps = demands.reduce((sum, { linear }) => sum + linear.steps, 0)
   const made: Pattern = {
     size: demands.reduce((sum, { linear }) => sum + linear.size, 0),
@@ -40,10 +44,6 @@ export function readPattern(source: string): Pattern {
   kept.set(source, made)
   return made
 }
-
-/** The parts of a look-ahead are a few characters longer than it is, hence the larger bound. */
-const compiled = (source: string) =>
-  compileLinear(source, { mostChars: MAX_PATTERN_CHARS + 10, mostSize: MAX_PATTERN_SIZE })
 
 /** Size of a pattern counted against the allowance. Throws a sentence when the pattern is refused. */
 export type SizeOf = (source: string) => number

@@ -67,7 +67,8 @@ export function createAiSteps({ store, settings, completions, skills }: Deps) {
           total_tokens: promptTokens + completionTokens,
         }
         const structured = isJson ? { structured: parsed(content) } : {}
-        const error = broken === undefined ? refusal : whyOf(broken)
+        const error =
+          broken === undefined ? refusal : broken instanceof AppError ? broken.message : 'the answer was interrupted'
         return keep(tx, { output: { text: content, ...structured, artifacts, usage }, cost: costMicro, error })
       },
     })
@@ -78,8 +79,6 @@ export function createAiSteps({ store, settings, completions, skills }: Deps) {
     return KEPT
   }
 }
-
-const whyOf = (broken: unknown): string => (broken instanceof AppError ? broken.message : 'the answer was interrupted')
 
 function parsed(content: string): unknown {
   try {

@@ -23,7 +23,12 @@ export const createHttpStep =
     try {
       const answer = await outbound.fetchPublic(url, {
         method,
-        headers: { 'user-agent': 'svc-workflows/1', 'idempotency-key': key, ...type, ...lowered(headers) },
+        headers: {
+          'user-agent': 'svc-workflows/1',
+          'idempotency-key': key,
+          ...type,
+          ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
+        },
         ...sent,
         maxBytes: MOST_BYTES,
         timeoutMs: timeout_seconds * 1_000,
@@ -36,9 +41,6 @@ export const createHttpStep =
       throw error
     }
   }
-
-const lowered = (headers: Record<string, string>) =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
 /** Whoever answers may send what no database can store. */
 function bodyOf({ headers, body }: { headers: Record<string, string>; body: Uint8Array }): unknown {

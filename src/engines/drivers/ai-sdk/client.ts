@@ -44,11 +44,6 @@ import { type WatchedFetch, watchFetch } from './watched-fetch'
 
 type Spoken = Exclude<Message, { role: 'tool' }>
 
-const asUser = (message: Spoken): LanguageModelV4Message => ({
-  role: 'user',
-  content: [{ type: 'text', text: textOf(message) }],
-})
-
 const partsOfHistory = ({ content }: Spoken): Part[] =>
   typeof content === 'string' ? [{ type: 'text', text: content }] : content
 
@@ -309,7 +304,11 @@ function toPrompt(messages: readonly Message[]): LanguageModelV4Message[] {
   for (const message of messages) {
     const last = prompt.at(-1)
     if (message.role === 'tool' && last?.role === 'tool') last.content.push(toResult(message))
-    else if (message.role === 'system' && last && last.role !== 'system') prompt.push(asUser(message))
+    else if (message.role === 'system' && last && last.role !== 'system')
+      prompt.push({
+        role: 'user',
+        content: [{ type: 'text', text: textOf(message) }],
+      })
     else prompt.push(toMessage(message))
   }
   return prompt

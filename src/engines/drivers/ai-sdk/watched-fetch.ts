@@ -48,7 +48,10 @@ export function watchFetch(timeout: UpstreamTimeout, clock: Clock): WatchedFetch
       const body = Number(response.headers.get('content-length') ?? 0) > MAX_ERROR_BYTES ? '' : await response.text()
       throw fail(failureOfStatus(response.status, response.headers, clock.now(), body))
     }
-    const wantsStream = isStreamCall(String(input), init)
+    // One vendor says in the address that it is to stream, the others in the body.
+    const wantsStream =
+      String(input).includes('streamGenerateContent') ||
+      (typeof init?.body === 'string' && /"stream":\s*true\b/.test(init.body))
     if (wantsStream ? isJson(response) : isEventStream(response)) {
       mistaken = response
       throw new EngineFailure('malformed', 'the upstream answered in another form than it was asked for')
@@ -84,8 +87,9 @@ export function watchFetch(timeout: UpstreamTimeout, clock: Clock): WatchedFetch
           for (const { raw, value } of events) {
             inspect(value, headers)
             controller.enqueue(Buffer.from(`data: ${raw.replaceAll('\n', '\ndata: ')}\n\n`))
-            if (isLast(value)) return controller.close()
-            if (isFinish(value)) restUntil = clock.monotonic() + REST_WAIT_MS
+            if (LAST.has((value as Wire | null)?.type)) return controller.close()
+            // One vendor has no last event: after the finish of a candidate only the usage may follow.
+            if ((value as Wire | null)?.candidates?.[0]?.finishReason) restUntil = clock.monotonic() + REST_WAIT_MS
           }
           if (!piece || splitter.isDone) return controller.close()
           if (events.length) return
@@ -163,15 +167,6 @@ type Wire = {
 
 /** Events after which nothing of an answer is missing, by the names of the vendors. */
 const LAST = new Set<unknown>(['message_stop', 'response.completed', 'response.incomplete', 'response.failed'])
-
-const isLast = (value: unknown): boolean => LAST.has((value as Wire | null)?.type)
-
-/** One vendor has no last event: after the finish of a candidate only the usage may follow. */
-const isFinish = (value: unknown): boolean => Boolean((value as Wire | null)?.candidates?.[0]?.finishReason)
-
-/** One vendor says in the address that it is to stream, the others in the body. */
-const isStreamCall = (url: string, init: RequestInit | undefined): boolean =>
-  url.includes('streamGenerateContent') || (typeof init?.body === 'string' && /"stream":\s*true\b/.test(init.body))
 
 function parsed(text: string): unknown {
   try {

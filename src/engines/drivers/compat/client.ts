@@ -11,7 +11,6 @@ import {
   type MadeImage,
   type Message,
   type Part,
-  type ToolChoice,
 } from '../../engine'
 import { failureOfReport, failureOfStatus } from '../../failures'
 import { changesPictures, editPrompt, imagePrompt, qualityFor, sizeFor } from '../../image-prompt'
@@ -49,13 +48,7 @@ const partToWire = (part: Part): unknown =>
     ? { type: 'text', text: part.text }
     : { type: 'image_url', image_url: { url: `data:${part.mimeType};base64,${part.base64}` } }
 
-const formatToWire = (json: NonNullable<EngineRequest['json']>): unknown =>
-  json === true ? { type: 'json_object' } : { type: 'json_schema', json_schema: { name: 'answer', ...json } }
-
 const toolToWire = (tool: EngineTool): unknown => ({ type: 'function', function: tool })
-
-const choiceToWire = (choice: ToolChoice): unknown =>
-  typeof choice === 'string' ? choice : { type: 'function', function: { name: choice.name } }
 
 export type CompatOptions = CallOptions & { outputLimitField: string; imageEdits?: boolean | undefined }
 
@@ -162,11 +155,7 @@ export function createCompatDriver(options: CompatOptions): Driver {
     })
     timeout.heard()
     if (response.status === 200) return response
-    throw refusal(response, await readText(response, timeout))
-  }
-
-  function refusal(response: Response, body: string): EngineFailure {
-    return failureOfStatus(response.status, response.headers, clock.now(), body)
+    throw failureOfStatus(response.status, response.headers, clock.now(), await readText(response, timeout))
   }
 }
 
@@ -183,9 +172,17 @@ function toWire(request: EngineRequest, stream: boolean, { outputLimitField }: W
   if (stream) body.stream_options = { include_usage: true }
   if (Number.isFinite(request.maxOutputTokens)) body[outputLimitField] = request.maxOutputTokens
   if (request.temperature !== undefined) body.temperature = request.temperature
-  if (request.json) body.response_format = formatToWire(request.json)
+  if (request.json)
+    body.response_format =
+      request.json === true
+        ? { type: 'json_object' }
+        : { type: 'json_schema', json_schema: { name: 'answer', ...request.json } }
   if (request.tools?.length) body.tools = request.tools.map(toolToWire)
-  if (request.tools?.length && request.toolChoice) body.tool_choice = choiceToWire(request.toolChoice)
+  if (request.tools?.length && request.toolChoice)
+    body.tool_choice =
+      typeof request.toolChoice === 'string'
+        ? request.toolChoice
+        : { type: 'function', function: { name: request.toolChoice.name } }
   if (request.tools?.length && request.oneCallATurn) body.parallel_tool_calls = false
   return body
 }

@@ -73,7 +73,7 @@ export function createStreamReader(explain: ExplainError) {
             for (const delta of joiner.add(said.tool_calls)) calls.push({ type: 'call-delta', ...delta })
         }
         if (choice?.finish_reason) finish = finishOf(String(choice.finish_reason))
-        if (wire.usage && !(usage && isZero(wire.usage))) {
+        if (wire.usage && !(usage && !wire.usage.prompt_tokens && !wire.usage.completion_tokens)) {
           usage = readUsage(wire.usage)
           isCounted = finish !== null
         }
@@ -120,14 +120,15 @@ export function readAnswer(body: unknown, explain: ExplainError): EngineAnswer {
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content
   if (content === null || content === undefined) return ''
-  if (Array.isArray(content)) return content.map((part) => textOfPart(part)).join('')
+  if (Array.isArray(content))
+    return content
+      .map((part) => {
+        if (typeof part === 'string') return part
+        const { type, text } = (part ?? {}) as { type?: unknown; text?: unknown }
+        return typeof text === 'string' && (type === undefined || type === 'text' || type === 'output_text') ? text : ''
+      })
+      .join('')
   throw new EngineFailure('malformed', 'the content of the answer is no text')
-}
-
-const textOfPart = (part: unknown): string => {
-  if (typeof part === 'string') return part
-  const { type, text } = (part ?? {}) as { type?: unknown; text?: unknown }
-  return typeof text === 'string' && (type === undefined || type === 'text' || type === 'output_text') ? text : ''
 }
 
 /** Servers call it by one of two names, and some send both. */
@@ -143,8 +144,6 @@ function readObject(value: unknown, explain: ExplainError): WireAnswer {
   }
   return value
 }
-
-const isZero = (usage: WireUsage): boolean => !usage.prompt_tokens && !usage.completion_tokens
 
 const readUsage = (usage: WireUsage): StatedUsage => ({
   promptTokens: usage.prompt_tokens,

@@ -1,7 +1,7 @@
 import { trustedFetch } from '../../../kernel/outbound'
 import { type Driver, EngineFailure } from '../../engine'
 import { failureOfStatus } from '../../failures'
-import type { VideoDriver, VideoRequest, VideoState } from '../../video'
+import type { VideoDriver, VideoState } from '../../video'
 import { PLAIN_TIMEOUT_MS, STREAM_TIMEOUT_MS, startTimeout, type UpstreamTimeout } from '../upstream-timeout'
 import { readPieces, readText } from './body'
 import { type CallOptions, headersOf, urlOf } from './call-options'
@@ -20,7 +20,21 @@ export function createCompatVideos(options: CallOptions): Required<Pick<Driver, 
     order: ({ signal, key, ...request }) =>
       within(signal, PLAIN_TIMEOUT_MS, async (timeout) => {
         const headers = { ...json, 'idempotency-key': key }
-        const body = JSON.stringify(toVideoWire(request))
+        const size = IS_SORA.test(request.model)
+          ? request.width >= request.height
+            ? '1280x720'
+            : '720x1280'
+          : `${request.width}x${request.height}`
+        const body = JSON.stringify({
+          model: request.model,
+          prompt: request.prompt,
+          seconds: String(
+            IS_SORA.test(request.model)
+              ? (SORA_SECONDS.find((most) => most >= request.seconds) ?? SORA_SECONDS.at(-1)!)
+              : request.seconds,
+          ),
+          size,
+        })
         const response = await ask('', timeout, { method: 'POST', headers, body })
         const { id } = readObject(await readText(response, timeout))
         if (typeof id !== 'string' || !/^[\w.:-]{1,256}$/.test(id)) throw malformed('names no video')
@@ -89,15 +103,6 @@ export function createCompatVideos(options: CallOptions): Required<Pick<Driver, 
 /** Models of this family take three lengths and two shapes. */
 const IS_SORA = /^sora-/
 const SORA_SECONDS = [4, 8, 12]
-
-/** A length that the model takes, at least the one that is wanted where there is one. */
-const secondsFor = (model: string, seconds: number): number =>
-  IS_SORA.test(model) ? (SORA_SECONDS.find((most) => most >= seconds) ?? SORA_SECONDS.at(-1)!) : seconds
-
-function toVideoWire({ model, prompt, seconds, width, height }: Omit<VideoRequest, 'key' | 'signal'>) {
-  const size = IS_SORA.test(model) ? (width >= height ? '1280x720' : '720x1280') : `${width}x${height}`
-  return { model, prompt, seconds: String(secondsFor(model, seconds)), size }
-}
 
 const STATES: Record<string, VideoState['status']> = {
   ...{ queued: 'working', pending: 'working', in_queue: 'working', in_progress: 'working' },

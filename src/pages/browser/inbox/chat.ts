@@ -55,11 +55,6 @@ export function createChat(me: Me, actions: Actions) {
 
   const isAtEnd = () => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 80
 
-  const speaker = ({ role }: Message, chat: Chat): string =>
-    ({ user: WORDS.visitor, assistant: WORDS.assistant, operator: chat.operator?.name ?? WORDS.operator, system: '' })[
-      role
-    ]
-
   function rowOf(message: Message, chat: Chat): HTMLElement {
     const text = h('div', { class: 'text', dir: 'auto' })
     const plain = message.role === 'user' || message.role === 'system'
@@ -69,7 +64,18 @@ export function createChat(me: Me, actions: Actions) {
       'article',
       { class: `message ${message.role}` },
       message.role !== 'system' &&
-        h('p', { class: 'speaker' }, `${speaker(message, chat)}, ${timeOf(message.created_at)}`),
+        h(
+          'p',
+          { class: 'speaker' },
+          `${
+            {
+              user: WORDS.visitor,
+              assistant: WORDS.assistant,
+              operator: chat.operator?.name ?? WORDS.operator,
+              system: '',
+            }[message.role]
+          }, ${timeOf(message.created_at)}`,
+        ),
       text,
       ...linksOf(message),
     )

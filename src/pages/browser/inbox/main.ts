@@ -44,11 +44,12 @@ void follow()
 document.documentElement.dataset.ready = 'true'
 view.format()
 
-const pathOf = (chat: Chat): string => `/api/v1/iframes/${chat.config_id}/conversations/${chat.session_id}`
-
 async function post(verb: string, body: object): Promise<Response> {
   if (!chosen) throw new Failure(0, 'none', WORDS.choose)
-  return call(`${pathOf(chosen)}/${verb}`, { method: 'POST', body })
+  return call(`${`/api/v1/iframes/${chosen.config_id}/conversations/${chosen.session_id}`}/${verb}`, {
+    method: 'POST',
+    body,
+  })
 }
 
 function act(verb: string, body: object): void {

@@ -14,9 +14,6 @@ export function createQueue(me: Me, choose: (chat: Chat) => void) {
   let chats: Chat[] = []
   let chosen: string | null = null
 
-  const unread = (chat: Chat): number =>
-    keyOf(chat) === chosen ? 0 : Math.max(0, chat.message_count - (seen[chat.session_id] ?? 0))
-
   function labelOf(chat: Chat): string {
     if (chat.status === 'closed') return WORDS.status.closed
     if (chat.takeover_status !== 'human') return WORDS.status[chat.takeover_status]
@@ -24,7 +21,7 @@ export function createQueue(me: Me, choose: (chat: Chat) => void) {
   }
 
   function rowOf(chat: Chat): HTMLElement {
-    const count = unread(chat)
+    const count = keyOf(chat) === chosen ? 0 : Math.max(0, chat.message_count - (seen[chat.session_id] ?? 0))
     const time = chat.last_message_at ?? chat.created_at
     return h(
       'li',

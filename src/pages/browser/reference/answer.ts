@@ -20,9 +20,6 @@ function textIn({ content, choices, error }: Told): string | null {
   return typeof said === 'string' && said ? said : null
 }
 
-/** The text that one event of a stream adds. */
-const pieceIn = ({ token, choices }: Told): string => String(token ?? choices?.[0]?.delta?.content ?? '')
-
 /** What came of a call: a line that is spoken, the headers that matter, the body or its events. */
 export function answerView() {
   const line = h('p', { role: 'status' })
@@ -70,7 +67,8 @@ export function answerView() {
         const told = parsed(data)
         if (told) {
           last = told
-          written = textIn(told) ?? written + pieceIn(told)
+          // The text that one event of a stream adds.
+          written = textIn(told) ?? written + String(told.token ?? told.choices?.[0]?.delta?.content ?? '')
           read(written)
         }
         events.add(event, data)

@@ -34,7 +34,20 @@ export function createPanel(config: PublicConfig, { open, close, menu }: Actions
     icon(ICONS.menu),
   )
   for (const { label, run } of menu) {
-    list.append(h('button', { type: 'button', click: () => choose(run) }, label))
+    list.append(
+      h(
+        'button',
+        {
+          type: 'button',
+          click: () => {
+            showMenu(false)
+            menuButton.focus()
+            run()
+          },
+        },
+        label,
+      ),
+    )
   }
   const picture = appearance.logoUrl || appearance.avatarUrl
   const status = h('p', { class: 'banner', role: 'status', hidden: true })
@@ -64,12 +77,6 @@ export function createPanel(config: PublicConfig, { open, close, menu }: Actions
     list.hidden = !shown
     menuButton.setAttribute('aria-expanded', String(shown))
     if (shown) list.querySelector('button')?.focus()
-  }
-
-  function choose(run: () => void): void {
-    showMenu(false)
-    menuButton.focus()
-    run()
   }
 
   return {

@@ -21,9 +21,6 @@ function opaque(colour: string): string | null {
   return /^#[0-9a-f]{6}$/.test(pen.fillStyle) ? pen.fillStyle : null
 }
 
-/** Black or white, whichever can be read better on a colour: one of them always reaches 4.5:1. */
-const inkOn = (hex: string): string => (luminance(hex) > 0.179 ? '#000' : '#fff')
-
 /**
  * Puts the owner's looks on the page through the object model, so that the policy of the page needs no exception.
  * Returns whether it is light, dark, or as the visitor has it (`auto`).
@@ -34,7 +31,8 @@ export function dress({ appearance }: PublicConfig, scheme: string | null): stri
   const accent = primaryColor ? opaque(primaryColor) : null
   if (accent) {
     style.setProperty('--accent', accent)
-    style.setProperty('--on-accent', inkOn(accent))
+    // Black or white, whichever can be read better on a colour: one of them always reaches 4.5:1.
+    style.setProperty('--on-accent', luminance(accent) > 0.179 ? '#000' : '#fff')
   }
   if (typeof borderRadius === 'number') {
     style.setProperty('--radius', `${Math.min(MOST_RADIUS, Math.max(0, borderRadius))}px`)

@@ -44,14 +44,12 @@ export function createTranscript() {
   const formatting = createFormatting(() => {
     for (const row of drawn) row.draw()
   })
-
-  const isAtEnd = () => element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_END_PX
   const toEnd = () => {
     element.scrollTop = element.scrollHeight
   }
   /** Changes the list and stays at its end if the reader was there. */
   function staying(change: () => void): void {
-    const wasAtEnd = isAtEnd()
+    const wasAtEnd = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_END_PX
     change()
     if (wasAtEnd) toEnd()
   }
