@@ -1,4 +1,4 @@
-import type * as words from '../src/orgs/schema'
+import type * as words from '../src/accounts/orgs/schema'
 
 /** Repeated here, because importing them from the room would load the schema compiler even for `--help`. */
 export const ORG_TYPES = ['team', 'agency', 'carrier', 'fmo', 'mga', 'broker'] as const satisfies typeof words.ORG_TYPES

@@ -1,4 +1,4 @@
-import type { ApiKey } from '../src/keys/schema'
+import type { ApiKey } from '../src/accounts/keys/schema'
 import type { SharedRoutes } from './api'
 import { expectData, usageFailure } from './failure'
 import { eachEntry } from './pages'

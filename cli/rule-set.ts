@@ -1,5 +1,5 @@
+import type { ApiKey } from '../src/accounts/keys/schema'
 import { isBlank } from '../src/kernel/text'
-import type { ApiKey } from '../src/keys/schema'
 import { apiOf } from './api'
 import { notFoundFailure, usageFailure } from './failure'
 import { eachEntry } from './pages'

@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path'
 import { compile, type JSONSchema } from 'json-schema-to-typescript'
 import { version } from '../package.json'
 import { ownDocument } from '../src/app/own-document'
-import type { Document, Schema } from '../src/reference/operations'
+import type { Document, Schema } from '../src/pages/reference/operations'
 
 const ROOT = join(import.meta.dir, '..')
 const SOURCES = ['index.ts', 'events.ts', 'transport.ts', 'webhooks.ts']

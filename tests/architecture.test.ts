@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
-import { ERROR_PAGES } from '../src/reference/schema'
+import { ERROR_PAGES } from '../src/pages/reference/schema'
 import { circlesOf } from './support/circles'
 
 /** Reading order of the building. A room may use rooms named before it, never one named after. */

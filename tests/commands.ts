@@ -32,10 +32,10 @@ export const COMMANDS: Record<string, Record<string, Command>> = {
     eval: {
       what: 'accuracy, calibration and speed of the classifier and the guardrails',
       runs: [
-        ['tests/classifier/eval-run.ts'],
+        ['tests/routing/classifier/eval-run.ts'],
         ['tests/guardrails/eval-run.ts'],
         ['tests/guardrails/writers-run.ts'],
-        ['tests/classifier/leave-one-out-run.ts'],
+        ['tests/routing/classifier/leave-one-out-run.ts'],
       ],
     },
     floods: one('floods/run', 'texts without end in every text field, while others ask for /health'),

@@ -19,9 +19,9 @@ const CHECKS: Record<string, string[]> = {
   'generated files': ['drizzle/generate.ts', '--check'],
 }
 const MODEL_CHECKS: Record<string, string[]> = {
-  'trained model of the classifier': ['src/classifier/training/train.ts', '--check'],
-  'trained model of names': ['src/text/names/training/train.ts', '--check'],
-  'trained models of guardrails': ['src/text/verdicts/training/train.ts', '--check'],
+  'trained model of the classifier': ['src/training/classifier/train.ts', '--check'],
+  'trained model of names': ['src/training/names/train.ts', '--check'],
+  'trained models of guardrails': ['src/training/verdicts/train.ts', '--check'],
 }
 const KILLS = ['run', 'prove', 'kill', '--cycles', '30']
 

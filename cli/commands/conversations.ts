@@ -1,4 +1,4 @@
-import type { Conversation } from '../../src/conversations/schema'
+import type { Conversation } from '../../src/skills/conversations/schema'
 import { defineCommand } from '../command'
 import { deliver } from '../download'
 import { expectData, usageFailure } from '../failure'

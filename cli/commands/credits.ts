@@ -1,7 +1,7 @@
+import type { KeyPatch } from '../../src/accounts/keys/schema'
 import { randomBase62 } from '../../src/kernel/crypto'
 import { KeyId } from '../../src/kernel/ids'
 import { centsToMicro, spellCents } from '../../src/kernel/money'
-import type { KeyPatch } from '../../src/keys/schema'
 import { apiOf } from '../api'
 import { defineCommand } from '../command'
 import { expectData, usageFailure } from '../failure'
@@ -11,7 +11,7 @@ import { resolveKey } from '../resolve'
 import { prepareSecret, SECRET_FLAGS } from '../secret'
 import type { Shell } from '../shell'
 import { argument, duration, money, optional, orNone, signedMoney, text, wholeCents } from '../words'
-import { moment } from './keys-order'
+import { moment } from './keys-input'
 
 const columns = [
   column('owner', 'OWNER'),

@@ -1,4 +1,4 @@
-import type { Job } from '../../src/public-jobs/schema'
+import type { Job } from '../../src/charging/public-jobs-schema'
 import { apiOf } from '../api'
 import { expectData } from '../failure'
 import { column, idColumn } from '../output/columns'

@@ -1,4 +1,4 @@
-import type { JobLog } from '../../src/public-jobs/schema'
+import type { JobLog } from '../../src/charging/public-jobs-schema'
 import { defineCommand } from '../command'
 import { EXIT } from '../exit'
 import { expectData } from '../failure'

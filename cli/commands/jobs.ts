@@ -1,4 +1,4 @@
-import type { Job } from '../../src/public-jobs/schema'
+import type { Job } from '../../src/charging/public-jobs-schema'
 import { defineCommand } from '../command'
 import { deliver, piecesOf } from '../download'
 import { EXIT } from '../exit'

@@ -1,6 +1,6 @@
+import type { ApiKey } from '../../src/accounts/keys/schema'
 import { SCOPES, TIERS } from '../../src/kernel/caller'
 import { randomBase62 } from '../../src/kernel/crypto'
-import type { ApiKey } from '../../src/keys/schema'
 import type { OperatorKeyPatch } from '../../src/operators/schema'
 import { apiOf, assertOperator } from '../api'
 import { defineCommand, type Flag } from '../command'
@@ -11,7 +11,7 @@ import { prepareSecret, SECRET_FLAGS } from '../secret'
 import { readSecretInput } from '../secret-input'
 import { choice, choices, duration, orNone, readDuration, repeated, text, whole, wholeCents } from '../words'
 import { apis, columns, keyArgument } from './keys-columns'
-import { moment } from './keys-order'
+import { moment } from './keys-input'
 
 const LIMIT = { min: 1, max: 1_000_000_000 }
 const DAY_MS = 86_400_000

@@ -12,7 +12,7 @@ import type { Shell } from '../shell'
 import { choice, choices, duration, flag, repeated, text, whole, wholeCents } from '../words'
 import { checkKey, rotateKey, updateKey } from './keys-change'
 import { apis, columns, detailColumns, keyArgument } from './keys-columns'
-import { orderOf, tenantOrderOf } from './keys-order'
+import { orderOf, tenantOrderOf } from './keys-input'
 import { reporting } from './usage'
 
 const listKeys = defineCommand({

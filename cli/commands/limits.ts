@@ -1,5 +1,5 @@
 import { TIERS } from '../../src/kernel/caller'
-import type { RateLimits } from '../../src/rate-limits/schema'
+import type { RateLimits } from '../../src/limits/schema'
 import { apiOf } from '../api'
 import { defineCommand } from '../command'
 import { expectData, usageFailure } from '../failure'

@@ -5,7 +5,7 @@ import { column, idColumn } from '../output/columns'
 import { requireReason } from '../reason'
 import { prepareSecret, SECRET_FLAGS } from '../secret'
 import { argument, choice, flag, text } from '../words'
-import { moment } from './keys-order'
+import { moment } from './keys-input'
 
 const columns = [
   idColumn,

@@ -134,7 +134,7 @@ async function assertApplicable(filed: readonly FiledPolicy[]): Promise<void> {
   assertOneDefault(filed)
   // Here, because loading the checks takes longer than most commands run.
   const { reviewPolicy } = await import('../../src/guardrails/review')
-  const { reviewPreference } = await import('../../src/routing-preferences/review')
+  const { reviewPreference } = await import('../../src/routing/routing-preferences/review')
   const found: { code: string; message: string }[] = []
   for (const { file, document } of filed) {
     const review = document.object === 'guardrail_policy' ? reviewPolicy : reviewPreference

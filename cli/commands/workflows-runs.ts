@@ -1,5 +1,5 @@
+import type { StepResult, Workflow, WorkflowRun } from '../../src/automation/workflows/schema'
 import { randomBase62 } from '../../src/kernel/crypto'
-import type { StepResult, Workflow, WorkflowRun } from '../../src/workflows/schema'
 import { apiOf } from '../api'
 import { defineCommand } from '../command'
 import { EXIT } from '../exit'

@@ -1,5 +1,5 @@
+import type { NewWorkflow } from '../../src/automation/workflows/schema'
 import { iso } from '../../src/kernel/clock'
-import type { NewWorkflow } from '../../src/workflows/schema'
 import { defineCommand } from '../command'
 import { CheckFailed, usageFailure } from '../failure'
 import { column } from '../output/columns'
@@ -16,7 +16,7 @@ const columns = [
 const NEXT_RUNS = 5
 
 /** The rules are the server's, and large: only this command loads them. */
-const loadRules = () => import('../../src/workflows/review')
+const loadRules = () => import('../../src/automation/workflows/review')
 type Rules = Awaited<ReturnType<typeof loadRules>>
 
 /** Checks a workflow as the server would, and says when it would run (contract 10). */

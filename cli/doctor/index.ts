@@ -16,7 +16,6 @@ import {
   migrationsCheck,
   publicUrlCheck,
 } from './server'
-
 import { speechCheck, transcriptionCheck, videoMarkCheck } from './sound'
 
 export { type Context, elsewhere, type Result, runChecks } from './check'

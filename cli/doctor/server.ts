@@ -132,7 +132,7 @@ export const enginesCheck: Check = {
   },
 }
 
-/** As in src/nodes. */
+/** As in src/cluster. */
 const CLOCK_OFF_MS = 5_000
 
 /** Whether some process does each thing that orders need, by the right clock, and whether they can read each other's files. */

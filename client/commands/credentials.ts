@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { createSvc, type Svc } from '../index'
+import { createSvc, type Svc } from '..'
 import { CommandFailure, type SvcShell } from './shell'
 
 const PRIVATE = 0o600

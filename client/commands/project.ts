@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Project } from '../../src/mcp/schema'
+import type { Project } from '../../src/pages/mcp-schema'
 import { editorsFound, install } from './editors'
 import { CommandFailure, type SvcShell } from './shell'
 

@@ -1,4 +1,4 @@
-import { SvcError } from '../index'
+import { SvcError } from '..'
 import { baseOf, clientOf, forget, keyOf, masked } from './credentials'
 import { EDITOR_NAMES, editorsFound, install } from './editors'
 import { init, projectOf } from './project'

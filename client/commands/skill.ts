@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import { SvcError } from '../index'
+import { SvcError } from '..'
 import { clientOf } from './credentials'
 import { CommandFailure, type SvcShell } from './shell'
 

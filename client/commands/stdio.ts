@@ -1,8 +1,8 @@
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { RELEASE } from '../../src/app/version'
-import { createMcpServer } from '../../src/mcp'
-import type { Ask, Project } from '../../src/mcp/schema'
-import { type Svc, SvcError } from '../index'
+import { createMcpServer } from '../../src/pages'
+import type { Ask, Project } from '../../src/pages/mcp-schema'
+import { type Svc, SvcError } from '..'
 
 const MOST_MS = 180_000
 

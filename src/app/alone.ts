@@ -1,6 +1,6 @@
+import { hasOtherNodes } from '../cluster'
 import { ConfigError } from '../kernel/config'
 import { type DatabaseLocation, openPostgres, schemaOf } from '../kernel/store'
-import { hasOtherNodes } from '../nodes'
 
 /**
  * On SQLite the lock of the data folder has seen to it already.

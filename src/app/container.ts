@@ -1,11 +1,11 @@
-import { assertOrigin } from '../auth'
+import { assertOrigin } from '../accounts'
 import { openAssets } from './assets'
-import { buildAccounts } from './container/accounts'
-import { buildDecisions } from './container/decisions'
-import type { Deps } from './container/deps'
-import { buildFoundation } from './container/foundation'
-import { startLoops } from './container/loops'
-import { buildWork } from './container/work'
+import { buildAccounts } from './container-accounts'
+import { buildDecisions } from './container-decisions'
+import type { Deps } from './container-deps'
+import { buildFoundation } from './container-foundation'
+import { startLoops } from './container-loops'
+import { buildWork } from './container-work'
 
 export type Container = ReturnType<typeof buildContainer>
 

@@ -1,6 +1,6 @@
+import { FAR_OFF_MS, OFF_MS } from '../cluster'
 import { type Clock, correctedClock, systemClock } from '../kernel/clock'
 import type { Log } from '../kernel/log'
-import { FAR_OFF_MS, OFF_MS } from '../nodes'
 
 /** Answers differ by less: a clock that jumped back and forth with each would be worse than one a little off. */
 const SLACK_MS = 100

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { hasRecord } from '../audit'
+import { hasOtherNodes, keepSecrets, secretsOf } from '../cluster'
 import { ConfigError } from '../kernel/config'
 import { hmacHex } from '../kernel/crypto'
 import type { Store } from '../kernel/store'
-import { hasOtherNodes, keepSecrets, secretsOf } from '../nodes'
 import { endRotation, forgetRotation, loadSecrets, type Secrets, secretsFile } from './secrets'
 
 type Options = {

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { createBuiltinDriver } from '../builtin'
-import { createEngines, type EngineService } from '../engines'
+import { createBuiltinDriver, createEngines, type EngineService } from '../engines'
 import { type Clock, systemClock } from '../kernel/clock'
 import { ConfigError } from '../kernel/config'
 import { createLog, type Log } from '../kernel/log'

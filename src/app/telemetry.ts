@@ -1,5 +1,5 @@
+import type { TracedStep } from '../cluster'
 import type { Log } from '../kernel/log'
-import type { TracedStep } from '../traffic'
 import type { UsageEntry } from '../usage'
 import type { Config } from './config'
 

@@ -1,5 +1,4 @@
-import type { Clock } from '../kernel/clock'
-import { iso } from '../kernel/clock'
+import { type Clock, iso } from '../kernel/clock'
 import type { SigningKey } from '../kernel/signing'
 import type { Reader, Store } from '../kernel/store'
 import { nextTurn } from '../kernel/turns'

@@ -9,7 +9,7 @@ import type { Checkpoints } from './checkpoints'
 import { personalKeyRequired } from './errors'
 import { checkIntegrity } from './integrity'
 import { listEvents } from './list'
-import type { AuditOversight } from './oversight'
+import type { AuditOversight } from './operator-reads'
 import type { AuditEvent, AuditExport, AuditQuery, Checkpoint, Integrity, RecordScope } from './schema'
 
 type Deps = {

@@ -1,5 +1,4 @@
 /** Billing: wallets, holds before work, a double-entry ledger after it, caps and prices. */
-
 export { createAccountLimits } from './account-limits'
 export { billingSettings } from './config'
 export { refAlreadyUsed, toolsUnpaid } from './errors'

@@ -1,7 +1,7 @@
 import { and, eq, gt, inArray, lte, ne, or, type SQL, sql } from 'drizzle-orm'
+import { hasLease, isGone, renewLease } from '../cluster'
 import type { OwnerScope } from '../kernel/caller'
 import { command, counted, query, type Reader, type Tx } from '../kernel/store'
-import { hasLease, isGone, renewLease } from '../nodes'
 import { type Hold, OF_JOBS, OF_SESSIONS, REVENUE } from './schema'
 import { type HoldRow, type HoldState, holds, type LedgerRow, ledgerEntries, wallets } from './table'
 

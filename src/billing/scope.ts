@@ -1,7 +1,7 @@
+import { mayDo, type OrgService } from '../accounts'
 import type { OwnerScope, TenantCaller } from '../kernel/caller'
 import { defineError, orgRequired } from '../kernel/errors'
 import type { Reader } from '../kernel/store'
-import { mayDo, type OrgService } from '../orgs'
 
 export type BillingScope = 'user' | 'org'
 

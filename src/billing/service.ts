@@ -1,11 +1,11 @@
 import type { AuditLog } from '../audit'
+import { RENEW_MS } from '../cluster'
 import type { Call, OwnerScope } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { failpoint } from '../kernel/failpoint'
 import { type Loop, startLoop } from '../kernel/loop'
 import { centsToMicro, MOST_CENTS } from '../kernel/money'
 import type { Reader, Store, Tx } from '../kernel/store'
-import { RENEW_MS } from '../nodes'
 import { holdSpend, settleSpend, spendOf } from '../usage'
 import type { AccountLimitsOf } from './account-limits'
 import {

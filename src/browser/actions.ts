@@ -9,6 +9,7 @@ import { errorFields, type Log } from '../kernel/log'
 import { microToCents } from '../kernel/money'
 import type { Store, Tx } from '../kernel/store'
 import { problemsOfResult, ToolFailure, validatorOf } from '../tools'
+import type { Wheel } from './control'
 import type { Download } from './downloads'
 import { sessionNotFound } from './errors'
 import { inTurn, type OpenSession } from './host'
@@ -21,7 +22,6 @@ import type { ActionOrder, ActionResult, BrowserTool } from './schema'
 import type { Actor } from './schema-recording'
 import type { Thinker } from './think'
 import { DECLARED } from './tools'
-import type { Wheel } from './wheel'
 
 /** A download that was taken; its bytes are in the draft, unless `problem` says why they are not kept. */
 type Taken = { filename: string; url: string; size: number; draft: Draft | null; problem: string | null }

@@ -2,6 +2,7 @@ import type { JsonSchema } from '../engines'
 import type { Draft, Files } from '../files'
 import type { Outbound } from '../kernel/outbound'
 import { ToolFailure } from '../tools'
+import type { Wheel } from './control'
 import { extract } from './extract'
 import { follow } from './follow'
 import type { OpenSession } from './host'
@@ -14,7 +15,6 @@ import { ACTIVE } from './roles'
 import type { BrowserTool } from './schema'
 import type { Thinker } from './think'
 import { type Element, readTree } from './tree'
-import type { Wheel } from './wheel'
 
 export type Arguments = Record<string, unknown>
 

@@ -1,5 +1,4 @@
-import type { Clock } from '../kernel/clock'
-import { iso } from '../kernel/clock'
+import { type Clock, iso } from '../kernel/clock'
 import type { BrowserSessionId, SessionHandle, SessionSnapshot } from './schema'
 import type { SessionRow } from './table'
 import { EMBED_MS, type EmbedTokens, playerOf, type Rights } from './tokens'

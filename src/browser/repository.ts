@@ -1,8 +1,8 @@
 import { and, asc, desc, eq, inArray, isNull, lte, ne, or, sql } from 'drizzle-orm'
+import { isGone } from '../cluster'
 import type { OwnerScope } from '../kernel/caller'
 import type { UserId } from '../kernel/ids'
 import type { Reader, Tx } from '../kernel/store'
-import { isGone } from '../nodes'
 import type { BrowserSessionId } from './schema'
 import { browserSessions, type SessionRow } from './table'
 

@@ -1,6 +1,6 @@
+import type { BrandSoul } from '../accounts/keys/schema'
 import { type Call, keyIdOf } from '../kernel/caller'
 import { sha256Hex } from '../kernel/crypto'
-import type { BrandSoul } from '../keys/schema'
 import type { Activation } from '../skills'
 import type { CompletionRequest } from './request'
 

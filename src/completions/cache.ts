@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache'
-import type { FinishedBecause } from '../agent/schema'
 import type { ToolCall } from '../engines'
 import type { Artifact } from '../files/schema'
 import type { Firing } from '../guardrails/schema'
@@ -7,6 +6,7 @@ import type { OwnerScope } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { sha256Hex } from '../kernel/crypto'
 import type { KeyId } from '../kernel/ids'
+import type { FinishedBecause } from './agent-schema'
 import type {
   CompletionId,
   FollowUp,

@@ -1,5 +1,5 @@
-import type { Thought } from '../agent/schema'
 import { type Call, keyIdOf } from '../kernel/caller'
+import type { Thought } from './agent-schema'
 import type { AnswerCache, StoredAnswer } from './cache'
 import type { CompletionRequest } from './request'
 import type { Run, Write } from './run'

@@ -3,8 +3,8 @@ import { ConfigError, setting, type Values } from '../kernel/config'
 import { sha256Hex } from '../kernel/crypto'
 import { type Static, t } from '../kernel/schema'
 import { AUDIO_ENGINES, ENGINES, findEngine, findImageEngine, IMAGE_ENGINES } from './catalog'
-import { type KeptEngines, NOTHING_KEPT } from './kept'
 import { EVERY_TEXT_ENGINE, shortForms, shortSettings } from './short-forms'
+import { type KeptEngines, NOTHING_KEPT } from './stored'
 import { OUR_HEADERS, Upstream, type UpstreamConfig } from './upstream'
 
 /** The long form in svc.server.json: upstreams by name, and for each engine its targets, `name:model`, best first. */

@@ -1,31 +1,31 @@
-/** Engines: model ids, the modes they serve, and the drivers of the upstreams that answer. */
+/** Engines that answer prompts: drivers of upstreams, and the built-in engine. */
 
-export type { RunRequest, WholeAnswer } from './answering'
-export { type Origin, originOf } from './answering'
+export { type Origin, originOf, type RunRequest, type WholeAnswer } from './answering'
 export type { Observe } from './attempt'
+export { createBuiltinDriver } from './builtin/client'
+export { needsModel } from './builtin/no-model'
 export { ENGINES, engineOfMode, findEngine } from './catalog'
 export { type EngineSettings, EnginesFile, engineSettings } from './config'
-export type {
-  AnswerSchema,
-  Driver,
-  EngineAnswer,
-  EnginePart,
-  EngineRequest,
-  EngineTool,
-  ImagePart,
-  ImageQuality,
-  JsonSchema,
-  MadeImage,
-  Message,
-  Part,
-  ToolCall,
-  ToolChoice,
+export {
+  type AnswerSchema,
+  type Driver,
+  type EngineAnswer,
+  EngineFailure,
+  type EnginePart,
+  type EngineRequest,
+  type EngineTool,
+  type ImagePart,
+  type ImageQuality,
+  type JsonSchema,
+  type MadeImage,
+  type Message,
+  type Part,
+  type ToolCall,
+  type ToolChoice,
 } from './engine'
-export { EngineFailure } from './engine'
 export { engineMissing, engineUnable, engineUnavailable } from './errors'
 export { type OrderedVideo, VideoInDoubt } from './filming'
 export { imagePrompt } from './image-prompt'
-export { type KeptEngines, resealEngines } from './kept'
 export { readKey } from './parts'
 export { startProbeLoop, type UpstreamState } from './probes'
 export {
@@ -37,5 +37,6 @@ export {
   startEngineSettingsLoop,
 } from './service'
 export type { Transcription } from './speech'
+export { type KeptEngines, resealEngines } from './stored'
 export { countPrompt, countTokens } from './tokens'
 export { UPSTREAM_KINDS, UPSTREAM_SETTINGS, type UpstreamConfig } from './upstream'

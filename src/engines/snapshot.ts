@@ -10,7 +10,7 @@ import { createFilming } from './filming'
 import type { UpstreamPart } from './parts'
 import { createProbes } from './probes'
 import type { SpeechRequest, Transcription, TranscriptionRequest } from './speech'
-import { type Standing, standingOf } from './standing'
+import { type Standing, standingOf } from './state'
 import { createTargets, type Target, type Targets } from './targets'
 
 type Deps = { targets: Targets; clock: Clock; log: Log; observe: Observe; jitter(): number }

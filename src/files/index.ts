@@ -1,6 +1,18 @@
-/** Files: bytes that svc made, kept once, as artifacts of their owners and behind signed links. */
+/** Stored files and artifacts, and the fonts that made files use. */
 export type { Draft, Source } from './drafts'
-export { createFileOversight } from './oversight'
+export { asDrawn, type Direction, directionOf, inVisualOrder, levelsOf } from './fonts-direction'
+export {
+  FALLBACK_FONTS,
+  type Fallback,
+  fallbackFor,
+  fontOf,
+  hasGlyphs,
+  missingIn,
+  type Piece,
+  piecesOf,
+  signsIn,
+} from './fonts-pieces'
+export { createFileOversight } from './operator-reads'
 export { imageSize, isWhole } from './picture-end'
 export { createFilePlace } from './places'
 export { createFiles, type Files } from './service'

@@ -1,7 +1,7 @@
 import type { OperatorEdge } from '../http/operator-edge'
 import { operatorRoutes, verb } from '../http/verbs'
 import type { Call, OperatorCaller } from '../kernel/caller'
-import type { createFileOversight } from './oversight'
+import type { createFileOversight } from './operator-reads'
 import {
   ArtifactPrune,
   ArtifactSizes,

@@ -24,10 +24,10 @@ import {
   touches,
   urlsBut,
 } from '../text'
-import { jailbreak, promptInjection } from './detectors/attack'
-import { pii } from './detectors/pii'
-import { regexMatch } from './detectors/regex-match'
-import { systemPromptLeak } from './detectors/system-prompt-leak'
+import { jailbreak, promptInjection } from './detectors-attack'
+import { pii } from './detectors-pii'
+import { regexMatch } from './detectors-regex-match'
+import { systemPromptLeak } from './detectors-system-prompt-leak'
 import {
   defineGuardrail,
   type Guardrail,

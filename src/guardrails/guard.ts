@@ -1,12 +1,12 @@
 import type { OwnerScope } from '../kernel/caller'
 import type { AboutText, Phase } from './guardrail'
-import type { Blocked, Outcome } from './inspection/outcome'
-import { markOf } from './inspection/redaction'
-import type { Inspection, RuleRunner } from './inspection/runner'
-import type { CompiledPolicy } from './policy/compile-policy'
+import type { Blocked, Outcome } from './inspection-outcome'
+import { markOf } from './inspection-redaction'
+import type { Inspection, RuleRunner } from './inspection-runner'
+import type { CompiledPolicy } from './policy-compile-policy'
 import type { Firing, GuardrailPolicyId } from './schema'
-import { newBudget } from './second-look/second-look'
-import { createHoldAll, createHoldBack, createHoldIfJson, HELD, type HoldBack } from './streaming/hold-back'
+import { newBudget } from './second-look'
+import { createHoldAll, createHoldBack, createHoldIfJson, HELD, type HoldBack } from './streaming-hold-back'
 
 /** What was let through, perhaps with parts redacted, or the rule that blocked it. */
 type Checked<T> = { value: T; blocked: null } | { value: null; blocked: Blocked }

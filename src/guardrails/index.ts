@@ -1,9 +1,8 @@
 /** Guardrails: what a policy lets in, out, and through the tools, and how it is found for a request. */
-
 export { guardrailBlocked } from './errors'
 export { guardrailTriggered } from './events'
 export type { Guard } from './guard'
-export { type Blocked, standIn } from './inspection/outcome'
-export { createEngineOpinion, type EngineOpinion } from './second-look/engine-opinion'
+export { type Blocked, standIn } from './inspection-outcome'
+export { createEngineOpinion, type EngineOpinion } from './second-look-engine-opinion'
 export { createGuardrails, type GuardrailService } from './service'
-export type { HoldBack } from './streaming/hold-back'
+export type { HoldBack } from './streaming-hold-back'

@@ -1,5 +1,5 @@
 import { assertFits } from '../kernel/validation'
-import { validateContent } from './policy/validate'
+import { validateContent } from './policy-validate'
 import { NewPolicy } from './schema'
 
 /**

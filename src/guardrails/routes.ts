@@ -1,11 +1,11 @@
 import { Elysia } from 'elysia'
+import { ApiKey } from '../accounts/keys/schema'
 import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
 import type { OperatorEdge } from '../http/operator-edge'
 import { resourceVerbs } from '../http/resource-verbs'
 import { operatorRoutes, tenantRoutes, verb } from '../http/verbs'
 import { checked, checkedPath, t } from '../kernel/schema'
-import { ApiKey } from '../keys/schema'
 import * as words from './schema'
 import type { GuardrailService } from './service'
 

@@ -1,7 +1,7 @@
+import type { Traffic } from '../cluster'
 import { keyIdOf } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import type { Log } from '../kernel/log'
-import type { Traffic } from '../traffic'
 import type { Exchange } from './context'
 import type { HttpMetrics } from './metrics'
 import type { RouteRules } from './route-rules'

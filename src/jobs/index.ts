@@ -1,4 +1,4 @@
-/** Jobs: work that outlives a request, as rows that workers lease (design 12.3). */
+/** Work that outlives a request: leased jobs, and the takeovers of conversations by people. */
 export {
   defineJob,
   GiveUp,
@@ -9,7 +9,10 @@ export {
   type Running,
   recurring,
 } from './kind'
-export { jobSums, newestJobs, payloadsOf } from './oversight'
+export { jobSums, newestJobs, payloadsOf } from './operator-reads'
 export { createJobs, type Jobs } from './service'
 export { statusOf } from './shown'
 export type { JobRow } from './table'
+export type { Change, Holder, Takeover } from './takeover'
+export { createTakeovers, type Takeovers } from './takeovers'
+export { standingOf, waitingOf } from './takeovers-waiting'

@@ -1,5 +1,5 @@
-import { isSmall } from './findings'
 import { scrub } from './text'
+import { isSmall } from './validation-issues'
 
 /**
  * The kind of an error, independent of the surface that reports it.

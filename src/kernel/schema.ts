@@ -2,7 +2,7 @@ import { type Static, type TSchema, type TUnsafe, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Value } from 'typebox/value'
 import { hasAtLeast, hasAtMost } from './characters'
-import { type Asking, findIssues, type Issue } from './findings'
+import { type Asking, findIssues, type Issue } from './validation-issues'
 
 export type { Issue }
 /** The only module that imports TypeBox: rooms take `t` from here, routes `checked` and `described`. */

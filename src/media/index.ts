@@ -1,5 +1,9 @@
-/** Media: pictures that engines make, and illustrations that the server draws itself. */
-export { createIllustrator } from './drawing/illustrator'
+/** Images, videos, documents, code and speech that the server makes or reads. */
+export { createAudio, localSpeaker } from './audio/routes'
+export { type CodeService, checksOf, codeBlocks, createCode, isProject, kindOf, problemsIn, zipOf } from './code'
+export { artifactOf } from './documents/schema'
+export { createDocuments, type Documents } from './documents/service'
+export { createIllustrator } from './drawing-illustrator'
 export { changesPicture, pictureDescribed } from './follow-up'
 export {
   createImages,

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { invalidInput } from '../kernel/errors'
 import type { WorkerReply } from '../kernel/worker-pool'
 import { sha256Of } from './backup-files'
-import type { SealTask } from './backup-seal.worker'
+import type { SealTask } from './backup-seal.worker.ts'
 import type { Backup } from './schema-backup'
 
 /** All of a backup in one file: `age --decrypt --identity FILE backup.tar.age | tar x` opens it without svc. */

@@ -1,3 +1,4 @@
+import { findOwner, type OrgService } from '../accounts'
 import type { AuditLog } from '../audit'
 import { type AccountBilling, type Billing, type LedgerEntry, listLedger, refAlreadyUsed } from '../billing'
 import type { BillingLimits } from '../billing/schema'
@@ -7,7 +8,6 @@ import { randomBase62 } from '../kernel/crypto'
 import { centsToMicro, microToCents } from '../kernel/money'
 import type { Page } from '../kernel/page'
 import type { Store } from '../kernel/store'
-import { findOwner, type OrgService } from '../orgs'
 import type { GrantCode, LedgerQuery, LedgerRow, NewAdjustment, NewCaps, NewCode } from './schema-credits'
 
 type Deps = {

@@ -1,3 +1,4 @@
+import { actingUserOf, findOwner, type OrgService, type Owner } from '../accounts'
 import type { AuditLog } from '../audit'
 import { type AccountBilling, type Billing, refAlreadyUsed } from '../billing'
 import type { Call, OperatorCaller } from '../kernel/caller'
@@ -6,7 +7,6 @@ import { randomBase62 } from '../kernel/crypto'
 import { invalidInput } from '../kernel/errors'
 import { centsToMicro, microToCents } from '../kernel/money'
 import type { Reader, Store } from '../kernel/store'
-import { actingUserOf, findOwner, type OrgService, type Owner } from '../orgs'
 import { endInThePast } from './errors'
 import type { Balance, Grant, NewGrant } from './schema'
 

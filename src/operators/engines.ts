@@ -1,8 +1,8 @@
 import type { AuditLog } from '../audit'
 import { type Consumption, createPrices, type Prices } from '../billing'
 import type { Price, PriceTable } from '../billing/schema'
-import { createBuiltinDriver } from '../builtin'
 import {
+  createBuiltinDriver,
   createEngines,
   type EngineRegistry,
   type EngineService,

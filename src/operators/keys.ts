@@ -1,12 +1,11 @@
+import { actingUserOf, findOwner, type KeyService, type OrgService } from '../accounts'
+import type { ApiKey, ApiKeyWithSecret } from '../accounts/keys/schema'
 import type { Call, OperatorCaller } from '../kernel/caller'
 import { randomHex } from '../kernel/crypto'
 import type { OrgId, UserId } from '../kernel/ids'
 import type { Page } from '../kernel/page'
 import type { Store, Tx } from '../kernel/store'
-import type { KeyService } from '../keys'
-import type { ApiKey, ApiKeyWithSecret } from '../keys/schema'
-import { actingUserOf, findOwner, type OrgService } from '../orgs'
-import type { LimitIncreases } from '../rate-limits'
+import type { LimitIncreases } from '../limits'
 import type { NewOperatorKey, OperatorKeyPatch, OperatorKeyQuery } from './schema'
 
 type Deps = { store: Store; orgs: OrgService; keys: KeyService; increases: LimitIncreases }

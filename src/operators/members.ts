@@ -1,9 +1,9 @@
+import type { OrgService, UserRow } from '../accounts'
+import type { Member, NewInvitation, Role } from '../accounts/orgs/schema'
 import type { Call, OperatorCaller } from '../kernel/caller'
 import { notFound } from '../kernel/errors'
 import { type OrgId, UserId } from '../kernel/ids'
 import type { Reader, Store, Tx } from '../kernel/store'
-import type { OrgService, UserRow } from '../orgs'
-import type { Member, NewInvitation, Role } from '../orgs/schema'
 import { userNotFound } from './errors-people'
 import type { IssuedInvitation, NewMember } from './schema-people'
 

@@ -1,3 +1,4 @@
+import { actingUserOf, findOwner, type KeyService, type OrgRow, type OrgService } from '../accounts'
 import type { Billing } from '../billing'
 import type { Call, OperatorCaller } from '../kernel/caller'
 import { iso } from '../kernel/clock'
@@ -6,8 +7,6 @@ import type { OrgId } from '../kernel/ids'
 import { microToCents } from '../kernel/money'
 import type { Page, PageQuery } from '../kernel/page'
 import type { Reader, Store } from '../kernel/store'
-import type { KeyService } from '../keys'
-import { actingUserOf, findOwner, type OrgRow, type OrgService } from '../orgs'
 import type { NewOperatorOrg, OperatorOrg, OperatorOrgPatch, OrgDetail } from './schema-people'
 
 type Deps = { store: Store; orgs: OrgService; keys: KeyService; billing: Pick<Billing, 'balance'> }

@@ -1,9 +1,9 @@
 import { Elysia } from 'elysia'
+import { Deleted, Member, MemberList, MemberPatch, NewInvitation } from '../accounts/orgs/schema'
 import { answer, errors } from '../http/envelope'
 import { type operatorEdge, toOperatorCall } from '../http/operator-edge'
 import { pageFields } from '../kernel/page'
 import { checked, checkedQuery, t } from '../kernel/schema'
-import { Deleted, Member, MemberList, MemberPatch, NewInvitation } from '../orgs/schema'
 import * as words from './schema-people'
 import type { OperatorService } from './service'
 

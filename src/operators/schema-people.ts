@@ -1,7 +1,7 @@
+import { Invitation, Member, NewOrg, ORG_TYPES, Org, OrgPatch, PLATFORM_ROLES, ROLES } from '../accounts/orgs/schema'
 import { OrgId, SessionId, UserId } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
 import { nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
-import { Invitation, Member, NewOrg, ORG_TYPES, Org, OrgPatch, PLATFORM_ROLES, ROLES } from '../orgs/schema'
 
 /** A user by id or e-mail address. */
 const Ref = t.String({ minLength: 1, maxLength: 320 })

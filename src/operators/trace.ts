@@ -1,11 +1,11 @@
+import { findOwner, type OrgService } from '../accounts'
 import type { AuditLog } from '../audit'
 import { listLedger } from '../billing'
+import type { Traces, Traffic } from '../cluster'
 import type { Call, OperatorCaller, OwnerScope } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import { microToCents } from '../kernel/money'
 import type { Store } from '../kernel/store'
-import { findOwner, type OrgService } from '../orgs'
-import type { Traces, Traffic } from '../traffic'
 import { traceNotFound } from './errors'
 import type { RequestTrace, TraceQuery } from './schema-trace'
 

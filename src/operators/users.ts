@@ -1,11 +1,10 @@
+import type { AuthService, OrgService, Sessions, SignInLinks, UserRow } from '../accounts'
 import type { AuditLog } from '../audit'
-import type { AuthService, Sessions, SignInLinks } from '../auth'
 import type { Call, OperatorCaller } from '../kernel/caller'
 import { iso } from '../kernel/clock'
 import { randomBase62 } from '../kernel/crypto'
 import { mapPage, type Page, type PageQuery } from '../kernel/page'
 import type { Store } from '../kernel/store'
-import type { OrgService, UserRow } from '../orgs'
 import { linkForAdmins, sessionNotFound, userIsDisabled } from './errors-people'
 import { findUser } from './members'
 import type {

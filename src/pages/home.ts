@@ -1,7 +1,7 @@
+import type { ApiKey, ApiKeyWithSecret, KeyRotation, RotatedKey } from '../accounts/keys/schema'
 import type { Call } from '../kernel/caller'
 import { html, type Markup, page } from '../kernel/html'
 import type { Page } from '../kernel/page'
-import type { ApiKey, ApiKeyWithSecret, KeyRotation, RotatedKey } from '../keys/schema'
 import type { UsageReport } from '../usage/schema'
 
 /** What the page needs of a widget. */

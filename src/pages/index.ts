@@ -1,2 +1,5 @@
-/** Pages: what people see in a browser, with the scripts and styles that the pages use. */
+/** Pages that the server shows, the API reference and the MCP endpoint. */
+
 export { type Assets, type BuiltAssets, buildAssets, createAssets } from './assets'
+export { createMcpServer } from './mcp-server'
+export { createReference } from './reference/service'

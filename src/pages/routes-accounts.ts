@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
-import { type AuthService, endedCookie, sessionCookie } from '../auth'
-import { SignUp } from '../auth/schema'
+import { type AuthService, endedCookie, sessionCookie } from '../accounts'
+import { SignUp } from '../accounts/auth/schema'
 import { statusOf } from '../http/envelope'
 import { type Guard, visitOf } from '../http/guard'
 import { AppError } from '../kernel/errors'

@@ -1,4 +1,4 @@
-import type { BrowserHeaders } from '../auth'
+import type { BrowserHeaders } from '../accounts'
 import { callOf, type Exchange } from '../http/context'
 import type { Call, TenantCaller } from '../kernel/caller'
 import { AppError } from '../kernel/errors'

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { invalidSession } from '../auth'
+import { invalidSession } from '../accounts'
 import type { Guard } from '../http/guard'
 import type { Streams } from '../http/sse'
 import type { Call } from '../kernel/caller'

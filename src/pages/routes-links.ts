@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { type SignInLinks, sessionCookie } from '../auth'
+import { type SignInLinks, sessionCookie } from '../accounts'
 import { statusOf } from '../http/envelope'
 import { type Guard, visitOf } from '../http/guard'
 import { AppError } from '../kernel/errors'

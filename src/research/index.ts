@@ -1,4 +1,7 @@
-/** Research: reports from sources, in which every cited sentence can be checked against what was read. */
-export type { Findings } from './conduct'
+/** Web search, pages as sources, and reports written from them. */
+
 export { isNothingToRead } from './errors'
+export type { Findings } from './run-research'
 export { type Asked, createResearch, type Kept, type ResearchService } from './service'
+export { WebFailure } from './web/failure'
+export { createWeb, hasSearch, type Web } from './web/service'

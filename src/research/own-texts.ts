@@ -3,9 +3,10 @@ import { ArtifactId } from '../files/schema'
 import { type Call, type OwnerScope, ownerOf } from '../kernel/caller'
 import type { Store } from '../kernel/store'
 import { unwrapped } from '../text'
-import { type Web, WebFailure } from '../web'
-import type { Own } from './gather'
+import type { Own } from './collect-sources'
 import type { OwnText } from './source'
+import { WebFailure } from './web/failure'
+import type { Web } from './web/service'
 
 type Deps = {
   store: Store

@@ -1,17 +1,16 @@
-import type { behalfOf } from '../auth'
+import type { behalfOf } from '../accounts'
 import type { Consumption, Prices } from '../billing'
+import type { JobResult, MakingService, PublicKind } from '../charging'
 import type { Files } from '../files'
 import { type About, ArtifactId } from '../files/schema'
 import { GiveUp, type Running } from '../jobs'
 import type { Call, TenantCaller } from '../kernel/caller'
 import { AppError } from '../kernel/errors'
-import type { MakingService } from '../making'
-import type { Made, PublicKind } from '../public-jobs'
-import { EFFORT } from './author'
-import type { createConduct, Findings } from './conduct'
 import { KEY_IS_GONE } from './errors'
 import { SNAPSHOT_MODEL } from './own-texts'
+import type { createConduct, Findings } from './run-research'
 import type { Depth, ResearchId } from './schema'
+import { EFFORT } from './write-report'
 
 /** What is stored of an order. */
 export type StoredOrder = ReturnType<typeof behalfOf> & {
@@ -67,7 +66,7 @@ export function researchKind({
     run,
   }
 
-  async function run(job: Running<StoredOrder>): Promise<Made> {
+  async function run(job: Running<StoredOrder>): Promise<JobResult> {
     const { id, prompt, depth, maxSources, requestId, route } = job.payload
     const caller = await deps.callerOf(job.payload)
     if (!caller) throw new GiveUp(KEY_IS_GONE)

@@ -1,5 +1,6 @@
-import { behalfOf } from '../auth'
+import { behalfOf } from '../accounts'
 import type { Billing, Prices } from '../billing'
+import { type Later, type MakingService, type PublicJobs, pollUrlOf, promptIn } from '../charging'
 import { type EngineService, originOf } from '../engines'
 import type { Files } from '../files'
 import type { ArtifactId } from '../files/schema'
@@ -10,17 +11,13 @@ import { type Clock, iso } from '../kernel/clock'
 import { sha256Hex } from '../kernel/crypto'
 import type { Store } from '../kernel/store'
 import { createWorkerPool } from '../kernel/worker-pool'
-import { type MakingService, promptIn } from '../making'
-import { type Later, type PublicJobs, pollUrlOf } from '../public-jobs'
-import type { TokenTicket } from '../rate-limits'
-import type { Web } from '../web'
-import { createAuthor } from './author'
-import { createConduct, type Findings, type Question } from './conduct'
+import type { TokenTicket } from '../limits'
 import { notAReport } from './errors'
 import type { Reading } from './notes'
-import type { Copies, CopiesOrder, ReadingOrder } from './notes.worker'
+import type { Copies, CopiesOrder, ReadingOrder } from './notes.worker.ts'
 import { createOwnTexts, type KnowledgeOf } from './own-texts'
 import { mostOf, researchKind, usedBy } from './research-job'
+import { createConduct, type Findings, type Question } from './run-research'
 import {
   DEFAULT_SOURCES,
   type Depth,
@@ -30,6 +27,8 @@ import {
   type Verification,
 } from './schema'
 import { checkQuotations, type Quotation, type Snapshots } from './snapshots'
+import type { Web } from './web/service'
+import { createAuthor } from './write-report'
 
 type RecheckDeps = {
   store: Store

@@ -1,9 +1,11 @@
-/** Skills: manifests, their review and publication, installing them, and what is active in a run. */
-
+/** Skills with their review, and the conversations and memories they run in. */
+export { createMemory, type MemoryService } from './conversations/memory'
+export { type ConversationService, createConversations } from './conversations/service'
+export { saveMemory } from './conversations/tools'
 export { skillHookDue } from './events'
-export { keptMembers, keptTool, warningsOf } from './kept'
 export { type SkillManifest, withDefaults } from './manifest'
-export { type Activation, NO_SKILLS } from './runtime/compose'
-export { quotesOf } from './runtime/knowledge'
+export { type Activation, NO_SKILLS } from './runtime-compose'
+export { quotesOf } from './runtime-knowledge'
 export { createSkills, type SkillService } from './service'
 export { SCHEDULE_JOB, type ScheduleDue, type Triggered } from './service/triggers'
+export { keptMembers, keptTool, warningsOf } from './stored'

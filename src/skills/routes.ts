@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import type { Sandbox } from '../agent'
+import type { Sandbox } from '../completions'
 import { answer, ErrorBody, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
 import { pageFields } from '../kernel/page'

@@ -1,6 +1,6 @@
+import type { PlatformRole } from '../accounts/orgs/schema'
 import type { OwnerScope } from '../kernel/caller'
 import type { OrgId } from '../kernel/ids'
-import type { PlatformRole } from '../orgs/schema'
 import type { SkillManifest } from './manifest'
 import type { VersionId } from './schema'
 import type { Decision, SubmissionStatus, Tier } from './schema-review'

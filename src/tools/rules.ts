@@ -1,6 +1,6 @@
+import type { Role } from '../accounts/orgs/schema'
 import type { EngineTool } from '../engines'
 import type { Call, TenantCaller } from '../kernel/caller'
-import type { Role } from '../orgs/schema'
 import type { Tool, Toolset } from './tool'
 
 /** Most tools a request may define (contract 2.1); more would fill the engine's context window. */

@@ -1,5 +1,4 @@
 /** Usage: one row per call, the daily spend of each key, and reports of both. */
-
 export { createBenchmarks } from './benchmarks'
 export { costOfDay, usageOfEveryone } from './everyone'
 export { EXPORT_HEADERS } from './export'

@@ -1,15 +1,15 @@
+import type { Heard, Live } from '../cluster'
 import type { Clock } from '../kernel/clock'
 import { type Loop, startLoop } from '../kernel/loop'
 import type { Store } from '../kernel/store'
 import { sseFrame } from '../kernel/stream'
-import type { Heard, Live } from '../live'
-import { CHAT } from './desk'
 import { tooFast } from './errors'
 import { presentMessage } from './present'
 import type { Recent } from './recent'
 import { sessionRepository as rows } from './repository'
 import type { ChatEvent, WidgetSessionId } from './schema-sessions'
 import type { MessageRow, SessionRow } from './table'
+import { CHAT } from './transcript'
 
 type Deps = { store: Store; clock: Clock; live: Live; recent: Recent; onError(name: string, error: unknown): void }
 

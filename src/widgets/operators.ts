@@ -1,14 +1,13 @@
 import type { AuditLog } from '../audit'
+import type { Live } from '../cluster'
 import { storeAnswer } from '../idempotency'
+import type { Holder, Takeover } from '../jobs'
 import type { Call, Caller } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import { invalidInput, storageUnavailable } from '../kernel/errors'
 import { mapPage, type Page, pageFields } from '../kernel/page'
 import type { Reader, Store, Tx } from '../kernel/store'
 import { isBlank, storable } from '../kernel/text'
-import type { Live } from '../live'
-import type { Holder, Takeover } from '../takeovers'
-import { CHAT, type Desk, together } from './desk'
 import { isClosed, sessionNotFound, tooManyNotes } from './errors'
 import { holderIdOf, publicName } from './names'
 import { MOST_NOTES, noteRepository as notes, presentNote } from './notes'
@@ -34,6 +33,7 @@ import {
   type WidgetTranscript,
 } from './schema-sessions'
 import type { SessionRow, WidgetRow } from './table'
+import { CHAT, type Desk, together } from './transcript'
 import type { Turns } from './turns'
 
 type RepliesDeps = { store: Store; audit: AuditLog; desk: Pick<Desk, 'reply'> }

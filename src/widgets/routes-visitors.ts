@@ -6,12 +6,12 @@ import type { Guard } from '../http/guard'
 import type { Streams } from '../http/sse'
 import { checked, checkedPath, checkedQuery, described, t } from '../kernel/schema'
 import { sseFrame } from '../kernel/stream'
-import type { Knock } from './door'
 import { chatFrame, lastEventOf } from './hub'
 import { PublicWidget } from './schema'
 import * as words from './schema-sessions'
 import type { WidgetService } from './service'
 import { bearerOf } from './tokens'
+import type { Knock } from './visitor-auth'
 import type { Shown } from './visitors'
 
 type Context = { exchange: Exchange; request: Request; route: string; params: { id: string } }

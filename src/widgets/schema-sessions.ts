@@ -1,9 +1,9 @@
 import { Attachment } from '../completions/schema'
-import { MessageId } from '../conversations/schema'
 import { form } from '../kernel/form'
 import { defineId, type Id } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
 import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, type TSchema, t } from '../kernel/schema'
+import { MessageId } from '../skills/conversations/schema'
 import { WidgetId } from './schema'
 
 export const WidgetSessionId = defineId('widget session')

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
-import type { MessageId } from '../conversations/schema'
 import type { OwnerScope } from '../kernel/caller'
 import type { KeyId } from '../kernel/ids'
 import { defineTable, type Row } from '../kernel/store'
 import { ownedColumns, ownedIndexes } from '../resource'
+import type { MessageId } from '../skills/conversations/schema'
 import type { Appearance, Behavior, Intents, Security, WidgetId } from './schema'
 import type { NoteId, VisitContext, VisitorIdentity, WidgetSessionId } from './schema-sessions'
 

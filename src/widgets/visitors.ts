@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import type { Live } from '../cluster'
 import type { Progress } from '../completions'
 import type { KeyCaller } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
@@ -6,11 +7,7 @@ import type { KeyId } from '../kernel/ids'
 import type { Store, Tx } from '../kernel/store'
 import { ReaderLeft } from '../kernel/stream'
 import { shorten, storable } from '../kernel/text'
-import type { Live } from '../live'
-import type { Asking } from './asking'
 import type { createBotCheck } from './bot-check'
-import { CHAT, type Desk } from './desk'
-import type { Door, Knock } from './door'
 import { cannotAnswer, isClosed, isOthers } from './errors'
 import { createIdentities, isAnother } from './identity'
 import type { createLimits } from './limits'
@@ -19,6 +16,7 @@ import { originOfPage } from './origins'
 import type { createPictures, Kept } from './pictures'
 import { operatorOf, presentMessage } from './present'
 import { sessionRepository as rows } from './repository'
+import type { Asking } from './request-handoff'
 import type { Intents, PublicWidget } from './schema'
 import {
   type Feedback,
@@ -38,7 +36,9 @@ import {
 } from './schema-sessions'
 import type { MessageRow, SessionRow, WidgetRow } from './table'
 import { addressHash, newSessionToken } from './tokens'
+import { CHAT, type Desk } from './transcript'
 import type { createTurns } from './turns'
+import type { Door, Knock } from './visitor-auth'
 
 /** Phrases that ask for a person, besides the owner's own keywords. */
 const PHRASES = [

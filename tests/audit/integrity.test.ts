@@ -83,7 +83,7 @@ describe("an org's record", () => {
 
 async function become({ orgId, userId }: { orgId: string | null; userId: string }, role: string): Promise<void> {
   const { and, eq } = await import('drizzle-orm')
-  const { members } = await import('../../src/orgs/table')
+  const { members } = await import('../../src/accounts/orgs/table')
   await world.app.store.write(async (tx) => {
     const t = tx.of(members)
     await tx

@@ -1,6 +1,6 @@
 // Both databases: which entries are found, and in which order, is up to its statements.
 import { describe, expect, test } from 'bun:test'
-import { createTeam } from '../orgs/team'
+import { createTeam } from '../accounts/orgs/team'
 import { createWorld } from '../support/world'
 
 const world = await createWorld()

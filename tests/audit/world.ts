@@ -1,7 +1,6 @@
 import { createAuditLog } from '../../src/audit'
 import type { AuditEntry, AuditQuery } from '../../src/audit/schema'
-import type { Caller, KeyCaller } from '../../src/kernel/caller'
-import { ownerOf } from '../../src/kernel/caller'
+import { type Caller, type KeyCaller, ownerOf } from '../../src/kernel/caller'
 import type { Store } from '../../src/kernel/store'
 import { callOf, keyCaller } from '../support/callers'
 import { fakeClock } from '../support/clock'

@@ -4,10 +4,10 @@
  * side. Then the same runs through the real server on one core, billed and on the record. Prints figures and
  * their budgets; the machine is noisy, so only ratios of one run mean anything. Fails nothing.
  */
-import { createAgent } from '../../src/agent'
+import { createAgent } from '../../src/completions'
 import type { EngineService } from '../../src/engines'
 import { systemClock } from '../../src/kernel/clock'
-import { actingOf, taskOf } from '../agent/task'
+import { actingOf, taskOf } from '../completions/agent/task'
 import { openTools, toolOf, wanted } from '../tools/world'
 import { fire, requestBytes } from './load'
 import { startPeer, startProduct } from './processes'

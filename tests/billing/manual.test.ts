@@ -1,7 +1,7 @@
 // Both databases: money.
 import { describe, expect, test } from 'bun:test'
 import { scrub } from '../../src/kernel/text'
-import { createTeam } from '../orgs/team'
+import { createTeam } from '../accounts/orgs/team'
 import { fakeClock } from '../support/clock'
 import { createWorld, operatorCall, type Person } from '../support/world'
 

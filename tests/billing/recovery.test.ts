@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { expiredCredit, releaseAbandonedBatch, startHoldRecovery } from '../../src/billing'
-import { RENEW_MS } from '../../src/nodes'
+import { RENEW_MS } from '../../src/cluster'
 import { openTestStore } from '../support/store'
 import { createWorld } from './world'
 

@@ -1,6 +1,6 @@
 // Both databases: money.
 import { describe, expect, test } from 'bun:test'
-import { createTeam } from '../orgs/team'
+import { createTeam } from '../accounts/orgs/team'
 import { createWorld } from '../support/world'
 
 const world = await createWorld()

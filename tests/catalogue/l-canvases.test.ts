@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { clean } from '../../src/kernel/text'
-import { edge, graph, INPUT, MODEL, node, OUTPUT, simple } from '../canvases/drawing'
-import { AUTHOR, canvasOf } from '../canvases/world'
+import { edge, graph, INPUT, MODEL, node, OUTPUT, simple } from '../automation/canvases/drawing'
+import { AUTHOR, canvasOf } from '../automation/canvases/world'
 import { effortOf } from '../support/effort'
 import { createWorld, type Reply } from '../support/world'
 

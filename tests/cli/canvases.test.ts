@@ -1,6 +1,6 @@
 // SQLite only: a client of routes that tests of their rooms call on both.
 import { expect, test } from 'bun:test'
-import { simple } from '../canvases/drawing'
+import { simple } from '../automation/canvases/drawing'
 import { cliOver } from '../support/cli'
 import { fakeIo } from '../support/io'
 import { createWorld } from '../support/world'

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { Settings } from '../../src/accounts'
 import { type Around, cacheKeyOf } from '../../src/completions/cache-key'
 import { type CompletionRequest, requestFromOrder } from '../../src/completions/request'
 import { CompletionOrder } from '../../src/completions/schema'
-import type { Settings } from '../../src/settings'
 import { NO_SKILLS } from '../../src/skills'
 import { callOf, keyCaller } from '../support/callers'
 

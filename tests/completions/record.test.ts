@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
+import { completionCreated } from '../../src/charging'
 import { sha256Hex } from '../../src/kernel/crypto'
-import { completionCreated } from '../../src/making'
 import { usageRecords } from '../../src/usage/table'
 import type { Person } from '../support/world'
 import { createUpstreamWorld, freshPrompt } from './upstream-world'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createClassifier } from '../../src/classifier'
+import { createClassifier } from '../../src/routing'
 import { createUpstreamWorld, freshPrompt } from './upstream-world'
 
 const { decide } = createClassifier()

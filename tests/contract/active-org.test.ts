@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { AnyNoun } from '../../src/resource'
-import { createTeam } from '../orgs/team'
+import { createTeam } from '../accounts/orgs/team'
 import { createWorld } from '../support/world'
 
 // SQLite only: whose a row is, is decided before the dialect.

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { simple } from '../canvases/drawing'
+import { simple } from '../automation/canvases/drawing'
+import { jobsIn, kindOf, report } from '../charging/public-jobs/support'
 import { PIXEL, saveFor } from '../files/support'
-import { jobsIn, kindOf, report } from '../public-jobs/support'
 import { createWorld, type Person } from '../support/world'
 import { routesOf, withId } from './matrix'
 
@@ -196,7 +196,7 @@ const SEVERAL_ANSWERS = [
   'POST /evi/canvases/{id}/compile',
   'POST /evi/canvases/{id}/workflow',
 ]
-/** These stand on the record of the org: tests/orgs/record.test.ts. */
+/** These stand on the record of the org: tests/accounts/orgs/record.test.ts. */
 const OF_ORGS = /^[A-Z]+ \/(orgs|invitations)(\/|$)/
 
 const changing = routes.filter(({ method }) => method !== 'GET').map(({ name }) => name)

@@ -1,7 +1,7 @@
 // Both databases: every route is asked, and each has statements.
 import { describe, expect, test } from 'bun:test'
-import { simple } from '../canvases/drawing'
-import { jobsIn, kindOf, report } from '../public-jobs/support'
+import { simple } from '../automation/canvases/drawing'
+import { jobsIn, kindOf, report } from '../charging/public-jobs/support'
 import { manifest } from '../skills/support'
 import { eventually } from '../support/eventually'
 import { createWorld, type Person } from '../support/world'

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { createAiSdkDriver } from '../../src/engines/drivers/ai-sdk/client'
+import { createAiSdkDriver } from '../../src/engines/drivers/ai-sdk-client'
 import { readListing } from '../../src/engines/drivers/listing'
 import { fakeClock } from '../support/clock'
 import { startUpstream } from '../support/upstream'

@@ -1,5 +1,10 @@
-import { createBuiltinDriver } from '../../src/builtin'
-import { createEngines, type EngineSettings, type RunRequest, type UpstreamConfig } from '../../src/engines'
+import {
+  createBuiltinDriver,
+  createEngines,
+  type EngineSettings,
+  type RunRequest,
+  type UpstreamConfig,
+} from '../../src/engines'
 import { systemClock } from '../../src/kernel/clock'
 import { createLog } from '../../src/kernel/log'
 import { type FakeClock, fakeClock } from '../support/clock'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
+import { emailOf, issueInvitation } from '../accounts/orgs/team'
 import { operatorSender } from '../operators/support'
-import { emailOf, issueInvitation } from '../orgs/team'
 import { createWorld } from '../support/world'
 
 const world = await createWorld()

@@ -1,6 +1,6 @@
 import type { Json } from '../../src/kernel/samples'
-import { bodyOf, pathOf } from '../../src/reference/bodies'
-import { exampleOf } from '../../src/reference/example'
+import { bodyOf, pathOf } from '../../src/pages/reference/bodies'
+import { exampleOf } from '../../src/pages/reference/example'
 import {
   type Document,
   groupsOf,
@@ -8,7 +8,7 @@ import {
   type Resolve,
   resolver,
   type Schema,
-} from '../../src/reference/operations'
+} from '../../src/pages/reference/operations'
 
 /** A request with a text in one of its places. */
 export type Request = { method: string; path: string; body?: Json }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { GUARDRAILS } from '../../src/guardrails/catalogue'
 import type { Finding, GuardrailId, Inspect, Match, Phase } from '../../src/guardrails/guardrail'
-import { readCorpus } from '../../src/text/model/corpus'
+import { readCorpus } from '../../src/text/model-corpus'
 import { type Marked, readMarked } from './marked'
 
 const HELD = 'tests/guardrails/held-out'
@@ -63,8 +63,12 @@ export async function secretOutcomes(): Promise<Tally> {
 export const cleanTexts = (): Marked[] => readMarked(`${HELD}/clean.txt`)
 export const secretlessTexts = (): Marked[] => [...readMarked(`${HELD}/secrets-clean.txt`), ...cleanTexts()]
 
-const PROMPTS = ['src/classifier/training/corpus', 'src/classifier/training/calibration', 'tests/classifier/held-out']
-const TRAINING = ['attacks', 'safety', 'ordinary'].map((name) => `src/text/verdicts/training/${name}`)
+const PROMPTS = [
+  'src/training/classifier/corpus',
+  'src/training/classifier/calibration',
+  'tests/routing/classifier/held-out',
+]
+const TRAINING = ['attacks', 'safety', 'ordinary'].map((name) => `src/training/verdicts/${name}`)
 
 /** Everyday prompts in many languages, and harmless texts about attacks and unsafe things. */
 export const ordinaryTexts = (): { text: string; language: string }[] => [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { readCorpus } from '../../src/text/model/corpus'
+import { readCorpus } from '../../src/text/model-corpus'
 import { slowness } from '../support/effort'
 import {
   attackOutcomes,
@@ -35,7 +35,7 @@ describe('the held-out texts', () => {
   })
 
   test('are not among those the models were trained on', () => {
-    const folders = ['attacks', 'safety', 'ordinary'].map((name) => `src/text/verdicts/training/${name}`)
+    const folders = ['attacks', 'safety', 'ordinary'].map((name) => `src/training/verdicts/${name}`)
     const seen = new Set(folders.flatMap((folder) => readCorpus(folder, null, 4)).map(({ text }) => plain(text)))
     const held = ['attacks', 'attacks-fresh', 'roles', 'safety'].flatMap(labelled)
     expect(held.filter(({ text }) => seen.has(plain(text)))).toEqual([])

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
-import type { Role } from '../../src/orgs/schema'
+import type { Role } from '../../src/accounts/orgs/schema'
+import { emailOf, issueInvitation } from '../accounts/orgs/team'
 import { createUpstreamWorld } from '../completions/upstream-world'
-import { emailOf, issueInvitation } from '../orgs/team'
 import type { Person } from '../support/world'
 import { onTerms } from './support'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { GUARDRAILS } from '../../src/guardrails/catalogue'
 import type { GuardrailId, Inspect } from '../../src/guardrails/guardrail'
-import { readCorpus } from '../../src/text/model/corpus'
+import { readCorpus } from '../../src/text/model-corpus'
 import { ownTime } from '../support/effort'
 import { readMarked } from './marked'
 
@@ -29,7 +29,7 @@ export function longTexts(): string[] {
   const code = readFileSync('src/kernel/validation.ts', 'utf8')
   const prose = readFileSync('docs/api.md', 'utf8')
   const held = 'tests/guardrails/held-out'
-  const prompts = readCorpus('src/classifier/training/calibration', null)
+  const prompts = readCorpus('src/training/classifier/calibration', null)
   return [
     ...[0, 1, 2, 3].map((part) => filled(prose.slice(part * CHARS, (part + 1) * CHARS))),
     filled(code),

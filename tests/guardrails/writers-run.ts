@@ -2,22 +2,15 @@
  * Prints how well the guardrails do on texts of writers whom they never saw: personal data by kind, where names and
  * addresses are found by a model of the other writers, and attacks, found by the rules and by a model of the other writers.
  */
-import type { PersonalData } from '../../src/text'
-import { ENTITIES, type Entity, personalDataFinder } from '../../src/text'
-import type { Model } from '../../src/text/model/model'
+import { ENTITIES, type Entity, type PersonalData, personalDataFinder } from '../../src/text'
+import type { Model } from '../../src/text/model'
 import { KINDS } from '../../src/text/names/tagger'
-import { type Marked, writersTexts } from '../../src/text/names/training/learn-names'
 import { LABELS } from '../../src/text/verdicts/models'
-import { factsOf, fittedWeights, isAlarm } from '../../src/text/verdicts/training/fit-weights'
-import {
-  type Judged,
-  judgedBy,
-  learnWith,
-  writersOf,
-  writtenTexts,
-} from '../../src/text/verdicts/training/learn-attacks'
-import { linesOf } from '../../src/text/verdicts/training/lines'
 import { weigh } from '../../src/text/verdicts/weigh'
+import { type Marked, writersTexts } from '../../src/training/names/learn-names'
+import { factsOf, fittedWeights, isAlarm } from '../../src/training/verdicts/fit-weights'
+import { type Judged, judgedBy, learnWith, writersOf, writtenTexts } from '../../src/training/verdicts/learn-attacks'
+import { linesOf } from '../../src/training/verdicts/lines'
 import { taggedLeftOut } from '../text/tagged-left-out'
 import { f1Of, sumOf, type Tally } from './evaluate'
 

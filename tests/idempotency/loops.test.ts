@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { Idempotency } from '../../src/idempotency'
-import { expiredKeys, startIdempotencyLoop } from '../../src/idempotency'
+import { expiredKeys, type Idempotency, startIdempotencyLoop } from '../../src/idempotency'
 import { fakeClock } from '../support/clock'
 
 const settle = () => Bun.sleep(0)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { findIssues } from '../../src/kernel/findings'
 import { checked, checkedQuery, checker, nullable, oneOf, SchemaRefusal, t } from '../../src/kernel/schema'
+import { findIssues } from '../../src/kernel/validation-issues'
 import { effortOf } from '../support/effort'
 
 const Part = t.Union([

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { ChatCompletionId, CompletionId } from '../../src/completions/schema'
-import { ConversationId, MessageId } from '../../src/conversations/schema'
 import { KeyId, newRequestId } from '../../src/kernel/ids'
 import { checker } from '../../src/kernel/schema'
+import { ConversationId, MessageId } from '../../src/skills/conversations/schema'
 
 const PREFIXED = [
   ['cmpl_', CompletionId],

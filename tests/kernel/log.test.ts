@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
+import { userSettings } from '../../src/accounts/settings-table'
 import { createLog, errorFields } from '../../src/kernel/log'
-import { userSettings } from '../../src/settings/table'
 import { openTestStore } from '../support/store'
 
 const store = await openTestStore()

@@ -3,7 +3,11 @@ import { basename, dirname, join, normalize } from 'node:path'
 
 /** Tests that stand elsewhere, and are as much about a room as its own. */
 const OWN: Record<string, string[]> = {
-  billing: ['tests/contract/{bounds,names}.test.ts', 'tests/operators/reconcile.test.ts', 'tests/nodes/lease.test.ts'],
+  billing: [
+    'tests/contract/{bounds,names}.test.ts',
+    'tests/operators/reconcile.test.ts',
+    'tests/cluster/nodes/lease.test.ts',
+  ],
   'rate-limits': ['tests/contract/{bounds,names}.test.ts'],
   keys: ['tests/contract/{bounds,names}.test.ts', 'tests/app/account-bounds.test.ts'],
 }
@@ -23,7 +27,7 @@ const BESIDE: Record<string, string[]> = {
     'tests/catalogue/h-*.test.ts',
     'tests/http/idempotent.test.ts',
     'tests/contract/{idempotency,matrix}*.test.ts',
-    'tests/orgs/retries.test.ts',
+    'tests/accounts/orgs/retries.test.ts',
     'tests/chaos/failpoints.test.ts',
   ],
   'rate-limits': [
@@ -35,7 +39,7 @@ const BESIDE: Record<string, string[]> = {
   keys: [
     'tests/catalogue/a-key*.test.ts',
     'tests/cli/keys*.test.ts',
-    'tests/auth/authenticate.test.ts',
+    'tests/accounts/auth/authenticate.test.ts',
     'tests/operators/first-key.test.ts',
     'tests/completions/brand-soul.test.ts',
     'tests/contract/*.test.ts',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createTeam } from '../orgs/team'
+import { createTeam } from '../accounts/orgs/team'
 import { createWorld } from '../support/world'
 import { operatorSender } from './support'
 

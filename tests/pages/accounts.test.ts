@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { apiKeys } from '../../src/keys/table'
-import { users } from '../../src/orgs/table'
+import { apiKeys } from '../../src/accounts/keys/table'
+import { users } from '../../src/accounts/orgs/table'
 import { createWorld } from '../support/world'
 
 const world = await createWorld({ config: { signup: 'open', publicUrl: 'http://localhost' } })

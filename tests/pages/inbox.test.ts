@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { createLive } from '../../src/live'
-import { CHAT } from '../../src/widgets/desk'
+import { createLive } from '../../src/cluster'
 import { createWatch } from '../../src/widgets/service'
+import { CHAT } from '../../src/widgets/transcript'
 import { createWidgetWorld, heardFrom } from '../widgets/world'
 
 const world = await createWidgetWorld()

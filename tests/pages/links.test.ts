@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import type { Page } from 'puppeteer-core'
-import { signInLinks } from '../../src/auth/table'
+import { signInLinks } from '../../src/accounts/auth/table'
 import { sha256Hex } from '../../src/kernel/crypto'
 import { cliOver } from '../support/cli'
 import { listen } from '../support/listening'

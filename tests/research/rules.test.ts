@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { plainAddress, rankCandidates } from '../../src/research/collect-sources'
 import { differenceOf } from '../../src/research/difference'
 import { figuresIn, isNegated } from '../../src/research/figures'
-import { plainAddress, rankCandidates } from '../../src/research/gather'
 import { copiesAmong } from '../../src/research/likeness'
 import { type Note, readSources } from '../../src/research/notes'
 import { passagesOf } from '../../src/research/passages'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { graph, INPUT, MODEL, node, OUTPUT, PROMPT } from '../canvases/drawing'
-import { canvasOf, order, publish } from '../canvases/world'
+import { graph, INPUT, MODEL, node, OUTPUT, PROMPT } from '../automation/canvases/drawing'
+import { canvasOf, order, publish } from '../automation/canvases/world'
 import { createWorld, operatorCall } from '../support/world'
 import { manifest, staffManifest, submit } from './support'
 

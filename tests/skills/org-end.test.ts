@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { canvases, canvasVersions } from '../../src/canvases/table'
+import { canvases, canvasVersions } from '../../src/automation/canvases/table'
 import { skillInstallations, skills } from '../../src/skills/table'
-import { canvasOf } from '../canvases/world'
-import { createTeam } from '../orgs/team'
+import { createTeam } from '../accounts/orgs/team'
+import { canvasOf } from '../automation/canvases/world'
 import { createWorld, type Person } from '../support/world'
 import { manifest, submit } from './support'
 

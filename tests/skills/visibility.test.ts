@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { emailOf, issueInvitation } from '../orgs/team'
+import { emailOf, issueInvitation } from '../accounts/orgs/team'
 import { createWorld, type Person } from '../support/world'
 import { reviewer, staffManifest, submit } from './support'
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { OwnerScope } from '../../src/kernel/caller'
 import type { AnyNoun } from '../../src/resource'
 import type { Rows } from '../../src/resource/rows'
-import { emailOf, issueInvitation } from '../orgs/team'
+import { emailOf, issueInvitation } from '../accounts/orgs/team'
 import type { Person, World } from '../support/world'
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of every noun

@@ -22,7 +22,7 @@ export type Conformance = ReturnType<typeof createConformance>
 export type Answer = { method: string; path: string; status: number; headers: Headers; body: unknown }
 
 const API = '/api/v1'
-/** A file that takes each success, for the examples of the reference (tests/reference/record.ts). */
+/** A file that takes each success, for the examples of the reference (tests/pages/reference/record.ts). */
 const RECORD = process.env.SVC_RECORD
 /** Statuses the HTTP edge answers before or without a route (contract 1.1, 1.5); allowed for every operation. */
 const EDGE_STATUSES = new Set([307, 405])

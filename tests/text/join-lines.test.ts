@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { decodeText, isText } from '../../src/research/web/pages'
+import { type Item, layOut } from '../../src/research/web/pdf-layout'
 import { unwrapped } from '../../src/text'
-import { decodeText, isText } from '../../src/web/pages'
-import { type Item, layOut } from '../../src/web/pdf-layout'
 
 describe('lines of a text', () => {
   test.each([

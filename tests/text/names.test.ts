@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { MODEL_FILE, taggedIn } from '../../src/text/names/tagger'
-import { writersTexts } from '../../src/text/names/training/learn-names'
+import { writersTexts } from '../../src/training/names/learn-names'
 import { f1Of } from '../guardrails/evaluate'
 import { effortOf } from '../support/effort'
 import { taggedLeftOut } from './tagged-left-out'

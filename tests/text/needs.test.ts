@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { foldedGramsOf, gramsOf } from '../../src/text/grams'
 import { FOREIGN_RULES, OTHER_SCRIPT_RULES } from '../../src/text/injection/languages'
 import { RULES } from '../../src/text/injection/rules'
-import { readCorpus } from '../../src/text/model/corpus'
+import { readCorpus } from '../../src/text/model-corpus'
 import { hasNeeds, needsOf, wordsNeeded } from '../../src/text/patterns/needs'
 
 const may = (pattern: RegExp, text: string): boolean => hasNeeds(needsOf(pattern), gramsOf(text))
@@ -71,7 +71,7 @@ describe('what a text must have for an expression', () => {
     const rules = [...RULES, ...FOREIGN_RULES, ...OTHER_SCRIPT_RULES]
     const all = rules.map(({ pattern }) => ({ pattern, needs: needsOf(pattern) }))
     let matches = 0
-    for (const { text } of readCorpus('src/text/verdicts/training/attacks', null)) {
+    for (const { text } of readCorpus('src/training/verdicts/attacks', null)) {
       const plain = text.toLowerCase()
       const grams = gramsOf(plain)
       for (const { pattern, needs } of all) {

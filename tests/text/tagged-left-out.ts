@@ -1,7 +1,7 @@
 import { KINDS, type Kind, taggedIn } from '../../src/text/names/tagger'
-import { learnNames, type Marked, namelessPrompts } from '../../src/text/names/training/learn-names'
-import { addressesIn } from '../../src/text/personal-data/find'
+import { addressesIn } from '../../src/text/personal-data-find'
 import { plainly } from '../../src/text/plain'
+import { learnNames, type Marked, namelessPrompts } from '../../src/training/names/learn-names'
 import type { Tally } from '../guardrails/evaluate'
 
 const nameless = namelessPrompts()

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { createOutbound } from '../../src/kernel/outbound'
+import { createWeb } from '../../src/research'
 import { createSystemTools } from '../../src/tools'
-import { createWeb } from '../../src/web'
 import { asked, contextOf, openTools, wanted } from './world'
 
 /** What each kind of server answers: written after their documented formats, not taken from live ones, with a hit that is none. */

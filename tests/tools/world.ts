@@ -1,6 +1,6 @@
 import { createOutbound, type Outbound } from '../../src/kernel/outbound'
+import { createWeb } from '../../src/research'
 import { createTools, type Tool, type ToolContext, type Wanted } from '../../src/tools'
-import { createWeb } from '../../src/web'
 import { callOf, keyCaller } from '../support/callers'
 
 type Order = Partial<Parameters<typeof createTools>[0]>

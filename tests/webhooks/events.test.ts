@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { SAMPLES } from '../../src/events/schema'
 import type { Tier } from '../../src/kernel/caller'
-import { jobsIn, kindOf, report } from '../public-jobs/support'
+import { jobsIn, kindOf, report } from '../charging/public-jobs/support'
 import { manifest, reviewer, staffManifest, submit } from '../skills/support'
 import { eventually } from '../support/eventually'
 import { createWorld, type Person } from '../support/world'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { createServer } from 'node:net'
-import { emailOf, issueInvitation } from '../orgs/team'
+import { emailOf, issueInvitation } from '../accounts/orgs/team'
 import { fakeClock } from '../support/clock'
 import { createWorld, type Reply } from '../support/world'
 import { createReceiver, LOCAL, webhooksIn } from './support'

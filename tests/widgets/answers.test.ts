@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
-import { CHAT } from '../../src/widgets/desk'
 import { sessionRepository } from '../../src/widgets/repository'
+import { CHAT } from '../../src/widgets/transcript'
 import { eventually } from '../support/eventually'
 import { readFrames } from '../support/frames'
 import { startUpstream } from '../support/upstream'

@@ -1,5 +1,4 @@
-import type { World } from '../support/world'
-import { createWorld, type Person, type Reply } from '../support/world'
+import { createWorld, type Person, type Reply, type World } from '../support/world'
 
 export const SHOP = 'https://shop.example'
 

@@ -1,5 +1,5 @@
-import type { Thought } from '../../agent/schema'
 import { type Blocked, type Guard, type HoldBack, standIn } from '../../guardrails'
+import type { Thought } from '../agent-schema'
 import { readJsonAnswer, wantsJson, workOf } from '../rules'
 import type { Run } from '../run'
 import { unquoted } from './research-use'

@@ -1,5 +1,5 @@
-import type { Thought } from '../../agent/schema'
-import { type Later, pollUrlOf } from '../../public-jobs'
+import { type Later, pollUrlOf } from '../../charging'
+import type { Thought } from '../agent-schema'
 import type { Run } from '../run'
 import { holdBackOf } from './guard'
 import { BLOCKED, show } from './show'

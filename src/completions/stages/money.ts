@@ -1,17 +1,17 @@
-import type { CountedTurn } from '../../agent/schema'
 import type { Billing, Prices } from '../../billing'
 import { payerOf } from '../../billing/schema'
+import type { Holds } from '../../charging'
 import type { EngineService } from '../../engines'
 import { AppError } from '../../kernel/errors'
 import { failpoint } from '../../kernel/failpoint'
 import type { Store } from '../../kernel/store'
-import type { Holds } from '../../making'
 import type { VideoService } from '../../media'
 import type { ResearchService } from '../../research'
+import type { CountedTurn } from '../agent-schema'
 import { overBounds } from '../errors'
 import { workOf } from '../rules'
 import type { Run } from '../run'
-import { isFilm, isHandedOver } from './film'
+import { isFilm, isHandedOver } from './video'
 
 type Deps = {
   store: Store

@@ -1,7 +1,7 @@
-import type { AccessWatch } from '../../auth'
+import type { AccessWatch } from '../../accounts'
+import type { BrandSoul } from '../../accounts/keys/schema'
 import type { BrowserService } from '../../browser'
-import type { ConversationService, MemoryService } from '../../conversations'
-import { ConversationId } from '../../conversations/schema'
+import { type Deadline, startDeadline } from '../../charging'
 import type { EngineService } from '../../engines'
 import type { GuardrailService } from '../../guardrails'
 import { type Call, ownerOf, type TenantCaller } from '../../kernel/caller'
@@ -9,10 +9,15 @@ import type { Clock } from '../../kernel/clock'
 import { invalidInput, said } from '../../kernel/errors'
 import type { KeyId } from '../../kernel/ids'
 import type { Reader, Store } from '../../kernel/store'
-import type { BrandSoul } from '../../keys/schema'
-import { type Deadline, startDeadline } from '../../making'
-import type { EffectiveRouting } from '../../routing-preferences'
-import { type Activation, NO_SKILLS, type SkillService } from '../../skills'
+import type { EffectiveRouting } from '../../routing'
+import {
+  type Activation,
+  type ConversationService,
+  type MemoryService,
+  NO_SKILLS,
+  type SkillService,
+} from '../../skills'
+import { ConversationId } from '../../skills/conversations/schema'
 import type { Tools } from '../../tools'
 import { cacheKeyOf } from '../cache-key'
 import type { CompletionRequest } from '../request'

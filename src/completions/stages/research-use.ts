@@ -1,5 +1,5 @@
-import type { Thought, ToolUse } from '../../agent/schema'
 import type { Findings } from '../../research'
+import type { Thought, ToolUse } from '../agent-schema'
 import type { Run } from '../run'
 
 /** How a research within a request stands among the tools that were used. */

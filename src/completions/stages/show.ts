@@ -1,5 +1,5 @@
-import type { Step, Thought } from '../../agent/schema'
 import type { HoldBack } from '../../guardrails'
+import type { Step, Thought } from '../agent-schema'
 import type { Run, Write } from '../run'
 
 /** How long a stream waits for the first byte of an engine before it begins without (contract 3). */

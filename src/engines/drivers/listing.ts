@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock'
 import { trustedFetch } from '../../kernel/outbound'
 import type { ModelFacts } from '../engine'
 import { failureOfStatus } from '../failures'
-import { readText } from './compat/body'
+import { readText } from './compat-body'
 import { startTimeout, type TimeoutLimits } from './upstream-timeout'
 
 type Asked = { url: string; headers: Record<string, string>; signal: AbortSignal; limits: TimeoutLimits; clock: Clock }

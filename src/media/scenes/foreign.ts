@@ -1,5 +1,5 @@
 import type { PathCommand } from 'opentype.js'
-import { fontOf } from '../../fonts'
+import { fontOf } from '../../files'
 
 /** An outline, an em being 1 and y going down, and how far the next one is. */
 export type Glyph = {

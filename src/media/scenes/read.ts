@@ -1,5 +1,4 @@
-import type { ChartData } from './chart-data'
-import { readChart } from './chart-data'
+import { type ChartData, readChart } from './chart-data'
 import type { Color } from './model'
 import { COLOR_WORDS, colorNamed, type Mood } from './palette'
 import { type Subject, subjectsIn } from './subjects'

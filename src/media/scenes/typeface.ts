@@ -9,7 +9,7 @@ import {
   levelsOf,
   piecesOf,
   signsIn,
-} from '../../fonts'
+} from '../../files'
 import { foreignGlyphs, type Glyph } from './foreign'
 
 /** A word, and whether a blank stands before it when both share a line. */

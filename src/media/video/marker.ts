@@ -7,7 +7,7 @@ import type { Clock } from '../../kernel/clock'
 import { randomBase62 } from '../../kernel/crypto'
 import { createSemaphore } from '../../kernel/semaphore'
 import { createWorkerPool, WorkerFailure } from '../../kernel/worker-pool'
-import type { MarkOrder } from './mark.worker'
+import type { MarkOrder } from './mark.worker.ts'
 
 type Deps = {
   /** Path of ffmpeg; null where there is none, and then nothing is marked. */

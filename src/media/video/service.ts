@@ -1,5 +1,15 @@
-import { behalfOf } from '../../auth'
+import { behalfOf } from '../../accounts'
 import type { Prices } from '../../billing'
+import {
+  type JobResult,
+  type Later,
+  type MakingService,
+  type PublicJobs,
+  type PublicKind,
+  pollUrlOf,
+  promptIn,
+  type Work,
+} from '../../charging'
 import { EngineFailure, type EngineService, engineMissing, originOf } from '../../engines'
 import type { Draft, Files, Source } from '../../files'
 import { type About, ArtifactId } from '../../files/schema'
@@ -8,12 +18,10 @@ import { type Call, ownerOf, type TenantCaller } from '../../kernel/caller'
 import { type Clock, iso } from '../../kernel/clock'
 import { AppError } from '../../kernel/errors'
 import { createWorkerPool, WorkerFailure } from '../../kernel/worker-pool'
-import { type MakingService, promptIn, type Work } from '../../making'
-import { type Later, type Made, type PublicJobs, type PublicKind, pollUrlOf } from '../../public-jobs'
 import { videoNotMade } from '../errors'
-import type { Film } from './film.worker'
+import type { Film } from './drawn.worker.ts'
+import { ENGINE, KEY_IS_GONE, type StoredVideo, VIDEO_LIMIT_MS, type Wish, wantedOf } from './input'
 import { createMarker } from './marker'
-import { ENGINE, KEY_IS_GONE, type StoredVideo, VIDEO_LIMIT_MS, type Wish, wantedOf } from './order'
 import { FRAMES, type VideoAccepted, VideoId, type VideoOrder } from './schema'
 import type { FilmOrder } from './storyboard'
 import { createUpstream, type Known, type Upstream } from './upstream'
@@ -194,7 +202,7 @@ function videoKind({ film, files, making, callerOf }: VideoJobDeps): PublicKind<
     run,
   }
 
-  async function run(job: Running<StoredVideo>): Promise<Made> {
+  async function run(job: Running<StoredVideo>): Promise<JobResult> {
     const { seconds, requestId, route } = job.payload
     const caller = await callerOf(job.payload)
     if (!caller) throw new GiveUp(KEY_IS_GONE)
@@ -233,7 +241,7 @@ function upstreamVideoKind({ upstream, files, making, callerOf }: UpstreamJobDep
     run,
   }
 
-  async function run(job: Running<StoredVideo>): Promise<Made> {
+  async function run(job: Running<StoredVideo>): Promise<JobResult> {
     const { requestId, route } = job.payload
     const caller = await callerOf(job.payload)
     if (!caller) throw new GiveUp(KEY_IS_GONE)
@@ -329,7 +337,7 @@ async function drawnBy(film: Filmmaker, wish: Wish, { receive, ...watch }: Drawn
 /** Clips drawn by rules, one at a time in a process of its own; whoever is cancelled has their process ended. */
 function createFilmmaker() {
   const pool = createWorkerPool<FilmOrder, Film>({
-    script: new URL('./film.worker.ts', import.meta.url),
+    script: new URL('./drawn.worker.ts', import.meta.url),
     most: 1,
     idleMs: 30_000,
     memoryBytes: 1024 ** 3,

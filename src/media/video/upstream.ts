@@ -13,8 +13,8 @@ import { GiveUp } from '../../jobs'
 import type { Clock } from '../../kernel/clock'
 import { AppError } from '../../kernel/errors'
 import { videoRefused } from '../errors'
+import { ENGINE, VIDEO_LIMIT_MS, type Wish } from './input'
 import type { Marker } from './marker'
-import { ENGINE, VIDEO_LIMIT_MS, type Wish } from './order'
 import { FRAMES } from './schema'
 
 type Deps = {

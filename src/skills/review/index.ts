@@ -10,7 +10,7 @@ import { weigh } from './tier'
 import { checkToolNames } from './tool-names'
 import { checkVersion } from './version'
 
-export { warningsOf } from '../kept'
+export { warningsOf } from '../stored'
 export { type Evidence, hasPassed, resultOf } from './check'
 export { readManifest } from './schema'
 export { engineDoubtsIn, withSecondOpinion } from './second-opinion'

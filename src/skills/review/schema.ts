@@ -5,8 +5,8 @@ import { isLicense } from '../../kernel/license'
 import { checker } from '../../kernel/schema'
 import { validationError } from '../../kernel/validation'
 import { newAllowance, problemsOf, problemsOfResult } from '../../tools'
-import { keptMembers } from '../kept'
 import { MANIFEST_LIMITS, Manifest, type SkillManifest, withDefaults } from '../manifest'
+import { keptMembers } from '../stored'
 import { type Finding, fail, warn } from './check'
 
 const shape = checker(Manifest)

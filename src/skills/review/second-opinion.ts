@@ -1,6 +1,6 @@
 import type { EngineOpinion } from '../../guardrails'
+import type { Examined } from '.'
 import { type Evidence, resultOf, warn } from './check'
-import type { Examined } from './index'
 
 /** What no honest prompt of a skill wants; each goes on after "The text". */
 const WISHES: readonly [about: string, statement: string][] = [

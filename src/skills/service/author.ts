@@ -14,7 +14,6 @@ import {
   tooManyDrafts,
   underReview,
 } from '../errors'
-import { warningsOf } from '../kept'
 import { type SkillManifest, withDefaults } from '../manifest'
 import { presentSkill } from '../present'
 import { skillRepository as rows } from '../repository'
@@ -22,6 +21,7 @@ import { submissionRepository as submissions } from '../repository-submissions'
 import { checkToolNames, type Examined, isReserved, readManifest } from '../review'
 import { facesOf, isOwn, type Viewer } from '../rules'
 import type { NewSkill, SkillPatch, SkillReply } from '../schema'
+import { warningsOf } from '../stored'
 import type { SkillRow } from '../table'
 import { assertMayManage, recordSkill, type SkillDeps, seen } from './deps'
 import { newSkill, newVersion } from './new-rows'

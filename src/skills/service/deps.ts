@@ -1,3 +1,4 @@
+import type { OrgService } from '../../accounts'
 import type { AuditLog } from '../../audit'
 import type { EventBus } from '../../events'
 import type { EngineOpinion } from '../../guardrails'
@@ -5,7 +6,6 @@ import { type Call, type Caller, type OwnerScope, ownerOf, type TenantCaller } f
 import type { Clock } from '../../kernel/clock'
 import type { Values } from '../../kernel/config'
 import type { Reader, Store, Tx } from '../../kernel/store'
-import type { OrgService } from '../../orgs'
 import type { Tools } from '../../tools'
 import type { skillSettings } from '../config'
 import { skillNotFound } from '../errors'

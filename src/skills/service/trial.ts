@@ -6,7 +6,7 @@ import { skillRepository as rows } from '../repository'
 import { trialRepository as trials } from '../repository-trials'
 import { examineInTurns, hasPassed } from '../review'
 import { runnableVersion } from '../rules'
-import { type Activation, composeTrial } from '../runtime/compose'
+import { type Activation, composeTrial } from '../runtime-compose'
 import type { SandboxOrder } from '../schema'
 import { type SkillDeps, seen } from './deps'
 

@@ -1,6 +1,5 @@
 import { subscribe } from '../../events'
-import type { JobKind, Jobs } from '../../jobs'
-import { defineJob } from '../../jobs'
+import { defineJob, type JobKind, type Jobs } from '../../jobs'
 import type { OwnerScope } from '../../kernel/caller'
 import type { OrgId } from '../../kernel/ids'
 import { nextRunOf } from '../../kernel/schedule'

@@ -6,7 +6,7 @@ import { join } from 'node:path'
  * `training/known-tables.ts` makes from the lists of the `@faker-js/faker` package. A word that is none is taken for
  * one in two of a hundred cases.
  */
-export const KNOWN_FILE = join(import.meta.dir, 'training', 'known.bin')
+export const KNOWN_FILE = join(import.meta.dir, 'known.bin')
 
 const BITS = 20
 /** Bytes of one table. */

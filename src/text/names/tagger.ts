@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type Model, readModel, type Shape } from '../model/model'
+import { type Model, readModel, type Shape } from '../model'
 import { remember } from '../remember'
 import type { TextSpan } from '../span'
 import { featuresOf, SLOTS, type Token, tokensOf } from './tokens'
@@ -17,7 +17,7 @@ const isBeginning = (tag: number): boolean => tag % 2 === 1
 
 /** After the features' rows comes one for each tag that a token may have before it. */
 export const SHAPE: Shape = { slots: SLOTS + TAGS, classes: TAGS }
-export const MODEL_FILE = join(import.meta.dir, 'training', 'names.bin')
+export const MODEL_FILE = join(import.meta.dir, 'names.bin')
 
 let model: Model | undefined
 

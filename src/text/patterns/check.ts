@@ -1,7 +1,7 @@
 import { readable } from '../injection/readable'
 import { unleeted } from '../injection/view'
-import { asDrawn, STROKE, withStrokes } from '../vendors/looks'
-import data from '../vendors/names.json'
+import { asDrawn, STROKE, withStrokes } from '../vendors-looks'
+import data from '../vendors-names.json'
 
 /** Vendors of engines and their models as of `as_of`, in lower case; a blank stands for any separator or none. */
 const NAMES = Object.values(data.vendors).flat()

@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock'
 import { createWorkerPool, WorkerFailure } from '../../kernel/worker-pool'
-import type { PatternTask } from './match.worker'
+import type { PatternTask } from './match.worker.ts'
 
 /** Most milliseconds that rules may take on one prompt (contract 13). */
 export const BUDGET_MS = 50

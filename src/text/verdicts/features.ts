@@ -1,4 +1,4 @@
-import type { Features } from '../model/model'
+import type { Features } from '../model'
 import { reading } from '../reading'
 import { remember } from '../remember'
 

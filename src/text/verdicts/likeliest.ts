@@ -1,4 +1,4 @@
-import { type Model, maskOf } from '../model/model'
+import { type Model, maskOf } from '../model'
 import { type Sentences, weightOf } from './features'
 
 /** A stretch of a text, and the probability that it is of a class. */

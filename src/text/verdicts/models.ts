@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { type Model, readModel, type Shape } from '../model/model'
-import { PROMPT_SLOTS } from '../model/prompt-features'
+import { type Model, readModel, type Shape } from '../model'
+import { PROMPT_SLOTS } from '../model-prompt-features'
 import { SLOTS } from './features'
 
 /** The classes of each local model, in the order of its file; the first is for ordinary texts. */
@@ -29,7 +29,7 @@ const SLOTS_OF: Readonly<Record<ModelName, number>> = {
 
 export const shapeOf = (name: ModelName): Shape => ({ slots: SLOTS_OF[name], classes: LABELS[name].length })
 
-export const modelFile = (name: ModelName): string => join(import.meta.dir, 'training', `${name}.bin`)
+export const modelFile = (name: ModelName): string => join(import.meta.dir, `${name}.bin`)
 
 const read = new Map<ModelName, Model>()
 

@@ -1,5 +1,5 @@
-import { type Model, scoresOf } from '../model/model'
-import { promptFeaturesOf } from '../model/prompt-features'
+import { type Model, scoresOf } from '../model'
+import { promptFeaturesOf } from '../model-prompt-features'
 import { type Sentences, weightOf } from './features'
 import weights from './weights.json'
 

@@ -2,7 +2,7 @@ import { ownerOf } from '../../kernel/caller'
 import { storable } from '../../kernel/text'
 import { createWorkerPool, WorkerFailure } from '../../kernel/worker-pool'
 import { type Tool, ToolFailure } from '../tool'
-import type { CodeAnswer, CodeOrder } from './code-sandbox.worker'
+import type { CodeAnswer, CodeOrder } from './code-sandbox.worker.ts'
 
 const CODE_MS = 5_000
 /** Added to the code's time limit: the process is ended when the interpreter inside does not stop by itself. */

@@ -1,5 +1,5 @@
-import type { CodeService } from '../../code'
 import { AppError } from '../../kernel/errors'
+import type { CodeService } from '../../media'
 import { type Tool, ToolFailure } from '../tool'
 
 /** Most characters of the answer that the engine of the run reads. */

@@ -1,6 +1,6 @@
-import { artifactOf, type Documents } from '../../documents'
-import { FORMATS, type Format } from '../../documents/schema'
 import { AppError } from '../../kernel/errors'
+import { artifactOf, type Documents } from '../../media'
+import { FORMATS, type Format } from '../../media/documents/schema'
 import { type Tool, ToolFailure } from '../tool'
 
 const MOST_CHARS = 200_000

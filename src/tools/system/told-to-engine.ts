@@ -1,4 +1,4 @@
-import { WebFailure } from '../../web'
+import { WebFailure } from '../../research'
 import { ToolFailure } from '../tool'
 
 /** What cannot be searched or read is told to the engine, which reads on elsewhere. */

@@ -1,5 +1,5 @@
 import { ownerOf } from '../../kernel/caller'
-import type { Web } from '../../web'
+import type { Web } from '../../research'
 import type { Tool } from '../tool'
 import { toldToEngine } from './told-to-engine'
 

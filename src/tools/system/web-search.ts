@@ -1,4 +1,4 @@
-import type { Web } from '../../web'
+import type { Web } from '../../research'
 import type { Tool } from '../tool'
 import { toldToEngine } from './told-to-engine'
 

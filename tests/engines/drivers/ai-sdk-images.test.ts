@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, expect, test } from 'bun:test'
-import { createAiSdkDriver } from '../../../src/engines/drivers/ai-sdk/client'
+import { createAiSdkDriver } from '../../../src/engines/drivers/ai-sdk-client'
 import { systemClock } from '../../../src/kernel/clock'
 import { PIXEL } from '../../files/support'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import { createAiSdkDriver } from '../../../src/engines/drivers/ai-sdk/client'
+import { createAiSdkDriver } from '../../../src/engines/drivers/ai-sdk-client'
 import type { EngineRequest } from '../../../src/engines/engine'
 import { request } from '../../suites/engine.suite'
 import { fakeClock } from '../../support/clock'

@@ -1,4 +1,4 @@
-import { createAiSdkDriver } from '../../../src/engines/drivers/ai-sdk/client'
+import { createAiSdkDriver } from '../../../src/engines/drivers/ai-sdk-client'
 import type { FailureKind } from '../../../src/engines/engine'
 import { systemClock } from '../../../src/kernel/clock'
 import { engineSuite, upstreamSuite } from '../../suites/engine.suite'

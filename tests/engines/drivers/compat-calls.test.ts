@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createCallJoiner, createStreamReader, readAnswer } from '../../../src/engines/drivers/compat/from-wire'
+import { createCallJoiner, createStreamReader, readAnswer } from '../../../src/engines/drivers/compat-from-wire'
 import { EngineFailure } from '../../../src/engines/engine'
 
 const explain = () => new EngineFailure('server', 'reported')

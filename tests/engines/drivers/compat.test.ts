@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createCompatDriver } from '../../../src/engines/drivers/compat/client'
+import { createCompatDriver } from '../../../src/engines/drivers/compat-client'
 import { systemClock } from '../../../src/kernel/clock'
 import { collect, engineSuite, request, textOf, upstreamSuite } from '../../suites/engine.suite'
 import { fakeClock } from '../../support/clock'

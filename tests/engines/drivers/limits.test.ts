@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import { createAiSdkDriver } from '../../../src/engines/drivers/ai-sdk/client'
-import { createCompatDriver } from '../../../src/engines/drivers/compat/client'
+import { createAiSdkDriver } from '../../../src/engines/drivers/ai-sdk-client'
+import { createCompatDriver } from '../../../src/engines/drivers/compat-client'
 import type { Driver } from '../../../src/engines/engine'
 import type { Clock } from '../../../src/kernel/clock'
 import { collect, request } from '../../suites/engine.suite'

@@ -1,5 +1,5 @@
-import { createAiSdkDriver } from '../../../src/engines/drivers/ai-sdk/client'
-import { createCompatDriver } from '../../../src/engines/drivers/compat/client'
+import { createAiSdkDriver } from '../../../src/engines/drivers/ai-sdk-client'
+import { createCompatDriver } from '../../../src/engines/drivers/compat-client'
 import { imageSuite } from '../../suites/engine.suite'
 import { fakeClock } from '../../support/clock'
 import { startPictureServer } from '../../support/upstream/pictures'

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import { createAiSdkDriver } from '../../../src/engines/drivers/ai-sdk/client'
-import { createCompatDriver } from '../../../src/engines/drivers/compat/client'
+import { createAiSdkDriver } from '../../../src/engines/drivers/ai-sdk-client'
+import { createCompatDriver } from '../../../src/engines/drivers/compat-client'
 import type { Driver, EngineRequest, Message, ToolChoice } from '../../../src/engines/engine'
 import { collect, request } from '../../suites/engine.suite'
 import { fakeClock } from '../../support/clock'

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { Dialect, ScriptedAnswer } from './dialect'
-import { frame } from './dialect'
+import { type Dialect, frame, type ScriptedAnswer } from './dialect'
 import type { Script } from './script'
 
 export type Scene = { response: ServerResponse; dialect: Dialect; script: Script; answer: ScriptedAnswer }

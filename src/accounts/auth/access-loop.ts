@@ -1,0 +1,123 @@
+import type { TenantCaller } from '../../kernel/caller'
+import type { Clock } from '../../kernel/clock'
+import type { AppError } from '../../kernel/errors'
+import type { OrgId, SessionId, UserId } from '../../kernel/ids'
+import { type Loop, startLoop } from '../../kernel/loop'
+import type { Store } from '../../kernel/store'
+import type { KeyLookup } from '../keys/lookup'
+import type { OrgService } from '../orgs/service'
+import { keyStopped, membershipStopped, sessionStopped } from './errors'
+import type { Sessions } from './sessions'
+
+type AccessWatchDeps = {
+  store: Store
+  keys: Pick<KeyLookup, 'working'>
+  sessions: Pick<Sessions, 'openAmong'>
+  orgs: Pick<OrgService, 'standingOf'>
+  /** Writes the uses of sessions that are noted in this process only; the store says an earlier end until then. */
+  writeSessionUses(): Promise<void>
+}
+
+/** Of one running answer: aborts, with the refusal as its reason, when its caller may no longer use this server. */
+type Access = { readonly signal: AbortSignal; end(): void }
+
+type Followed = { readonly caller: TenantCaller; readonly ending: AbortController }
+
+/** What the store says of all followed callers. */
+type Found = { secrets: Set<string>; sessions: Set<SessionId>; standing: Map<UserId, Set<OrgId>> }
+
+export type AccessWatch = ReturnType<typeof createAccessWatch>
+
+const secretOf = (caller: TenantCaller): string | null => (caller.type === 'key' ? caller.secretHash : null)
+
+const sessionOf = (caller: TenantCaller): SessionId | null => (caller.type === 'session' ? caller.sessionId : null)
+
+/** The org that the answer draws on: the key's own, else the active one when it began. */
+const orgOf = ({ orgId, activeOrgId }: TenantCaller): OrgId | null => orgId ?? activeOrgId
+
+const unique = <T>(items: readonly T[]): T[] => [...new Set(items)]
+
+type Deps = { access: AccessWatch; clock: Clock; onError(name: string, error: unknown): void }
+
+/** An answer must end within 5 s of its caller's access, so that two looks fit in. */
+const IDLE_MS = 2_000
+/** While none runs: one that begins meanwhile is looked at in time all the same. */
+const NONE_RUNS_MS = 4_000
+
+/** Looks at the access of all running answers until stopped. */
+export function startAccessLoop({ access, clock, onError }: Deps): Loop {
+  let failing = false
+  // Failures are not passed on to the loop, which would then wait longer and longer while the database is away.
+  const tick = async () => {
+    try {
+      await access.check()
+      failing = false
+    } catch (error) {
+      if (!failing) onError('access', error)
+      failing = true
+    }
+    return 0
+  }
+  return startLoop({ name: 'access', idleMs: () => (access.isIdle() ? NONE_RUNS_MS : IDLE_MS), clock, onError, tick })
+}
+
+/**
+ * Ends answers that run longer than their caller's access: a revoked, rotated or expired key, an ended session, a
+ * disabled account, an organization that the caller left or that was closed (contract 1.2).
+ */
+export function createAccessWatch({ store, keys, sessions, orgs, writeSessionUses }: AccessWatchDeps) {
+  const running = new Set<Followed>()
+  let written: Promise<unknown> = Promise.resolve()
+
+  return {
+    /** Whether no answer runs here. */
+    isIdle: (): boolean => running.size === 0,
+
+    follow(caller: TenantCaller): Access {
+      const one = { caller, ending: new AbortController() }
+      running.add(one)
+      // A failed write is no reason to end an answer: without it the session only seems to end up to 30 s early.
+      if (caller.type === 'session') written = writeSessionUses().catch(() => undefined)
+      return { signal: one.ending.signal, end: () => void running.delete(one) }
+    },
+
+    /**
+     * Looks at all running answers with three queries, however many there are. It asks the store and not this
+     * process, because the change may have come from another node.
+     */
+    async check(): Promise<void> {
+      const all = [...running]
+      if (!all.length) return
+      await written
+      const found = await look(all.map(({ caller }) => caller))
+      for (const one of all) {
+        const refusal = refusalOf(one.caller, found)
+        if (refusal && running.delete(one)) one.ending.abort(refusal)
+      }
+    },
+  }
+
+  async function look(callers: readonly TenantCaller[]): Promise<Found> {
+    const secrets = callers.flatMap((caller) => secretOf(caller) ?? [])
+    const ids = callers.flatMap((caller) => sessionOf(caller) ?? [])
+    const places = callers.flatMap((caller) => orgOf(caller) ?? [])
+    const [working, open, standing] = await Promise.all([
+      secrets.length ? keys.working(unique(secrets)) : new Set<string>(),
+      ids.length ? sessions.openAmong(unique(ids)) : new Set<SessionId>(),
+      orgs.standingOf(store.read, unique(callers.map(({ userId }) => userId)), unique(places)),
+    ])
+    return { secrets: working, sessions: open, standing }
+  }
+}
+
+function refusalOf(caller: TenantCaller, { secrets, sessions, standing }: Found): AppError | null {
+  const stopped = caller.type === 'key' ? keyStopped : sessionStopped
+  const secret = secretOf(caller)
+  const session = sessionOf(caller)
+  const works = (secret === null || secrets.has(secret)) && (session === null || sessions.has(session))
+  const member = standing.get(caller.userId)
+  if (!works || !member) return stopped()
+  const org = orgOf(caller)
+  if (org === null || member.has(org)) return null
+  return caller.orgId ? stopped() : membershipStopped()
+}

@@ -1,0 +1,195 @@
+import { and, desc, eq, gt, inArray, lt, notInArray, sql } from 'drizzle-orm'
+import ipaddr from 'ipaddr.js'
+import type { Clock } from '../../kernel/clock'
+import { hmacHex } from '../../kernel/crypto'
+import type { Reader, Store, Tx } from '../../kernel/store'
+import { tooManyAttempts } from './errors'
+import { type SignInPlaceRow, signInFailures, signInPlaces } from './table'
+
+/** Failed sign-ins by what they are counted for, and the networks from which accounts were signed in to. */
+const attemptRepository = {
+  async times(db: Reader, subject: string): Promise<number[]> {
+    const table = db.of(signInFailures)
+    const found = db.select({ times: table.times }).from(table)
+    return (await found.where(eq(table.subject, subject)).limit(1))[0]?.times ?? []
+  },
+
+  /** The same, locked until the unit commits; makes the row if need be. */
+  async lock(tx: Tx, subject: string, last_at: number): Promise<number[]> {
+    const table = tx.of(signInFailures)
+    const locked = tx
+      .insert(table)
+      .values({ subject, times: [], last_at })
+      .onConflictDoUpdate({ target: table.subject, set: { last_at } })
+    return (await locked.returning({ times: table.times }))[0]!.times
+  },
+
+  async setTimes(tx: Tx, subject: string, times: number[]): Promise<void> {
+    const table = tx.of(signInFailures)
+    await tx.update(table).set({ times }).where(eq(table.subject, subject))
+  },
+
+  async isKnown(db: Reader, account: string, network: string, since: number): Promise<boolean> {
+    const table = db.of(signInPlaces)
+    const here = and(eq(table.account, account), eq(table.network, network), gt(table.last_at, since))
+    return (await db.select({ last_at: table.last_at }).from(table).where(here).limit(1)).length === 1
+  },
+
+  async remember(tx: Tx, row: SignInPlaceRow): Promise<void> {
+    const table = tx.of(signInPlaces)
+    const target = [table.account, table.network]
+    await tx
+      .insert(table)
+      .values(row)
+      .onConflictDoUpdate({ target, set: { last_at: sql`excluded.last_at` } })
+  },
+
+  /** Keeps only the latest networks of an account. */
+  async forgetBeyond(tx: Tx, account: string, most: number): Promise<void> {
+    const table = tx.of(signInPlaces)
+    const latest = tx
+      .select({ network: table.network })
+      .from(table)
+      .where(eq(table.account, account))
+      .orderBy(desc(table.last_at), table.network)
+      .limit(most)
+    await tx.delete(table).where(and(eq(table.account, account), notInArray(table.network, latest)))
+  },
+
+  /** Removes up to `limit` rows of each table that were last used before these moments, and returns how many. */
+  async removeOld(tx: Tx, before: { failures: number; places: number }, limit: number): Promise<number> {
+    const [failure, place] = [tx.of(signInFailures), tx.of(signInPlaces)]
+    const failures = tx.select({ subject: failure.subject }).from(failure)
+    const oldFailures = failures.where(lt(failure.last_at, before.failures)).limit(limit)
+    const gone = await tx
+      .delete(failure)
+      .where(inArray(failure.subject, oldFailures))
+      .returning({ subject: failure.subject })
+    const accounts = tx.select({ account: place.account }).from(place)
+    const oldAccounts = accounts.where(lt(place.last_at, before.places)).limit(limit)
+    const forgotten = await tx
+      .delete(place)
+      .where(and(inArray(place.account, oldAccounts), lt(place.last_at, before.places)))
+      .returning({ account: place.account })
+    return gone.length + forgotten.length
+  },
+}
+
+const MINUTE_MS = 60_000
+const WINDOW_MS = 15 * MINUTE_MS
+/** Most failures per window: at one account, and from one network at all accounts; and most other calls of a network. */
+const PER_ACCOUNT = 10
+const PER_NETWORK = 100
+/** Most messages to one address in that time. */
+const MAILS = 3
+
+/** How long, and for how many networks an account, a successful sign-in is remembered. */
+const REMEMBERED_MS = 90 * 24 * 60 * MINUTE_MS
+const MOST_REMEMBERED = 20
+
+type Deps = { store: Store; clock: Clock; masterKey: Uint8Array }
+/** `forgiving`: a right password takes back all failures, not only the attempt itself. */
+type Limit = { subject: string; most: number; forgiving?: boolean }
+
+/** One attempt that counts as failed until it is known to be right. */
+export type Attempt = { readonly at: number; readonly limits: readonly Limit[] }
+export type Attempts = ReturnType<typeof createAttempts>
+
+/**
+ * Limits password guessing, at each account and from each network. Failures are counted in the store, so nodes share
+ * them. A network from which the account was signed in to has a count of its own, so that strangers cannot lock its
+ * owner out. Accounts are counted whether they exist or not; addresses are stored as keyed hashes only.
+ */
+export function createAttempts({ store, clock, masterKey }: Deps) {
+  return { assertOpen, begin, count, right, welcome, tidy }
+
+  /** Throws 429 `rate_limit_exceeded` where `begin` would, but counts nothing: refused early, guesses fill no queue. */
+  async function assertOpen(account: string, ip: string): Promise<void> {
+    for (const { subject, most } of await limitsOf(account, ip)) {
+      assertBelow(most, await attemptRepository.times(store.read, subject), clock.now())
+    }
+  }
+
+  /**
+   * Counts an attempt before its password is checked, so that concurrent ones count too. Throws 429
+   * `rate_limit_exceeded`.
+   */
+  async function begin(account: string, ip: string): Promise<Attempt> {
+    return counted(await limitsOf(account, ip))
+  }
+
+  /** Counts what no password decides, for the network, and for the address that gets mail. Throws 429. */
+  function count(what: 'sign-up' | 'link' | 'link-mail', ip: string, address?: string): Promise<Attempt> {
+    const network = { subject: hash(what, networkOf(ip)), most: PER_NETWORK }
+    return counted(address === undefined ? [network] : [{ subject: hash(what, address), most: MAILS }, network])
+  }
+
+  function counted(limits: readonly Limit[]): Promise<Attempt> {
+    return store.write(async (tx) => {
+      const at = clock.now()
+      for (const { subject, most } of limits) {
+        const recent = assertBelow(most, await attemptRepository.lock(tx, subject, at), at)
+        await attemptRepository.setTimes(tx, subject, [...recent, at])
+      }
+      return { at, limits }
+    })
+  }
+
+  /** The password was right: the attempt no longer counts, and at a known network those before it neither. */
+  async function right(tx: Tx, { at, limits }: Attempt): Promise<void> {
+    for (const { subject, forgiving } of limits) {
+      const times = await attemptRepository.lock(tx, subject, clock.now())
+      const place = times.indexOf(at)
+      await attemptRepository.setTimes(tx, subject, forgiving ? [] : times.filter((_, index) => index !== place))
+    }
+  }
+
+  /** Remembers the network from which the account was signed in to. */
+  async function welcome(tx: Tx, account: string, ip: string): Promise<void> {
+    const known = hash('account', account)
+    await attemptRepository.remember(tx, {
+      account: known,
+      network: hash('network', networkOf(ip)),
+      last_at: clock.now(),
+    })
+    await attemptRepository.forgetBeyond(tx, known, MOST_REMEMBERED)
+  }
+
+  /** Removes up to `limit` rows of each kind that no longer count, and returns how many. */
+  function tidy(limit: number): Promise<number> {
+    const now = clock.now()
+    return store.write((tx) =>
+      attemptRepository.removeOld(tx, { failures: now - WINDOW_MS, places: now - REMEMBERED_MS }, limit),
+    )
+  }
+
+  async function limitsOf(account: string, ip: string): Promise<Limit[]> {
+    const [who, where] = [hash('account', account), hash('network', networkOf(ip))]
+    if (await attemptRepository.isKnown(store.read, who, where, clock.now() - REMEMBERED_MS)) {
+      return [{ subject: hash('known', `${who} ${where}`), most: PER_ACCOUNT, forgiving: true }]
+    }
+    return [
+      { subject: who, most: PER_ACCOUNT },
+      { subject: where, most: PER_NETWORK },
+    ]
+  }
+
+  function hash(kind: string, words: string): string {
+    return hmacHex(masterKey, `sign-in ${kind} ${words}`)
+  }
+}
+
+/** The times within the window; throws 429 when they are too many. */
+function assertBelow(most: number, times: readonly number[], now: number): number[] {
+  const recent = times.filter((at) => now - at < WINDOW_MS)
+  if (recent.length < most) return recent
+  const seconds = Math.ceil((WINDOW_MS - (now - Math.min(...recent))) / 1_000)
+  throw tooManyAttempts.with({ retryAfterS: seconds }, seconds)
+}
+
+/** An IPv6 customer has a /64 and so 2^64 addresses: IPv6 is counted by its first 64 bits, IPv4 by address. */
+function networkOf(ip: string): string {
+  if (!ipaddr.isValid(ip)) return ip
+  const address = ipaddr.process(ip)
+  return address instanceof ipaddr.IPv6 ? address.parts.slice(0, 4).join(':') : address.toString()
+}

@@ -1,0 +1,73 @@
+import type { AuditLog } from '../../audit'
+import type { Call, Caller, SessionCaller } from '../../kernel/caller'
+import { iso } from '../../kernel/clock'
+import type { SessionId } from '../../kernel/ids'
+import type { Tx } from '../../kernel/store'
+import type { OrgService } from '../orgs/service'
+import type { UserRow } from '../orgs/table'
+import type { Attempts } from './attempts'
+import { passwordChangedMeanwhile } from './errors'
+import { signInLinkRepository as links } from './repository'
+import type { Session, User } from './schema'
+import type { OpenedSession, Sessions } from './sessions'
+
+/** A call by someone who is not authenticated yet. */
+export type Visit = Omit<Call, 'caller'> & { readonly ip: string }
+
+type Deps = {
+  audit: Pick<AuditLog, 'record'>
+  orgs: Pick<OrgService, 'setPassword'>
+  sessions: Pick<Sessions, 'open' | 'endAllOf'>
+  attempts: Pick<Attempts, 'welcome'>
+}
+
+export type Entry = ReturnType<typeof createEntry>
+
+/** What every way into an account does, in the unit of work of its caller. */
+export function createEntry({ audit, orgs, sessions, attempts }: Deps) {
+  return { openSession, setPassword }
+
+  /** Opens a session, and returns it with the call that its person makes. */
+  async function openSession(tx: Tx, visit: Visit, user: UserRow, action: string, byLink = false) {
+    const opened = await sessions.open(tx, user.id, byLink)
+    await attempts.welcome(tx, user.email, visit.ip)
+    const call = { ...visit, caller: callerOf(user, opened) }
+    await audit.record(tx, call, { action, entityType: 'user', entityId: user.id })
+    const session: Session = {
+      user: present(user),
+      session_token: opened.token,
+      expires_at: iso(opened.expiresAt),
+    }
+    return { call, id: opened.id, session }
+  }
+
+  /**
+   * Sets the password of `user`, as it was read. Ends the account's sessions but one, and its sign-in links; returns how
+   * many sessions. Throws 409 `conflict` when the password was changed since.
+   */
+  async function setPassword(tx: Tx, call: Call<Caller>, user: UserRow, hash: string, but: SessionId | null) {
+    if (!(await orgs.setPassword(tx, user, hash))) throw passwordChangedMeanwhile()
+    const ended = await sessions.endAllOf(tx, user.id, but)
+    await links.removeAllOf(tx, user.id)
+    const input = { metadata: { sessions: ended } }
+    const scope = `user:${user.id}` as const
+    await audit.record(tx, call, { action: 'auth.password_set', entityType: 'user', entityId: user.id, scope, input })
+    return ended
+  }
+}
+
+const callerOf = (user: UserRow, { id }: OpenedSession): SessionCaller => ({
+  type: 'session',
+  userId: user.id,
+  sessionId: id,
+  orgId: null,
+  activeOrgId: null,
+})
+
+/** An account as its user sees it. */
+export const present = ({ id, email, name, created_at }: UserRow): User => ({
+  id,
+  email,
+  name,
+  created: iso(created_at),
+})

@@ -1,0 +1,152 @@
+import type { AuditLog } from '../../audit'
+import type { Mail } from '../../cluster'
+import { defineJob, type Jobs, type Running } from '../../jobs'
+import type { Clock } from '../../kernel/clock'
+import { newRequestId } from '../../kernel/ids'
+import type { Reader, Store, Tx } from '../../kernel/store'
+import { mintSecret, recogniseSecret } from '../keys/token'
+import { normalizeEmail } from '../orgs/rules'
+import type { OrgService } from '../orgs/service'
+import type { UserRow } from '../orgs/table'
+import type { Attempts } from './attempts'
+import type { Entry, Visit } from './entry'
+import { linkOver, passwordNeeded } from './errors'
+import type { Passwords } from './passwords'
+import { signInLinkRepository as rows } from './repository'
+import { assertNewPassword } from './rules'
+import type { LinkAsk, LinkUse, Session } from './schema'
+
+type Deps = {
+  store: Store
+  audit: Pick<AuditLog, 'recordUnattended'>
+  orgs: Pick<OrgService, 'user' | 'userByEmail'>
+  passwords: Pick<Passwords, 'hash'>
+  attempts: Pick<Attempts, 'count' | 'right'>
+  entry: Entry
+  jobs: Pick<Jobs, 'register' | 'enqueue'>
+  mail: Mail
+  clock: Clock
+  /** People without a password have to choose one. */
+  production: boolean
+  /** The origin at which browsers reach this server. */
+  origin(): string
+}
+
+/** How a link is made: how long it waits, and the path of the page that it leads to. */
+type Making = { ttlMs?: number; leadsTo?: string }
+export type MadeLink = { url: string; expiresAt: number }
+export type SignInLinks = ReturnType<typeof createSignInLinks>
+
+const LINK_MINUTES = 15
+const LABEL = 'svc_sl_'
+
+/**
+ * Links that sign one person in, once, and let them set a password (console 9.6). Only the SHA-256 of a token is stored.
+ * A link has it after the `#`, which browsers send nowhere: the page posts it. A new password ends all links of its
+ * account.
+ */
+export function createSignInLinks({
+  store,
+  audit,
+  orgs,
+  passwords,
+  attempts,
+  entry,
+  jobs,
+  mail,
+  clock,
+  ...rest
+}: Deps) {
+  const { production, origin } = rest
+  const mailing = defineJob<{ email: string }, null>({
+    name: 'auth.link',
+    retry: { attempts: 4, delayMs: (attempt) => 2 ** attempt * 1_000 },
+    timeLimitMs: 60_000,
+    concurrency: 4,
+    keepMs: 0,
+    run: send,
+  })
+  jobs.register(mailing)
+  return { make, ask, look, redeem, canMail: mail.isConfigured, tidy }
+
+  /** Makes a link in the caller's unit of work, which records who made it. */
+  async function make(tx: Tx, user: UserRow, making: Making = {}): Promise<MadeLink> {
+    const { ttlMs = LINK_MINUTES * 60_000, leadsTo = '/home' } = making
+    const { token, hash } = mintSecret(LABEL)
+    const row = { token_hash: hash, user_id: user.id, leads_to: leadsTo }
+    return { url: `${origin()}/sign-in/link#${token}`, expiresAt: await rows.insert(tx, row, ttlMs, clock.now()) }
+  }
+
+  /**
+   * Mails a link to the account of an address, where this server sends mail. A job looks for the account, so that this
+   * answers the same, and as fast, for an unknown address. Throws 429.
+   */
+  async function ask(visit: Visit, { email }: LinkAsk): Promise<void> {
+    const account = normalizeEmail(email)
+    await attempts.count('link-mail', visit.ip, account)
+    if (!mail.isConfigured()) return
+    await store.write((tx) => jobs.enqueue(tx, mailing, { owner: null, payload: { email: account } }))
+  }
+
+  async function send({ id, payload: { email }, signal, write }: Running<{ email: string }>) {
+    const user = await orgs.userByEmail(store.read, email)
+    if (!user || user.disabled_at !== null) return {}
+    const { url } = await write(async (tx) => {
+      const entry = { action: 'auth.link_made', entityType: 'user', entityId: user.id } as const
+      await audit.recordUnattended(tx, { scope: `user:${user.id}`, requestId: newRequestId() }, entry)
+      return make(tx, user)
+    })
+    const text = `Open this link to sign in or to set a new password:\n\n${url}\n\nIt works once, within ${LINK_MINUTES} minutes. If you did not ask for it, ignore this message: nothing has changed.\n`
+    await mail.send({ to: [user.email], subject: 'Your sign-in link', text, key: id, signal })
+    return {}
+  }
+
+  /** Whom a link signs in, and whether they have to choose a password; does not use it up. Null when it is over. */
+  async function look(token: string): Promise<{ email: string; mustChoose: boolean } | null> {
+    const found = await find(store.read, token)
+    return found && { email: found.user.email, mustChoose: mustChoose(found.user) }
+  }
+
+  /**
+   * Uses a link up: sets a password if one is given, which ends all other sessions, and opens a session. Throws 401
+   * `invalid_token` for a link that was used or is over; 400 for a password like the address or where one is needed,
+   * and the link goes on working; 429.
+   */
+  async function redeem(
+    visit: Visit,
+    { token, new_password }: LinkUse,
+  ): Promise<{ session: Session; leadsTo: string }> {
+    const attempt = await attempts.count('link', visit.ip)
+    const found = await find(store.read, token)
+    if (!found) throw linkOver()
+    if (new_password !== undefined) assertNewPassword(new_password, found.user.email, 'new_password')
+    else if (mustChoose(found.user)) throw passwordNeeded()
+    const hash = new_password === undefined ? null : await passwords.hash(new_password)
+    return store.write(async (tx) => {
+      // Of several that use it at once, one takes the row.
+      const taken = await rows.take(tx, found.hash, clock.now())
+      const user = taken && (await orgs.user(tx, taken.user_id))
+      if (!user || user.disabled_at !== null) throw linkOver()
+      await attempts.right(tx, attempt)
+      const { call, id, session } = await entry.openSession(tx, visit, user, 'auth.login', true)
+      if (hash !== null) await entry.setPassword(tx, call, user, hash, id)
+      return { session, leadsTo: taken.leads_to }
+    })
+  }
+
+  /** Removes up to `limit` links that are over, and returns how many. */
+  function tidy(limit: number): Promise<number> {
+    return store.write((tx) => rows.removeOld(tx, clock.now(), limit))
+  }
+
+  async function find(reader: Reader, token: string): Promise<{ user: UserRow; hash: string } | null> {
+    const hash = recogniseSecret(token, [LABEL])
+    const row = hash === null ? undefined : await rows.find(reader, hash, clock.now())
+    const user = row && (await orgs.user(reader, row.user_id))
+    return user && user.disabled_at === null ? { user, hash: row.token_hash } : null
+  }
+
+  function mustChoose({ password_hash }: UserRow): boolean {
+    return production && password_hash === null
+  }
+}

@@ -1,0 +1,94 @@
+import { Elysia } from 'elysia'
+import { answer, errors } from '../../http/envelope'
+import { type Guard, toCall, visitOf } from '../../http/guard'
+import { checked } from '../../kernel/schema'
+import type { SignInLinks } from './links'
+import { endedCookie, sessionCookie } from './rules'
+import { LinkAsk, LinkAsked, LinkUse, Me, NewPassword, PasswordSet, Session, SignedOut, SignIn, SignUp } from './schema'
+import type { AuthService } from './service'
+
+type Rooms = { auth: AuthService; signInLinks: Pick<SignInLinks, 'ask' | 'redeem'> }
+type Options = {
+  /** Browsers reach this server over https, so the cookie may be marked `Secure`. */
+  secure: boolean
+}
+
+/** `/auth`: accounts and dashboard sessions (contract 1.2). */
+export const authRoutes = ({ auth, signInLinks }: Rooms, guard: Guard, { secure }: Options) =>
+  new Elysia({ prefix: '/auth', tags: ['Accounts'] })
+    .use(guard)
+    .post('/signup', async (context) => context.status(201, await auth.signUp(visitOf(context), context.body)), {
+      open: true,
+      body: checked(SignUp),
+      response: { 201: answer(Session), ...errors(400, 403, 409, 429, 503) },
+      detail: { summary: 'Create an account, if this server allows sign-up' },
+    })
+    .post(
+      '/sessions',
+      async (context) => {
+        const session = await auth.signIn(visitOf(context), context.body)
+        context.set.headers['set-cookie'] = sessionCookie(session.session_token, secure)
+        return context.status(201, session)
+      },
+      {
+        open: true,
+        body: checked(SignIn),
+        response: { 201: answer(Session), ...errors(400, 401, 429, 503) },
+        detail: { summary: 'Sign in; the session token is returned and set as a cookie' },
+      },
+    )
+    .delete(
+      '/sessions',
+      async (context) => {
+        await auth.signOut(toCall(context))
+        context.set.headers['set-cookie'] = endedCookie(secure)
+        return { deleted: true as const }
+      },
+      {
+        signedIn: true,
+        response: { 200: answer(SignedOut), ...errors(401, 403, 429) },
+        detail: { summary: 'Sign out of this session' },
+      },
+    )
+    .post(
+      '/password',
+      (context) => auth.changePassword({ ...toCall(context), ip: context.exchange.ip() }, context.body),
+      {
+        signedIn: true,
+        body: checked(NewPassword),
+        response: { 200: answer(PasswordSet), ...errors(400, 401, 403, 409, 429, 503) },
+        detail: { summary: 'Set the password of the signed-in user; ends their other sessions' },
+      },
+    )
+    .post(
+      '/links',
+      async (context) => {
+        await signInLinks.ask(visitOf(context), context.body)
+        return context.status(202, { accepted: true as const })
+      },
+      {
+        open: true,
+        body: checked(LinkAsk),
+        response: { 202: answer(LinkAsked), ...errors(400, 429, 503) },
+        detail: { summary: 'Mail a sign-in link, if the address has an account and this server sends e-mail' },
+      },
+    )
+    .post(
+      '/links/redeem',
+      async (context) => {
+        const { session } = await signInLinks.redeem(visitOf(context), context.body)
+        context.set.headers['set-cookie'] = sessionCookie(session.session_token, secure)
+        return context.status(201, session)
+      },
+      {
+        open: true,
+        body: checked(LinkUse),
+        response: { 201: answer(Session), ...errors(400, 401, 409, 429, 503) },
+        detail: { summary: 'Sign in with a link, once; sets a new password if one is sent' },
+      },
+    )
+    .get('/me', (context) => auth.me(toCall(context)), {
+      signedIn: true,
+      response: { 200: answer(Me), ...errors(401, 403, 429) },
+      detail: { summary: 'Read the signed-in user and their organizations' },
+    })

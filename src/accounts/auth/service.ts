@@ -1,0 +1,176 @@
+import type { AuditLog } from '../../audit'
+import type { Call, OperatorCaller, OwnerScope } from '../../kernel/caller'
+import type { Clock } from '../../kernel/clock'
+import type { Store, Tx } from '../../kernel/store'
+import { normalizeEmail } from '../orgs/rules'
+import type { OrgService } from '../orgs/service'
+import type { UserRow } from '../orgs/table'
+import type { Attempt, Attempts } from './attempts'
+import { type Entry, present, type Visit } from './entry'
+import {
+  currentNeeded,
+  invalidCredentials,
+  invalidSession,
+  passwordNeedsSession,
+  sessionNeeded,
+  signUpClosed,
+  wrongPassword,
+} from './errors'
+import type { Passwords } from './passwords'
+import { assertNewPassword } from './rules'
+import type { Me, NewPassword, PasswordSet, Session, SignIn, SignUp } from './schema'
+import type { Sessions } from './sessions'
+
+export type AuthService = ReturnType<typeof createAuth>
+
+/** What an operator states when creating an account; without a password only a sign-in link leads in. */
+export type NewAccount = {
+  email: string
+  name?: string | null
+  password: string | null
+  platformRole?: UserRow['platform_role']
+}
+
+type Deps = {
+  store: Store
+  audit: AuditLog
+  orgs: OrgService
+  sessions: Pick<Sessions, 'end' | 'linkedAt'>
+  passwords: Passwords
+  attempts: Attempts
+  entry: Entry
+  clock: Clock
+  signup: 'open' | 'closed'
+  /** Credits the initial balance of a new account; provided by a later room. */
+  grantInitial(tx: Tx, owner: OwnerScope): Promise<void>
+}
+
+/** How long a session that a sign-in link opened may set a password without the current one (console 9.6). */
+const FRESH_MS = 15 * 60_000
+
+/** Accounts for their users: sign up, sign in, sign out, change the password, read one's own (contract 1.2). */
+export function createAuth({ store, audit, orgs, sessions, passwords, attempts, entry, clock, ...deps }: Deps) {
+  const { signup, grantInitial } = deps
+  return { signUp, signIn, signOut, changePassword, mayOmitCurrent, me, createAccount, resetPassword }
+
+  /**
+   * Creates an account. Throws 403 `forbidden` while sign-up is closed, 409 `conflict` for a known address, 400 for a
+   * password like the address, 429.
+   */
+  async function signUp(visit: Visit, { email, password, name }: SignUp): Promise<Session> {
+    if (signup !== 'open') throw signUpClosed()
+    assertNewPassword(password, email, 'password')
+    await attempts.count('sign-up', visit.ip)
+    const passwordHash = await passwords.hash(password)
+    return store.write(async (tx) => {
+      const user = await orgs.createUser(tx, { email, name: name ?? null, passwordHash })
+      await grantInitial(tx, `user:${user.id}`)
+      return (await entry.openSession(tx, visit, user, 'auth.signup')).session
+    })
+  }
+
+  /** Throws 401 `invalid_credentials`, with the same text and timing for a wrong password and an unknown address; 429. */
+  async function signIn(visit: Visit, { email, password }: SignIn): Promise<Session> {
+    const account = normalizeEmail(email)
+    await attempts.assertOpen(account, visit.ip)
+    const user = await orgs.userByEmail(store.read, account)
+    const attempt = await tried(account, visit.ip, password, user)
+    if (!user || !attempt || user.disabled_at !== null) throw invalidCredentials()
+    return store.write(async (tx) => {
+      // A change of the password ends all sessions, and so does that of an account: none may begin while it is under way.
+      const now = await orgs.user(tx, user.id)
+      if (now?.password_hash !== user.password_hash || now?.disabled_at !== null) throw invalidCredentials()
+      await attempts.right(tx, attempt)
+      return (await entry.openSession(tx, visit, user, 'auth.login')).session
+    })
+  }
+
+  /** The attempt, counted, when the password is right; null when it is wrong. Takes equally long without an account. */
+  async function tried(account: string, ip: string, password: string, user: UserRow | undefined) {
+    // Counted when its turn comes: at most as many are open as are checked at once, so right ones refuse no one.
+    const counted = Promise.withResolvers<Attempt>()
+    const isRight = await passwords.verify(password, user?.password_hash ?? null, async () =>
+      counted.resolve(await attempts.begin(account, ip)),
+    )
+    return isRight ? counted.promise : null
+  }
+
+  /** Ends the calling session. Throws 401 `invalid_session` for an API key. */
+  async function signOut(call: Call): Promise<void> {
+    const { caller } = call
+    if (caller.type !== 'session' || caller.sessionId === null) throw sessionNeeded()
+    const { sessionId } = caller
+    await store.write(async (tx) => {
+      await sessions.end(tx, sessionId)
+      await audit.record(tx, call, { action: 'auth.logout', entityType: 'user', entityId: caller.userId })
+    })
+  }
+
+  /**
+   * Sets the caller's password and ends their other sessions and sign-in links. `current` may be left out for 15 minutes
+   * after a sign-in by link. Throws 400 for a password like the address or where `current` is needed, 401
+   * `invalid_credentials` for a wrong one and `invalid_session` for a key, 429 after too many wrong ones.
+   */
+  async function changePassword(
+    call: Call & { ip: string },
+    { current, new: wanted }: NewPassword,
+  ): Promise<PasswordSet> {
+    const { caller, ip } = call
+    if (caller.type !== 'session' || caller.sessionId === null) throw passwordNeedsSession()
+    const { sessionId } = caller
+    const user = await orgs.user(store.read, caller.userId)
+    if (!user) throw invalidSession()
+    assertNewPassword(wanted, user.email, 'new')
+    if (current === undefined && !(await mayOmitCurrent(call))) throw currentNeeded()
+    let attempt: Attempt | null = null
+    if (current !== undefined) {
+      await attempts.assertOpen(user.email, ip)
+      attempt = await tried(user.email, ip, current, user)
+      if (!attempt) throw wrongPassword()
+    }
+    const hash = await passwords.hash(wanted)
+    return store.write(async (tx) => {
+      if (attempt) await attempts.right(tx, attempt)
+      return { ended: await entry.setPassword(tx, call, user, hash, sessionId) }
+    })
+  }
+
+  /** Whether this session may set a password without the current one: a sign-in link opened it a short while ago. */
+  async function mayOmitCurrent({ caller }: Call): Promise<boolean> {
+    const linkedAt =
+      caller.type === 'session' && caller.sessionId !== null && (await sessions.linkedAt(caller.sessionId))
+    return typeof linkedAt === 'number' && clock.now() - linkedAt < FRESH_MS
+  }
+
+  /** `GET /auth/me`. An org's key sees only its own org, because people other than its maker may hold it. */
+  async function me({ caller }: Call): Promise<Me> {
+    const [user, mine] = await Promise.all([
+      orgs.user(store.read, caller.userId),
+      orgs.listFor(store.read, caller.userId),
+    ])
+    if (!user) throw invalidSession()
+    const reached = caller.orgId ? mine.filter(({ id }) => id === caller.orgId) : mine
+    const has_password = user.password_hash !== null
+    return { user: present(user), has_password, active_org_id: caller.activeOrgId, orgs: reached }
+  }
+
+  /** For operators: creates an account even while sign-up is closed. Throws 409 `conflict` for a known address, 400. */
+  async function createAccount(call: Call<OperatorCaller>, { password, ...order }: NewAccount): Promise<UserRow> {
+    if (password !== null) assertNewPassword(password, order.email, 'password')
+    const passwordHash = password === null ? null : await passwords.hash(password)
+    return store.write(async (tx) => {
+      const user = await orgs.createUser(tx, { ...order, passwordHash })
+      await grantInitial(tx, `user:${user.id}`)
+      const scope = `user:${user.id}` as const
+      await audit.record(tx, call, { action: 'user.created', entityType: 'user', entityId: user.id, scope })
+      return user
+    })
+  }
+
+  /** For operators: sets the password of an account, and ends all its sessions and sign-in links. */
+  async function resetPassword(call: Call<OperatorCaller>, user: UserRow, password: string): Promise<PasswordSet> {
+    assertNewPassword(password, user.email, 'password')
+    const hash = await passwords.hash(password)
+    return store.write(async (tx) => ({ ended: await entry.setPassword(tx, call, user, hash, null) }))
+  }
+}

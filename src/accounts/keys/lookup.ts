@@ -1,0 +1,97 @@
+import type { KeyCaller } from '../../kernel/caller'
+import type { Clock } from '../../kernel/clock'
+import { sha256Hex } from '../../kernel/crypto'
+import type { KeyId } from '../../kernel/ids'
+import type { Sightings } from '../../kernel/last-seen-buffer'
+import { createReadCache, freshFor } from '../../kernel/read-cache'
+import type { Store } from '../../kernel/store'
+import type { OrgService } from '../orgs/service'
+import { keyRepository as rows } from './repository'
+import { isLive } from './rules'
+import type { KeyRow } from './table'
+import { KEY_LABELS, recogniseSecret } from './token'
+
+export type KeyLookup = ReturnType<typeof createKeyLookup>
+
+type Deps = {
+  store: Store
+  orgs: Pick<OrgService, 'accessOf' | 'isOpen'>
+  clock: Clock
+  lastUsed: Sightings<KeyId>
+}
+
+type Known = { caller: KeyCaller; endsAt: number }
+
+const REMEMBERED_KEYS = 20_000
+const LABELS = Object.values(KEY_LABELS)
+
+/** Finds the caller of a key. Cached results are dropped as soon as the key changes (I26). */
+export function createKeyLookup({ store, orgs, clock, lastUsed }: Deps) {
+  const known = createReadCache<string, Known>({ max: REMEMBERED_KEYS, maxAgeMs: freshFor(store.dialect), clock })
+
+  return {
+    /**
+     * The caller of a key, or null when the key is malformed, unknown, revoked or expired, or its owner is disabled or
+     * suspended. Synchronous when cached; a malformed key never reaches the database.
+     */
+    find(token: string): KeyCaller | null | Promise<KeyCaller | null> {
+      const hash = recogniseSecret(token, LABELS)
+      if (hash === null) return null
+      const found = known.get(hash, load)
+      return found instanceof Promise ? found.then(admit) : admit(found)
+    },
+    /** The caller that stored work of a key runs as, read from the store; null as for `find`. */
+    async unattended(id: KeyId): Promise<KeyCaller | null> {
+      const row = await rows.any(store.read, id)
+      return row ? callerOf(row, null) : null
+    },
+    /** Which of these secrets work, whoever owns them. Reads the store, so it sees what other nodes changed. */
+    working: (hashes: readonly string[]): Promise<Set<string>> => rows.workingAmong(store.read, hashes, clock.now()),
+    forget: (hash: string) => known.forget(hash),
+    forgetAll: () => known.clear(),
+  }
+
+  function admit(found: Known | null): KeyCaller | null {
+    if (!found || found.endsAt <= clock.now()) return null
+    lastUsed.note(found.caller.keyId)
+    return found.caller
+  }
+
+  async function load(hash: string): Promise<Known | null> {
+    const found = await rows.byHash(store.read, hash)
+    const caller = found ? await callerOf(found.key, hash) : null
+    if (!found || !caller) return null
+    return { caller, endsAt: Math.min(found.key.expires_at ?? Infinity, found.ends_at ?? Infinity) }
+  }
+
+  async function callerOf(row: KeyRow, hash: string | null): Promise<KeyCaller | null> {
+    if (!isLive(row, clock.now())) return null
+    const access = await orgs.accessOf(store.read, row.user_id)
+    if (!access || (row.org_id && !(await orgs.isOpen(store.read, row.org_id)))) return null
+    return toCaller(row, row.org_id ?? access.activeOrgId, hash)
+  }
+}
+
+export const toCaller = (row: KeyRow, activeOrgId: KeyCaller['activeOrgId'], secretHash: string | null): KeyCaller => ({
+  type: 'key',
+  userId: row.user_id,
+  keyId: row.id,
+  secretHash,
+  orgId: row.org_id,
+  activeOrgId,
+  scopes: row.scopes,
+  tier: row.tier,
+  rpmLimit: row.rpm_limit,
+  tpmLimit: row.tpm_limit,
+  dailyCapCents: row.daily_cap_cents,
+  monthlyCapCents: row.monthly_cap_cents,
+  allowedOrigins: row.allowed_origins,
+  hasBrandSoul: row.brand_soul?.enabled === true,
+  guardrailPolicyId: row.guardrail_policy_id,
+  bindings: bindingsOf(row),
+})
+
+function bindingsOf({ routing_preference_id, routing_rules, routing_floors, guardrail_policy_id }: KeyRow): string {
+  const bound = [routing_preference_id, routing_rules, routing_floors, guardrail_policy_id]
+  return bound.some((one) => one !== null) ? sha256Hex(JSON.stringify(bound)) : ''
+}

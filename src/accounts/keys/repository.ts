@@ -1,0 +1,190 @@
+import { and, count, eq, gt, inArray, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
+import type { KeyId, OrgId, UserId } from '../../kernel/ids'
+import { pagesAmong, pagesBy, type Wanted } from '../../kernel/keyset'
+import type { Page } from '../../kernel/page'
+import { command, query, type Reader, type Tx } from '../../kernel/store'
+import type { BrandSoul } from './schema'
+import { apiKeys, type KeyRow, keySecrets } from './table'
+
+/** The keys a caller may manage: one user's personal keys, and those of some orgs. */
+export type Reach = { userId: UserId | null; orgIds: readonly OrgId[] }
+
+/** Filters of the operators' list. */
+export type KeyFilter = {
+  orgId?: OrgId
+  userId?: UserId
+  name?: string
+  prefix?: string
+  /** Leaves out revoked keys, but keeps expired ones: those can be given a later end. */
+  unrevoked?: boolean
+  /** Only keys that are neither revoked nor expired at this moment. */
+  liveAt?: number
+}
+
+const keyByHash = query<{ hash: string }>()((db, p) => {
+  const [key, secret] = [db.of(apiKeys), db.of(keySecrets)]
+  return db
+    .select({ key, ends_at: secret.ends_at })
+    .from(secret)
+    .innerJoin(key, eq(key.id, secret.key_id))
+    .where(eq(secret.hash, p.hash))
+})
+
+const brandSoulOf = query<{ id: KeyId }>()((db, p) => {
+  const table = db.of(apiKeys)
+  return db.select({ brand_soul: table.brand_soul }).from(table).where(eq(table.id, p.id))
+})
+
+const noteUse = command<{ id: KeyId; at: number }>()((tx, p) => {
+  const table = tx.of(apiKeys)
+  return tx
+    .update(table)
+    .set({ last_used_at: sql`${p.at}` })
+    .where(eq(table.id, p.id))
+})
+
+const newestFirst = pagesBy(apiKeys, 'created_at')
+const newestOfSome = pagesAmong(apiKeys, 'created_at')
+
+/** Rows of keys; a look-up by a primary key needs no `limit`. Tenants read them through a {@link Reach}; the rest is for authentication and for operators. */
+export const keyRepository = {
+  /** The key that a secret belongs to, and when that secret expires. One indexed look-up. */
+  byHash: async (db: Reader, hash: string): Promise<{ key: KeyRow; ends_at: number | null } | undefined> =>
+    (await keyByHash(db, { hash }))[0],
+
+  /** Those of these secrets that have not expired and whose key is neither revoked nor expired at a moment. */
+  async workingAmong(db: Reader, hashes: readonly string[], at: number): Promise<Set<string>> {
+    const [key, secret] = [db.of(apiKeys), db.of(keySecrets)]
+    const found = await db
+      .select({ hash: secret.hash })
+      .from(secret)
+      .innerJoin(key, eq(key.id, secret.key_id))
+      .where(
+        and(inArray(secret.hash, [...hashes]), or(isNull(secret.ends_at), gt(secret.ends_at, at)), inForce(key, at)),
+      )
+    return new Set(found.map(({ hash }) => hash))
+  },
+
+  /** The brand soul of a key; null when it has none or it is disabled. */
+  async brandSoul(db: Reader, id: KeyId): Promise<BrandSoul | null> {
+    const soul = (await brandSoulOf(db, { id }))[0]?.brand_soul
+    return soul?.enabled ? soul : null
+  },
+
+  async insert(tx: Tx, row: KeyRow, hash: string): Promise<void> {
+    await tx.insert(tx.of(apiKeys)).values(row)
+    await tx.insert(tx.of(keySecrets)).values({ hash, key_id: row.id, ends_at: null })
+  },
+
+  /** Adds the current secret of a key, and lets all earlier ones expire at `until` at the latest. */
+  async replaceSecret(tx: Tx, key_id: KeyId, hash: string, { now, until }: { now: number; until: number }) {
+    const table = tx.of(keySecrets)
+    await tx.delete(table).where(and(eq(table.key_id, key_id), lt(table.ends_at, now)))
+    const later = or(isNull(table.ends_at), gt(table.ends_at, until))
+    await tx
+      .update(table)
+      .set({ ends_at: until })
+      .where(and(eq(table.key_id, key_id), later))
+    await tx.insert(table).values({ hash, key_id, ends_at: null })
+  },
+
+  async hashesOf(db: Reader, key_id: KeyId): Promise<string[]> {
+    const table = db.of(keySecrets)
+    const found = await db.select({ hash: table.hash }).from(table).where(eq(table.key_id, key_id))
+    return found.map(({ hash }) => hash)
+  },
+
+  async find(db: Reader, reach: Reach, id: KeyId): Promise<KeyRow | undefined> {
+    const table = db.of(apiKeys)
+    const found = await db
+      .select()
+      .from(table)
+      .where(and(eq(table.id, id), or(sql`false`, ...within(db, reach))))
+    return found[0]
+  },
+
+  list: (db: Reader, reach: Reach, wanted: Wanted): Promise<Page<KeyRow>> =>
+    newestOfSome(db, wanted, within(db, reach)),
+
+  async update(tx: Tx, id: KeyId, change: Partial<KeyRow>): Promise<KeyRow> {
+    const table = tx.of(apiKeys)
+    const [row] = await tx.update(table).set(change).where(eq(table.id, id)).returning()
+    return row!
+  },
+
+  /** Locks a key until the transaction commits, and returns it as it is then. Keys are never deleted. */
+  async lock(tx: Tx, id: KeyId): Promise<KeyRow> {
+    const table = tx.of(apiKeys)
+    const locked = tx.update(table).set({ name: sql`${table.name}` })
+    return (await locked.where(eq(table.id, id)).returning())[0]!
+  },
+
+  /** The revoked row, or undefined when it had been revoked before. */
+  async revoke(tx: Tx, id: KeyId, revoked_at: number): Promise<KeyRow | undefined> {
+    const table = tx.of(apiKeys)
+    const live = and(eq(table.id, id), isNull(table.revoked_at))
+    return (await tx.update(table).set({ revoked_at }).where(live).returning())[0]
+  },
+
+  /** How many keys an owner has that are not revoked: an expired one counts, as a later end makes it work again. */
+  async unrevoked(db: Reader, { userId, orgId }: { userId: UserId; orgId: OrgId | null }): Promise<number> {
+    const table = db.of(apiKeys)
+    const owned = orgId ? eq(table.org_id, orgId) : and(eq(table.user_id, userId), isNull(table.org_id))
+    const counted = db.select({ total: count() }).from(table)
+    return Number((await counted.where(and(owned, isNull(table.revoked_at))))[0]?.total ?? 0)
+  },
+
+  /** One key, or every personal key of a user, as long as they are neither revoked nor expired at `at`. */
+  async inForce(db: Reader, subject: { keyId: KeyId } | { userId: UserId }, at: number): Promise<KeyRow[]> {
+    const table = db.of(apiKeys)
+    const whose =
+      'keyId' in subject ? eq(table.id, subject.keyId) : and(eq(table.user_id, subject.userId), isNull(table.org_id))
+    return db
+      .select()
+      .from(table)
+      .where(and(whose, inForce(table, at)))
+  },
+
+  /** SQL condition: neither revoked nor expired at a moment. */
+  live: (db: Reader, at: number): SQL | undefined => inForce(db.of(apiKeys), at),
+
+  async noteUses(tx: Tx, uses: readonly [KeyId, number][]): Promise<void> {
+    for (const [id, at] of uses) await noteUse(tx, { id, at })
+  },
+
+  /** For operators: keys of any owner, newest first. */
+  search(db: Reader, filter: KeyFilter, wanted: Wanted): Promise<Page<KeyRow>> {
+    const table = db.of(apiKeys)
+    return newestFirst(
+      db,
+      wanted,
+      filter.orgId ? eq(table.org_id, filter.orgId) : undefined,
+      filter.userId ? eq(table.user_id, filter.userId) : undefined,
+      filter.name === undefined ? undefined : eq(table.name, filter.name),
+      filter.prefix === undefined ? undefined : eq(table.prefix, filter.prefix),
+      filter.unrevoked ? isNull(table.revoked_at) : undefined,
+      filter.liveAt === undefined ? undefined : inForce(table, filter.liveAt),
+    )
+  },
+
+  /** For operators: how many keys there are, of all owners and in every state. */
+  async count(db: Reader): Promise<number> {
+    return (await db.select({ total: count() }).from(db.of(apiKeys)))[0]?.total ?? 0
+  },
+
+  /** For operators: a key by id, of any owner. */
+  async any(db: Reader, id: KeyId): Promise<KeyRow | undefined> {
+    const table = db.of(apiKeys)
+    return (await db.select().from(table).where(eq(table.id, id)))[0]
+  },
+}
+
+const inForce = (table: typeof apiKeys.sqlite, at: number): SQL | undefined =>
+  and(isNull(table.revoked_at), or(isNull(table.expires_at), gt(table.expires_at, at)))
+
+/** One condition per owner in the reach; a key must meet one of them. */
+function within(db: Reader, { userId, orgIds }: Reach): SQL[] {
+  const table = db.of(apiKeys)
+  const personal = userId ? [and(eq(table.user_id, userId), isNull(table.org_id))!] : []
+  return [...personal, ...orgIds.map((id) => eq(table.org_id, id))]
+}

@@ -1,0 +1,155 @@
+import { SCOPES, TIERS } from '../../kernel/caller'
+import { KeyId, OrgId } from '../../kernel/ids'
+import { PageQuery } from '../../kernel/page'
+import { nullable, oneOf, pageOf, type Static, Timestamp, t } from '../../kernel/schema'
+
+const MAX_CAP_CENTS = 1_000_000_000
+
+const Name = t.String({ minLength: 1, maxLength: 128 })
+const Scopes = t.Array(oneOf(SCOPES), { maxItems: 32, description: 'What the key may be used for' })
+const Limit = nullable(t.Integer({ minimum: 1, maximum: 1_000_000_000 }))
+const CapCents = nullable(t.Integer({ minimum: 1, maximum: MAX_CAP_CENTS, description: 'Cents; null: no cap' }))
+const Origins = t.Array(t.String({ minLength: 1, maxLength: 300 }), {
+  maxItems: 50,
+  description: 'Origins whose pages may use the key, such as https://app.example; empty: all origins',
+})
+
+/** The tone of answers under a key, and the facts they may use (contract 20). */
+export const BrandSoul = t.Object(
+  {
+    enabled: t.Boolean(),
+    persona: t.String({ maxLength: 4_000 }),
+    tone: t.String({ maxLength: 1_000 }),
+    knowledge: t.Array(t.String({ maxLength: 4_000 }), { maxItems: 50 }),
+    constraints: t.Array(t.String({ maxLength: 1_000 }), { maxItems: 50 }),
+  },
+  { $id: 'BrandSoul' },
+)
+export type BrandSoul = Static<typeof BrandSoul>
+
+/** One routing rule as stored and shown (contract 13); the routing-preferences room validates it. */
+export const RoutingRule = t.Object(
+  {
+    pattern: t.String({ description: 'ECMAScript source, matched case-insensitively' }),
+    target_mode: t.String(),
+    target_engine: nullable(t.String()),
+    confidence: t.Number({ minimum: 0.5, maximum: 0.99 }),
+    description: nullable(t.String()),
+  },
+  { $id: 'RoutingRule' },
+)
+export type RoutingRule = Static<typeof RoutingRule>
+
+/** What a caller may set on a key besides its name and scopes. */
+const settable = {
+  brand_soul: t.Optional(nullable(t.Partial(BrandSoul))),
+  rpm_limit: t.Optional(Limit),
+  tpm_limit: t.Optional(Limit),
+  daily_cap_cents: t.Optional(CapCents),
+  monthly_cap_cents: t.Optional(CapCents),
+  allowed_origins: t.Optional(Origins),
+  expires_at: t.Optional(nullable(Timestamp)),
+}
+
+/** Body of `POST /keys`. */
+export const NewKey = t.Object(
+  {
+    name: t.Optional(Name),
+    scopes: t.Optional(Scopes),
+    scope: t.Optional(oneOf(['personal', 'org'] as const)),
+    org_id: t.Optional(nullable(t.String({ maxLength: 64 }))),
+    test: t.Optional(
+      t.Boolean({ description: 'true: the prefix is svc_sk_test_. A label only; the key is billed like any other' }),
+    ),
+    ...settable,
+  },
+  { $id: 'NewKey' },
+)
+export type NewKey = Static<typeof NewKey>
+
+/** Body of `PUT /keys/{id}`: missing members stay unchanged, null clears. */
+export const KeyPatch = t.Object(
+  {
+    name: t.Optional(Name),
+    scopes: t.Optional(Scopes),
+    ...settable,
+  },
+  { $id: 'KeyPatch' },
+)
+export type KeyPatch = Static<typeof KeyPatch>
+
+const MAX_GRACE_S = 604_800
+
+/** Body of `POST /keys/{id}/rotate`. */
+export const KeyRotation = t.Object(
+  {
+    grace_period_seconds: t.Optional(
+      t.Integer({
+        minimum: 0,
+        maximum: MAX_GRACE_S,
+        description: 'Seconds for which the old secret still works; default 86400',
+      }),
+    ),
+  },
+  { $id: 'KeyRotation' },
+)
+export type KeyRotation = Static<typeof KeyRotation>
+
+const KEY_STATUSES = ['active', 'rotating', 'revoked'] as const
+export type KeyStatus = (typeof KEY_STATUSES)[number]
+
+const fields = {
+  id: KeyId.schema,
+  object: t.Literal('api_key'),
+  name: t.String(),
+  prefix: t.String({ description: 'First characters of the key, to tell keys apart' }),
+  scopes: t.Array(oneOf(SCOPES)),
+  scope: oneOf(['personal', 'org'] as const),
+  org_id: nullable(OrgId.schema),
+  tier: oneOf(TIERS),
+  status: oneOf(KEY_STATUSES, {
+    description:
+      'rotating: the old and the new secret both work. An expired key has the status revoked, with revoked_at null',
+  }),
+  rpm_limit: nullable(t.Integer()),
+  tpm_limit: nullable(t.Integer()),
+  daily_cap_cents: nullable(t.Integer()),
+  monthly_cap_cents: nullable(t.Integer()),
+  spent_today_cents: t.Number(),
+  spent_month_cents: t.Number(),
+  allowed_origins: t.Array(t.String()),
+  brand_soul: nullable(BrandSoul),
+  routing_preference_id: nullable(t.String({ format: 'uuid' })),
+  routing_rules: t.Array(RoutingRule),
+  confidence_floor_overrides: t.Record(t.String(), t.Number(), {
+    description: 'Confidence floor by mode, set together with routing_rules',
+  }),
+  guardrail_policy_id: nullable(t.String({ format: 'uuid' })),
+  created: Timestamp,
+  last_used_at: nullable(Timestamp),
+  expires_at: nullable(Timestamp),
+  revoked_at: nullable(Timestamp),
+}
+
+/** A key as its owner sees it, without the secret (contract 20). */
+export const ApiKey = t.Object(fields, { $id: 'ApiKey' })
+export type ApiKey = Static<typeof ApiKey>
+
+/** A key with its secret: only the answer that creates the key has it. */
+export const ApiKeyWithSecret = t.Object(
+  { ...fields, key: t.String({ description: 'The full key. Shown once: store it now' }) },
+  { $id: 'ApiKeyWithSecret' },
+)
+export type ApiKeyWithSecret = Static<typeof ApiKeyWithSecret>
+
+/** The answer of a rotation: the new secret, and how long the old one still works. */
+export const RotatedKey = t.Object(
+  { ...ApiKeyWithSecret.properties, previous_key_expires_at: Timestamp },
+  { $id: 'RotatedKey' },
+)
+export type RotatedKey = Static<typeof RotatedKey>
+
+export const KeyQuery = PageQuery
+export const KeyPage = pageOf('keys', ApiKey)
+
+export const KeyRevoked = t.Object({ revoked: t.Literal(true), id: KeyId.schema }, { $id: 'KeyRevoked' })

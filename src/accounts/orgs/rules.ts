@@ -1,0 +1,78 @@
+import type { OwnerScope, TenantCaller } from '../../kernel/caller'
+import { randomBase62, sha256Hex } from '../../kernel/crypto'
+import { ownerOnly, permissionMissing } from './errors'
+import { type Invitation, PERMISSIONS, type Permission, type Role } from './schema'
+import type { InvitationRow } from './table'
+
+const EVERYTHING: ReadonlySet<Permission> = new Set(PERMISSIONS)
+
+/** The permission matrix of contract 1.2. */
+const GRANTS: Record<Role, ReadonlySet<Permission>> = {
+  owner: EVERYTHING,
+  admin: EVERYTHING,
+  member: new Set(['manageSkills', 'viewUsage']),
+  viewer: new Set(['viewUsage']),
+}
+
+/** Whether a role has a permission; without a role there are none. */
+export const mayDo = (role: Role | null, permission: Permission): boolean =>
+  role !== null && GRANTS[role].has(permission)
+
+/** The roles that have a permission, for queries. */
+export const rolesWith = (permission: Permission): Role[] =>
+  (Object.keys(GRANTS) as Role[]).filter((role) => GRANTS[role].has(permission))
+
+/**
+ * The owner of the team-scoped resources (webhooks, hooks, events) a caller works on: the active org, or, for a user
+ * without one, the user, treated as an org of one member (contract 1.2).
+ */
+export const teamOf = ({ activeOrgId, userId }: TenantCaller): OwnerScope =>
+  activeOrgId ? `org:${activeOrgId}` : `user:${userId}`
+
+const MAX_SLUG = 48
+
+/** Derives a slug from a name: `Ünited Äpples, Inc.` becomes `united-apples-inc`; `org` when nothing is left. */
+export function slugify(name: string): string {
+  const plain = name.normalize('NFKD').toLowerCase().replace(/\p{M}/gu, '')
+  const slug = plain
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, MAX_SLUG)
+    .replace(/^-+|(?<!-)-+$/g, '')
+  return slug || 'org'
+}
+
+/** Addresses that differ only in letter case or surrounding blanks are the same account. */
+export const normalizeEmail = (email: string): string => email.trim().normalize('NFC').toLowerCase()
+
+/**
+ * Only members with `manageMembers` may change a role or remove a member, and only owners where an owner's role is
+ * involved, so that nobody can make themselves an owner (E5). Throws 403 `forbidden`.
+ */
+export function assertMayAssign(callerRole: Role, ...roles: (Role | null)[]): void {
+  if (!mayDo(callerRole, 'manageMembers')) throw permissionMissing(callerRole, 'manageMembers')
+  if (callerRole !== 'owner' && roles.includes('owner')) throw ownerOnly('make, change or remove an owner', callerRole)
+}
+
+/** Lifetime of an invitation, as on GitHub. */
+export const INVITATION_MS = 7 * 24 * 60 * 60_000
+
+const INVITATION_LABEL = 'svc_iv_'
+const INVITATION_TOKEN = /^svc_iv_[0-9A-Za-z]{43}$/
+
+/** A new single-use token and the hash that is stored: 43 base62 characters are 256 random bits. */
+export function mintInvitationToken(): { token: string; hash: string } {
+  const token = INVITATION_LABEL + randomBase62(43)
+  return { token, hash: sha256Hex(token) }
+}
+
+/** The hash to look a token up by, or null when it cannot be one of this server's. */
+export const recogniseInvitationToken = (token: string): string | null =>
+  INVITATION_TOKEN.test(token) ? sha256Hex(token) : null
+
+export const invitationStatus = (
+  { accepted_at, expires_at }: Pick<InvitationRow, 'accepted_at' | 'expires_at'>,
+  now: number,
+): Invitation['status'] => {
+  if (accepted_at !== null) return 'accepted'
+  return expires_at > now ? 'pending' : 'expired'
+}

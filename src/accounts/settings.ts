@@ -1,0 +1,119 @@
+import { eq } from 'drizzle-orm'
+import type { AuditLog } from '../audit'
+import type { Call } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
+import { defineError, invalidInput, quoted } from '../kernel/errors'
+import type { UserId } from '../kernel/ids'
+import { createReadCache, freshFor } from '../kernel/read-cache'
+import { query, type Reader, type Store, type Tx } from '../kernel/store'
+import { DEFAULT_SETTINGS, type Settings, type SettingsPatch } from './settings-schema'
+import { type SettingsRow, userSettings } from './settings-table'
+
+const ofUser = query<{ user_id: UserId }>()((db, p) => {
+  const table = db.of(userSettings)
+  return db.select().from(table).where(eq(table.user_id, p.user_id)).limit(1)
+})
+
+/** One row per user, created when the first setting is changed. */
+const settingsRepository = {
+  find: async (db: Reader, user_id: UserId): Promise<SettingsRow | undefined> => (await ofUser(db, { user_id }))[0],
+
+  async save(tx: Tx, row: SettingsRow): Promise<void> {
+    const table = tx.of(userSettings)
+    await tx.insert(table).values(row).onConflictDoUpdate({ target: table.user_id, set: row })
+  },
+}
+
+export type SettingsService = ReturnType<typeof createSettings>
+
+type Deps = { store: Store; audit: AuditLog; clock: Clock }
+
+const REMEMBERED_USERS = 10_000
+
+/** The preferences of users. Users without a row have the defaults. */
+export function createSettings({ store, audit, clock }: Deps) {
+  const remembered = createReadCache<UserId, Settings>({
+    max: REMEMBERED_USERS,
+    maxAgeMs: freshFor(store.dialect),
+    clock,
+    joins: false,
+  })
+
+  return { read, update }
+
+  /** The user's settings, or the defaults. Cached, because every completion reads them. */
+  async function read(reader: Reader, userId: UserId): Promise<Settings> {
+    return (await remembered.get(userId, (id) => load(reader, id))) ?? DEFAULT_SETTINGS
+  }
+
+  /**
+   * Changes the members in `patch` and returns all settings. Throws 400 `validation_error` for an unknown time zone,
+   * 403 `forbidden` for an organization's key, because others than the user may hold it.
+   */
+  async function update(call: Call, patch: SettingsPatch): Promise<Settings> {
+    const { userId, orgId } = call.caller
+    if (orgId !== null) throw notThisKeys()
+    const change = { ...picked(patch), ...zoneOf(patch) }
+    return store.write(async (tx) => {
+      const settings = { ...(await load(tx, userId)), ...change }
+      await settingsRepository.save(tx, { user_id: userId, ...settings, updated_at: clock.now() })
+      await audit.record(tx, call, { action: 'settings.updated', entityType: 'settings', entityId: userId })
+      tx.afterCommit(() => remembered.forget(userId))
+      return settings
+    })
+  }
+}
+
+async function load(reader: Reader, userId: UserId): Promise<Settings> {
+  const row = await settingsRepository.find(reader, userId)
+  return row
+    ? {
+        default_mode: row.default_mode,
+        personality: row.personality,
+        timezone: row.timezone,
+        svc_branding: row.svc_branding,
+      }
+    : DEFAULT_SETTINGS
+}
+
+/** Only the four settings, whatever else the body contained (E4). */
+const picked = (patch: SettingsPatch): SettingsPatch =>
+  Object.fromEntries(
+    Object.keys(DEFAULT_SETTINGS).flatMap((name) => {
+      const value = patch[name as keyof Settings]
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
+
+function zoneOf({ timezone }: SettingsPatch): Pick<SettingsPatch, 'timezone'> {
+  if (timezone === undefined) return {}
+  const name = timeZoneNamed(timezone)
+  if (name === null)
+    throw invalidInput(
+      'timezone',
+      `"timezone" is "${quoted(timezone)}"; it must be an IANA name such as Europe/Lisbon or UTC.`,
+    )
+  return { timezone: name }
+}
+
+const notThisKeys = defineError(
+  'forbidden',
+  'forbidden',
+  () =>
+    'This key belongs to an organization, and an organization has no personal settings. ' +
+    'Change yours with a personal key or in the dashboard.',
+)
+
+/**
+ * The time zone's name as the time zone database spells it; null for an unknown name or an offset such as `+02:00`.
+ * Only the case changes: an alias such as Asia/Calcutta stays as the user chose it.
+ */
+function timeZoneNamed(name: string): string | null {
+  if (!/^[A-Za-z]/.test(name)) return null
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone
+  } catch (error) {
+    if (error instanceof RangeError) return null
+    throw error
+  }
+}

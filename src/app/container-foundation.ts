@@ -1,0 +1,169 @@
+import { join } from 'node:path'
+import { createOrgs, createSettings, findOwner } from '../accounts'
+import {
+  createAuditLog,
+  createAuditOversight,
+  createAuditReading,
+  createCheckpointBook,
+  createCheckpoints,
+} from '../audit'
+import {
+  createLive,
+  createMail,
+  createNodes,
+  createTraces,
+  createTraffic,
+  eitherWire,
+  type RequestLine,
+} from '../cluster'
+import { createEngineRegistry } from '../engines'
+import { createEventBus, createFanOut } from '../events'
+import { createFileOversight, createFilePlace, createFiles } from '../files'
+import { createIdempotency } from '../idempotency'
+import { createJobs, createTakeovers } from '../jobs'
+import { errorFields } from '../kernel/log'
+import { microToCents } from '../kernel/money'
+import { createOutbound } from '../kernel/outbound'
+import type { Reader } from '../kernel/store'
+import type { Trace } from '../kernel/trace'
+import { createUsageLog, type UsageEntry } from '../usage'
+import { type Deps, words } from './container-deps'
+import { takesJobs } from './roles'
+
+export type Foundation = ReturnType<typeof buildFoundation>
+
+/** Builds what every other room uses: outbound calls, audit record, settings, usage, events, organizations. */
+export function buildFoundation({
+  config,
+  store,
+  clock,
+  onClock,
+  log,
+  auditKey,
+  masterKey,
+  node,
+  home,
+  serving,
+  redis,
+  origin,
+  observeCall,
+  telemetry,
+}: Deps) {
+  const onError = (name: string, error: unknown) => log.error({ loop: name, ...errorFields(error) }, 'loop failed')
+  const outbound = createOutbound({
+    allow: words(config.egressAllow),
+    ownHosts: config.publicUrl ? [new URL(config.publicUrl).host] : [],
+    httpsOnly: config.production,
+  })
+  const nodes = createNodes({
+    store,
+    node,
+    onClock,
+    home,
+    roles: serving ? config.roles : '',
+    ownFiles: !config.filesDir && !config.filesS3Bucket,
+  })
+  const takes = takesJobs(config)
+  const jobs = createJobs({
+    store,
+    clock,
+    node,
+    leaseMs: config.jobLeaseSeconds * 1_000,
+    onError,
+    // What is due is told by the clock.
+    takes: (kind) => takes(kind) && !nodes.isFarOff(),
+  })
+  const wire = store.wire && redis ? eitherWire(redis.wire, store.wire) : store.wire
+  const live = createLive({ wire, surest: store.wire, node, clock, onError })
+  const traces = createTraces({ clock, live, node })
+  const told = telemetry && ((line: RequestLine) => telemetry.request(line, traces.own(line.id)))
+  const traffic = createTraffic({ clock, live, node, costOf: traces.costOf, ...(told && { told }) })
+  const takeovers = createTakeovers({ store, clock, jobs })
+  const audit = createAuditLog({ clock })
+  const book = createCheckpointBook({ folder: join(config.dataDir, 'audit') })
+  const checkpoints = createCheckpoints({
+    store,
+    clock,
+    book,
+    key: auditKey,
+    onBroken: ({ scope, seq, signed_at }) => log.error({ scope, seq, signed_at }, 'the record is not what was signed'),
+  })
+  const mail = createMail({ settings: config })
+  const engineRegistry = createEngineRegistry({ store, settings: config, masterKey, log })
+  const settings = createSettings({ store, audit, clock })
+  const usage = createUsageLog({ clock, witness: witnessOf(traces.step, observeCall) })
+  const filePlace = createFilePlace(config)
+  const files = createFiles({
+    store,
+    clock,
+    audit,
+    ...filePlace,
+    masterKey,
+    origin,
+    rules: {
+      ownerMb: config.filesOwnerMb,
+      ownerCount: config.filesOwnerCount,
+      retentionDays: config.filesRetentionDays,
+    },
+    onError,
+  })
+  const idempotency = createIdempotency({ store, clock, masterKey })
+  const events = createEventBus({ clock, onError })
+  const fanOut = createFanOut({ audit })
+  events.inTransaction('*', fanOut.ofServer)
+  const orgs = createOrgs({ store, audit, events, clock, settings: config })
+  const ownerNamed = async (reader: Reader, word: string) => (await findOwner(orgs, reader, word)).scope
+  const fileOversight = createFileOversight({ store, clock, audit, ownerNamed, take: files.take })
+  const oversight = createAuditOversight({ store, clock, audit, checkpoints, book, key: auditKey })
+  const auditReading = createAuditReading({
+    store,
+    clock,
+    oversight,
+    checkpoints,
+    book,
+    assertMayView: (reader, caller, orgId) => orgs.assertPermission(reader, caller, 'viewAudit', orgId),
+  })
+  return {
+    onError,
+    engineRegistry,
+    outbound,
+    jobs,
+    live,
+    traffic,
+    traces,
+    takeovers,
+    nodes,
+    audit,
+    checkpoints,
+    mail,
+    settings,
+    usage,
+    filePlace,
+    files,
+    fileOversight,
+    ownerNamed,
+    idempotency,
+    events,
+    fanOut,
+    orgs,
+    oversight,
+    auditReading,
+  }
+}
+
+/** Tells of each charged call: the metrics, and whoever asks how its request went. */
+const witnessOf = (trace: Trace, observe: Deps['observeCall']) => (entry: UsageEntry) => {
+  observe(entry)
+  trace(entry.requestId, 'settled', entry.endpoint, entry.latencyMs, {
+    owner: entry.owner,
+    status: entry.status,
+    mode: entry.resolvedMode,
+    engine: entry.model,
+    cached: entry.cached,
+    fallback: entry.fallbackUsed,
+    prompt_tokens: entry.promptTokens,
+    completion_tokens: entry.completionTokens,
+    first_token_ms: entry.ttftMs,
+    cost_cents: microToCents(entry.costMicro),
+  })
+}

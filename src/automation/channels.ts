@@ -1,0 +1,154 @@
+import { and, count, desc, eq, inArray, lt } from 'drizzle-orm'
+import { orgDeleted } from '../accounts'
+import { completionCreated } from '../charging'
+import type { EventBus } from '../events'
+import { type Jobs, recurring } from '../jobs'
+import { type Call, type Caller, type OwnerScope, ownerOf } from '../kernel/caller'
+import { type Clock, iso } from '../kernel/clock'
+import { query, type Reader, type Store, type Tx } from '../kernel/store'
+import { clean } from '../kernel/text'
+import { connectorChanged, connectorCreated } from './channels-events'
+import { CHANNEL_TYPES, ChannelId, type ChannelStatus, type Channels, type ChannelType } from './channels-schema'
+import { type ChannelRow, channels } from './channels-table'
+
+const named = query<{ owner: OwnerScope; type: string; name: string }>()((db, p) => {
+  const t = db.of(channels)
+  const one = and(eq(t.owner, p.owner), eq(t.type, p.type as never), eq(t.name, p.name))
+  return db.select().from(t).where(one).limit(1)
+})
+
+/** Rows of channels. Every query names the owner, but that for those that fell silent. */
+const channelRepository = {
+  named: async (db: Reader, owner: OwnerScope, type: string, name: string): Promise<ChannelRow | undefined> =>
+    ((await named(db, { owner, type, name })) as ChannelRow[])[0],
+
+  /** False when another transaction has made it. */
+  async insert(tx: Tx, row: ChannelRow): Promise<boolean> {
+    const t = tx.of(channels)
+    return (await tx.insert(t).values(row).onConflictDoNothing().returning({ id: t.id })).length === 1
+  },
+
+  /** Changes a channel that still has this status. False when it has another one. */
+  async move(tx: Tx, { id, owner, status }: ChannelRow, change: Partial<ChannelRow>): Promise<boolean> {
+    const t = tx.of(channels)
+    const same = and(eq(t.id, id), eq(t.owner, owner), eq(t.status, status))
+    return (await tx.update(t).set(change).where(same).returning({ id: t.id })).length === 1
+  },
+
+  async count(db: Reader, owner: OwnerScope): Promise<number> {
+    const t = db.of(channels)
+    return Number((await db.select({ total: count() }).from(t).where(eq(t.owner, owner)))[0]!.total)
+  },
+
+  /** The one that was written from last comes first; null is everyone's. */
+  list(db: Reader, owner: OwnerScope | null, limit: number): Promise<ChannelRow[]> {
+    const t = db.of(channels)
+    const whose = owner === null ? undefined : eq(t.owner, owner)
+    return db.select().from(t).where(whose).orderBy(desc(t.last_message_at), desc(t.id)).limit(limit)
+  },
+
+  silent(db: Reader, before: number, limit: number): Promise<ChannelRow[]> {
+    const t = db.of(channels)
+    const isSilent = and(eq(t.status, 'active'), lt(t.last_message_at, before))
+    return db.select().from(t).where(isSilent).limit(limit)
+  },
+
+  async removeAll(tx: Tx, owner: OwnerScope): Promise<void> {
+    const t = tx.of(channels)
+    const all = await tx.select({ id: t.id }).from(t).where(eq(t.owner, owner))
+    const ids = all.map(({ id }) => id as ChannelId)
+    if (ids.length) await tx.delete(t).where(inArray(t.id, ids))
+  },
+}
+
+type Deps = {
+  store: Store
+  clock: Clock
+  events: EventBus
+  jobs: Pick<Jobs, 'register'>
+  orgs: { findOwner(reader: Reader, word: string | undefined): Promise<{ scope: OwnerScope }> }
+}
+
+export type ChannelService = ReturnType<typeof createChannels>
+
+const MOST = 100
+const MOST_NAME = 64
+/** How exact the time of the last message is: so many messages at once change one row once. */
+const EXACT_MS = 1_000
+/** A channel that nobody wrote from for so long is idle. */
+const SILENT_MS = 7 * 86_400_000
+const LOOK_EVERY_MS = 600_000
+const BATCH = 100
+
+/** Channels: where people write from, as completions say in `metadata.channel` (contract 21). */
+export function createChannels({ store, clock, events, jobs, orgs }: Deps) {
+  events.inTransaction(completionCreated, async (tx, { scope, data: { metadata }, depth }) => {
+    const type = metadata?.channel
+    if (isType(type)) await wrote(tx, scope, type, { name: nameIn(metadata!, type), depth })
+  })
+  events.inTransaction(orgDeleted, (tx, { scope }) => channelRepository.removeAll(tx, scope))
+  jobs.register(recurring('channels.silence', LOOK_EVERY_MS, findSilent))
+  return { list }
+
+  /** The hundred that were written from last. */
+  async function list({ caller }: Call<Caller>, whose?: string): Promise<Channels> {
+    const found = await channelRepository.list(store.read, await reachOf(caller, whose), MOST)
+    const shown = found.map(({ id, type, name, status, last_message_at }) => ({
+      id,
+      type,
+      name,
+      status,
+      last_message_at: iso(last_message_at),
+    }))
+    return { channels: shown }
+  }
+
+  async function reachOf(caller: Caller, whose: string | undefined): Promise<OwnerScope | null> {
+    if (caller.type !== 'operator') return ownerOf(caller)
+    return whose === undefined ? null : (await orgs.findOwner(store.read, whose)).scope
+  }
+
+  type Said = { name: string; depth: number }
+
+  /** A message came from a channel. Names beyond the most count as the channel of their type. */
+  async function wrote(tx: Tx, owner: OwnerScope, type: ChannelType, { name, depth }: Said): Promise<void> {
+    const now = clock.now()
+    const known = await channelRepository.named(tx, owner, type, name)
+    if (known) {
+      if (known.status === 'idle') await turn(tx, known, 'active', depth)
+      else if (now - known.last_message_at >= EXACT_MS)
+        await channelRepository.move(tx, known, { last_message_at: now })
+      return
+    }
+    if (name !== type && (await channelRepository.count(tx, owner)) >= MOST)
+      return wrote(tx, owner, type, { name: type, depth })
+    const status = 'active' as const
+    const row: ChannelRow = { id: ChannelId.create(), owner, type, name, status, last_message_at: now, created_at: now }
+    if (!(await channelRepository.insert(tx, row))) return
+    const data = { connector_id: row.id, type, status, previous_status: null }
+    await events.emit(tx, connectorCreated, owner, data, { depth })
+  }
+
+  async function turn(tx: Tx, row: ChannelRow, status: ChannelStatus, depth = 0): Promise<void> {
+    const { id, owner, type, status: previous_status } = row
+    const last_message_at = status === 'active' ? clock.now() : row.last_message_at
+    if (!(await channelRepository.move(tx, row, { status, last_message_at }))) return
+    await events.emit(tx, connectorChanged, owner, { connector_id: id, type, status, previous_status }, { depth })
+  }
+
+  async function findSilent(): Promise<void> {
+    for (;;) {
+      const some = await channelRepository.silent(store.read, clock.now() - SILENT_MS, BATCH)
+      for (const row of some) await store.write((tx) => turn(tx, row, 'idle'))
+      if (some.length < BATCH) return
+    }
+  }
+}
+
+const isType = (word: unknown): word is ChannelType => CHANNEL_TYPES.includes(word as ChannelType)
+
+/** `metadata.channel_name`, else the type. */
+function nameIn({ channel_name: name }: Record<string, unknown>, type: ChannelType): string {
+  const shown = typeof name === 'string' ? clean(name).trim().slice(0, MOST_NAME) : ''
+  return shown || type
+}

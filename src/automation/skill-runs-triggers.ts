@@ -1,0 +1,121 @@
+import type { AuditLog } from '../audit'
+import { type BusEventRow, eventRepository, type FanOut } from '../events'
+import type { EventId } from '../events/schema'
+import { defineJob, type Jobs, type Outcome, type Running } from '../jobs'
+import { type Clock, iso } from '../kernel/clock'
+import { fence } from '../kernel/fence'
+import { newRequestId } from '../kernel/ids'
+import type { Store, Tx } from '../kernel/store'
+import { SCHEDULE_JOB, type ScheduleDue, type SkillService, type Triggered } from '../skills'
+import type { InstallationId } from '../skills/schema'
+import type { NewRun, SkillRuns } from './skill-runs'
+import { MOST_DATA, MOST_FAILURES } from './skill-runs-rules'
+import type { SkillRunRow } from './skill-runs-table'
+
+type Told = Pick<BusEventRow, 'id' | 'type' | 'envelope'>
+
+type Deps = {
+  store: Store
+  clock: Clock
+  audit: Pick<AuditLog, 'recordUnattended'>
+  jobs: Pick<Jobs, 'register' | 'enqueue'>
+  fanOut: Pick<FanOut, 'receive'>
+  skills: Pick<SkillService, 'triggers'>
+  runs: SkillRuns
+}
+
+type Happened = {
+  event: EventId
+  type: string
+  owner: Triggered['installation']['owner']
+  depth: number
+  ids: string[]
+}
+
+const RETRY = { attempts: 12, delayMs: (attempt: number) => Math.min(2 ** attempt, 60) * 1_000 }
+
+/** Runs installed skills for the events and at the times that their triggers name (contract 8.1). */
+export function registerTriggers({ store, clock, audit, jobs, fanOut, skills: { triggers }, runs }: Deps): void {
+  const common = { retry: RETRY, timeLimitMs: 60_000, concurrency: 16, keepMs: 0 }
+  const happened = defineJob<Happened, null>({ ...common, name: 'skills.triggered', run: onEvent })
+  jobs.register(happened)
+  jobs.register(defineJob<ScheduleDue, null>({ ...common, ...SCHEDULE_JOB, run: onTime }))
+  fanOut.receive('skill', async (tx, { id, owner, type, depth }, ids) => {
+    await jobs.enqueue(tx, happened, { owner, payload: { event: id, type, owner, depth, ids: [...ids] } })
+  })
+  runs.onEnd('event', ended)
+  runs.onEnd('schedule', ended)
+
+  async function onEvent({ payload: { event: id, type, owner, depth, ids } }: Running<Happened>) {
+    const envelope = (await eventRepository.envelopes(store.read, [id])).get(id)
+    if (envelope === undefined) return {}
+    const about = { cause: 'event' as const, prompt: eventPrompt({ id, type, envelope }), eventId: id, depth }
+    return {
+      effects: async (tx: Tx) => {
+        for (const one of ids.sort()) {
+          const found = await triggers.find(tx, owner, one as InstallationId)
+          if (found?.trigger.type === 'event') await runs.begin(tx, orderOf(found, about))
+        }
+      },
+    }
+  }
+
+  /** Times that were missed, as while no server ran, make up one run. */
+  async function onTime({ payload: { installation: id, owner, at } }: Running<ScheduleDue>): Promise<Outcome<null>> {
+    return {
+      effects: async (tx) => {
+        const found = await triggers.find(tx, owner, id)
+        if (!found || found.installation.next_run_at !== at) return
+        await triggers.plan(tx, found, clock.now())
+        const prompt = `It is ${iso(at)}, the time that your schedule names. Do your task.`
+        await runs.begin(tx, orderOf(found, { cause: 'schedule', prompt }))
+      },
+    }
+  }
+
+  /** So many failures in a row switch the installation off. */
+  async function ended(tx: Tx, { owner, source, skill_id, slug, status }: SkillRunRow): Promise<void> {
+    if (status !== 'completed' && status !== 'failed') return
+    const found = await triggers.installation(tx, owner, source as InstallationId)
+    if (!found) return
+    const failures = status === 'failed' ? found.failures + 1 : 0
+    const pauses = found.enabled && failures >= MOST_FAILURES
+    await triggers.change(tx, owner, skill_id, { failures, ...(pauses ? { enabled: false } : {}) })
+    if (!pauses) return
+    await triggers.follow(tx, owner, found.id)
+    const about = { scope: owner, requestId: newRequestId() }
+    const input = { metadata: { slug, failures } }
+    await audit.recordUnattended(tx, about, {
+      action: 'skill.paused',
+      entityType: 'skill',
+      entityId: skill_id,
+      input,
+    })
+  }
+}
+
+type About = Pick<NewRun, 'cause' | 'prompt'> & Partial<Pick<NewRun, 'eventId' | 'depth'>>
+
+/** An installation runs for whoever installed it; its owner pays. */
+const orderOf = ({ installation, skill }: Triggered, about: About): NewRun => {
+  const { id, owner, user_id, api_key_id } = installation
+  const active_org_id = null
+  const { slug } = skill
+  return { ...about, owner, behalf: { user_id, api_key_id, active_org_id }, skill: { id: skill.id, slug }, source: id }
+}
+
+/**
+ * The prompt of a run for an event: the event as data, fenced, since anyone may have written it. `settings` are the
+ * hook's own, and `task` what its owner wants done.
+ */
+export function eventPrompt({ id, type, envelope }: Told, settings: Readonly<Record<string, unknown>> = {}): string {
+  const { data, created } = JSON.parse(envelope) as { data: unknown; created: string }
+  const { prompt: task, ...others } = settings
+  const text = JSON.stringify(data, null, 1)
+  const shown = text.length > MOST_DATA ? `${text.slice(0, MOST_DATA)}\n… and ${text.length - MOST_DATA} more` : text
+  return [
+    typeof task === 'string' && task.trim() ? task : 'This event has happened. Do your task with it.',
+    ...(Object.keys(others).length ? [`Settings: ${JSON.stringify(others)}`] : []),
+    fence(`event ${type} ${id} of ${created}`, shown),
+  ].join('\n\n')
+}

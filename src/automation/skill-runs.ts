@@ -1,0 +1,357 @@
+import { and, eq, gte, inArray, lt, ne, sql } from 'drizzle-orm'
+import type { Behalf, Unattended } from '../accounts'
+import type { AuditLog } from '../audit'
+import type { AuditEntry } from '../audit/schema'
+import type { CompletionRequest, CompletionService } from '../completions'
+import type { EventId } from '../events/schema'
+import { defineJob, type Jobs, type Outcome, type Running, recurring } from '../jobs'
+import type { Call, OwnerScope } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
+import { AppError } from '../kernel/errors'
+import { newRequestId, type OrgId } from '../kernel/ids'
+import { pagesBy, type Wanted } from '../kernel/keyset'
+import { microToCents } from '../kernel/money'
+import type { Page } from '../kernel/page'
+import type { Reader, Store, Tx } from '../kernel/store'
+import type { Activation, SkillService } from '../skills'
+import type { SkillId } from '../skills/schema'
+import { isOverLimit, KEPT_MS, LIMITS, MOST_OUTPUT, type Spent, startOfDay } from './skill-runs-rules'
+import { type RunCause, SkillRunId } from './skill-runs-schema'
+import { type SkillRunRow, skillRuns } from './skill-runs-table'
+
+/** How a run ended, as columns of its row. */
+type Ending = Pick<SkillRunRow, 'status'> &
+  Partial<Pick<SkillRunRow, 'error' | 'output' | 'cost_micro' | 'conversation_id'>>
+
+type Order = {
+  active: Activation
+  prompt: string
+  slug: string
+  cause: RunCause
+  /** Stores the end in the transaction that charges the run. */
+  keep(tx: Tx, ending: Ending): Promise<void>
+}
+
+/**
+ * The completion request of a skill that runs by itself: that skill and its tools only, no system tools or memories.
+ * The result is stored as a conversation.
+ */
+const requestOfSkill = ({ active, prompt, slug, cause, keep }: Order): CompletionRequest<object> => ({
+  prompt,
+  mode: 'fast',
+  engine: null,
+  overrides: {},
+  temperature: undefined,
+  voice: { personality: null, style: null, branding: false, componentLibrary: 'svc', persona: 'svc' },
+  usesSoul: false,
+  context: [],
+  after: [],
+  images: [],
+  skills: [],
+  tools: [],
+  conversation: 'new',
+  sealed: true,
+  active,
+  bounds: { costMicro: LIMITS.costARun, toolCalls: LIMITS.toolCallsARun },
+  maxIterations: LIMITS.toolCallsARun,
+  functions: null,
+  json: false,
+  checkJson: null,
+  cache: 'off',
+  wantsFollowUps: false,
+  metadata: { skill: slug, autonomous: cause, most_cents: microToCents(LIMITS.costARun) },
+  alongside: (tx, { call, costMicro, conversationId }, { content, refusal }, broken) => {
+    // This worker stops: nothing is charged, and the run is tried again or fails.
+    if (broken !== undefined && call.signal.aborted) throw broken
+    const error =
+      broken === undefined
+        ? refusal === null
+          ? null
+          : 'refused'
+        : broken instanceof AppError
+          ? broken.code
+          : 'server_error'
+    return keep(tx, {
+      status: error === null ? 'completed' : 'failed',
+      error,
+      output: content.slice(0, MOST_OUTPUT),
+      cost_micro: costMicro,
+      conversation_id: conversationId,
+    })
+  },
+  present: () => ({}),
+  shape: null,
+  warnings: [],
+})
+
+const newestFirst = pagesBy(skillRuns, 'created_at')
+
+/** Rows of skill runs. Every query names the owner, or the source whose owner was asked for. */
+const runRepository = {
+  async insert(tx: Tx, row: SkillRunRow): Promise<void> {
+    await tx.insert(tx.of(skillRuns)).values(row)
+  },
+
+  async find(db: Reader, owner: OwnerScope, id: SkillRunId): Promise<SkillRunRow | undefined> {
+    const table = db.of(skillRuns)
+    const one = and(eq(table.id, id), eq(table.owner, owner))
+    return (await db.select().from(table).where(one).limit(1))[0]
+  },
+
+  /** Those of one hook or installation, newest first. */
+  ofSource: (db: Reader, source: string, wanted: Wanted): Promise<Page<SkillRunRow>> =>
+    newestFirst(db, wanted, eq(db.of(skillRuns).source, source)),
+
+  /** Ends a run. False when it had already ended. */
+  async end(tx: Tx, owner: OwnerScope, id: SkillRunId, ending: Partial<SkillRunRow>): Promise<boolean> {
+    const table = tx.of(skillRuns)
+    const running = and(eq(table.id, id), eq(table.owner, owner), eq(table.status, 'running'))
+    return (await tx.update(table).set(ending).where(running).returning({ id: table.id })).length === 1
+  },
+
+  async spentSince(tx: Tx, owner: OwnerScope, since: number): Promise<Spent> {
+    const table = tx.of(skillRuns)
+    const most = sql`case when ${table.status} = 'running' then ${LIMITS.costARun} else ${table.cost_micro} end`
+    const [sum] = await tx
+      .select({
+        runs: sql<number>`count(*)`.mapWith(Number),
+        costMicro: sql<number>`coalesce(sum(${most}), 0)`.mapWith(Number),
+      })
+      .from(table)
+      .where(
+        and(
+          eq(table.owner, owner),
+          gte(table.created_at, since),
+          inArray(table.status, ['running', 'completed', 'failed']),
+        ),
+      )
+    return sum!
+  },
+  /** Deletes ended runs that are older than a moment. Returns how many. */
+  async removeOld(tx: Tx, before: number, limit: number): Promise<number> {
+    const table = tx.of(skillRuns)
+    const isOld = and(lt(table.created_at, before), ne(table.status, 'running'))
+    const old = tx.select({ id: table.id }).from(table).where(isOld).limit(limit)
+    return (await tx.delete(table).where(inArray(table.id, old)).returning({ id: table.id })).length
+  },
+}
+
+const STATUS_OF = {
+  running: 202,
+  completed: 200,
+  failed: 500,
+  skipped_cooldown: 200,
+  skipped_credits: 402,
+  skipped_cap: 402,
+} as const
+
+/** The audit entry of a run that ended or was skipped: of the hook that fired, else of the skill. */
+const entryOf = (row: SkillRunRow): Omit<AuditEntry, 'scope'> => ({
+  ...aboutOf(row),
+  input: {
+    metadata: {
+      slug: row.slug,
+      ...(isPrompt(row.cause) ? { hook: row.cause === 'install' ? 'onInstall' : 'onUninstall' } : { cause: row.cause }),
+      result: row.status,
+      ...{
+        ...(row.conversation_id ? { conversation_id: row.conversation_id } : {}),
+        ...(row.event_id ? { event_id: row.event_id } : {}),
+      },
+    },
+  },
+  output: {
+    status: STATUS_OF[row.status],
+    cost_cents: microToCents(row.cost_micro),
+    ...(row.error ? { error_code: row.error } : {}),
+  },
+})
+
+const isPrompt = (cause: SkillRunRow['cause']) => cause === 'install' || cause === 'uninstall'
+
+export type SkillRunDeps = {
+  store: Store
+  clock: Clock
+  audit: AuditLog
+  jobs: Pick<Jobs, 'register' | 'enqueue'>
+  unattended: Unattended
+  skills: Pick<SkillService, 'alone'>
+  completions: Pick<CompletionService, 'pipeline'>
+  lockOwner(tx: Tx, owner: { userId: Behalf['user_id']; orgId: OrgId | null }): Promise<void>
+  /** Aborts when the server stops. */
+  stopping: AbortSignal
+}
+
+/** A run to begin: whom it acts for, who pays, and what it does. */
+export type NewRun = {
+  owner: OwnerScope
+  behalf: Behalf
+  skill: { id: SkillId; slug: string }
+  cause: RunCause
+  prompt: string
+  /** The hook or the installation. */
+  source?: string
+  eventId?: EventId
+  /** Of the event that led to it. */
+  depth?: number
+  /** The route of the request that led to it. */
+  route?: string
+}
+
+type Due = { run: SkillRunId; owner: OwnerScope } & Pick<NewRun, 'behalf' | 'skill' | 'cause' | 'prompt' | 'route'> & {
+    depth: number
+  }
+type Listener = (tx: Tx, run: SkillRunRow) => Promise<void>
+
+export type SkillRuns = ReturnType<typeof createSkillRuns>
+
+/** Longer than any completion may take (contract 1.9). */
+const TIME_LIMIT_MS = 15 * 60_000
+const MOST_TRIES = 12
+/** What passes by itself: the run is tried again. */
+const PASSING = new Set(['storage_unavailable', 'shutting_down', 'rate_limit_exceeded', 'too_many_requests'])
+const TIDY = { everyMs: 600_000, batch: 500 }
+
+/** The run was ended by another process. */
+class RunEnded extends Error {}
+
+/**
+ * Runs of one skill that nobody asked for, billed to an owner and within the limits of contract 8.1. The end of a run,
+ * its price and its record are one transaction, so each has its effect once (I37).
+ */
+export function createSkillRuns(deps: SkillRunDeps) {
+  const { store, clock, audit, jobs, unattended, skills, completions, lockOwner, stopping } = deps
+  const listeners = new Map<RunCause, Listener>()
+  const common = {
+    run,
+    timeLimitMs: TIME_LIMIT_MS,
+    concurrency: 8,
+    concurrencyPerKey: 4,
+    keepMs: 0,
+    onFailed: async (tx: Tx, { payload }: { payload: Due }) => {
+      await end(tx, payload, { status: 'failed', error: 'server_error' })
+    },
+  }
+  /** A prompt of a manifest runs once: after a crash it counts as failed, since its tools may have acted. */
+  const once = defineJob<Due>({ ...common, name: 'skills.hook', retry: { attempts: 1, delayMs: () => 0 } })
+  const again = defineJob<Due>({
+    ...common,
+    name: 'skills.run',
+    retry: { attempts: MOST_TRIES, delayMs: (attempt) => Math.min(2 ** attempt, 60) * 1_000 },
+  })
+  jobs.register(once)
+  jobs.register(again)
+  jobs.register(recurring('skills.runs-tidy', TIDY.everyMs, tidy))
+  return {
+    begin,
+    skip,
+    list: (reader: Reader, source: string, wanted: Wanted) => runRepository.ofSource(reader, source, wanted),
+    /** What else belongs to the end of runs of a cause, in its transaction. */
+    onEnd: (cause: RunCause, react: Listener): void => void listeners.set(cause, react),
+  }
+
+  /** Begins a run, or stores that the day's limit keeps it from running. The owner is locked: so runs count each other. */
+  async function begin(tx: Tx, order: NewRun): Promise<SkillRunRow> {
+    const { owner, behalf, skill, cause, prompt, depth = 0, route } = order
+    await lockOwner(tx, { userId: behalf.user_id, orgId: owner.startsWith('org:') ? (owner.slice(4) as OrgId) : null })
+    if (isOverLimit(await runRepository.spentSince(tx, owner, startOfDay(clock.now())))) {
+      const skipped = await skip(tx, order, 'skipped_cap')
+      await record(tx, skipped)
+      return skipped
+    }
+    const row = { ...rowOf(order), status: 'running' as const, completed_at: null }
+    await runRepository.insert(tx, row)
+    const due: Due = { run: row.id, owner, behalf, skill, cause, prompt, depth, ...(route ? { route } : {}) }
+    await jobs.enqueue(tx, isOnce(cause) ? once : again, { owner, payload: due })
+    return row
+  }
+
+  /** Stores that a run did not begin, and why. */
+  async function skip(tx: Tx, order: NewRun, status: 'skipped_cap' | 'skipped_cooldown'): Promise<SkillRunRow> {
+    const row = { ...rowOf(order), status, completed_at: clock.now() }
+    await runRepository.insert(tx, row)
+    return row
+  }
+
+  function rowOf({ owner, behalf, skill, cause, source, eventId }: NewRun) {
+    const ended = { error: null, output: null, cost_micro: 0, conversation_id: null }
+    return {
+      id: SkillRunId.create(),
+      owner,
+      user_id: behalf.user_id,
+      api_key_id: behalf.api_key_id,
+      skill_id: skill.id,
+      slug: skill.slug,
+      cause,
+      source: source ?? null,
+      event_id: eventId ?? null,
+      ...ended,
+      created_at: clock.now(),
+    }
+  }
+
+  async function run(job: Running<Due>): Promise<Outcome<null>> {
+    const due = job.payload
+    if ((await runRepository.find(store.read, due.owner, due.run))?.status !== 'running') return {}
+    const ending = await attempt(job)
+    return ending === null ? {} : { effects: (tx) => end(tx, due, ending) }
+  }
+
+  /** Runs the skill. Null when its end is stored, with its price. */
+  async function attempt({ payload: due, attempt: number, signal }: Running<Due>): Promise<Ending | null> {
+    const { skill, prompt, cause, route = cause, depth } = due
+    try {
+      const caller = await unattended(due.behalf)
+      if (!caller) return { status: 'failed', error: 'access_ended' }
+      // A request of its own: the causing one has ended.
+      const call: Call = {
+        caller,
+        route,
+        requestId: newRequestId(),
+        signal: AbortSignal.any([signal, stopping]),
+        depth: depth + 1,
+      }
+      const active = await skills.alone(call, skill.id, prompt)
+      if (!active) return { status: 'failed', error: 'not_found' }
+      // Its tools may have acted in the process that is gone.
+      if (number > 1 && active.tools.length) return { status: 'failed', error: 'interrupted' }
+      const keep = async (tx: Tx, ending: Ending) => {
+        if (!(await end(tx, due, ending))) throw new RunEnded()
+      }
+      await completions.pipeline.complete(call, requestOfSkill({ active, prompt, slug: skill.slug, cause, keep }))
+      return null
+    } catch (error) {
+      if (error instanceof RunEnded) return null
+      if (!(error instanceof AppError) || signal.aborted) throw error
+      if (!isOnce(cause) && (error.kind === 'broken' || PASSING.has(error.code))) throw error
+      return { status: error.kind === 'unpaid' ? 'skipped_credits' : 'failed', error: error.code }
+    }
+  }
+
+  /** Ends a run: its row, its record, and what belongs to it. False when it had ended. */
+  async function end(tx: Tx, { owner, run: id }: Pick<Due, 'owner' | 'run'>, ending: Ending): Promise<boolean> {
+    const completed_at = clock.now()
+    if (!(await runRepository.end(tx, owner, id, { ...ending, completed_at }))) return false
+    const ended = (await runRepository.find(tx, owner, id))!
+    await record(tx, ended)
+    await listeners.get(ended.cause)?.(tx, ended)
+    return true
+  }
+
+  async function record(tx: Tx, row: SkillRunRow): Promise<void> {
+    const about = { scope: row.owner, requestId: newRequestId(), userId: row.user_id, keyId: row.api_key_id }
+    await audit.recordUnattended(tx, about, entryOf(row))
+  }
+
+  async function tidy(): Promise<void> {
+    const before = clock.now() - KEPT_MS
+    while ((await store.write((tx) => runRepository.removeOld(tx, before, TIDY.batch))) === TIDY.batch);
+  }
+}
+
+const isOnce = (cause: RunCause): boolean => cause === 'install' || cause === 'uninstall'
+
+function aboutOf({ cause, source, skill_id }: SkillRunRow) {
+  if (cause === 'hook') return { action: 'hook.fired', entityType: 'hook', entityId: source } as const
+  const action = isPrompt(cause) ? 'skill.hook_ran' : 'skill.triggered'
+  return { action, entityType: 'skill', entityId: skill_id } as const
+}

@@ -1,0 +1,107 @@
+import type { Takeovers } from '../jobs'
+import type { OwnerScope, SessionCaller } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
+import { newRequestId, type UserId } from '../kernel/ids'
+import type { Store } from '../kernel/store'
+import { ToolFailure } from '../tools'
+import type { OpenSession } from './host'
+import type { BrowserSessionId } from './schema'
+
+type Deps = {
+  store: Store
+  clock: Clock
+  takeovers: Pick<Takeovers, 'of'>
+  find(id: BrowserSessionId): OpenSession | undefined
+}
+
+/** What the takeovers of sessions are called. */
+export const WHEEL_KIND = 'browser_session'
+/** A person who does nothing for so long has let go. */
+const SILENCE_MS = 60_000
+const LOOK_MS = 250
+const MOST_WAIT_MS = 120_000
+
+/** Who has the wheel of a session: the agent, or one person, and the agent waits meanwhile (contract 16.3, I36). */
+export function createWheel({ store, clock, takeovers, find }: Deps) {
+  const ofSessions = takeovers.of({
+    name: WHEEL_KIND,
+    title: 'browser session',
+    silenceMs: SILENCE_MS,
+    async changed(tx, { subject, now }) {
+      tx.afterCommit(() => {
+        const session = find(subject.id as BrowserSessionId)
+        if (!session) return
+        session.holder = now.holder?.id ?? null
+        for (const tell of session.listeners) tell()
+      })
+    },
+  })
+  const subjectOf = ({ id, owner }: { id: string; owner: OwnerScope }) => ({ id, owner })
+
+  const want = (session: OpenSession, wanted: string | null) => {
+    session.wanted = wanted
+    for (const tell of session.listeners) tell()
+  }
+
+  return {
+    /**
+     * Asks whoever looks for help, and waits until one of them took the wheel and gave it back. Throws
+     * {@link ToolFailure} when nobody comes before `signal` aborts.
+     */
+    async ask(session: OpenSession, why: string, signal: AbortSignal): Promise<void> {
+      const by = { call: callOf(session.user), reason: why.slice(0, 500) || null }
+      // It grows each time that somebody takes the wheel, however short they have it.
+      const { fence } = await ofSessions.read(store.read, session.id)
+      let came = false
+      want(session, why || 'The agent needs a person.')
+      try {
+        await store.write((tx) => ofSessions.request(tx, subjectOf(session), by))
+        for (;;) {
+          const now = await ofSessions.read(store.read, session.id)
+          if (now.fence > fence && !came) want(session, null)
+          came = now.fence > fence
+          if (came && now.status === 'ai') return
+          await clock.sleep(LOOK_MS, signal)
+          signal.throwIfAborted()
+        }
+      } catch (error) {
+        if (!came) await store.write((tx) => ofSessions.release(tx, subjectOf(session), { call: by.call }))
+        if (!signal.aborted) throw error
+        throw new ToolFailure(came ? 'A person still has control.' : 'No one took control in time.')
+      } finally {
+        want(session, null)
+      }
+    },
+
+    /** Gives it to this viewer. Throws 409 while another one has it. */
+    take: (session: OpenSession, viewer: string, user: UserId) =>
+      store.write((tx) =>
+        ofSessions.take(tx, subjectOf(session), { call: callOf(user), holder: { id: viewer, name: 'A viewer' } }),
+      ),
+    release: (session: OpenSession, user: UserId) =>
+      store.write((tx) => ofSessions.release(tx, subjectOf(session), { call: callOf(user) })),
+
+    /** Waits until the agent has it again. Throws {@link ToolFailure} after two minutes. */
+    async wait(session: OpenSession, signal: AbortSignal): Promise<void> {
+      const until = clock.monotonic() + MOST_WAIT_MS
+      while ((await ofSessions.read(store.read, session.id)).status === 'human') {
+        if (clock.monotonic() > until) throw new ToolFailure('A person controls this session now. Try again later.')
+        signal.throwIfAborted()
+        await clock.sleep(LOOK_MS, signal)
+      }
+    },
+  }
+}
+
+export type Wheel = ReturnType<typeof createWheel>
+
+/** A viewer calls for the person that the session belongs to: the link is theirs to give. */
+function callOf(userId: UserId) {
+  const caller: SessionCaller = { type: 'session', userId, sessionId: null, orgId: null, activeOrgId: null }
+  return {
+    caller,
+    requestId: newRequestId(),
+    route: 'WS /embed/browser/{id}/stream',
+    signal: new AbortController().signal,
+  }
+}

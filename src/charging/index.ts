@@ -1,0 +1,10 @@
+/** Credit held and settled for what the server makes, at once or as a public job. */
+export { clientLeft, promptIn } from './errors'
+export { type CompletionFacts, completionCreated } from './events'
+export type { Made, Work } from './kind'
+export { createPublicJobs, type Later, type PublicJobs, pollUrlOf } from './public-jobs'
+export { queueUnavailable } from './public-jobs-errors'
+export { jobCompleted, jobFailed } from './public-jobs-events'
+export type { JobResult, PublicKind } from './public-jobs-kind'
+export { type Ending, emitFirings, endingOf } from './record'
+export { createHolds, createMaking, type Deadline, type Holds, type MakingService, startDeadline } from './service'

@@ -1,0 +1,127 @@
+import type { Guard } from '../http/guard'
+import type { OperatorEdge } from '../http/operator-edge'
+import { operatorRoutes, tenantRoutes, verb } from '../http/verbs'
+import { JOB_TYPES, type JobType } from '../jobs/schema'
+import type { Call, OperatorCaller } from '../kernel/caller'
+import { notFound } from '../kernel/errors'
+import type { PublicJobs } from './public-jobs'
+import { JobLog, JobPage, JobPurge, JobQuery, JobQueues, JobReply, JobsPurged } from './public-jobs-schema'
+
+/** What came of a job, with links to the files that it made. */
+const JOB_WORDS = ['result', 'result_data', 'error']
+
+/** `/jobs` (contract 7), for tenants and operators. */
+const verbsOf = ({ list, get, cancel }: PublicJobs) =>
+  [
+    verb(
+      {
+        method: 'get',
+        path: '/jobs',
+        holds: JOB_WORDS,
+        query: JobQuery,
+        reply: JobPage,
+        owned: true,
+        summary: 'List jobs, newest first',
+      },
+      (call, { query, owner }) => list(call, query, owner),
+    ),
+    verb(
+      {
+        method: 'get',
+        path: '/jobs/:id',
+        holds: JOB_WORDS,
+        reply: JobReply,
+        summary: 'Read the progress and the result of a job',
+      },
+      (call, { id }) => get(call, id),
+    ),
+    verb(
+      {
+        method: 'post',
+        path: '/jobs/:id/cancel',
+        reply: JobReply,
+        idempotent: true,
+        errors: [409],
+        summary: 'Cancel a job that has not ended',
+        description: 'It becomes `failed` with the error `cancelled`, and its reserved credit is released.',
+      },
+      (call, { id }) => cancel(call, id),
+    ),
+  ] as const
+
+export const jobRoutes = (publicJobs: PublicJobs, guard: Guard) =>
+  tenantRoutes(verbsOf(publicJobs), guard, { scope: 'completions', tag: 'Jobs' })
+
+export const jobOperatorRoutes = (publicJobs: PublicJobs, edge: OperatorEdge) =>
+  operatorRoutes([...queueVerbs(publicJobs), ...verbsOf(publicJobs), ...oversightVerbs(publicJobs)] as const, edge)
+
+const oversightVerbs = ({ retry, oversight }: PublicJobs) =>
+  [
+    verb(
+      {
+        method: 'post',
+        path: '/jobs/:id/retry',
+        reply: JobReply,
+        summary: 'Queue a failed job again, as a new job',
+      },
+      (call, { id }) => retry(call as Call<OperatorCaller>, id),
+    ),
+    verb(
+      {
+        method: 'get',
+        path: '/jobs/:id/log',
+        holds: ['detail'],
+        reply: JobLog,
+        summary: 'List what each attempt of a job did',
+      },
+      (_, { id }) => oversight.log(id),
+    ),
+    verb(
+      {
+        method: 'post',
+        path: '/jobs/purge',
+        body: JobPurge,
+        reply: JobsPurged,
+        summary: 'Delete jobs that ended before a given time',
+      },
+      (call, { body }) => oversight.purge(call as Call<OperatorCaller>, body),
+    ),
+  ] as const
+
+const queueVerbs = ({ oversight }: PublicJobs) =>
+  [
+    verb(
+      {
+        method: 'get',
+        path: '/job-queues',
+        holds: 'facts',
+        reply: JobQueues,
+        summary: 'Read the job queues by type',
+      },
+      () => oversight.queues(),
+    ),
+    verb(
+      {
+        method: 'post',
+        path: '/job-queues/:id/pause',
+        reply: JobQueues,
+        summary: 'Start no more jobs of a type; running jobs continue',
+      },
+      (call, { id }) => oversight.pause(call as Call<OperatorCaller>, typeNamed(id)),
+    ),
+    verb(
+      {
+        method: 'post',
+        path: '/job-queues/:id/resume',
+        reply: JobQueues,
+        summary: 'Resume starting jobs of a type',
+      },
+      (call, { id }) => oversight.resume(call as Call<OperatorCaller>, typeNamed(id)),
+    ),
+  ] as const
+
+function typeNamed(word: string): JobType {
+  const type = JOB_TYPES.find((known) => known === word)
+  if (!type) throw notFound('type of job')
+  return type
+}

@@ -1,0 +1,366 @@
+import { findOwner, type OrgService } from '../accounts'
+import type { AuditLog } from '../audit'
+import { type Billing, chargeOf, jobHolds } from '../billing'
+import { payerOf, refOf, requestOf } from '../billing/schema'
+import { type EventBus, webhooksFor } from '../events'
+import type { Files } from '../files'
+import { type About, ArtifactId } from '../files/schema'
+import { storeAnswer } from '../idempotency'
+import { defineJob, type JobKind, type JobRow, type Jobs, type Outcome, type Running, statusOf } from '../jobs'
+import { CANCELLED, JobId, type JobType } from '../jobs/schema'
+import { type Call, type Caller, type OperatorCaller, type OwnerScope, ownerOf } from '../kernel/caller'
+import { type Clock, iso, isoOrNull } from '../kernel/clock'
+import { AppError, notFound } from '../kernel/errors'
+import { microToCents } from '../kernel/money'
+import { pageFields } from '../kernel/page'
+import type { Reader, Store, Tx } from '../kernel/store'
+import { hasEnded, hasNotFailed, queueUnavailable } from './public-jobs-errors'
+import { jobCompleted, jobFailed } from './public-jobs-events'
+import type { Ended, JobResult, Ordered, PublicKind } from './public-jobs-kind'
+import { presentJob } from './public-jobs-present'
+import type { Job, JobLog, JobPage, JobPurge, JobQuery, JobQueues, JobReply, JobsPurged } from './public-jobs-schema'
+
+type OversightDeps = {
+  store: Store
+  jobs: Jobs
+  audit: AuditLog
+  /** Whose jobs a word of an operator names. Throws 404. */
+  ownerNamed(reader: Reader, word: string): Promise<OwnerScope>
+}
+
+const purged = (jobs: number): JobsPurged => ({ object: 'job_purge', jobs })
+
+type DefineDeps = {
+  jobs: Jobs
+  audit: AuditLog
+  events: EventBus
+  files: Files
+  billing: Pick<Billing, 'settle' | 'release'>
+}
+
+/** A longer result is a file (catalogue S4). */
+const MOST_INLINE_BYTES = 1024 * 1024
+
+type Deps = Omit<DefineDeps, 'billing'> & {
+  store: Store
+  clock: Clock
+  orgs: OrgService
+  billing: Pick<Billing, 'reserve' | 'settle' | 'release'>
+  /** Whether a process runs jobs; without one they would hold credit and wait. */
+  isServed(): boolean
+}
+
+type Order<Input extends object, Answer> = {
+  input: Input
+  /** Micro-cents to hold; 0 for work that costs nothing. */
+  hold: number
+  /** The answer to the request; stored for its Idempotency-Key. */
+  answer(id: JobId): Answer
+  /** Commits with the job. */
+  effects?(tx: Tx, id: JobId): Promise<unknown>
+}
+
+/** A job that is not in line yet. */
+export type Later = { readonly id: JobId; begin(tx: Tx): Promise<void> }
+
+type Kind = Pick<PublicKind<never>, 'name' | 'shown'>
+export type PublicJobs = ReturnType<typeof createPublicJobs>
+
+const RETRY_AFTER_S = 5
+const PAGE = 500
+
+/** Where callers follow a job. */
+export const pollUrlOf = (id: JobId): string => `/api/v1/jobs/${id}`
+
+/** Jobs that callers start, follow, cancel and pay for (contract 7). */
+export function createPublicJobs(deps: Deps) {
+  const { store, clock, jobs, audit, files, billing, orgs, isServed } = deps
+  const ownerNamed = async (reader: Reader, word: string) => (await findOwner(orgs, reader, word)).scope
+  const oversight = createJobOversight({ store, jobs, audit, ownerNamed })
+  return { define: createDefine(deps), accept, later, list, get, cancel, retry, verify, oversight }
+
+  /**
+   * Puts a job in line and holds its price, in one commit. Throws 402 `insufficient_credits`, and 503
+   * `queue_unavailable` when the job could not be stored (I16) or no process runs jobs.
+   */
+  async function accept<Input extends object, Answer extends object>(
+    call: Call,
+    kind: Kind,
+    { input, hold, answer, effects }: Order<Input, Answer>,
+  ): Promise<Answer> {
+    const payer = payerOf(call.caller)
+    const { requestId, caller } = call
+    try {
+      return await store.write(async (tx) => {
+        const id = await begin(tx, kind, { input, payer, requestId, userId: caller.userId }, hold)
+        await effects?.(tx, id)
+        return storeAnswer(tx, call, answer(id))
+      })
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'storage_unavailable') throw error
+      throw queueUnavailable.with({ retryAfterS: error.retryAfterS ?? RETRY_AFTER_S, cause: error })
+    }
+  }
+
+  /**
+   * A job that goes on with what a request began: its id is known before, and it is put in line in the unit that ends
+   * the request. `begin` throws 402 and 503 `queue_unavailable`.
+   */
+  function later<Input extends object>(
+    { caller, requestId }: Pick<Call, 'caller' | 'requestId'>,
+    kind: Kind,
+    { input, hold, effects }: Pick<Order<Input, never>, 'input' | 'hold' | 'effects'>,
+  ): Later {
+    const id = JobId.create()
+    const order = { input, payer: payerOf(caller), requestId, userId: caller.userId }
+    return {
+      id,
+      async begin(tx) {
+        await begin(tx, kind, order, hold, id)
+        await effects?.(tx, id)
+      },
+    }
+  }
+
+  async function begin(
+    tx: Tx,
+    kind: Kind,
+    order: Omit<Ordered, 'hold'>,
+    amount: number,
+    id = JobId.create(),
+  ): Promise<JobId> {
+    if (!isServed()) throw queueUnavailable.with({ retryAfterS: RETRY_AFTER_S })
+    const hold = await billing.reserve(tx, { ...order.payer, ref: refOf(id, clock.now()), amount, forJob: true })
+    const payload: Ordered = { ...order, hold }
+    await jobs.enqueue(tx, kind, { id, owner: order.payer.owner, keyId: order.payer.keyId, payload })
+    return id
+  }
+
+  async function list({ caller }: Call<Caller>, query: JobQuery, whose?: string): Promise<JobPage> {
+    const page = await jobs.shown.list(store.read, await reachOf(caller, whose), query)
+    return { jobs: await Promise.all(page.items.map((row) => presented(store.read, row))), ...pageFields(page) }
+  }
+
+  async function get(call: Call<Caller>, id: string): Promise<JobReply> {
+    return twice(await presented(store.read, await find(store.read, call, id)))
+  }
+
+  /** Ends a job that is queued or active. Throws 404, and 409 `conflict` when it has ended. */
+  function cancel(call: Call<Caller>, id: string): Promise<JobReply> {
+    return store.write(async (tx) => {
+      const row = await find(tx, call, id)
+      if (!(await jobs.cancel(tx, row))) throw hasEnded((await find(tx, call, id)).state)
+      await audit.record(tx, call, entryOf('job.cancelled', row))
+      const job = twice(await presented(tx, await find(tx, call, id)))
+      return call.caller.type === 'operator' ? job : storeAnswer(tx, call as Call, job)
+    })
+  }
+
+  /**
+   * Puts the work of a job that failed in line again, as a new job: an ended one never changes (contract 7). Its owner
+   * pays as for the first. Throws 404, 409 `conflict`, 402 `insufficient_credits`, 503 `queue_unavailable`.
+   */
+  function retry(call: Call<OperatorCaller>, id: string): Promise<JobReply> {
+    return store.write(async (tx) => {
+      const row = await find(tx, call, id)
+      if (row.state !== 'failed') throw hasNotFailed(row.state)
+      const { hold, ...order } = row.payload as Ordered
+      const next = await begin(tx, { name: row.kind, shown: row.type! }, order, hold?.amount ?? 0)
+      await audit.record(tx, call, entryOf('job.retried', row, { job_id: next }))
+      return twice(await presented(tx, await find(tx, call, next)))
+    })
+  }
+
+  function presented(reader: Reader, row: JobRow): Promise<Job> {
+    return presentJob(reader, row, files)
+  }
+
+  async function reachOf(caller: Caller, whose?: string) {
+    if (caller.type !== 'operator') return ownerOf(caller)
+    return whose === undefined ? null : ownerNamed(store.read, whose)
+  }
+
+  async function find(reader: Reader, { caller }: Call<Caller>, id: string): Promise<JobRow> {
+    const owner = caller.type === 'operator' ? null : ownerOf(caller)
+    const row = JobId.is(id) ? await jobs.shown.find(reader, owner, id) : undefined
+    if (!row) throw notFound('job')
+    return row
+  }
+
+  /** Sentences about credit that is held for jobs that have ended (I8, I9); empty when all is sound. */
+  async function verify(reader: Reader): Promise<string[]> {
+    const found: string[] = []
+    for (let after = ''; ; ) {
+      const holds = await jobHolds(reader, after, PAGE)
+      const ids = holds.map(({ ref }) => requestOf(ref) as JobId)
+      const open = await jobs.shown.open(reader, ids)
+      // Read again: a job that ended between the two reads has ended its hold too.
+      const left = new Set((await jobHolds(reader, after, PAGE)).map(({ ref }) => ref))
+      for (const [at, { ref }] of holds.entries()) {
+        if (!open.has(ids[at]!) && left.has(ref)) found.push(`hold ${ref} is still open, but its job has ended`)
+      }
+      if (holds.length < PAGE) return found
+      after = holds.at(-1)!.ref
+    }
+  }
+}
+
+const twice = (job: Job): JobReply => ({ ...job, job })
+
+const entryOf = (action: string, { id, owner }: JobRow, metadata?: Record<string, string>) => ({
+  action,
+  entityType: 'job' as const,
+  entityId: id,
+  ...(owner ? { scope: owner } : {}),
+  ...(metadata ? { input: { metadata } } : {}),
+})
+
+/** Makes a kind of job of a public one: what was held is settled or released, recorded and told with the end of a job. */
+function createDefine({ jobs, audit, events, files, billing }: DefineDeps) {
+  return function define<Input extends object>(kind: PublicKind<Input>): JobKind<Ordered<Input>, Ended> {
+    const { run, ...rest } = kind
+    const whole = defineJob<Ordered<Input>, Ended>({
+      ...rest,
+      run: async (job) => outcomeOf(job, asFile(await run({ ...job, payload: job.payload.input }), kind.shown)),
+      onEnd,
+    })
+    jobs.register(whole)
+    return whole
+  }
+
+  async function outcomeOf(job: Running<Ordered>, made: Promise<JobResult>): Promise<Outcome<Ended>> {
+    const { text = null, data = null, file, cost, effects } = await made
+    const { hold } = job.payload
+    const artifact = file ? ArtifactId.create() : null
+    return {
+      result: { text, data, artifact, cost: hold ? chargeOf(hold, cost) : 0 },
+      effects: async (tx) => {
+        if (file && artifact) await files.add(tx, job.owner!, file.draft, file.about, artifact)
+        await effects?.(tx)
+      },
+    }
+  }
+
+  async function asFile(made: JobResult, type: string): Promise<JobResult> {
+    const { text = null, data = null } = made
+    const whole = Buffer.from(JSON.stringify({ result: text, result_data: data }))
+    if (whole.byteLength <= MOST_INLINE_BYTES || made.file) return made
+    const draft = await files.receive(whole, 'application/json')
+    const about: About = { type: 'file', filename: `${type}.json`, engine: 'svc-core', model: `svc-1-${type}` }
+    const { text: _text, data: _data, ...others } = made
+    return { ...others, file: { draft, about } }
+  }
+
+  async function onEnd(tx: Tx, row: JobRow): Promise<void> {
+    const owner = row.owner as OwnerScope
+    const { hold, payer, requestId, userId } = row.payload as Ordered
+    const isDone = row.state === 'completed'
+    if (hold && isDone) await billing.settle(tx, hold, (row.result as Ended).cost)
+    if (hold && !isDone) await billing.release(tx, hold)
+    const job = await presentJob(tx, row, files)
+    // Who cancelled it is recorded with the call.
+    if (row.error !== CANCELLED) {
+      const about = { scope: owner, requestId, userId, keyId: payer.keyId }
+      await audit.recordUnattended(tx, about, {
+        action: isDone ? 'job.completed' : 'job.failed',
+        entityType: 'job',
+        entityId: row.id,
+        output: { cost_cents: job.usage.cost_cents },
+      })
+    }
+    const { type, status, result, error, usage, created_at, completed_at } = job
+    const data = { job_id: row.id, type, status, result, error, usage, created_at, completed_at }
+    await events.emit(tx, isDone ? jobCompleted : jobFailed, owner, data)
+  }
+}
+
+/** What only operators do with the jobs of everyone (dx 2.12). */
+function createJobOversight({ store, jobs, audit, ownerNamed }: OversightDeps) {
+  return { log, queues, pause, resume, purge }
+
+  /** Each try of a job and what it did. Throws 404. */
+  async function log(id: string): Promise<JobLog> {
+    const row = JobId.is(id) ? await jobs.shown.find(store.read, null, id) : undefined
+    if (!row) throw notFound('job')
+    const steps = (await jobs.stepsOf(store.read, row.id)).map(({ at, what, attempt, detail }) => ({
+      at: iso(at),
+      what,
+      attempt,
+      detail,
+    }))
+    const queued = { at: iso(row.created_at), what: 'queued' as const, attempt: 0, detail: null }
+    const status = statusOf(row)
+    const isOver = row.completed_at !== null
+    const cost = (row.result as Ended | null)?.cost ?? 0
+    const webhooks = isOver || row.owner === null ? 0 : await webhooksFor(store.read, row.owner, jobCompleted.type)
+    const end =
+      row.completed_at === null
+        ? []
+        : [
+            {
+              at: iso(row.completed_at),
+              what: status as 'completed' | 'failed',
+              attempt: row.attempts,
+              detail: row.error,
+            },
+          ]
+    const cost_cents = isOver ? microToCents(cost) : null
+    return { object: 'job_log', job_id: row.id, status, cost_cents, webhooks, steps: [queued, ...steps, ...end] }
+  }
+
+  async function queues(): Promise<JobQueues> {
+    const all = await jobs.queues.all(store.read)
+    return {
+      queues: all.map(({ oldest, paused_at, ...queue }) => ({
+        ...queue,
+        oldest_at: isoOrNull(oldest),
+        paused_at: isoOrNull(paused_at),
+      })),
+    }
+  }
+
+  /** No more jobs of the type begin; those that run go on. Doing it twice changes nothing. */
+  function pause(call: Call<OperatorCaller>, type: JobType): Promise<JobQueues> {
+    return hold(call, type, 'job.paused', jobs.queues.pause)
+  }
+
+  function resume(call: Call<OperatorCaller>, type: JobType): Promise<JobQueues> {
+    return hold(call, type, 'job.resumed', jobs.queues.resume)
+  }
+
+  async function hold(
+    call: Call<OperatorCaller>,
+    type: JobType,
+    action: string,
+    change: (tx: Tx, type: JobType) => Promise<boolean>,
+  ): Promise<JobQueues> {
+    await store.write(async (tx) => {
+      if (!(await change(tx, type))) return
+      const input = { metadata: { type } }
+      await audit.record(tx, call, { action, entityType: 'job', entityId: null, scope: 'server', input })
+    })
+    return queues()
+  }
+
+  /** Deletes ended jobs with their results and logs; files that they made stay. Throws 404 for an unknown owner. */
+  async function purge(
+    call: Call<OperatorCaller>,
+    { before, owner: whose, count_only }: JobPurge,
+  ): Promise<JobsPurged> {
+    const owner = whose === undefined ? null : await ownerNamed(store.read, whose)
+    const wanted = { kinds: jobs.queues.namesOf(), before: Date.parse(before), owner }
+    if (count_only) return purged(await jobs.countEnded(store.read, wanted))
+    for (let total = 0; ; ) {
+      const gone = await store.write(async (tx) => {
+        const some = await jobs.removeEnded(tx, wanted)
+        const input = { metadata: { before, jobs: some } }
+        const scope = owner ?? 'server'
+        if (some)
+          await audit.record(tx, call, { action: 'job.purged', entityType: 'job', entityId: null, scope, input })
+        return some
+      })
+      if (!gone) return purged(total)
+      total += gone
+    }
+  }
+}

@@ -1,0 +1,266 @@
+import type { AuditLog } from '../audit'
+import type { Billing, Prices } from '../billing'
+import { type Hold, payerOf, refOf } from '../billing/schema'
+import type { EngineService } from '../engines'
+import type { EventBus } from '../events'
+import type { Draft, Files } from '../files'
+import type { Artifact } from '../files/schema'
+import { type GuardrailService, guardrailBlocked, standIn } from '../guardrails'
+import { storeAnswer } from '../idempotency'
+import { type Call, ownerOf, type TenantCaller } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
+import { AppError } from '../kernel/errors'
+import { failpoint } from '../kernel/failpoint'
+import { microToCents } from '../kernel/money'
+import type { Store, Tx } from '../kernel/store'
+import { expectedTokens, type RateLimiter } from '../limits'
+import type { UsageLog } from '../usage'
+import { clientLeft, tookTooLong } from './errors'
+import type { Made, Order, Wanted, Work } from './kind'
+import { createRecord, type Making } from './record'
+
+type HoldsDeps = { store: Store; clock: Clock; billing: Billing }
+
+export type Holds = ReturnType<typeof createHolds>
+
+/** Aborts when the client leaves or the time is up; `timedOut` tells which. */
+export type Deadline = { readonly signal: AbortSignal; timedOut(): boolean; end(): void }
+
+type Deps = {
+  store: Store
+  clock: Clock
+  audit: AuditLog
+  usage: UsageLog
+  events: EventBus
+  files: Pick<Files, 'receive' | 'discard' | 'add'>
+  limiter: Pick<RateLimiter, 'admitMode' | 'countTokens' | 'reserveForJob' | 'reserveTokens'>
+  billing: Billing
+  prices: Prices
+  guardrails: Pick<GuardrailService, 'guardOf'>
+  engines: Pick<EngineService, 'describe' | 'maxOutputTokens'>
+}
+
+export type MakingService = ReturnType<typeof createMaking>
+
+/** What has passed rate, credit and policy, with the micro-cents to hold for it. */
+type Admitted = { making: Making; texts: Readonly<Record<string, string>>; hold: number }
+
+const TIMEOUT_S = 120
+
+/** One charged request that makes something: admitted, held for, made, and charged in one commit (contract 6). */
+export function createMaking(deps: Deps) {
+  const { store, clock, files, limiter, billing, prices, guardrails, engines } = deps
+  const holds = createHolds(deps)
+  const { record, refused, accepted, delivered } = createRecord(deps)
+  return { run, admit, accepted, resume, reserveForJob, countTokens: limiter.countTokens }
+
+  /**
+   * Counts towards the rate of the mode, checks for credit, and applies the caller's policy to what it wrote. Throws
+   * 429 `mode_rate_limit_exceeded`, 402 `insufficient_credits`, 400 `guardrail_blocked`, which it records.
+   */
+  async function admit(call: Call, wanted: Wanted): Promise<Admitted> {
+    const startedAt = clock.monotonic()
+    await limiter.admitMode(call.caller, wanted.mode)
+    await billing.assertFunds(store.read, call)
+    const making = { call, wanted, guard: await guardrails.guardOf(call.caller), startedAt }
+    const texts = await guarded(making)
+    return { making, texts, hold: wanted.free ? 0 : prices.costOf(wanted.engineId, wanted.most) }
+  }
+
+  /**
+   * The same work later, in a job, under the caller's policy of then: for what an engine wrote, and the record of what
+   * was made, which commits with the end of the job.
+   */
+  async function resume(call: Call, wanted: Wanted) {
+    const making: Making = {
+      call,
+      wanted,
+      guard: await guardrails.guardOf(call.caller),
+      startedAt: clock.monotonic(),
+    }
+    return {
+      guard: making.guard,
+      guardOutput: outputGuard(making, wanted.texts, call.signal),
+      /** Records that it goes on as a job, with the commit that puts it in line. */
+      accepted: (tx: Tx, jobId: string) => accepted(tx, making, jobId),
+      delivered: (tx: Tx, made: Pick<Made, 'used' | 'engineId'>, costMicro: number) =>
+        delivered(tx, making, { made, costMicro }),
+    }
+  }
+
+  async function guarded(making: Making): Promise<Wanted['texts']> {
+    const { guard, wanted, call } = making
+    if (!guard?.hasRules('input')) return wanted.texts
+    const fields = Object.keys(wanted.texts)
+    const { value, blocked, place } = await guard.checkInput(Object.values(wanted.texts), call.signal)
+    if (!blocked) return Object.fromEntries(fields.map((field, at) => [field, value[at]!]))
+    await store.write((tx) => refused(tx, making))
+    throw guardrailBlocked(blocked.guardrailId, blocked.message, fields[place]!, blocked.detail)
+  }
+
+  /**
+   * Makes something for the price of what it used, at most the price of `most`. Settling, usage, files, record, event
+   * and the stored answer are one commit; a failure charges nothing and leaves no file. Throws like `admit`, 429
+   * `token_limit_exceeded`, 503, 504, and what `make` throws.
+   */
+  async function run<M extends Made, Answer>(call: Call, order: Order<M, Answer>): Promise<Answer> {
+    const { making, texts, hold: amount } = await admit(call, order)
+    const tokens = expectedOf(order)
+    const ticket = await (tokens > 0 ? limiter.reserveTokens(call.caller, tokens) : null)
+    const hold = await holds.place(call.caller, order.id, amount, store.failing()).catch((error: unknown) => {
+      ticket?.correct(0)
+      throw error
+    })
+    const deadline = startDeadline(clock, [call.signal], TIMEOUT_S * 1_000)
+    const drafts: Draft[] = []
+    try {
+      const made = await order.make(workOf(making, texts, deadline, drafts))
+      failpoint('engine_done_before_settle')
+      const answer = await finish(making, hold, made, order.answer)
+      failpoint('settle_commit_before_ack')
+      const { promptTokens = 0, completionTokens = 0 } = made.used
+      ticket?.correct(promptTokens + completionTokens)
+      await discard(drafts.filter((draft) => !made.files.some((file) => file.draft === draft)))
+      return answer
+    } catch (error) {
+      ticket?.correct(0)
+      throw await abandon(making, hold, drafts, explained(call, deadline, error))
+    } finally {
+      deadline.end()
+    }
+  }
+
+  function finish<M extends Made, Answer>(
+    making: Making,
+    hold: Hold | null,
+    made: M,
+    answer: Order<M, Answer>['answer'],
+  ): Promise<Answer> {
+    const { call, wanted } = making
+    const engineId = made.engineId ?? wanted.engineId
+    const cost = hold && !made.free ? Math.min(prices.costOf(engineId, made.used), hold.amount) : 0
+    return holds.ending(hold, async (tx) => {
+      const costMicro = hold ? await billing.settle(tx, hold, cost) : 0
+      const artifacts: Artifact[] = []
+      for (const [place, { draft, about, id }] of made.files.entries()) {
+        const costs = { ...about, costMicro: place === 0 ? costMicro : 0 }
+        artifacts.push(await files.add(tx, ownerOf(call.caller), draft, costs, id))
+      }
+      await made.effects?.(tx, costMicro)
+      await record(tx, making, { made, costMicro })
+      const finished = { made, artifacts, costMicro, costCents: microToCents(costMicro), at: clock.now() }
+      return storeAnswer(tx, call, answer(finished))
+    })
+  }
+
+  /** Releases the hold, records the failure and removes what was kept. Returns the error to throw. */
+  async function abandon(making: Making, hold: Hold | null, drafts: Draft[], error: unknown): Promise<unknown> {
+    // Of a commit whose outcome is unknown the files may be in use; those that are not, the sweep removes.
+    if (error instanceof AppError && error.code === 'storage_unavailable') return error
+    await discard(drafts)
+    await holds.ending(hold, async (tx) => {
+      if (hold) await billing.release(tx, hold)
+      await record(tx, making, { made: null, costMicro: 0, broken: error })
+    })
+    return error
+  }
+
+  /** For what goes on as a job: its tokens count at once (contract 1.6). Null where none are used. Throws 429. */
+  function reserveForJob({ caller }: Call, wanted: Wanted) {
+    const tokens = wanted.free ? 0 : expectedOf(wanted)
+    return tokens > 0 ? limiter.reserveForJob(caller, tokens) : null
+  }
+
+  function expectedOf({ engineId, most: { promptTokens = 0, completionTokens = 0 }, reads = promptTokens }: Wanted) {
+    return expectedTokens(reads, Math.min(completionTokens, engines.maxOutputTokens(engineId)))
+  }
+
+  function workOf(making: Making, texts: Wanted['texts'], { signal }: Deadline, drafts: Draft[]): Work {
+    const { call } = making
+    return {
+      texts,
+      signal,
+      call,
+      owner: ownerOf(call.caller),
+      async keep(source, mimeType) {
+        const draft = await files.receive(source, mimeType)
+        drafts.push(draft)
+        return draft
+      },
+      guardOutput: outputGuard(making, texts, signal),
+    }
+  }
+
+  /** What is not removed now, the sweep removes. */
+  function discard(drafts: readonly Draft[]) {
+    return Promise.all(drafts.map((draft) => files.discard(draft).catch(() => undefined)))
+  }
+}
+
+function outputGuard({ guard }: Making, texts: Wanted['texts'], signal: AbortSignal): Work['guardOutput'] {
+  return async (text, systemPrompt = null) => {
+    if (!guard?.hasRules('output') || !text) return { text, withheld: false }
+    const about = { systemPrompt, sources: Object.values(texts), readJson: null }
+    const { value, blocked } = await guard.checkAnswer(text, about, signal)
+    return blocked ? { text: standIn(blocked), withheld: true } : { text: value, withheld: false }
+  }
+}
+
+/** Why a making ended, in terms of its caller: the time was up, or the client left. */
+function explained(call: Call, deadline: Deadline, error: unknown): unknown {
+  if (deadline.timedOut()) return tookTooLong(TIMEOUT_S)
+  return call.signal.aborted ? clientLeft() : error
+}
+
+/** Aborts after `ms`, or with the reason of the first signal that aborts. `end` removes the timer and listeners. */
+export function startDeadline(clock: Clock, signals: readonly AbortSignal[], ms: number): Deadline {
+  const ours = new AbortController()
+  let timedOut = false
+  const leave = () => ours.abort(signals.find(({ aborted }) => aborted)?.reason)
+  if (signals.some(({ aborted }) => aborted)) leave()
+  else for (const signal of signals) signal.addEventListener('abort', leave, { once: true })
+  const cancel = clock.after(ms, () => {
+    if (ours.signal.aborted) return
+    timedOut = true
+    ours.abort(new DOMException('The request took too long.', 'TimeoutError'))
+  })
+  return {
+    signal: ours.signal,
+    timedOut: () => timedOut,
+    end: () => {
+      for (const signal of signals) signal.removeEventListener('abort', leave)
+      cancel()
+    },
+  }
+}
+
+/** Holds before charged work and the commits that end them, whatever becomes of the database meanwhile (I7, I8). */
+export function createHolds({ store, clock, billing }: HoldsDeps) {
+  return { place, ending }
+
+  /**
+   * Holds an amount in micro-cents for the work of this id, which is held for once. `surely` waits until the disk has
+   * it. Throws 402 `insufficient_credits`, 503 `storage_unavailable`.
+   */
+  async function place(caller: TenantCaller, id: string, amount: number, surely: boolean): Promise<Hold | null> {
+    const wanted = { ...payerOf(caller), ref: refOf(id, clock.now()), amount }
+    const unit = (tx: Tx) => billing.reserve(tx, wanted)
+    const hold = await (surely ? store.write(unit) : store.writeSoon(unit)).catch((error: unknown) => {
+      // The commit may have reached a database that could not say so any more.
+      if (error instanceof AppError && error.kind === 'unavailable') billing.releaseLater(wanted.ref)
+      throw error
+    })
+    failpoint('after_hold_commit')
+    return hold
+  }
+
+  /** The transaction that ends work. When it fails, as without a database, its hold is released once that is possible. */
+  async function ending<T>(hold: Hold | null, unit: (tx: Tx) => Promise<T>): Promise<T> {
+    try {
+      return await store.write(unit)
+    } catch (error) {
+      if (hold) billing.releaseLater(hold.ref)
+      throw error
+    }
+  }
+}

@@ -1,0 +1,246 @@
+import { type Clock, iso } from '../kernel/clock'
+import type { Heard, Live } from './live'
+
+/** Counts of one minute. `slow` is a histogram of durations: the last cell takes all that is longer. */
+type Minute = {
+  /** Epoch minutes. */
+  at: number
+  requests: number
+  /** 4xx, of which `unpaid` are 402 and `limited` are 429. */
+  refused: number
+  unpaid: number
+  limited: number
+  /** 5xx. */
+  failed: number
+  slow: number[]
+}
+
+/** The upper end of each cell in ms: half as much again each time, to twenty minutes. */
+const ENDS = Array.from({ length: 35 }, (_, cell) => 1.5 ** cell)
+
+const emptyMinute = (at: number): Minute => ({
+  at,
+  requests: 0,
+  refused: 0,
+  unpaid: 0,
+  limited: 0,
+  failed: 0,
+  slow: ENDS.map(() => 0),
+})
+
+/** A minute as small words, for the other processes. */
+const packMinute = ({ slow, ...counts }: Minute) => ({ ...counts, slow: slow.join(',') })
+
+type Deps = {
+  clock: Clock
+  live: Live
+  node: string
+  /** What a request was charged, in cents; null where nothing was. */
+  costOf?(requestId: string): number | null
+  /** Told of each request that this process has answered. */
+  told?(line: RequestLine): void
+}
+
+/** One request that was answered, without anything of what was sent or said. */
+export type RequestLine = {
+  /** Of the request. */
+  id: string
+  at: string
+  method: string
+  path: string
+  status: number
+  ms: number
+  key: string | null
+  user: string | null
+  code: string | null
+  cost_cents: number | null
+}
+
+export type Traffic = ReturnType<typeof createTraffic>
+
+const MINUTE_MS = 60_000
+const SHOWN_MINUTES = 60
+const MOST_LINES = 2_000
+/** How long other processes tell what they answer, once someone looks. */
+const WATCHED_MS = 15_000
+/** Lines a second that are told to other processes; the rest is only counted. */
+const MOST_TOLD = 50
+const [WATCH, LINE, MINUTE] = ['traffic.watch', 'traffic.line', 'traffic.minute']
+const RECENT = 5
+
+/**
+ * Keeps the newest requests of this process in memory, and counts of the last hour. Others hear of them only while an
+ * operator looks (`watch`), so that nobody pays for it otherwise. What a process answered is gone with it.
+ */
+export function createTraffic({ clock, live, node, costOf = () => null, told: tellOn }: Deps) {
+  const lines: RequestLine[] = []
+  const own: Minute[] = []
+  const others = new Map<string, Minute[]>()
+  let watchedUntil = 0
+  let told = { second: 0, lines: 0 }
+  live.hear(WATCH, '*', (heard) => heard && heard.id !== node && beWatched())
+  live.hear(LINE, '*', (heard) => heard && heard.node !== node && keep(lineOf(heard)))
+  live.hear(MINUTE, '*', (heard) => heard && heard.id !== node && hearMinute(heard))
+  return { note, watch, newest, summary }
+
+  /** Counts a request that has ended, `follows` without its time. Called for each, so it does little. */
+  function note(line: Omit<RequestLine, 'at' | 'cost_cents'> & { follows: boolean }): void {
+    const now = clock.now()
+    const minute = minuteIn(own, Math.floor(now / MINUTE_MS))
+    countIn(minute, line.status, line.follows ? null : line.ms)
+    const { id, method, path, status, ms, key, user, code } = line
+    const whole = { id, at: iso(now), method, path, status, ms, key, user, code, cost_cents: costOf(id) }
+    keep(whole)
+    if (now < watchedUntil) tell(whole, minute, now)
+    tellOn?.(whole)
+  }
+
+  /** Has the other processes tell what they answer, for a quarter of a minute. */
+  function watch(): void {
+    live.tell(WATCH, node)
+  }
+
+  /** Newest first. */
+  function newest(limit: number): RequestLine[] {
+    return lines.slice(-limit).toReversed()
+  }
+
+  /** The last hour, one entry a minute, oldest first; and figures of the newest minutes. */
+  function summary() {
+    const now = clock.now()
+    const current = Math.floor(now / MINUTE_MS)
+    const all = [own, ...others.values()]
+    const minutes = Array.from({ length: SHOWN_MINUTES }, (_, ago) => {
+      const at = current - SHOWN_MINUTES + 1 + ago
+      const sum = emptyMinute(at)
+      for (const kept of all) for (const minute of kept) if (minute.at === at) addMinutes(sum, minute)
+      return sum
+    })
+    const recent = emptyMinute(current)
+    for (const minute of minutes.slice(-RECENT)) addMinutes(recent, minute)
+    // The running minute counts with as much of the one before as it lacks.
+    const lacking = 1 - (now % MINUTE_MS) / MINUTE_MS
+    const [before, running] = minutes.slice(-2) as [Minute, Minute]
+    return {
+      per_minute: Math.round(before.requests * lacking + running.requests),
+      requests: minutes.map(({ requests }) => requests),
+      errors: minutes.map(({ refused, failed }) => refused + failed),
+      p95s: minutes.map((minute) => percentile(minute, 0.95) ?? 0),
+      recent: { ...rates(recent), p50: percentile(recent, 0.5), p95: percentile(recent, 0.95) },
+    }
+  }
+
+  function keep(line: RequestLine): void {
+    lines.push(line)
+    // In blocks, because moving two thousand entries for each request would cost more than the rest.
+    if (lines.length >= 2 * MOST_LINES) lines.splice(0, lines.length - MOST_LINES)
+  }
+
+  function beWatched(): void {
+    const isNew = clock.now() >= watchedUntil
+    watchedUntil = clock.now() + WATCHED_MS
+    if (isNew) for (const minute of own) live.tell(MINUTE, node, packMinute(minute))
+  }
+
+  function tell({ id, ...line }: RequestLine, minute: Minute, now: number): void {
+    const second = Math.floor(now / 1_000)
+    if (told.second !== second) {
+      told = { second, lines: 0 }
+      live.tell(MINUTE, node, packMinute(minute))
+    }
+    if (told.lines++ < MOST_TOLD) live.tell(LINE, id, { ...line, node })
+  }
+
+  function hearMinute(heard: Heard): void {
+    const minute = unpackMinute(heard)
+    const from = String(heard.id)
+    if (!minute) return
+    const kept = others.get(from) ?? []
+    others.set(from, kept)
+    Object.assign(minuteIn(kept, minute.at), minute)
+    const oldest = Math.floor(clock.now() / MINUTE_MS) - SHOWN_MINUTES
+    for (const [id, minutes] of others) if ((minutes.at(-1)?.at ?? 0) < oldest) others.delete(id)
+  }
+}
+
+/** The entry of a minute, made where there is none; what is older than an hour goes. */
+function minuteIn(kept: Minute[], at: number): Minute {
+  const last = kept.at(-1)
+  if (last?.at === at) return last
+  const found = kept.find((minute) => minute.at === at)
+  if (found) return found
+  const made = emptyMinute(at)
+  kept.push(made)
+  if (kept.length > SHOWN_MINUTES) kept.shift()
+  return made
+}
+
+const rates = ({ requests, refused, failed, limited, unpaid }: Minute) => ({
+  requests,
+  error_rate: requests ? (refused + failed) / requests : 0,
+  '4xx': refused / RECENT,
+  '429': limited / RECENT,
+  '402': unpaid / RECENT,
+  '5xx': failed / RECENT,
+})
+
+const textOf = (word: unknown): string | null => (typeof word === 'string' ? word : null)
+
+const lineOf = (heard: Heard): RequestLine => ({
+  id: String(heard.id),
+  at: String(heard.at),
+  method: String(heard.method),
+  path: String(heard.path),
+  status: Number(heard.status),
+  ms: Number(heard.ms),
+  key: textOf(heard.key),
+  user: textOf(heard.user),
+  code: textOf(heard.code),
+  cost_cents: Number(heard.cost_cents) || null,
+})
+
+/** `ms` is null for what has no time of its own, such as a stream that lasts as long as its reader stays. */
+function countIn(minute: Minute, status: number, ms: number | null): void {
+  minute.requests += 1
+  if (status >= 500) minute.failed += 1
+  else if (status >= 400) minute.refused += 1
+  if (status === 402) minute.unpaid += 1
+  if (status === 429) minute.limited += 1
+  if (ms === null) return
+  const cell = ENDS.findIndex((end) => ms <= end)
+  minute.slow[cell < 0 ? ENDS.length - 1 : cell]! += 1
+}
+
+function addMinutes(into: Minute, more: Minute): void {
+  into.requests += more.requests
+  into.refused += more.refused
+  into.unpaid += more.unpaid
+  into.limited += more.limited
+  into.failed += more.failed
+  for (const [cell, count] of more.slow.entries()) if (cell < into.slow.length) into.slow[cell]! += count
+}
+
+/** Milliseconds that this share of the requests did not exceed; null without requests. */
+function percentile({ slow }: Minute, share: number): number | null {
+  const total = slow.reduce((sum, count) => sum + count, 0)
+  let left = Math.ceil(total * share)
+  if (!left) return null
+  const cell = slow.findIndex((count) => {
+    left -= count
+    return left <= 0
+  })
+  return Math.round(ENDS[cell]!)
+}
+
+/** Null for what is no such minute. */
+function unpackMinute(heard: Readonly<Record<string, unknown>>): Minute | null {
+  const { at, requests, refused, unpaid, limited, failed, slow } = heard
+  const counts = [at, requests, refused, unpaid, limited, failed].map(Number)
+  const cells = String(slow).split(',').map(Number)
+  if ([...counts, ...cells].some((one) => !Number.isSafeInteger(one) || one < 0)) return null
+  const [when, all, refusals, payless, over, faults] = counts as [number, number, number, number, number, number]
+  return {
+    ...{ at: when, requests: all, refused: refusals, unpaid: payless, limited: over, failed: faults },
+    slow: ENDS.map((_, cell) => cells[cell] ?? 0),
+  }
+}

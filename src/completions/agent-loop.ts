@@ -1,0 +1,304 @@
+import { type EngineService, type Message, originOf, type Part, type RunRequest, type ToolCall } from '../engines'
+import type { Clock } from '../kernel/clock'
+import { shorten } from '../kernel/text'
+import type { Trace } from '../kernel/trace'
+import type { Tools } from '../tools'
+import { observe } from './agent-observe'
+import type { Acting, Emit, Offered, Spent, Task, Thought } from './agent-schema'
+import {
+  assertPassable,
+  correctionsOf,
+  demands,
+  isBroken,
+  NOT_CALLED,
+  type Turn,
+  takeTurn,
+  thoughtOf,
+  wantedBy,
+} from './agent-turn'
+
+const SILENT = 'The engine returned no text; "tools_used" has the results of its tools.'
+
+/** Separates the texts of two turns. */
+const GAP = '\n\n'
+
+/** A blank prompt adds no text part, because engines refuse empty parts. */
+const withImages = (prompt: string, images: Task['images']): Part[] => [
+  ...images.map(({ mimeType, base64 }): Part => ({ type: 'image', mimeType, base64 })),
+  ...(prompt.trim() ? [{ type: 'text' as const, text: prompt }] : []),
+]
+
+/** Results are not cut below this length. */
+const LEAST_CHARS = 400
+
+type Deps = { engines: EngineService; tools: Tools; clock: Clock; trace?: Trace }
+
+export type Agent = ReturnType<typeof createAgent>
+
+/** Tool calls beyond these limits are neither run nor kept in the messages. */
+const MAX_CALLS_A_TURN = 16
+const MAX_CALLS_A_RUN = 100
+/** With fewer tokens left than this, the engine is not called for another turn. */
+const MIN_ANSWER_TOKENS = 32
+/** Largest share of an engine's window that is reserved for the answer. */
+const ANSWER_SHARE = 0.25
+const OUT_OF_TURNS = 'Tool use stopped at "max_iterations"; the answer uses the results so far.'
+const OUT_OF_CREDIT = 'Tool use stopped because the credit does not cover another engine call.'
+/** Said to the engine, not to the caller. */
+const SYNTHESISE = 'No more tools can be called. Answer now, as well as you can, from what you have.'
+
+/** Think, act, observe (contract 22.5). Without tools it is one engine call. */
+export function createAgent(deps: Deps) {
+  const { engines, clock } = deps
+
+  return {
+    /** Runs one call of a tool outside of a run, as the caller's guardrail policy allows it. */
+    async callTool(
+      { call, toolset, guard, conversationId }: Pick<Acting, 'call' | 'toolset' | 'guard' | 'conversationId'>,
+      asked: Omit<ToolCall, 'id'>,
+      signal: AbortSignal,
+    ): Promise<{ status: 'success' | 'error'; result: unknown; error: string | null }> {
+      const spent: Spent = { turns: [], uses: [], said: 0 }
+      const [text = ''] = await observe(
+        deps,
+        { call, toolset, guard, conversationId, spent },
+        signal,
+        [{ ...asked, id: 'call_0' }],
+        null,
+      )
+      const { status, result } = spent.uses[0]!
+      return {
+        status: status === 'success' ? status : 'error',
+        result,
+        error: status !== 'success' ? text.replace(/^Error: /, '') : null,
+      }
+    },
+
+    /**
+     * The thought about a task. With `emit` the engine streams, and every step is emitted as it comes; what `emit` throws
+     * ends the run and is thrown on. Without it each turn is one exchange, which is cheaper. Throws what engines throw,
+     * and 402.
+     */
+    async answer(task: Task, emit: Emit | null = null): Promise<Thought> {
+      if (task.acting) return act(task, task.acting, emit)
+      const { engineId, offered } = task
+      const messages = openingMessages(task)
+      const turn = await takeTurn(deps, engineId, toRequest(task, messages), emit, offered)
+      if (emit || !offered || !isBroken(turn, offered)) return thoughtOf(turn, task)
+      messages.push(...correctionsOf(turn, offered))
+      return thoughtOf(await takeTurn(deps, engineId, toRequest(task, messages), null, offered), task)
+    },
+  }
+
+  async function act(task: Task, acting: Acting, emit: Emit | null): Promise<Thought> {
+    const startedAt = clock.monotonic()
+    const messages = openingMessages(task)
+    const tally = createTally(acting.spent)
+    let stopped: Stop | null = null
+    for (let iteration = 1; !stopped; iteration++) {
+      stopped = await whyStop(task, acting, messages, iteration)
+      if (stopped?.tokens === 0) return tally.cutShort(stopped.why, acting.unpaid)
+      if (stopped) sayLast(messages, SYNTHESISE)
+      const offered = offeredNow(task, acting, iteration)
+      const request = turnRequest(task, offered, messages, stopped)
+      const turn = await takeTurn(deps, task.engineId, request, emit && tally.following(emit), task.offered && offered)
+      const wanted = stopped ? [] : task.offered ? wantedBy(offered, turn.toolCalls) : turn.toolCalls
+      const theirs = wanted.filter(({ name }) => task.offered?.tools.some((tool) => tool.name === name))
+      if (theirs.length && isBroken({ ...turn, toolCalls: theirs }, offered)) {
+        if (emit || stopped) assertPassable({ ...turn, toolCalls: theirs }, offered, task.mode)
+        tally.add(turn)
+        messages.push(...correctionsOf(turn, offered))
+        continue
+      }
+      // What is called beside it is asked for again, once the client has answered.
+      if (theirs.length) return tally.handOver(turn, theirs)
+      const calls = wanted.slice(0, callsLeft(acting))
+      if (!calls.length) return tally.end(turn, stopped?.why ?? (demands(offered) ? NOT_CALLED : undefined))
+      tally.add(turn)
+      const { text, reasoning } = turn
+      messages.push({ role: 'assistant', content: text, toolCalls: [...calls], ...(reasoning ? { reasoning } : {}) })
+      const seen = await observe(deps, acting, task.signal, calls, emit)
+      messages.push(...seen.map((text, place) => toolMessage(calls[place]!, text)))
+      // Most tokens of a prompt that leave room for an answer in the window.
+      const window = engines.window(task.engineId)
+      fitResults(messages, window - Math.min(task.maxOutputTokens, window * ANSWER_SHARE), (all) =>
+        engines.countPrompt(all, acting.toolset.definitions),
+      )
+      task.signal.throwIfAborted()
+      if (emit)
+        await emit({ type: 'thinking', iteration: iteration + 1, elapsedMs: Math.round(clock.monotonic() - startedAt) })
+    }
+    throw new Error('a synthesis ends the loop')
+  }
+
+  /** Null when the next turn may call tools. The first turn always may: its money is already held. */
+  async function whyStop(task: Task, acting: Acting, messages: Message[], iteration: number): Promise<Stop | null> {
+    if (iteration === 1) return null
+    const promptTokens = engines.countPrompt(messages, acting.toolset.definitions)
+    const wanted = { promptTokens, completionTokens: task.maxOutputTokens }
+    const tokens = await acting.afford(wanted)
+    if (tokens < MIN_ANSWER_TOKENS) return { why: OUT_OF_CREDIT, tokens: 0 }
+    if (tokens < wanted.completionTokens) return { why: OUT_OF_CREDIT, tokens }
+    if (callsLeft(acting) === 0) return { why: outOfCalls(acting), tokens }
+    return iteration > acting.maxIterations ? { why: OUT_OF_TURNS, tokens } : null
+  }
+}
+
+const callsLeft = ({ maxCalls = MAX_CALLS_A_RUN, spent }: Acting): number =>
+  Math.max(0, Math.min(MAX_CALLS_A_TURN, maxCalls - spent.uses.length))
+
+const outOfCalls = ({ maxCalls = MAX_CALLS_A_RUN }: Acting): string =>
+  `Tool use stopped after ${maxCalls} calls; the answer uses the results so far.`
+
+/** Why no more tools are called, and the tokens left for the answer; with 0, the text so far is the answer. */
+type Stop = { why: string; tokens: number }
+
+/** The tools of a turn, the client's own among them. What its choice demands is demanded of the first turn only. */
+function offeredNow({ offered }: Task, { toolset }: Acting, iteration: number): Offered {
+  if (!offered) return { tools: toolset.definitions, choice: 'auto', oneCallATurn: false }
+  const choice = iteration > 1 && demands(offered) ? 'auto' : offered.choice
+  return { ...offered, choice, tools: [...toolset.definitions, ...offered.tools] }
+}
+
+/** The last turn names the tools as well: some upstreams refuse a history with calls of tools they were not given. */
+const turnRequest = (task: Task, offered: Offered, messages: Message[], stopped: Stop | null): RunRequest => ({
+  ...toRequest({ ...task, offered: task.offered && offered }, [...messages]),
+  tools: offered.tools,
+  ...(stopped ? { toolChoice: 'none', maxOutputTokens: stopped.tokens } : {}),
+})
+
+const toolMessage = ({ id, name }: ToolCall, content: string): Message => ({
+  role: 'tool',
+  toolCallId: id,
+  toolName: name,
+  content,
+})
+
+/**
+ * Cuts tool results, the longest first, until all messages together have at most `room` tokens or no result is
+ * longer than `LEAST_CHARS`. Both ends of a result stay, because its last lines close the fence around it.
+ */
+export function fitResults(messages: Message[], room: number, count: (messages: readonly Message[]) => number): void {
+  let most = Math.max(0, ...messages.map((message) => (message.role === 'tool' ? message.content.length : 0)))
+  while (most > LEAST_CHARS && count(messages) > room) {
+    most = Math.max(LEAST_CHARS, Math.floor(most / 2))
+    for (const [place, message] of messages.entries()) {
+      if (message.role === 'tool') messages[place] = { ...message, content: cutInside(message.content, most) }
+    }
+  }
+}
+
+function cutInside(text: string, most: number): string {
+  if (text.length <= most) return text
+  const tail = text.slice(-Math.floor(most / 4)).replace(/^[\udc00-\udfff]/, '')
+  return `${shorten(text, Math.floor(most / 2))}\n[cut here to make room]\n${tail}`
+}
+
+/** The first messages to an engine: the system prompt, earlier turns, the question, and any turns after it. */
+function openingMessages({ system, history, prompt, images, after }: Task): Message[] {
+  const messages: Message[] = system === null ? [] : [{ role: 'system', content: system }]
+  for (const message of history) messages.push(message)
+  messages.push({ role: 'user', content: images.length ? withImages(prompt, images) : prompt })
+  for (const message of after) messages.push(message)
+  return messages
+}
+
+/** One call of the engine with these messages. */
+function toRequest(task: Task, messages: Message[]): RunRequest {
+  const { call, stealth = false, forVisitors, mode, temperature, maxOutputTokens, json, signal, offered } = task
+  return {
+    messages,
+    mode,
+    maxOutputTokens,
+    signal,
+    origin: { ...originOf(call), stealth },
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(forVisitors ? { forVisitors } : {}),
+    ...(json ? { json } : {}),
+    ...(offered ? { tools: offered.tools, toolChoice: offered.choice, oneCallATurn: offered.oneCallATurn } : {}),
+  }
+}
+
+/**
+ * Appends an instruction to the last tool result. It is not a message of its own, because engines differ in
+ * which role they accept after a tool message.
+ */
+function sayLast(messages: Message[], words: string): void {
+  const last = messages.at(-1)
+  if (last?.role === 'tool') messages[messages.length - 1] = { ...last, content: `${last.content}\n\n${words}` }
+}
+
+/** Adds up the turns of one thought: text, tokens and how it ended. */
+function createTally(spent: Spent) {
+  let content = ''
+  let reasoning = ''
+  let fallbackUsed = false
+  let ttftMs: number | null = null
+  let last: Turn | null = null
+
+  function add(turn: Turn): void {
+    const { engineId, free, promptTokens, completionTokens } = turn
+    spent.turns.push({ engineId, free, promptTokens, completionTokens })
+    const said = turn.text || turn.refusal
+    content += content && said ? GAP + said : said
+    reasoning += reasoning && turn.reasoning ? GAP + turn.reasoning : turn.reasoning
+    spent.said = content.length
+    fallbackUsed ||= turn.fallbackUsed
+    ttftMs ??= turn.ttftMs
+    last = turn
+  }
+
+  /** Emits the steps of the next turn, with `GAP` first when earlier turns had text: the pieces are the content. */
+  function following(emit: Emit): Emit {
+    let due = content !== ''
+    return (step) => {
+      if (!due || step.type !== 'text') return emit(step)
+      due = false
+      const behind = emit({ type: 'text', text: GAP })
+      return behind ? behind.then(() => emit(step)) : emit(step)
+    }
+  }
+
+  /** Ends the thought with the turn that answers. */
+  function end(turn: Turn, why?: string): Thought {
+    add(turn)
+    const finish = turn.finish === 'tool-calls' ? 'stop' : turn.finish
+    return thought(turn, finish, why)
+  }
+
+  /** Ends with calls that the client makes itself. */
+  function handOver(turn: Turn, toolCalls: Thought['toolCalls']): Thought {
+    add(turn)
+    return { ...thought(turn, 'tool-calls'), toolCalls, warnings: [] }
+  }
+
+  /** Ends without another turn: the text so far is the answer; without any text the refusal is thrown. */
+  function cutShort(why: string, refusal: () => Error): Thought {
+    if (!content || !last) throw refusal()
+    return thought(last, 'length', why)
+  }
+
+  function thought({ engineId, refusal }: Turn, finish: Thought['finish'], why?: string): Thought {
+    const sum = (count: (turn: Spent['turns'][number]) => number) =>
+      spent.turns.reduce((all, turn) => all + count(turn), 0)
+    // The warning for an answer without text: an engine may end with a call that is not run.
+    return {
+      content,
+      reasoning,
+      refusal,
+      finish,
+      engineId,
+      fallbackUsed,
+      ttftMs,
+      toolCalls: [],
+      turns: spent.turns,
+      toolUses: spent.uses,
+      warnings: [...(why ? [why] : []), ...(content.trim() || !spent.uses.length ? [] : [SILENT])],
+      free: spent.turns.every(({ free }) => free),
+      promptTokens: sum(({ promptTokens }) => promptTokens),
+      completionTokens: sum(({ completionTokens }) => completionTokens),
+    }
+  }
+
+  return { add, following, end, handOver, cutShort }
+}

@@ -1,0 +1,111 @@
+import type { ToolCall } from '../engines'
+import type { Clock } from '../kernel/clock'
+import { failpoint } from '../kernel/failpoint'
+import { parseUntrustedJson } from '../kernel/json'
+import type { Trace } from '../kernel/trace'
+import type { Tools } from '../tools'
+import type { MadeThings, ToolOutcome } from '../tools/schema'
+import type { Acting, Emit, ToolUse } from './agent-schema'
+
+type Deps = { tools: Tools; clock: Clock; trace?: Trace }
+type Ended = { place: number; outcome: ToolOutcome }
+
+/**
+ * Runs the tool calls of one turn concurrently, and emits a step as each begins and ends. Returns the texts for
+ * the engine, in the order of the calls. For a failed tool that text is the error (contract 22.5).
+ */
+export async function observe(
+  { tools, clock, trace }: Deps,
+  {
+    toolset,
+    spent,
+    call,
+    conversationId,
+    guard = null,
+  }: Pick<Acting, 'toolset' | 'spent' | 'call' | 'conversationId' | 'guard'>,
+  signal: AbortSignal,
+  calls: readonly ToolCall[],
+  emit: Emit | null,
+): Promise<string[]> {
+  const guarded = await Promise.all(calls.map((asked) => guardedCall(asked, guard, signal)))
+  for (const { asked, name } of emit ? guarded : []) {
+    // Arguments to show in a stream. Anything but an object is shown as `{}`; the tool itself reports the error.
+    const value = parsed(asked.arguments || '{}')
+    await emit!({
+      type: 'tool-began',
+      id: asked.id,
+      name,
+      arguments:
+        typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {},
+    })
+  }
+  const made = ({ artifacts, costCents }: MadeThings) => {
+    spent.made ??= { artifacts: [], costCents: 0 }
+    spent.made.artifacts.push(...artifacts)
+    spent.made.costCents += costCents
+  }
+  const context = { call, signal, now: clock.now(), conversationId, guard, made }
+  const running = new Map(
+    guarded.map(({ asked, refused }, place): [number, Promise<Ended>] => [
+      place,
+      (refused ? Promise.resolve(refused) : tools.run(toolset, asked, context)).then((outcome) => ({ place, outcome })),
+    ]),
+  )
+  const from = clock.monotonic()
+  failpoint('in_mid_tool')
+  const texts: string[] = []
+  const uses: ToolUse[] = []
+  const first = spent.uses.length
+  while (running.size) {
+    const { place, outcome } = await Promise.race(running.values())
+    running.delete(place)
+    const { status } = outcome
+    trace?.(call.requestId, 'tool', guarded[place]!.name, clock.monotonic() - from, { status })
+    texts[place] = outcome.text
+    const use = useOf(guarded[place]!, outcome)
+    uses[place] = use
+    spent.uses.push(use)
+    if (emit) await emit({ type: 'tool-ended', ...use })
+  }
+  // They were added in the order in which they ended; the record has them in the order of the calls.
+  spent.uses.splice(first, uses.length, ...uses)
+  return texts
+}
+
+/** A call after the guard: `name` is what may be shown of the tool's name, `refused` the outcome when it is blocked. */
+type GuardedCall = { asked: ToolCall; name: string; refused: ToolOutcome | null }
+
+/** The call with what redacting rules left of its arguments. A blocked call is shown without arguments. */
+async function guardedCall(asked: ToolCall, guard: Acting['guard'], signal: AbortSignal): Promise<GuardedCall> {
+  if (!guard?.hasRules('tool_call')) return { asked, name: asked.name, refused: null }
+  const given = parsed(asked.arguments)
+  const { value, blocked, name } = await guard.checkToolData('tool_call', asked.name, given ?? asked.arguments, signal)
+  if (blocked) {
+    const sentence = blocked.message ?? `The guardrail ${blocked.guardrailId} does not allow this call.`
+    const failed = { status: 'error' as const, description: 'blocked by a guardrail', arguments: null, result: null }
+    return { asked: { ...asked, arguments: '{}' }, name, refused: { ...failed, text: `Error: ${sentence}` } }
+  }
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return { asked: value === given ? asked : { ...asked, arguments: text }, name, refused: null }
+}
+
+const useOf = (
+  { asked: { id }, name }: GuardedCall,
+  { status, description, result, ...outcome }: ToolOutcome,
+): ToolUse => ({
+  id,
+  name,
+  status,
+  description,
+  result,
+  arguments: outcome.arguments ?? {},
+})
+
+/** Parsed as strictly as a request body: JSON nested very deeply can be parsed, but not serialized again. */
+function parsed(text: string): unknown {
+  try {
+    return parseUntrustedJson(Buffer.from(text), { large: 'text' })
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,281 @@
+import {
+  type EngineService,
+  engineUnavailable,
+  type Message,
+  type RunRequest,
+  type ToolCall,
+  type WholeAnswer,
+} from '../engines'
+import type { Clock } from '../kernel/clock'
+import { crc32Base62, randomBase62 } from '../kernel/crypto'
+import { said } from '../kernel/errors'
+import { createPairKeeper, storable } from '../kernel/text'
+import type { CountedTurn, Emit, FinishedBecause, Offered, Step, Task, Thought } from './agent-schema'
+
+const FENCE = '```'
+
+/** More before the first line end is no language of a fence. */
+const MAX_OPENING_CHARS = 40
+
+const RANDOM_CHARS = 18
+
+const CALL_ID = /^call_[0-9A-Za-z]{24}$/
+
+/** The result of one engine call; its calls have ids of ours, and the names of the tools they mean. */
+export type Turn = CountedTurn &
+  Pick<WholeAnswer, 'text' | 'reasoning' | 'refusal' | 'toolCalls' | 'fallbackUsed'> & {
+    finish: FinishedBecause
+    /** Milliseconds to the first part; null when it came whole. */
+    ttftMs: number | null
+  }
+
+type Deps = { engines: EngineService; clock: Clock }
+
+/** One engine call: whole, or as a stream whose parts are emitted as they come. */
+export const takeTurn = (
+  deps: Deps,
+  asked: string,
+  request: RunRequest,
+  emit: Emit | null,
+  offered: Offered | null,
+): Promise<Turn> => (emit ? streamed(deps, asked, request, emit, offered) : whole(deps, asked, request))
+
+async function whole({ engines }: Deps, asked: string, request: RunRequest): Promise<Turn> {
+  const { usage, ...answer } = await engines.answer(asked, request)
+  const { promptTokens, completionTokens } = usage
+  const text = storable(request.json ? withoutFence(answer.text) : answer.text)
+  const toolCalls = answer.toolCalls.map((call) => ownCall(call, request, newCallId(request.mode)))
+  return { ...answer, text, toolCalls, ttftMs: null, promptTokens, completionTokens }
+}
+
+async function streamed(
+  { engines, clock }: Deps,
+  asked: string,
+  request: RunRequest,
+  emit: Emit,
+  offered: Offered | null,
+): Promise<Turn> {
+  const startedAt = clock.monotonic()
+  const running = await engines.run(asked, request)
+  const ttftMs = Math.round(clock.monotonic() - startedAt)
+  const { engineId, free, fallbackUsed } = running
+  const pairs = createPairKeeper()
+  const fence = request.json ? createFenceFilter() : null
+  const toolCalls: ToolCall[] = []
+  const ids: string[] = []
+  const idAt = (place: number) => (ids[place] ??= newCallId(request.mode))
+  let text = ''
+  let reasoning = ''
+  let refusal = ''
+  let finish: FinishedBecause = 'stop'
+  let usage = running.soFar()
+  const show = (step: Extract<Step, { text: string }>) => (step.text ? emit(step) : undefined)
+  for await (const part of running.parts) {
+    let behind: Promise<void> | void | undefined
+    if (part.type === 'text-delta') {
+      const piece = pairs.add(fence ? fence.add(part.text) : part.text)
+      text += piece
+      behind = show({ type: 'text', text: piece })
+    } else if (part.type === 'reasoning-delta') {
+      reasoning += part.text
+      behind = show({ type: 'reasoning', text: part.text })
+    } else if (part.type === 'refusal-delta') {
+      refusal += part.text
+      behind = show({ type: 'refusal', text: part.text })
+    } else if (part.type === 'call-delta') {
+      const name = toolNamed(part.name, request) ?? part.name
+      if (mayCall(offered, name, part.place)) {
+        behind = emit({ type: 'call', id: idAt(part.place), name, arguments: part.arguments })
+      }
+    } else if (part.type === 'finish') finish = part.reason
+    else if (part.type === 'usage') usage = part
+    else toolCalls.push(ownCall(part, request, idAt(toolCalls.length)))
+    if (behind) await behind
+  }
+  const rest = pairs.add(fence?.end() ?? '') + pairs.end()
+  if (rest) await emit({ type: 'text', text: rest })
+  const { promptTokens, completionTokens } = usage
+  const said = { text: text + rest, reasoning, refusal, toolCalls, finish }
+  return { ...said, ttftMs, engineId, free, fallbackUsed, promptTokens, completionTokens }
+}
+
+/**
+ * The thought of one turn, with the calls of the client's functions. Throws 503 when it calls them in a way that
+ * cannot be passed on, and says nothing else.
+ */
+export function thoughtOf(turn: Turn, { mode, offered }: Pick<Task, 'mode' | 'offered'>): Thought {
+  const { engineId, free, promptTokens, completionTokens, finish, fallbackUsed, ttftMs, text, reasoning, refusal } =
+    turn
+  assertPassable(turn, offered, mode)
+  const toolCalls = wantedBy(offered, turn.toolCalls)
+  return {
+    engineId,
+    free,
+    promptTokens,
+    completionTokens,
+    content: text || refusal,
+    reasoning,
+    refusal,
+    finish: finish === 'tool-calls' && !toolCalls.length ? 'stop' : finish,
+    fallbackUsed,
+    ttftMs,
+    turns: [turn],
+    toolUses: [],
+    toolCalls,
+    warnings: [...(demands(offered) && !toolCalls.length ? [NOT_CALLED] : []), ...unknownIn(turn, offered)],
+  }
+}
+
+/**
+ * Whether the calls of a turn cannot be passed on to the client: arguments that are no JSON object, or nothing but tools
+ * that nobody offered.
+ */
+export function isBroken({ toolCalls, text }: Turn, offered: Offered | null): boolean {
+  const wanted = wantedBy(offered, toolCalls)
+  if (wanted.some((call) => !isJsonObject(call.arguments))) return true
+  return toolCalls.length > 0 && !text && toolCalls.every(({ name }) => !isOffered(offered, name))
+}
+
+/** Throws 503 `engine_unavailable` for a broken turn, which is not charged. */
+export function assertPassable(turn: Turn, offered: Offered | null, mode: string): void {
+  if (offered && isBroken(turn, offered)) throw engineUnavailable.with({ retryAfterS: RETRY_AFTER_S }, mode)
+}
+
+const RETRY_AFTER_S = 5
+
+/** What the engine is told of calls that cannot be passed on, so that it makes them again. */
+export const correctionsOf = ({ text, toolCalls }: Turn, offered: Offered | null): Message[] => [
+  { role: 'assistant', content: text, toolCalls: [...toolCalls] },
+  ...toolCalls.map(({ id, name, arguments: args }): Message => {
+    const problem = !isOffered(offered, name)
+      ? `There is no tool ${said(name)}.`
+      : isJsonObject(args)
+        ? 'Not run, because another call was wrong.'
+        : 'The arguments are not a JSON object.'
+    return { role: 'tool', toolCallId: id, toolName: name, content: `Error: ${problem} Call the tools again.` }
+  }),
+]
+
+/** Of a choice that lists what may be called it is not known what else the client has. */
+const isOffered = (offered: Offered | null, name: string): boolean =>
+  offered?.only !== undefined || (offered?.tools.some((tool) => tool.name === name) ?? false)
+
+/** One sentence for each call of a tool that nobody offered. */
+const unknownIn = ({ toolCalls }: Turn, offered: Offered | null): string[] =>
+  toolCalls
+    .filter(({ name }) => !isOffered(offered, name))
+    .map(({ name }) => `The engine called ${said(name)}, which is not a tool of this request; the call was left out.`)
+
+function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+  } catch {
+    return false
+  }
+}
+
+/** A call under our id, because those of upstreams may repeat and would reveal the upstream. */
+const ownCall = ({ name, arguments: args, extra }: ToolCall, request: RunRequest, id: string): ToolCall => ({
+  id,
+  name: toolNamed(name, request) ?? name,
+  arguments: args,
+  ...(extra ? { extra } : {}),
+})
+
+/** The tool that a name means: engines add blanks, and namespaces such as `functions.`; null when it is none. */
+function toolNamed(name: string, { tools = [] }: RunRequest): string | null {
+  const has = (wanted: string) => tools.some((tool) => tool.name === wanted)
+  const trimmed = name.trim().replace(/:\d+$/, '')
+  const last = trimmed.slice(Math.max(trimmed.lastIndexOf('.'), trimmed.lastIndexOf('/'), trimmed.lastIndexOf(':')) + 1)
+  return [name, trimmed, last].find(has) ?? null
+}
+
+/** Whether a call is wanted for sure. */
+export const demands = (offered: Offered | null): boolean =>
+  offered !== null && offered.choice !== 'auto' && offered.choice !== 'none'
+
+export const NOT_CALLED =
+  '"tool_choice" required a function call, but the engine called none of the requested functions.'
+
+/**
+ * Leaves out calls that `tool_choice` does not allow, which clients rely on and engines do not always obey (contract
+ * 4). A call that is wanted and does not come cannot be made for them.
+ */
+export const wantedBy = (offered: Offered | null, calls: readonly ToolCall[]): readonly ToolCall[] =>
+  calls.filter(({ name }, place) => mayCall(offered, name, place))
+
+function mayCall(offered: Offered | null, name: string, place: number): boolean {
+  if (!offered || offered.choice === 'none' || (offered.oneCallATurn && place > 0)) return false
+  const allowed = typeof offered.choice === 'string' ? offered.tools : [offered.choice]
+  return allowed.some((tool) => tool.name === name)
+}
+
+/**
+ * A new id for a tool call, which tells the mode of its run to whoever knows the modes: a client that runs the tool
+ * loop sends it back, to any process and with nothing stored, and the run goes on in that mode (contract 4).
+ */
+export function newCallId(mode: string): string {
+  const random = randomBase62(RANDOM_CHARS)
+  return `call_${random}${crc32Base62(random + mode)}`
+}
+
+/** The mode of the run that made a call; null for an id that is not ours. Any caller may name a mode, so none is kept secret. */
+export function modeOfCall(id: string, modes: readonly string[]): string | null {
+  if (!CALL_ID.test(id)) return null
+  const random = id.slice('call_'.length, -6)
+  return modes.find((mode) => id.endsWith(crc32Base62(random + mode))) ?? null
+}
+
+/**
+ * JSON in a Markdown fence is JSON where JSON was asked for (contract 4): the fence goes, whether the answer comes whole
+ * or in pieces.
+ */
+function withoutFence(text: string): string {
+  const filter = createFenceFilter()
+  return filter.add(text) + filter.end()
+}
+
+/** Takes a text in pieces and gives it without a fence around it. */
+function createFenceFilter() {
+  let state: 'opening' | 'fenced' | 'plain' = 'opening'
+  let waiting = ''
+
+  function open(): string {
+    const text = waiting.trimStart()
+    if (text === '' || (text.length < FENCE.length && FENCE.startsWith(text))) return ''
+    const lineEnd = text.indexOf('\n')
+    if (text.startsWith(FENCE) && lineEnd < 0 && text.length <= MAX_OPENING_CHARS) return ''
+    state = text.startsWith(FENCE) && lineEnd > 0 && /^[`\w+-]*\s*$/.test(text.slice(0, lineEnd)) ? 'fenced' : 'plain'
+    const rest = state === 'fenced' ? text.slice(lineEnd + 1) : waiting
+    waiting = ''
+    return state === 'fenced' ? hold(rest) : rest
+  }
+
+  /** Holds back blanks and backticks at the end, which may be the closing fence. */
+  function hold(text: string): string {
+    const all = waiting + text
+    const kept =
+      all.length -
+      all
+        .trimEnd()
+        .replace(/`{1,3}$/, '')
+        .trimEnd().length
+    waiting = all.slice(all.length - kept)
+    return all.slice(0, all.length - kept)
+  }
+
+  return {
+    add(piece: string): string {
+      if (state === 'plain') return piece
+      if (state === 'fenced') return hold(piece)
+      waiting += piece
+      return open()
+    },
+    end(): string {
+      const rest = waiting
+      waiting = ''
+      return state === 'fenced' && rest.trim() === FENCE ? '' : rest
+    },
+  }
+}

@@ -1,0 +1,206 @@
+import { findEngine, type Message } from '../engines'
+import { said } from '../kernel/errors'
+import { validatorOf } from '../tools'
+import { assertSchema } from './chat-assert-schema'
+import { blankPrompt, emptyPrompt } from './chat-errors'
+import { functionsOf, serversIn, turnsWithCalls } from './chat-functions'
+import { asks, assertContent, imagesOf, spoken, textOf } from './chat-parts'
+import type { ChatMessage, ChatOrder } from './chat-schema'
+import { ignoredIn } from './ignored'
+import { toChatCompletion } from './present'
+import { type CompletionRequest, DEFAULT_ITERATIONS, type SentImage } from './request'
+import { assertAttachment, assertMetadata } from './rules'
+import type { ChatCompletion } from './schema'
+
+type Form = Pick<CompletionRequest, 'json' | 'checkJson'>
+
+const SCHEMA_PATH = 'response_format.json_schema.schema'
+
+const isObject = (value: unknown): string | null =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? null : 'it is not an object'
+
+/**
+ * Translates a chat order (contract 4): the last user message is the prompt, all system messages make the
+ * persona, earlier turns are context. Throws 400 `empty_prompt` when the last user message has neither text nor image,
+ * 400 `validation_error` for a message without content.
+ */
+export function requestFromChat(order: ChatOrder): CompletionRequest<ChatCompletion> {
+  if (order.metadata) assertMetadata(order.metadata)
+  assertContent(order.messages)
+  const last = order.messages.findLastIndex(({ role }) => role === 'user')
+  const question = order.messages[last]
+  if (!question) throw emptyPrompt()
+  if (!asks(question)) throw blankPrompt(last)
+  const system = order.messages.filter(({ role }) => role === 'system' || role === 'developer').map(textOf)
+  const engine = engineOf(order.model)
+  const functions = functionsOf(order)
+  const servers = serversIn(order)
+  const { json, checkJson } = formatOf(order)
+  const before = order.messages.slice(0, last)
+  const told = functions ? turnsWithCalls(before, 0) : before.map(spoken)
+  const after = functions ? turnsWithCalls(order.messages.slice(last + 1), last + 1) : []
+  const { turns, images, dropped } = imagesAmong(order.messages, last, told, after)
+  return {
+    prompt: textOf(question),
+    mode: engine?.mode ?? 'auto',
+    engine: engine?.id ?? null,
+    overrides: {},
+    voice: {
+      persona: system.length ? { system_prompt: system.join('\n\n') } : 'svc',
+      personality: null,
+      style: null,
+      branding: true,
+      componentLibrary: 'svc',
+    },
+    usesSoul: true,
+    context: turns,
+    ...goesOnIn(order.messages),
+    after: present(after),
+    conversation: order.conversation_id == null ? 'none' : { attach: order.conversation_id },
+    images,
+    cameFrom: originsOf(order.messages, last),
+    temperature: order.temperature ?? undefined,
+    skills: order.skills ?? [],
+    tools: [],
+    ...(servers.length ? { servers } : {}),
+    maxIterations: DEFAULT_ITERATIONS,
+    functions,
+    json,
+    checkJson,
+    metadata: order.metadata ?? null,
+    cache: 'off',
+    wantsFollowUps: false,
+    isChat: true,
+    present: toChatCompletion,
+    shape: null,
+    warnings: [...warningsOf(order, dropped), ...(functions ? [] : unusedIn(order, last))],
+  }
+}
+
+/** Results of tools at the end go on with a run that began before, also where they are not read for want of `tools`. */
+function goesOnIn(messages: readonly ChatMessage[]): Pick<CompletionRequest, 'answeredCalls'> {
+  const results = messages.slice(messages.findLastIndex(({ role }) => !RESULTS.has(role)) + 1)
+  return results.length ? { answeredCalls: results.flatMap(({ tool_call_id: id }) => id ?? []).slice(-MOST_CALLS) } : {}
+}
+
+const RESULTS: ReadonlySet<ChatMessage['role']> = new Set(['tool', 'function'])
+/** As many calls as one message may hold. */
+const MOST_CALLS = 128
+
+/** What refusals and warnings name, found when one needs it; of several system messages the first. */
+function originsOf(messages: readonly ChatMessage[], last: number): NonNullable<CompletionRequest['cameFrom']> {
+  const path = (index: number) => `messages[${index}].content`
+  return {
+    prompt: path(last),
+    get persona() {
+      return path(messages.findIndex(({ role }) => role === 'system' || role === 'developer'))
+    },
+    get said() {
+      return messages.flatMap((message, index) =>
+        index < last && spoken(message)?.role === 'user' ? [path(index)] : [],
+      )
+    },
+    whole: 'messages',
+    unseen: (engineId) => `The images were ignored: ${engineId} does not accept images. Use "svc-1-vision".`,
+  }
+}
+
+/** What was not done as asked: nothing of it is an error (contract 4). */
+function warningsOf(order: ChatOrder, droppedImages: number): string[] {
+  const { model } = order
+  const ignored = ignoredIn(order)
+  return [
+    ...(model && model !== 'auto' && !findEngine(model)
+      ? [
+          `"model" is ${said(model)}, which is not an engine of this server, so svc-1-auto was used. GET /models lists them.`,
+        ]
+      : []),
+    ...(ignored ? [ignored] : []),
+    ...(droppedImages
+      ? [
+          `Only the newest ${MOST_IMAGES} images were used; ${droppedImages} before them ${droppedImages === 1 ? 'was' : 'were'} left out.`,
+        ]
+      : []),
+  ]
+}
+
+/** The engine a client names; unknown names fall back to auto (contract 4). */
+function engineOf(model: string | null | undefined): { id: string; mode: CompletionRequest['mode'] } | null {
+  const entry = model ? findEngine(model) : null
+  return entry === null || entry.mode === 'auto'
+    ? null
+    : { id: entry.id, mode: entry.mode as CompletionRequest['mode'] }
+}
+
+/** Images that one chat may show its engine, as many as a native order may (contract 2.1). */
+const MOST_IMAGES = 10
+
+/**
+ * The turns before the question, and the newest images of the conversation: those of users and of tool results. Turns
+ * after the question count on from those before. Throws 400 for an image that is too large.
+ */
+function imagesAmong(
+  messages: readonly ChatMessage[],
+  last: number,
+  told: readonly (Message | null)[],
+  after: readonly (Message | null)[],
+) {
+  const sent: SentImage[] = []
+  let place = 0
+  const look = (turns: readonly (Message | null)[], offset: number) => {
+    for (const [at, turn] of turns.entries()) {
+      if (!turn) continue
+      if (turn.role !== 'assistant') sent.push(...imagesOf(messages[offset + at]!, offset + at, place))
+      place += 1
+    }
+  }
+  look(told, 0)
+  sent.push(...imagesOf(messages[last]!, last, null))
+  look(after, last + 1)
+  for (const { attachment, path } of sent) assertAttachment(attachment, path)
+  return { turns: present(told), images: sent.slice(-MOST_IMAGES), dropped: Math.max(0, sent.length - MOST_IMAGES) }
+}
+
+/** What an order without `tools` carries for nothing; it is accepted all the same (contract 4). */
+function unusedIn({ messages, tool_choice: choice }: ChatOrder, last: number): string[] {
+  const begun = messages.findIndex((message, index) => index > last && spoken(message)?.role === 'assistant')
+  return [
+    ...(choice == null || choice === 'none' || choice === 'auto'
+      ? []
+      : ['"tool_choice" was ignored: there are no "tools".']),
+    ...(begun < 0 ? [] : [`"messages[${begun}]" was ignored: you cannot start the answer for the engine.`]),
+  ]
+}
+
+const present = (turns: readonly (Message | null)[]): Message[] => turns.filter((turn) => turn !== null)
+
+/**
+ * The form that `response_format` asks for (contract 4). Throws 400 `validation_error` on a schema that cannot be
+ * checked here: too large, with external references or patterns that RE2 cannot run, or not JSON Schema.
+ */
+function formatOf({ response_format: format }: ChatOrder): Form {
+  if (!format || format.type === 'text') return { json: false, checkJson: null }
+  if (!('json_schema' in format)) return { json: true, checkJson: (content) => problemOf(content, isObject) }
+  const { schema, name, strict } = format.json_schema
+  const form = formOfSchema(schema, SCHEMA_PATH)
+  return { ...form, json: { schema, ...(name ? { name } : {}), ...(strict == null ? {} : { strict }) } }
+}
+
+/** The form of a JSON Schema; `path` is where it stands in the request. Throws as {@link formatOf}. */
+export function formOfSchema(schema: Record<string, unknown>, path: string): Form {
+  assertSchema(schema, path)
+  return { json: { schema }, checkJson: (content) => problemOf(content, validatorOf(schema)) }
+}
+
+/** One sentence on what is wrong with the content, or null. */
+function problemOf(content: string, check: (value: unknown) => string | null): string | null {
+  let value: unknown
+  try {
+    value = JSON.parse(content)
+  } catch {
+    return 'The engine did not answer with JSON.'
+  }
+  // The validator is shared with tools, so its sentences begin with "The arguments".
+  const problem = check(value)?.replace(/^The arguments(?: together)?/, 'it')
+  return problem ? `The answer does not fit the response format: ${problem}` : null
+}

@@ -1,0 +1,151 @@
+import type { EngineTool, Message, ToolCall } from '../engines'
+import { invalidInput, said } from '../kernel/errors'
+import { parseUntrustedJson } from '../kernel/json'
+import { newAllowance, sizeIfWritten } from '../tools'
+import type { McpServer } from '../tools/schema'
+import type { Offered } from './agent-schema'
+import { assertSchema } from './chat-assert-schema'
+import { reasoningOf, spoken, textOf } from './chat-parts'
+import type { ChatMessage, ChatOrder, FunctionCall, FunctionTool } from './chat-schema'
+import type { CompletionRequest } from './request'
+
+const NO_PARAMETERS = { type: 'object', properties: {} }
+
+type ChatTool = NonNullable<ChatOrder['tools']>[number]
+
+/** The MCP servers among the tools of a chat (contract 28.2). */
+export const serversIn = ({ tools }: ChatOrder): McpServer[] => (tools ?? []).filter(isServer)
+
+const isServer = (tool: ChatTool): tool is McpServer => tool.type === 'mcp'
+
+/**
+ * The functions a chat client offers, none beside MCP servers (contract 4); null without tools. Throws 400
+ * `validation_error` on a name used twice, on parameters that are not a schema, and on a `tool_choice` that is not among
+ * them. What a choice names of an MCP server is looked for when its tools are known.
+ */
+export function functionsOf({
+  tools,
+  tool_choice: choice,
+  parallel_tool_calls: parallel,
+}: ChatOrder): CompletionRequest['functions'] {
+  if (!tools?.length) return null
+  const names = new Set<string>()
+  const allowance = newAllowance()
+  const functions: FunctionTool[] = []
+  for (const [place, tool] of tools.entries()) {
+    if (isServer(tool)) continue
+    const offered = tool.function
+    functions.push(tool)
+    if (names.has(offered.name))
+      throw invalidInput(`tools[${place}].function.name`, `"tools" has two functions named ${said(offered.name)}.`)
+    names.add(offered.name)
+    const path = `tools[${place}].function.parameters`
+    // Engines refuse an invalid schema. Patterns are not run here, since the client checks the arguments itself.
+    if (offered.parameters) assertSchema(offered.parameters, path, allowance, sizeIfWritten)
+  }
+  const labels = tools.filter(isServer).map(({ server_label }) => `${server_label}__`)
+  const isKnown = (name: string) => names.has(name) || labels.some((label) => name.startsWith(label))
+  return { ...choose(functions.map(toEngineTool), choice ?? 'auto', isKnown), oneCallATurn: parallel === false }
+}
+
+type Choice = NonNullable<ChatOrder['tool_choice']>
+
+/** Applies `tool_choice`: a mode, one named function, or a list of allowed functions with a mode. */
+function choose(
+  tools: EngineTool[],
+  choice: Choice,
+  isKnown: (name: string) => boolean,
+): Omit<Offered, 'oneCallATurn'> {
+  if (typeof choice === 'string') return { tools, choice }
+  const listed = 'function' in choice ? [choice.function.name] : choice.allowed_tools.tools.map(nameOf)
+  const missing = listed.find((name) => !isKnown(name))
+  if (missing !== undefined)
+    throw invalidInput('tool_choice', `"tool_choice" names ${said(missing)}, which is not among "tools".`)
+  if ('function' in choice) return { tools, choice: { name: choice.function.name } }
+  return { tools: tools.filter(({ name }) => listed.includes(name)), choice: choice.allowed_tools.mode, only: listed }
+}
+
+const nameOf = (named: { function: { name: string } }): string => named.function.name
+
+const toEngineTool = ({ function: { name, description, parameters, strict } }: FunctionTool): EngineTool => ({
+  name,
+  description: description ?? '',
+  parameters: parameters ?? NO_PARAMETERS,
+  ...(strict == null ? {} : { strict }),
+})
+
+/**
+ * Each message as a turn for an engine, with tool calls and results, null for those that are none; `offset` is the
+ * index of the first message in the order. Throws 400 `validation_error` when a result answers no call, a call has no result, or two
+ * calls share an id: engines refuse these as well, with less helpful messages.
+ */
+export function turnsWithCalls(messages: readonly ChatMessage[], offset: number): (Message | null)[] {
+  const open = new Map<string, { name: string; path: string }>()
+  const turns: (Message | null)[] = []
+  for (const [at, message] of messages.entries()) {
+    const place = offset + at
+    if (message.role === 'tool') turns.push(resultOf(message, place, open))
+    else {
+      assertAnswered(open)
+      const calls = message.role === 'assistant' ? (message.tool_calls ?? []) : []
+      for (const [number, call] of calls.entries()) {
+        const path = `messages[${place}].tool_calls[${number}]`
+        if (open.has(call.id))
+          throw invalidInput(`${path}.id`, `"${path}.id" is ${said(call.id)}, which an earlier call already has.`)
+        open.set(call.id, { name: call.function.name, path })
+      }
+      turns.push(calls.length ? called(message, calls) : spoken(message))
+    }
+  }
+  assertAnswered(open)
+  return turns
+}
+
+function resultOf(message: ChatMessage, place: number, open: Map<string, { name: string }>): Message {
+  const id = message.tool_call_id ?? ''
+  const call = open.get(id)
+  if (!call) throw orphan(place, id)
+  open.delete(id)
+  return { role: 'tool', toolCallId: id, toolName: call.name, content: textOf(message) }
+}
+
+function called(message: ChatMessage, calls: readonly FunctionCall[]): Message {
+  const reasoning = reasoningOf(message)
+  const turn: Message = { role: 'assistant', content: textOf(message), toolCalls: calls.map(toCall) }
+  return reasoning ? { ...turn, reasoning } : turn
+}
+
+const toCall = ({ id, function: { name, arguments: args }, extra_content: extra }: FunctionCall): ToolCall => ({
+  id,
+  name,
+  arguments: args,
+  ...(extra ? { extra: extraOf(extra) } : {}),
+})
+
+/** What an engine wants back with its call: as svc sent it to the client, else in the client's own words. */
+function extraOf(content: Record<string, unknown>): Record<string, unknown> {
+  if (typeof content.svc !== 'string') return { extra_content: content }
+  const extra = parsed(Buffer.from(content.svc, 'base64url'))
+  return typeof extra === 'object' && extra !== null ? (extra as Record<string, unknown>) : {}
+}
+
+function parsed(bytes: Uint8Array): unknown {
+  try {
+    return parseUntrustedJson(bytes)
+  } catch {
+    return null
+  }
+}
+
+function assertAnswered(open: ReadonlyMap<string, { path: string }>): void {
+  const [first] = open
+  if (!first) return
+  const [id, { path }] = first
+  throw invalidInput(path, `"${path}" was not answered: add {"role":"tool","tool_call_id":${said(id)}} after it.`)
+}
+
+const orphan = (place: number, id: string) =>
+  invalidInput(
+    `messages[${place}].tool_call_id`,
+    `"messages[${place}].tool_call_id" is ${said(id)}, which is not the id of a tool call in the assistant message before it.`,
+  )

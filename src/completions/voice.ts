@@ -1,0 +1,204 @@
+import { jwtVerify, SignJWT } from 'jose'
+import type { SettingsService } from '../accounts'
+import type { BrandSoul } from '../accounts/keys/schema'
+import type { MakingService } from '../charging'
+import type { GuardrailService } from '../guardrails'
+import { type Call, type OwnerScope, ownerOf } from '../kernel/caller'
+import { type Clock, iso } from '../kernel/clock'
+import type { Values } from '../kernel/config'
+import { hmacHex } from '../kernel/crypto'
+import { notFound } from '../kernel/errors'
+import type { KeyId } from '../kernel/ids'
+import type { Reader, Store } from '../kernel/store'
+import { shorten } from '../kernel/text'
+import type { ConversationService, SkillService } from '../skills'
+import type { Tools } from '../tools'
+import type { Toolset } from '../tools/schema'
+import type { Agent } from './agent-loop'
+import { assembleSystem } from './agent-sandbox'
+import type { Acting } from './agent-schema'
+import type { voiceSettings } from './voice-config'
+import { invalidToken, voiceUnavailable } from './voice-errors'
+import { type ActionOrder, type ActionResult, type TokenOrder, VoiceSessionId, type VoiceToken } from './voice-schema'
+
+/** What a token says of its session. */
+type VoiceSession = {
+  id: VoiceSessionId
+  owner: OwnerScope
+  userId: string
+  voice: string | null
+  conversationId: string | null
+  /** Slugs of skills that were asked for, besides those installed. */
+  skills: readonly string[]
+}
+
+type TokensDeps = { clock: Clock; masterKey: Uint8Array; secret: string }
+
+const PREFIX = 'svc_voice_'
+
+/** Contract 6. */
+const TTL_MS = 30 * 60_000
+
+const RULES = { algorithms: ['HS256'], issuer: 'svc', audience: 'voice' }
+
+type Claims = {
+  jti: VoiceSessionId
+  sub: string
+  voice: string | null
+  conversation_id: string | null
+  skills: string[]
+}
+
+type Deps = {
+  store: Store
+  clock: Clock
+  masterKey: Uint8Array
+  settings: Values<typeof voiceSettings>
+  preferences: Pick<SettingsService, 'read'>
+  making: Pick<MakingService, 'run'>
+  guardrails: Pick<GuardrailService, 'guardOf'>
+  conversations: Pick<ConversationService, 'history'>
+  skills: Pick<SkillService, 'activeFor' | 'everyTool'>
+  tools: Pick<Tools, 'assemble'>
+  agent: Pick<Agent, 'callTool'>
+  brandSoulOf(reader: Reader, keyId: KeyId): Promise<BrandSoul | null>
+}
+
+export type Voice = ReturnType<typeof createVoice>
+
+const SPOKEN =
+  'You speak aloud with the user, live. Use short sentences, no lists, no markup, no addresses. ' +
+  'Say what you do while a tool runs, and sum up its result instead of reading it out.'
+const MOST_TURNS = 20
+const MOST_TURN_CHARS = 1_000
+
+/** Tokens of live voice sessions, and the tools that run under them (contract 6). */
+export function createVoice(deps: Deps) {
+  const { store, clock, settings, making, conversations, skills, tools, agent, guardrails } = deps
+  const tokens = createVoiceTokens({ clock, masterKey: deps.masterKey, secret: settings.voiceSecret })
+  return { token, act }
+
+  /** Opens a session. Throws 503 `voice_unavailable`, 404 for a foreign conversation, 402. */
+  async function token(call: Call, order: TokenOrder): Promise<VoiceToken> {
+    if (!settings.voiceUrl) throw voiceUnavailable.with({ retryAfterS: 60 })
+    const { voice = null, conversation_id = null, skills: slugs = [] } = order
+    const id = VoiceSessionId.create()
+    const owner = ownerOf(call.caller)
+    const said = conversation_id === null ? [] : (await conversations.history(owner, conversation_id)).turns
+    const active = await skills.activeFor(call, { slugs, prompt: '' })
+    const toolset = await toolsetOf(call, slugs)
+    const session = { id, owner, userId: call.caller.userId, voice, conversationId: conversation_id, skills: slugs }
+    const { token, until } = await tokens.sign(session)
+    return making.run(call, {
+      ...unpaid(id),
+      make: async () => ({ used: {}, files: [], instruction: await instructionOf(call, active.prompt, said) }),
+      answer: ({ made }) => ({
+        object: 'voice_session' as const,
+        token,
+        expiresAt: iso(until),
+        url: settings.voiceUrl,
+        systemInstruction: made.instruction,
+        tools: toolset.definitions.length ? [{ functionDeclarations: [...toolset.definitions] }] : [],
+        ...(active.warnings.length ? { warnings: [...active.warnings] } : {}),
+      }),
+    })
+  }
+
+  /** Runs one tool of a session. Throws 404 for an unknown one, 401 `invalid_token`, 402. */
+  async function act(call: Call, { tool, arguments: args = {}, session_token }: ActionOrder): Promise<ActionResult> {
+    const session = session_token === undefined ? null : await tokens.read(session_token, ownerOf(call.caller))
+    const toolset = await toolsetOf(call, session?.skills ?? [])
+    if (!toolset.tools.has(tool)) throw notFound('tool')
+    const guard = (await guardrails.guardOf(call.caller)) as Acting['guard']
+    const context = { call, toolset, guard, conversationId: session?.conversationId ?? null }
+    return making.run(call, {
+      ...unpaid(VoiceSessionId.create()),
+      make: async ({ signal }) => {
+        const outcome = await agent.callTool(context, { name: tool, arguments: JSON.stringify(args) }, signal)
+        return { used: {}, files: [], outcome }
+      },
+      answer: ({ made: { outcome } }) => ({ object: 'voice_action' as const, tool, ...outcome }),
+    })
+  }
+
+  /** The tools of this server and those of the skills, under names that tell the skill. */
+  async function toolsetOf(call: Call, slugs: readonly string[]): Promise<Toolset> {
+    const ofSkills = await skills.everyTool(call, slugs)
+    const named = ofSkills.map(({ slug, tool }) => ({ ...tool, name: `skill_${slug}_${tool.name}` }))
+    return tools.assemble({ inline: [], skills: named, system: true, approved: [], call })
+  }
+
+  async function instructionOf(call: Call, ofSkills: string | null, said: readonly Turn[]): Promise<string> {
+    const { caller } = call
+    const { svc_branding, personality } = await deps.preferences.read(store.read, caller.userId)
+    const hasSoul = caller.type === 'key' && caller.hasBrandSoul
+    const system = assembleSystem({
+      mode: 'voice',
+      persona: personality,
+      personality: null,
+      style: null,
+      branding: svc_branding,
+      componentLibrary: 'svc',
+      soul: hasSoul ? await deps.brandSoulOf(store.read, caller.keyId) : null,
+      memories: [],
+      skills: ofSkills,
+    })
+    return [system, SPOKEN, historyOf(said)].filter(Boolean).join('\n\n')
+  }
+}
+
+type Turn = { role: 'user' | 'assistant'; content: string }
+
+function historyOf(turns: readonly Turn[]): string {
+  if (!turns.length) return ''
+  const lines = turns.slice(-MOST_TURNS).map(({ role, content }) => {
+    const words = shorten(content.replace(/\s+/g, ' ').trim(), MOST_TURN_CHARS)
+    return `${role === 'user' ? 'User' : 'You'}: ${words}`
+  })
+  return `The conversation so far:\n${lines.join('\n')}`
+}
+
+/** Neither a session nor a call of a tool costs anything by itself; what a tool makes is charged by its maker. */
+const unpaid = (id: VoiceSessionId) => ({
+  kind: 'voice' as const,
+  id,
+  mode: 'voice',
+  engineId: 'svc-1-voice',
+  free: true,
+  texts: {},
+  most: {},
+})
+
+/** Tokens of voice sessions: signed, and stored nowhere. */
+function createVoiceTokens({ clock, masterKey, secret }: TokensDeps) {
+  const key = new TextEncoder().encode(secret || hmacHex(masterKey, 'voice-token'))
+  const date = (at: number) => new Date(at)
+  return {
+    /** A token that works for 30 minutes. */
+    async sign({ id, userId, owner, voice, conversationId, skills }: VoiceSession) {
+      const until = clock.now() + TTL_MS
+      const token = await new SignJWT({ owner, voice, conversation_id: conversationId, skills: [...skills] })
+        .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+        .setIssuer(RULES.issuer)
+        .setAudience(RULES.audience)
+        .setSubject(userId)
+        .setJti(id)
+        .setIssuedAt(date(clock.now()))
+        .setExpirationTime(date(until))
+        .sign(key)
+      return { token: PREFIX + token, until }
+    },
+
+    /** The session of a token of this owner. Throws 401 `invalid_token`. */
+    async read(token: string, owner: OwnerScope): Promise<VoiceSession> {
+      if (!token.startsWith(PREFIX)) throw invalidToken()
+      const options = { ...RULES, currentDate: date(clock.now()) }
+      const { payload } = await jwtVerify(token.slice(PREFIX.length), key, options).catch((cause) => {
+        throw invalidToken.with({ cause })
+      })
+      if (payload.owner !== owner) throw invalidToken()
+      const { jti, sub, voice, conversation_id, skills } = payload as Claims
+      return { id: jti, owner, userId: sub, voice, conversationId: conversation_id, skills }
+    },
+  }
+}

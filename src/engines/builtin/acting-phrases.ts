@@ -1,0 +1,89 @@
+import type { Clause } from './acting-clause'
+import { isVerb } from './acting-vocabulary'
+
+/** Prepositions that introduce a value, by the last word of the property's name. */
+const BEFORE: [RegExp, string][] = [
+  [/^(?:location|city|place|country|region|town|state|where|area|timezone|zone)$/, 'in|at|for|near|around|of'],
+  [/^(?:from|origin|source|departure|start)$/, 'from'],
+  [/^(?:to|destination|recipient|target|receiver|end|arrival)$/, 'to|for'],
+  [/^(?:language|lang)$/, 'into|in|to'],
+  [/^(?:name|title|label)$/, 'named|called|titled|entitled'],
+  [/^(?:symbol|ticker|company)$/, 'of|for'],
+]
+
+/** Where a phrase ends: before a preposition, a time word or punctuation. */
+const END =
+  '(?=\\s{1,20}(?:in|at|on|for|from|to|into|with|by|today|tomorrow|tonight|now|please|this|next|right|using|as|is|are|and|or|of)\\b|[,;:?!"\\n]|\\.(?:\\s|$)|$)'
+const NAME = "\\p{Lu}[\\p{L}\\p{N}.'’-]*(?:\\s+(?:(?:de|del|la|of|the|am|sur)\\s+)?\\p{Lu}[\\p{L}\\p{N}.'’-]*)*"
+
+/** What a place may be said to be before its name: `the city Paris`, `the town of Rye`. */
+const SORT = '(?:city|town|place|location|country|region|state)'
+
+/** `in Paris`, `from the city of Rome`, `called Ada`: a capitalised name, else the words up to the end of the phrase. */
+export function phraseFor(last: string, { text }: Pick<Clause, 'text'>): string | null {
+  const before = BEFORE.find(([names]) => names.test(last))?.[1]
+  if (!before) return null
+  const named = new RegExp(`\\b(?:${before})\\s+(?:the\\s+)?(?:${SORT}\\s+(?:of\\s+)?)?(${NAME})`, 'u').exec(text)?.[1]
+  if (named) return tidy(named)
+  const start = `\\b(?:${before})\\s+(?:the\\s+)?(?:${SORT}\\s+of\\s+)?`
+  const worded = new RegExp(`${start}([\\p{L}\\p{N}][^\\n]{0,80}?)${END}`, 'iu').exec(text)?.[1]
+  return worded ? tidy(worded).replace(new RegExp(`^${SORT}\\s+`, 'i'), '') : null
+}
+
+/** `with city Paris`, `the city set to Paris`: a capitalised name right behind the name of its property. */
+export const nameBehind = (words: readonly string[], { text }: Pick<Clause, 'text'>): string | null => {
+  const own = words.map((word) => RegExp.escape(word)).join('[ _-]')
+  const said = new RegExp(`\\b${own}\\s+(?:(?:set\\s+)?to\\s+|of\\s+|is\\s+|as\\s+)?(${NAME})`, 'u').exec(text)?.[1]
+  return said ? tidy(said) : null
+}
+
+/** `in Paris and Rome`, `in Oslo, Bergen and Tromsø`: two or more places; empty for a single one. */
+export function placesFor(last: string, { text }: Clause): string[] {
+  const before = BEFORE[0]!
+  if (!before[0].test(last)) return []
+  const listed = new RegExp(`\\b(?:${before[1]})\\s+(${NAME}(?:,\\s+${NAME})*,?\\s+and\\s+${NAME})`, 'u').exec(
+    text,
+  )?.[1]
+  return listed?.split(/,?(?<!\s)\s+and\s+|,\s+/).map(tidy) ?? []
+}
+
+/** `order 1234`, `#1234`, `ticket ABC-12`: a word with a digit after the noun it numbers, else one after `#`. */
+export function idFor(words: readonly string[], { text }: Clause): string | null {
+  const last = words.at(-1)!
+  if (!/^(?:id|number|no|code|reference|ref|key)$/.test(last)) return null
+  const head = words.slice(0, -1).join('\\s+')
+  const token = '#?([\\p{L}\\p{N}_-]*\\d[\\p{L}\\p{N}_-]*)'
+  const after =
+    head && new RegExp(`\\b${head}\\s+(?:(?:id|number|no\\.?|code)\\s+)?(?:is\\s+)?${token}`, 'iu').exec(text)
+  return (after || /#([\p{L}\p{N}_-]+)/u.exec(text))?.[1] ?? null
+}
+
+/** Code in a fence or between back ticks. */
+export const codeIn = (text: string): string | null =>
+  (/```[\w+-]*\n([\s\S]+?)\n?```/.exec(text)?.[1] ?? /`([^`\n]+)`/.exec(text)?.[1])?.trim() || null
+
+const LEAD = /^(?:(?:for|about|on|of|in|at|to|the|a|an|this|that|me|us|my|up|with|out|into|is|are|please)\b\s*)+/i
+
+/** `remember: …`, `remember that …`, `send it, saying …`: what follows is the text. */
+const MARKED = [/^[^\n:]{1,80}:\s+([\s\S]+)$/, /^\p{L}+ that\s+([\s\S]+)$/u, /\b(?:saying|that says)\s+([\s\S]+)$/]
+
+/**
+ * The rest of a request without its verb, the words of the tool's name (`said`) and the values already `found`. Null
+ * when the request is not an order.
+ */
+export function restOf({ text, first }: Clause, said: readonly string[], found: readonly string[]): string | null {
+  const marked = MARKED.map((mark) => mark.exec(text)?.[1]).find(Boolean)
+  if (!marked && !isVerb(first) && !said.includes(first)) return null
+  let rest = marked ?? text.replace(/^\p{L}[\p{L}\p{N}_-]*\s*/u, '')
+  for (const piece of found) rest = rest.replace(piece, ' ')
+  if (marked) return tidy(rest) || null
+  rest = rest.replace(LEAD, '')
+  for (const word of said) rest = rest.replace(new RegExp(`^${word}(?:e?s)?\\b\\s*`, 'iu'), '').replace(LEAD, '')
+  return tidy(rest) || null
+}
+
+const tidy = (phrase: string): string =>
+  phrase
+    .replace(/\s+/g, ' ')
+    .replace(/^[\s,;:]+|(?<![\s,;:?!])[\s,;:?!]+$|(?<=[^.])\.$/g, '')
+    .trim()

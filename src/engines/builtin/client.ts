@@ -1,0 +1,379 @@
+import { imageSize } from '../../files'
+import type { Clock } from '../../kernel/clock'
+import { randomFraction } from '../../kernel/crypto'
+import { fencedParts } from '../../kernel/fence'
+import { contentWords, readBrowsing, sentencesOf } from '../../text'
+import {
+  type Driver,
+  type EngineAnswer,
+  EngineFailure,
+  type EnginePart,
+  type EngineRequest,
+  type ImagePart,
+  type ToolCall,
+} from '../engine'
+import { callsFor, nextStep, stillCalls } from './acting-choose'
+import { fromFindings, isFailed } from './acting-findings'
+import type { BuiltinSettings } from './config'
+import { dates } from './dates'
+import { extract } from './entities'
+import { evaluate } from './expression'
+import { genui } from './genui'
+import { greet, identity, noModel } from './no-model'
+import { MAX_READ_CHARS, type Question, readQuestion, type Skill } from './question'
+import { structured } from './structured'
+import { summarise } from './summarise'
+import { transforms } from './transforms'
+import { units } from './units'
+import { capital, plural, readNumber, showNumber, spell } from './words'
+
+const ASKING =
+  /^(?:please\s+)?(?:(?:what(?:'s| is| are| does)|how much is|calculate|compute|evaluate|work out|solve|find|tell me)\s+)?(?:the\s+(?:value|result|answer)\s+(?:of|to)\s+)?/i
+
+/** Phrases and the operators they stand for, applied in order to lower-case text. */
+const PHRASES: [RegExp, string][] = [
+  [/(?<![\d.,])([\d.,]+)\s*(?:%|percent)\s+of\s+/g, '$1/100*'],
+  [/\b(?:the\s+)?square root of\s+/g, 'sqrt '],
+  [/\b(?:the\s+)?cube root of\s+/g, 'cbrt '],
+  [/\bhalf of\s+/g, '0.5*'],
+  [/\b(?:to the power of|raised to the power of|raised to)\b/g, '^'],
+  [/(?:(?<!\s)\s+)?\bfactorial\b/g, '!'],
+  [/\bsquared\b/g, '^2'],
+  [/\bcubed\b/g, '^3'],
+  [/\bplus\b|\band\b(?=\s+\d)/g, '+'],
+  [/\bminus\b/g, '-'],
+  [/\b(?:times|multiplied by)\b|(?<=\d)\s*x\s*(?=\d)/g, '*'],
+  [/\b(?:divided by|over)\b/g, '/'],
+  [/\bmod(?:ulo)?\b/g, '%'],
+]
+
+/** `What is 12 * 7 + 3?`, `15% of 80`, `three plus four`, `the average of 2, 4 and 9`. */
+const arithmetic: Skill = ({ prompt }) => {
+  const asked = withoutEnd(prompt.replace(ASKING, ''))
+  if (asked.length === 0) return null
+  const listed = overList(asked)
+  if (listed) return listed
+
+  const digits = asked.toLowerCase().replace(/\b[a-z]+(?:-[a-z]+)?\b/g, (word) => String(readNumber(word) ?? word))
+  const expression = PHRASES.reduce((text, [phrase, signs]) => text.replace(phrase, signs), digits)
+  // A number alone is not a calculation, and neither is a date such as 2026-01-02.
+  if (/^[\d.,\s]*$/.test(expression) || /^\d{4}-\d{2}-\d{2}$/.test(expression.trim())) return null
+  const value = evaluate(expression)
+  return value === null ? null : `${asked.trim()} = ${showNumber(value)}`
+}
+
+/** Without ` = ?`, `?` or `.` at the end. */
+const withoutEnd = (asked: string): string =>
+  asked
+    .trimEnd()
+    .replace(/\??\.?$/, '')
+    .trimEnd()
+    .replace(/=$/, '')
+    .trimEnd()
+
+const LISTS = new Map<string, (values: number[]) => number>([
+  ['sum', (values) => values.reduce((total, value) => total + value, 0)],
+  ['total', (values) => values.reduce((total, value) => total + value, 0)],
+  ['product', (values) => values.reduce((total, value) => total * value, 1)],
+  ['average', (values) => values.reduce((total, value) => total + value, 0) / values.length],
+  ['mean', (values) => values.reduce((total, value) => total + value, 0) / values.length],
+  ['median', median],
+  ['maximum', (values) => Math.max(...values)],
+  ['minimum', (values) => Math.min(...values)],
+])
+
+type Passage = { text: string; from: string }
+
+const MAX_PASSAGES = 5_000
+
+const MAX_QUOTES = 3
+
+/** Share of the question's content words that a quotation must contain. */
+const ENOUGH = 0.6
+
+/**
+ * Answers a question by quoting the sentences with most of its words: from the text in the prompt, from this
+ * conversation, or from the instructions. Every quotation names where it comes from.
+ */
+const retrieve: Skill = (question) => {
+  // The last sentence that asks; empty when none does.
+  const asking = sentencesOf(question.prompt).findLast((sentence) => sentence.endsWith('?'))
+  const asked = asking ?? (QUESTION_WORD.test(question.task) ? (sentencesOf(question.task)[0] ?? '') : '')
+  const words = [...new Set(contentWords(asked.replace(/^.*\bquestion\s*:/i, '')))]
+  if (words.length === 0) return null
+  for (const passages of [fromMaterial(question, asked), fromConversation(question), fromInstructions(question)]) {
+    const quotes = bestQuotes(words, passages)
+    if (quotes.length > 0) return quotes.map(({ text, from }) => `${from}: "${text}"`).join('\n')
+  }
+  return null
+}
+
+const QUESTION_WORD = /^(?:what|who|whom|whose|when|where|which|why|how|is|are|do|does|did|can|tell me|remind me)\b/i
+
+const passages = (text: string, from: string): Passage[] =>
+  sentencesOf(text).map((sentence) => ({ text: sentence, from }))
+
+const fromMaterial = ({ prompt }: Question, asked: string): Passage[] =>
+  passages(prompt, 'From the text you sent').filter(({ text }) => text !== asked && !text.endsWith('?'))
+
+/** The user's earlier sentences, latest turn first, because a later statement replaces an earlier one. */
+const fromConversation = ({ history }: Question): Passage[] =>
+  [...history]
+    .reverse()
+    .flatMap(({ role, text }) => (role === 'user' ? passages(text, 'Earlier you wrote') : []))
+    .filter(({ text }) => !text.endsWith('?'))
+
+/** Sentences that instruct ("You are…", "Answer…") and are not quoted as facts. */
+const INSTRUCTS = /^(?:you\b|your\b|be\b|answer\b|say\b|never\b|always\b|do\b|reason\b|form of|extract\b|give\b|use\b)/i
+
+type Language = 'python' | 'javascript' | 'typescript' | 'go'
+
+const LANGUAGES: [RegExp, Language][] = [
+  [/\btypescript\b|\bts\b/i, 'typescript'],
+  [/\bjavascript\b|\bjs\b|\bnode(?:\.js)?\b/i, 'javascript'],
+  [/\bgolang\b|\bin go\b|\bgo (?:function|program)\b/i, 'go'],
+  [/\bpython\b|\bpy\b/i, 'python'],
+]
+
+const ONLY_AN_OUTLINE =
+  'Only the outline: its body has to be written, and no language model that could do so is connected to this server.'
+
+/** In `code` mode, the outline of a function that the prompt names or describes; it says that its body is missing. */
+const code: Skill = ({ mode, prompt }) => {
+  if (mode !== 'code') return null
+  const name = nameOf(prompt)
+  if (!name) return null
+  const language = LANGUAGES.find(([named]) => named.test(prompt))?.[1] ?? 'python'
+  return `${`\`\`\`${language}\n${skeleton(language, name)}\n\`\`\``}\n\n${ONLY_AN_OUTLINE}`
+}
+
+const ECHO =
+  /^(?:please\s+)?(?:say|repeat|echo|reply|respond|answer|print|output|write)(?:\s+(?:back|only|just|exactly|verbatim|with|after me|the (?:exact )?(?:words?|text|phrase|string)|this))*(\s*:\s*|\s+)(?:["“'`](.+)["”'`]|(.+?))\s*$/is
+
+/** `Reply with exactly: OK`, `say "yes"`: only when the words to repeat are marked or very short. */
+const echo: Skill = ({ prompt }) => {
+  const found = ECHO.exec(prompt.trim())
+  if (!found) return null
+  const [, mark, quotedText, bareText] = found
+  // The inside of what begins and ends with three backticks, of which one was taken for a quotation mark.
+  if (quotedText) return quotedText.startsWith('``') && quotedText.endsWith('``') ? `\`${quotedText}\`` : quotedText
+  const marked = mark!.includes(':') || /\b(?:exactly|verbatim|only|just|after me)\b/i.test(prompt)
+  const words = bareText!.split(/\s+/).length
+  if (/^(?:say|repeat|echo)\b/i.test(prompt) && words <= 3) return bareText!
+  return marked && words <= 60 ? bareText! : null
+}
+
+const COUNTING =
+  /\bcount(?:ing)?\b(?<back>\s+(?:down|backwards?))?(?:\s+from\s+(?<from>[\w-]+))?(?<back2>\s+(?:down|backwards?))?(?:\s+(?:up\s+)?to\s+(?<to>[\w-]+))?(?:.*?\bby\s+(?<by>[\w-]+))?/i
+
+const MAX_COUNTED = 1_000
+
+/** `Count to five slowly`, `count from 3 to 9`, `count down from ten`, `count to 20 by twos`. */
+const count: Skill = ({ prompt }) => {
+  const found = COUNTING.exec(prompt)?.groups
+  if (!found || (!found.from && !found.to)) return null
+  const back = Boolean(found.back ?? found.back2)
+  const from = found.from ? readNumber(found.from) : 1
+  const to = found.to ? readNumber(found.to) : 1
+  const by = found.by ? readNumber(found.by.replace(/s$/, '')) : 1
+  if (from === null || to === null || !by || by < 0 || (!found.to && !back)) return null
+  const steps = Math.floor(Math.abs(to - from) / by) + 1
+  if (![from, to, by].every(Number.isInteger) || steps > MAX_COUNTED) return null
+  const direction = to >= from ? by : -by
+  const numbers = Array.from({ length: steps }, (_, step) => from + step * direction)
+  const inWords = numbers.every((value) => value >= 0 && value <= 20)
+  return `${capital(numbers.map((value) => (inWords ? spell(value) : String(value))).join(', '))}.`
+}
+
+type ImageFacts = { format: string; width: number; height: number; bytes: number }
+
+/** Describes images by format and size, which their bytes state; describing what they show needs a model. */
+const imageFacts: Skill = ({ images, forVisitors }) => {
+  if (images.length === 0) return null
+  const lines = images.map((image, at) => `- Image ${at + 1}: ${describe(readImage(image))}`)
+  const facts = `You sent ${plural(images.length, 'image')}:\n${lines.join('\n')}`
+  if (forVisitors)
+    return `${facts}\n\nSorry, I cannot tell what ${images.length === 1 ? 'the picture shows' : 'the pictures show'}.`
+  return `${facts}\n\nThese facts come from the bytes alone. What the ${images.length === 1 ? 'picture shows' : 'pictures show'} needs a vision model, and none is connected; the operator can connect one with SVC_ENGINE_BASE_URL or svc-admin engines add.`
+}
+
+/** Longer prompts are not sums, dates or greetings, and the patterns for those would be slow on them. */
+const SHORT_CHARS = 400
+
+const whenShort =
+  (skill: Skill): Skill =>
+  (question) =>
+    question.prompt.length <= SHORT_CHARS ? skill(question) : null
+
+/** In the order they are tried: tool results, skills of a mode, exact answers, then skills that only quote. */
+const SKILLS: readonly Skill[] = [
+  fromFindings,
+  structured,
+  imageFacts,
+  genui,
+  code,
+  ...[identity, greet, count, arithmetic, units, dates].map(whenShort),
+  summarise,
+  extract,
+  transforms,
+  whenShort(echo),
+  retrieve,
+]
+
+const CUT = `(Only the first ${MAX_READ_CHARS.toLocaleString('en')} characters were read.)`
+
+type Deps = { clock: Pick<Clock, 'now' | 'sleep'>; habits?: Partial<BuiltinSettings> }
+
+/**
+ * The built-in engine: deterministic, in process, free. It does what ordinary code can do, says so when a request
+ * needs a language model, and is never presented as one (design 5).
+ */
+export function createBuiltinDriver({ clock, habits = {} }: Deps): Driver {
+  const { builtinDelayMs = 0, builtinFailRate = 0, builtinChunk = 1 } = habits
+
+  async function take(request: EngineRequest): Promise<EngineAnswer> {
+    if (builtinDelayMs) await clock.sleep(builtinDelayMs, request.signal)
+    if (builtinFailRate && randomFraction() < builtinFailRate)
+      throw new EngineFailure('server', 'failed on purpose, because SVC_BUILTIN_FAIL_RATE is set')
+    return answer(request)
+  }
+
+  function answer(request: EngineRequest): EngineAnswer {
+    request.signal.throwIfAborted()
+    const question = readQuestion(request, clock.now())
+    const goesOn = question.findings.length > 0 && !stillCalls(question.choice)
+    const browsing = browsingCall(question)
+    const wanted = browsing ?? (goesOn ? nextStep(question) : callsFor(question))
+    const toolCalls = question.oneCallATurn ? wanted.slice(0, 1) : wanted
+    const plain = { reasoning: '', refusal: '', toolCalls, usage: null }
+    if (toolCalls.length) return { ...plain, text: '', finish: 'tool-calls' }
+    return { ...plain, text: answerQuestion(question), finish: 'stop' }
+  }
+
+  return {
+    complete: take,
+
+    /** Streams word by word unless told otherwise, because clients expect several parts; the whole text is ready at once. */
+    async *stream(request): AsyncGenerator<EnginePart> {
+      const { text, toolCalls, finish } = await take(request)
+      const words = [...text.matchAll(/\s+\S*|\S+/g)].map(([word]) => word)
+      for (let at = 0; at < words.length; at += builtinChunk) {
+        request.signal.throwIfAborted()
+        yield { type: 'text-delta', text: words.slice(at, at + builtinChunk).join('') }
+      }
+      for (const call of toolCalls) yield { type: 'tool-call', ...call }
+      yield { type: 'finish', reason: finish }
+    },
+
+    probe: async () => [],
+  }
+}
+
+/**
+ * The next call of a browser tool for a request that asks for such in plain words, one a turn, so that each meets the
+ * page that the one before left. None after a call that failed, and when all are done; null when the request asks for
+ * anything else, or for a tool that is not offered.
+ */
+function browsingCall({ tools, choice, prompt, findings }: Question): ToolCall[] | null {
+  if (choice === 'none' || !tools.some(({ name }) => name.startsWith('browser_'))) return null
+  const asks = readBrowsing(prompt)
+  if (!asks?.every(({ tool }) => tools.some(({ name }) => name === tool))) return null
+  const next = asks[findings.length]
+  const last = findings.at(-1)
+  if (!next || (last && isFailed(last))) return []
+  return [{ id: `call_${findings.length + 1}`, name: next.tool, arguments: JSON.stringify(next.arguments) }]
+}
+
+/** The answer of the first skill that has one, else the statement that a language model is needed. */
+export function answerQuestion(question: Question): string {
+  for (const skill of SKILLS) {
+    const answer = skill(question)?.trim()
+    if (answer) return question.cut && skill !== structured ? `${answer}\n\n${CUT}` : answer
+  }
+  return noModel(question)
+}
+
+function describe(facts: ImageFacts | null): string {
+  if (!facts) return 'not a PNG, JPEG, GIF or WebP image that can be read.'
+  const size = facts.bytes < 1_024 ? `${facts.bytes} bytes` : `${(facts.bytes / 1_024).toFixed(1)} KB`
+  return `${facts.format}, ${facts.width} × ${facts.height} pixels, ${size}.`
+}
+
+/** Format, size and bytes of an image; null for an unknown format. */
+export function readImage({ base64 }: Pick<ImagePart, 'base64'>): ImageFacts | null {
+  const data = Buffer.from(base64, 'base64')
+  const size = imageSize(data)
+  return size && { ...size, bytes: data.length }
+}
+
+/** `a function called parse_row`, `a function that parses rows` → a name for it. */
+function nameOf(prompt: string): string[] | null {
+  const named = /\b(?:function|method)\s+(?:called|named)\s+`?([A-Za-z_]\w*)/i.exec(prompt)
+  if (named)
+    return named[1]!
+      .replace(/([a-z])([A-Z])/g, '$1_$2')
+      .toLowerCase()
+      .split('_')
+      .filter(Boolean)
+  const described = /\b(?:function|method|script|program)\s+(?:that|which|to)\s+((?:(?!in\b)[\p{L}]+\s*){1,4})/iu.exec(
+    prompt,
+  )
+  const words = described?.[1]
+    ?.toLowerCase()
+    .match(/[a-z]+/g)
+    ?.filter((word) => !/^(?:a|an|the|of|to|and|all|my)$/.test(word))
+  return words?.length ? words.slice(0, 3) : null
+}
+
+function skeleton(language: Language, name: string[]): string {
+  const camel = name.map((word, at) => (at ? word[0]!.toUpperCase() + word.slice(1) : word)).join('')
+  switch (language) {
+    case 'python':
+      return `def ${name.join('_')}(value):\n    raise NotImplementedError("${name.join(' ')}")`
+    case 'javascript':
+      return `export function ${camel}(value) {\n  throw new Error('${name.join(' ')} is not written yet')\n}`
+    case 'typescript':
+      return `export function ${camel}(value: unknown): never {\n  throw new Error('${name.join(' ')} is not written yet')\n}`
+    case 'go':
+      return `func ${camel}(value any) error {\n\treturn errors.New("${name.join(' ')} is not written yet")\n}`
+  }
+}
+
+/** Passages of the system prompt: fenced files and notes under their own name, the rest as the service's. */
+function fromInstructions({ system }: Question): Passage[] {
+  const { parts, rest } = fencedParts(system)
+  return [
+    ...parts.flatMap(({ source, text }) => passages(text, `From ${source}`)),
+    ...passages(rest, 'From the instructions of this service').filter(({ text }) => !INSTRUCTS.test(text)),
+  ]
+}
+
+function bestQuotes(asked: readonly string[], from: readonly Passage[]): Passage[] {
+  const scored = from.slice(0, MAX_PASSAGES).map((passage) => {
+    const words = new Set(contentWords(passage.text))
+    return { passage, share: asked.filter((word) => words.has(word)).length / asked.length }
+  })
+  const best = Math.max(0, ...scored.map(({ share }) => share))
+  if (best < ENOUGH) return []
+  const chosen = scored.filter(({ share }) => share === best).map(({ passage }) => passage)
+  // Among equally good sentences of a conversation the latest is valid; from a text several may be needed.
+  return chosen[0]!.from === 'Earlier you wrote' ? chosen.slice(0, 1) : chosen.slice(0, MAX_QUOTES)
+}
+
+function overList(asked: string): string | null {
+  const found = /^(?:the\s+)?(sum|total|product|average|mean|median|maximum|minimum)\s+of\s+(\S.*)$/i.exec(asked)
+  if (!found) return null
+  const values = found[2]!
+    .split(/\s*(?:,\s*and|,|;|\band\b|\s)\s*/)
+    .filter(Boolean)
+    .map(readNumber)
+  if (values.length < 2 || values.some((value) => value === null)) return null
+  const name = found[1]!.toLowerCase()
+  return `The ${name} of ${found[2]!.trim()} is ${showNumber(LISTS.get(name)!(values as number[]))}.`
+}
+
+function median(values: number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  const middle = sorted.length >> 1
+  return sorted.length % 2 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
+}

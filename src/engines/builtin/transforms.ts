@@ -1,0 +1,116 @@
+import { sha256Hex } from '../../kernel/crypto'
+import type { Skill } from './question'
+import { plural } from './words'
+
+/** What the instruction asks with: each pattern behind the one before, all on one line. */
+type Transform = { asked: RegExp | readonly RegExp[]; apply(text: string): string | null }
+const parts = (text: string): string[] =>
+  text
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .match(/[a-z0-9]+/g) ?? []
+const upperFirst = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
+const overItems = (change: (items: string[]) => string[]) => (text: string) => {
+  const separator = text.includes('\n') ? '\n' : ', '
+  const items = text.split(text.includes('\n') ? '\n' : ',')
+  return items.length < 2 ? null : change(items.map((item) => item.trim())).join(separator)
+}
+
+const reverseWords = (text: string): string => text.split(/\s+/).reverse().join(' ')
+const decodeBase64 = (text: string): string => Buffer.from(text.trim(), 'base64').toString('utf8')
+
+const COUNT = /\b(?:count|how many|number of)\b/
+
+/** Transformations of a supplied text; the first whose pattern matches is applied. */
+const TRANSFORMS: Transform[] = [
+  { asked: /\bupper[- ]?case\b|\ball caps\b|\bcapital letters\b/, apply: (text) => text.toUpperCase() },
+  { asked: /\blower[- ]?case\b/, apply: (text) => text.toLowerCase() },
+  { asked: /\btitle[- ]?case\b|\bcapitali[sz]e\b/, apply: (text) => text.replace(/\p{L}[\p{L}'’]*/gu, upperFirst) },
+  { asked: /\bsnake[_ -]?case\b/, apply: (text) => parts(text).join('_') },
+  { asked: /\bkebab[- ]?case\b|\bslug\b|\bslugify\b/, apply: (text) => parts(text).join('-') },
+  { asked: /\bpascal[- ]?case\b/, apply: (text) => parts(text).map(upperFirst).join('') },
+  {
+    asked: /\bcamel[- ]?case\b/,
+    apply: (text) =>
+      parts(text)
+        .map((part, at) => (at ? upperFirst(part) : part))
+        .join(''),
+  },
+  {
+    asked: [/\breverse\b/, /\bwords\b/],
+    apply: reverseWords,
+  },
+  { asked: [/\bwords\b/, /\breversed? order\b/], apply: reverseWords },
+  { asked: /\breverse\b|\bbackwards?\b/, apply: (text) => [...text].reverse().join('') },
+  { asked: [/\bsort\b/, /\b(?:descending|reverse)\b/], apply: overItems((items) => items.sort(inOrder).reverse()) },
+  { asked: /\bsort\b|\balphabeti/, apply: overItems((items) => items.sort(inOrder)) },
+  { asked: /\b(?:dedupe|deduplicate|unique|remove duplicates?)\b/, apply: overItems((items) => [...new Set(items)]) },
+  {
+    asked: [COUNT, /\bwords?\b/],
+    apply: (text) => `${plural((text.match(/[\p{L}\p{N}'’-]+/gu) ?? []).length, 'word')}.`,
+  },
+  {
+    asked: [COUNT, /\b(?:characters?|letters?)\b/],
+    apply: (text) =>
+      `${plural([...text].length, 'character')}, ${plural([...text].filter((char) => /\p{L}/u.test(char)).length, 'letter')}.`,
+  },
+  {
+    asked: [COUNT, /\blines?\b/],
+    apply: (text) => `${plural(text.split('\n').length, 'line')}.`,
+  },
+  { asked: [/\bbase64\b/, /\bdecode\b/], apply: decodeBase64 },
+  { asked: [/\bdecode\b/, /\bbase64\b/], apply: decodeBase64 },
+  { asked: /\bbase64\b/, apply: (text) => Buffer.from(text).toString('base64') },
+  { asked: /\burl[- ]?encode\b|\bpercent[- ]?encode\b/, apply: (text) => encodeURIComponent(text) },
+  { asked: /\bsha-?256\b/, apply: (text) => sha256Hex(text) },
+  { asked: /\brot-?13\b/, apply: (text) => text.replace(/[a-z]/gi, rot13) },
+  { asked: [/\b(?:pretty[- ]?print|format|indent)\b/, /\bjson\b/], apply: (text) => reformat(text, 2) },
+  { asked: [/\bmini(?:fy|mi[sz]e)\b/, /\bjson\b/], apply: (text) => reformat(text, 0) },
+]
+
+/** `Reverse "abc"`, `Uppercase: hello`, `Sort these lines: …`, `How many words are in "…"?` */
+export const transforms: Skill = ({ task, material }) => {
+  const instruction = task.toLowerCase()
+  const bare = material ? null : bareWord(task)
+  const text = material || bare
+  if (!text) return null
+  const lines = (bare ? instruction.slice(0, -bare.length) : instruction).split(LINE_END)
+  const found = TRANSFORMS.find(({ asked }) => lines.some((line) => holds(line, [asked].flat())))
+  return found ? found.apply(text) : null
+}
+
+/** Whether the patterns stand in a line one behind the other; the first place of each is enough (`a.*b` is quadratic). */
+function holds(line: string, [first, ...rest]: readonly RegExp[]): boolean {
+  const found = first?.exec(line)
+  return found ? rest.length === 0 || holds(line.slice(found.index + found[0].length), rest) : false
+}
+
+/** Ends of lines, which `.` does not match. */
+const LINE_END = /[\n\r\u2028\u2029]/
+
+/** `Reverse the word stressed`: the text after "the word" or "the string", up to the end, which needs no quotes. */
+function bareWord(task: string): string | null {
+  const text = task.replace(/(?<![?.!])[?.!]+$/, '')
+  const lastLine = text.length - text.split(LINE_END).at(-1)!.length
+  const ends = [...text.matchAll(/\bthe\s+(?:word|string|text|phrase)\s+/gi)].map(
+    ({ 0: { length }, index }) => index + length,
+  )
+  const from = ends.find((end) => end >= lastLine)
+  return from === undefined ? null : text.slice(from) || null
+}
+
+const inOrder = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true, sensitivity: 'base' })
+
+function rot13(letter: string): string {
+  const base = letter <= 'Z' ? 65 : 97
+  return String.fromCharCode(((letter.charCodeAt(0) - base + 13) % 26) + base)
+}
+
+function reformat(text: string, indent: number): string | null {
+  try {
+    return JSON.stringify(JSON.parse(text), null, indent)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,343 @@
+import type {
+  ImageModelV4CallOptions,
+  ImageModelV4Result,
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4FunctionTool,
+  LanguageModelV4Message,
+  LanguageModelV4StreamPart,
+  LanguageModelV4ToolCallPart,
+  LanguageModelV4ToolChoice,
+  LanguageModelV4ToolResultPart,
+  SharedV4ProviderOptions,
+} from '@ai-sdk/provider'
+import type { Clock } from '../../kernel/clock'
+import {
+  type Driver,
+  type EngineAnswer,
+  EngineFailure,
+  type EnginePart,
+  type EngineRequest,
+  type EngineTool,
+  type ImagePart,
+  type ImageRequest,
+  type MadeImage,
+  type Message,
+  type Part,
+  type ToolCall,
+  type ToolChoice,
+} from '../engine'
+import { changesPictures, editPrompt, imagePrompt, qualityFor, sizeFor } from '../image-prompt'
+import { createPartReader, explainVendorError, readResult } from './ai-sdk-from-wire'
+import {
+  loadImageVendor,
+  loadVendor,
+  VENDOR_HEADERS,
+  VENDOR_URLS,
+  type Vendor,
+  type VendorOptions,
+} from './ai-sdk-vendors'
+import { type WatchedFetch, watchFetch } from './ai-sdk-watched-fetch'
+import { collect, partsOfAnswer } from './answers'
+import { argumentsForHistory, finishWith } from './calls'
+import { askModels } from './listing'
+import {
+  PLAIN_TIMEOUT_MS,
+  STREAM_TIMEOUT_MS,
+  startTimeout,
+  type TimeoutSettings,
+  type UpstreamTimeout,
+} from './upstream-timeout'
+
+type Spoken = Exclude<Message, { role: 'tool' }>
+
+const partsOfHistory = ({ content }: Spoken): Part[] =>
+  typeof content === 'string' ? [{ type: 'text', text: content }] : content
+
+const textOf = (message: Spoken): string =>
+  partsOfHistory(message)
+    .map((part) => (part.type === 'text' ? part.text : ''))
+    .join('\n')
+
+const partToWire = (part: Part) =>
+  part.type === 'text'
+    ? { type: 'text' as const, text: part.text }
+    : { type: 'file' as const, mediaType: part.mimeType, data: { type: 'data' as const, data: part.base64 } }
+
+const toResult = (message: Extract<Message, { role: 'tool' }>): LanguageModelV4ToolResultPart => ({
+  type: 'tool-result',
+  toolCallId: message.toolCallId,
+  toolName: message.toolName,
+  output: message.images?.length
+    ? { type: 'content', value: [{ type: 'text', text: message.content }, ...message.images.map(imageOfResult)] }
+    : { type: 'text', value: message.content },
+})
+
+const imageOfResult = ({ mimeType, base64 }: ImagePart) => ({
+  type: 'file' as const,
+  mediaType: mimeType,
+  data: { type: 'data' as const, data: base64 },
+})
+
+const callToWire = ({ id, name, arguments: args, extra }: ToolCall): LanguageModelV4ToolCallPart => ({
+  type: 'tool-call',
+  toolCallId: id,
+  toolName: name,
+  input: argumentsForHistory(args),
+  ...(extra ? { providerOptions: extra as SharedV4ProviderOptions } : {}),
+})
+
+/** By default one vendor stores requests and accepts only schemas of its strict subset of JSON Schema. */
+const PROVIDER_OPTIONS = { openai: { store: false, strictJsonSchema: false } }
+
+const ONE_CALL_A_TURN = {
+  openai: { ...PROVIDER_OPTIONS.openai, parallelToolCalls: false },
+  anthropic: { disableParallelToolUse: true },
+}
+
+/** One vendor has no JSON mode without a schema, and another requires the word JSON in the prompt. */
+const SAY_JSON: Message = { role: 'system', content: 'Answer with one JSON object and nothing else.' }
+
+const toolToWire = ({ name, description, parameters, strict }: EngineTool): LanguageModelV4FunctionTool => ({
+  type: 'function',
+  name,
+  description,
+  inputSchema: parameters,
+  ...(strict === undefined ? {} : { strict }),
+})
+
+const choiceToWire = (choice: ToolChoice): LanguageModelV4ToolChoice =>
+  typeof choice === 'string' ? { type: choice } : { type: 'tool', toolName: choice.name }
+
+export type AiSdkOptions = TimeoutSettings & {
+  vendor: Vendor
+  /** Null: the vendor's own address. */
+  baseUrl: string | null
+  apiKey: string | null
+  /** Sent with every call, beside or instead of the package's own; names in lower case. */
+  headers?: Record<string, string>
+  clock: Clock
+}
+
+/** Given in place of a missing key, because the packages would otherwise read one from the environment. */
+const NO_KEY = 'none'
+
+/** Driver for the vendors whose packages implement the shared language-model interface (design 1.6). */
+export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, headers = {}, ...patience }: AiSdkOptions): Driver {
+  const limits = (ms: number) => ({ clock, silenceMs: patience.silenceMs, timeoutMs: patience.timeoutMs ?? ms })
+
+  return {
+    complete,
+    stream,
+    ...(loadImageVendor[vendor] ? { image: makeImage } : {}),
+    probe: (signal) =>
+      askModels({
+        url: `${(baseUrl ?? VENDOR_URLS[vendor]).replace(/(?<!\/)\/+$/, '')}/models`,
+        headers: { ...(apiKey ? VENDOR_HEADERS[vendor](apiKey) : {}), ...headers },
+        signal,
+        limits: limits(PLAIN_TIMEOUT_MS),
+        clock,
+      }),
+  }
+
+  async function makeImage(request: ImageRequest): Promise<MadeImage> {
+    const { model, timeout, explain } = await open(request, PLAIN_TIMEOUT_MS, loadImageVendor[vendor]!)
+    try {
+      return readImage(await model.doGenerate(toImageOptions(vendor, request, timeout.signal)))
+    } catch (error) {
+      throw explain(error)
+    } finally {
+      timeout.release()
+    }
+  }
+
+  async function open<Model>(
+    request: Pick<EngineRequest, 'signal' | 'model'>,
+    most: number,
+    load: () => Promise<(options: VendorOptions, model: string) => Model>,
+  ) {
+    request.signal.throwIfAborted()
+    const modelOf = await load()
+    const timeout = startTimeout(request.signal, limits(most))
+    const watched = watchFetch(timeout, clock)
+    const options = {
+      apiKey: apiKey ?? NO_KEY,
+      headers,
+      fetch: watched.fetch,
+      ...(baseUrl ? { baseURL: baseUrl } : {}),
+    }
+    const explain = (error: unknown) => {
+      const found = watched.failure() ?? explainVendorError(error)
+      return found.kind === 'refused' || request.signal.aborted ? timeout.explain(found) : found
+    }
+    return { model: modelOf(options, request.model), timeout, explain, watched }
+  }
+
+  async function complete(request: EngineRequest): Promise<EngineAnswer> {
+    const opened = await open(request, PLAIN_TIMEOUT_MS, loadVendor[vendor])
+    try {
+      return await wholeOf(opened, request)
+    } catch (error) {
+      throw opened.explain(error)
+    } finally {
+      opened.timeout.release()
+    }
+  }
+
+  /** Some upstreams answer a plain call with a stream; then the package reads it as one. */
+  async function wholeOf(opened: Opened, request: EngineRequest): Promise<EngineAnswer> {
+    const { model, timeout, watched } = opened
+    try {
+      const result = await model.doGenerate(toCallOptions(request, timeout.signal))
+      return readResult(result, watched.isBlocked())
+    } catch (error) {
+      if (!watched.readAs('stream')) throw error
+      return collect(partsOf(opened, request))
+    }
+  }
+
+  async function* stream(request: EngineRequest): AsyncGenerator<EnginePart> {
+    const opened = await open(request, STREAM_TIMEOUT_MS, loadVendor[vendor])
+    try {
+      yield* partsOf(opened, request)
+    } catch (error) {
+      throw opened.explain(error)
+    } finally {
+      opened.timeout.release()
+    }
+  }
+
+  /** Some upstreams answer a stream with whole JSON; then the package reads it as that. */
+  async function* partsOf(opened: Opened, request: EngineRequest): AsyncGenerator<EnginePart> {
+    const { model, timeout, watched } = opened
+    const options = toCallOptions(request, timeout.signal)
+    let parts: ReadableStream<LanguageModelV4StreamPart>
+    try {
+      parts = (await model.doStream(options)).stream
+    } catch (error) {
+      if (!watched.readAs('json')) throw error
+      return yield* partsOfAnswer(readResult(await model.doGenerate(options), watched.isBlocked()))
+    }
+    yield* readParts(parts, watched.isBlocked)
+  }
+}
+
+type Opened = {
+  model: LanguageModelV4
+  timeout: UpstreamTimeout
+  watched: WatchedFetch
+  explain(error: unknown): unknown
+}
+
+/** Parts that a package emits even when nothing came over the wire. */
+const MADE_UP = new Set(['stream-start', 'finish'])
+
+async function* readParts(
+  parts: ReadableStream<LanguageModelV4StreamPart>,
+  isBlocked: () => boolean,
+): AsyncGenerator<EnginePart> {
+  const read = createPartReader(isBlocked)
+  const calls: ToolCall[] = []
+  let any = false
+  let finished = false
+  for await (const part of parts) {
+    any ||= !MADE_UP.has(part.type) || (part.type === 'finish' && (part.finishReason.raw !== undefined || isBlocked()))
+    if (part.type === 'finish' && !any) break
+    for (const own of read(part)) {
+      finished ||= own.type === 'finish'
+      if (own.type === 'tool-call') calls.push(own)
+      yield own.type === 'finish' ? { ...own, reason: finishWith(own.reason, calls) } : own
+    }
+  }
+  if (!any) throw new EngineFailure('malformed', 'the stream holds no event')
+  if (!finished) throw new EngineFailure('truncated', 'the stream ended before its finish')
+}
+
+/** A request in the vendor packages' terms: openai takes sizes, google aspect ratios. */
+function toImageOptions(vendor: Vendor, request: ImageRequest, signal: AbortSignal): ImageModelV4CallOptions {
+  const { model, aspectRatio, quality, base } = request
+  const edits = base && (vendor === 'google' || changesPictures(model))
+  const size = vendor === 'openai' ? sizeFor(model, aspectRatio) : undefined
+  const wanted = vendor === 'openai' ? qualityFor(model, quality) : undefined
+  return {
+    prompt: edits ? editPrompt(request) : imagePrompt(request),
+    n: 1,
+    size: size as ImageModelV4CallOptions['size'],
+    aspectRatio:
+      vendor === 'openai' ? undefined : ((aspectRatio ?? undefined) as ImageModelV4CallOptions['aspectRatio']),
+    seed: undefined,
+    files: edits ? [{ type: 'file', data: base.bytes, mediaType: base.mimeType }] : undefined,
+    mask: undefined,
+    providerOptions: wanted ? { openai: { quality: wanted } } : {},
+    abortSignal: signal,
+  }
+}
+
+/** Throws `malformed` when there is no picture in it. */
+function readImage({ images: [first] }: ImageModelV4Result): MadeImage {
+  const bytes = typeof first === 'string' ? Buffer.from(first, 'base64') : first
+  if (!bytes?.length) throw new EngineFailure('malformed', 'the answer holds no image')
+  return { bytes, mimeType: 'image/png' }
+}
+
+/** The request in the format of the vendor packages' shared interface. */
+function toCallOptions(request: EngineRequest, signal: AbortSignal): LanguageModelV4CallOptions {
+  const { messages, json, tools, toolChoice, oneCallATurn, temperature } = request
+  const options: LanguageModelV4CallOptions = {
+    prompt: toPrompt(json === true ? [SAY_JSON, ...messages] : messages),
+    maxOutputTokens: request.maxOutputTokens,
+    abortSignal: signal,
+    providerOptions: tools?.length && oneCallATurn ? ONE_CALL_A_TURN : PROVIDER_OPTIONS,
+  }
+  if (temperature !== undefined) options.temperature = temperature
+  if (json) {
+    const { schema, name } = json === true ? {} : json
+    options.responseFormat = { type: 'json', ...(schema ? { schema } : {}), ...(name ? { name } : {}) }
+  }
+  if (tools?.length) {
+    options.tools = tools.map(toolToWire)
+    options.toolChoice = choiceToWire(toolChoice ?? 'auto')
+  }
+  return options
+}
+
+/**
+ * Messages in the format of the vendor packages. The results of one turn share a message, because some vendors
+ * refuse them one by one. A system message after other turns is sent as a user message, because not every
+ * vendor accepts one there.
+ */
+function toPrompt(messages: readonly Message[]): LanguageModelV4Message[] {
+  const prompt: LanguageModelV4Message[] = []
+  for (const message of messages) {
+    const last = prompt.at(-1)
+    if (message.role === 'tool' && last?.role === 'tool') last.content.push(toResult(message))
+    else if (message.role === 'system' && last && last.role !== 'system')
+      prompt.push({
+        role: 'user',
+        content: [{ type: 'text', text: textOf(message) }],
+      })
+    else prompt.push(toMessage(message))
+  }
+  return prompt
+}
+
+function toMessage(message: Message): LanguageModelV4Message {
+  switch (message.role) {
+    case 'tool':
+      return { role: 'tool', content: [toResult(message)] }
+    case 'system':
+      return { role: 'system', content: textOf(message) }
+    case 'user':
+      return { role: 'user', content: partsOfHistory(message).map(partToWire) }
+    case 'assistant':
+      return {
+        role: 'assistant',
+        content: [
+          ...partsOfHistory(message)
+            .filter((part) => part.type !== 'text' || part.text !== '')
+            .map(partToWire),
+          ...(message.toolCalls ?? []).map(callToWire),
+        ],
+      }
+  }
+}

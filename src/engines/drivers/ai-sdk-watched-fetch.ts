@@ -1,0 +1,177 @@
+import type { Clock } from '../../kernel/clock'
+import { trustedFetch } from '../../kernel/outbound'
+import { EngineFailure } from '../engine'
+import { failureOfError, failureOfReport, failureOfStatus } from '../failures'
+import { atMost, isEventStream, isJson } from './answers'
+import { createEventSplitter } from './events'
+import type { UpstreamTimeout } from './upstream-timeout'
+
+const MAX_TOTAL_BYTES = 50 * 1024 * 1024
+const MAX_ERROR_BYTES = 64 * 1024
+/** How long the rest is waited for once an answer has its finish. */
+const REST_WAIT_MS = 900
+
+export type WatchedFetch = {
+  fetch: typeof fetch
+  /** The first failure that this fetch found; the vendor package may have wrapped or swallowed it. */
+  failure(): EngineFailure | null
+  /** The upstream blocked the prompt, which is an answer; not every package passes that on. */
+  isBlocked(): boolean
+  /** Whether a response of this kind came where the other was asked for; if so, the next call of `fetch` returns it. */
+  readAs(kind: 'json' | 'stream'): boolean
+}
+
+/**
+ * The `fetch` that a vendor package gets for one call. Error statuses, and errors inside a 200, become failures before
+ * the package reads them; silence, size and framing are handled as in the compat driver.
+ */
+export function watchFetch(timeout: UpstreamTimeout, clock: Clock): WatchedFetch {
+  let failure: EngineFailure | null = null
+  let blocked = false
+  let mistaken: Response | null = null
+  let isReady = false
+  const fail = (found: EngineFailure): EngineFailure => {
+    failure ??= found
+    return found
+  }
+
+  /** A connection that broke because we aborted it is not recorded as a failure of the upstream. */
+  const broken = (error: unknown): never => {
+    throw timeout.signal.aborted ? error : fail(failureOfError(error))
+  }
+
+  const watched = async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
+    if (mistaken && isReady) return watch(mistaken)
+    const response = await trustedFetch(String(input), { ...init, signal: timeout.signal }).catch(broken)
+    timeout.heard()
+    if (response.status !== 200) {
+      const body = Number(response.headers.get('content-length') ?? 0) > MAX_ERROR_BYTES ? '' : await response.text()
+      throw fail(failureOfStatus(response.status, response.headers, clock.now(), body))
+    }
+    // One vendor says in the address that it is to stream, the others in the body.
+    const wantsStream =
+      String(input).includes('streamGenerateContent') ||
+      (typeof init?.body === 'string' && /"stream":\s*true\b/.test(init.body))
+    if (wantsStream ? isJson(response) : isEventStream(response)) {
+      mistaken = response
+      throw new EngineFailure('malformed', 'the upstream answered in another form than it was asked for')
+    }
+    return watch(response)
+  }
+
+  function watch(response: Response): Response | Promise<Response> {
+    if (!response.body) return response
+    const reader = readerOf(response.body)
+    const headers = response.headers
+    return isEventStream(response) ? eventsOf(reader, headers) : wholeOf(reader, headers)
+  }
+
+  async function wholeOf(reader: Reader, headers: Headers): Promise<Response> {
+    const pieces: Uint8Array[] = []
+    for (let piece = await reader.read(); piece; piece = await reader.read()) pieces.push(piece)
+    const body = Buffer.concat(pieces)
+    if (/^application\/json\b/i.test(headers.get('content-type') ?? '')) inspect(parsed(body.toString('utf8')), headers)
+    return new Response(body, { status: 200, headers })
+  }
+
+  /** The events as the packages want them: one each, without empty ones, and over once the answer is. */
+  function eventsOf(reader: Reader, headers: Headers): Response {
+    const decoder = new TextDecoder()
+    const splitter = createEventSplitter()
+    let restUntil = Number.POSITIVE_INFINITY
+    const body = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        for (;;) {
+          const piece = await reader.readUntil(restUntil)
+          const events = split(() => (piece ? splitter.take(decoder.decode(piece, { stream: true })) : splitter.end()))
+          for (const { raw, value } of events) {
+            inspect(value, headers)
+            controller.enqueue(Buffer.from(`data: ${raw.replaceAll('\n', '\ndata: ')}\n\n`))
+            if (LAST.has((value as Wire | null)?.type)) return controller.close()
+            // One vendor has no last event: after the finish of a candidate only the usage may follow.
+            if ((value as Wire | null)?.candidates?.[0]?.finishReason) restUntil = clock.monotonic() + REST_WAIT_MS
+          }
+          if (!piece || splitter.isDone) return controller.close()
+          if (events.length) return
+        }
+      },
+      cancel: reader.cancel,
+    })
+    return new Response(body, { status: 200, headers })
+  }
+
+  function split<T>(work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      throw error instanceof EngineFailure ? fail(error) : error
+    }
+  }
+
+  /** Throws the failure that an error inside a 200 names. */
+  function inspect(value: unknown, headers: Headers): void {
+    if (typeof value !== 'object' || value === null) return
+    const wire = value as Wire
+    blocked ||= Boolean(wire.promptFeedback?.blockReason)
+    const error = wire.error ?? wire.response?.error
+    if (error) throw fail(failureOfReport({ error }, headers, clock.now()))
+  }
+
+  function readerOf(source: ReadableStream<Uint8Array>) {
+    const reader = source.getReader()
+    let total = 0
+    return {
+      async read(): Promise<Uint8Array | null> {
+        timeout.heard()
+        const { value, done } = await reader.read().catch(brokeOff)
+        timeout.rest()
+        if (done) return null
+        total += value.length
+        if (total > MAX_TOTAL_BYTES)
+          throw fail(new EngineFailure('too-large', 'the answer of the upstream is too large'))
+        return value
+      },
+      /** Null at the end, and when nothing came until then. */
+      readUntil(at: number): Promise<Uint8Array | null> {
+        return at === Number.POSITIVE_INFINITY ? this.read() : atMost(Math.max(0, at - clock.monotonic()), this.read())
+      },
+      cancel: (reason: unknown) => reader.cancel(reason),
+    }
+  }
+  type Reader = ReturnType<typeof readerOf>
+
+  /** See {@link EngineFailure.begun}. */
+  const brokeOff = (cause: unknown): never => {
+    if (timeout.signal.aborted) throw cause
+    throw fail(new EngineFailure('truncated', 'the answer of the upstream broke off', { begun: true, cause }))
+  }
+
+  return {
+    fetch: Object.assign(watched, { preconnect: fetch.preconnect }),
+    failure: () => failure,
+    isBlocked: () => blocked,
+    readAs(kind) {
+      isReady = mistaken !== null && (kind === 'stream') === isEventStream(mistaken)
+      return isReady
+    },
+  }
+}
+
+type Wire = {
+  type?: unknown
+  error?: unknown
+  response?: { error?: unknown } | null
+  promptFeedback?: { blockReason?: unknown } | null
+  candidates?: { finishReason?: unknown }[] | null
+}
+
+/** Events after which nothing of an answer is missing, by the names of the vendors. */
+const LAST = new Set<unknown>(['message_stop', 'response.completed', 'response.incomplete', 'response.failed'])
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,337 @@
+import { trustedFetch } from '../../kernel/outbound'
+import {
+  type Driver,
+  type EngineAnswer,
+  EngineFailure,
+  type EnginePart,
+  type EngineRequest,
+  type EngineTool,
+  type ImagePart,
+  type ImageRequest,
+  type MadeImage,
+  type Message,
+  type Part,
+} from '../engine'
+import { failureOfReport, failureOfStatus } from '../failures'
+import { changesPictures, editPrompt, imagePrompt, qualityFor, sizeFor } from '../image-prompt'
+import { atMost, collect, isEventStream, isJson, partsOfAnswer } from './answers'
+import { argumentsForHistory } from './calls'
+import { openEvents, readBytes, readText } from './compat-body'
+import { type CallOptions, headersOf, urlOf } from './compat-call-options'
+import { createStreamReader, type ExplainError, readAnswer } from './compat-from-wire'
+import { createCompatSpeech } from './compat-speech'
+import { createCompatTranscription } from './compat-transcription'
+import { createCompatVideos } from './compat-videos'
+import { askModels } from './listing'
+import { PLAIN_TIMEOUT_MS, STREAM_TIMEOUT_MS, startTimeout, type UpstreamTimeout } from './upstream-timeout'
+
+const MAX_IMAGE_BYTES = 32 * 1024 * 1024
+
+type WireImage = { b64_json?: unknown; url?: unknown } | null
+
+const DATA_URL = /^\s*data:[^,]{0,200},/i
+
+const malformed = () => new EngineFailure('malformed', 'the answer holds no image')
+
+/** The body of a chat-completions request. */
+type WireRequest = Record<string, unknown>
+
+type WireOptions = {
+  /** `max_tokens`, or `max_completion_tokens` where a server insists. */
+  outputLimitField: string
+}
+
+const OF_TOOL: Part = { type: 'text', text: 'Images of the tool results above:' }
+
+const partToWire = (part: Part): unknown =>
+  part.type === 'text'
+    ? { type: 'text', text: part.text }
+    : { type: 'image_url', image_url: { url: `data:${part.mimeType};base64,${part.base64}` } }
+
+const toolToWire = (tool: EngineTool): unknown => ({ type: 'function', function: tool })
+
+export type CompatOptions = CallOptions & { outputLimitField: string; imageEdits?: boolean | undefined }
+
+/** How long the usage is waited for once an answer has its finish. */
+const USAGE_WAIT_MS = 900
+
+type Events = ReturnType<typeof openEvents>
+
+/** Driver for any chat-completions server. It is on the hot path, so it does no optional work. */
+export function createCompatDriver(options: CompatOptions): Driver {
+  const { clock, outputLimitField, silenceMs } = options
+  const limits = (ms: number) => ({ clock, silenceMs, timeoutMs: options.timeoutMs ?? ms })
+  const endpoint = urlOf(options, '/chat/completions')
+  const own = headersOf(options)
+  const headers = { ...own, 'content-type': 'application/json' }
+
+  return {
+    complete,
+    stream,
+    ...createCompatImages(options),
+    ...createCompatSpeech(options),
+    ...createCompatTranscription(options),
+    ...createCompatVideos(options),
+    probe: (signal) =>
+      askModels({ url: urlOf(options, '/models'), headers: own, signal, limits: limits(PLAIN_TIMEOUT_MS), clock }),
+  }
+
+  async function complete(request: EngineRequest): Promise<EngineAnswer> {
+    const timeout = startTimeout(request.signal, limits(PLAIN_TIMEOUT_MS))
+    try {
+      const response = await post(toWire(request, false, { outputLimitField }), timeout)
+      if (isEventStream(response)) return await collect(partsOf(response, timeout))
+      const answer = await wholeOf(response, timeout)
+      timeout.finished()
+      return answer
+    } catch (error) {
+      throw timeout.explain(error)
+    } finally {
+      timeout.release()
+    }
+  }
+
+  async function* stream(request: EngineRequest): AsyncGenerator<EnginePart> {
+    const timeout = startTimeout(request.signal, limits(STREAM_TIMEOUT_MS))
+    try {
+      const response = await post(toWire(request, true, { outputLimitField }), timeout)
+      // Some servers answer a stream with whole JSON, and a plain call with a stream.
+      if (isJson(response)) yield* partsOfAnswer(await wholeOf(response, timeout))
+      else yield* partsOf(response, timeout)
+    } catch (error) {
+      throw timeout.explain(error)
+    } finally {
+      timeout.release()
+    }
+  }
+
+  async function wholeOf(response: Response, timeout: UpstreamTimeout): Promise<EngineAnswer> {
+    return readAnswer(parseBody(await readText(response, timeout)), explainIn(response))
+  }
+
+  /**
+   * Deltas that arrived in one network read become one part: a slow reader gets fewer, larger parts, and each
+   * part costs work in every later layer. After the finish nothing is needed any more but the usage, which is waited
+   * for a moment: whatever the connection does then, the answer is whole (contract 22.3).
+   */
+  async function* partsOf(response: Response, timeout: UpstreamTimeout): AsyncGenerator<EnginePart> {
+    const events = openEvents(response, timeout)
+    const reader = createStreamReader(explainIn(response))
+    try {
+      for (let batch = await events.next(); batch; batch = await events.next()) {
+        yield* reader.read(batch)
+        if (reader.isFinished) break
+      }
+      if (reader.isFinished && !reader.isWhole) await readUsage(events, reader)
+      yield* reader.end()
+    } finally {
+      await events.close(reader.isFinished)
+    }
+  }
+
+  /** Reads on until the usage came, for a second at most. */
+  async function readUsage(events: Events, reader: ReturnType<typeof createStreamReader>): Promise<void> {
+    let waiting = true
+    const reading = async () => {
+      for (let batch = await events.next(); batch && waiting; batch = await events.next()) {
+        reader.read(batch)
+        if (reader.isWhole) return
+      }
+    }
+    await atMost(USAGE_WAIT_MS, reading())
+    waiting = false
+  }
+
+  function explainIn(response: Response): ExplainError {
+    return (wire) => failureOfReport(wire, response.headers, clock.now())
+  }
+
+  async function post(body: WireRequest, timeout: UpstreamTimeout): Promise<Response> {
+    const response = await trustedFetch(endpoint, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+      signal: timeout.signal,
+    })
+    timeout.heard()
+    if (response.status === 200) return response
+    throw failureOfStatus(response.status, response.headers, clock.now(), await readText(response, timeout))
+  }
+}
+
+function parseBody(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new EngineFailure('malformed', 'the answer is not JSON', { cause })
+  }
+}
+
+function toWire(request: EngineRequest, stream: boolean, { outputLimitField }: WireOptions): WireRequest {
+  const body: WireRequest = { model: request.model, messages: messagesToWire(request.messages), stream }
+  if (stream) body.stream_options = { include_usage: true }
+  if (Number.isFinite(request.maxOutputTokens)) body[outputLimitField] = request.maxOutputTokens
+  if (request.temperature !== undefined) body.temperature = request.temperature
+  if (request.json)
+    body.response_format =
+      request.json === true
+        ? { type: 'json_object' }
+        : { type: 'json_schema', json_schema: { name: 'answer', ...request.json } }
+  if (request.tools?.length) body.tools = request.tools.map(toolToWire)
+  if (request.tools?.length && request.toolChoice)
+    body.tool_choice =
+      typeof request.toolChoice === 'string'
+        ? request.toolChoice
+        : { type: 'function', function: { name: request.toolChoice.name } }
+  if (request.tools?.length && request.oneCallATurn) body.parallel_tool_calls = false
+  return body
+}
+
+/** Images of tool results follow the results as a user message, because servers take only text from a tool. */
+function messagesToWire(messages: readonly Message[]): unknown[] {
+  const wire: unknown[] = []
+  let images: ImagePart[] = []
+  const flush = () => {
+    if (images.length) wire.push({ role: 'user', content: [OF_TOOL, ...images].map(partToWire) })
+    images = []
+  }
+  for (const message of messages) {
+    if (message.role !== 'tool') flush()
+    else if (message.images) images.push(...message.images)
+    wire.push(messageToWire(message))
+  }
+  flush()
+  return wire
+}
+
+function messageToWire(message: Message): unknown {
+  if (message.role === 'tool') {
+    return { role: 'tool', tool_call_id: message.toolCallId, content: message.content }
+  }
+  const { role, content, toolCalls, reasoning } = message
+  const wire = {
+    role,
+    content: typeof content === 'string' ? content : content.map(partToWire),
+    ...(reasoning ? { reasoning_content: reasoning } : {}),
+  }
+  if (!toolCalls?.length) return wire
+  // Empty content beside calls is sent as null, because some servers refuse an empty string.
+  const calls = toolCalls.map(({ id, name, arguments: args, extra }) => ({
+    ...extra,
+    id,
+    type: 'function',
+    function: { name, arguments: JSON.stringify(argumentsForHistory(args)) },
+  }))
+  return { ...wire, content: wire.content.length ? wire.content : null, tool_calls: calls }
+}
+
+/** Pictures of any server with `POST /images/generations`, changed by those that have `POST /images/edits`. */
+function createCompatImages(
+  options: CallOptions & { imageEdits?: boolean | undefined },
+): Required<Pick<Driver, 'image'>> {
+  const { clock, timeoutMs = PLAIN_TIMEOUT_MS, silenceMs } = options
+  const own = headersOf(options)
+  return {
+    async image(request) {
+      const timeout = startTimeout(request.signal, { clock, timeoutMs, silenceMs })
+      try {
+        const edits = request.base && (options.imageEdits ?? changesPictures(request.model))
+        const response = edits
+          ? await ask('/images/edits', timeout, {
+              method: 'POST',
+              headers: own,
+              body: toEditForm(request, request.base!),
+            })
+          : await ask('/images/generations', timeout, {
+              method: 'POST',
+              headers: { ...own, 'content-type': 'application/json' },
+              body: JSON.stringify(toImageWire(request)),
+            })
+        const found = readImageAnswer(await readText(response, timeout))
+        const made = 'url' in found ? await download(found.url, timeout) : found
+        timeout.finished()
+        return made
+      } catch (error) {
+        throw timeout.explain(error)
+      } finally {
+        timeout.release()
+      }
+    },
+  }
+
+  /** A picture that the upstream keeps. An address elsewhere is not asked: an upstream is trusted, not what it names. */
+  async function download(url: string, timeout: UpstreamTimeout): Promise<MadeImage> {
+    const base = urlOf(options, '/')
+    const place = URL.parse(url, base)
+    if (!place || place.origin !== URL.parse(base)?.origin) {
+      throw new EngineFailure('malformed', 'the answer names an image at another address')
+    }
+    const response = await ask(place.href, timeout, { headers: own })
+    const bytes = await readBytes(response, timeout, MAX_IMAGE_BYTES)
+    return { bytes, mimeType: response.headers.get('content-type') ?? 'image/png' }
+  }
+
+  async function ask(where: string, timeout: UpstreamTimeout, init: RequestInit): Promise<Response> {
+    const url = where.startsWith('/') ? urlOf(options, where) : where
+    const response = await trustedFetch(url, { ...init, signal: timeout.signal })
+    timeout.heard()
+    if (response.status === 200) return response
+    const body = await readText(response, timeout)
+    throw failureOfStatus(response.status, response.headers, clock.now(), body)
+  }
+}
+
+/** One picture, with its bytes in the answer where that can be asked for. */
+function toImageWire(request: ImageRequest) {
+  const { model, aspectRatio, quality } = request
+  const [size, wanted] = [sizeFor(model, aspectRatio), qualityFor(model, quality)]
+  return {
+    model,
+    prompt: imagePrompt(request),
+    n: 1,
+    ...(size ? { size } : {}),
+    ...(wanted ? { quality: wanted } : {}),
+    // These always answer with bytes, and refuse to be told so.
+    ...(model.startsWith('gpt-image') ? {} : { response_format: 'b64_json' }),
+  }
+}
+
+/** A picture and what to change in it. */
+function toEditForm(request: ImageRequest, { bytes, mimeType }: MadeImage): FormData {
+  const form = new FormData()
+  const { prompt: _, ...wire } = toImageWire(request)
+  for (const [name, value] of Object.entries({ ...wire, prompt: editPrompt(request) })) form.set(name, String(value))
+  form.set(
+    'image',
+    new Blob([bytes as Uint8Array<ArrayBuffer>], { type: mimeType }),
+    `image.${mimeType.replace(/^image\//, '')}`,
+  )
+  return form
+}
+
+/** The picture in an answer, or the address where the upstream has it. Throws `malformed`. */
+function readImageAnswer(text: string): MadeImage | { url: string } {
+  const [first] = dataOf(text)
+  if (typeof first?.b64_json === 'string') return decoded(first.b64_json)
+  if (typeof first?.url !== 'string') throw malformed()
+  return DATA_URL.test(first.url) ? decoded(first.url) : { url: first.url }
+}
+
+function dataOf(text: string): WireImage[] {
+  let answer: unknown
+  try {
+    answer = JSON.parse(text)
+  } catch {
+    throw malformed()
+  }
+  const { data } = (answer ?? {}) as { data?: unknown }
+  if (!Array.isArray(data)) throw malformed()
+  return data as WireImage[]
+}
+
+/** The type is only a claim: what is kept has the one of its bytes. */
+function decoded(base64: string): MadeImage {
+  const bytes = Buffer.from(base64.replace(DATA_URL, ''), 'base64')
+  if (bytes.length === 0) throw malformed()
+  return { bytes, mimeType: 'image/png' }
+}

@@ -1,0 +1,223 @@
+import {
+  type CallDelta,
+  type EngineAnswer,
+  EngineFailure,
+  type EnginePart,
+  type FinishReason,
+  type StatedUsage,
+  type ToolCall,
+} from '../engine'
+import { argumentsOf, finishOf, finishWith } from './calls'
+import type { WireEvent } from './events'
+
+/** A call, or a piece of one; other members are what the upstream wants back with it. */
+type WireCall = {
+  index?: number | null
+  id?: string | null
+  type?: unknown
+  function?: { name?: string | null; arguments?: unknown } | null
+}
+
+/** Arguments as text; some servers send the object itself instead of JSON text. */
+const textOfCalls = (args: unknown): string =>
+  typeof args === 'string' ? args : args === null || args === undefined ? '' : JSON.stringify(args)
+
+type WireText = {
+  content?: unknown
+  reasoning_content?: unknown
+  reasoning?: unknown
+  refusal?: unknown
+  tool_calls?: unknown
+}
+type WireChoice = { delta?: WireText | null; message?: WireText | null; finish_reason?: unknown }
+type WireAnswer = { choices?: WireChoice[] | null; usage?: WireUsage | null }
+type WireUsage = { prompt_tokens?: unknown; completion_tokens?: unknown }
+
+/** Turns an error that the upstream reported inside its answer into the failure that it names. */
+export type ExplainError = (error: unknown) => EngineFailure
+
+/** Reads the events of a stream: text, thoughts and pieces of calls at once, the rest at the end. */
+export function createStreamReader(explain: ExplainError) {
+  const joiner = createCallJoiner()
+  let finish: FinishReason | null = null
+  let usage: StatedUsage | null = null
+  let isCounted = false
+  let any = false
+
+  return {
+    /** The finish came, and with it or after it the usage: nothing is missing any more. */
+    get isWhole() {
+      return isCounted
+    },
+    /** The finish came; the usage may follow. */
+    get isFinished() {
+      return finish !== null
+    },
+
+    /** What some events add, each kind joined. Throws `malformed`, and what an event reports as an error. */
+    read(events: readonly WireEvent[]): EnginePart[] {
+      let text = ''
+      let reasoning = ''
+      let refusal = ''
+      const calls: EnginePart[] = []
+      for (const { value } of events) {
+        const wire = readObject(value, explain)
+        const choice = wire.choices?.[0]
+        const said = choice?.delta ?? choice?.message
+        any = true
+        if (said) {
+          text += textOf(said.content)
+          reasoning += reasoningOf(said)
+          refusal += textOf(said.refusal)
+          if (said.tool_calls)
+            for (const delta of joiner.add(said.tool_calls)) calls.push({ type: 'call-delta', ...delta })
+        }
+        if (choice?.finish_reason) finish = finishOf(String(choice.finish_reason))
+        if (wire.usage && !(usage && !wire.usage.prompt_tokens && !wire.usage.completion_tokens)) {
+          usage = readUsage(wire.usage)
+          isCounted = finish !== null
+        }
+      }
+      const parts: EnginePart[] = reasoning ? [{ type: 'reasoning-delta', text: reasoning }] : []
+      if (text) parts.push({ type: 'text-delta', text })
+      if (refusal) parts.push({ type: 'refusal-delta', text: refusal })
+      return parts.concat(calls)
+    },
+
+    /** The last parts of the stream. Throws `malformed` without any event, `truncated` without a finish. */
+    *end(): Generator<EnginePart> {
+      if (!any) throw new EngineFailure('malformed', 'the stream holds no event')
+      if (!finish) throw new EngineFailure('truncated', 'the stream ended before its finish')
+      const calls = joiner.calls()
+      for (const call of calls) yield { type: 'tool-call', ...call }
+      if (usage) yield { type: 'usage', ...usage }
+      yield { type: 'finish', reason: finishWith(finish, calls) }
+    },
+  }
+}
+
+/** Reads the body of an answer that is not streamed. Throws `malformed` when it holds no message. */
+export function readAnswer(body: unknown, explain: ExplainError): EngineAnswer {
+  const wire = readObject(body, explain)
+  const choice = wire.choices?.[0]
+  const message = choice?.message
+  if (!message) throw new EngineFailure('malformed', 'the answer holds no message')
+  const joiner = createCallJoiner()
+  joiner.add(message.tool_calls)
+  const toolCalls = joiner.calls()
+  const finish = choice.finish_reason ? finishOf(String(choice.finish_reason)) : 'stop'
+  return {
+    text: textOf(message.content),
+    reasoning: reasoningOf(message),
+    refusal: textOf(message.refusal),
+    toolCalls,
+    finish: finishWith(finish, toolCalls),
+    usage: wire.usage ? readUsage(wire.usage) : null,
+  }
+}
+
+/** Text, or the texts of a list of parts. Throws `malformed` for anything else. */
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content
+  if (content === null || content === undefined) return ''
+  if (Array.isArray(content))
+    return content
+      .map((part) => {
+        if (typeof part === 'string') return part
+        const { type, text } = (part ?? {}) as { type?: unknown; text?: unknown }
+        return typeof text === 'string' && (type === undefined || type === 'text' || type === 'output_text') ? text : ''
+      })
+      .join('')
+  throw new EngineFailure('malformed', 'the content of the answer is no text')
+}
+
+/** Servers call it by one of two names, and some send both. */
+const reasoningOf = ({ reasoning_content: long, reasoning: short }: WireText): string =>
+  typeof long === 'string' ? long : typeof short === 'string' ? short : ''
+
+function readObject(value: unknown, explain: ExplainError): WireAnswer {
+  if (typeof value !== 'object' || value === null) throw new EngineFailure('malformed', 'the answer is not an object')
+  if ('error' in value && value.error) throw explain(value)
+  const { choices } = value as WireAnswer
+  if (choices !== null && choices !== undefined && !Array.isArray(choices)) {
+    throw new EngineFailure('malformed', 'the choices of the answer are not a list')
+  }
+  return value
+}
+
+const readUsage = (usage: WireUsage): StatedUsage => ({
+  promptTokens: usage.prompt_tokens,
+  completionTokens: usage.completion_tokens,
+})
+
+/** The calls of a message or a delta. Throws `malformed` for anything but a list of objects, or nothing. */
+function wireCalls(value: unknown): WireCall[] {
+  if (value === null || value === undefined) return []
+  const isCall = (item: unknown) => typeof item === 'object' && item !== null
+  if (Array.isArray(value) && value.every(isCall)) return value
+  throw new EngineFailure('malformed', 'the tool calls of the answer are not a list of calls')
+}
+
+/**
+ * Joins the pieces of calls: by id, then by index, then by order. One id at several indexes is one call. Calls without
+ * ids at one index are several, each beginning with a name once the one before is complete. A piece without a name at
+ * an index that nobody knows belongs to the call that is open.
+ */
+export function createCallJoiner() {
+  const calls: (ToolCall & { place: number })[] = []
+  const byId = new Map<string, (typeof calls)[number]>()
+  const byIndex = new Map<number, (typeof calls)[number]>()
+
+  function callFor({ index, id, function: part }: WireCall): (typeof calls)[number] {
+    const same = id ? byId.get(id) : undefined
+    if (same) return same
+    const known = typeof index === 'number' ? byIndex.get(index) : calls.at(-1)
+    const open = known ?? (part?.name ? undefined : calls.at(-1))
+    if (open && !begins(id, part?.name, open)) return open
+    const call = { id: '', name: '', arguments: '', place: calls.length }
+    calls.push(call)
+    return call
+  }
+
+  return {
+    /** Takes pieces; gives what they add. Throws `malformed` for what is no list of calls. */
+    add(value: unknown): CallDelta[] {
+      return wireCalls(value).map((piece) => {
+        const call = callFor(piece)
+        const { index, id, type: _type, function: part, ...extra } = piece
+        if (typeof index === 'number') byIndex.set(index, call)
+        call.id ||= id ?? ''
+        if (call.id) byId.set(call.id, call)
+        call.name ||= part?.name ?? ''
+        const text = textOfCalls(part?.arguments)
+        call.arguments += text
+        if (Object.keys(extra).length) call.extra = { ...call.extra, ...extra }
+        return { place: call.place, name: call.name, arguments: text }
+      })
+    },
+
+    /** The whole calls. Throws `malformed` for one without a name. */
+    calls(): ToolCall[] {
+      return calls.map(({ place, ...call }) => {
+        if (!call.name) throw new EngineFailure('malformed', 'a tool call of the answer names no tool')
+        return { ...call, id: call.id || `call_${place}`, arguments: argumentsOf(call.arguments) }
+      })
+    },
+  }
+}
+
+/** Whether a piece begins a new call although `open` stands at its place. */
+function begins(id: string | null | undefined, name: string | null | undefined, open: ToolCall): boolean {
+  if (id && open.id && name) return true
+  return Boolean(name) && open.name !== '' && (name !== open.name || isWhole(open.arguments))
+}
+
+function isWhole(text: string): boolean {
+  if (!text.trimEnd().endsWith('}')) return false
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}

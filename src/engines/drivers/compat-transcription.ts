@@ -1,0 +1,92 @@
+import { randomHex } from '../../kernel/crypto'
+import { trustedFetch } from '../../kernel/outbound'
+import { type Driver, EngineFailure } from '../engine'
+import { failureOfStatus } from '../failures'
+import type { Segment, Transcription, TranscriptionRequest } from '../speech'
+import { readText } from './compat-body'
+import { type CallOptions, headersOf, urlOf } from './compat-call-options'
+import { PLAIN_TIMEOUT_MS, startTimeout } from './upstream-timeout'
+
+/** Transcription of any server with `POST /audio/transcriptions`. */
+export function createCompatTranscription(options: CallOptions): Required<Pick<Driver, 'transcribe'>> {
+  const { clock, timeoutMs = PLAIN_TIMEOUT_MS, silenceMs } = options
+  const headers = headersOf(options)
+  return {
+    async transcribe(request) {
+      const timeout = startTimeout(request.signal, { clock, timeoutMs, silenceMs })
+      try {
+        const form = formOf(request)
+        const response = await trustedFetch(urlOf(options, '/audio/transcriptions'), {
+          method: 'POST',
+          headers: { ...headers, ...form.headers },
+          body: form.body() as unknown as BodyInit,
+          signal: timeout.signal,
+        })
+        timeout.heard()
+        const body = await readText(response, timeout)
+        timeout.finished()
+        if (response.status === 200) return readTranscription(body)
+        throw failureOfStatus(response.status, response.headers, clock.now(), body)
+      } catch (error) {
+        throw timeout.explain(error)
+      } finally {
+        timeout.release()
+      }
+    },
+  }
+}
+
+/**
+ * The form of a request. Written by hand, because `FormData` reads a whole file into memory, twice, and stops the event
+ * loop meanwhile.
+ */
+function formOf({ model, path, filename, mimeType, language }: TranscriptionRequest) {
+  const boundary = `svc-${randomHex(16)}`
+  const field = (name: string, value: string) =>
+    `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
+  const file = Bun.file(path)
+  const fields = [field('model', model), field('response_format', 'verbose_json')]
+  if (language) fields.push(field('language', language))
+  const head = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${filename}"\r\n`
+  const before = Buffer.from(`${fields.join('')}${head}Content-Type: ${mimeType}\r\n\r\n`)
+  const after = Buffer.from(`\r\n--${boundary}--\r\n`)
+  return {
+    headers: {
+      'content-type': `multipart/form-data; boundary=${boundary}`,
+      // Stated, because some servers take no body of unknown length.
+      'content-length': String(before.length + file.size + after.length),
+    },
+    async *body() {
+      yield before
+      yield* file.stream()
+      yield after
+    },
+  }
+}
+
+/** Servers that know no `verbose_json` answer with the text alone. Throws `malformed`. */
+function readTranscription(body: string): Transcription {
+  const wire = readObject(body)
+  if (typeof wire.text !== 'string') throw new EngineFailure('malformed', 'the answer holds no text')
+  return {
+    text: wire.text.trim(),
+    language: typeof wire.language === 'string' ? wire.language : null,
+    segments: Array.isArray(wire.segments) ? wire.segments.flatMap(readSegment) : [],
+  }
+}
+
+function readObject(body: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(body)
+    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
+  } catch (cause) {
+    throw new EngineFailure('malformed', 'the answer is not JSON', { cause })
+  }
+  throw new EngineFailure('malformed', 'the answer is not an object')
+}
+
+function readSegment(segment: unknown): Segment[] {
+  const { start, end, text } = (segment ?? {}) as Record<string, unknown>
+  const isTimed = typeof start === 'number' && typeof end === 'number' && start >= 0 && end >= start
+  return isTimed && typeof text === 'string' ? [{ start, end, text: text.trim() }] : []
+}

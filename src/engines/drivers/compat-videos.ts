@@ -1,0 +1,147 @@
+import { trustedFetch } from '../../kernel/outbound'
+import { type Driver, EngineFailure } from '../engine'
+import { failureOfStatus } from '../failures'
+import type { VideoDriver, VideoState } from '../video'
+import { readPieces, readText } from './compat-body'
+import { type CallOptions, headersOf, urlOf } from './compat-call-options'
+import { PLAIN_TIMEOUT_MS, STREAM_TIMEOUT_MS, startTimeout, type UpstreamTimeout } from './upstream-timeout'
+
+/** A minute at 130 Mbit/s. */
+const MAX_VIDEO_BYTES = 1024 * 1024 * 1024
+const MAX_STILL_BYTES = 32 * 1024 * 1024
+
+/** Videos of any server with `POST /videos`, `GET /videos/{id}` and its `/content`. */
+export function createCompatVideos(options: CallOptions): Required<Pick<Driver, 'video'>> {
+  const { clock, silenceMs } = options
+  const own = headersOf(options)
+  const json = { ...own, 'content-type': 'application/json' }
+
+  const video: VideoDriver = {
+    order: ({ signal, key, ...request }) =>
+      within(signal, PLAIN_TIMEOUT_MS, async (timeout) => {
+        const headers = { ...json, 'idempotency-key': key }
+        const size = IS_SORA.test(request.model)
+          ? request.width >= request.height
+            ? '1280x720'
+            : '720x1280'
+          : `${request.width}x${request.height}`
+        const body = JSON.stringify({
+          model: request.model,
+          prompt: request.prompt,
+          seconds: String(
+            IS_SORA.test(request.model)
+              ? (SORA_SECONDS.find((most) => most >= request.seconds) ?? SORA_SECONDS.at(-1)!)
+              : request.seconds,
+          ),
+          size,
+        })
+        const response = await ask('', timeout, { method: 'POST', headers, body })
+        const { id } = readObject(await readText(response, timeout))
+        if (typeof id !== 'string' || !/^[\w.:-]{1,256}$/.test(id)) throw malformed('names no video')
+        return id
+      }),
+
+    look: (id, signal) =>
+      within(signal, PLAIN_TIMEOUT_MS, async (timeout) => {
+        const response = await ask(`/${id}`, timeout, { headers: own })
+        return readVideoState(readObject(await readText(response, timeout)))
+      }),
+
+    async *content(id, what, signal) {
+      const timeout = startTimeout(signal, limitsOf(STREAM_TIMEOUT_MS))
+      try {
+        const variant = what === 'video' ? '' : '?variant=thumbnail'
+        const response = await ask(`/${id}/content${variant}`, timeout, { headers: own })
+        yield* readPieces(response, timeout, what === 'video' ? MAX_VIDEO_BYTES : MAX_STILL_BYTES)
+        timeout.finished()
+      } catch (error) {
+        throw timeout.explain(error)
+      } finally {
+        timeout.release()
+      }
+    },
+
+    drop: (id, signal) =>
+      within(signal, PLAIN_TIMEOUT_MS, async (timeout) => {
+        await readText(await ask(`/${id}`, timeout, { method: 'DELETE', headers: own }), timeout)
+      }),
+  }
+  return { video }
+
+  function limitsOf(ms: number) {
+    return { clock, timeoutMs: options.timeoutMs ?? ms, silenceMs }
+  }
+
+  async function within<T>(
+    signal: AbortSignal,
+    ms: number,
+    work: (timeout: UpstreamTimeout) => Promise<T>,
+  ): Promise<T> {
+    const timeout = startTimeout(signal, limitsOf(ms))
+    try {
+      const done = await work(timeout)
+      timeout.finished()
+      return done
+    } catch (error) {
+      throw timeout.explain(error)
+    } finally {
+      timeout.release()
+    }
+  }
+
+  async function ask(path: string, timeout: UpstreamTimeout, init: RequestInit): Promise<Response> {
+    const response = await trustedFetch(urlOf(options, `/videos${path}`), { ...init, signal: timeout.signal })
+    timeout.heard()
+    if (response.status >= 200 && response.status < 300) return response
+    const body = await readText(response, timeout)
+    // Whoever stands in between says nothing about what the server behind it did.
+    if (response.status === 502) throw new EngineFailure('timeout', 'the upstream answered 502')
+    throw failureOfStatus(response.status, response.headers, clock.now(), body)
+  }
+}
+
+/** Models of this family take three lengths and two shapes. */
+const IS_SORA = /^sora-/
+const SORA_SECONDS = [4, 8, 12]
+
+const STATES: Record<string, VideoState['status']> = {
+  ...{ queued: 'working', pending: 'working', in_queue: 'working', in_progress: 'working' },
+  ...{ processing: 'working', running: 'working', preprocessing: 'working' },
+  ...{ completed: 'made', succeeded: 'made', failed: 'failed', cancelled: 'failed', canceled: 'failed' },
+}
+
+/** Throws `malformed` for a state that is not known. */
+function readVideoState(wire: Record<string, unknown>): VideoState {
+  const status = typeof wire.status === 'string' ? STATES[wire.status] : undefined
+  if (!status) throw malformed('has no state that is known')
+  if (status === 'working') return { status, percent: Math.min(99, Math.max(0, numberOf(wire.progress) ?? 0)) }
+  if (status === 'made') {
+    const [, width, height] = /^(\d{2,5})x(\d{2,5})$/.exec(String(wire.size)) ?? []
+    const seconds = numberOf(wire.seconds)
+    return { status, seconds: seconds && seconds > 0 ? seconds : null, width: pixels(width), height: pixels(height) }
+  }
+  const { code, message } = (typeof wire.error === 'object' && wire.error ? wire.error : {}) as Record<string, unknown>
+  const words = typeof message === 'string' ? message.slice(0, 500) : ''
+  const named = typeof code === 'string' && /^[\w.-]{1,60}$/.test(code) ? code : ''
+  return { status, refused: /moderation|content_policy|safety|content_filter/i.test(named), code: named, words }
+}
+
+const pixels = (digits: string | undefined): number | null => (digits ? Number(digits) : null)
+
+/** Numbers come as text from some servers. */
+function numberOf(value: unknown): number | null {
+  const number = typeof value === 'string' && value.trim() ? Number(value) : value
+  return typeof number === 'number' && Number.isFinite(number) ? number : null
+}
+
+function readObject(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
+  } catch (cause) {
+    throw new EngineFailure('malformed', 'the answer is not JSON', { cause })
+  }
+  throw malformed('is not an object')
+}
+
+const malformed = (why: string) => new EngineFailure('malformed', `the answer ${why}`)

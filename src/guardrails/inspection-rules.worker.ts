@@ -1,0 +1,63 @@
+import { compiledOf } from '../kernel/compiled'
+import { LOADED, type WorkerReply } from '../kernel/worker-pool'
+import type { AboutText } from './guardrail'
+import { applyRules } from './inspection-apply-rules'
+import {
+  applyEveryRuleToValue,
+  applyRulesToValue,
+  type EveryRuleOutcome,
+  type ValueOutcome,
+} from './inspection-apply-to-value'
+import type { Outcome } from './inspection-outcome'
+import { type CompiledRule, compileRule, weightOf } from './policy-compile-rule'
+import type { GuardrailRule } from './schema'
+
+/** Rules over what is too long to be read on the event loop, for the process of this file. */
+export type RulesOrder = {
+  /** Under which the process keeps the compiled rules, on account of `owner`. */
+  key: string
+  owner: string
+  rules: readonly GuardrailRule[]
+  about: AboutText
+} & RulesInput
+
+/** What the rules read: texts, a JSON value, or one of which every rule's finding is wanted. */
+export type RulesInput = { texts: readonly string[] } | { value: unknown } | { everyRuleOn: unknown }
+
+export type RulesAnswer = readonly Outcome[] | ValueOutcome | EveryRuleOutcome
+
+declare const self: Worker
+
+self.onmessage = async ({ data }: MessageEvent<RulesOrder>) => {
+  self.postMessage(await replyTo(data))
+}
+
+async function replyTo(order: RulesOrder): Promise<WorkerReply<RulesAnswer>> {
+  try {
+    return { ok: true, answer: await applied(order, compiledRules(order)) }
+  } catch (error) {
+    return { ok: false, problem: String(error) }
+  }
+}
+
+async function applied(order: RulesOrder, rules: readonly CompiledRule[]): Promise<RulesAnswer> {
+  const about = { ...order.about, patient: true }
+  if ('value' in order) return applyRulesToValue(rules, order.value, about)
+  if ('everyRuleOn' in order) return applyEveryRuleToValue(rules, order.everyRuleOn, about)
+  const outcomes: Outcome[] = []
+  for (const text of order.texts) outcomes.push(await applyRules(rules, text, about))
+  return outcomes
+}
+
+const kept = compiledOf<readonly CompiledRule[]>('rules')
+
+/** Compiled functions cannot be sent to a process, so it compiles for itself, once for equal keys. */
+function compiledRules({ key, owner, rules }: RulesOrder): readonly CompiledRule[] {
+  const known = kept.get(key)
+  if (known) return known
+  const compiled = rules.map(compileRule)
+  kept.put(key, compiled, { owner, weight: weightOf(compiled) })
+  return compiled
+}
+
+self.postMessage(LOADED)

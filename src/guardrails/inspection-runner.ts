@@ -1,0 +1,114 @@
+import type { OwnerScope } from '../kernel/caller'
+import { sha256Hex } from '../kernel/crypto'
+import { createLru } from '../kernel/lru'
+import type { AboutText } from './guardrail'
+import { applyRules } from './inspection-apply-rules'
+import {
+  applyEveryRuleToValue,
+  applyRulesToValue,
+  type EveryRuleOutcome,
+  type ValueOutcome,
+} from './inspection-apply-to-value'
+import { createLoopOrProcess } from './inspection-loop-or-process'
+import { cleanOutcome, failClosed, type Outcome, UNCHECKED } from './inspection-outcome'
+import type { RuleSet } from './policy-rule-sets'
+import { createSecondLook, type Reviewable, type SecondLookBudget } from './second-look'
+import type { EngineOpinion } from './second-look-engine-opinion'
+
+const MOST_CLEAN = 20_000
+
+/**
+ * Which rules, on what, and for whom: processes take turns by `who`. Without `budget` there is no second look, so no
+ * engine is asked.
+ */
+export type Inspection = {
+  set: RuleSet
+  about: AboutText
+  who: OwnerScope
+  signal: AbortSignal
+  budget?: SecondLookBudget
+}
+
+export type RuleRunner = ReturnType<typeof createRuleRunner>
+
+/**
+ * The one way to run rules: on the event loop or in a process, with what is known to be clean remembered and a second
+ * look where rules are unsure. Fails closed (contract 12).
+ */
+export function createRuleRunner(opinion: EngineOpinion | null = null) {
+  const review = createSecondLook(opinion)
+  const run = createLoopOrProcess()
+  const clean = createLru<string, true>(MOST_CLEAN)
+
+  return { texts, recurringTexts, value, everyRule, secondLook }
+
+  /** The outcome of each text. */
+  async function texts(inspection: Inspection, all: readonly string[]): Promise<readonly Outcome[]> {
+    const { rules } = inspection.set
+    const outcomes = await run<readonly Outcome[]>(inspection, {
+      length: all.reduce((sum, { length }) => sum + length, 0),
+      onLoop: () => Promise.all(all.map((text) => applyRules(rules, text, inspection.about))),
+      input: { texts: all },
+      failClosed: () => all.map((text) => failClosed(rules, text)),
+    })
+    // One blocked text refuses them all, so no engine is asked about the others.
+    if (outcomes.some(({ blocked }) => blocked)) return outcomes
+    return Promise.all(outcomes.map((outcome) => secondLook(inspection, outcome)))
+  }
+
+  /** The same for texts that are sent again and again, such as the turns of a conversation: clean ones are remembered. */
+  async function recurringTexts(inspection: Inspection, all: readonly string[]): Promise<readonly Outcome[]> {
+    const together = sha256Hex(`${inspection.set.key}\n${JSON.stringify(all)}`)
+    if (clean.has(together)) return all.map(cleanOutcome)
+    const keys = all.map((text) => sha256Hex(`${inspection.set.key}\n${text}`))
+    const isKnown = keys.map((key) => clean.has(key))
+    const unknown = all.filter((_, index) => !isKnown[index])
+    const left = [...(await texts(inspection, unknown))]
+    const outcomes = all.map((text, index) => {
+      const outcome = isKnown[index] ? cleanOutcome(text) : left.shift()!
+      if (!outcome.firings.length) clean.set(keys[index]!, true)
+      return outcome
+    })
+    if (outcomes.every(({ firings }) => !firings.length)) clean.set(together, true)
+    return outcomes
+  }
+
+  /** The outcome of a JSON value. */
+  async function value(inspection: Inspection, given: unknown): Promise<ValueOutcome> {
+    const { rules } = inspection.set
+    const text = textOf(given)
+    const outcome = await run<ValueOutcome>(inspection, {
+      length: text.length,
+      onLoop: () => applyRulesToValue(rules, given, inspection.about),
+      input: { value: given },
+      failClosed: () => {
+        const { spans: _, ...closed } = failClosed(rules, text)
+        return { ...closed, value: closed.text === text ? given : closed.text }
+      },
+    })
+    return secondLook(inspection, outcome)
+  }
+
+  /** What every rule finds in a text or a JSON value, for whoever tries a policy out. No engine is asked. */
+  function everyRule(inspection: Inspection, given: unknown): Promise<EveryRuleOutcome> {
+    const { rules } = inspection.set
+    const text = textOf(given)
+    return run<EveryRuleOutcome>(inspection, {
+      length: text.length,
+      onLoop: () => applyEveryRuleToValue(rules, given, inspection.about),
+      input: { everyRuleOn: given },
+      failClosed: () => {
+        const left = failClosed(rules, text).text
+        return { value: left === text ? given : left, findings: rules.map(() => UNCHECKED) }
+      },
+    })
+  }
+
+  /** The outcome with what an engine says where rules were unsure; the same one where there is nothing to ask. */
+  async function secondLook<O extends Reviewable>({ set, budget, signal }: Inspection, outcome: O): Promise<O> {
+    if (!budget || !outcome.doubts.length || outcome.blocked) return outcome
+    return review(set.rules, outcome, budget, signal)
+  }
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))

@@ -1,0 +1,159 @@
+import type { Blocked, Outcome } from './inspection-outcome'
+
+/** The last characters of what has come of an answer are not shown before more has come (contract 12). */
+export const HELD = 256
+/** Characters already shown that rules read again as context. */
+const CONTEXT = 512
+/** New characters that are worth running the rules for. */
+const STEP = 128
+/** A run without blanks, such as a key or a URL, is shown as a whole, up to this length. */
+const LONGEST_RUN = 16_384
+/** Rules on the whole answer run from this length on: shorter, it says too little. */
+const FIRST_WHOLE = 512
+
+type RunRules = (text: string) => Promise<Outcome>
+type Rules = {
+  /** Rules that read an answer stretch by stretch. */
+  stretch: RunRules
+  /** Rules that read all that has come of it; null when there are none. */
+  whole: RunRules | null
+}
+
+export type HoldBack = ReturnType<typeof createHoldBack>
+
+/** Shows nothing of an answer before it is complete: escapes hide what a part of a JSON document says. */
+export function createHoldAll(): HoldBack {
+  let shown = ''
+  return {
+    add: async () => '',
+    blocked: () => null,
+    shown: () => shown,
+    async rest(whole) {
+      shown = whole
+      return whole
+    },
+  }
+}
+
+/** Does as `other` does, unless the first character says that the answer is JSON: then it holds all of it. */
+export function createHoldIfJson(other: HoldBack): HoldBack {
+  let begun = ''
+  let chosen: HoldBack | null = null
+  return {
+    async add(piece) {
+      if (chosen) return chosen.add(piece)
+      begun += piece
+      const first = begun.trimStart()[0]
+      if (first === undefined) return ''
+      chosen = '{[`'.includes(first) ? createHoldAll() : other
+      return chosen.add(begun)
+    },
+    blocked: () => chosen?.blocked() ?? null,
+    shown: () => chosen?.shown() ?? '',
+    rest: (whole, isStandIn) => (chosen ?? other).rest(whole, isStandIn),
+  }
+}
+
+/**
+ * An answer as it is streamed, with its last 256 characters held back (contract 12). What rules find in the part that
+ * is shown next has its end in the held part, so it is redacted or stops the answer before anyone saw its beginning.
+ */
+export function createHoldBack({ stretch, whole }: Rules) {
+  let raw = ''
+  /** Where in `raw` the part begins that is not shown yet. */
+  let from = 0
+  let shown = ''
+  let blocked: Blocked | null = null
+  /** The length at which the rules run again: those on stretches, and those on the whole. */
+  let nextStretch = HELD + STEP
+  let nextWhole = FIRST_WHOLE
+
+  return {
+    /** Takes the next piece of the answer, and gives what may be shown now. */
+    async add(piece: string): Promise<string> {
+      raw += piece
+      if (whole && !blocked && raw.length >= nextWhole) await checkWhole(whole)
+      return blocked || raw.length < nextStretch ? '' : show(raw.length - HELD)
+    },
+
+    /** The rule that stopped the answer, once one has. */
+    blocked: () => blocked,
+
+    /** All that was shown so far. */
+    shown: () => shown,
+
+    /**
+     * What is still to be shown when the answer has ended. `whole` is the answer after all rules; with `isStandIn` it
+     * is another text in its place, which cannot follow what was shown already.
+     */
+    async rest(whole: string, isStandIn = false): Promise<string> {
+      if (whole.startsWith(shown)) {
+        const rest = whole.slice(shown.length)
+        shown = whole
+        return rest
+      }
+      return blocked || isStandIn ? '' : show(raw.length)
+    },
+  }
+
+  /** Runs each time the answer has doubled, so that all runs together stay linear in its length. */
+  async function checkWhole(run: RunRules): Promise<void> {
+    nextWhole = 2 * raw.length
+    blocked = (await run(raw)).blocked
+  }
+
+  async function show(most: number): Promise<string> {
+    const start = startOfWord(raw, Math.max(0, from - CONTEXT))
+    const outcome = await stretch(raw.slice(start))
+    if (outcome.blocked) {
+      blocked = outcome.blocked
+      return ''
+    }
+    const until =
+      most < raw.length
+        ? beforeRun(raw, most < raw.length && /[\ud800-\udbff]/.test(raw[most - 1] ?? '') ? most - 1 : most)
+        : most
+    const { text, end } = cutOut(raw.slice(start), outcome, from - start, until - start)
+    from = start + end
+    // While a long run is held, it is read again only when it has grown by half.
+    nextStretch = raw.length + Math.max(STEP, (raw.length - HELD - from) / 2)
+    shown += text
+    return text
+  }
+}
+
+/** The redacted text of a stretch between two places. It ends before a redaction that goes on behind the second. */
+function cutOut(stretch: string, { spans }: Outcome, begin: number, most: number): { text: string; end: number } {
+  let text = ''
+  let at = begin
+  let end = most
+  for (const span of spans) {
+    if (span.end <= at) continue
+    if (span.start >= end) break
+    if (span.end > end) {
+      end = Math.max(at, span.start)
+      break
+    }
+    text += stretch.slice(at, Math.max(at, span.start)) + span.text
+    at = span.end
+  }
+  return { text: text + stretch.slice(at, end), end: Math.max(at, end) }
+}
+
+const WORD_CHARS = 64
+
+/** Back to the last blank, so that rules do not read the end of a word as a word. */
+function startOfWord(text: string, place: number): number {
+  for (let at = place; at > 0 && at > place - WORD_CHARS; at--) if (/\s/.test(text[at - 1]!)) return at
+  return place
+}
+
+const IN_RUN = /[\w.~%+/=@:-]/
+
+/** Where a run without blanks begins that goes on over `place` to the end of the text; else `place` itself. */
+function beforeRun(text: string, place: number): number {
+  for (let at = place; at < text.length; at++) if (!IN_RUN.test(text[at]!)) return place
+  let start = place
+  while (start > 0 && text.length - start < LONGEST_RUN && IN_RUN.test(text[start - 1]!)) start--
+  return text.length - start < LONGEST_RUN ? start : place
+}

@@ -1,0 +1,258 @@
+import { and, eq, sql } from 'drizzle-orm'
+import type { KeyService, OrgService, TieredKey } from '../accounts'
+import type { AuditLog } from '../audit'
+import type { EventBus } from '../events'
+import { storeAnswer } from '../idempotency'
+import type { Call, Caller, OperatorCaller, OwnerScope, TenantCaller, Tier } from '../kernel/caller'
+import { type Clock, iso, isoOrNull } from '../kernel/clock'
+import type { KeyId } from '../kernel/ids'
+import { pagesBy, type Wanted } from '../kernel/keyset'
+import { mapPage, type Page } from '../kernel/page'
+import { query, type Reader, type Store, type Tx } from '../kernel/store'
+import {
+  alreadyDecided,
+  increaseNotFound,
+  increasePending,
+  noActiveKey,
+  ownRequest,
+  reviewersOnly,
+  tierNotHigher,
+} from './errors'
+import { rateLimitUpgraded, type Upgrade } from './events'
+import { type IncreaseSubject, isAbove, subjectOfIncrease } from './rules'
+import {
+  type Decision,
+  type Increase,
+  IncreaseId,
+  type IncreaseQuery,
+  type IncreaseStatus,
+  type NewIncrease,
+} from './schema'
+import { type IncreaseRow, limitIncreases } from './table'
+import type { Tiers } from './tiers'
+
+const newestFirst = pagesBy(limitIncreases, 'created_at')
+
+/** Asked with every `GET /rate-limits`. The status stands in the statement, for the index of pending ones. */
+const pendingOfRepository = query<{ subject: string }>()((db, p) => {
+  const table = db.of(limitIncreases)
+  return db
+    .select()
+    .from(table)
+    .where(and(eq(table.subject, p.subject), sql`${table.status} = 'pending'`))
+})
+
+/** Rows of increase requests. Tenants find them by their own subject only; look-up by id is for reviewers and operators. */
+export const increaseRepository = {
+  /** False when the subject already has a pending request. */
+  async insert(tx: Tx, row: IncreaseRow): Promise<boolean> {
+    const table = tx.of(limitIncreases)
+    return (await tx.insert(table).values(row).onConflictDoNothing().returning({ id: table.id })).length === 1
+  },
+
+  pending: async (db: Reader, subject: string): Promise<IncreaseRow | undefined> =>
+    (await pendingOfRepository(db, { subject }))[0],
+
+  async find(db: Reader, id: IncreaseId): Promise<IncreaseRow | undefined> {
+    const table = db.of(limitIncreases)
+    return (await db.select().from(table).where(eq(table.id, id)))[0]
+  },
+
+  /** The decided row, or undefined when it had been decided already. */
+  async decide(tx: Tx, id: IncreaseId, decision: Partial<IncreaseRow>): Promise<IncreaseRow | undefined> {
+    const table = tx.of(limitIncreases)
+    const open = and(eq(table.id, id), eq(table.status, 'pending'))
+    return (await tx.update(table).set(decision).where(open).returning())[0]
+  },
+
+  list: (db: Reader, status: IncreaseStatus | undefined, wanted: Wanted): Promise<Page<IncreaseRow>> =>
+    newestFirst(db, wanted, status && eq(db.of(limitIncreases).status, status)),
+}
+
+/** The one place where a stored increase request becomes a public object. */
+const present = (row: IncreaseRow): Increase => ({
+  id: row.id,
+  object: 'rate_limit_increase',
+  status: row.status,
+  user_id: row.user_id,
+  key_id: row.key_id,
+  current_tier: row.current_tier,
+  requested_tier: row.requested_tier,
+  granted_tier: row.granted_tier,
+  use_case: row.use_case,
+  expected_volume: row.expected_volume,
+  reason: row.reason,
+  created: iso(row.created_at),
+  decided_at: isoOrNull(row.decided_at),
+})
+
+type Deps = {
+  store: Store
+  audit: AuditLog
+  events: EventBus
+  clock: Clock
+  tiers: Tiers
+  keys: Pick<KeyService, 'tiers'>
+  orgs: Pick<OrgService, 'user'>
+}
+
+export type LimitIncreases = ReturnType<typeof createIncreases>
+
+/**
+ * Requests for a higher tier, decisions on them, and tier changes of keys (contract 21). A key requests for itself, a
+ * dashboard session for every personal key of its user. An approval applies from the next request on.
+ */
+export function createIncreases({ store, audit, events, clock, tiers, keys, orgs }: Deps) {
+  return { request, decide, pendingOf, setTierIn, operator: { list, get, ownerOf, decide: applyDecision } }
+
+  /** Throws 400 for a tier that is not higher, 409 `conflict` while a request is pending or when there are no keys. */
+  function request(call: Call, input: NewIncrease): Promise<Increase> {
+    const { caller } = call
+    const subject = subjectOfIncrease(caller)
+    return store.write(async (tx) => {
+      const [lowest] = await keys.tiers.inForce(tx, subject.keys)
+      if (!lowest) throw noActiveKey()
+      if (!isAbove(input.requested_tier, lowest.tier))
+        throw tierNotHigher.with({ param: 'requested_tier' }, input.requested_tier, lowest.tier)
+      const row = newRow(caller, subject, lowest.tier, input)
+      if (!(await increaseRepository.insert(tx, row))) throw increasePending()
+      const { requested_tier } = input
+      await audit.record(tx, call, {
+        action: 'rate_limit.requested',
+        entityType: 'rate_limit',
+        entityId: row.id,
+        input: { metadata: { current_tier: lowest.tier, requested_tier } },
+      })
+      return storeAnswer(tx, call, present(row))
+    })
+  }
+
+  function newRow(caller: TenantCaller, subject: IncreaseSubject, current: Tier, input: NewIncrease): IncreaseRow {
+    const { requested_tier, use_case, expected_volume } = input
+    return {
+      id: IncreaseId.create(),
+      subject: subject.name,
+      scope: subject.scope,
+      user_id: caller.userId,
+      key_id: caller.type === 'key' ? caller.keyId : null,
+      current_tier: current,
+      requested_tier,
+      use_case,
+      expected_volume,
+      status: 'pending',
+      granted_tier: null,
+      reason: null,
+      created_at: clock.now(),
+      decided_at: null,
+    }
+  }
+
+  /**
+   * A reviewer's session decides on other people's requests. Throws 403 `forbidden` for everyone else and for the
+   * reviewer's own request, 404, 409 when it has been decided.
+   */
+  async function decide(call: Call, id: string, { decision, reason }: Decision): Promise<Increase> {
+    const { caller } = call
+    const user = caller.type === 'session' ? await orgs.user(store.read, caller.userId) : null
+    if (!user?.platform_role) throw reviewersOnly()
+    if ((await find(store.read, id)).user_id === user.id) throw ownRequest()
+    return applyDecision(call, id, { decision, reason })
+  }
+
+  /** Applies a decision: request, key tiers, audit row and event in one transaction. Throws 404, 409. */
+  function applyDecision(
+    call: Call<Caller>,
+    id: string,
+    { decision, reason, tier }: Decision & { tier?: Tier | undefined },
+  ) {
+    const isApproval = decision === 'approve'
+    return store.write(async (tx): Promise<Increase> => {
+      const increase = await find(tx, id)
+      const granted = isApproval ? (tier ?? increase.requested_tier) : null
+      const row = await increaseRepository.decide(tx, increase.id, {
+        status: isApproval ? 'approved' : 'rejected',
+        granted_tier: granted,
+        reason: reason ?? null,
+        decided_at: clock.now(),
+      })
+      if (!row) throw alreadyDecided(increase.status)
+      const raised = granted ? await raiseKeys(tx, row, granted) : []
+      await audit.record(tx, call, {
+        action: isApproval ? 'rate_limit.upgraded' : 'rate_limit.rejected',
+        entityType: 'rate_limit',
+        entityId: row.id,
+        scope: row.scope,
+        input: { metadata: { key_ids: raised, ...(granted ? { tier: granted } : {}) } },
+      })
+      return storeAnswer(tx, call, present(row))
+    })
+  }
+
+  async function raiseKeys(tx: Tx, { id, key_id, user_id }: IncreaseRow, tier: Tier): Promise<KeyId[]> {
+    const found = await keys.tiers.inForce(tx, key_id ? { keyId: key_id } : { userId: user_id })
+    const lower = found.filter((key) => isAbove(tier, key.tier))
+    for (const key of lower) await changeTier(tx, key, tier, id)
+    return lower.map((key) => key.id)
+  }
+
+  async function changeTier(tx: Tx, key: TieredKey, tier: Tier, requestId: IncreaseId | null): Promise<void> {
+    await keys.tiers.set(tx, key.id, tier)
+    if (!isAbove(tier, key.tier)) return
+    const { rpm, tpm } = tiers.limitsOf(tier)
+    const upgrade: Upgrade = { key_id: key.id, previous_tier: key.tier, tier, rpm, tpm, increase_request_id: requestId }
+    await events.emit(tx, rateLimitUpgraded, key.scope, upgrade)
+  }
+
+  /** For operators: sets one key's tier, up or down, in the caller's transaction. Throws 409 for a key not in force. */
+  async function setTierIn(tx: Tx, call: Call<OperatorCaller>, keyId: KeyId, tier: Tier): Promise<void> {
+    const [key] = await keys.tiers.inForce(tx, { keyId })
+    if (!key) throw noActiveKey()
+    if (key.tier === tier) return
+    await changeTier(tx, key, tier, null)
+    const { scope } = key
+    const metadata = { key_ids: [keyId], previous_tier: key.tier, tier }
+    await (isAbove(tier, key.tier)
+      ? audit.record(tx, call, {
+          action: 'rate_limit.upgraded',
+          entityType: 'rate_limit',
+          entityId: keyId,
+          scope,
+          input: { metadata },
+        })
+      : audit.record(tx, call, {
+          action: 'key.updated',
+          entityType: 'api_key',
+          entityId: keyId,
+          scope,
+          input: { fields: ['tier'], metadata },
+        }))
+  }
+
+  /** The pending request that would raise this caller's tier; null when there is none. */
+  async function pendingOf({ caller }: Call): Promise<Increase | null> {
+    const own = await increaseRepository.pending(store.read, subjectOfIncrease(caller).name)
+    const covering =
+      own ?? (caller.orgId ? undefined : await increaseRepository.pending(store.read, `user:${caller.userId}`))
+    return covering ? present(covering) : null
+  }
+
+  /** For operators: newest first. */
+  async function list(_call: Call<OperatorCaller>, query: IncreaseQuery): Promise<Page<Increase>> {
+    return mapPage(await increaseRepository.list(store.read, query.status, query), present)
+  }
+
+  async function get(_call: Call<OperatorCaller>, id: string): Promise<Increase> {
+    return present(await find(store.read, id))
+  }
+
+  /** For operators: the owner whose keys the request is about. */
+  async function ownerOf(id: IncreaseId): Promise<OwnerScope> {
+    return (await find(store.read, id)).scope
+  }
+
+  async function find(reader: Reader, id: string): Promise<IncreaseRow> {
+    const row = IncreaseId.is(id) ? await increaseRepository.find(reader, id) : undefined
+    if (!row) throw increaseNotFound()
+    return row
+  }
+}

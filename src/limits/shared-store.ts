@@ -1,0 +1,290 @@
+import type { Live } from '../cluster'
+import type { Clock } from '../kernel/clock'
+import { createMemoryWindows } from './memory-windows'
+import { type Answer, createPeers, type FromNode, type Question } from './peers'
+import { createRedisLink, type Scripts } from './redis-link'
+import { usedBefore, WINDOW_MS, type Window } from './window'
+import {
+  createLocalStore,
+  type Entry,
+  type LocalStore,
+  type Taken,
+  type View,
+  type WindowName,
+  type WindowStore,
+} from './window-store'
+
+type Used = { node: string; used: number }
+
+/** Whole, and together no more than the limit. */
+const shareOf = (limit: number, count: number, rank: number): number =>
+  Math.floor(limit / count) + (rank < limit % count ? 1 : 0)
+
+/** What several nodes count with, together. */
+export type Shared = {
+  scripts: Scripts
+  live: Pick<Live, 'hear' | 'tellOthers'>
+  /** Id of this process. */
+  node: string
+  /** How many nodes serve now, and the place of this one among their ids. */
+  nodes(): { count: number; rank: number }
+}
+
+type Deps = Shared & { clock: Clock; mine: LocalStore }
+
+/** What came of a question: what Redis said, to this node or to another for it; else what the others let in. */
+type Outcome = { said: number[] | null; isOpen: boolean; answers: readonly FromNode[] }
+
+/** More than any limit. */
+const NO_LIMIT = 1e15
+/** A call that was let in without Redis is asked about for as long as it counts, and a little longer. */
+const DOUBT_MS = WINDOW_MS + 2_000
+
+/**
+ * The windows of all nodes together (design 9), exact whoever loses Redis (I-10).
+ *
+ * A node that loses it has another count for it, and is asked over the database. Where none hears it, each knows what it
+ * let in itself, tells the others, and takes its level of the limit. Such calls are `apart`: for as long as they count,
+ * nodes that hear Redis again ask the others for them first, and so they do for all that a Redis has forgotten which was
+ * started since.
+ */
+export function createSharedStore({ clock, scripts, live, mine, node, nodes }: Deps): WindowStore {
+  const redis = createRedisLink({ clock, scripts })
+  const peers = createPeers({ live, clock, node, count: () => nodes().count, answer })
+  /** What this node let in without Redis; `mine` has it too. */
+  const apart = createLocalStore({ clock, windows: createMemoryWindows(clock) })
+  /** Until when somebody may have let in calls that Redis does not know. */
+  const doubtedUntil = new WeakMap<Window, number>()
+  const elsewhere = createElsewhere({ clock, mine })
+  let entries = 0
+  /** The node that asks Redis for this one. */
+  let helper = ''
+
+  return { take, add, view: elsewhere.view, read }
+
+  async function take(subject: string, name: WindowName, limit: number, weight: number): Promise<Taken> {
+    // A request is told its tokens too, so they come along.
+    const names: WindowName[] = name === 'requests' ? [name, 'tokens'] : [name]
+    const id = nextId()
+    await redis.look()
+    let isSure = isDoubtful(subject, name) && (redis.isHeard() || helper !== '')
+    for (;;) {
+      const others = isSure ? await apartElsewhere(subject, name) : 0
+      if (others === null) {
+        const taken = ofMyLevel(subject, name, limit, weight, [])
+        // Those who did not answer may hear Redis.
+        if (taken.entry) void inRedis('take', subject, name, [NO_LIMIT, weight, id])
+        return taken
+      }
+      const missing = others + apartHere(subject, name)
+      const values = [limit - missing, weight, id]
+      const { said, isOpen, answers } = await ask({ script: 'take', subject, names, values, isSure })
+      if (said) return counted({ subject, names, limit, weight, id, missing }, said)
+      if (isSure || !isOpen) return ofMyLevel(subject, name, limit, weight, answers)
+      doubt(subject, name)
+      isSure = true
+    }
+  }
+
+  type Asked = { subject: string; names: WindowName[]; limit: number; weight: number; id: string; missing: number }
+
+  function counted({ subject, names, limit, weight, id, missing }: Asked, said: number[]): Taken {
+    const [name] = names as [WindowName]
+    const [taken, waitMs, ...found] = said
+    const entry = taken ? mine.add(subject, name, weight) : null
+    found[0]! += missing
+    elsewhere.hearAll(subject, names, found)
+    const never = weight > limit ? Number.POSITIVE_INFINITY : WINDOW_MS
+    return {
+      entry: entry && { correct: (actual) => void correct({ subject, name, id, weight, entry }, actual) },
+      limit,
+      used: found[0]! - (taken ? weight : 0),
+      waitMs: waitMs! < 0 ? never : Math.min(waitMs!, WINDOW_MS),
+    }
+  }
+
+  /** Nobody hears Redis, as far as this node knows. */
+  function ofMyLevel(
+    subject: string,
+    name: WindowName,
+    limit: number,
+    weight: number,
+    answers: readonly FromNode[],
+  ): Taken {
+    const here = mine.view(subject, name).used
+    const level = levelHere(subject, name, limit, answers)
+    const { entry, waitMs } = mine.take(subject, name, level, weight)
+    const copy = entry && apart.add(subject, name, weight)
+    if (entry) doubt(subject, name)
+    const shown = Math.max(level, here)
+    return {
+      entry: entry && {
+        correct: (actual) => {
+          for (const each of [entry, copy]) each?.correct(actual)
+        },
+      },
+      ...(shown > 0 ? { limit: shown, used: here } : { limit, used: limit }),
+      // What fits the whole limit fits again when Redis counts again.
+      waitMs: waitMs === Number.POSITIVE_INFINITY && weight <= limit ? WINDOW_MS : waitMs,
+    }
+  }
+
+  /** Of all that answered; where some did not, its share, less what others were last known to have used. */
+  function levelHere(subject: string, name: WindowName, limit: number, answers: readonly FromNode[]): number {
+    const { count, rank } = nodes()
+    const window = mine.windowOf(subject, name)
+    if (answers.length < count - 1)
+      return Math.max(Math.min(shareOf(limit, count, rank), limit - elsewhere.used(window)), 0)
+    const others = answers.map((each) => ({ node: each.node, used: each.own[0]! }))
+    const used = others.reduce((sum, each) => sum + each.used, 0)
+    elsewhere.hear(window, used, WINDOW_MS)
+    return levelOf(limit, node, [...others, { node, used: mine.view(subject, name).used }])
+  }
+
+  function add(subject: string, name: WindowName, weight: number): void {
+    mine.add(subject, name, weight)
+    void inRedis('take', subject, name, [NO_LIMIT, weight, nextId()]).then((done) => {
+      if (!done) addApart(subject, name, weight)
+    })
+  }
+
+  function addApart(subject: string, name: WindowName, weight: number): void {
+    apart.add(subject, name, weight)
+    doubt(subject, name)
+  }
+
+  type Correctable = { subject: string; name: WindowName; id: string; weight: number; entry: Entry }
+
+  /** Where the correction does not arrive, more stays counted than was used: that is the safe side. */
+  async function correct({ subject, name, id, weight, entry }: Correctable, actual: number): Promise<void> {
+    if (actual === weight) return
+    entry.correct(actual)
+    const done = await inRedis('correct', subject, name, [`${id}:${weight}`, `${id}:${actual}`, actual - weight])
+    if (!done && actual > weight) addApart(subject, name, actual - weight)
+  }
+
+  async function inRedis(script: 'take' | 'correct', subject: string, name: WindowName, values: (string | number)[]) {
+    return (await ask({ script, subject, names: [name], values, isSure: true })).said !== null
+  }
+
+  function nextId(): string {
+    return `${node}-${++entries}`
+  }
+
+  async function read(subject: string, names: readonly WindowName[]): Promise<View[]> {
+    const { said } = await ask({ script: 'read', subject, names, values: [], isSure: true })
+    if (said) elsewhere.hearAll(subject, names, said)
+    return names.map((name) => elsewhere.view(subject, name))
+  }
+
+  /** Of Redis, else of the node that asks it for this one, else of all nodes. */
+  async function ask(question: Omit<Question, 'redis'>): Promise<Outcome> {
+    const { script, subject, names, values } = question
+    const said = script && (await redis.ask(script, subject, names, values))
+    if (said) return { said, isOpen: false, answers: [] }
+    const told = { ...question, redis: null }
+    if (helper) {
+      const by = helper
+      const [only] = await peers.ask(told, by)
+      if (only && (only.said || only.isOpen)) return { ...only, answers: [] }
+      if (helper === by) helper = ''
+    }
+    const answers = await peers.ask(told)
+    const found = answers.find((each) => each.said) ?? answers.find((each) => each.isOpen)
+    if (found) helper = found.node
+    return { said: found?.said ?? null, isOpen: found?.isOpen ?? false, answers }
+  }
+
+  async function answer({ script, subject, names, values, isSure, redis: heard }: Question): Promise<Answer> {
+    if (heard) redis.learn(heard)
+    await redis.look()
+    const isTake = script === 'take'
+    const isOpen = isTake && !isSure && redis.isHeard() && names.slice(0, 1).some((name) => isDoubtful(subject, name))
+    const said = script && !isOpen ? await redis.ask(script, subject, names, values) : null
+    if (isTake && !isOpen && !said) for (const name of names.slice(0, 1)) doubt(subject, name)
+    return {
+      said,
+      isOpen,
+      own: names.map((name) => mine.view(subject, name).used),
+      apart: names.map((name) => apartHere(subject, name)),
+    }
+  }
+
+  /** Null where not all nodes answer. */
+  async function apartElsewhere(subject: string, name: WindowName): Promise<number | null> {
+    const question = { script: null, subject, names: [name], values: [], isSure: true, redis: redis.heard() }
+    const answers = await peers.ask(question)
+    return answers.length < nodes().count - 1 ? null : answers.reduce((sum, each) => sum + each.apart[0]!, 0)
+  }
+
+  /** What this node let in and Redis does not know. */
+  function apartHere(subject: string, name: WindowName): number {
+    const [now, since] = [clock.monotonic(), redis.startedAt()]
+    const before = (store: LocalStore, end: number) => usedBefore(store.windowOf(subject, name), now, end)
+    return before(mine, since) + before(apart, Number.POSITIVE_INFINITY) - before(apart, since)
+  }
+
+  function doubt(subject: string, name: WindowName): void {
+    doubtedUntil.set(mine.windowOf(subject, name), clock.monotonic() + DOUBT_MS)
+  }
+
+  function isDoubtful(subject: string, name: WindowName): boolean {
+    return redis.isNew() || clock.monotonic() < (doubtedUntil.get(mine.windowOf(subject, name)) ?? 0)
+  }
+}
+
+/**
+ * How much one node may let in of a limit that nobody counts for all, knowing what each has used: what those above the
+ * level have used is theirs, and the others share the rest alike. No node goes above the level, so that together they
+ * stay within the limit also where they decide at the same instant. What does not divide goes by the order of their ids.
+ */
+export function levelOf(limit: number, node: string, nodes: readonly Used[]): number {
+  let [rest, below] = [limit, nodes]
+  for (;;) {
+    const share = rest / below.length
+    const above = below.filter(({ used }) => used > share)
+    if (!above.length) break
+    rest -= above.reduce((sum, { used }) => sum + used, 0)
+    below = below.filter(({ used }) => used <= share)
+  }
+  const ids = below.map((one) => one.node).sort()
+  if (ids.includes(node)) return shareOf(rest, below.length, ids.indexOf(node))
+  // It has more than its level: what it has used, at most, so that it waits until enough of that is gone.
+  return Math.min(limit / nodes.length, nodes.find((one) => one.node === node)?.used ?? 0)
+}
+
+/** What other nodes let in, as it was last heard. */
+function createElsewhere({ clock, mine }: { clock: Clock; mine: LocalStore }) {
+  const heard = new WeakMap<Window, { used: number; heardAt: number; resetAt: number }>()
+
+  return {
+    hear,
+    used,
+    /** Of windows of all nodes together, as pairs of what is used and when that is gone. */
+    hearAll(subject: string, names: readonly WindowName[], found: readonly number[]): void {
+      for (const [at, name] of names.entries()) {
+        const here = mine.view(subject, name).used
+        hear(mine.windowOf(subject, name), Math.max(found[2 * at]! - here, 0), found[2 * at + 1]!)
+      }
+    },
+    /** Of all nodes together. */
+    view(subject: string, name: WindowName): View {
+      const here = mine.view(subject, name)
+      const window = mine.windowOf(subject, name)
+      const others = used(window)
+      if (!others) return here
+      const resetMs = Math.max(here.resetMs, heard.get(window)!.resetAt - clock.monotonic())
+      return { used: here.used + others, resetMs }
+    },
+  }
+
+  function hear(window: Window, used: number, resetMs: number): void {
+    const heardAt = clock.monotonic()
+    heard.set(window, { used, heardAt, resetAt: heardAt + Math.min(resetMs, WINDOW_MS) })
+  }
+
+  function used(window: Window): number {
+    const other = heard.get(window)
+    return other && clock.monotonic() < other.heardAt + WINDOW_MS ? other.used : 0
+  }
+}

@@ -1,0 +1,23 @@
+import { setting } from '../../kernel/config'
+import { t } from '../../kernel/schema'
+import { UPSTREAM_VOICES, VOICES } from './voices'
+
+const Voices = t.Object(
+  Object.fromEntries(VOICES.map((voice) => [voice, t.Optional(t.String({ minLength: 1, maxLength: 200 }))])),
+  { additionalProperties: false },
+)
+
+export const audioSettings = {
+  ttsVoices: setting({
+    env: 'SVC_TTS_VOICES',
+    schema: Voices,
+    default: {},
+    about: `The upstream's names for svc's voices; defaults to ${JSON.stringify(UPSTREAM_VOICES)}.`,
+  }),
+  ttsLocal: setting({
+    env: 'SVC_TTS_LOCAL',
+    schema: t.String({ maxLength: 1_000 }),
+    default: 'espeak-ng',
+    about: 'Name or path of espeak-ng, which speaks if no upstream does. Empty turns it off.',
+  }),
+} as const

@@ -1,0 +1,67 @@
+import { fileTypeFromFile } from 'file-type'
+import { createWorkerPool, WorkerFailure } from '../../kernel/worker-pool'
+import type { DurationAnswer, DurationOrder } from './duration.worker.ts'
+import { notARecording } from './errors'
+
+/** What the bytes of a recording are, under the name that a transcriber is given. */
+export type Recording = { mimeType: string; filename: string; seconds: number | null }
+
+/**
+ * The types of contract 6 by their bytes, with the name and type a transcriber is given; a video counts by its sound.
+ * The brand of an MP4 does not say what is in it: phones write sound as 3GP and as QuickTime.
+ */
+const TYPES = [
+  { mimeType: 'audio/mpeg', extension: 'mp3', marks: ['audio/mpeg'] },
+  { mimeType: 'audio/mp4', extension: 'm4a', marks: ['audio/mp4', 'audio/x-m4a', 'video/3gpp', 'video/3gpp2'] },
+  { mimeType: 'video/mp4', extension: 'mp4', marks: ['video/mp4', 'video/x-m4v', 'video/quicktime'] },
+  { mimeType: 'audio/wav', extension: 'wav', marks: ['audio/wav'] },
+  { mimeType: 'audio/webm', extension: 'webm', marks: ['audio/webm', 'video/webm'] },
+  { mimeType: 'audio/ogg', extension: 'ogg', marks: ['audio/ogg', 'video/ogg', 'application/ogg'] },
+  { mimeType: 'video/mpeg', extension: 'mpeg', marks: ['video/mpeg', 'video/mp1s', 'video/mp2p'] },
+]
+const MEASURE_MS = 10_000
+
+export type Recordings = ReturnType<typeof createRecordings>
+
+/** Looks at recordings in a process, because files of strangers may be long to read or break what reads them. */
+export function createRecordings() {
+  const pool = createWorkerPool<DurationOrder, DurationAnswer>({
+    script: new URL('./duration.worker.ts', import.meta.url),
+    most: 2,
+    idleMs: 30_000,
+    memoryBytes: 384 * 1024 * 1024,
+  })
+  const measure = (order: DurationOrder, signal: AbortSignal, who: string): Promise<DurationAnswer> =>
+    pool.run(order, { timeoutMs: MEASURE_MS, signal, who })
+
+  return {
+    /**
+     * What a file is by its bytes, and how long it lasts; null where that cannot be told. Throws 415
+     * `unsupported_media_type` for anything but a recording, whatever its name says.
+     */
+    async look(path: string, signal: AbortSignal, who: string): Promise<Recording> {
+      const [found = ''] = (await fileTypeFromFile(path))?.mime.split(';') ?? []
+      const type = TYPES.find(({ marks }) => marks.includes(found.toLowerCase()))
+      if (!type) throw notARecording(found || 'of an unknown type')
+      const { seconds, isSilent } = await measure({ path, mimeType: type.mimeType }, signal, who).catch(broken)
+      if (isSilent) throw notARecording(`${found} without sound`)
+      return { mimeType: type.mimeType, filename: `recording.${type.extension}`, seconds }
+    },
+
+    /** How long an MP3 lasts, in seconds; 0 where that cannot be told. */
+    async secondsOf(mp3: Uint8Array, signal: AbortSignal, who: string): Promise<number> {
+      return (await measure({ mp3 }, signal, who).catch(unknown)).seconds ?? 0
+    },
+  }
+}
+
+/** A file that cannot be read may still be one that the transcriber reads. */
+function unknown(error: unknown): DurationAnswer {
+  if (!(error instanceof WorkerFailure)) throw error
+  return { seconds: null, isSilent: false }
+}
+
+function broken(error: unknown): DurationAnswer {
+  if (error instanceof WorkerFailure && error.kind === 'failed') throw notARecording('broken, or not a recording')
+  return unknown(error)
+}

@@ -1,0 +1,68 @@
+import { defineId } from '../../kernel/ids'
+import { nullable, oneOf, type Static, Timestamp, t } from '../../kernel/schema'
+import { VOICE_NAMES } from './voices'
+
+export const TranscriptId = defineId('transcript', 'stt')
+export type TranscriptId = Static<typeof TranscriptId.schema>
+
+/** Contract 6. */
+const MAX_TEXT_CHARS = 4_096
+export const MAX_RECORDING_BYTES = 25 * 1024 * 1024
+
+const speed = t.Optional(t.Number({ minimum: 0.25, maximum: 4, description: '1 is the normal speed' }))
+const voice = t.Optional(t.String({ maxLength: 200, description: `${VOICE_NAMES.join(', ')}; others are the first` }))
+
+/** The text is required; without one the answer is `missing_text`. */
+export const SpeechOrder = t.Object(
+  {
+    text: t.Optional(t.String({ maxLength: MAX_TEXT_CHARS, description: 'Required: the text to speak' })),
+    voice,
+    speed,
+  },
+  { $id: 'SpeechOrder' },
+)
+export type SpeechOrder = Static<typeof SpeechOrder>
+
+/** The same as clients of other servers send it (contract 28.1). */
+export const CompatSpeechOrder = t.Object(
+  {
+    input: t.Optional(t.String({ maxLength: MAX_TEXT_CHARS, description: 'Required: the text to speak' })),
+    voice: t.Optional(t.Union([t.String({ maxLength: 200 }), t.Object({ id: t.String({ maxLength: 200 }) })])),
+    speed,
+    response_format: t.Optional(oneOf(['mp3'] as const)),
+  },
+  { $id: 'CompatSpeechOrder' },
+)
+export type CompatSpeechOrder = Static<typeof CompatSpeechOrder>
+
+export const Transcript = t.Object(
+  {
+    id: TranscriptId.schema,
+    object: t.Literal('transcript'),
+    created: Timestamp,
+    text: t.String(),
+    language: nullable(t.String({ description: 'ISO 639-1' })),
+    duration_seconds: nullable(t.Number()),
+    usage: t.Object({ cost_cents: t.Number() }),
+  },
+  { $id: 'Transcript' },
+)
+export type Transcript = Static<typeof Transcript>
+
+const Segment = t.Object({ id: t.Integer(), start: t.Number(), end: t.Number(), text: t.String() })
+
+/** With `response_format` `json`, `verbose_json`; with `text` the answer is the text alone (contract 28.1). */
+export const CompatTranscript = t.Object(
+  {
+    text: t.String(),
+    task: t.Optional(t.Literal('transcribe')),
+    duration: t.Optional(nullable(t.Number())),
+    language: t.Optional(nullable(t.String())),
+    segments: t.Optional(t.Array(Segment)),
+  },
+  { $id: 'CompatTranscript' },
+)
+export type CompatTranscript = Static<typeof CompatTranscript>
+
+export const COMPAT_FORMATS = ['json', 'text', 'verbose_json'] as const
+export type CompatFormat = (typeof COMPAT_FORMATS)[number]

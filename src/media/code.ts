@@ -1,0 +1,393 @@
+import { parse } from '@babel/parser'
+import { zipSync } from 'fflate'
+import sanitize from 'sanitize-filename'
+import { type MakingService, promptIn, type Work } from '../charging'
+import { type EngineService, type Message, originOf } from '../engines'
+import type { About } from '../files/schema'
+import type { Call } from '../kernel/caller'
+import { type Clock, iso } from '../kernel/clock'
+import { storable } from '../kernel/text'
+import { type CodeCheck, CodeId, type CodeOrder, type MadeCode } from './code-schema'
+
+/** File extension and media type by language; any other language is stored as plain text. */
+const KINDS: Record<string, readonly [extension: string, mimeType: string]> = {
+  bash: ['sh', 'application/x-sh'],
+  c: ['c', 'text/x-c'],
+  cpp: ['cpp', 'text/x-c++'],
+  csharp: ['cs', 'text/x-csharp'],
+  css: ['css', 'text/css'],
+  csv: ['csv', 'text/csv'],
+  diff: ['diff', 'text/x-diff'],
+  dockerfile: ['Dockerfile', 'text/plain'],
+  go: ['go', 'text/x-go'],
+  html: ['html', 'text/html'],
+  java: ['java', 'text/x-java'],
+  javascript: ['js', 'text/javascript'],
+  json: ['json', 'application/json'],
+  jsx: ['jsx', 'text/jsx'],
+  kotlin: ['kt', 'text/x-kotlin'],
+  markdown: ['md', 'text/markdown'],
+  php: ['php', 'text/x-php'],
+  python: ['py', 'text/x-python'],
+  ruby: ['rb', 'text/x-ruby'],
+  rust: ['rs', 'text/x-rust'],
+  sql: ['sql', 'application/sql'],
+  svelte: ['svelte', 'text/plain'],
+  swift: ['swift', 'text/x-swift'],
+  toml: ['toml', 'application/toml'],
+  tsx: ['tsx', 'text/tsx'],
+  typescript: ['ts', 'text/x-typescript'],
+  vue: ['vue', 'text/plain'],
+  xml: ['xml', 'application/xml'],
+  yaml: ['yaml', 'application/yaml'],
+}
+
+const ALIASES: Record<string, string> = {
+  'c#': 'csharp',
+  'c++': 'cpp',
+  cs: 'csharp',
+  golang: 'go',
+  htm: 'html',
+  js: 'javascript',
+  kt: 'kotlin',
+  md: 'markdown',
+  cjs: 'javascript',
+  mjs: 'javascript',
+  mts: 'typescript',
+  py: 'python',
+  rb: 'ruby',
+  rs: 'rust',
+  sh: 'bash',
+  shell: 'bash',
+  ts: 'typescript',
+  yml: 'yaml',
+  zsh: 'bash',
+}
+
+const BY_EXTENSION = new Map(Object.entries(KINDS).map(([language, [extension]]) => [extension, language]))
+
+/** The usual name of a language; a word that is none is returned as it is. */
+const languageOf = (word: string): string => own(ALIASES, word) ?? word
+
+/** The ending and the media type of a file in a language. */
+export const kindOf = (language: string): { extension: string; mimeType: string } => {
+  const [extension, mimeType] = own(KINDS, language) ?? ['txt', 'text/plain']
+  return { extension, mimeType }
+}
+
+/** Own members only, because an engine may label a fence `constructor`. */
+const own = <T>(table: Record<string, T>, name: string): T | undefined =>
+  Object.hasOwn(table, name) ? table[name] : undefined
+
+const MOST_PARTS = 12
+
+const BLOCKS_MOST_CHARS = 200
+
+/** Most files of one answer; further blocks of code stay in the text only. */
+const MOST = 20
+
+/** An opening fence: three marks or more, and what is said of the block. */
+const OPENING = /^ {0,3}(`{3,}(?!`)|~{3,}(?!~))([^`]*)$/
+
+/** The language, if it is told, and what else is said. */
+const SAID = /^[ \t]*([\w+#./-]{0,150})([\s\S]*)$/
+
+/** One block of code of an answer. */
+type CodeBlock = {
+  /** As the answer names it, a path below the project; else made of its place and language. */
+  path: string
+  /** Whether the answer names it. */
+  named: boolean
+  /** The usual name; empty when it is not known. */
+  language: string
+  content: string
+}
+
+type Fence = { word: string; rest: string; before: string; content: string }
+
+const MOST_LINE = 300
+
+const NAME =
+  /^[\w@.()[\]-][\w@./()[\] -]{0,150}\.[A-Za-z0-9]{1,10}$|^(?:[\w.-]+\/)*(?:Dockerfile|Makefile|LICENSE|\.[a-z]{2,20})$/
+
+const isName = (word: string): boolean => /[./]/.test(word) && NAME.test(safePath(word) ?? '')
+
+/** Longer files are not checked: they are parsed on the event loop (I28). */
+const MOST_CHARS = 100_000
+
+/** What a parser says of a file; the line counts from 1, and is null where the parser tells none. */
+type Check = { status: 'ok' | 'error' | 'unchecked'; message: string | null; line: number | null }
+
+const OK: Check = { status: 'ok', message: null, line: null }
+
+const UNCHECKED: Check = { status: 'unchecked', message: null, line: null }
+
+const script = (plugins: ('typescript' | 'jsx')[]) => (content: string) => {
+  parse(content, {
+    sourceType: 'unambiguous',
+    allowReturnOutsideFunction: true,
+    allowAwaitOutsideFunction: true,
+    errorRecovery: false,
+    plugins: [...plugins, 'decorators'],
+  })
+}
+
+const PARSERS: Record<string, ((content: string) => unknown) | undefined> = {
+  json: (content) => JSON.parse(content),
+  javascript: script(['jsx']),
+  jsx: script(['jsx']),
+  typescript: script(['typescript']),
+  tsx: script(['typescript', 'jsx']),
+  toml: (content) => Bun.TOML.parse(content),
+  // Aliases may unfold to far more than was written.
+  yaml: (content) => (/(^|[\s:[{,-])[*&]\w/.test(content) ? undefined : Bun.YAML.parse(content)),
+}
+
+/** What the parsers say of the files of an answer. */
+export const checksOf = (blocks: readonly CodeBlock[]): CodeCheck[] =>
+  blocks.map(({ path, language, content }) => ({
+    filename: path,
+    language: language || null,
+    ...checkSyntax(language, content),
+  }))
+
+/** A sentence for each file that does not parse. */
+export const problemsIn = (checks: readonly CodeCheck[]): string[] =>
+  checks.flatMap(({ filename, status, message, line }) =>
+    status === 'error' ? [`${filename} does not parse${line === null ? '' : `, line ${line}`}: ${message}`] : [],
+  )
+
+/** Whether the files are those of one project: the answer names at least two. */
+export const isProject = (blocks: readonly CodeBlock[]): boolean => blocks.filter(({ named }) => named).length > 1
+
+/** An archive knows no earlier time. */
+const FIRST_MS = Date.UTC(1980, 0, 2)
+
+type Deps = {
+  clock: Clock
+  engines: Pick<EngineService, 'answer' | 'countPrompt' | 'describe' | 'forMode' | 'isFree' | 'maxOutputTokens'>
+  making: Pick<MakingService, 'run'>
+}
+
+export type CodeService = ReturnType<typeof createCode>
+
+/** Most tokens of an answer; some 800 lines. */
+const MOST_TOKENS = 8_192
+
+const INSTRUCTIONS = [
+  'You write code. Put every file into a fenced block of its own whose first line has the language and the path, as in',
+  '```ts src/index.ts. Write files whole, so that they run as they are, with what they import declared in the usual file',
+  'of the language. Say in a few sentences what was made and how to run it. Never invent libraries.',
+].join('\n')
+
+/** Code: written by an engine, kept as files, and checked by parsers (contract 6). */
+export function createCode({ clock, engines, making }: Deps) {
+  return { create }
+
+  /** Writes code for a prompt. Throws 400 `missing_prompt`, 503 `engine_unavailable`, and what a making throws. */
+  function create(call: Call, order: CodeOrder): Promise<MadeCode> {
+    const id = CodeId.create()
+    const engineId = engines.forMode('code')
+    const texts = textsOf(order)
+    const promptTokens = engines.countPrompt(messagesFor(texts))
+    const completionTokens = Math.min(MOST_TOKENS, engines.maxOutputTokens(engineId))
+    return making.run(call, {
+      kind: 'code',
+      id,
+      mode: 'code',
+      engineId,
+      free: engines.isFree(engineId),
+      texts,
+      most: { promptTokens, completionTokens },
+      make: async (work) => {
+        const written = await engines.answer(engineId, {
+          messages: messagesFor(work.texts),
+          mode: 'code',
+          maxOutputTokens: completionTokens,
+          origin: originOf(work.call),
+          signal: work.signal,
+        })
+        const { text: content } = await work.guardOutput(storable(written.text), INSTRUCTIONS)
+        const blocks = codeBlocks(content)
+        const { promptTokens, completionTokens: said } = written.usage
+        return {
+          used: { promptTokens, completionTokens: said },
+          engineId: written.engineId,
+          free: written.free,
+          files: await filesOf(work, blocks, { engineId: written.engineId, prompt: work.texts.prompt! }),
+          content,
+          checks: checksOf(blocks),
+        }
+      },
+      answer: ({ made, artifacts, costCents, at }) => {
+        const { promptTokens, completionTokens } = made.used
+        return {
+          id,
+          object: 'code' as const,
+          created: iso(at),
+          content: made.content,
+          artifacts,
+          tools_used: toolsOf(made.checks),
+          checks: made.checks,
+          usage: {
+            cost_cents: costCents,
+            prompt_tokens: promptTokens,
+            completion_tokens: completionTokens,
+            total_tokens: promptTokens + completionTokens,
+          },
+        }
+      },
+    })
+  }
+
+  async function filesOf(work: Work, blocks: readonly CodeBlock[], by: { engineId: string; prompt: string }) {
+    const { engine, id: model } = engines.describe(by.engineId)
+    const maker = { engine, model, prompt: by.prompt }
+    const files = []
+    for (const { path, language, content } of blocks) {
+      const { mimeType } = kindOf(language)
+      const about: About = { type: 'code', filename: path, title: path, content, language: language || null, ...maker }
+      files.push({ draft: await work.keep(new TextEncoder().encode(content), mimeType), about })
+    }
+    if (isProject(blocks)) {
+      const about: About = { type: 'file', filename: 'project.zip', title: 'project.zip', ...maker }
+      files.push({ draft: await work.keep(zipOf(blocks, clock.now()), 'application/zip'), about })
+    }
+    return files
+  }
+}
+
+function textsOf(order: CodeOrder): Record<string, string> {
+  const { language, framework } = order
+  return {
+    prompt: storable(promptIn(order)),
+    ...(language?.trim() ? { language: storable(language) } : {}),
+    ...(framework?.trim() ? { framework: storable(framework) } : {}),
+  }
+}
+
+function messagesFor({ prompt = '', language, framework }: Readonly<Record<string, string>>): Message[] {
+  const hints = [language ? `Language: ${language}` : '', framework ? `Framework: ${framework}` : ''].filter(Boolean)
+  return [
+    { role: 'system', content: INSTRUCTIONS },
+    { role: 'user', content: [prompt, ...(hints.length ? [hints.join('\n')] : [])].join('\n\n') },
+  ]
+}
+
+/** The check counts as a tool when something could be checked. */
+function toolsOf(checks: readonly CodeCheck[]): MadeCode['tools_used'] {
+  const checked = checks.filter(({ status }) => status !== 'unchecked')
+  if (!checked.length) return []
+  return [{ name: 'syntax_check', status: checked.every(({ status }) => status === 'ok') ? 'success' : 'error' }]
+}
+
+/** The files of a project as one archive, at their paths; none of them leads out of it (O1). */
+export function zipOf(blocks: readonly CodeBlock[], createdAt: number): Uint8Array {
+  const mtime = new Date(Math.max(createdAt, FIRST_MS))
+  const files = blocks.map(
+    ({ path, content }) => [path, [new TextEncoder().encode(`${content}\n`), { mtime }]] as const,
+  )
+  return zipSync(Object.fromEntries(files) as Parameters<typeof zipSync>[0])
+}
+
+/** Checks the syntax of a file, of the languages there is a parser for here; nothing of it is run. */
+export function checkSyntax(language: string, content: string): Check {
+  const check = Object.hasOwn(PARSERS, language) ? PARSERS[language] : undefined
+  if (!check || content.length > MOST_CHARS) return UNCHECKED
+  try {
+    check(content)
+    return OK
+  } catch (error) {
+    return { status: 'error', ...problemIn(error) }
+  }
+}
+
+/** Only the parser of scripts tells a line of the file. */
+function problemIn(error: unknown): Pick<Check, 'message' | 'line'> {
+  const { message, loc } = error as { message?: string; loc?: { line?: number } }
+  const [first = ''] = String(message ?? 'It cannot be parsed.').split('\n')
+  return { message: first.replace(/(?:(?<!\s)\s+)?\(\d+:\d+\)$/, '').slice(0, 200), line: loc?.line ?? null }
+}
+
+/** The fenced blocks of code in an answer, in order (contract 2.3). An unclosed fence is none. */
+export function codeBlocks(text: string): CodeBlock[] {
+  const taken = new Set<string>()
+  return fencesIn(text).map((fence, place) => {
+    const wanted = nameOf(fence)
+    const isTaken = wanted !== null && taken.has(wanted.toLowerCase())
+    const name = isTaken ? null : wanted
+    if (name) taken.add(name.toLowerCase())
+    // What has folders is a path, if not a good one.
+    const said = fence.word.includes('/') || isName(fence.word) ? '' : languageOf(fence.word)
+    const language = said || (name ? languageOfName(name) : '')
+    const { extension } = kindOf(language)
+    return { path: name ?? `code-${place + 1}.${extension}`, named: name !== null, language, content: fence.content }
+  })
+}
+
+function fencesIn(text: string): Fence[] {
+  const found: Fence[] = []
+  let before = ''
+  let open: (Omit<Fence, 'content'> & { marks: string; lines: string[] }) | null = null
+  for (const line of text.split('\n')) {
+    if (open && closes(line, open.marks)) {
+      const { word, rest, before: above, lines } = open
+      if (lines.some((one) => one.trim())) found.push({ word, rest, before: above, content: lines.join('\n') })
+      if (found.length === MOST) return found
+      open = null
+      before = ''
+    } else if (open) open.lines.push(line)
+    else {
+      const [, marks, said = ''] = OPENING.exec(line) ?? []
+      const [, word = '', rest = ''] = SAID.exec(said) ?? []
+      if (marks) open = { marks, word: isName(word) ? word : word.toLowerCase(), rest, before, lines: [] }
+      else if (line.trim()) before = line.trim()
+    }
+  }
+  return found
+}
+
+/** A closing fence repeats the opening mark at least as often and has nothing else on its line. */
+function closes(line: string, marks: string): boolean {
+  const end = line.trim()
+  return end.length >= marks.length && end === marks[0]!.repeat(end.length)
+}
+
+/** The name that an answer gives a block: behind the language, above the block, or in its first comment. */
+function nameOf({ word, rest, before, content }: Fence): string | null {
+  const told = /(?:title|file(?:name)?|path)\s*=\s*["']?([^"'\s]+)/i.exec(rest)?.[1] ?? rest.trim().replace(/^:/, '')
+  // `Here is **src/a.ts**:`, `### src/a.ts`, `File: a.ts`: a line that is little more than the name, which is short.
+  const above = /^(?:#{1,6}\s*)?(?:\d+[.)]\s*)?(?:file(?:name)?\s*:?\s*)?[`*_"]*([^\s`*"]+?)[`*_"]*\s*:?$/i.exec(
+    before.slice(0, MOST_LINE),
+  )?.[1]
+  const marked = /[`*]{1,3}([^\s`*]+)[`*]{1,3}\s*:?$/.exec(before)?.[1]
+  const [first = ''] = content.split('\n')
+  const comment = /^\s*(?:\/\/|#|--|;|<!--|\/\*)\s*(?:file(?:name)?:\s*)?(\S+?)\s*(?:-->|\*\/)?$/i.exec(first)?.[1]
+  for (const name of [isName(word) ? word : '', told, above, marked, comment]) {
+    const path = name ? safePath(name) : null
+    if (path && NAME.test(path)) return path
+  }
+  return null
+}
+
+/**
+ * A path of a file below the folder of its project, wherever it is unpacked: no `..`, no root, no drive, no name that a
+ * system reserves. Null when nothing is left (O1).
+ */
+export function safePath(wanted: string): string | null {
+  const parts = wanted
+    .replace(/[\p{Cc}\p{Cf}]/gu, '')
+    .split(/[\\/]+/)
+    .filter((part) => part && part !== '.' && part !== '..' && !/^[A-Za-z]:$/.test(part))
+    .map((part) => sanitize(part, { replacement: '_' }).trim())
+    .filter((part) => part && !/^\.+$/.test(part))
+  const path = parts.slice(-MOST_PARTS).join('/')
+  return path && path.length <= BLOCKS_MOST_CHARS ? path : null
+}
+
+/** The language of a file by its ending; an empty text for an ending that tells none. */
+function languageOfName(name: string): string {
+  const ending = (/\.([a-z0-9]+)$/i.exec(name)?.[1] ?? '').toLowerCase()
+  const language = languageOf(ending)
+  return own(KINDS, language) ? language : (BY_EXTENSION.get(ending) ?? '')
+}

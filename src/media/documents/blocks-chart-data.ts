@@ -1,0 +1,85 @@
+import { parse } from 'papaparse'
+import { CHART_KINDS, type Chart, type ChartKind, type Series } from './blocks-model'
+
+const MOST_LABELS = 60
+const MOST_SERIES = 8
+const MOST_NAME_CHARS = 80
+
+/**
+ * What a fence labelled `chart` says: lines `type:`, `title:`, `unit:`, then rows of CSV whose first line names the
+ * series and whose first column the labels. Null when it holds no numbers, so that it stays readable as it is.
+ */
+export function readChart(content: string): Chart | null {
+  const lines = content.split('\n')
+  const options: Record<string, string> = {}
+  while (lines.length) {
+    const found = /^\s*(type|title|unit)\s*:(.*)$/is.exec(lines[0]!)
+    if (!found && lines[0]!.trim()) break
+    lines.shift()
+    if (found) options[found[1]!.toLowerCase()] = found[2]!.trim()
+  }
+  const { data } = parse<string[]>(lines.join('\n').trim(), { skipEmptyLines: 'greedy' })
+  const kind = CHART_KINDS.find((one) => one === options.type?.toLowerCase()) ?? 'bar'
+  return chartOf(data, { kind, title: options.title || null, unit: options.unit ?? '' })
+}
+
+type About = { kind: ChartKind; title: string | null; unit?: string }
+
+/**
+ * A chart of rows: the first names the series, the first column the labels. Columns without a number are left out; null
+ * when none is left.
+ */
+function chartOf(rows: readonly (readonly string[])[], { kind, title, unit }: About): Chart | null {
+  const [header = [], ...all] = rows
+  const body = all.slice(0, MOST_LABELS)
+  const columns = header.slice(1).map((name, at) => {
+    const values = body.map((row) => readNumber(row[at + 1] ?? ''))
+    // What stands with the number of a cell, as it is written behind it.
+    return {
+      name: name.trim().slice(0, MOST_NAME_CHARS),
+      values,
+      units: body.map((row) => {
+        const found = NUMBER.exec((row[at + 1] ?? '').trim())
+        const unit = found?.[4] || found?.[2] || ''
+        return unit && unit !== '%' ? ` ${unit}` : unit
+      }),
+    }
+  })
+  const drawn = columns.filter(({ values }) => values.some((value) => value !== null)).slice(0, MOST_SERIES)
+  if (!drawn.length || body.length === 0) return null
+  const series: Series[] = drawn.map(({ name, values }) => ({ name, values }))
+  const units = new Set(drawn.flatMap(({ units, values }) => units.filter((_, at) => values[at] !== null)))
+  const common = units.size === 1 ? [...units][0]! : ''
+  const labels = body.map((row) => (row[0] ?? '').trim().slice(0, MOST_NAME_CHARS))
+  return { type: 'chart', kind, title, labels, series, unit: unit || common }
+}
+
+const NUMBER = /^([-+−]?)\s*(?:([$€£¥])\s*)?(\d[\d\s'’.,]*)(%|[A-Za-z€$£¥]{0,4})$/
+
+/** The number that a cell shows: `1,234.50`, `€ 12`, `40 %`; null for anything else. */
+export function readNumber(cell: string): number | null {
+  const found = NUMBER.exec(cell.trim())
+  if (!found) return null
+  const value = Number(decimal(found[3]!))
+  if (!Number.isFinite(value)) return null
+  return found[1] === '-' || found[1] === '−' ? -value : value
+}
+
+/** How many decimals the number of a cell is written with, and whether its thousands are set apart. */
+export function writtenWith(cell: string): { decimals: number; isGrouped: boolean } {
+  const digits = NUMBER.exec(cell.trim())?.[3]?.trim() ?? ''
+  const [whole = '', decimals = ''] = decimal(digits).split('.')
+  return { decimals: decimals.length, isGrouped: digits.search(/[^\d]/) >= 0 && digits.search(/[^\d]/) < whole.length }
+}
+
+/** `1.234,5` and `1,234.5` alike; a single comma before three digits separates thousands. */
+function decimal(written: string): string {
+  const digits = written.replace(/[\s'’]/g, '')
+  const [dot, comma] = [digits.lastIndexOf('.'), digits.lastIndexOf(',')]
+  if (dot >= 0 && comma >= 0) {
+    return dot > comma ? digits.replaceAll(',', '') : digits.replaceAll('.', '').replace(',', '.')
+  }
+  if (comma < 0) return digits.split('.').length > 2 ? digits.replaceAll('.', '') : digits
+  const isThousands = /^\d{1,3}(,\d{3})+$/.test(digits)
+  return isThousands ? digits.replaceAll(',', '') : digits.replace(',', '.')
+}

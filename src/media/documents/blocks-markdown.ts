@@ -1,0 +1,224 @@
+import MarkdownIt, { type Token } from 'markdown-it'
+import { xmlText } from '../../kernel/text'
+import { readChart } from './blocks-chart-data'
+import type { Align, Block, Heading, List, Span, Table, Text } from './blocks-model'
+
+/** HTML in Markdown is text, and nothing is fetched: a picture stays the name of one. */
+const reader = new MarkdownIt('default', { html: false, linkify: false, typographer: false })
+
+// Once for all formats, and after references such as `&#7;` were read.
+reader.core.ruler.push('xml_text', ({ tokens }) => tokens.forEach(keepText))
+
+function keepText(token: Token): void {
+  token.content = xmlText(token.content)
+  token.children?.forEach(keepText)
+}
+
+/** Most blocks of one document. */
+const MOST_BLOCKS = 5_000
+const LINK = /^(https?:\/\/|mailto:)/i
+
+/** Markdown (CommonMark, tables, strike-through) as blocks. A fence labelled `chart` becomes a chart (contract 6). */
+export function readMarkdown(markdown: string): Block[] {
+  return blocksOf(createCursor(reader.parse(markdown, {})))
+}
+
+type Cursor = { peek(): Token | undefined; next(): Token; count(): number }
+
+function createCursor(tokens: readonly Token[]): Cursor {
+  let at = 0
+  let made = 0
+  return {
+    peek: () => tokens[at],
+    next: () => tokens[at++]!,
+    count: () => ++made,
+  }
+}
+
+/** Blocks up to the end of what encloses them, which is taken too. */
+function blocksOf(cursor: Cursor, until?: string): Block[] {
+  const blocks: Block[] = []
+  for (;;) {
+    if (!cursor.peek()) return blocks
+    const token = cursor.next()
+    if (token.type === until) return blocks
+    const made = blockOf(token, cursor)
+    if (cursor.count() <= MOST_BLOCKS) blocks.push(...made)
+  }
+}
+
+function blockOf(token: Token, cursor: Cursor): Block[] {
+  switch (token.type) {
+    case 'heading_open':
+      return [
+        {
+          type: 'heading',
+          level: Math.min(4, Number(token.tag.slice(1))) as Heading['level'],
+          text: textUntil(cursor, 'heading_close'),
+        },
+      ]
+    case 'paragraph_open':
+      return paragraphs(inlineUntil(cursor, 'paragraph_close'))
+    case 'bullet_list_open':
+      return [listOf(cursor, 'bullet_list_close', { ordered: false, start: 1 })]
+    case 'ordered_list_open': {
+      const start = Number(token.attrGet('start') ?? 1)
+      return [listOf(cursor, 'ordered_list_close', { ordered: true, start })]
+    }
+    case 'table_open':
+      return tableOf(cursor)
+    case 'blockquote_open':
+      return [{ type: 'quote', blocks: blocksOf(cursor, 'blockquote_close') }]
+    case 'fence':
+    case 'code_block':
+      return [codeOf(token)]
+    case 'hr':
+      return [{ type: 'rule' }]
+    default:
+      return []
+  }
+}
+
+function codeOf({ content, info }: Token): Block {
+  const [word = ''] = info.trim().split(/\s+/)
+  const chart = word.toLowerCase() === 'chart' ? readChart(content) : null
+  return chart ?? { type: 'code', text: content.replace(/\n$/, ''), language: word || null }
+}
+
+function listOf(cursor: Cursor, end: string, about: { ordered: boolean; start: number }): List {
+  const items: Block[][] = []
+  while (cursor.peek() && cursor.next().type !== end) items.push(blocksOf(cursor, 'list_item_close'))
+  return { type: 'list', ...about, items }
+}
+
+/** Rows are as wide as the header, as the parser makes them. */
+function tableOf(cursor: Cursor): Block[] {
+  const rows: Text[][] = []
+  const align: Align[] = []
+  for (;;) {
+    const token = cursor.peek() && cursor.next()
+    if (!token || token.type === 'table_close') break
+    if (token.type === 'tr_open') rows.push([])
+    if (token.type !== 'th_open' && token.type !== 'td_open') continue
+    if (token.type === 'th_open') align.push(alignOf(token))
+    rows.at(-1)?.push(textUntil(cursor, token.type.replace('open', 'close')))
+  }
+  const [header, ...body] = rows
+  return header ? [{ type: 'table', header, rows: body, align } satisfies Table] : []
+}
+
+function alignOf(token: Token): Align {
+  const style = attributeOf(token, 'style')
+  return style.includes('right') ? 'right' : style.includes('center') ? 'center' : 'left'
+}
+
+const attributeOf = (token: Token, name: string): string => String(token.attrGet(name) ?? '')
+
+/** The inline tokens before the end of their block. */
+function inlineUntil(cursor: Cursor, end: string): Token[] {
+  const inline: Token[] = []
+  while (cursor.peek()) {
+    const token = cursor.next()
+    if (token.type === end) break
+    inline.push(...(token.children ?? []))
+  }
+  return inline
+}
+
+/** A picture in a heading or a cell is its description. */
+const textUntil = (cursor: Cursor, end: string): Text =>
+  merged(spansOf(inlineUntil(cursor, end)).map((part) => ('source' in part ? { text: part.text } : part)))
+
+/** Text and pictures in turn: a picture stands on its own, wherever in a paragraph it was put. */
+function paragraphs(inline: readonly Token[]): Block[] {
+  const blocks: Block[] = []
+  let text: Span[] = []
+  const flush = () => {
+    const spans = trimmed(merged(text))
+    if (spans.length) blocks.push({ type: 'paragraph', text: spans })
+    text = []
+  }
+  for (const part of spansOf(inline)) {
+    if ('source' in part) {
+      flush()
+      blocks.push({ type: 'image', source: part.source, alt: part.text })
+    } else text.push(part)
+  }
+  flush()
+  return blocks
+}
+
+type Style = Omit<Span, 'text'>
+type Part = Span | { source: string; text: string }
+
+function spansOf(inline: readonly Token[]): Part[] {
+  const parts: Part[] = []
+  const styles: Style[] = [{}]
+  const style = () => styles.at(-1)!
+  for (const token of inline) {
+    switch (token.type) {
+      case 'text':
+      case 'html_inline':
+        parts.push({ text: oneSpace(token.content), ...style() })
+        break
+      case 'code_inline':
+        parts.push({ text: oneSpace(token.content), ...style(), code: true })
+        break
+      case 'softbreak':
+        parts.push({ text: ' ', ...style() })
+        break
+      case 'hardbreak':
+        parts.push({ text: '\n', ...style() })
+        break
+      case 'image':
+        parts.push({ source: attributeOf(token, 'src'), text: token.content })
+        break
+      default:
+        if (token.nesting === 1) styles.push({ ...style(), ...styleOf(token) })
+        else if (token.nesting === -1 && styles.length > 1) styles.pop()
+    }
+  }
+  return parts
+}
+
+/** Several spaces are one, as browsers show Markdown. */
+const oneSpace = (text: string): string => text.replace(/[ \t]+/g, ' ')
+
+function styleOf(token: Token): Style {
+  switch (token.type) {
+    case 'strong_open':
+      return { bold: true }
+    case 'em_open':
+      return { italic: true }
+    case 's_open':
+      return { strike: true }
+    case 'link_open': {
+      const link = attributeOf(token, 'href')
+      return LINK.test(link) ? { link } : {}
+    }
+    default:
+      return {}
+  }
+}
+
+/** Neighbours of one style as one span. */
+function merged(spans: readonly Span[]): Span[] {
+  const found: Span[] = []
+  for (const span of spans) {
+    const last = found.at(-1)
+    if (last && JSON.stringify({ ...last, text: '' }) === JSON.stringify({ ...span, text: '' })) {
+      found[found.length - 1] = { ...last, text: last.text + span.text }
+    } else if (span.text) found.push(span)
+  }
+  return found
+}
+
+function trimmed(spans: readonly Span[]): Span[] {
+  const last = spans.length - 1
+  return spans
+    .map((span, at) => {
+      const start = at === 0 ? span.text.trimStart() : span.text
+      return { ...span, text: at === last ? start.trimEnd() : start }
+    })
+    .filter(({ text }) => text)
+}

@@ -1,0 +1,128 @@
+import { parse } from 'papaparse'
+import { readNumber } from './blocks-chart-data'
+
+const MOST_ROWS = 2_000
+const MOST_COLUMNS = 40
+
+/** Rows of one length, the header first. */
+export type Rows = string[][]
+
+/** Rows that a text holds as CSV, tab- or semicolon-separated lines: at least two, each of the same length; or null. */
+export function delimitedRows(text: string): Rows | null {
+  const lines = text.trim().split('\n')
+  if (lines.length < 2 || /^\s*\|/.test(lines[0]!)) return null
+  for (const delimiter of ['\t', ';', ',']) {
+    const { data, errors } = parse<string[]>(text.trim(), { delimiter, skipEmptyLines: 'greedy' })
+    const width = data[0]?.length ?? 0
+    if (errors.length || width < 2 || width > MOST_COLUMNS || !data.every((row) => row.length === width)) continue
+    // Sentences have commas too; the cells of a table are short.
+    if (data.some((row) => row.some((cell) => cell.length > 120))) continue
+    // Commas of sentences have a blank behind them, and the last line an end.
+    if (
+      delimiter === ',' &&
+      (/[.!?]\s*$/.test(lines[0]!) ||
+        (lines.some((line) => /[.!?]\s*$/.test(line)) && lines.some((line) => /,\s/.test(line))))
+    )
+      continue
+    return data.slice(0, MOST_ROWS + 1).map((row) => row.map((cell) => cell.trim()))
+  }
+  return null
+}
+
+/**
+ * Rows of records in JSON: a list of objects or of lists, an object with one such list, or an object a line; null for
+ * anything else.
+ */
+export function jsonRows(text: string): Rows | null {
+  const value = readJson(text)
+  const list = Array.isArray(value) ? value : onlyListIn(value)
+  if (!list?.length) return null
+  const items = list.slice(0, MOST_ROWS) as unknown[]
+  if (items.every(Array.isArray)) {
+    const width = Math.min(MOST_COLUMNS, Math.max(...items.map(({ length }) => length)))
+    return width ? items.map((item) => Array.from({ length: width }, (_, at) => cellOf(item[at]))) : null
+  }
+  if (!items.every(isRecord)) return null
+  const names = [...new Set(items.flatMap((item) => Object.keys(item)))].slice(0, MOST_COLUMNS)
+  return names.length ? [names, ...items.map((item) => names.map((name) => cellOf(item[name])))] : null
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)
+
+/** The list of an object that has no other: `{"people": [...], "total": 2}`. */
+function onlyListIn(value: unknown): unknown[] | null {
+  const lists = isRecord(value) ? Object.values(value).filter((one) => Array.isArray(one)) : []
+  return lists.length === 1 ? (lists[0] as unknown[]) : null
+}
+
+/** A number as it is written, because a cell is a text: the digits beyond a double stay. */
+const asWritten = (_: string, value: unknown, { source }: { source?: string } = {}): unknown =>
+  typeof value === 'number' ? source : value
+
+/** A JSON text, or one value a line; undefined for what is none. */
+function readJson(text: string): unknown {
+  if (!/^\s*[[{]/.test(text)) return undefined
+  try {
+    return JSON.parse(text, asWritten)
+  } catch {
+    const lines = text.split('\n').filter((line) => line.trim())
+    try {
+      return lines.length > 1 ? lines.map((line) => JSON.parse(line, asWritten) as unknown) : undefined
+    } catch {
+      return undefined
+    }
+  }
+}
+
+const cellOf = (value: unknown): string =>
+  value === null || value === undefined ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value)
+
+/** A longer line is prose. */
+const MOST_PAIRS_CHARS = 4_000
+const PAIR =
+  /([\p{L}][\p{L}\p{N} _/-]{0,40}?)(?:(?<!\s)\s+)?(?:[:=]\s*)?([-+]?[$€£]?\d[\d.,]{0,30}(?:\s*(?:%|[kKmM€$£]|EUR|USD|GBP))?)(?=\s*(?:,|;|\band\b|$))/gu
+
+/** Rows of what a line lists in pairs, `Q1 10, Q2 20 and Q3 15`; null with fewer than two. */
+export function pairRows(line: string): Rows | null {
+  if (line.length > MOST_PAIRS_CHARS) return null
+  const start = line.indexOf(':')
+  const list = start > 0 && start < 80 && !/^\s*[-+$€£]?\d/.test(line.slice(start + 1)) ? line.slice(start + 1) : line
+  const pairs = [...list.matchAll(PAIR)].map(([, name, value]) => [name!.replace(/^and\s+/, '').trim(), value!.trim()])
+  if (pairs.length < 2 || pairs.some(([, value]) => readNumber(value!) === null)) return null
+  const told = pairs.reduce((sum, [name, value]) => sum + name!.length + value!.length, 0)
+  // A sentence that happens to hold numbers is no list.
+  return told >= list.replace(/\band\b|[\s,:;=]/g, '').length * 0.7 ? [['', 'Value'], ...pairs] : null
+}
+
+/** Rows as a Markdown table. */
+export function markdownTable(rows: Rows): string {
+  const cell = (text: string) =>
+    text
+      .replace(/\\/g, '\\\\')
+      .replace(/\|/g, '\\|')
+      .replace(/(?<!\s)\s*\n\s*/g, ' ') || ' '
+  const [header = [], ...body] = rows
+  const sides = header.map((_, at) => {
+    const filled = body.map((row) => row[at] ?? '').filter(Boolean)
+    return filled.length && filled.every((one) => readNumber(one) !== null) ? '--:' : '---'
+  })
+  return [header, sides, ...body].map((row, at) => `| ${row.map(at === 1 ? String : cell).join(' | ')} |`).join('\n')
+}
+
+const MOST_CHARTED = 40
+
+/** A chart fence of rows with a column of names and one of numbers; null where there are none. */
+export function chartFence(rows: Rows, kind: string, title: string): string | null {
+  const [header = [], ...body] = rows
+  const numeric = header.map((_, at) => {
+    const filled = body.map((row) => row[at] ?? '').filter(Boolean)
+    return filled.length > 0 && filled.every((one) => readNumber(one) !== null)
+  })
+  const named = numeric.indexOf(false)
+  const shown = numeric.flatMap((is, at) => (is && at !== named ? [at] : [])).slice(0, 4)
+  if (named < 0 || !shown.length || body.length < 2 || body.length > MOST_CHARTED) return null
+  const quoted = (text: string) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+  const lines = rows.map((row) => [named, ...shown].map((at) => quoted(row[at] ?? '')).join(','))
+  return ['```chart', `type: ${kind}`, `title: ${title}`, ...lines, '```'].join('\n')
+}

@@ -1,0 +1,144 @@
+import { chartFence, delimitedRows, jsonRows, markdownTable, pairRows, type Rows } from './outline-data'
+import { asksFor, looksLikeHeading, titleOf } from './outline-title'
+
+/** What is said in a document for which nobody supplied the words. */
+const OUTLINE_ONLY =
+  '*This is an outline only: no language model is connected to this server that could write its text.*'
+const TO_BE_WRITTEN = '*To be written.*'
+const SECTIONS = ['Summary', 'Background', 'Details', 'Next steps']
+const MOST_SECTIONS = 20
+const MOST_INSTRUCTION = 300
+/** Longer lines are read as texts. */
+const MOST_READ = 1_500
+
+const CHART = /\b(chart|graph|plot|diagram)s?\b/i
+const CHART_KIND: [RegExp, string][] = [
+  [/\bpie\b|\bshares?\b/i, 'pie'],
+  [/\bline\b|\btrend\b|\bover time\b/i, 'line'],
+  [/\barea\b/i, 'area'],
+]
+
+/**
+ * The Markdown of a document by rules, for a server without a language model: the text and data that the prompt
+ * supplies, in their order, else an outline that says that its words are missing (design 5). Nothing is invented.
+ */
+export function outlineOf(prompt: string): { title: string; markdown: string } {
+  const { instruction, material } = split(prompt.replace(/\r\n?/g, '\n').trim())
+  const title = titleOf(material.startsWith('# ') ? material : instruction)
+  const told = {
+    wantsChart: CHART.test(instruction),
+    kind: CHART_KIND.find(([named]) => named.test(instruction))?.[1] ?? 'bar',
+    title,
+  }
+  const body = material ? bodyOf(material, told) : emptyOf(instruction, told)
+  return { title, markdown: body }
+}
+
+type Told = { wantsChart: boolean; kind: string; title: string }
+
+/** What is asked, and the text or data that it is to be made of. */
+function split(prompt: string): { instruction: string; material: string } {
+  const fenced = /```[a-z]*\n([\s\S]+?)```|"""([\s\S]+?)"""/i.exec(prompt)
+  // A fence with nothing but a request beside it is what the request is about; elsewhere it is a part of the text.
+  const around = fenced ? [prompt.slice(0, fenced.index), prompt.slice(fenced.index + fenced[0].length)] : []
+  const asked = around.map((text) => text.trim()).filter(Boolean)
+  if (fenced && asked.every((text) => text.length <= MOST_INSTRUCTION && !/\n\s*\n|```/.test(text) && asksFor(text))) {
+    return { instruction: asked.join(' '), material: (fenced[1] ?? fenced[2])!.trim() }
+  }
+  const line = prompt.indexOf('\n')
+  if (jsonRows(prompt)) return { instruction: '', material: prompt }
+  if (line > 0) {
+    const [first, rest] = [prompt.slice(0, line).trim(), prompt.slice(line + 1).trim()]
+    return asksFor(first) ? { instruction: first, material: rest } : { instruction: prompt, material: prompt }
+  }
+  const colon = /^([^:\n]{8,200}):\s+(\S[\s\S]{20,})$/.exec(prompt)
+  if (colon && isInstruction(colon[1]!) && !/\b(?:sections?|columns?|title|headings?|topics?)$/i.test(colon[1]!)) {
+    return { instruction: colon[1]!, material: colon[2]! }
+  }
+  // What is too long to be an instruction is the text itself.
+  const isText = prompt.length > MOST_READ
+  return { instruction: prompt.slice(0, MOST_READ), material: isText ? prompt : '' }
+}
+
+const isInstruction = (line: string): boolean =>
+  /\b(?:create|make|write|generate|prepare|produce|draft|build|export|turn|put|convert|format|following|report|document|spreadsheet|presentation|slides|csv|table|chart|pdf)\b/i.test(
+    line,
+  ) && line.length <= MOST_INSTRUCTION
+
+/** The supplied text, paragraph by paragraph: data becomes tables, what looks like a heading becomes one. */
+function bodyOf(material: string, told: Told): string {
+  const whole = jsonRows(material)
+  if (whole) return tableOf(whole, told)
+  const parts = partsOf(material)
+  const { title } = told
+  return parts
+    .map((part, at) => {
+      if (/^\s*(```|~~~|#{1,6}\s|[-*+]\s|\d+[.)]\s|>|\|)/.test(part)) return part
+      const rows = delimitedRows(part) ?? labelled(part) ?? (part.includes('\n') ? null : pairRows(part))
+      if (rows) return tableOf(rows, told)
+      if (at === parts.length - 1 || !looksLikeHeading(part)) return part
+      // The first line of a text is its title.
+      return `${at === 0 && part.startsWith(title) ? '#' : '##'} ${part.replace(/:$/, '')}`
+    })
+    .join('\n\n')
+}
+
+/** Split at empty lines; a fence of code stays whole. */
+function partsOf(material: string): string[] {
+  const parts: string[] = []
+  let open = false
+  let lines: string[] = []
+  const flush = () => {
+    if (lines.some((line) => line.trim())) parts.push(lines.join('\n'))
+    lines = []
+  }
+  for (const line of material.split('\n')) {
+    if (/^\s*(```|~~~)/.test(line)) open = !open
+    if (!open && !line.trim()) flush()
+    else lines.push(line)
+  }
+  flush()
+  return parts
+}
+
+/** Lines of `Label: value`, when all are. */
+function labelled(part: string): Rows | null {
+  const lines = part.split('\n').map((line) => /^\s*([^:|]{1,40}):\s+(\S.*)$/.exec(line))
+  if (lines.length < 2 || lines.some((found) => !found)) return null
+  return [['', 'Value'], ...lines.map((found) => [found![1]!.trim(), found![2]!.trim()])]
+}
+
+function tableOf(rows: Rows, { wantsChart, kind, title }: Told): string {
+  const chart = wantsChart ? chartFence(rows, kind, title) : null
+  return chart ? `${markdownTable(rows)}\n\n${chart}` : markdownTable(rows)
+}
+
+/** A document that nobody supplied words for: the data in the instruction, its columns, or its sections, empty. */
+function emptyOf(instruction: string, told: Told): string {
+  const rows = pairRows(instruction)
+  if (rows) return tableOf(rows, told)
+  const columns = namedIn(instruction, 'columns?|fields?')
+  if (columns.length > 1) return `${markdownTable([columns, columns.map(() => '')])}\n\n${OUTLINE_ONLY}`
+  const named = namedIn(instruction, 'sections?|chapters?|headings?|parts|topics|slides(?:\\s+(?:on|about|for))?')
+  const sections = (named.length > 1 ? named : SECTIONS).map((name) => `## ${name}\n\n${TO_BE_WRITTEN}`)
+  return [OUTLINE_ONLY, ...sections].join('\n\n')
+}
+
+/** The names that follow `sections:` or `with columns`. */
+function namedIn(instruction: string, what: string): string[] {
+  const found = new RegExp(
+    `\\b(?:${what})(?:\\s*(?::|named|called|for|on|like|are))?\\s+((?:(?!\\b(?:about|on)\\b)[^.\\n]){3,400})`,
+    'i',
+  ).exec(instruction)
+  if (!found) return []
+  const names = found[1]!.split(/[,;]\s*(?:and\s+)?|(?<!\s)\s+and\s+/i).map((name) =>
+    name
+      .trim()
+      .replace(/^["“']|["”']$/g, '')
+      .trim(),
+  )
+  return names
+    .filter((name) => name && name.length <= 60)
+    .slice(0, MOST_SECTIONS)
+    .map((name) => name[0]!.toUpperCase() + name.slice(1))
+}

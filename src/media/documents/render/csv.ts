@@ -1,0 +1,53 @@
+import { CSV_BEGIN, csvLines } from '../../../kernel/csv'
+import { type Block, type Chart, type Document, plain } from '../blocks-model'
+
+type Records = string[][]
+
+/**
+ * The rows of a document as CSV: its tables, those of one header as one, else the data of its charts, else its text by
+ * section. No cell starts a formula (F7).
+ */
+export function renderCsv({ blocks }: Document): Uint8Array {
+  const all = flat(blocks)
+  const tables = all.flatMap((block) =>
+    block.type === 'table' ? [[block.header, ...block.rows].map((row) => row.map(plain))] : [],
+  )
+  const charts = all.flatMap((block) => (block.type === 'chart' ? [chartRows(block)] : []))
+  const parts = tables.length || charts.length ? joined(tables.length ? tables : charts) : [sections(all)]
+  return new TextEncoder().encode(CSV_BEGIN + parts.map(csvLines).join('\r\n'))
+}
+
+const flat = (blocks: readonly Block[]): Block[] =>
+  blocks.flatMap((block) =>
+    block.type === 'list' ? block.items.flatMap(flat) : block.type === 'quote' ? flat(block.blocks) : [block],
+  )
+
+const chartRows = ({ labels, series }: Chart): Records => [
+  ['', ...series.map(({ name }) => name)],
+  ...labels.map((label, at) => [label, ...series.map(({ values }) => String(values[at] ?? ''))]),
+]
+
+/** Tables of one header as one. */
+function joined(tables: readonly Records[]): Records[] {
+  const parts: Records[] = []
+  for (const [header = [], ...rows] of tables) {
+    const same = parts.find(
+      ([first]) => first!.length === header.length && first!.every((name, at) => name === header[at]),
+    )
+    if (same) same.push(...rows)
+    else parts.push([header, ...rows])
+  }
+  return parts
+}
+
+/** Each paragraph and entry with the heading that it stands below. */
+function sections(all: readonly Block[]): Records {
+  const rows: Records = [['Section', 'Text']]
+  let section = ''
+  for (const block of all) {
+    if (block.type === 'heading') section = plain(block.text)
+    else if (block.type === 'paragraph') rows.push([section, plain(block.text)])
+    else if (block.type === 'code') rows.push([section, block.text])
+  }
+  return rows
+}

@@ -1,0 +1,21 @@
+import { redrawn } from '../../../kernel/pictures'
+import type { Image } from '../blocks-model'
+
+const MOST_BYTES = 12 * 1024 * 1024
+/** The longer side, for a picture as wide as a page. */
+const MOST_SIDE = 1_600
+
+/**
+ * A picture as every format takes it: PNG or JPEG, no larger than a page needs, and nothing in it but its pixels. Null
+ * for what is no picture or is too large.
+ */
+export async function readPicture(bytes: Uint8Array): Promise<Image | null> {
+  if (bytes.length === 0 || bytes.length > MOST_BYTES) return null
+  return redrawn(bytes, { as: (format) => (format === 'jpeg' ? 'jpeg' : 'png'), mostSide: MOST_SIDE })
+}
+
+/** The bytes of a `data:` address of a picture; null for any other address. */
+export function inlineBytes(source: string): Uint8Array | null {
+  const found = /^data:image\/(?:png|jpe?g|webp|gif);base64,([A-Za-z0-9+/=]+)$/.exec(source)
+  return found ? Buffer.from(found[1]!, 'base64') : null
+}

@@ -1,0 +1,108 @@
+import { xmlText } from '../../../kernel/text'
+import { LOADED, type WorkerReply } from '../../../kernel/worker-pool'
+import { readMarkdown } from '../blocks-markdown'
+import type { Block, Document, Image } from '../blocks-model'
+import { titled } from '../blocks-titled'
+import { outlineOf } from '../outline'
+import { jsonRows } from '../outline-data'
+import type { Format } from '../schema'
+import { renderCsv } from './csv'
+import { inlineBytes, readPicture } from './pictures'
+
+/** A document to lay out, on the thread of this file: layout takes tens of milliseconds and blocks (I28). */
+export type RenderOrder = {
+  format: Format
+  markdown: string
+  /** Used unless the Markdown begins with a title of its own. */
+  title: string
+  subtitle: string | null
+  language: string | null
+  createdAt: number
+  /** Bytes of the caller's own pictures, by the address in the Markdown. */
+  pictures: ReadonlyMap<string, Uint8Array>
+}
+
+export type Rendered = { title: string; bytes: Uint8Array }
+
+/** A text to make by rules of what a prompt supplies, which may be a megabyte. */
+export type OutlineOrder = { outline: string }
+export type Outlined = { title: string; markdown: string }
+
+declare const self: Worker
+
+// What a document shows was given to it: nothing here needs a network.
+Reflect.deleteProperty(globalThis, 'fetch')
+
+self.onmessage = async ({ data }: MessageEvent<RenderOrder | OutlineOrder>) => {
+  self.postMessage(await answerTo(data))
+}
+
+async function answerTo(order: RenderOrder | OutlineOrder): Promise<WorkerReply<Rendered | Outlined>> {
+  try {
+    if ('outline' in order) return { ok: true, answer: outlineOf(order.outline) }
+    const written = await documentOf(order)
+    const isRows = order.format === 'xlsx' || order.format === 'csv'
+    const document = isRows ? { ...written, blocks: written.blocks.map(asRows) } : written
+    return { ok: true, answer: { title: document.title, bytes: await bytesOf(order.format, document) } }
+  } catch (error) {
+    return { ok: false, problem: String(error instanceof Error ? error.stack : error) }
+  }
+}
+
+/** Each library is loaded for its first document. */
+async function bytesOf(format: Format, document: Document): Promise<Uint8Array> {
+  switch (format) {
+    case 'pdf':
+      return (await import('./pdf')).renderPdf(document)
+    case 'docx':
+      return (await import('./docx')).renderDocx(document)
+    case 'pptx':
+      return (await import('./pptx')).renderPptx(document)
+    case 'xlsx':
+      return (await import('./xlsx')).renderXlsx(document)
+    case 'csv':
+      return renderCsv(document)
+  }
+}
+
+async function documentOf({ markdown, title, pictures, ...rest }: RenderOrder): Promise<Document> {
+  const { title: named, body } = titled(readMarkdown(markdown), title)
+  const { subtitle, language, createdAt } = rest
+  return {
+    title: named,
+    subtitle: subtitle && xmlText(subtitle),
+    language,
+    createdAt,
+    blocks: body,
+    images: await imagesOf(body, pictures),
+  }
+}
+
+/** Records given as JSON are rows where rows are asked for; elsewhere they are code. */
+function asRows(block: Block): Block {
+  const [names, ...items] = (block.type === 'code' && jsonRows(block.text)) || []
+  if (!names) return block
+  const cells = (row: readonly string[]) => row.map((text) => [{ text: xmlText(text) }])
+  return { type: 'table', header: cells(names), rows: items.map(cells), align: names.map(() => 'left') }
+}
+
+async function imagesOf(blocks: readonly Block[], pictures: RenderOrder['pictures']): Promise<Map<string, Image>> {
+  const images = new Map<string, Image>()
+  for (const source of sourcesIn(blocks)) {
+    const bytes = pictures.get(source) ?? inlineBytes(source)
+    const image = bytes ? await readPicture(bytes) : null
+    if (image) images.set(source, image)
+  }
+  return images
+}
+
+const sourcesIn = (blocks: readonly Block[]): Set<string> =>
+  new Set(
+    blocks.flatMap((block) => {
+      if (block.type === 'image') return [block.source]
+      if (block.type === 'quote') return [...sourcesIn(block.blocks)]
+      return block.type === 'list' ? block.items.flatMap((item) => [...sourcesIn(item)]) : []
+    }),
+  )
+
+self.postMessage(LOADED)

@@ -1,0 +1,168 @@
+import { type Block, plain, type Text } from '../blocks-model'
+
+/** One line of a slide: a paragraph, or an entry of a list with its depth and mark. */
+export type Line = { text: Text; depth: number; mark: 'bullet' | 'quote' | number | null; heading: boolean }
+export type Visual = Extract<Block, { type: 'table' | 'chart' | 'image' | 'code' }>
+
+/** What stands on one slide: lines, something to look at, or both side by side. */
+export type Slide = { title: string; continued: boolean; lines: readonly Line[]; visual: Visual | null }
+
+/** Letters of a line across the slide, and half of it; lines of a slide. */
+const WIDE = 92
+const HALF = 42
+const MOST_LINES = 13
+const MOST_ROWS = 11
+const MOST_CODE_LINES = 22
+const MOST_BESIDE = 8
+/** Code of more lines has a slide of its own. */
+const MOST_INLINE = 8
+
+/**
+ * A document as slides: each heading of the two highest levels begins one. What does not fit goes on to the next one, so
+ * that nothing is cut and nothing shrinks until it cannot be read.
+ */
+export function slidesOf(title: string, blocks: readonly Block[]): Slide[] {
+  const slides: Slide[] = []
+  let section = title
+  let lines: Line[] = []
+  let begun = false
+  const put = (slide: Pick<Slide, 'lines' | 'visual'>) => {
+    slides.push({ title: section, continued: begun, ...slide })
+    begun = true
+  }
+  const flush = () => {
+    for (const part of inParts(lines, WIDE, MOST_LINES)) put({ lines: part, visual: null })
+    lines = []
+  }
+  for (const block of blocks) {
+    if (block.type === 'heading' && block.level <= 2) {
+      flush()
+      section = plain(block.text) || title
+      begun = false
+    } else if (isVisual(block)) {
+      const named = lines.at(-1)?.heading ? lines.pop() : undefined
+      if (named) {
+        flush()
+        section = plain(named.text)
+        begun = false
+      }
+      const beside = block.type !== 'code' && !isWide(block) && heightOf(lines, HALF) <= MOST_BESIDE ? lines : []
+      if (beside.length) lines = []
+      flush()
+      visualParts(block).forEach((visual, at) => {
+        put({ lines: at === 0 ? beside : [], visual })
+      })
+    } else lines.push(...linesOf(block, 0))
+  }
+  flush()
+  return slides
+}
+
+const isVisual = (block: Block): block is Visual =>
+  block.type === 'code'
+    ? block.text.split('\n').length > MOST_INLINE
+    : block.type === 'table' || block.type === 'chart' || block.type === 'image'
+
+/** A table of many columns, or with much text, needs the whole slide. */
+function isWide(visual: Visual): boolean {
+  if (visual.type !== 'table') return false
+  const longest = visual.header.map((name, at) =>
+    Math.max(plain(name).length, ...visual.rows.map((row) => plain(row[at] ?? []).length)),
+  )
+  return longest.reduce((sum, one) => sum + one, 0) > HALF
+}
+
+function visualParts(visual: Visual): Visual[] {
+  if (visual.type === 'table') {
+    return chunks(visual.rows, MOST_ROWS).map((rows) => ({ ...visual, rows }))
+  }
+  if (visual.type !== 'code') return [visual]
+  return chunks(visual.text.split('\n'), MOST_CODE_LINES).map((lines) => ({ ...visual, text: lines.join('\n') }))
+}
+
+function chunks<Item>(items: readonly Item[], most: number): Item[][] {
+  const parts = Array.from({ length: Math.ceil(items.length / most) }, (_, at) =>
+    items.slice(at * most, (at + 1) * most),
+  )
+  return parts.length ? parts : [[]]
+}
+
+const rowsOf = ({ text, depth }: Line, letters: number): number =>
+  plain(text)
+    .split('\n')
+    .reduce((sum, one) => sum + Math.max(1, Math.ceil(one.length / (letters - depth * 4))), 0)
+
+export const heightOf = (lines: readonly Line[], letters: number): number =>
+  lines.reduce((sum, line) => sum + rowsOf(line, letters), 0)
+
+function inParts(lines: readonly Line[], letters: number, most: number): Line[][] {
+  const parts: Line[][] = []
+  let height = 0
+  for (const line of lines.flatMap((one) => split(one, letters * most))) {
+    const rows = rowsOf(line, letters)
+    const last = parts.at(-1)
+    // A heading at the end of a slide would stand alone.
+    const needed = line.heading ? rows + 2 : rows
+    if (last && height + needed <= most) {
+      last.push(line)
+      height += rows
+    } else {
+      // Code goes on with the line that says what it is for.
+      const before =
+        last && last.length > 1 && line.mark === null && line.text.length === 1 && line.text[0]!.code === true
+          ? [last.pop()!]
+          : []
+      parts.push([...before, line])
+      height = rows + heightOf(before, letters)
+    }
+  }
+  return parts
+}
+
+/** A paragraph that is longer than a slide, in sentences of up to one slide. */
+function split(line: Line, most: number): Line[] {
+  const words = plain(line.text)
+  if (words.length <= most) return [line]
+  const parts = words.match(new RegExp(`[\\s\\S]{1,${most}}(?:(?<=[.!?])\\s+|\\s+|$)|[\\s\\S]{1,${most}}`, 'g')) ?? [
+    words,
+  ]
+  return parts.map((text) => ({ ...line, text: [{ text: text.trim() }] }))
+}
+
+function linesOf(block: Block, depth: number): Line[] {
+  switch (block.type) {
+    case 'heading':
+      return [{ text: block.text, depth, mark: null, heading: true }]
+    case 'paragraph':
+      return [{ text: block.text, depth, mark: null, heading: false }]
+    case 'quote':
+      return block.blocks.flatMap((one) => linesOf(one, depth)).map((line) => ({ ...line, mark: line.mark ?? 'quote' }))
+    case 'list':
+      return block.items.flatMap((item, at) =>
+        item.flatMap((one, which) => {
+          const lines = linesOf(one, which || one.type === 'list' ? depth + 1 : depth)
+          const mark = block.ordered ? block.start + at : 'bullet'
+          return which === 0 && one.type === 'paragraph' ? lines.map((line) => ({ ...line, mark }) as Line) : lines
+        }),
+      )
+    // Inside a list nothing has room of its own on a slide.
+    case 'table':
+      return [block.header, ...block.rows].map((row) => ({
+        text: row.flatMap(spaced),
+        depth,
+        mark: null,
+        heading: false,
+      }))
+    case 'code':
+      return [{ text: [{ text: block.text, code: true }], depth, mark: null, heading: false }]
+    case 'chart':
+      return block.labels.map((label, at) => {
+        const values = block.series.map(({ name, values }) => `${name} ${values[at] ?? '–'}${block.unit}`).join(', ')
+        return { text: [{ text: `${label}: ${values}` }], depth, mark: 'bullet', heading: false }
+      })
+    default:
+      return []
+  }
+}
+
+const spaced = (text: Text, at: number): Text => (at ? [{ text: ' · ' }, ...text] : text)

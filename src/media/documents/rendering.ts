@@ -1,0 +1,50 @@
+import { createWorkerPool, WorkerFailure } from '../../kernel/worker-pool'
+import { tooLarge } from './errors'
+import type { Outlined, OutlineOrder, Rendered, RenderOrder } from './render/render.worker.ts'
+
+const RENDER_MS = 30_000
+const MB = 1024 ** 2
+const USUAL = { idleMs: 120_000, memoryBytes: 512 * MB }
+/** What a job may take: tables of a megabyte of text need up to 2.4 GB while they become a Word file. */
+const LONG = { idleMs: 1_000, memoryBytes: 3_072 * MB }
+const LONG_MS = 480_000
+
+type By = { signal: AbortSignal; who: string }
+type Task = RenderOrder | OutlineOrder
+
+export type Rendering = ReturnType<typeof createRendering>
+
+/** Makes texts by rules and lays documents out, in processes, within bounds of time and memory (I28). */
+export function createRendering() {
+  const script = new URL('./render/render.worker.ts', import.meta.url)
+  const usual = createWorkerPool<Task, Rendered | Outlined>({ script, most: 2, ...USUAL })
+  const long = createWorkerPool<Task, Rendered | Outlined>({ script, most: 1, ...LONG })
+  return {
+    /** Throws 400 `validation_error` for a document that takes more than 30 s or 512 MiB, and the signal's reason. */
+    render: (order: RenderOrder, by: By) => surely(soon(order, by, RENDER_MS)) as Promise<Rendered>,
+    /** Null for a document that takes longer than this, or more than 512 MiB. */
+    renderWithin: (ms: number, order: RenderOrder, by: By) => soon(order, by, ms) as Promise<Rendered | null>,
+    /** One at a time: within 8 minutes and a quarter of the machine's or the container's memory. Throws what `render` throws. */
+    renderLong: (order: RenderOrder, by: By) =>
+      surely(unlessLarge(long.run(order, { timeoutMs: LONG_MS, ...by }))) as Promise<Rendered>,
+    /** Throws what `render` throws. */
+    outline: (prompt: string, by: By) => surely(soon({ outline: prompt }, by, RENDER_MS)) as Promise<Outlined>,
+  }
+
+  function soon(order: Task, by: By, timeoutMs: number) {
+    return timeoutMs > 0 ? unlessLarge(usual.run(order, { timeoutMs, ...by })) : Promise.resolve(null)
+  }
+}
+
+/** Null for what took too much. */
+const unlessLarge = <T>(work: Promise<T>): Promise<T | null> =>
+  work.catch((error: unknown) => {
+    if (error instanceof WorkerFailure && error.kind !== 'failed') return null
+    throw error
+  })
+
+async function surely<T>(work: Promise<T | null>): Promise<T> {
+  const done = await work
+  if (done === null) throw tooLarge()
+  return done
+}

@@ -1,0 +1,65 @@
+import type { Driver, ImageQuality } from '../engines'
+import { createWorkerPool, WorkerFailure } from '../kernel/worker-pool'
+import { tooMuchToDraw } from './errors'
+import { readPrompt, type SceneOrder } from './scenes'
+
+/** Pixels of a picture of standard quality, by aspect ratio. */
+const SIZES: Record<string, readonly [number, number]> = {
+  '1:1': [1024, 1024],
+  '16:9': [1344, 756],
+  '9:16': [756, 1344],
+  '4:3': [1152, 864],
+  '3:4': [864, 1152],
+  '3:2': [1536, 1024],
+  '2:3': [1024, 1536],
+}
+
+const SCALE: Record<ImageQuality, number> = { draft: 0.5, standard: 1, hd: 1.5 }
+
+const TIMEOUT_MS = 20_000
+const IDLE_MS = 120_000
+
+/**
+ * The pictures of the built-in engine: drawn by rules from the words of the description, in worker processes. It knows a
+ * few dozen things, charts and lettering, and is never presented as a model.
+ */
+export function createIllustrator({ timeoutMs = TIMEOUT_MS } = {}): Required<Pick<Driver, 'image'>> {
+  const pool = createWorkerPool<SceneOrder, Uint8Array>({
+    script: new URL('./drawing-draw.worker.ts', import.meta.url),
+    most: 2,
+    idleMs: IDLE_MS,
+  })
+  return {
+    async image({ prompt, changes, style, aspectRatio, quality, variant, signal }) {
+      const order = {
+        prompt,
+        changes: [...changes],
+        style,
+        variant,
+        ...pixelsFor(aspectRatio, quality, { prompt, changes }),
+      }
+      const bytes = await pool.run(order, { timeoutMs, signal }).catch((error: unknown) => {
+        if (!(error instanceof WorkerFailure)) throw error
+        if (error.kind !== 'failed') throw tooMuchToDraw()
+        throw new Error(`the picture could not be drawn: ${error.message}`)
+      })
+      return { bytes, mimeType: 'image/png' }
+    },
+  }
+}
+
+/** The aspect ratio that suits what is drawn, where none was asked for. */
+function nativeRatio(prompt: string, changes: readonly string[]): string {
+  const { layout, setting } = readPrompt(prompt, changes, null)
+  if (layout === 'poster') return /\b(banner|header|cover photo)\b/i.test(prompt) ? '16:9' : '3:4'
+  return layout === 'chart' || layout === 'diagram' || (layout === 'picture' && setting) ? '4:3' : '1:1'
+}
+
+function pixelsFor(
+  aspectRatio: string | null,
+  quality: ImageQuality,
+  { prompt, changes }: { prompt: string; changes: readonly string[] },
+): { width: number; height: number } {
+  const [width, height] = SIZES[aspectRatio ?? ''] ?? SIZES[nativeRatio(prompt, changes)]!
+  return { width: Math.round(width * SCALE[quality]), height: Math.round(height * SCALE[quality]) }
+}

@@ -1,0 +1,49 @@
+import { LRUCache } from 'lru-cache'
+import { findOwner, type KeyService, type OrgService } from '../accounts'
+import type { Call, OperatorCaller } from '../kernel/caller'
+import type { Store } from '../kernel/store'
+
+type By = Call<OperatorCaller>
+type Nouns = { get(call: By, id: string): Promise<{ name: string }> }
+type Deps = {
+  store: Store
+  orgs: OrgService
+  keys: Pick<KeyService, 'operator'>
+  guardrails: { policies: Nouns }
+  preferences: { preferences: Nouns }
+}
+type Named = { name: string; prefix?: string }
+export type Names = ReturnType<typeof createNames>
+
+const MOST = 8_000
+const FRESH_MS = 60_000
+
+/** What keys and owners are called, by id; remembered for a minute. */
+export function createNames({ store, orgs, keys, guardrails, preferences }: Deps) {
+  const known = new LRUCache<string, Named>({ max: MOST, ttl: FRESH_MS })
+
+  async function named(id: string, find: () => Promise<Named>): Promise<Named> {
+    const kept = known.get(id)
+    if (kept) return kept
+    // What is gone has no name; its id still tells it from others.
+    const found = await find().catch(() => ({ name: id }))
+    known.set(id, found)
+    return found
+  }
+
+  async function ofNoun(noun: Nouns, call: By, id: string | null): Promise<string | null> {
+    if (!id) return null
+    return (await named(id, async () => ({ name: (await noun.get(call, id)).name }))).name
+  }
+
+  return {
+    key: (call: By, id: string | null) => ofNoun(keys.operator, call, id),
+    policy: (call: By, id: string | null) => ofNoun(guardrails.policies, call, id),
+    preference: (call: By, id: string | null) => ofNoun(preferences.preferences, call, id),
+    async owner(scope: string | null): Promise<string | null> {
+      if (!scope) return null
+      if (scope === 'server') return 'server'
+      return (await named(scope, async () => ({ name: (await findOwner(orgs, store.read, scope)).name }))).name
+    },
+  }
+}

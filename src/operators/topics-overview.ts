@@ -1,0 +1,155 @@
+import { capsOfDay } from '../billing'
+import { sessionSums } from '../browser'
+import type { Traffic } from '../cluster'
+import { jobSums } from '../jobs'
+import type { Call, OperatorCaller } from '../kernel/caller'
+import { type Clock, iso } from '../kernel/clock'
+import type { Store } from '../kernel/store'
+import type { LimitIncreases } from '../limits'
+import type { SkillService } from '../skills'
+import { usageOfEveryone } from '../usage'
+import { deliverySums } from '../webhooks'
+import { openChats } from '../widgets'
+import type { Status } from './schema'
+import type { Names } from './topics-names'
+import { type ReadTopic, seldom } from './topics-topic'
+
+type Probe = { status: string; latencyMs: number | null }
+type Deps = {
+  store: Store
+  clock: Clock
+  names: Names
+  traffic: Traffic
+  skills: SkillService
+  increases: LimitIncreases
+  settings: { browserSessions: number; browserSessionMaxSeconds: number }
+  status(call: Call<OperatorCaller>): Promise<Status>
+  probes(): Promise<{ providers: Record<string, Probe>; infrastructure: Record<string, Probe> }>
+}
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 86_400_000
+
+/** What needs a person, and how the server does (dx 3.5). */
+export function overviewTopic(deps: Deps, call: Call<OperatorCaller>): ReadTopic {
+  const { store, clock, traffic, settings, names } = deps
+  const { read } = store
+  const sums = {
+    queue: source('queue', 2_000, () => jobSums(read, clock.now() - HOUR_MS)),
+    delivery: source('deliveries', 5_000, () => deliverySums(read, clock.now() - HOUR_MS)),
+    browser: source('browser', 5_000, () => sessionSums(read, clock.now() - DAY_MS, clock.now())),
+    spend: source('spend', 15_000, async () => {
+      const now = clock.now()
+      const [{ owners, ...rest }, caps] = await Promise.all([usageOfEveryone(read, now), capsOfDay(read, now)])
+      const named = owners.map(async ({ owner, cost_cents }) => ({ owner: await names.owner(owner), cost_cents }))
+      return { ...rest, ...caps, owners: await Promise.all(named) }
+    }),
+    status: source('status', 5_000, () => deps.status(call)),
+    probes: source('engines', 5_000, deps.probes),
+    reviews: source('submissions', 2_000, () => deps.skills.operator.stats(call)),
+    increases: source('tier requests', 5_000, () =>
+      deps.increases.operator.list(call, { limit: 100, status: 'pending' }),
+    ),
+    chats: source('visitors', 500, () => openChats(read)),
+  }
+
+  return async () => {
+    const failing = new Set<string>()
+    traffic.watch()
+    const [queue, delivery, browser, spend, status, probes] = await Promise.all([
+      sums.queue(failing),
+      sums.delivery(failing),
+      sums.browser(failing),
+      sums.spend(failing),
+      sums.status(failing),
+      sums.probes(failing),
+    ])
+    const { now: _now, ...standing } = status
+    const waiting = await needs(failing)
+    return {
+      facts: {
+        status: standing,
+        providers: probes.providers,
+        infrastructure: probes.infrastructure,
+        traffic: traffic.summary(),
+        queue,
+        delivery,
+        browser: {
+          ...browser,
+          slots: settings.browserSessions,
+          cap_ms: settings.browserSessionMaxSeconds * 1_000,
+          // A running length would be news each second.
+          ms: undefined,
+        },
+        spend,
+        needs: waiting,
+        failing: [...failing].sort(),
+      },
+      rows: [],
+    }
+  }
+
+  /** Read at most once in this time. One that fails is as it was last, and its name is told. */
+  function source<T>(name: string, everyMs: number, find: () => Promise<T>) {
+    const fresh = seldom(clock, everyMs, find)
+    let last: { value: T } | null = null
+    return async (failing: Set<string>): Promise<T> => {
+      try {
+        last = { value: await fresh() }
+      } catch (error) {
+        if (!last) throw error
+        failing.add(name)
+      }
+      return last.value
+    }
+  }
+
+  /** The most urgent kind first: a visitor who waits before a review that waits. */
+  async function needs(failing: Set<string>) {
+    const [{ chats }, reviews, increases, { off }] = await Promise.all([
+      sums.chats(failing),
+      sums.reviews(failing),
+      sums.increases(failing),
+      sums.delivery(failing),
+    ])
+    const waiting = chats.filter(({ takeover_status }) => takeover_status === 'requested')
+    const tiers = reviews.tiers.filter(({ waiting }) => waiting > 0)
+    const oldestReview = Math.max(0, ...tiers.map(({ oldest_waiting_s }) => oldest_waiting_s ?? 0))
+    return [
+      {
+        kind: 'visitors',
+        count: waiting.length,
+        about: [...new Set(waiting.map(({ widget }) => widget))].join(', '),
+        since: earliest(waiting.map(({ since }) => since)),
+      },
+      {
+        kind: 'submissions',
+        count: tiers.reduce((sum, { waiting }) => sum + waiting, 0),
+        about: tiers.map(({ tier, waiting }) => `${waiting} ${tier}`).join(', '),
+        // To the minute, because the age that is told grows with each look.
+        since: oldestReview ? iso(Math.floor((clock.now() - oldestReview * 1_000) / 60_000) * 60_000) : null,
+      },
+      {
+        kind: 'webhooks',
+        count: off.length,
+        about: off.map(({ url }) => URL.parse(url)?.host ?? url).join(', '),
+        // After how many failures the first of them went off.
+        failures: off[0]?.failures ?? 0,
+        since: off.map(({ at }) => at).sort()[0] ?? null,
+      },
+      {
+        kind: 'increases',
+        count: increases.items.length,
+        about: await aboutIncrease(increases.items[0]),
+        since: increases.items.map(({ created }) => created).sort()[0] ?? null,
+      },
+    ].filter(({ count }) => count > 0)
+  }
+
+  async function aboutIncrease(one: { key_id: string | null; requested_tier: string } | undefined): Promise<string> {
+    if (!one) return ''
+    return `key ${(await names.key(call, one.key_id)) ?? 'of a person'} to ${one.requested_tier}`
+  }
+}
+
+const earliest = (times: readonly number[]): string | null => (times.length ? iso(Math.min(...times)) : null)

@@ -1,0 +1,53 @@
+import type { Call, OperatorCaller } from '../kernel/caller'
+import type { TopicName } from './schema-stream'
+import {
+  auditTopic,
+  browserTopic,
+  deliveriesTopic,
+  jobsTopic,
+  keysTopic,
+  logsTopic,
+  submissionsTopic,
+  takeoversTopic,
+} from './topics-lists'
+import { createNames } from './topics-names'
+import { overviewTopic } from './topics-overview'
+import { type ReadTopic, seldom } from './topics-topic'
+
+export type TopicDeps = Omit<Parameters<typeof overviewTopic>[0] & Parameters<typeof jobsTopic>[0], 'names'> &
+  Parameters<typeof createNames>[0]
+
+/** One read serves all who look within this time; a long one serves for longer. */
+const [SHARED_MS, LONG_MS] = [400, 2_000]
+/** Rows of a list that is looked through. */
+const LONGEST = 2_000
+
+/** What the dashboard shows, by topic; reads of several dashboards are shared. */
+export function createTopics(given: TopicDeps, call: Call<OperatorCaller>): Record<TopicName, ReadTopic> {
+  const deps = { ...given, names: createNames(given) }
+  const topics: Record<TopicName, ReadTopic> = {
+    overview: overviewTopic(deps, call),
+    jobs: jobsTopic(deps, call),
+    deliveries: deliveriesTopic(deps),
+    takeovers: takeoversTopic(deps, call),
+    submissions: submissionsTopic(deps, call),
+    browser: browserTopic(deps, call),
+    keys: keysTopic(deps, call),
+    audit: auditTopic(deps, call),
+    logs: logsTopic(deps, call),
+  }
+  return Object.fromEntries(
+    Object.entries(topics).map(([name, read]) => [name, shared(given.clock, read)]),
+  ) as typeof topics
+}
+
+/** One reading of the shown length and one of the longest serve everybody. */
+function shared(clock: TopicDeps['clock'], read: ReadTopic): ReadTopic {
+  const few = seldom(clock, SHARED_MS, () => read())
+  const many = seldom(clock, LONG_MS, () => read(LONGEST))
+  return async (most) => {
+    if (most === undefined) return few()
+    const { facts, rows } = await many()
+    return { facts, rows: rows.slice(0, most) }
+  }
+}

@@ -1,0 +1,62 @@
+import { Server } from '@modelcontextprotocol/sdk/server/index.js'
+import {
+  CallToolRequestSchema,
+  ListResourcesRequestSchema,
+  ListToolsRequestSchema,
+  ReadResourceRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js'
+import type { Backend } from './mcp-schema'
+import { RESOURCES, Refused, TOOLS } from './mcp-tools'
+
+/**
+ * The MCP server of contract 23.3. Every result is one text block, and failures are texts too, so that the agent reads
+ * them. It knows the API only by `backend.ask`.
+ */
+export function createMcpServer(backend: Backend, version: string): Server {
+  const server = new Server({ name: 'svc', version }, { capabilities: { tools: {}, resources: {} } })
+
+  server.setRequestHandler(ListToolsRequestSchema, () => ({
+    tools: TOOLS.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
+  }))
+
+  server.setRequestHandler(CallToolRequestSchema, async ({ params: { name, arguments: input = {} } }) => {
+    const tool = TOOLS.find((one) => one.name === name)
+    if (!tool) return failed(`There is no tool named ${name.slice(0, 80)}.`)
+    const wrong = misfitOf(tool, input)
+    if (wrong) return failed(wrong)
+    const missing = (tool.inputSchema.required ?? []).filter((member) => input[member] === undefined)
+    if (missing.length) return failed(`${name} needs ${missing.join(', ')}.`)
+    try {
+      return { content: [{ type: 'text', text: await tool.run(input, backend) }] }
+    } catch (error) {
+      if (error instanceof Refused) return failed(error.message)
+      return failed('The call failed. Try again.')
+    }
+  })
+
+  server.setRequestHandler(ListResourcesRequestSchema, () => ({
+    resources: RESOURCES.map(({ uri, name }) => ({ uri, name, mimeType: 'application/json' })),
+  }))
+
+  server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }) => {
+    const known = RESOURCES.find((one) => one.uri === uri)
+    if (!known) return { contents: [{ uri, mimeType: 'text/plain', text: 'There is no resource with this address.' }] }
+    const { body } = await backend.ask('GET', known.path)
+    return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(body, null, 2) }] }
+  })
+
+  return server
+}
+
+/** A sentence about the first member that is none of the words its tool lists; null when there is none. */
+function misfitOf({ name, inputSchema }: (typeof TOOLS)[number], input: Record<string, unknown>): string | null {
+  for (const [member, { enum: words }] of Object.entries(inputSchema.properties)) {
+    const given = input[member] ?? undefined
+    if (words && given !== undefined && !words.includes(given as string)) {
+      return `For ${name}, ${member} must be one of ${words.join(', ')}.`
+    }
+  }
+  return null
+}
+
+const failed = (text: string) => ({ content: [{ type: 'text' as const, text: `Error: ${text}` }], isError: true })

@@ -1,0 +1,194 @@
+import { samplesOf } from '../../kernel/samples'
+import { bodyOf, pathOf } from './bodies'
+import { ANSWERING } from './errors-refused'
+import { exampleOf } from './example'
+import type { Group, Operation, Resolve, Schema } from './operations'
+import answers from './recorded.json' with { type: 'json' }
+import { ERROR_PAGES } from './schema'
+import { fenced, json, sections, table } from './write'
+
+/** One member of a body or an answer, as a row of a table; `name` is its path, such as `usage.total_tokens`. */
+type Member = { name: string; type: string; required: boolean; about: string }
+
+/** Members within members are shown down to this depth. */
+const DEPTH = 3
+
+/** The page of one group: each route with what it takes, samples, an answer and its errors (dx 5.5). */
+export const groupPage = ({ name, description, operations }: Group, resolve: Resolve, base: string): string =>
+  sections(
+    `# ${name}`,
+    description,
+    operations.map((one) => `- [${one.summary}](#${one.id}): \`${one.method} ${one.path}\``).join('\n'),
+    ...operations.map((operation) => operationOf(operation, resolve, base)),
+  )
+
+function operationOf(operation: Operation, resolve: Resolve, base: string): string {
+  const { id, method, path, summary, description, parameters, body } = operation
+  return sections(
+    `## ${summary} {#${id}}`,
+    `\`${method} /api/v1${path}\``,
+    description && `${description}.`.replace(/\.\.$/, '.'),
+    factsOf(operation),
+    parameters.length > 0 &&
+      table(
+        ['Parameter', 'In', 'Type', 'About'],
+        parameters.map(({ name, in: place, required, description: about, schema }) => [
+          `\`${name}\`${required ? ' (required)' : ''}`,
+          place,
+          typeOf(schema, resolve),
+          about ?? aboutOf(schema, resolve),
+        ]),
+      ),
+    body && membersTable('Member of the body', membersOf(body.schema, resolve)),
+    samplesText(operation, resolve, base),
+    answerOf(operation, resolve),
+    errorsOf(operation),
+  )
+}
+
+/** The samples of one route, which the script of the page turns into tabs. */
+export function samplesText(operation: Operation, resolve: Resolve, base: string): string {
+  const { method, credential, streams, download } = operation
+  const samples = samplesOf({
+    method,
+    url: `${base}${pathOf(operation, resolve)}`,
+    keyed: credential !== null,
+    uploads: operation.body?.type === 'multipart/form-data',
+    streams: streams && method === 'GET',
+    download,
+    body: bodyOf(operation, resolve),
+  })
+  return sections(fenced('sh', samples.curl), fenced('ts', samples.typescript), fenced('python', samples.python))
+}
+
+function membersTable(head: string, members: readonly Member[]): string | null {
+  if (members.length === 0) return null
+  return table(
+    [head, 'Type', 'About'],
+    members.map(({ name, type, required, about }) => [`\`${name}\`${required ? ' (required)' : ''}`, type, about]),
+  )
+}
+
+function factsOf({ credential, idempotent, streams, group, errors }: Operation): string {
+  const facts = [
+    credential ? `Needs a key${credential.scope ? ` with the scope \`${credential.scope}\`` : ''}.` : 'Needs no key.',
+    idempotent && 'Takes an `Idempotency-Key`.',
+    streams && 'Can stream the answer (`text/event-stream`).',
+    errors.includes(429) && limitsOf(group, credential !== null),
+  ]
+  return facts.filter(Boolean).join(' ')
+}
+
+/** What a call counts towards (contract 18). */
+function limitsOf(group: string, isKeyed: boolean): string {
+  if (!isKeyed) return "Counts towards the requests per minute of the sender's address."
+  const counted = ANSWERING.includes(group)
+    ? 'requests and tokens per minute of the key, and the requests of the mode'
+    : 'requests per minute of the key'
+  return `Counts towards the ${counted} ([limits](/docs/rate-limits)).`
+}
+
+function answerOf(operation: Operation, resolve: Resolve): string {
+  const { download, success } = operation
+  const { status, schema } = success
+  if (download) return `Answers ${status} with \`${download}\`.`
+  if (!schema) return `Answers ${status}.`
+  return sections(`Answers ${status}:`, fenced('json', json(answerExample(operation, resolve))))
+}
+
+/** The heads of the tables that are shown folded. */
+export const ERROR_HEADS = ['Status', 'Error', 'Means', 'What to do']
+
+/** The codes that this route can answer with: what each means, and the cure. */
+function errorsOf({ errors, group, credential }: Operation): string {
+  const codes = Object.entries(ERROR_PAGES).filter(
+    ([code, { status, groups }]) =>
+      errors.includes(status) &&
+      (!groups || groups.includes(group)) &&
+      (credential !== null || !['invalid_api_key', 'invalid_session', 'origin_not_allowed'].includes(code)),
+  )
+  return table(
+    ERROR_HEADS,
+    codes.map(([code, { status, meaning, cure }]) => [
+      String(status),
+      `[\`${code}\`](/docs/errors/${code})`,
+      meaning,
+      cure,
+    ]),
+  )
+}
+
+/**
+ * An example of what a route answers: what a server said while it was tested, shortened, and otherwise one that is made
+ * from the schema. `tests/pages/reference/record.ts` writes the file; an answer that fits no more is taken out of it.
+ */
+export function answerExample({ id, success }: Operation, resolve: Resolve): unknown {
+  const recorded = (answers as Readonly<Record<string, unknown>>)[id]
+  return recorded ?? exampleOf(success.schema!, resolve, { whole: true })
+}
+
+/** The members of an object schema, with those of objects in it. A schema that is no object has none. */
+function membersOf(schema: Schema, resolve: Resolve, prefix = '', depth = DEPTH): Member[] {
+  const found = resolve(schema)
+  const { properties = {}, required = [], anyOf, oneOf, allOf } = found
+  const own = Object.entries(properties).flatMap(([name, part]) => {
+    const at = `${prefix}${name}`
+    const row: Member = {
+      name: at,
+      type: typeOf(part, resolve),
+      required: required.includes(name),
+      about: aboutOf(part, resolve),
+    }
+    return depth > 1 ? [row, ...within(part, resolve, at, depth - 1)] : [row]
+  })
+  if (own.length) return own
+  const seen = new Set<string>()
+  return [...(anyOf ?? []), ...(oneOf ?? []), ...(allOf ?? [])]
+    .flatMap((choice) => membersOf(choice, resolve, prefix, depth))
+    .filter(({ name }) => !seen.has(name) && seen.add(name))
+}
+
+function within(part: Schema, resolve: Resolve, at: string, depth: number): Member[] {
+  const found = resolve(withoutNull(part, resolve))
+  if (found.items) return membersOf(found.items, resolve, `${at}[].`, depth)
+  return membersOf(found, resolve, `${at}.`, depth)
+}
+
+/** The one choice besides null; the schema itself when there are more. */
+function withoutNull(schema: Schema, resolve: Resolve): Schema {
+  const choices = (resolve(schema).anyOf ?? []).filter((choice) => choice.type !== 'null')
+  return choices.length === 1 ? choices[0]! : schema
+}
+
+/** A schema's type in few words: `string`, `one of "a", "b"`, `list of object or null`. */
+function typeOf(schema: Schema, resolve: Resolve): string {
+  const { type, enum: among, const: only, items, anyOf, oneOf } = resolve(schema)
+  if (only !== undefined) return JSON.stringify(only)
+  if (among) return among.map((one) => JSON.stringify(one)).join(', ')
+  const choices = anyOf ?? oneOf
+  if (choices) return [...new Set(choices.map((choice) => typeOf(choice, resolve)))].join(' or ')
+  if (items) return `list of ${typeOf(items, resolve)}`
+  return Array.isArray(type) ? type.join(' or ') : (type ?? 'any')
+}
+
+/** What a member is, with its bounds and its default. */
+function aboutOf(schema: Schema, resolve: Resolve): string {
+  const found = resolve(withoutNull(schema, resolve))
+  const description = schema.description ?? resolve(schema).description ?? found.description ?? ''
+  const facts = [
+    found.format,
+    range('', found.minimum, found.maximum),
+    range(' characters', found.minLength, found.maxLength),
+    range(' items', found.minItems, found.maxItems),
+    schema.default !== undefined || found.default !== undefined
+      ? `default \`${JSON.stringify(schema.default ?? found.default)}\``
+      : null,
+  ].filter(Boolean)
+  return [description, facts.join(', ')].filter(Boolean).join('; ')
+}
+
+function range(unit: string, least: number | undefined, most: number | undefined): string | null {
+  if (least !== undefined && most !== undefined) return `${least}–${most}${unit}`
+  if (most !== undefined) return `at most ${most}${unit}`
+  return least !== undefined && least > 0 ? `at least ${least}${unit}` : null
+}

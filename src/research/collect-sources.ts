@@ -1,0 +1,256 @@
+import type { Guard } from '../guardrails'
+import { type Call, ownerOf } from '../kernel/caller'
+import { sha256Hex } from '../kernel/crypto'
+import { hostOf } from '../text'
+import { MOST_CHARS } from './passages'
+import type { Plan } from './plan'
+import type { OwnText, Source } from './source'
+import { WebFailure } from './web/failure'
+import type { Web } from './web/service'
+
+/** An address worth reading, and what is known of it before. */
+type Candidate = { url: string; title: string | null }
+
+type Hit = { title: string; url: string }
+
+/** Reciprocal rank fusion: an address that several searches find early stands before one that a single search does. */
+const FUSION = 60
+
+/** A site may fill this share of what is read, unless the prompt names its pages. */
+const MOST_OF_HOST = 0.4
+
+const TRACKING = /^(?:utm_\w+|gclid|fbclid|mc_[ce]id|ref|ref_src|igshid|msclkid)$/i
+
+/** Whether two addresses lead to one page, as far as their text tells. */
+const keyOf = (address: string): string => address.replace(/^https?:\/\/(?:www\.)?/i, '').replace(/\/$/, '')
+
+/** What was read is kept under a name until the work ends, so that another try goes on where one was killed. */
+export type Memory = {
+  recall(name: string): Promise<unknown>
+  keep(name: string, value: object): Promise<unknown>
+}
+
+/** Texts of the caller's own. */
+export type Own = {
+  /** Their files of these ids; others find nothing. */
+  named(call: Call, ids: readonly string[], signal: AbortSignal): Promise<OwnText[]>
+  /** What speaks of a question: knowledge files of their skills and, where `files`, their other files. */
+  about(call: Call, question: string, wanted: { files: boolean; signal: AbortSignal }): Promise<OwnText[]>
+}
+
+type Deps = {
+  web: Pick<Web, 'search' | 'read'>
+  own: Own
+  /** Of each text, the index of the first one that it copies, or null. */
+  copiesOf(texts: readonly string[], order: Gathering): Promise<readonly (number | null)[]>
+}
+
+export type Gathering = {
+  plan: Plan
+  most: number
+  call: Call
+  signal: AbortSignal
+  memory: Memory
+  /** The caller's policy, which looks at what is read before an engine does. */
+  guard: Pick<Guard, 'hasRules' | 'checkToolData'> | null
+  /** Share of this step that is done, from 0 to 1. */
+  told(share: number, stage: 'searching' | 'reading'): void
+}
+
+export type Gathered = {
+  sources: Source[]
+  /** Pages that were read by this or an earlier try, without those that copy another. */
+  pages: number
+  /** Sentences about what could not be searched or read. */
+  problems: string[]
+}
+
+const LEAST_HITS = 10
+const MOST_HITS = 20
+const AT_ONCE = 4
+/** For each source wanted, this many addresses are tried at most. */
+const TRIES = 2
+const LEAST_CHARS = 80
+
+type Read = { source: Source } | { problem: string }
+
+/** Finds and reads sources: those the prompt names, then the caller's own, then what the search server finds. */
+export function createGather({ web, own, copiesOf }: Deps) {
+  return async function gather(order: Gathering): Promise<Gathered> {
+    const { plan, most, call, signal, told } = order
+    const problems: string[] = []
+    told(0, 'searching')
+    const named = (await own.named(call, plan.artifacts, signal)).slice(0, most).map(kept)
+    const searches = await searchAll(order, problems)
+    const candidates = rankCandidates(plan.urls, searches, most)
+    const pages = await readPages(order, candidates, most - named.length, problems)
+    const distinct = pages.length - (await copiesIn(order, pages))
+    const room = most - named.length - distinct
+    const others = room > 0 ? await own.about(call, plan.question, { files: web.search === null, signal }) : []
+    const ids = new Set(named.map(({ url }) => url))
+    const further = others.map(kept).filter(({ url }) => url === null || !ids.has(url))
+    return { sources: [...named, ...pages, ...further.slice(0, room)], pages: distinct, problems }
+  }
+
+  async function searchAll({ plan, most, signal, memory, told }: Gathering, problems: string[]) {
+    const { search } = web
+    if (!search || !plan.queries.length) return []
+    const found: Awaited<ReturnType<typeof search>>[] = []
+    for (const [at, query] of plan.queries.entries()) {
+      signal.throwIfAborted()
+      told(at / plan.queries.length, 'searching')
+      const name = `search ${at}`
+      const known = (await memory.recall(name)) as { hits: (typeof found)[number] } | null
+      try {
+        const hits = known?.hits ?? (await search(query, Math.min(MOST_HITS, Math.max(LEAST_HITS, most)), signal))
+        if (!known) await memory.keep(name, { hits })
+        found.push(hits)
+      } catch (error) {
+        if (!(error instanceof WebFailure)) throw error
+        problems.push(error.message)
+      }
+    }
+    return found
+  }
+
+  async function readPages(order: Gathering, candidates: readonly Candidate[], most: number, problems: string[]) {
+    const line = candidates.slice(0, most * TRIES)
+    const read: (Source | null)[] = []
+    let next = 0
+    let done = 0
+    let running = 0
+    let wanted = most
+    /** Reads on while fewer are read or under way than wanted: one that fails is made up for. */
+    const reader = async (): Promise<void> => {
+      while (next < line.length && done + running < wanted) {
+        const at = next++
+        running++
+        const result = await readOne(order, line[at]!)
+        running--
+        if ('problem' in result) problems.push(result.problem)
+        else {
+          read[at] = result.source
+          done++
+          order.told(done / Math.max(1, Math.min(most, line.length)), 'reading')
+        }
+      }
+    }
+    for (;;) {
+      await Promise.all(Array.from({ length: Math.min(AT_ONCE, wanted - done) }, reader))
+      const found = read.filter((one) => one != null)
+      if (next >= line.length || done < wanted) return found
+      // A page that copies another takes nobody's place.
+      const more = most + (await copiesIn(order, found)) - wanted
+      if (more <= 0) return found
+      wanted += more
+    }
+  }
+
+  async function copiesIn(order: Gathering, sources: readonly Source[]): Promise<number> {
+    if (sources.length < 2) return 0
+    const copyOf = await copiesOf(
+      sources.map(({ text }) => text),
+      order,
+    )
+    return copyOf.filter((of) => of !== null).length
+  }
+
+  async function readOne({ call, signal, memory, guard }: Gathering, { url, title }: Candidate): Promise<Read> {
+    const name = `page ${sha256Hex(url)}`
+    const known = (await memory.recall(name)) as Read | null
+    if (known) return known
+    const read = await fetched(url, title, { signal, who: ownerOf(call.caller) })
+    const result =
+      'source' in read && guard?.hasRules('tool_result') ? await screened(read.source, guard, signal) : read
+    await memory.keep(name, result)
+    return result
+  }
+
+  async function screened(source: Source, guard: NonNullable<Gathering['guard']>, signal: AbortSignal): Promise<Read> {
+    const { title, text } = source
+    const { value, blocked } = await guard.checkToolData('tool_result', 'deep_research', { title, text }, signal)
+    if (blocked) return { problem: `${source.url} was withheld by the guardrail ${blocked.guardrailId}.` }
+    return { source: kept({ ...source, ...(value as { title: string; text: string }) }) }
+  }
+
+  async function fetched(url: string, title: string | null, by: { signal: AbortSignal; who: string }): Promise<Read> {
+    try {
+      const page = await web.read(url, { ...by, prose: true })
+      if (page.text.length < LEAST_CHARS) return { problem: `${url} has too little text.` }
+      const named = page.title || title || url
+      return {
+        source: kept({ kind: 'web', title: named, url: page.url, text: page.text, publishedAt: page.publishedAt }),
+      }
+    } catch (error) {
+      by.signal.throwIfAborted()
+      if (error instanceof WebFailure || isRefusal(error)) return { problem: problemOf(url, error.message) }
+      throw error
+    }
+  }
+}
+
+/** An address that this server calls for nobody. */
+const SUBJECT = /^The (?:address|page|document)(?: (https?:\S+))? /
+
+/** What was wrong, as one sentence that begins with the address; what else one could do is left to whoever shows it. */
+function problemOf(url: string, message: string): string {
+  const sentence = message.split('. ')[0]!.replace(/\.$/, '')
+  const subject = SUBJECT.exec(sentence)
+  return subject ? `${subject[1] ?? url} ${sentence.slice(subject[0].length)}.` : `${url}: ${sentence}.`
+}
+
+const isRefusal = (error: unknown): error is Error => (error as { code?: unknown }).code === 'url_blocked'
+
+function kept({ kind, title, url, text: whole, publishedAt }: OwnText): Source {
+  const text = whole.length > MOST_CHARS ? whole.slice(0, MOST_CHARS).toWellFormed() : whole
+  return { kind, title: title.slice(0, 300), url, text, sha256: sha256Hex(text), publishedAt }
+}
+
+/** An address without what does not change the page: fragment, tracking, the ports and slashes that say nothing. */
+export function plainAddress(address: string): string | null {
+  const url = URL.parse(address)
+  if (!url || !/^https?:$/.test(url.protocol)) return null
+  url.hash = ''
+  for (const name of [...url.searchParams.keys()]) if (TRACKING.test(name)) url.searchParams.delete(name)
+  return url.href
+}
+
+/** What to read, in order: the pages that the prompt names, then what the searches found, of few sites not too many. */
+export function rankCandidates(
+  named: readonly string[],
+  searches: readonly (readonly Hit[])[],
+  most: number,
+): Candidate[] {
+  const seen = new Set<string>()
+  const first = named.flatMap((address) => {
+    const url = plainAddress(address)
+    if (!url || seen.has(keyOf(url))) return []
+    seen.add(keyOf(url))
+    return [{ url, title: null }]
+  })
+  const scores = new Map<string, Candidate & { score: number }>()
+  for (const hits of searches) {
+    for (const [place, { url: address, title }] of hits.entries()) {
+      const url = plainAddress(address)
+      if (!url || seen.has(keyOf(url))) continue
+      const known = scores.get(keyOf(url)) ?? { url, title, score: 0 }
+      scores.set(keyOf(url), { ...known, score: known.score + 1 / (FUSION + place) })
+    }
+  }
+  const found = [...scores.values()].sort((a, b) => b.score - a.score)
+  return [...first, ...withVariety(found, Math.max(2, Math.ceil(most * MOST_OF_HOST)))]
+}
+
+/** What is too much of one site comes last: it is read when nothing else is left. */
+function withVariety(found: readonly Candidate[], mostOfHost: number): Candidate[] {
+  const counts = new Map<string, number>()
+  const late = new Set<Candidate>()
+  for (const one of found) {
+    const host = hostOf(one.url) ?? ''
+    const count = (counts.get(host) ?? 0) + 1
+    counts.set(host, count)
+    if (count > mostOfHost) late.add(one)
+  }
+  const plain = ({ url, title }: Candidate): Candidate => ({ url, title })
+  return [...found.filter((one) => !late.has(one)), ...late].map(plain)
+}

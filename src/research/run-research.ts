@@ -1,0 +1,168 @@
+import type { Origin } from '../engines'
+import type { Call } from '../kernel/caller'
+import type { WorkerPool } from '../kernel/worker-pool'
+import { createGather, type Gathering, type Memory, type Own } from './collect-sources'
+import { noSources, nothingFound } from './errors'
+import type { Reading } from './notes'
+import type { Copies, CopiesOrder, ReadingOrder } from './notes.worker.ts'
+import type { Plan } from './plan'
+import { toMarkdown } from './report'
+import type { Depth } from './schema'
+import { isSound, type Quotation, quotationsOf, type Snapshots, snapshotsOf } from './snapshots'
+import type { Source } from './source'
+import type { Web } from './web/service'
+import type { Dropped } from './write-engine'
+import { type createAuthor, EFFORT, type Turn } from './write-report'
+
+export type Question = {
+  prompt: string
+  depth: Depth
+  maxSources: number
+  call: Call
+  signal: AbortSignal
+  memory: Memory
+  guard: Gathering['guard']
+  /** A text as the caller's policy leaves it. */
+  guardOutput(text: string): Promise<{ text: string; withheld: boolean }>
+  /** Percent that is done, and the stage. */
+  told(percent: number, stage: string): void
+}
+
+/** What was found, and what it took. */
+export type Findings = {
+  title: string
+  summary: string
+  /** Markdown with numbered citations. */
+  report: string
+  citations: Citation[]
+  sources: Source[]
+  /** Sources that were read, without those that copy another. */
+  consulted: number
+  quotations: Quotation[]
+  snapshots: Snapshots
+  disagreements: { about: string; citations: [number, number] }[]
+  dropped: Dropped[]
+  warnings: string[]
+  /** No language model wrote it. */
+  extractive: boolean
+  pages: number
+  turns: Turn[]
+}
+
+/** Contract 7. */
+type Citation = { index: number; title: string; url: string | null; snippet: string; published_at: string | null }
+
+type Deps = {
+  web: Pick<Web, 'search' | 'read'>
+  own: Own
+  author: ReturnType<typeof createAuthor>
+  reading: WorkerPool<ReadingOrder | CopiesOrder, Reading | Copies>
+  originOf(call: Call): Origin
+}
+
+const READ_MS = 60_000
+
+/**
+ * Plans, searches, reads, notes, writes and verifies (contract 7). Without a language model the report consists of
+ * quotations. What engines write is checked sentence by sentence against the passages it cites. Throws 400 when there
+ * is nothing to read or nothing in it, and what engines throw.
+ */
+export function createConduct({ web, own, author, reading, originOf }: Deps) {
+  const gather = createGather({ web, own, copiesOf })
+  return conduct
+
+  async function conduct(question: Question): Promise<Findings> {
+    const { maxSources: most, told, call, signal, memory, guard, guardOutput } = question
+    const turns: Turn[] = []
+    told(1, 'planning')
+    const plan = await author.planned(question, turns)
+    const gathered = await gather({
+      plan,
+      most,
+      call,
+      signal,
+      memory,
+      guard,
+      told: (share, stage) => told(stage === 'searching' ? 5 + share * 10 : 15 + share * 45, stage),
+    })
+    const { sources, pages, problems } = gathered
+    if (!sources.length) throw noSources(web.search !== null, problems)
+    told(62, 'noting')
+    const { notes, copies, commanding } = await noted(plan, sources, question)
+    if (!notes.length)
+      throw nothingFound(
+        sources.map(({ title }) => title),
+        problems,
+      )
+    told(72, 'writing')
+    const written = await author.write({ plan, notes, titles: sources.map(({ title }) => title), question, turns })
+    told(95, 'verifying')
+    const { draft, dropped, extractive, warnings } = written
+    const { markdown, summary, order } = toMarkdown(draft, sources)
+    const { text: report, withheld } = await guardOutput(markdown)
+    const shown = withheld ? [] : order
+    const snapshots = snapshotsOf(sources, shown)
+    // What the policy took out of the report is not told by its quotations either.
+    const quotations = quotationsOf(draft, sources, order).filter((one) => isSound(report, one, snapshots))
+    if (report === markdown && quotations.length < quotationsOf(draft, sources, order).length)
+      throw new Error('a report has quotations that are not in its sources')
+    return {
+      title: plan.title,
+      summary: report === markdown ? summary : '',
+      report,
+      citations: citationsOf(sources, shown, quotations),
+      sources,
+      consulted: sources.length - copies.length,
+      quotations,
+      snapshots,
+      disagreements: (withheld ? [] : written.disagreements).map(({ one, other, about }) => ({
+        about,
+        citations: [order.indexOf(one.source) + 1, order.indexOf(other.source) + 1],
+      })),
+      dropped,
+      extractive,
+      warnings: [
+        ...problems,
+        ...copies.map(
+          ({ source, of }) => `${nameOf(sources, source)} repeats ${nameOf(sources, of)}, so it was not counted.`,
+        ),
+        ...commanding.map(({ source, about }) => `${nameOf(sources, source)} ${about}; that part was left out.`),
+        ...warnings,
+      ],
+      pages,
+      turns,
+    }
+  }
+
+  async function copiesOf(texts: readonly string[], { call, signal }: Gathering): Promise<readonly (number | null)[]> {
+    const found = await reading.run({ texts }, { timeoutMs: READ_MS, signal, who: originOf(call).owner })
+    return (found as Copies).copyOf
+  }
+
+  async function noted(
+    { question, aspects }: Plan,
+    sources: readonly Source[],
+    { depth, call, signal }: Question,
+  ): Promise<Reading> {
+    const { notes: mostNotes, ofSource: mostOfSource } = EFFORT[depth]
+    const given = sources.map(({ title, text }) => ({ title, text }))
+    const order = { question: [question, ...aspects].join('\n'), sources: given, mostNotes, mostOfSource }
+    return (await reading.run(order, { timeoutMs: READ_MS, signal, who: originOf(call).owner })) as Reading
+  }
+}
+
+const citationsOf = (
+  sources: readonly Source[],
+  order: readonly number[],
+  quotations: readonly Quotation[],
+): Citation[] =>
+  order.map((at, place) => {
+    const { title, url, publishedAt } = sources[at]!
+    const snippet = quotations.find(({ citation }) => citation === place + 1)?.quote ?? ''
+    return { index: place + 1, title, url, snippet, published_at: publishedAt }
+  })
+
+const nameOf = (sources: readonly Source[], at: number): string => {
+  const { title, url } = sources[at]!
+  return url ?? `“${title}”`
+}

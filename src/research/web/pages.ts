@@ -1,0 +1,239 @@
+import { iso } from '../../kernel/clock'
+import { type Outbound, OutboundFailure, type PublicResponse } from '../../kernel/outbound'
+import { createSemaphore } from '../../kernel/semaphore'
+import { storable } from '../../kernel/text'
+import { createWorkerPool, WorkerFailure, type WorkerPool } from '../../kernel/worker-pool'
+import { unwrapped } from '../../text'
+import type { DocumentOrder } from './document-reader.worker.ts'
+import { WebFailure } from './failure'
+import type { PageAnswer, PageOrder } from './page-reader.worker.ts'
+
+/** Charset declared in the page itself; HTML requires it within the first 1024 bytes. */
+const META = /<meta[^>]{0,200}charset\s*=\s*["']?\s*([\w-]{2,40})/i
+
+const HEADER = /charset\s*=\s*"?([\w-]{2,40})/i
+
+const XML = /^\s*<\?xml[^>]{0,100}encoding\s*=\s*["']([\w-]{2,40})/i
+
+const HEAD_BYTES = 64 * 1024
+
+/** PDFs carry fonts and images beside their text, so they may be larger than pages. */
+const MAX_BYTES = 8 * 1024 * 1024
+
+const MAX_TEXT_BYTES = 2 * 1024 * 1024
+
+const READ_MS = 5_000
+
+const MAX_CHARS = 200_000
+
+const LIMITS = { most: 2, idleMs: 30_000, memoryBytes: 384 * 1024 * 1024 }
+
+const PAGE = /^(text\/html|application\/xhtml\+xml)$/
+
+const PLAIN = /^(text\/[\w.+-]+|application\/(json|xml|javascript|csv|(x-)?ndjson|(x-)?yaml|[\w.-]+\+(json|xml)))$/
+
+const DOCUMENT = /^application\/(x-)?pdf$/
+
+const UNKNOWN = /^((application|binary)\/(octet-stream|(x-|force-)?download)|unknown\/unknown|)$/
+
+/** What is written to be read: line ends in it are those of its page. */
+const PROSE = /^text\/(plain|(x-)?markdown)$/
+
+const HTML = /^\s*(?:<!--[^>]{0,500}-->\s*)?<(?:!doctype html|html|head|body)\b/i
+
+/** A fetched body and its Content-Type. */
+type Given = { contentType: string; body: Uint8Array }
+
+/**
+ * The owner the work is done for, and the signal that cancels it. With `prose`, the lines of a plain text are joined to
+ * paragraphs, as a reader of sentences needs them.
+ */
+type By = { signal: AbortSignal; who: string; prose?: true }
+
+const PROBLEMS: Record<WorkerFailure['kind'], string> = {
+  timeout: 'The content of the address takes too long to read.',
+  memory: 'The content of the address is too large once decompressed.',
+  failed: 'The content of the address could not be read: it is damaged or protected by a password.',
+}
+
+const MAX_HOPS = 5
+const HOP_MS = 10_000
+/** Each fetch may hold 8 MiB in memory, so this bounds the total to 128 MiB. */
+const MOST_AT_ONCE = 16
+const MOST_OF_ONE = 8
+
+type Fetched = PublicResponse & { url: string }
+
+/** A page as readers see it. `url` is the address it came from in the end, after redirects. */
+type Page = Read & { url: string }
+
+/** `publishedAt` in ISO 8601; null where the page does not say. */
+type Read = { title: string | null; text: string; publishedAt: string | null }
+
+/**
+ * Reads public addresses: the article of a page, the text of a PDF, or plain text unchanged. Every request, redirects
+ * included, goes through the SSRF guard; at most 2 MiB, or 8 MiB for a PDF. Throws {@link WebFailure}.
+ */
+export function createPages({ outbound }: { outbound: Outbound }) {
+  const read = createReading()
+  const semaphore = createSemaphore(MOST_AT_ONCE, MOST_OF_ONE)
+
+  return {
+    read: (url: string, by: By): Promise<Page> =>
+      semaphore.run(by.who, async () => {
+        const { signal } = by
+        signal.throwIfAborted()
+        const fetched = await follow(withoutFragment(url), signal)
+        return { url: fetched.url, ...(await readGiven(given(fetched), by)) }
+      }),
+    /** The text of bytes that are here already. Throws {@link WebFailure}. */
+    readBytes: readGiven,
+  }
+
+  async function readGiven(bytes: Given, by: By): Promise<Read> {
+    const { title, text, publishedAt } = await read(bytes, by)
+    const at = publishedAt === null ? Number.NaN : Date.parse(publishedAt)
+    return {
+      title: title === null ? null : storable(title),
+      text: storable(text),
+      publishedAt: Number.isNaN(at) ? null : iso(at),
+    }
+  }
+
+  /** Follows redirects one by one, because each target must pass the SSRF guard again. */
+  async function follow(first: string, signal: AbortSignal): Promise<Fetched> {
+    let url = first
+    for (let hop = 0; hop <= MAX_HOPS; hop++) {
+      const answer = await fetchOnce(url, signal)
+      const next = nextOf(answer, url)
+      if (next === null) return { ...answer, url }
+      url = next
+    }
+    throw new WebFailure(`The address redirects more than ${MAX_HOPS} times.`)
+  }
+
+  async function fetchOnce(url: string, signal: AbortSignal): Promise<PublicResponse> {
+    try {
+      const headers = {
+        'user-agent': 'svc-fetch/1',
+        accept: 'text/html,application/json,application/pdf,text/*;q=0.9,*/*;q=0.1',
+      }
+      return await outbound.fetchPublic(url, { headers, maxBytes: MAX_BYTES, timeoutMs: HOP_MS, signal })
+    } catch (error) {
+      if (error instanceof OutboundFailure) throw new WebFailure(`The address could not be read: ${error.message}.`)
+      throw error
+    }
+  }
+}
+
+function given({ status, headers, body }: Fetched): Given {
+  if (status < 200 || status > 299) throw new WebFailure(`The address answered with status ${status}.`)
+  return { contentType: headers['content-type'] ?? '', body }
+}
+
+const withoutFragment = (url: string): string => url.split('#')[0]!
+
+/** The redirect target of a response, without its fragment; null when it is no redirect. */
+function nextOf({ status, headers }: PublicResponse, from: string): string | null {
+  if (![301, 302, 303, 307, 308].includes(status) || !headers.location) return null
+  const next = URL.parse(headers.location, from)
+  if (!next) throw new WebFailure('The address redirects to an invalid address.')
+  return withoutFragment(next.href)
+}
+
+/**
+ * Reads a fetched HTML page, PDF or plain text as title and text. HTML and PDF are parsed in worker processes, within
+ * five seconds and 384 MiB. Throws {@link WebFailure} for content it cannot read.
+ */
+function createReading() {
+  const pages = createWorkerPool<PageOrder, PageAnswer>({
+    script: new URL('./page-reader.worker.ts', import.meta.url),
+    ...LIMITS,
+  })
+  const documents = createWorkerPool<DocumentOrder, PageAnswer>({
+    script: new URL('./document-reader.worker.ts', import.meta.url),
+    ...LIMITS,
+  })
+
+  return async function read({ contentType, body }: Given, by: By): Promise<PageAnswer> {
+    const said = contentType.split(';')[0]!.trim().toLowerCase()
+    const mime = UNKNOWN.test(said) ? typeOf(body, said) : said
+    // A PDF is what says so, by its type or in its first bytes.
+    if (DOCUMENT.test(mime) || Buffer.from(body.subarray(0, 5)).toString('latin1') === '%PDF-')
+      return withWords(await ask(documents, { bytes: body, maxChars: MAX_CHARS }, by))
+    const [isPage, isPlain] = [PAGE.test(mime), PLAIN.test(mime)]
+    if (!isPage && !isPlain)
+      throw new WebFailure(
+        `The address contains ${mime.slice(0, 80) || 'bytes of no known type'}, which this server cannot read.`,
+      )
+    if (body.length > MAX_TEXT_BYTES) throw new WebFailure(`The page is larger than ${MAX_TEXT_BYTES} bytes.`)
+    const text = decodeText(body, contentType)
+    if (isPage) return ask(pages, { html: text, maxChars: MAX_CHARS }, by)
+    const read = text.slice(0, MAX_CHARS)
+    return { title: null, text: by.prose && PROSE.test(mime) ? unwrapped(read) : read, publishedAt: null }
+  }
+}
+
+/** The type of what is served as mere bytes, by these. */
+function typeOf(body: Uint8Array, said: string): string {
+  if (!isText(body)) return said
+  return HTML.test(Buffer.from(body.subarray(0, 1_024)).toString('latin1')) ? 'text/html' : 'text/plain'
+}
+
+function withWords(answer: PageAnswer): PageAnswer {
+  if (answer.text) return answer
+  throw new WebFailure('The document contains no text; it may consist of scanned pages.')
+}
+
+async function ask<Order>(pool: WorkerPool<Order, PageAnswer>, order: Order, by: By): Promise<PageAnswer> {
+  try {
+    return await pool.run(order, { timeoutMs: READ_MS, ...by })
+  } catch (error) {
+    if (!(error instanceof WorkerFailure)) throw error
+    throw new WebFailure(PROBLEMS[error.kind])
+  }
+}
+
+/**
+ * Decodes bytes as text, as browsers do. The charset comes from the byte order mark, else the Content-Type header, else
+ * the page's `<meta>` or XML declaration. What names none, or one that nobody knows, is UTF-8 where it reads as that,
+ * and Windows-1252 elsewhere.
+ */
+export function decodeText(bytes: Uint8Array, contentType: string): string {
+  const start = Buffer.from(bytes.subarray(0, 1_024)).toString('latin1')
+  const inside = (META.exec(start) ?? XML.exec(start))?.[1]
+  // A page whose bytes could be read as far as this cannot be in UTF-16.
+  const named = bomOf(bytes) ?? HEADER.exec(contentType)?.[1] ?? (inside && /^utf-?16/i.test(inside) ? 'utf-8' : inside)
+  const decoder = named ? decoderOf(named) : null
+  return decoder ? decoder.decode(bytes) : unnamed(bytes)
+}
+
+function bomOf([first, second, third]: Uint8Array): string | null {
+  if (first === 0xef && second === 0xbb && third === 0xbf) return 'utf-8'
+  if (first === 0xfe && second === 0xff) return 'utf-16be'
+  return first === 0xff && second === 0xfe ? 'utf-16le' : null
+}
+
+function decoderOf(name: string): TextDecoder | null {
+  try {
+    return new TextDecoder(name as 'utf-8')
+  } catch {
+    return null
+  }
+}
+
+/** In another charset hardly a letter beyond ASCII reads as UTF-8; a single broken byte makes no other charset. */
+function unnamed(bytes: Uint8Array): string {
+  const text = new TextDecoder('utf-8').decode(bytes)
+  const broken = text.split('\ufffd').length - 1
+  if (broken === 0) return text
+  const beyond = text.match(/[^\0-\x7f]/g)?.length ?? 0
+  return beyond > 5 * broken ? text : new TextDecoder('windows-1252').decode(bytes)
+}
+
+/** Whether bytes of an unknown type are a text: they hold no control characters, which other files are full of. */
+export function isText(bytes: Uint8Array): boolean {
+  if (bomOf(bytes)) return true
+  const head = bytes.subarray(0, HEAD_BYTES)
+  return head.length > 0 && !head.some((byte) => byte < 0x20 && (byte < 0x09 || byte > 0x0d) && byte !== 0x1b)
+}

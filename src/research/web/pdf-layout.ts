@@ -1,0 +1,163 @@
+import { joinLines } from '../../text'
+
+/** A stretch of letters of a PDF page; `transform` puts its beginning on the page, in points from below. */
+export type Item = { str: string; dir: string; width: number; height: number; transform: readonly number[] }
+
+/** A stretch as it stands when the page is held upright. */
+type Piece = { text: string; left: number; right: number; y: number; size: number; isRtl: boolean }
+/** Pieces at one height, from the left. */
+type Row = Piece[]
+type Line = { text: string; left: number; right: number; y: number; size: number }
+
+/** In ems of the letters: the least space between columns, between cells of a table, and between words. */
+const COLUMN_GAP = 0.8
+const CELL_GAP = 2
+const WORD_GAP = 0.12
+/** Lines of columns are longer than cells of tables, and there are some of them. */
+const LEAST_CHARS = 18
+const LEAST_ROWS = 2
+const MOST_DEPTH = 6
+const ENDS = /[.!?:。！？]["'”’»)\]]*$/
+
+/**
+ * The text of a page in the order in which a person reads it, a line for each paragraph: columns one after the other,
+ * however the file draws them, and words whole that a line end cuts. Cells that stand apart in a row have ` | ` between
+ * them, so that no sentence goes on from one to the next.
+ */
+export function layOut(items: readonly Item[]): string {
+  const written = items.filter(({ str }) => str.trim())
+  const turned = Map.groupBy(written, ({ transform: [a = 1, b = 0] }) => (Math.round(Math.atan2(b, a) / RIGHT) + 4) % 4)
+  return [...turned.entries()]
+    .sort(([, one], [, other]) => other.length - one.length)
+    .flatMap(([quarters, own]) => paragraphsOf(blocksOf(rowsOf(own.map((item) => upright(item, quarters))), 0)))
+    .join('\n\n')
+}
+
+const RIGHT = Math.PI / 2
+
+function upright({ str, dir, width, height, transform }: Item, quarters: number): Piece {
+  const [a = 1, b = 0, , , x = 0, up = 0] = transform
+  const [left, y] = [
+    [x, up],
+    [up, -x],
+    [-x, -up],
+    [-up, x],
+  ][quarters] as [number, number]
+  return { text: str, left, right: left + width, y, size: height || Math.hypot(a, b) || 1, isRtl: dir === 'rtl' }
+}
+
+function rowsOf(pieces: readonly Piece[]): Row[] {
+  const rows: Row[] = []
+  for (const piece of [...pieces].sort((one, other) => other.y - one.y)) {
+    const [first] = rows.at(-1) ?? []
+    if (first && first.y - piece.y < 0.5 * Math.min(first.size, piece.size)) rows.at(-1)!.push(piece)
+    else rows.push([piece])
+  }
+  return rows.map((row) => row.sort((one, other) => one.left - other.left))
+}
+
+/** Lines in their order, those of one column together. */
+function blocksOf(rows: readonly Row[], depth: number): Line[][] {
+  const blocks: Line[][] = []
+  let plain: Line[] = []
+  for (let at = 0; at < rows.length; ) {
+    const run = depth < MOST_DEPTH ? runFrom(rows, at) : null
+    const end = run?.end ?? at + 1
+    if (run && isProse(run.left) && isProse(run.right)) {
+      blocks.push(plain, ...blocksOf(run.left, depth + 1), ...blocksOf(run.right, depth + 1))
+      plain = []
+    } else plain.push(...rows.slice(at, end).map(lineOf))
+    at = end
+  }
+  return [...blocks, plain].filter(({ length }) => length > 0)
+}
+
+/** The rows from one on that have an empty stretch in common, and what stands at its two sides. */
+function runFrom(rows: readonly Row[], from: number): { left: Row[]; right: Row[]; end: number } | null {
+  let gap = widestGap(rows[from]!)
+  if (!gap) return null
+  const [left, right]: [Row[], Row[]] = [[], []]
+  let end = from
+  for (; end < rows.length; end++) {
+    const middle = (gap[0] + gap[1]) / 2
+    const [before, behind] = [
+      rows[end]!.filter((one) => one.left < middle),
+      rows[end]!.filter((one) => one.left >= middle),
+    ]
+    const narrower: [number, number] = [
+      before.reduce((most, one) => Math.max(most, one.right), gap[0]),
+      behind.reduce((least, one) => Math.min(least, one.left), gap[1]),
+    ]
+    if (narrower[1] - narrower[0] < COLUMN_GAP * rows[end]![0]!.size) break
+    gap = narrower
+    if (before.length) left.push(before)
+    if (behind.length) right.push(behind)
+  }
+  return { left, right, end }
+}
+
+function widestGap(row: Row): [number, number] | null {
+  let best: [number, number] | null = null
+  let right = row[0]!.right
+  for (const piece of row) {
+    const isWider = piece.left - right > (best ? best[1] - best[0] : COLUMN_GAP * piece.size)
+    if (isWider) best = [right, piece.left]
+    right = Math.max(right, piece.right)
+  }
+  return best
+}
+
+function isProse(rows: readonly Row[]): boolean {
+  const lengths = rows.map((row) => row.reduce((sum, { text }) => sum + text.length, 0)).sort((a, b) => a - b)
+  return rows.length >= LEAST_ROWS && lengths[lengths.length >> 1]! >= LEAST_CHARS
+}
+
+function lineOf(row: Row): Line {
+  const isRtl = row.filter((piece) => piece.isRtl).length * 2 > row.length
+  const inOrder = isRtl ? row.toReversed() : row
+  let text = ''
+  for (const [at, piece] of inOrder.entries()) {
+    const before = inOrder[at - 1]
+    const gap = before ? (isRtl ? before.left - piece.right : piece.left - before.right) / piece.size : 0
+    const isCell = gap >= CELL_GAP && text.trim().length > 3
+    text += (isCell ? ' | ' : gap >= WORD_GAP && !text.endsWith(' ') ? ' ' : '') + piece.text
+  }
+  const right = row.reduce((most, one) => Math.max(most, one.right), row[0]!.right)
+  return { text: text.trim(), left: row[0]!.left, right, y: row[0]!.y, size: row[0]!.size }
+}
+
+function paragraphsOf(blocks: readonly Line[][]): string[] {
+  const paragraphs: string[][] = []
+  for (const block of blocks) {
+    const [first, ...rest] = paragraphsIn(block)
+    const last = paragraphs.at(-1)
+    // A sentence goes on at the top of the next column.
+    if (last && !ENDS.test(last.at(-1)!) && /^\p{Ll}/u.test(first![0]!)) last.push(...first!)
+    else paragraphs.push(first!)
+    paragraphs.push(...rest)
+  }
+  return paragraphs.map(joinLines)
+}
+
+/** The lines of a block by paragraph: a wider space, other letters, a mark of a list or a short line part them. */
+function paragraphsIn(lines: readonly Line[]): string[][] {
+  const gaps = lines.slice(1).map(({ y, size }, at) => (lines[at]!.y - y) / size)
+  const usual = gaps.toSorted((a, b) => a - b)[gaps.length >> 1] ?? 1
+  const left = lines.reduce((least, line) => Math.min(least, line.left), Number.POSITIVE_INFINITY)
+  const width = lines.reduce((most, line) => Math.max(most, line.right), left) - left
+  const paragraphs: string[][] = []
+  for (const [at, line] of lines.entries()) {
+    const before = lines[at - 1]
+    const parted =
+      !before ||
+      gaps[at - 1]! > 1.35 * usual ||
+      Math.abs(before.size - line.size) > 0.15 * line.size ||
+      /^(?:[-•*▪–]\s|\d{1,3}[.)]\s)/.test(line.text) ||
+      `${before.text}${line.text}`.includes(' | ') ||
+      (before.right - left < 0.7 * width && !/^\p{Ll}/u.test(line.text)) ||
+      (ENDS.test(before.text) && line.left > left + line.size && before.left < left + line.size)
+    if (parted) paragraphs.push([line.text])
+    else paragraphs.at(-1)!.push(line.text)
+  }
+  return paragraphs
+}

@@ -1,0 +1,241 @@
+import { type EngineService, engineOfMode, type Origin } from '../../engines'
+import type { Clock } from '../../kernel/clock'
+import type { Choice, ModeRequest } from './choice'
+import { floorOf, type Guidance } from './guidance'
+import { instructionsFor, type Opinion, readOpinion } from './instructions'
+import { type Guess, guess, loadModel, type ModeModel } from './model'
+import { explicit, guidanceOf, heuristic, isSure, rule, type Stage, type StageResult, standIn } from './stages'
+
+/** Time limit for the engine's opinion; after it the mode is `fast` (contract 22.2). */
+const TIMEOUT_MS = 3_000
+
+const MOST_TOKENS = 60
+
+/** Modes whose engines may sort prompts, in order of preference. */
+const SORTING_MODES = ['auto', 'fast']
+
+export type EngineClassifier = {
+  /** Whether an engine other than the built-in one can be asked. */
+  available(): boolean
+  /**
+   * The engine's opinion, or null when it failed, took too long or gave no usable answer. The caller is not charged,
+   * because choosing the mode is the service's own task (contract 3 has no price for it).
+   * @throws the signal's reason when the caller has left.
+   */
+  opinion(prompt: string, examples: Guidance['examples'], signal: AbortSignal, origin?: Origin): Promise<Opinion | null>
+}
+
+export type Classifier = ReturnType<typeof createClassifier>
+
+type DecideDeps = {
+  /** Stage 4; without it, prompts that the local model is unsure of get `fast`. */
+  engine?: EngineClassifier
+  load?: () => ModeModel
+}
+
+type AtOnce = ModeRequest & { signal?: never }
+
+type ResultOf = (stage: Stage) => StageResult | null
+
+const GUESSES: ReadonlySet<Choice['source']> = new Set(['local', 'classifier'])
+
+const fallback = (reasoning: string, request: ModeRequest): Choice => ({
+  mode: standIn(request),
+  source: 'default',
+  confidence: null,
+  reasoning,
+  engine: null,
+  preferenceId: guidanceOf(request).preferenceId,
+})
+
+/** The result of one stage for a prompt (contract 13). `ms` is the time that the stage took. */
+export type StageReport = {
+  stage: Exclude<Choice['source'], 'explicit'>
+  mode: string | null
+  confidence: number | null
+  /** The confidence that this mode needs. */
+  floor: number | null
+  /** The pattern of the rule or the reason of the signal that matched. */
+  matched: string | null
+  ms: number
+}
+export type Explained = { choice: Choice; stages: StageReport[] }
+
+type Deps = { classifier: Classifier; engine: EngineClassifier; clock: Clock }
+type Said = Pick<StageReport, 'mode' | 'confidence' | 'matched'>
+/** Admits the prompt to an engine, and returns it as the guardrails leave it. */
+type Admit = () => Promise<string>
+type Asked = Required<Pick<ModeRequest, 'prompt' | 'hasImages' | 'guidance' | 'signal' | 'answers'>>
+
+const NOTHING: Said = { mode: null, confidence: null, matched: null }
+
+/**
+ * Reports the result of every stage and the choice. The free stages always run, so that floors can be tuned; the
+ * engine classifier runs only with `admit`, and only when no other stage is sure.
+ */
+export function createExplain({ classifier, engine, clock }: Deps) {
+  return async function explain(
+    { prompt, hasImages, guidance, signal, answers }: Asked,
+    admit: Admit | null,
+  ): Promise<Explained> {
+    const { floors } = guidance
+    const request = { mode: 'auto', prompt, hasImages, guidance, answers }
+    const seen = new Map<Stage, StageResult | null>()
+    const stages = classifier.stages.map((stage) => {
+      const from = clock.monotonic()
+      const result = stage.look(request)
+      seen.set(stage, result)
+      return report(stage.source, result ?? NOTHING, floors, since(from))
+    })
+    let choice: Choice = classifier.choose(request, (stage) => seen.get(stage) ?? null)
+    if (choice.source === 'default' && admit && engine.available()) {
+      const admitted = await admit()
+      const from = clock.monotonic()
+      let said = NOTHING
+      const heard: ModeRequest['heard'] = (opinion) => {
+        if (opinion) said = { mode: opinion.mode, confidence: opinion.confidence, matched: null }
+      }
+      choice = await classifier.decide({ ...request, prompt: admitted, signal, heard })
+      stages.push(report('classifier', said, floors, since(from)))
+    }
+    if (choice.source === 'default') {
+      stages.push({ stage: 'default', mode: choice.mode, confidence: null, floor: null, matched: null, ms: 0 })
+    }
+    return { choice, stages }
+  }
+
+  function since(from: number): number {
+    return Math.round((clock.monotonic() - from) * 1_000) / 1_000
+  }
+}
+
+function report(stage: StageReport['stage'], said: Said, floors: Guidance['floors'], ms: number): StageReport {
+  const { mode, confidence, matched } = said
+  return { stage, mode, confidence, floor: mode === null ? null : floorOf(mode, floors), matched, ms }
+}
+
+/** Chooses modes by the stages of contract 22.2. The model file is read for the first prompt that needs it. */
+export function createClassifier({ engine, load = loadModel }: DecideDeps = {}) {
+  let model: ModeModel | undefined
+  const learnt: Stage = {
+    source: 'local',
+    look: (request) => ({
+      ...local(request.prompt),
+      reasoning: 'reads like prompts of this mode',
+      engine: null,
+      matched: null,
+      preferenceId: guidanceOf(request).preferenceId,
+    }),
+  }
+  /** In the order of contract 22.2. */
+  const stages = [rule, heuristic, learnt] as const
+
+  return {
+    decide,
+    /** The stages, for explaining a choice: `choose` decides from results that the caller has already got from them. */
+    stages,
+    choose,
+    /** The guess of the local model alone. */
+    local,
+  }
+
+  /**
+   * The choice of the first stage that is sure. Synchronous and well under a millisecond, except that a call with
+   * a `signal` gets a promise when an engine has to be asked.
+   */
+  function decide(request: AtOnce): Choice
+  function decide(request: ModeRequest): Choice | Promise<Choice>
+  function decide(request: ModeRequest): Choice | Promise<Choice> {
+    return choose(request, (stage) => stage.look(request))
+  }
+
+  function choose(request: AtOnce, resultOf: ResultOf): Choice
+  function choose(request: ModeRequest, resultOf: ResultOf): Choice | Promise<Choice>
+  function choose(request: ModeRequest, resultOf: ResultOf): Choice | Promise<Choice> {
+    const asked = explicit(request)
+    if (asked) return asked
+    if (request.goesOn) return goingOn(request.goesOn.mode, chooseAtOnce(request, resultOf), request)
+    let likely: StageResult | null = null
+    for (const stage of stages) {
+      likely = resultOf(stage)
+      if (likely && isSure(likely, request)) return promoted(likely, stage.source, request)
+    }
+    if (!request.signal || !engine?.available()) return unsure(likely!, request)
+    return byEngine(engine, request, request.signal)
+  }
+
+  /** The choice without the engine classifier. */
+  function chooseAtOnce({ goesOn: _, signal: __, ...request }: ModeRequest, resultOf: ResultOf): Choice {
+    return choose(request, resultOf)
+  }
+
+  function local(prompt: string): Guess {
+    model ??= load()
+    return guess(model, prompt)
+  }
+}
+
+async function byEngine(engine: EngineClassifier, request: ModeRequest, signal: AbortSignal): Promise<Choice> {
+  const { examples, preferenceId } = guidanceOf(request)
+  const opinion = await engine.opinion(request.prompt, examples, signal, request.origin)
+  request.heard?.(opinion)
+  if (!opinion) return fallback('the engine that sorts prompts gave no usable answer', request)
+  if (!isSure(opinion, request)) return unsure(opinion, request)
+  return promoted(
+    { ...opinion, reasoning: 'an engine read the prompt', engine: null, preferenceId },
+    'classifier',
+    request,
+  )
+}
+
+/** The mode that the run began in, with all that was chosen beside it where that is the same. */
+function goingOn(mode: string | null, now: Choice, request: ModeRequest): Choice {
+  if (mode === null || mode === now.mode || request.answers?.(mode) === false) return now
+  const reasoning = 'the mode that the conversation began with'
+  return { ...now, mode, source: 'classifier', confidence: null, reasoning, engine: null }
+}
+
+/** The choice of a stage that is sure. A guessed mode without an engine falls back to one that can answer. */
+function promoted(result: Omit<StageResult, 'matched'>, source: Choice['source'], request: ModeRequest): Choice {
+  const { mode, confidence, reasoning, engine, preferenceId } = result
+  if (GUESSES.has(source) && request.answers && !request.answers(mode)) {
+    return fallback(`most likely ${mode} (${confidence.toFixed(2)}), but no engine for it is connected`, request)
+  }
+  return { mode, source, confidence, reasoning, engine, preferenceId }
+}
+
+function unsure({ mode, confidence }: Pick<StageResult, 'mode' | 'confidence'>, request: ModeRequest): Choice {
+  const floor = floorOf(mode, guidanceOf(request).floors)
+  const rounded = confidence.toFixed(2)
+  const shown = Number(rounded) < floor ? rounded : confidence
+  return fallback(`most likely ${mode}, but ${shown} is below the floor of ${floor}`, request)
+}
+
+/** Stage 4: asks an engine about prompts that the local model is unsure of (contract 22.2). */
+export function createEngineClassifier({ engines, clock }: { engines: EngineService; clock: Clock }): EngineClassifier {
+  const sorter = () => SORTING_MODES.map((mode) => engineOfMode(mode)?.id).find((id) => id && !engines.isFree(id))
+
+  return {
+    available: () => engines.hasModel() && sorter() !== undefined,
+
+    async opinion(prompt, examples, signal, origin) {
+      const id = sorter()
+      if (!id) return null
+      const late = new AbortController()
+      const disarm = clock.after(TIMEOUT_MS, () => late.abort())
+      try {
+        const messages = instructionsFor(prompt, examples)
+        const limits = { temperature: 0, maxOutputTokens: MOST_TOKENS, json: true as const }
+        const both = AbortSignal.any([signal, late.signal])
+        const { text } = await engines.answer(id, { messages, mode: 'auto', ...limits, origin, signal: both })
+        return readOpinion(text)
+      } catch {
+        // The engines room has logged the failure. It must not fail the caller's request.
+        signal.throwIfAborted()
+        return null
+      } finally {
+        disarm()
+      }
+    },
+  }
+}

@@ -1,0 +1,272 @@
+import type { KeyBindings } from '../../accounts'
+import { type KeyCaller, type OwnerScope, ownerOf, type SessionCaller } from '../../kernel/caller'
+import type { Clock } from '../../kernel/clock'
+import { compiledOf } from '../../kernel/compiled'
+import type { KeyId, OrgId } from '../../kernel/ids'
+import { createReadCache, freshFor, type ReadCache } from '../../kernel/read-cache'
+import type { Store } from '../../kernel/store'
+import { BUDGET_MS, createPatternChecks, createPatternWorker, type PatternWorker, type Trial } from '../../text'
+import {
+  combine,
+  type Effective,
+  fingerprintOf,
+  NOTHING,
+  type ReadyRule,
+  readSource,
+  type Source,
+  type Stored,
+} from './guidance'
+import { routingPreference } from './resource'
+import { PreferenceId } from './schema'
+import type { PreferenceRow } from './table'
+
+/** Most matching steps per prompt on the event loop: 20 ms in the worst case, usually far below 1 ms. */
+const MOST_STEPS = 300_000
+
+/** Pause for rules that ran out of time, because every such try may cost a process. Much shorter prompts are tried. */
+const REST_MS = 10_000
+
+/** Until when a rule rests (monotonic), and the length of the prompt it ran out of time on. */
+type Rest = { until: number; chars: number }
+
+/**
+ * The fingerprint of the compiled rules of a key or a preference; null when there is none. The compiled rules
+ * themselves are large and are kept in `compiled`.
+ */
+type SourceHead = { fingerprint: string | null }
+
+const compiled = compiledOf<Source>('routing rules')
+
+/** Drops the compiled rules of a key or preference that was changed or deleted. */
+const dropSource = (id: KeyId | PreferenceId): void => compiled.drop(id)
+
+/** The other members that a key's own rules have as a source. */
+const OF_KEY = { preferenceId: null, name: "the key's routing_rules", examples: [] } as const
+
+/** The stored rules of a key or a preference, with their owner. */
+type Owned = Stored & { owner: OwnerScope }
+
+const ownedOf = ({ id, owner, rules, floors, examples }: PreferenceRow): Owned => ({
+  preferenceId: id,
+  name: `routing preference ${id}`,
+  owner,
+  rules,
+  floors,
+  examples,
+})
+
+/** The compiled rules of a preference, from the cache when they have not changed. */
+const readPreference = (row: PreferenceRow): Promise<Source> => compileOnce(row.id, ownedOf(row))
+
+const { rows } = routingPreference
+
+export type EffectiveRouting = ReturnType<typeof createEffective>
+
+type Deps = { store: Store; clock: Clock; bindings: Pick<KeyBindings, 'of'> }
+
+/** The members of a caller that routing needs. */
+export type Asker =
+  | Pick<KeyCaller, 'type' | 'keyId' | 'orgId' | 'userId'>
+  | (Pick<SessionCaller, 'type' | 'userId'> & { orgId: OrgId | null })
+
+/** Whether a key has rules or floors of its own, and the preference it is bound to. */
+type KeyHead = { hasOwn: boolean; preference: PreferenceId | null }
+/** The default preference of an owner. */
+type OwnerHead = { preference: PreferenceId | null }
+
+const MOST_HEADS = 20_000
+const NO_KEY: KeyHead = { hasOwn: false, preference: null }
+
+/**
+ * The routing in force for a caller (contract 13): the rules of the key, then the preference bound to it or, without
+ * one, the default preference of the caller's owner scope. Cached, so it costs no query while nothing changes; another
+ * node sees a change within a second (I26).
+ */
+export function createEffective({ store, clock, bindings }: Deps) {
+  const options = { maxAgeMs: freshFor(store.dialect), clock }
+  const keys = createReadCache<KeyId, KeyHead>({ ...options, max: MOST_HEADS })
+  const owners = createReadCache<OwnerScope, OwnerHead>({ ...options, max: MOST_HEADS })
+  const ofKeys = createReadCache<KeyId, SourceHead>({ ...options, max: MOST_HEADS })
+  const preferences = createReadCache<PreferenceId, SourceHead>({ ...options, max: MOST_HEADS })
+  const worker = createPatternWorker({ clock })
+  const combined = new WeakMap<Source, WeakMap<Source, Effective>>()
+
+  return {
+    /** Synchronous when cached. */
+    of(caller: Asker): Effective | Promise<Effective> {
+      const found = caller.type === 'key' ? keys.get(caller.keyId, readKeyHead) : NO_KEY
+      return found instanceof Promise ? found.then((head) => underHead(head!, caller)) : underHead(found, caller)
+    },
+    /** To be called after the commit that changed the bindings of a key. */
+    forgetKey(id: KeyId): void {
+      keys.forget(id)
+      ofKeys.forget(id)
+      dropSource(id)
+    },
+    /** The same for a changed preference. Its owner's default is forgotten too, as it may be or have been this one. */
+    forgetPreference(id: PreferenceId, owner: OwnerScope): void {
+      preferences.forget(id)
+      owners.forget(owner)
+      dropSource(id)
+    },
+    readPreference,
+    ready: createRuleMatcher({ worker, clock }),
+    /** Checks the patterns of one request body before they are saved or tried. */
+    patternChecks: createPatternChecks({ clock }),
+  }
+
+  function underHead(head: KeyHead, caller: Asker): Effective | Promise<Effective> {
+    const own = head.hasOwn && caller.type === 'key' ? ofKey(caller.keyId, ownerOf(caller)) : NOTHING
+    const active = head.preference ? ofPreference(head.preference) : ofOwner(ownerOf(caller))
+    if (!(own instanceof Promise) && !(active instanceof Promise)) return merged(own, active)
+    return Promise.all([own, active]).then(([mine, theirs]) => merged(mine, theirs))
+  }
+
+  function ofKey(id: KeyId, owner: OwnerScope): Source | Promise<Source> {
+    return sourceBy(ofKeys, id, () => readOwn(id, owner))
+  }
+
+  function ofPreference(id: PreferenceId): Source | Promise<Source> {
+    return sourceBy(preferences, id, () => readBound(id))
+  }
+
+  function ofOwner(owner: OwnerScope): Source | Promise<Source> {
+    const found = owners.get(owner, readOwnerHead)
+    const follow = ({ preference }: OwnerHead) => (preference ? ofPreference(preference) : NOTHING)
+    return found instanceof Promise ? found.then((head) => follow(head!)) : follow(found)
+  }
+
+  function merged(own: Source, active: Source): Effective {
+    const known = combined.get(own) ?? new WeakMap<Source, Effective>()
+    combined.set(own, known)
+    const effective = known.get(active) ?? combine(own, active)
+    known.set(active, effective)
+    return effective
+  }
+
+  async function readKeyHead(id: KeyId): Promise<KeyHead> {
+    const found = await bindings.of(store.read, id)
+    if (!found) return NO_KEY
+    const { routing_preference_id: bound, routing_rules: rules, routing_floors: floors } = found
+    const preference = bound !== null && PreferenceId.is(bound) ? bound : null
+    return { hasOwn: rules !== null || floors !== null, preference }
+  }
+
+  async function readOwn(id: KeyId, owner: OwnerScope): Promise<Owned> {
+    const found = await bindings.of(store.read, id)
+    return { ...OF_KEY, owner, rules: found?.routing_rules ?? [], floors: found?.routing_floors ?? {} }
+  }
+
+  async function readOwnerHead(owner: OwnerScope): Promise<OwnerHead> {
+    return { preference: (await rows.defaultOf(store.read, owner))?.id ?? null }
+  }
+
+  async function readBound(id: PreferenceId): Promise<Owned | null> {
+    const row = await rows.find(store.read, 'everyone', id)
+    return row ? ownedOf(row) : null
+  }
+}
+
+/** The compiled rules of a key or a preference, which `read` loads; synchronous when they are cached. */
+function sourceBy<K extends KeyId | PreferenceId>(
+  cache: ReadCache<K, SourceHead>,
+  id: K,
+  read: () => Promise<Owned | null>,
+): Source | Promise<Source> {
+  const compile = async () => {
+    const stored = await read()
+    return stored && compileOnce(id, stored)
+  }
+  const follow = ({ fingerprint }: SourceHead) => {
+    if (fingerprint === null) return NOTHING
+    const known = compiled.get(id)
+    return known?.fingerprint === fingerprint ? known : compile().then((source) => source ?? NOTHING)
+  }
+  const head = cache.get(id, async () => ({ fingerprint: (await compile())?.fingerprint ?? null }))
+  return head instanceof Promise ? head.then((found) => follow(found!)) : follow(head)
+}
+
+/** Compiles stored rules, and caches the result while there is room. */
+async function compileOnce(id: KeyId | PreferenceId, stored: Owned): Promise<Source> {
+  const known = compiled.get(id)
+  if (known?.fingerprint === fingerprintOf(stored)) return known
+  const source = await readSource(stored)
+  compiled.put(id, source, { owner: stored.owner, weight: source.weight })
+  return source
+}
+
+/**
+ * Lets rules be matched without blocking the event loop: small patterns run there, all others are matched beforehand
+ * in a process. Rules read the whole prompt; those without an answer in 50 ms are skipped, with a warning to the caller
+ * (contract 13).
+ */
+export function createRuleMatcher({ worker, clock }: { worker: Pick<PatternWorker, 'match'>; clock: Clock }) {
+  const resting = new WeakMap<ReadyRule, Rest>()
+
+  /** Guidance whose rules answer quickly. The same object, synchronously, when all its rules are small enough. */
+  return function ready(effective: Effective, prompt: string, trial: Trial): Effective | Promise<Effective> {
+    return effective.steps * Math.max(1, prompt.length) <= MOST_STEPS ? effective : tried(effective, prompt, trial)
+  }
+
+  async function tried(effective: Effective, text: string, trial: Trial): Promise<Effective> {
+    const known = new Map<ReadyRule, boolean>()
+    const skipped = new Set<ReadyRule>()
+    let budgetMs = BUDGET_MS
+    const large = largeOf(effective.rules, text.length)
+    for (const rule of large) if (rests(rule, text)) skipped.add(rule)
+    for (const group of groupsOf(large.filter((rule) => !skipped.has(rule)))) {
+      const patterns = group.map(({ pattern }) => pattern)
+      const stops = !group.some(({ steps }) => Number.isFinite(steps))
+      const found = budgetMs <= 0 ? null : await worker.match(patterns, text, { ...trial, budgetMs, stops })
+      if (found) budgetMs -= found.ms
+      const rest = { until: clock.monotonic() + REST_MS, chars: text.length }
+      if (found && !found.answers) for (const rule of group) resting.set(rule, rest)
+      for (const [index, rule] of group.entries()) {
+        const answer = found?.answers?.[index] ?? null
+        if (answer === null) skipped.add(rule)
+        else known.set(rule, answer)
+      }
+    }
+    return withAnswers(effective, known, skipped)
+  }
+
+  function rests(rule: ReadyRule, text: string): boolean {
+    const rest = resting.get(rule)
+    return rest !== undefined && rest.until > clock.monotonic() && text.length > rest.chars / 2
+  }
+}
+
+/** The rules that exceed `MOST_STEPS` when steps are added up from the first rule on. */
+function largeOf(rules: readonly ReadyRule[], length: number): ReadyRule[] {
+  let left = MOST_STEPS
+  return rules.filter(({ steps }) => {
+    const cost = steps * length
+    if (cost > left) return true
+    left -= cost
+    return false
+  })
+}
+
+/** Linear patterns are tried together; each backtracking one alone, so that others keep their answers if it is slow. */
+function groupsOf(rules: readonly ReadyRule[]): ReadyRule[][] {
+  const linear = rules.filter(({ steps }) => Number.isFinite(steps))
+  const others = rules.filter(({ steps }) => !Number.isFinite(steps))
+  return [...(linear.length ? [linear] : []), ...others.map((rule) => [rule])]
+}
+
+function withAnswers(
+  effective: Effective,
+  known: ReadonlyMap<ReadyRule, boolean>,
+  skipped: ReadonlySet<ReadyRule>,
+): Effective {
+  const rules = effective.rules
+    .filter((rule) => !skipped.has(rule))
+    .map((rule) => {
+      const answer = known.get(rule)
+      return answer === undefined ? rule : { ...rule, matches: () => answer }
+    })
+  if (!skipped.size) return { ...effective, rules }
+  const which = skipped.size === 1 ? '1 routing rule was' : `${skipped.size} routing rules were`
+  const warning = `${which} skipped: more than ${BUDGET_MS} ms on a prompt like this. Make the patterns simpler.`
+  return { ...effective, rules, warnings: [...effective.warnings, warning] }
+}

@@ -1,0 +1,106 @@
+import { ApiKey } from '../../accounts/keys/schema'
+import type { Guard } from '../../http/guard'
+import type { OperatorEdge } from '../../http/operator-edge'
+import { resourceVerbs } from '../../http/resource-verbs'
+import { operatorRoutes, tenantRoutes, tenantVerb, verb } from '../../http/verbs'
+import { pageFields } from '../../kernel/page'
+import * as words from './schema'
+import type { PreferenceService, RoutingPreview } from './service'
+
+type Rooms = { preferences: PreferenceService; routingPreview: RoutingPreview }
+
+/** `/routing-preferences` and `/routing-corrections` (contract 13), for tenants and operators. */
+const verbsOf = ({ preferences: { preferences, suggest, corrections }, routingPreview }: Rooms) =>
+  [
+    ...resourceVerbs(preferences),
+    verb(
+      {
+        method: 'post',
+        path: '/routing-preferences/suggest-rule',
+        body: words.SuggestOrder,
+        reply: words.Suggestion,
+        holds: 'content',
+        role: 'support',
+        owned: true,
+        errors: [402, 404],
+        summary: 'Suggest a rule from your recent corrections for a mode',
+      },
+      (call, { body, owner }) => suggest(call, body, { owner }),
+    ),
+    verb(
+      {
+        method: 'post',
+        path: '/routing-preferences/preview',
+        body: words.PreviewOrder,
+        reply: words.Preview,
+        holds: ['matched', 'reasoning'],
+        role: 'any',
+        owned: true,
+        errors: [402, 404],
+        summary: 'Preview the routing of a prompt, stage by stage; nothing is billed or stored',
+      },
+      (call, { body, owner }) => routingPreview.preview(call, body, { owner }),
+    ),
+    verb(
+      {
+        method: 'get',
+        path: '/routing-corrections',
+        holds: ['prompt', 'note'],
+        query: words.CorrectionQuery,
+        reply: words.CorrectionPage,
+        owned: true,
+        summary: 'List your corrections, newest first',
+      },
+      async (call, { query, owner }) => {
+        const page = await corrections.list(call, query, { owner })
+        return { routing_corrections: page.items, ...pageFields(page) }
+      },
+    ),
+  ] as const
+
+/** What only tenants do: say what was wrong. */
+const correctionVerb = ({ preferences: { corrections } }: Rooms) =>
+  tenantVerb(
+    {
+      method: 'post',
+      path: '/routing-corrections',
+      body: words.NewCorrection,
+      reply: words.Correction,
+      creates: true,
+      errors: [404],
+      summary: 'Record which mode a prompt should have been answered in',
+    },
+    (call, { body }) => corrections.add(call, body),
+  )
+
+/** `/keys/{id}/routing-preference` and `/keys/{id}/routing-rules` (contract 13). */
+const bindingVerbs = ({ preferences: { bind } }: Rooms) =>
+  [
+    tenantVerb(
+      {
+        method: 'put',
+        path: '/keys/:id/routing-preference',
+        body: words.PreferenceBinding,
+        reply: ApiKey,
+        summary: 'Bind a routing preference to a key; null unbinds',
+      },
+      (call, { id, body }) => bind.preference(call, id, body),
+    ),
+    tenantVerb(
+      {
+        method: 'put',
+        path: '/keys/:id/routing-rules',
+        body: words.RulesBinding,
+        reply: ApiKey,
+        summary: "Set a key's own routing rules, which come before any preference; an empty list removes them",
+      },
+      (call, { id, body }) => bind.rules(call, id, body),
+    ),
+  ] as const
+
+export const preferenceRoutes = (rooms: Rooms, guard: Guard) =>
+  tenantRoutes([...verbsOf(rooms), correctionVerb(rooms)], guard, { scope: 'billing', tag: 'Routing preferences' }).use(
+    tenantRoutes(bindingVerbs(rooms), guard, { scope: 'billing', tag: 'API keys' }),
+  )
+
+export const preferenceOperatorRoutes = (rooms: Rooms, edge: OperatorEdge) => operatorRoutes(verbsOf(rooms), edge)

@@ -1,0 +1,214 @@
+import { ENGINES, engineOfMode, findEngine } from '../../engines'
+import { charactersIn, hasAtMost } from '../../kernel/characters'
+import { invalidInput, quoted } from '../../kernel/errors'
+import { isBlank } from '../../kernel/text'
+import { nextTurn } from '../../kernel/turns'
+import {
+  CHECK_BUDGET_MS,
+  compilePattern,
+  type PatternCheck,
+  PatternRefused,
+  type RulePattern,
+  vendorMeantBy,
+  vendorNamedIn,
+} from '../../text'
+import { preferenceInvalid } from './errors'
+import {
+  DEFAULT_CONFIDENCE,
+  type Floors,
+  LIMITS,
+  type NewExample,
+  type NewRule,
+  type PreferencePatch,
+  type RoutingExample,
+  type RoutingRule,
+} from './schema'
+
+const LOWEST = 0.5
+const HIGHEST = 0.99
+/** Largest size of all patterns of one preference, with counts written out; bounds the time to compile them. */
+const MAX_TOTAL_SIZE = 26_000
+
+/** The modes a rule may choose: those with an engine of their own, except `auto`. */
+const MODES: readonly string[] = ENGINES.map(({ mode }) => mode).filter((mode) => mode !== 'auto')
+
+/** Clamps a confidence to [0.5, 0.99] (contract 13). */
+const clamp = (confidence: number): number => Math.min(HIGHEST, Math.max(LOWEST, confidence))
+
+/** Throws 400: `validation_error` for a blank name, `routing_preference_invalid` for one that names a vendor. */
+function assertName(name: string): void {
+  if (isBlank(name)) throw invalidInput('name', '"name" is blank.')
+  assertLabel(name, 'name')
+}
+
+/** Throws 400 `routing_preference_invalid` when a label names an upstream vendor, however it is spelt. */
+function assertLabel(label: string, path: string): void {
+  if (vendorNamedIn(label)) {
+    throw preferenceInvalid(
+      path,
+      `"${path}" names an upstream vendor, which is not allowed. Describe its purpose instead.`,
+    )
+  }
+}
+
+/** Checks the members of a body that are present, and returns them as they are stored. Throws 400 `routing_preference_invalid`. */
+export async function readContent(content: PreferencePatch, check: PatternCheck) {
+  const { name, description, rules, examples, confidence_floor_overrides: floors } = content
+  if (name !== undefined) assertName(name)
+  if (description) assertLabel(description, 'description')
+  return {
+    floors: floors && readFloors(floors),
+    examples: examples && readExamples(examples),
+    rules: rules && (await readRules(rules, check)),
+  }
+}
+
+/**
+ * Checks rules and returns them as they are stored: every pattern is compiled, backtracking ones are checked, and
+ * confidences are clamped. Lets other requests run after each rule. Throws 400 `routing_preference_invalid`, naming the
+ * member and what is wrong with it.
+ */
+export async function readRules(rules: readonly NewRule[], check: PatternCheck): Promise<RoutingRule[]> {
+  if (rules.length > LIMITS.rules) {
+    throw preferenceInvalid('rules', `"rules" has ${rules.length} entries; at most ${LIMITS.rules} are allowed.`)
+  }
+  const read: RoutingRule[] = []
+  let size = 0
+  for (const [index, rule] of rules.entries()) {
+    const path = `rules[${index}]`
+    const pattern = readPattern(rule.pattern, `${path}.pattern`)
+    size += pattern.size
+    if (size > MAX_TOTAL_SIZE) {
+      throw preferenceInvalid(
+        'rules',
+        '"rules" are too large in total once repetitions such as {1,500} are expanded. Send fewer or shorter repetitions.',
+      )
+    }
+    if (Number.isFinite(pattern.steps))
+      assertNoVendors(vendorMeantBy(rule.pattern, pattern.test) !== null, `${path}.pattern`)
+    else await assertQuick(rule.pattern, `${path}.pattern`, check)
+    read.push(readRule(rule, path))
+    await nextTurn()
+  }
+  return read
+}
+
+/** Tries a backtracking pattern in a process: on the event loop it could block all other requests (I28). */
+async function assertQuick(pattern: string, path: string, check: PatternCheck): Promise<void> {
+  const checked = await check(pattern)
+  assertNoVendors(checked.is === 'vendors', path)
+  if (checked.is === 'unknown') {
+    throw preferenceInvalid(path, `"${path}" is "${quoted(pattern)}" and cannot run here: ${checked.problem}.`)
+  }
+  if (checked.is === 'late') {
+    const message = `"${path}" needs backtracking, and checking it and the rules before it took more than ${CHECK_BUDGET_MS / 1_000} s. ${MEND}`
+    throw preferenceInvalid(path, message)
+  }
+  if (checked.is === 'endless') {
+    const { length } = checked.text
+    const message = `"${path}" needs backtracking and takes more than 50 ms on ${length} characters such as "${quoted(checked.text)}". ${MEND}`
+    throw preferenceInvalid(path, message)
+  }
+}
+
+/** The advice in refusals of slow patterns. */
+const MEND =
+  'Write it without look-around and back-references, or start it with ^ or \\b and avoid a repetition inside a repetition.'
+
+function assertNoVendors(meansVendor: boolean, path: string): void {
+  if (!meansVendor) return
+  throw preferenceInvalid(
+    path,
+    `"${path}" names an upstream vendor, which is not allowed. Match the subject of the prompt instead.`,
+  )
+}
+
+function readPattern(pattern: string, path: string): RulePattern {
+  if (pattern === '') throw preferenceInvalid(path, `"${path}" is empty, which would match every prompt.`)
+  try {
+    return compilePattern(pattern)
+  } catch (error) {
+    if (!(error instanceof PatternRefused)) throw error
+    throw preferenceInvalid(path, `"${path}" is "${quoted(pattern)}" and ${error.message}.`)
+  }
+}
+
+function readRule(rule: NewRule, path: string): RoutingRule {
+  const description = rule.description ?? null
+  if (description !== null) {
+    assertLength(description, `${path}.description`, LIMITS.ruleDescriptionChars)
+    assertLabel(description, `${path}.description`)
+  }
+  const mode = readMode(rule.target_mode, `${path}.target_mode`)
+  const engine = readEngine(rule.target_engine, `${path}.target_engine`)
+  if (engine !== null) assertSameKind(engine, mode, `${path}.target_engine`)
+  return {
+    pattern: rule.pattern,
+    target_mode: mode,
+    target_engine: engine,
+    confidence: clamp(rule.confidence ?? DEFAULT_CONFIDENCE),
+    description,
+  }
+}
+
+/** An engine that makes pictures or videos cannot answer a text mode, nor the other way round. */
+function assertSameKind(engine: string, mode: string, path: string): void {
+  const [makes, wants] = [findEngine(engine)!.kind, engineOfMode(mode)!.kind]
+  if (makes === wants) return
+  const message = `"${path}" is "${engine}", which makes ${makes}, while mode "${mode}" wants ${wants}. Name an engine of that kind, or leave it out.`
+  throw preferenceInvalid(path, message)
+}
+
+/** Throws 400 `routing_preference_invalid` for over 30, prompts over 1,024 characters, unknown modes and engines. */
+function readExamples(examples: readonly NewExample[]): RoutingExample[] {
+  if (examples.length > LIMITS.examples) {
+    throw preferenceInvalid(
+      'examples',
+      `"examples" has ${examples.length} entries; at most ${LIMITS.examples} are allowed.`,
+    )
+  }
+  return examples.map(({ prompt, expected_mode, expected_engine }, index) => {
+    const path = `examples[${index}]`
+    assertLength(prompt, `${path}.prompt`, LIMITS.promptChars)
+    return {
+      prompt,
+      expected_mode: readMode(expected_mode, `${path}.expected_mode`),
+      expected_engine: readEngine(expected_engine, `${path}.expected_engine`),
+    }
+  })
+}
+
+/** Floors clamped to [0.5, 0.99]. Throws 400 `routing_preference_invalid` for an unknown mode. */
+export function readFloors(floors: Readonly<Record<string, number>>): Floors {
+  const read = Object.entries(floors).map(([mode, floor]): [string, number] => [
+    readMode(mode, `confidence_floor_overrides.${quoted(mode)}`),
+    clamp(floor),
+  ])
+  return Object.fromEntries(read)
+}
+
+type Refuse = (path: string, message: string) => Error
+
+/** Returns a mode that rules may choose; any other word throws 400, by default `routing_preference_invalid`. */
+export function readMode(mode: string, path: string, refuse: Refuse = preferenceInvalid): string {
+  if (MODES.includes(mode)) return mode
+  throw refuse(path, `"${path}" is "${quoted(mode)}"; it can be ${MODES.join(', ')}.`)
+}
+
+/** The canonical id of an engine; null when none is named. Throws 400 for an unknown engine. */
+export function readEngine(
+  id: string | null | undefined,
+  path: string,
+  refuse: Refuse = preferenceInvalid,
+): string | null {
+  if (id === null || id === undefined) return null
+  const engine = findEngine(id)
+  if (engine) return engine.id
+  throw refuse(path, `"${path}" is "${quoted(id)}", which is not an engine. GET /models lists them.`)
+}
+
+function assertLength(text: string, path: string, most: number): void {
+  if (text.length === 0) throw preferenceInvalid(path, `"${path}" is empty.`)
+  if (hasAtMost(text, most)) return
+  throw preferenceInvalid(path, `"${path}" has ${charactersIn(text)} characters; at most ${most} are allowed.`)
+}

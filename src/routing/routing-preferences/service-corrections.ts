@@ -1,0 +1,109 @@
+import type { AuditLog } from '../../audit'
+import { storeAnswer } from '../../idempotency'
+import { type Call, type Caller, ownerOf } from '../../kernel/caller'
+import { iso } from '../../kernel/clock'
+import { invalidInput, notFound } from '../../kernel/errors'
+import { mapPage, type Page } from '../../kernel/page'
+import { accountOf, type ResourceDeps, type Whose } from '../../resource'
+import { type ModeOfCall, modeOfCall } from '../../usage'
+import { correctionRepository as rows } from './repository-corrections'
+import { readEngine, readMode } from './rules'
+import { type Correction, CorrectionId, type CorrectionQuery, type NewCorrection } from './schema-corrections'
+import type { CorrectionRow } from './table'
+
+/** Pages of the audit log that are searched for a completion; one page covers up to 200,000 events. */
+const MOST_PAGES = 5
+
+type Deps = { resources: ResourceDeps; audit: Pick<AuditLog, 'list' | 'record'> }
+
+/** Corrections say which mode a prompt should have got. They belong to the person or, with an org's key, the org. */
+export function createCorrections({ resources, audit }: Deps) {
+  const { store, clock } = resources
+  return { add, list }
+
+  /** `POST /routing-corrections`. Throws 400 without prompt and completion, 404 for a completion that is not theirs. */
+  async function add(call: Call, input: NewCorrection): Promise<Correction> {
+    const { completion_id = null, prompt = null, note = null } = input
+    if (completion_id === null && prompt === null) {
+      throw invalidInput('prompt', 'Neither "prompt" nor "completion_id" was sent. Send the prompt, or both.')
+    }
+    const expected_mode = readMode(input.expected_mode, 'expected_mode', invalidInput)
+    const expected_engine = readEngine(input.expected_engine, 'expected_engine', invalidInput)
+    const said = input.resolved_mode == null ? null : readMode(input.resolved_mode, 'resolved_mode', invalidInput)
+    const found = completion_id === null ? null : await modeOfCompletion(call, completion_id)
+    const isWrong = found?.mode === 'auto' && found.resolved !== expected_mode
+    const row: CorrectionRow = {
+      id: CorrectionId.create(),
+      owner: ownerOf(call.caller),
+      user_id: call.caller.userId,
+      completion_id,
+      prompt,
+      resolved_mode: said ?? found?.resolved ?? null,
+      expected_mode,
+      expected_engine,
+      note,
+      wrong_at: isWrong ? found.at : null,
+      created_at: clock.now(),
+    }
+    return store.write(async (tx) => {
+      await rows.insert(tx, row)
+      await audit.record(tx, call, {
+        action: 'routing_correction.created',
+        entityType: 'routing_correction',
+        entityId: row.id,
+        input: { mode: expected_mode, ...(completion_id ? { metadata: { completion_id } } : {}) },
+      })
+      return storeAnswer(tx, call, presentCorrection(row))
+    })
+  }
+
+  /** `GET /routing-corrections`: newest first. Throws 400 for an unknown mode. */
+  async function list(call: Call<Caller>, query: CorrectionQuery, whose: Whose): Promise<Page<Correction>> {
+    const { expected_mode: mode, ...wanted } = query
+    if (mode !== undefined) readMode(mode, 'expected_mode', invalidInput)
+    const owner = await accountOf(resources, call, whose)
+    return mapPage(await rows.list(store.read, owner, { mode, ...wanted }), presentCorrection)
+  }
+
+  /** The mode a completion asked for and got, from the owner's records. Throws 404 for foreign or unknown ids. */
+  async function modeOfCompletion(call: Call, id: string): Promise<ModeOfCall | null> {
+    // Until 2026-11-28 records and events named a chat by its id without the chat's prefix.
+    const otherwise = id.startsWith('chat') ? id.slice('chat'.length) : `chat${id}`
+    const found = (await recordedMode(call, id)) ?? (await recordedMode(call, otherwise))
+    if (found === null) throw notFound('completion')
+    return found.mode
+  }
+
+  async function recordedMode({ caller }: Call, entity_id: string): Promise<{ mode: ModeOfCall | null } | null> {
+    const owner = ownerOf(caller)
+    const wanted = { entity_type: 'completion', entity_id, limit: 1 }
+    let cursor: string | undefined
+    for (let page = 0; page < MOST_PAGES; page++) {
+      const { items, next } = await audit.list(store.read, owner, { ...wanted, ...(cursor ? { cursor } : {}) })
+      const [event] = items
+      if (event) {
+        const about = { requestId: event.requestId, at: Date.parse(event.timestamp) }
+        return { mode: await modeOfCall(store.read, owner, about) }
+      }
+      if (!next) break
+      cursor = next
+    }
+    return null
+  }
+}
+
+/** A stored correction as the API shows it, without who made it. */
+function presentCorrection(row: CorrectionRow): Correction {
+  const { id, completion_id, prompt, resolved_mode, expected_mode, expected_engine, note, created_at } = row
+  return {
+    id,
+    object: 'routing_correction',
+    completion_id,
+    prompt,
+    resolved_mode,
+    expected_mode,
+    expected_engine,
+    note,
+    created: iso(created_at),
+  }
+}

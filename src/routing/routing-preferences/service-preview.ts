@@ -1,0 +1,153 @@
+import type { KeyService } from '../../accounts'
+import type { EngineService } from '../../engines'
+import type { Call, Caller, OperatorCaller } from '../../kernel/caller'
+import { invalidInput } from '../../kernel/errors'
+import { isBlank } from '../../kernel/text'
+import type { ResourceDeps, Whose } from '../../resource'
+import type { PatternCheck } from '../../text'
+import type { Asker, EffectiveRouting } from './effective'
+import { combine, type Effective, NOTHING, readSource, type Source } from './guidance'
+import { readRules } from './rules'
+import type { NewRule } from './schema'
+import type { Preview, PreviewOrder } from './schema-preview'
+import type { Preferences } from './service'
+import { trialOf } from './trial'
+
+/** Warning of an answer or a preview: the engine that a rule names is not connected, so the mode's own is used. */
+export const engineLeft = (engine: string, mode: string): string =>
+  `The routing rule names the engine "${engine}", which is not connected on this server; the engine of mode "${mode}" is used instead.`
+
+/** Explains the choice of a mode. Passed in, because the classifier is a later room. */
+type Explain = (
+  asked: {
+    prompt: string
+    hasImages: boolean
+    guidance: Effective
+    signal: AbortSignal
+    answers(mode: string): boolean
+  },
+  /** Admits the prompt to an engine and returns it as the guardrails leave it; null asks no engine. */
+  admit: (() => Promise<string>) | null,
+) => Promise<{
+  choice: Pick<Preview, 'confidence' | 'reasoning'> & {
+    mode: string
+    source: Preview['source'] | 'explicit'
+    engine: string | null
+  }
+  stages: Preview['stages']
+}>
+
+/** Whose preview it is: their routing and their guardrails. */
+type Subject = Asker & { guardrailPolicyId?: string | null }
+
+type Deps = {
+  resources: ResourceDeps
+  preferences: Preferences
+  keys: Pick<KeyService, 'bindings' | 'operator'>
+  effective: EffectiveRouting
+  explain: Explain
+  engines: Pick<EngineService, 'canonical' | 'forMode' | 'isConnected'>
+  /** The prompt as the guardrails in force let it in. `refusal` is what a call with it throws. */
+  screen(whose: Subject, prompt: string, signal: AbortSignal): Promise<{ text: string; refusal: Error | null }>
+  /** Applies the caller's limits, credit and guardrails to the prompt. Throws 429, 402, 400 `guardrail_blocked`. */
+  admit(call: Call, prompt: string): Promise<string>
+}
+export type RoutingPreview = ReturnType<typeof createRoutingPreview>
+
+/** Tries a prompt on preferences and rules; nothing is billed or stored (contract 13). */
+export function createRoutingPreview({ resources, keys, effective, explain, engines, screen, admit, ...rooms }: Deps) {
+  const { store, orgs } = resources
+  return { preview }
+
+  /**
+   * `POST /routing-preferences/preview`: with the preference or rules in the order, else with the routing in force for
+   * the key or the caller; for operators that of the owner they name, else none. Throws 400 `routing_preference_invalid`
+   * for the rules, 404 for a preference or a key that the caller does not see, and with `engine` also what `admit` throws.
+   */
+  async function preview(call: Call<Caller>, { key_id, ...order }: PreviewOrder, { owner }: Whose): Promise<Preview> {
+    return previewFor(call, await subjectOf(call, key_id, owner), order)
+  }
+
+  async function subjectOf(call: Call<Caller>, keyId?: string, owner?: string): Promise<Subject | null> {
+    if (!isTenants(call)) {
+      if (keyId !== undefined) return keys.operator.callerOf(call as Call<OperatorCaller>, keyId)
+      if (owner === undefined) return null
+      const named = await orgs.findOwner(store.read, owner)
+      return { type: 'session', userId: orgs.actingUserOf(named), orgId: named.orgId }
+    }
+    if (keyId === undefined) return call.caller
+    const { id, ...ofKey } = await keys.bindings.reach(store.read, call, keyId)
+    const { guardrail_policy_id: guardrailPolicyId } = (await keys.bindings.of(store.read, id))!
+    return { type: 'key', keyId: id, guardrailPolicyId, ...ofKey }
+  }
+
+  /** For operators no engine is asked. */
+  async function previewFor(call: Call<Caller>, as: Subject | null, order: PreviewOrder): Promise<Preview> {
+    const { attachments = [], engine = false } = order
+    if (isBlank(order.prompt)) throw invalidInput('prompt', '"prompt" is blank.')
+    const { text: prompt, refusal } = as
+      ? await screen(as, order.prompt, call.signal)
+      : { text: order.prompt, refusal: null }
+    const guidance = await effective.ready(await guidanceOf(call, as, order), prompt, trialOf(call))
+    const answers = (mode: string) => engines.isConnected(engines.forMode(mode))
+    const asked = { prompt, hasImages: attachments.length > 0, guidance, signal: call.signal, answers }
+    const admitted = refusal ? () => Promise.reject(refusal) : (by: Call) => admit(by, prompt)
+    const asker = engine && isTenants(call) ? () => admitted(call) : null
+    const { choice, stages } = await explain(asked, asker)
+    const used = engineUsed(engines, choice)
+    const screened = refusal ? [REFUSED] : prompt === order.prompt ? [] : [REDACTED]
+    const warnings = [...guidance.warnings, ...used.warnings, ...screened]
+    return {
+      resolved_mode: choice.mode,
+      confidence: choice.confidence,
+      source: choice.source === 'explicit' ? 'default' : choice.source,
+      engine: used.engine,
+      reasoning: choice.reasoning,
+      stages,
+      ...(warnings.length ? { warnings } : {}),
+    }
+  }
+
+  async function guidanceOf(
+    call: Call<Caller>,
+    as: Asker | null,
+    { routing_preference_id: id, rules }: PreviewOrder,
+  ): Promise<Effective> {
+    const row = id ? await rooms.preferences.find(store.read, call.caller, id) : null
+    const sent = await sourceOf(rules ?? [], effective.patternChecks(trialOf(call)))
+    if (row) return combine(sent, await effective.readPreference(row))
+    return combine(sent, as ? await effective.of(as) : NOTHING)
+  }
+}
+
+const REFUSED =
+  'A guardrail blocks this prompt: a call with it is refused with guardrail_blocked before a mode is chosen. The stages show what would be chosen without that guardrail.'
+const REDACTED =
+  'A guardrail removes parts of this prompt before a mode is chosen. As in a call, the stages saw the rest.'
+
+const isTenants = (call: Call<Caller>): call is Call => call.caller.type !== 'operator'
+
+const sourceOf = async (rules: readonly NewRule[], check: PatternCheck): Promise<Source> =>
+  rules.length
+    ? readSource({
+        preferenceId: null,
+        name: 'the rules sent',
+        rules: await readRules(rules, check),
+        floors: {},
+        examples: [],
+      })
+    : NOTHING
+
+/** The engine that would answer a choice, and what is to be said of it in `warnings` of a preview. */
+function engineUsed(
+  engines: Pick<EngineService, 'canonical' | 'forMode' | 'isConnected'>,
+  { mode, engine }: { mode: string; engine: string | null },
+): { engine: string; warnings: string[] } {
+  const own = engines.forMode(mode)
+  const wanted = engines.canonical(engine ?? own)
+  if (engines.isConnected(wanted)) return { engine: wanted, warnings: [] }
+  const warnings = wanted === own ? [] : [engineLeft(wanted, mode)]
+  if (!engines.isConnected(own))
+    warnings.push(`No engine for mode "${mode}" is connected on this server: a request gets 503 engine_unavailable.`)
+  return { engine: own, warnings }
+}

@@ -1,0 +1,157 @@
+import type { OwnerScope } from '../../kernel/caller'
+import type { Clock } from '../../kernel/clock'
+import { AppError, invalidInput } from '../../kernel/errors'
+import type { Store } from '../../kernel/store'
+import { compilePattern, isStopWord, type PatternCheck, vendorNamedIn } from '../../text'
+import { belowThreshold, nothingToSuggest } from './errors'
+import { belowFloor } from './floors'
+import type { Admit, Propose } from './propose'
+import { correctionRepository as rows } from './repository-corrections'
+import { readMode, readRules } from './rules'
+import { type Suggestion, type SuggestOrder, THRESHOLD, WINDOW_DAYS } from './schema-corrections'
+import type { CorrectionRow } from './table'
+
+/** Stop words of other languages; the English ones are in the kernel. */
+const FOREIGN_STOPS = new Set(
+  `aber als auch auf aus bei bitte das dass dem den der des die ein eine einen einer für hat ich ihr ist kann mein mich
+   mir mit nach nicht oder sich sie sind und uns von was wie wir zum zur avec ces cette dans des est les leur mais mes mon
+   nous par pas plus pour que qui ses sont sur une vous como con del ella esta este las los más muy para pero por que sin
+   son sus una uno che con dei del della gli mia per sono una voor het een van zijn`.split(/\s+/),
+)
+
+const MOST_TOKENS = 6
+
+const LEAST_LETTERS = 3
+
+const MOST_LETTERS = 40
+
+const LEAST_CORRECTIONS = 2
+
+const tokensOf = (prompt: string): string[] =>
+  (prompt.normalize('NFC').match(/[\p{L}\p{M}]+/gu) ?? [])
+    .map(small)
+    .filter(
+      (word) =>
+        word.length >= LEAST_LETTERS && word.length <= MOST_LETTERS && !isStopWord(word) && !FOREIGN_STOPS.has(word),
+    )
+
+/** Lower case, unless that changes the length as with `İ`: the pattern would not match the original word. */
+const small = (word: string): string => {
+  const lower = word.toLowerCase()
+  return lower.length === word.length ? lower : word
+}
+
+/** Newest corrections that are read; more would block other requests without improving the rule. */
+const MOST_READ = 200
+const BY_WORDS = 0.88
+const BY_ENGINE = 0.78
+
+/** A pattern that matches any of these is too general. */
+const EVERYDAY = ['', 'hello', 'What time is it in Lisbon?', 'Thanks, that is all for today.', '1234']
+
+type Deps = { store: Store; clock: Clock; propose: Propose }
+type Sourced = CorrectionRow & { prompt: string }
+
+/**
+ * Suggests a rule from an owner's corrections of the last 30 days. An engine is asked only with `admit`, and when words
+ * are not enough. Throws 404 `not_found` without corrections or without a safe rule, 400
+ * `routing_suggest_below_threshold` with one or two corrections, and what `admit` throws.
+ */
+export function createSuggest({ store, clock, propose }: Deps) {
+  return async function suggestFor(
+    owner: OwnerScope,
+    order: SuggestOrder,
+    { admit, signal }: { admit: Admit | null; signal: AbortSignal },
+  ): Promise<Suggestion> {
+    const mode = readMode(order.expected_mode, 'expected_mode', invalidInput)
+    const since = clock.now() - WINDOW_DAYS * 86_400_000
+    const { items: cluster } = await rows.list(store.read, owner, { mode, since, limit: MOST_READ })
+    if (!cluster.length) throw nothingToSuggest('no corrections', mode)
+    if (cluster.length < THRESHOLD) throw belowThreshold(mode, cluster.length, THRESHOLD, WINDOW_DAYS)
+
+    const sources = cluster.filter((row): row is Sourced => row.prompt !== null)
+    const prompts = sources.map(({ prompt }) => prompt)
+    const words = patternOf(prompts)
+    if (words && (await isRule(words.pattern, mode)) && findsTwo(words.pattern, prompts)) {
+      // The description. Two adjacent words may name a vendor that neither names alone; then it leaves the words out.
+      const said = `Says ${words.tokens.join(', ')}`
+      return suggestion(
+        words.pattern,
+        mode,
+        sources,
+        BY_WORDS,
+        vendorNamedIn(said) ? 'Says what the corrections say' : said,
+      )
+    }
+    const proposed = admit && prompts.length ? await propose(prompts, admit, signal) : null
+    if (proposed === null || !(await isRule(proposed, mode)) || !isApt(proposed, prompts)) {
+      throw nothingToSuggest('no rule', mode)
+    }
+    return suggestion(proposed, mode, sources, BY_ENGINE, 'Proposed from what the corrections have in common')
+  }
+}
+
+/** Refuses backtracking patterns, which are never suggested. */
+const refuseAll: PatternCheck = async () => ({ is: 'late' })
+
+/** Whether a pattern could be saved as it is: it compiles, is small, does not backtrack and names no vendor. */
+async function isRule(pattern: string, target_mode: string): Promise<boolean> {
+  try {
+    await readRules([{ pattern, target_mode }], refuseAll)
+    return true
+  } catch (error) {
+    if (error instanceof AppError && error.kind === 'invalid') return false
+    throw error
+  }
+}
+
+/** Whether a pattern matches at least two of the prompts it was made from, and is not too general. */
+const isApt = (pattern: string, prompts: readonly string[]): boolean =>
+  findsTwo(pattern, prompts) && !EVERYDAY.some(compilePattern(pattern).test)
+
+function findsTwo(pattern: string, prompts: readonly string[]): boolean {
+  const { test } = compilePattern(pattern)
+  return prompts.filter(test).length >= 2
+}
+
+function suggestion(
+  pattern: string,
+  target_mode: string,
+  sources: readonly Sourced[],
+  confidence: number,
+  description: string,
+): Suggestion {
+  const { test } = compilePattern(pattern)
+  const warnings = belowFloor([{ target_mode, confidence }])
+  return {
+    suggested_rule: { pattern, target_mode, confidence, description },
+    source_correction_ids: sources.filter(({ prompt }) => test(prompt)).map(({ id }) => id),
+    confidence,
+    ...(warnings.length ? { warnings } : {}),
+  }
+}
+
+/**
+ * A pattern for the words that prompts have in common: an alternation of their most frequent content words, each in
+ * at least two prompts (contract 13). Null when they share none. Pure.
+ */
+function patternOf(prompts: readonly string[]): { pattern: string; tokens: string[] } | null {
+  const counts = new Map<string, number>()
+  for (const prompt of prompts) {
+    for (const token of new Set(tokensOf(prompt))) counts.set(token, (counts.get(token) ?? 0) + 1)
+  }
+  const tokens = [...counts]
+    .filter(([token, count]) => count >= LEAST_CORRECTIONS && !vendorNamedIn(token))
+    .sort(([a, countA], [b, countB]) => countB - countA || (a < b ? -1 : 1))
+    .slice(0, MOST_TOKENS)
+    .map(([token]) => token)
+  return tokens.length ? { pattern: alternationOf(tokens), tokens } : null
+}
+
+/** `\b` only works beside Latin letters; for others the boundary is spelled out. Tokens need no escaping. */
+function alternationOf(tokens: readonly string[]): string {
+  const words = `(?:${tokens.join('|')})`
+  return tokens.every((token) => /^[a-z]+$/.test(token))
+    ? `\\b${words}\\b`
+    : `(?:^|[^\\p{L}\\p{M}])${words}(?:[^\\p{L}\\p{M}]|$)`
+}

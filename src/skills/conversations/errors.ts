@@ -1,0 +1,7 @@
+import { defineError } from '../../kernel/errors'
+
+export const tooManyMemories = defineError(
+  'conflict',
+  'conflict',
+  (most: number) => `This account has ${most} memories, which is the maximum. Delete one first.`,
+)

@@ -1,0 +1,187 @@
+import { and, count, eq } from 'drizzle-orm'
+import { LRUCache } from 'lru-cache'
+import MiniSearch from 'minisearch'
+import type { AuditLog } from '../../audit'
+import { storeAnswer } from '../../idempotency'
+import { type Call, type OwnerScope, ownerOf, type TenantCaller } from '../../kernel/caller'
+import { type Clock, iso } from '../../kernel/clock'
+import { invalidInput, notFound } from '../../kernel/errors'
+import { pagesBy } from '../../kernel/keyset'
+import { mapPage, type Page, type PageQuery } from '../../kernel/page'
+import { createReadCache, freshFor } from '../../kernel/read-cache'
+import { command, query, type Reader, type Store, type Tx } from '../../kernel/store'
+import { storable } from '../../kernel/text'
+import { nextTurn } from '../../kernel/turns'
+import { contentWords } from '../../text'
+import { tooManyMemories } from './errors'
+import { type Memory, MemoryId, type MemorySource, type NewMemory } from './schema'
+import { type MemoryRow, memories } from './table'
+
+export const insertMemory = command<MemoryRow>()((tx, p) =>
+  tx
+    .insert(tx.of(memories))
+    .values({ id: p.id, owner: p.owner, content: p.content, source: p.source, created_at: p.created_at }),
+)
+
+const countMemories = query<{ owner: OwnerScope }>()((db, p) => {
+  const t = db.of(memories)
+  return db.select({ count: count() }).from(t).where(eq(t.owner, p.owner))
+})
+
+/** All memories of one owner, for the search index; `add` limits how many there can be. */
+const allMemories = query<{ owner: OwnerScope }>()((db, p) => {
+  const t = db.of(memories)
+  return db.select({ id: t.id, content: t.content }).from(t).where(eq(t.owner, p.owner))
+})
+
+const newestFirst = pagesBy(memories, 'created_at')
+
+export const listMemories = (db: Reader, owner: OwnerScope, wanted: PageQuery): Promise<Page<MemoryRow>> =>
+  newestFirst(db, wanted, eq(db.of(memories).owner, owner))
+
+/** Most memories that one answer is given (contract 22.6). */
+const MOST_RECALLED = 5
+
+const USERS_KEPT = 500
+
+/** Items indexed before the event loop may run: indexing a thousand long ones takes most of a second. */
+const ITEMS_A_TURN = 10
+
+type Item = { id: MemoryId; content: string }
+
+/** `null` is cached for a user without memories, so that the next prompt needs no query. */
+type Index = { search: MiniSearch<Item> | null }
+
+type Indexed = { search: MiniSearch<Item>; ids: Set<MemoryId> }
+
+type RecallDeps = { store: Store; clock: Clock }
+
+const find = (index: Index | null, prompt: string): string[] =>
+  (index?.search?.search(prompt.slice(0, MOST_PROMPT_CHARS)) ?? [])
+    .slice(0, MOST_RECALLED)
+    .map(({ content }) => content as string)
+
+/** A prompt is searched up to here: further words add little to its topic, and each costs time. */
+const MOST_PROMPT_CHARS = 4_000
+
+/** A limit per owner, because a prompt waits while the index of its owner's memories is built. */
+const MOST_MEMORIES = 1_000
+
+type Deps = { store: Store; audit: AuditLog; clock: Clock }
+
+export type MemoryService = ReturnType<typeof createMemory>
+
+/**
+ * Memories belong to the user alone, whichever key or channel stored them (contract 17, 22.6). Those stored by an
+ * org's key belong to the org, and that key cannot read its creator's memories.
+ */
+export function createMemory({ store, audit, clock }: Deps) {
+  const { recall, forget } = createRecall({ store, clock })
+  return { list, add, remove, recall: (caller: TenantCaller, prompt: string) => recall(ownerOf(caller), prompt) }
+
+  async function list({ caller }: Call, query: PageQuery): Promise<Page<Memory>> {
+    return mapPage(await listMemories(store.read, ownerOf(caller), query), present)
+  }
+
+  /** Throws 400 on blank content, 409 `conflict` when the owner has `MOST_MEMORIES` already. */
+  async function add(call: Call, { content }: NewMemory, source: MemorySource): Promise<{ memory: Memory }> {
+    const said = storable(content).trim()
+    if (!said) throw invalidInput('content', '"content" is blank. Send the text to remember.')
+    const owner = ownerOf(call.caller)
+    const row: MemoryRow = { id: MemoryId.create(), owner, content: said, source, created_at: clock.now() }
+    return store.write(async (tx) => {
+      const [held] = await countMemories(tx, { owner })
+      if ((held?.count ?? 0) >= MOST_MEMORIES) throw tooManyMemories(MOST_MEMORIES)
+      await insertMemory(tx, row)
+      await audit.record(tx, call, { action: 'memory.created', entityType: 'memory', entityId: row.id })
+      tx.afterCommit(() => forget(owner))
+      return storeAnswer(tx, call, { memory: present(row) })
+    })
+  }
+
+  /** Throws 404 unless it is the caller's own. */
+  async function remove(call: Call, id: string): Promise<void> {
+    if (!MemoryId.is(id)) throw notFound('memory')
+    const owner = ownerOf(call.caller)
+    await store.write(async (tx) => {
+      if (!(await removeMemory(tx, owner, id))) throw notFound('memory')
+      await audit.record(tx, call, { action: 'memory.deleted', entityType: 'memory', entityId: id })
+      tx.afterCommit(() => forget(owner))
+    })
+  }
+}
+
+const present = ({ id, content, source, created_at }: MemoryRow): Memory => ({
+  id,
+  content,
+  source,
+  createdAt: iso(created_at),
+})
+
+/**
+ * Finds the memories relevant to a prompt by BM25, with one index per user. An index is built on first use and
+ * updated after a change by adding and removing items, which are never edited.
+ */
+export function createRecall({ store, clock }: RecallDeps) {
+  const kept = createReadCache<OwnerScope, Index>({ max: USERS_KEPT, maxAgeMs: freshFor(store.dialect), clock })
+  const indexes = new LRUCache<OwnerScope, Indexed>({ max: USERS_KEPT })
+  const updating = new Map<OwnerScope, Promise<Index>>()
+
+  /** Up to five items that share words with the prompt, best first. Synchronous while the user's index is cached. */
+  function recall(owner: OwnerScope, prompt: string): readonly string[] | Promise<readonly string[]> {
+    const index = kept.get(owner, inTurn)
+    return index instanceof Promise ? index.then((found) => find(found, prompt)) : find(index, prompt)
+  }
+
+  /** Updates a user's index one load at a time: two at once would add and remove the same items. */
+  async function inTurn(owner: OwnerScope): Promise<Index> {
+    const before = updating.get(owner)
+    const mine = (before ?? Promise.resolve()).catch(() => null).then(() => load(owner))
+    updating.set(owner, mine)
+    try {
+      return await mine
+    } finally {
+      if (updating.get(owner) === mine) updating.delete(owner)
+    }
+  }
+
+  async function load(owner: OwnerScope): Promise<Index> {
+    const items = await allMemories(store.read, { owner })
+    if (!items.length) {
+      indexes.delete(owner)
+      return { search: null }
+    }
+    const index = indexes.get(owner) ?? {
+      search: new MiniSearch({ fields: ['content'], storeFields: ['content'], tokenize: contentWords }),
+      ids: new Set(),
+    }
+    indexes.set(owner, index)
+    await update(index, items)
+    return { search: index.search }
+  }
+
+  return { recall, forget: kept.forget }
+}
+
+async function update({ search, ids }: Indexed, items: readonly Item[]): Promise<void> {
+  for (const id of ids.difference(new Set(items.map((item) => item.id)))) {
+    search.discard(id)
+    ids.delete(id)
+  }
+  const added = items.filter(({ id }) => !ids.has(id))
+  for (const [at, item] of added.entries()) {
+    search.add(item)
+    ids.add(item.id)
+    if (at % ITEMS_A_TURN === ITEMS_A_TURN - 1) await nextTurn()
+  }
+}
+
+/** Returns whether the memory existed. */
+export async function removeMemory(tx: Tx, owner: OwnerScope, id: MemoryId): Promise<boolean> {
+  const t = tx.of(memories)
+  const gone = await tx
+    .delete(t)
+    .where(and(eq(t.id, id), eq(t.owner, owner)))
+    .returning({ id: t.id })
+  return gone.length > 0
+}

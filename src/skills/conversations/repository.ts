@@ -1,0 +1,171 @@
+import { and, asc, eq, gt, gte, inArray, lt, or, sql } from 'drizzle-orm'
+import type { OwnerScope } from '../../kernel/caller'
+import { contains, pagesBy, type Wanted } from '../../kernel/keyset'
+import type { Page } from '../../kernel/page'
+import { command, query, type Reader, type Tx } from '../../kernel/store'
+import type { ConversationId, ConversationQuery, MessageId, Role } from './schema'
+import { type ConversationRow, conversations, type MessageAbout, type MessageRow, messages } from './table'
+
+const lastUpdatedFirst = pagesBy(conversations, 'updated_at')
+
+type NewConversation = {
+  id: ConversationId
+  owner: OwnerScope
+  title: string
+  last_message: string
+  count: number
+  now: number
+}
+
+const insertConversation = command<NewConversation>()((db, p) =>
+  db.insert(db.of(conversations)).values({
+    id: p.id,
+    owner: p.owner,
+    title: p.title,
+    last_message: p.last_message,
+    message_count: p.count,
+    created_at: p.now,
+    updated_at: p.now,
+  }),
+)
+
+type NewMessage = {
+  id: MessageId
+  conversation_id: ConversationId
+  seq: number
+  role: Role
+  content: string
+  about: MessageAbout | null
+  now: number
+}
+
+const insertMessage = command<NewMessage>()((db, p) =>
+  db.insert(db.of(messages)).values({
+    id: p.id,
+    conversation_id: p.conversation_id,
+    seq: p.seq,
+    role: p.role,
+    content: p.content,
+    about: p.about,
+    created_at: p.now,
+  }),
+)
+
+const growConversation = command<{ id: ConversationId; owner: OwnerScope; by: number; last: string; now: number }>()(
+  (db, p) => {
+    const table = db.of(conversations)
+    return db
+      .update(table)
+      .set({
+        message_count: sql`${table.message_count} + ${p.by}`,
+        last_message: sql`${p.last}`,
+        updated_at: sql`${p.now}`,
+      })
+      .where(and(eq(table.id, p.id), eq(table.owner, p.owner)))
+      .returning({ count: table.message_count })
+  },
+)
+
+const findConversation = query<{ id: ConversationId; owner: OwnerScope }>()((db, p) => {
+  const table = db.of(conversations)
+  return db
+    .select()
+    .from(table)
+    .where(and(eq(table.id, p.id), eq(table.owner, p.owner)))
+    .limit(1)
+})
+
+const allMessages = query<{ conversation_id: ConversationId; after: number }>()((db, p) => {
+  const table = db.of(messages)
+  return db
+    .select()
+    .from(table)
+    .where(and(eq(table.conversation_id, p.conversation_id), gt(table.seq, p.after)))
+    .orderBy(asc(table.seq))
+})
+
+/** Rows of conversations and messages. Queries filter by owner, or by a conversation the owner was checked for. */
+export const conversationRepository = {
+  insert: (tx: Tx, row: NewConversation) => insertConversation(tx, row),
+  insertMessage: (tx: Tx, row: NewMessage) => insertMessage(tx, row),
+
+  /** Adds `by` to the message count and returns the new count, or null when the conversation is gone. */
+  grow: async (tx: Tx, change: { id: ConversationId; owner: OwnerScope; by: number; last: string; now: number }) =>
+    (await growConversation(tx, change))[0]?.count ?? null,
+
+  find: async (db: Reader, owner: OwnerScope, id: ConversationId): Promise<ConversationRow | undefined> =>
+    (await findConversation(db, { id, owner }))[0],
+
+  messagesAfter: (db: Reader, conversation_id: ConversationId, after: number): Promise<MessageRow[]> =>
+    allMessages(db, { conversation_id, after }),
+
+  list(db: Reader, owner: OwnerScope, { q, since, ...wanted }: ConversationQuery): Promise<Page<ConversationRow>> {
+    const table = db.of(conversations)
+    const found = q ? or(contains(table.title, q), contains(table.last_message, q)) : undefined
+    const recent = since === undefined ? undefined : gte(table.updated_at, Date.parse(since))
+    return lastUpdatedFirst(db, wanted, eq(table.owner, owner), found, recent)
+  },
+
+  /** Of one owner or, for operators only, of all (null). `since` is epoch milliseconds. */
+  everyones(db: Reader, owner: OwnerScope | null, { since, ...wanted }: Wanted & { since: number | null }) {
+    const table = db.of(conversations)
+    const recent = since === null ? undefined : gte(table.updated_at, since)
+    return lastUpdatedFirst(db, wanted, owner === null ? undefined : eq(table.owner, owner), recent)
+  },
+
+  /** Anyone's, for operators only. */
+  async byId(db: Reader, id: ConversationId): Promise<ConversationRow | undefined> {
+    const table = db.of(conversations)
+    return (await db.select().from(table).where(eq(table.id, id)).limit(1))[0] as ConversationRow | undefined
+  },
+
+  async countBefore(db: Reader, owner: OwnerScope, before: number): Promise<number> {
+    const table = db.of(conversations)
+    const found = db.select({ total: sql<number>`count(*)`.mapWith(Number) }).from(table)
+    return (await found.where(and(eq(table.owner, owner), lt(table.updated_at, before))))[0]!.total
+  },
+
+  /** Deletes some that were last updated before a moment, with their messages. Returns how many. */
+  async removeBefore(tx: Tx, owner: OwnerScope, before: number, limit: number): Promise<number> {
+    const table = tx.of(conversations)
+    const old = tx.select({ id: table.id }).from(table)
+    const some = old.where(and(eq(table.owner, owner), lt(table.updated_at, before))).limit(limit)
+    const gone = await tx.delete(table).where(inArray(table.id, some)).returning({ id: table.id })
+    const ids = gone.map(({ id }) => id)
+    if (ids.length) await tx.delete(tx.of(messages)).where(inArray(tx.of(messages).conversation_id, ids))
+    return ids.length
+  },
+
+  /** Up to 100 conversations of all owners whose message count differs from their stored messages. */
+  async miscounted(db: Reader): Promise<{ id: ConversationId; counted: number; found: number }[]> {
+    const [table, rows] = [db.of(conversations), db.of(messages)]
+    const found = sql<number>`count(${rows.id})`.mapWith(Number)
+    return db
+      .select({ id: table.id, counted: table.message_count, found })
+      .from(table)
+      .leftJoin(rows, eq(rows.conversation_id, table.id))
+      .groupBy(table.id, table.message_count)
+      .having(sql`count(${rows.id}) <> ${table.message_count}`)
+      .limit(100)
+  },
+
+  async rename(tx: Tx, owner: OwnerScope, id: ConversationId, title: string, now: number) {
+    const table = tx.of(conversations)
+    const renamed = tx
+      .update(table)
+      .set({ title, updated_at: now })
+      .where(and(eq(table.id, id), eq(table.owner, owner)))
+    return ((await renamed.returning()) as ConversationRow[])[0]
+  },
+
+  async remove(tx: Tx, owner: OwnerScope, id: ConversationId): Promise<boolean> {
+    const table = tx.of(conversations)
+    const gone = await tx
+      .delete(table)
+      .where(and(eq(table.id, id), eq(table.owner, owner)))
+      .returning({ id: table.id })
+    if (!gone.length) return false
+    await tx.delete(tx.of(messages)).where(eq(tx.of(messages).conversation_id, id))
+    return true
+  },
+}

@@ -1,0 +1,95 @@
+import { defineId, type Id } from '../../kernel/ids'
+import { PageQuery } from '../../kernel/page'
+import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../../kernel/schema'
+
+export const ConversationId = defineId('conversation')
+export type ConversationId = Id<'conversation'>
+export const MessageId = defineId('message', 'msg')
+export type MessageId = Id<'message'>
+
+const summary = {
+  id: ConversationId.schema,
+  title: nullable(t.String()),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+  messageCount: t.Integer(),
+  lastMessage: t.Optional(t.String({ description: 'Beginning of the last message' })),
+}
+
+const ROLES = ['user', 'assistant', 'system', 'tool'] as const
+export type Role = (typeof ROLES)[number]
+
+/** A message (contract 17); `mode` and the members after it are on answers only. */
+export const Message = t.Object(
+  {
+    id: MessageId.schema,
+    role: oneOf(ROLES),
+    content: t.String(),
+    createdAt: Timestamp,
+    mode: t.Optional(t.String()),
+    resolvedMode: t.Optional(t.String()),
+    model: t.Optional(t.Object({ id: t.String(), label: t.String(), engine: t.Optional(t.String()) })),
+    tools: t.Optional(t.Array(JsonObject)),
+    artifacts: t.Optional(t.Array(JsonObject)),
+    followUps: t.Optional(t.Array(t.Object({ label: t.String(), prompt: t.String() }))),
+    status: t.Optional(t.String()),
+    errorMessage: t.Optional(t.String()),
+    costCents: t.Optional(t.Number()),
+  },
+  { $id: 'Message' },
+)
+export type Message = Static<typeof Message>
+
+export const ConversationSummary = t.Object(summary, { $id: 'ConversationSummary' })
+export type ConversationSummary = Static<typeof ConversationSummary>
+
+export const Conversation = t.Object({ ...summary, messages: t.Array(Message) }, { $id: 'Conversation' })
+export type Conversation = Static<typeof Conversation>
+
+export const ConversationPage = pageOf('conversations', ConversationSummary)
+export const ConversationReply = t.Object({ conversation: Conversation })
+export const ConversationSummaryReply = t.Object({ conversation: ConversationSummary })
+export const Deleted = t.Object({ deleted: t.Literal(true) })
+
+export const ConversationQuery = t.Object({
+  ...PageQuery.properties,
+  q: t.Optional(t.String({ maxLength: 200, description: 'Words to find in the title or the last message' })),
+  since: t.Optional(t.String({ format: 'date-time', description: 'Only those updated since' })),
+})
+export type ConversationQuery = Static<typeof ConversationQuery>
+
+export const RenameConversation = t.Object({ title: t.String({ minLength: 1, maxLength: 200 }) })
+export type RenameConversation = Static<typeof RenameConversation>
+
+export const MemoryId = defineId('memory')
+export type MemoryId = Id<'memory'>
+
+/** Who stored the memory: an API call, or an engine through `save_memory`. */
+const MEMORY_SOURCES = ['api', 'assistant'] as const
+export type MemorySource = (typeof MEMORY_SOURCES)[number]
+
+export const Memory = t.Object(
+  { id: MemoryId.schema, content: t.String(), source: oneOf(MEMORY_SOURCES), createdAt: Timestamp },
+  { $id: 'Memory' },
+)
+export type Memory = Static<typeof Memory>
+
+export const MemoryPage = pageOf('memories', Memory)
+export const MemoryReply = t.Object({ memory: Memory })
+export const MAX_MEMORY_CHARS = 1_000
+export const NewMemory = t.Object({ content: t.String({ minLength: 1, maxLength: MAX_MEMORY_CHARS }) })
+export type NewMemory = Static<typeof NewMemory>
+
+/** A turn as the pipeline stores it: the prompt, and the answer with its mode, model, tools and cost. */
+export type Turn = {
+  prompt: string
+  answer: string
+  mode: string
+  resolvedMode: string
+  model: { id: string; label: string; engine: string }
+  tools: Record<string, unknown>[]
+  artifacts: Record<string, unknown>[]
+  followUps: { label: string; prompt: string }[]
+  costMicro: number
+  status: 'complete' | 'interrupted'
+}

@@ -1,0 +1,195 @@
+import { LRUCache } from 'lru-cache'
+import type { OrgService } from '../accounts'
+import { type Call, type Caller, type OwnerScope, ownerOf } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
+import { createReadCache, freshFor } from '../kernel/read-cache'
+import type { Store } from '../kernel/store'
+import { shorten } from '../kernel/text'
+import type { Tool, Tools } from '../tools'
+import { skillRepository as rows } from './repository'
+import { installRepository as installs } from './repository-installs'
+import { maySee, runnableVersion, type Viewer } from './rules'
+import { type Activation, compose, type Installed, NO_SKILLS, toolsByName } from './runtime-compose'
+import { readPrompt } from './runtime-keywords'
+import { askedWords, saidIn } from './runtime-knowledge'
+import { type Loaded, loadVersion, settingsOf } from './runtime-load'
+import type { SkillId, VersionId } from './schema'
+import { viewerOf } from './service/deps'
+import type { SkillRow } from './table'
+
+type Deps = {
+  store: Store
+  clock: Clock
+  orgs: Pick<OrgService, 'orgIdsWith'>
+  tools: Pick<Tools, 'ofSkill'>
+}
+
+type Shelf = { viewer: Viewer; bySlug: ReadonlyMap<string, Installed>; order: readonly Installed[] }
+type Running = { skill: SkillRow; versionId: VersionId }
+type Asked = { slugs: readonly string[]; prompt: string }
+
+const MOST_INSTALLED = 200
+const MOST_ACTIVE = 40
+/** Most passages of one skill that a research reads. */
+const MOST_OF_SKILL = 12
+/** Size of the cached manifests as JSON; the indexes of their files take a few times as much. */
+const MOST_KEPT_CHARS = 16_000_000
+
+/** Selects the skills of a run. Each owner's installed skills are cached until they change. */
+export function createActivating({ store, clock, orgs, tools }: Deps) {
+  const options = { maxAgeMs: freshFor(store.dialect), clock }
+  const shelves = createReadCache<OwnerScope, Shelf>({ ...options, max: 5_000 })
+  /** Live versions are immutable, so each is loaded and indexed once for all owners. */
+  const inForce = new LRUCache<VersionId, Loaded>({ maxSize: MOST_KEPT_CHARS, sizeCalculation: ({ chars }) => chars })
+
+  return {
+    /**
+     * The skills of a run: enabled ones first, by priority and intensity, then those named in the request. A keyword
+     * skill takes part when a keyword occurs or it is named. No query while the cache is valid.
+     */
+    async activeFor(call: Call, { slugs, prompt }: Asked): Promise<Activation> {
+      const held = shelfOf(call)
+      const shelf = held instanceof Promise ? await held : held
+      if (!shelf.order.length && !slugs.length) return NO_SKILLS
+      const wanted = new Set(slugs)
+      const asked = readPrompt(prompt)
+      const warnings: string[] = []
+      const own = shelf.order.filter((one) => {
+        if (wanted.has(one.loaded.slug)) return true
+        if (!one.enabled || one.loaded.waits) return false
+        return one.loaded.keywords === null || one.loaded.keywords.occurIn(asked)
+      })
+      const chosen = withinMost(own, wanted, warnings)
+      for (const slug of wanted) {
+        if (chosen.some(({ loaded }) => loaded.slug === slug)) continue
+        const found = shelf.bySlug.get(slug) ?? (await named(slug, shelf.viewer))
+        if (found) chosen.push(found)
+        else warnings.push(`There is no skill "${shorten(slug, 64)}", so it was skipped.`)
+      }
+      return compose(chosen, prompt, warnings)
+    },
+
+    /** Those named in the request and no others, not even the owner's own: for strangers who talk to the owner's AI. */
+    async onlyNamed(call: Call, { slugs, prompt }: Asked): Promise<Activation> {
+      if (!slugs.length) return NO_SKILLS
+      const { bySlug, viewer } = await shelfOf(call)
+      const found = await Promise.all(slugs.map(async (slug) => bySlug.get(slug) ?? (await named(slug, viewer))))
+      return compose(
+        found.filter((one) => one !== null && one !== undefined),
+        prompt,
+        [],
+      )
+    },
+
+    /** Tools of all enabled skills, whether or not their trigger applies; names are unique. */
+    async toolsOf(call: Call): Promise<readonly Tool[]> {
+      const { order } = await shelfOf(call)
+      return toolsByName(order.filter(({ enabled }) => enabled))
+    },
+
+    /** What the knowledge files of all enabled skills say on a question: of each file the passages that speak of it. */
+    async knowledgeOf(call: Call, question: string): Promise<{ title: string; text: string }[]> {
+      const { order } = await shelfOf(call)
+      return order.flatMap(({ loaded, enabled }) =>
+        enabled && loaded.knowledge ? saidIn(loaded.slug, loaded.knowledge(askedWords(question), MOST_OF_SKILL)) : [],
+      )
+    },
+
+    /** Tools of all enabled skills and of those named, each with the slug of its skill. */
+    async everyTool(call: Call, slugs: readonly string[]): Promise<{ slug: string; tool: Tool }[]> {
+      const { order, bySlug, viewer } = await shelfOf(call)
+      const own = order.filter(({ enabled, loaded }) => enabled || slugs.includes(loaded.slug))
+      const others = await Promise.all(slugs.filter((slug) => !bySlug.has(slug)).map((slug) => named(slug, viewer)))
+      const all = [...own, ...others].flatMap((one) => one?.loaded ?? [])
+      return all.flatMap(({ slug, tools }) => tools.map((tool) => ({ slug, tool })))
+    },
+
+    /** One skill alone, installed or not. Null when the caller may not run it. */
+    alone: async (call: Call, id: SkillId, prompt: string): Promise<Activation | null> =>
+      aloneOf(call, await rows.find(store.read, id), prompt),
+
+    /** The skill of this name that the caller may run, for what runs later; of an operator any that is there. */
+    async runnable(caller: Caller, slug: string): Promise<SkillRow | null> {
+      const row = await rows.bySlug(store.read, slug)
+      if (!row || caller.type === 'operator') return row ?? null
+      return runnableVersion(row, await viewerOf({ orgs }, store.read, caller)) ? row : null
+    },
+
+    aloneBySlug: async (call: Call, slug: string, prompt: string): Promise<Activation | null> =>
+      aloneOf(call, await rows.bySlug(store.read, slug), prompt),
+
+    /** Drops the cached skills of one owner, or of everyone with null. */
+    forget(owner: OwnerScope | null): void {
+      if (owner) shelves.forget(owner)
+      else shelves.clear()
+    },
+  }
+
+  async function aloneOf(call: Call, row: SkillRow | undefined, prompt: string): Promise<Activation | null> {
+    const viewer = await viewerOf({ orgs }, store.read, call.caller)
+    const versionId = row ? runnableVersion(row, viewer) : null
+    const loaded = row && versionId ? (await loadedOf([{ skill: row, versionId }])).get(versionId) : undefined
+    if (!row || !loaded) return null
+    const installation = await installs.find(store.read, viewer.owner, row.id)
+    const settings = installation ? settingsOf(installation) : ''
+    return compose([{ loaded, enabled: true, settings }], prompt, [])
+  }
+
+  function shelfOf(call: Call): Shelf | Promise<Shelf> {
+    // Cached per owner: a user's own keys and an org's key see different skills.
+    const held = shelves.get(ownerOf(call.caller), () => readShelf(call))
+    return held instanceof Promise ? held.then((shelf) => shelf!) : held
+  }
+
+  async function readShelf({ caller }: Call): Promise<Shelf> {
+    const viewer = await viewerOf({ orgs }, store.read, caller)
+    const all = await installs.all(store.read, viewer.owner, MOST_INSTALLED)
+    const running = all.flatMap(({ skill, installation }) => {
+      const versionId = runnableVersion(skill, viewer)
+      return versionId ? [{ skill, installation, versionId }] : []
+    })
+    const loaded = await loadedOf(running)
+    const order = running.flatMap(({ installation, versionId }) => {
+      const one = loaded.get(versionId)
+      return one ? [{ loaded: one, enabled: installation.enabled, settings: settingsOf(installation) }] : []
+    })
+    return { viewer, order, bySlug: new Map(order.map((one) => [one.loaded.slug, one])) }
+  }
+
+  /** A skill that the request names but the owner has not installed; null unless the caller may see it. */
+  async function named(slug: string, viewer: Viewer): Promise<Installed | null> {
+    const row = await rows.bySlug(store.read, slug)
+    if (!row || !maySee(row, viewer)) return null
+    const versionId = runnableVersion(row, viewer)
+    if (!versionId) return null
+    const loaded = (await loadedOf([{ skill: row, versionId }])).get(versionId)
+    return loaded ? { loaded, enabled: true, settings: '' } : null
+  }
+
+  /** Loads versions, keyed by id. Only live versions are cached, since authors may change drafts. */
+  async function loadedOf(wanted: readonly Running[]): Promise<Map<VersionId, Loaded>> {
+    const found = new Map<VersionId, Loaded>()
+    for (const { versionId } of wanted) {
+      const known = inForce.get(versionId)
+      if (known) found.set(versionId, known)
+    }
+    const missing = new Map(wanted.filter(({ versionId }) => !found.has(versionId)).map((one) => [one.versionId, one]))
+    for (const version of await rows.withVersions(store.read, [...missing.keys()])) {
+      const { skill, versionId } = missing.get(version.id)!
+      const loaded = loadVersion({ toolsOf: tools.ofSkill }, skill, version)
+      if (skill.live_version_id === versionId) inForce.set(versionId, loaded)
+      found.set(versionId, loaded)
+    }
+    return found
+  }
+}
+
+/** Limits the skills of a run; named ones are kept first. A warning tells how many were left out. */
+function withinMost(own: readonly Installed[], wanted: ReadonlySet<string>, warnings: string[]): Installed[] {
+  let room = MOST_ACTIVE - wanted.size
+  const chosen = own.filter((one) => wanted.has(one.loaded.slug) || room-- > 0)
+  const left = own.length - chosen.length
+  if (left > 0)
+    warnings.push(`At most ${MOST_ACTIVE} skills take part in a run: ${left} installed skills were left out.`)
+  return chosen
+}

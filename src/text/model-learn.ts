@@ -1,0 +1,85 @@
+import type { Features, Model, Shape } from './model'
+import { softmax } from './model-softmax'
+
+/** The features of a text and the index of its class. */
+export type Example = { features: Features; target: number }
+
+/** `slots` holds one row per feature slot with a weight for each class; `bias` is the score of a class by itself. */
+export type Weights = { slots: Float64Array; bias: Float64Array }
+
+const ROUNDS = 16
+const RATE = 0.6
+/** Pulls every weight towards zero, so that a rare word decides little. */
+const DECAY = 2e-5
+
+/** Multinomial logistic regression by AdaGrad. The same examples in the same order give the same weights. */
+export function learn(examples: readonly Example[], shape: Shape): Weights {
+  const { classes } = shape
+  const slots = new Float64Array(shape.slots * classes)
+  const bias = new Float64Array(classes)
+  const seen = new Float64Array(shape.slots * classes).fill(1e-2)
+  const scores = new Float64Array(classes)
+  const mask = shape.slots - 1
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const number of shuffled(examples.length, round)) {
+      const { features, target } = examples[number]!
+      const chances = softmax(score(features, slots, bias, scores, mask))
+      for (let index = 0; index < classes; index++) {
+        const error = chances[index]! - (index === target ? 1 : 0)
+        bias[index] = bias[index]! - 0.02 * error
+        for (let at = 0; at < features.slots.length; at++) {
+          const cell = (features.slots[at]! & mask) * classes + index
+          const slope = error * features.weights[at]! + DECAY * slots[cell]!
+          seen[cell] = seen[cell]! + slope * slope
+          slots[cell] = slots[cell]! - (RATE * slope) / Math.sqrt(seen[cell]!)
+        }
+      }
+    }
+  }
+  return { slots, bias }
+}
+
+/** Scores of a text by class, written into `into`. */
+function score(
+  { slots, weights }: Features,
+  rows: Float64Array,
+  bias: Float64Array,
+  into: Float64Array,
+  mask: number,
+): Float64Array {
+  const classes = bias.length
+  into.set(bias)
+  for (let at = 0; at < slots.length; at++) {
+    const row = (slots[at]! & mask) * classes
+    const weight = weights[at]!
+    for (let index = 0; index < classes; index++) into[index] = into[index]! + weight * rows[row + index]!
+  }
+  return into
+}
+
+/** The weights halfway between two. */
+export const between = (one: Weights, other: Weights): Weights => ({
+  slots: one.slots.map((weight, cell) => (weight + other.slots[cell]!) / 2),
+  bias: one.bias.map((weight, cell) => (weight + other.bias[cell]!) / 2),
+})
+
+/** Rounds the weights to whole numbers from -127 to 127, which makes the model file smaller and no less accurate. */
+export function rounded({ slots, bias }: Weights): Model {
+  const most = slots.reduce((top, weight) => Math.max(top, Math.abs(weight)), 0)
+  const scale = most / 127
+  return { rows: Int8Array.from(slots, (weight) => Math.round(weight / scale)), bias, scale, sharpness: 1 }
+}
+
+/** The indexes 0 to n-1, shuffled differently in each round but the same way in every run. */
+function shuffled(n: number, round: number): Uint32Array {
+  const order = Uint32Array.from({ length: n }, (_, index) => index)
+  let state = (round + 1) * 2654435761
+  for (let last = n - 1; last > 0; last--) {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    const other = Math.floor((state / 2 ** 32) * (last + 1))
+    const held = order[last]!
+    order[last] = order[other]!
+    order[other] = held
+  }
+  return order
+}

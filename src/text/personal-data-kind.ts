@@ -1,0 +1,21 @@
+import type { TextSpan } from './span'
+/** The kinds of personal data that a rule may name (contract 12). */
+export const ENTITIES = ['email', 'phone', 'credit_card', 'ssn', 'iban', 'ip_address', 'address', 'name'] as const
+export type Entity = (typeof ENTITIES)[number]
+
+export type Find = (text: string) => TextSpan[]
+
+/** Whether the up to `reach` characters before `start` match `context`, which ends in `$`. */
+export const follows = (text: string, start: number, context: RegExp, reach = 40): boolean =>
+  context.test(text.slice(Math.max(0, start - reach), start))
+
+/** Like `follows`, but reads no further back than the line or the nearest digit. */
+export function followsWord(text: string, start: number, context: RegExp, reach = 40): boolean {
+  const least = Math.max(0, start - reach)
+  let from = start
+  while (from > least && !isCut(text.charCodeAt(from - 1))) from--
+  // Includes the character before, so that `\b` sees whether a word begins there.
+  return context.test(text.slice(Math.max(least, from - 1), start))
+}
+
+const isCut = (code: number): boolean => code === 10 || (code >= 48 && code <= 57)

@@ -1,0 +1,159 @@
+import isIdentityCard from 'validator/lib/isIdentityCard'
+import isTaxID from 'validator/lib/isTaxID'
+import { type Find, followsWord } from './personal-data-kind'
+import { digitGroups } from './personal-data-numbers'
+import type { TextSpan } from './span'
+
+type Id = {
+  /** The possible lengths of its first group of digits, with and without separators. */
+  first: readonly number[]
+  /** How many characters of the id precede that group; 0 by default. */
+  before?: readonly number[]
+  pattern: RegExp
+  /** Checks beyond the pattern, on the id without separators. */
+  isValid(compact: string): boolean
+  /** Words of which one must stand before it; left out where the form says enough. */
+  context?: RegExp
+}
+
+const near = (words: string): RegExp => new RegExp(`(?:${words})[^\\d\\n]{0,24}$`, 'iu')
+const US_WORDS = near('ssn|social security|taxpayer|\\bitin\\b|sozialversicherung')
+/** Some numbers are never issued (ssa.gov): the areas 000, 666 and from 900 on, the group 00, the serial 0000. */
+const isUsNumber = (id: string): boolean => /^(?!000|666|9)\d{3}(?!00)\d{2}(?!0000)\d{4}$/.test(id)
+
+const IDS: readonly Id[] = [
+  // United States: SSN
+  { first: [3], pattern: /(?<![\w-])\d{3}-\d{2}-\d{4}(?![\w-])/y, isValid: isUsNumber },
+  {
+    first: [3, 5, 9],
+    pattern: /(?<![\w-])\d{3}[ .]?\d{2}[ .]?\d{4}(?![\w-])/y,
+    isValid: isUsNumber,
+    context: US_WORDS,
+  },
+  // United Kingdom: National Insurance
+  {
+    first: [2, 4, 6],
+    before: [3, 2],
+    pattern: /(?<!\w)[A-Z]{2} ?\d{2} ?\d{2} ?\d{2} ?[A-D](?!\w)/iy,
+    isValid: () => true,
+    context: near('national insurance|\\bnino\\b|\\bni (?:no|number)|\\bni'),
+  },
+  // Spain: DNI
+  { first: [8], pattern: /(?<!\w)\d{8}-?[A-Z](?!\w)/y, isValid: (id) => isIdentityCard(id, 'ES') },
+  // Spain: NIE
+  {
+    first: [7],
+    before: [2, 1],
+    pattern: /(?<!\w)[XYZ]-?\d{7}-?[A-Z](?!\w)/y,
+    isValid: (id) => isIdentityCard(id, 'ES'),
+  },
+  // Italy: codice fiscale
+  {
+    first: [2],
+    before: [6],
+    pattern: /(?<!\w)[A-Z]{6}\d{2}[A-EHLMPRST]\d{2}[A-Z]\d{3}[A-Z](?!\w)/iy,
+    isValid: (id) => isTaxID(id.toUpperCase(), 'it-IT'),
+  },
+  // Poland: PESEL
+  {
+    first: [11],
+    pattern: /(?<!\w)\d{11}(?!\w)/y,
+    isValid: (id) => isIdentityCard(id, 'PL'),
+    context: near('pesel'),
+  },
+  // Brazil: CPF
+  { first: [3], pattern: /(?<!\w)\d{3}\.\d{3}\.\d{3}-\d{2}(?!\w)/y, isValid: (id) => isTaxID(id, 'pt-BR') },
+  {
+    first: [11],
+    pattern: /(?<!\w)\d{11}(?!\w)/y,
+    isValid: (id) => isTaxID(id, 'pt-BR'),
+    context: near('\\bcpf\\b'),
+  },
+  // France: NIR
+  {
+    first: [1, 3, 5, 7, 10, 13, 15],
+    pattern: /(?<!\w)[12] ?\d{2} ?\d{2} ?\d{2} ?\d{3} ?\d{3} ?\d{2}(?!\w)/y,
+    isValid: (id) => Number(BigInt(id.slice(0, 13)) % 97n) === 97 - Number(id.slice(13)),
+    context: near('s[ée]curit[ée] sociale|\\bnir\\b|n°? ?ss'),
+  },
+  // Germany: tax id
+  {
+    first: [2, 5, 8, 11],
+    pattern: /(?<!\w)\d{2} ?\d{3} ?\d{3} ?\d{3}(?!\w)/y,
+    isValid: (id) => isTaxID(id, 'de-DE'),
+    context: near('steuer-?(?:id|identifikation\\w*|nummer)|\\bidnr'),
+  },
+  // Netherlands: BSN
+  {
+    first: [9],
+    pattern: /(?<!\w)\d{9}(?!\w)/y,
+    isValid: (id) => isTaxID(id, 'nl-NL'),
+    context: near('\\bbsn\\b|burgerservice\\w*'),
+  },
+  // India: Aadhaar
+  {
+    first: [4, 8, 12],
+    pattern: /(?<!\w)\d{4} ?\d{4} ?\d{4}(?!\w)/y,
+    isValid: (id) => isIdentityCard(id, 'IN'),
+    context: near('aadhaa?r|आधार'),
+  },
+  // China: resident id
+  {
+    first: [17, 18],
+    pattern: /(?<!\w)\d{17}[\dX](?!\w)/y,
+    isValid: (id) => isIdentityCard(id, 'zh-CN'),
+    context: near('身份证|id card'),
+  },
+]
+
+const RIGHT_THERE = [0]
+/** The possible lengths of each id's first group, as bits. */
+const FIRST = IDS.map(({ first }) => first.reduce((bits, length) => bits | (1 << length), 0))
+const MOST_OF_GROUP = 18
+
+/** Every id has at least this many digits, within this many characters from its first digit on. */
+const FEWEST = 6
+const NEAR = 12
+
+/** National id numbers, recognised by form, by check digit or by the word before them. */
+export const findNationalIds: Find = (text) => {
+  const found: TextSpan[] = []
+  const likely = likelyGroups(digitGroups(text))
+  for (const [which, id] of IDS.entries()) {
+    for (let index = 0; index < likely.length; index += 2) {
+      const length = likely[index + 1]! - likely[index]!
+      if ((FIRST[which]! >>> length) & 1) addId(found, text, id, likely[index]!)
+    }
+  }
+  return found
+}
+
+/** The groups of digits with which any id can begin: enough digits follow nearby. */
+function likelyGroups(groups: readonly number[]): readonly number[] {
+  const likely: number[] = []
+  for (let index = 0; index < groups.length; index += 2) {
+    const start = groups[index]!
+    let digits = 0
+    for (let next = index; next < groups.length && groups[next]! < start + NEAR; next += 2) {
+      digits += Math.min(groups[next + 1]!, start + NEAR) - groups[next]!
+    }
+    if (digits >= FEWEST && groups[index + 1]! - start <= MOST_OF_GROUP) likely.push(start, groups[index + 1]!)
+  }
+  return likely
+}
+
+function addId(
+  found: TextSpan[],
+  text: string,
+  { before = RIGHT_THERE, pattern, isValid, context }: Id,
+  digit: number,
+) {
+  for (const units of before) {
+    const start = digit - units
+    pattern.lastIndex = Math.max(0, start)
+    if (start < 0 || !pattern.test(text)) continue
+    const end = pattern.lastIndex
+    if (context && !followsWord(text, start, context)) continue
+    if (isValid(text.slice(start, end).replace(/[ .-]/g, ''))) found.push({ start, end })
+  }
+}

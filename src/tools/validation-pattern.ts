@@ -1,0 +1,60 @@
+import { LRUCache } from 'lru-cache'
+import { compileLinear, demandsOf } from '../text'
+import { spend } from './validation-fuel'
+
+export type Pattern = {
+  test(text: string): boolean
+  toString(): string
+  /** Size counted against the request's pattern allowance. */
+  readonly size: number
+}
+
+const MAX_PATTERN_CHARS = 1_000
+const MAX_PATTERN_SIZE = 1_500
+const MAX_KEPT = 500
+
+/** Fixed cost of one match in steps of fuel, before the first character. */
+const STEPS_TO_BEGIN = 100
+
+const kept = new LRUCache<string, Pattern>({ max: MAX_KEPT })
+
+/**
+ * Compiles an untrusted pattern with RE2; look-aheads at its beginning are run as patterns of their own. Throws a
+ * sentence when RE2 cannot run it or it is too large.
+ */
+export function readPattern(source: string): Pattern {
+  const known = kept.get(source)
+  if (known) return known
+  if (source.length > MAX_PATTERN_CHARS) throw new Error(`is longer than ${MAX_PATTERN_CHARS} characters`)
+  // The parts of a look-ahead are a few characters longer than it is, hence the larger bound.
+  const demands = demandsOf(source).map((demand) => ({
+    ...demand,
+    linear: compileLinear(demand.source, { mostChars: MAX_PATTERN_CHARS + 10, mostSize: MAX_PATTERN_SIZE }),
+  }))
+  const steps = demands.reduce((sum, { linear }) => sum + linear.steps, 0)
+  const made: Pattern = {
+    size: demands.reduce((sum, { linear }) => sum + linear.size, 0),
+    test(text) {
+      spend(STEPS_TO_BEGIN + (text.length * steps) / 4)
+      return demands.every(({ linear, isMet }) => linear.test(text) === isMet)
+    },
+    // Ajv tells patterns apart by their string form.
+    toString: () => `/${source}/u`,
+  }
+  kept.set(source, made)
+  return made
+}
+
+/** Size of a pattern counted against the allowance. Throws a sentence when the pattern is refused. */
+export type SizeOf = (source: string) => number
+
+/** For patterns run elsewhere: any valid JavaScript pattern. It is compiled here, but never matched. */
+export const sizeIfWritten: SizeOf = (source) => {
+  if (source.length > MAX_PATTERN_CHARS) throw new Error(`is longer than ${MAX_PATTERN_CHARS} characters`)
+  try {
+    new RegExp(source)
+    return source.length
+  } catch (error) {
+    throw new Error(`is not a regular expression: ${(error as Error).message.slice(0, 120)}`)
+  }
+}

@@ -1,0 +1,28 @@
+/**
+ * Trains the local model on the labelled prompts beside this file. Run by hand, never at start. It also leaves out one
+ * writer after the other, which fits the calibration and takes some minutes. `--check` writes nothing, trains only the
+ * model itself and exits 1 when the committed one differs from what the prompts give.
+ */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { MODEL_FILE } from '../../routing/classifier/model'
+import { packModel } from '../../text'
+import { calibrationOf, leaveEachOut, trained, unnamedPrompts, writersPrompts } from './leave-one-out'
+
+const CALIBRATION_FILE = join(import.meta.dir, '../../routing/classifier/calibration.json')
+
+const unnamed = unnamedPrompts()
+const written = writersPrompts()
+const made = packModel(trained([...unnamed, ...written]))
+
+if (!process.argv.includes('--check')) {
+  writeFileSync(MODEL_FILE, made)
+  process.stdout.write(`${made.length} bytes from ${unnamed.length + written.length} prompts\n`)
+  const outcomes = leaveEachOut(written, unnamed)
+  writeFileSync(CALIBRATION_FILE, `${JSON.stringify(calibrationOf(outcomes), null, 2)}\n`)
+} else if (!existsSync(MODEL_FILE) || !readFileSync(MODEL_FILE).equals(made)) {
+  process.stderr.write(
+    'src/routing/classifier/model.bin is not what the labelled prompts give. Run: bun run make models\n',
+  )
+  process.exit(1)
+}

@@ -1,0 +1,147 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Model } from '../../text/model'
+import { readCorpus } from '../../text/model-corpus'
+import { beginsWith, KINDS, likeliestTags, OUTSIDE, SHAPE, TAGS } from '../../text/names/tagger'
+import { featuresOf, isCapital, SLOTS, tokensOf } from '../../text/names/tokens'
+import { plainly } from '../../text/plain'
+import { madeAddresses } from './made-addresses'
+
+/** A text of a writer with the values that are personal data, each once, by kind. */
+export type Marked = { text: string; spans: readonly { kind: string; value: string }[]; writer: string }
+
+/** Texts of writers who saw nobody else's: one file for each, a JSON object a line. */
+export function writersTexts(): Marked[] {
+  const folder = join(import.meta.dir, 'writers')
+  const files = readdirSync(folder).filter((name) => name.endsWith('.jsonl'))
+  return files.sort().flatMap((name) => {
+    const rows = readFileSync(join(folder, name), 'utf8').trim().split('\n')
+    return rows.map((row): Marked => ({ ...(JSON.parse(row) as Marked), writer: name.replace('.jsonl', '') }))
+  })
+}
+
+type Example = { features: Int32Array[]; tags: Uint8Array }
+
+/** Of the prompts, every third is enough; and of a long one the beginning. */
+const EVERY = 3
+const MOST_PROMPTS = 3_000
+const MOST_CHARS = 400
+
+/** Ordinary prompts in which no word with a capital is known as a given name: they teach what is no name. */
+export function namelessPrompts(): Example[] {
+  const texts = [
+    ...readCorpus(join(import.meta.dir, '../classifier/corpus'), null),
+    ...readCorpus(join(import.meta.dir, '../verdicts/ordinary'), null),
+    ...promptsOfWriters(),
+  ].map((one) => one.text)
+  return texts
+    .filter((_, at) => at % EVERY === 0)
+    .map((text) => tokensOf(plainly(text.slice(0, MOST_CHARS)).text))
+    .filter((tokens) => !tokens.some((token) => isCapital(token) && token.known & 1))
+    .slice(0, MOST_PROMPTS)
+    .map((tokens) => ({ features: featuresOf(tokens), tags: new Uint8Array(tokens.length) }))
+}
+
+function promptsOfWriters(): { text: string }[] {
+  const folder = join(import.meta.dir, '../classifier/writers')
+  const files = readdirSync(folder).filter((name) => name.endsWith('.jsonl'))
+  return files.sort().flatMap((name) =>
+    readFileSync(join(folder, name), 'utf8')
+      .trim()
+      .split('\n')
+      .map((row) => JSON.parse(row) as { text: string }),
+  )
+}
+
+function exampleOf({ text: source, spans }: Marked): Example {
+  const { text } = plainly(source)
+  const tokens = tokensOf(text)
+  const tags = new Uint8Array(tokens.length)
+  for (const { kind: named, value } of spans) {
+    const kind = KINDS.find((one) => one === named)
+    const shown = plainly(value).text
+    if (!kind || !shown) continue
+    const begins = beginsWith(kind)
+    for (let from = text.indexOf(shown); from >= 0; from = text.indexOf(shown, from + 1)) {
+      for (const [at, { start, end }] of tokens.entries()) {
+        const isInside = start >= from && end <= from + shown.length
+        if (isInside && tags[at] === OUTSIDE) tags[at] = start === from ? begins : begins + 1
+      }
+    }
+  }
+  return { features: featuresOf(tokens), tags }
+}
+
+const ROUNDS = 8
+/** By so much a word rather is none: of what is found in texts of unseen writers, more is wrong than missed. */
+const LEANING = -2
+/** Weights beyond it are cut off; few are. */
+const MOST_WEIGHT = 48
+const CELLS = SHAPE.slots * SHAPE.classes
+
+/** A model of these texts, the made ones and the examples: an averaged structured perceptron. The same texts give the same model. */
+export function learnNames(texts: readonly Marked[], nameless: readonly Example[]): Model {
+  const examples = [...texts.map(exampleOf), ...nameless, ...madeAddresses().map(exampleOf)]
+  const weights = new Float64Array(CELLS)
+  const summed = new Float64Array(CELLS)
+  let step = 1
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const at of shuffled(examples.length, round)) {
+      const { features, tags } = examples[at]!
+      const got = likeliestTags(weights, NO_BIAS, features)
+      const change = (cell: number, by: number) => {
+        weights[cell]! += by
+        summed[cell]! += by * step
+      }
+      for (let place = 0; place < tags.length; place++) {
+        learnPlace(features[place]!, tags, got, place, change)
+      }
+      step++
+    }
+  }
+  const mean = weights.map((weight, cell) => weight - summed[cell]! / step)
+  const scale = MOST_WEIGHT / 127
+  const rows = Int8Array.from(mean, (weight) => Math.max(-127, Math.min(127, Math.round(weight / scale))))
+  return {
+    rows,
+    bias: Float64Array.from(NO_BIAS, (_, tag) => (tag === OUTSIDE ? -LEANING / scale : 0)),
+    scale,
+    sharpness: 1,
+  }
+}
+
+const NO_BIAS = new Float64Array(TAGS)
+
+/** Moves the weights of one token from the tag that was said to the right one, where they differ. */
+function learnPlace(
+  features: Int32Array,
+  tags: Uint8Array,
+  got: Uint8Array,
+  place: number,
+  change: (cell: number, by: number) => void,
+): void {
+  const [right, said] = [tags[place]!, got[place]!]
+  const [rightBefore, saidBefore] = place ? [tags[place - 1]!, got[place - 1]!] : [OUTSIDE, OUTSIDE]
+  if (right !== said) {
+    for (const slot of features) {
+      change(slot * TAGS + right, 1)
+      change(slot * TAGS + said, -1)
+    }
+  }
+  if (right !== said || rightBefore !== saidBefore) {
+    change((SLOTS + rightBefore) * TAGS + right, 1)
+    change((SLOTS + saidBefore) * TAGS + said, -1)
+  }
+}
+
+/** The numbers from 0 to n-1, in another order each round but the same in every run. */
+function shuffled(n: number, round: number): number[] {
+  const order = Array.from({ length: n }, (_, at) => at)
+  let state = (round + 1) * 2654435761
+  for (let last = n - 1; last > 0; last--) {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    const other = Math.floor((state / 2 ** 32) * (last + 1))
+    ;[order[last], order[other]] = [order[other]!, order[last]!]
+  }
+  return order
+}

@@ -1,0 +1,29 @@
+import type { Model } from '../../text/model'
+import { type Scored, sharpnessFor } from '../../text/model-calibrate'
+import { softmax } from '../../text/model-softmax'
+
+/** The threshold of rules that set none (contract 12). */
+const USUAL_THRESHOLD = 0.8
+const MOST_SHIFT = 4
+const STEP = 0.05
+
+/**
+ * The model with its probabilities fitted to held-out scores, and its bias moved as far from the ordinary class as
+ * false alarms allow: at the usual threshold at most the share `mostAlarms` of the ordinary texts.
+ */
+export function calibrated(model: Model, scored: readonly Scored[], mostAlarms: number): Model {
+  const sharpness = sharpnessFor(scored)
+  const ordinary = scored.filter(({ target }) => target === 0)
+  let shift = -MOST_SHIFT
+  while (shift < MOST_SHIFT && alarmsOf(ordinary, sharpness, shift) > mostAlarms) shift += STEP
+  return { ...model, bias: model.bias.map((score, index) => (index === 0 ? score + shift : score)), sharpness }
+}
+
+/** The share of ordinary texts that are false alarms when the ordinary class scores `shift` more. */
+function alarmsOf(ordinary: readonly Scored[], sharpness: number, shift: number): number {
+  const alarms = ordinary.filter(({ scores }) => {
+    const chances = softmax(scores.map((score, index) => (index === 0 ? score + shift : score) * sharpness))
+    return 1 - chances[0]! >= USUAL_THRESHOLD
+  })
+  return alarms.length / ordinary.length
+}

@@ -1,0 +1,27 @@
+import { join } from 'node:path'
+import { type Labelled, readCorpus } from '../../text/model-corpus'
+import type { Example } from '../../text/model-learn'
+import { reading } from '../../text/reading'
+import { featuresOf } from '../../text/verdicts/features'
+import { LABELS, type ModelName } from '../../text/verdicts/models'
+
+/** How many variants are made of a line with choices. */
+const MIXES = 4
+
+/** Everyday prompts, and harmless texts that look like attacks. */
+const ordinary = (): Labelled<string>[] =>
+  [
+    ...readCorpus<string>(join(import.meta.dir, '../classifier/corpus'), null),
+    ...readCorpus<string>(join(import.meta.dir, 'ordinary'), null, MIXES),
+  ].map((one) => ({ ...one, label: LABELS.attacks[0] }))
+
+/** The labelled lines that a model learns from, ordinary ones among them. */
+export const linesOf = (name: ModelName): Labelled<string>[] => [...ownLines(name), ...ordinary()]
+
+const ownLines = (name: ModelName) => readCorpus<string>(join(import.meta.dir, name), LABELS[name], MIXES)
+
+/** A line of a model's labels as it is learned. */
+export const exampleOf = (name: ModelName, { text, label }: Labelled<string>): Example => ({
+  features: featuresOf(reading(text).text),
+  target: (LABELS[name] as readonly string[]).indexOf(label),
+})

@@ -1,2 +1,0 @@
-/** Voice: tokens of live voice sessions, and the tools that run under them. */
-export { createVoice } from './service'

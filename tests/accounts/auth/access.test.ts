@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'bun:test'
+import { createAccessWatch, removeExpiredSessions, startAccessLoop, writeSessionUses } from '../../../src/accounts'
+import type { KeyCaller } from '../../../src/kernel/caller'
+import type { AppError } from '../../../src/kernel/errors'
+import type { Reader, Store } from '../../../src/kernel/store'
+import { callOf, keyCaller, operatorCaller } from '../../support/callers'
+import { eventually } from '../../support/eventually'
+import { openTestStore } from '../../support/store'
+import { createAuthWorld } from './world'
+
+const store = await openTestStore()
+const HOUR = 3_600_000
+
+/** A process of its own over the shared database: rooms, caches and watch. */
+function node(reading: Store = store) {
+  const world = createAuthWorld(reading)
+  const { lookup: keys, sessions, orgs, lastSeen } = world
+  const access = createAccessWatch({
+    store: reading,
+    keys,
+    sessions,
+    orgs,
+    writeSessionUses: () => writeSessionUses({ store, sightings: lastSeen }),
+  })
+  return { ...world, access }
+}
+
+const reasonOf = (signal: AbortSignal) => (signal.aborted ? (signal.reason as AppError).code : null)
+
+describe('a running answer', () => {
+  test('ends when another node revokes its key, and only that key', async () => {
+    const [here, there] = [node(), node()]
+    const ada = await here.addUser()
+    const [gone, kept] = [await here.withKey(ada.id), await here.withKey(ada.id)]
+    const ended = here.access.follow(gone.call.caller)
+    const running = here.access.follow(kept.call.caller)
+    await here.access.check()
+    expect([reasonOf(ended.signal), reasonOf(running.signal)]).toEqual([null, null])
+    await there.keys.revoke(await there.session(ada.id), gone.key.id)
+    await here.access.check()
+    expect([reasonOf(ended.signal), reasonOf(running.signal)]).toEqual(['invalid_api_key', null])
+  })
+
+  test('goes on with the secret of before a rotation until its grace is over', async () => {
+    const { addUser, withKey, keys, session, access, clock, lookup } = node()
+    const ada = await addUser()
+    const { key, call } = await withKey(ada.id)
+    const order = { grace_period_seconds: 60 }
+    const rotated = await keys.rotate(await session(ada.id), key.id, order)
+    const [old, fresh] = [access.follow(call.caller), access.follow((await lookup.find(rotated.key))!)]
+    clock.advance(59_999)
+    await access.check()
+    expect(reasonOf(old.signal)).toBeNull()
+    clock.advance(1)
+    await access.check()
+    expect([reasonOf(old.signal), reasonOf(fresh.signal)]).toEqual(['invalid_api_key', null])
+  })
+
+  test('ends when its session expires; a use that is not written yet extends it', async () => {
+    const { join, bearer, sessions, lastSeen, access, clock, store } = node()
+    const { session_token: token } = await join()
+    clock.advance(12 * HOUR - 1)
+    const caller = (await bearer(token))!
+    const running = access.follow(caller)
+    clock.advance(1)
+    await access.check()
+    expect(reasonOf(running.signal)).toBeNull()
+    clock.advance(12 * HOUR - 1)
+    await writeSessionUses({ store, sightings: lastSeen })
+    await removeExpiredSessions({ store, clock })
+    await access.check()
+    expect([await sessions.find(token), reasonOf(running.signal)]).toEqual([null, 'invalid_session'])
+  })
+
+  test('of a person goes on in a suspended organization they do not work in, and ends in the one they do', async () => {
+    const { addUser, addOrg, withKey, orgs, access } = node()
+    const ada = await addUser()
+    const [active, other] = [await addOrg(ada.id), await addOrg(ada.id, 'Other')]
+    await store.write((tx) => orgs.makeActive(tx, ada.id, active.id))
+    const { call } = await withKey(ada.id)
+    const running = access.follow(call.caller)
+    const asOperator = callOf(operatorCaller())
+    await orgs.setOrgSuspended(asOperator, other.id, true)
+    await access.check()
+    expect(reasonOf(running.signal)).toBeNull()
+    await orgs.setOrgSuspended(asOperator, active.id, true)
+    await access.check()
+    expect(reasonOf(running.signal)).toBe('forbidden')
+  })
+
+  test('that is over is not looked at any more', async () => {
+    const { access } = node()
+    const over = access.follow(keyCaller())
+    over.end()
+    await access.check()
+    expect(over.signal.aborted).toBe(false)
+  })
+})
+
+/** The same store, counting the queries of its reader. */
+function counting() {
+  let queries = 0
+  const read = Object.create(store.read, {
+    of: { value: (table: never) => store.read.of(table) },
+    select: {
+      get: () => {
+        queries++
+        return store.read.select.bind(store.read)
+      },
+    },
+  }) as Reader
+  return { store: { ...store, read }, queries: () => queries }
+}
+
+describe('looking', () => {
+  const hash = (n: number) => n.toString(16).padStart(64, '0')
+
+  test('takes as many queries for 10,000 answers as for one, and none for none', async () => {
+    const counted = counting()
+    const { access } = node(counted.store)
+    await access.check()
+    expect(counted.queries()).toBe(0)
+    access.follow(keyCaller({ secretHash: hash(0) }))
+    await access.check()
+    const forOne = counted.queries()
+    const many = Array.from({ length: 10_000 }, (_, n): KeyCaller => keyCaller({ secretHash: hash(n) }))
+    const running = many.map((caller) => access.follow(caller))
+    await access.check()
+    expect([forOne, counted.queries()]).toEqual([2, 4])
+    expect(running.every(({ signal }) => reasonOf(signal) === 'invalid_api_key')).toBe(true)
+  })
+
+  test('happens within 5 s, also after the database was away for an hour', async () => {
+    const { addUser, withKey, keys, session, access, clock } = node()
+    const ada = await addUser()
+    const { key, call } = await withKey(ada.id)
+    const running = access.follow(call.caller)
+    let [away, looks] = [true, 0]
+    const failures: unknown[] = []
+    const check = async () => {
+      looks++
+      if (away) throw new Error('the database is away')
+      await access.check()
+    }
+    const onError = (_: string, error: unknown) => void failures.push(error)
+    const loop = startAccessLoop({ access: { ...access, check }, clock, onError })
+    const look = async () => {
+      const before = looks
+      await eventually(() => clock.wakesWithin(2_500))
+      clock.advance(2_500)
+      await eventually(() => looks > before)
+    }
+    for (let n = 0; n < 20; n++) await look()
+    await keys.revoke(await session(ada.id), key.id)
+    away = false
+    await look()
+    await eventually(() => running.signal.aborted)
+    await loop.stop()
+    expect(failures).toHaveLength(1)
+  })
+})

@@ -1,0 +1,193 @@
+// Both databases: attempts and links are counted and used up by its statements.
+import { describe, expect, test } from 'bun:test'
+import { createWorld } from '../../support/world'
+
+const world = await createWorld({ config: { signup: 'open' } })
+const PASSWORD = 'correct horse'
+
+const email = () => `ada.${crypto.randomUUID()}@example.com`
+const signUp = async (address = email()) =>
+  (await world.send('POST', 'auth/signup', { email: address, password: PASSWORD, name: 'Ada' })).body
+const signIn = (address: string, password = PASSWORD) =>
+  world.send('POST', 'auth/sessions', { email: address, password })
+
+describe('/auth', () => {
+  test('signs up, in, tells who is asking, and signs out', async () => {
+    const address = email()
+    const made = await world.send('POST', 'auth/signup', { email: address, password: PASSWORD, name: 'Ada' })
+    expect(made.status).toBe(201)
+    const { user } = made.body
+    expect(made.body).toEqual({
+      user: { id: user.id, email: address, name: 'Ada', created: user.created },
+      session_token: expect.stringMatching(/^svc_ds_[0-9A-Za-z]{48}$/),
+      expires_at: expect.any(String),
+      request_id: made.headers.get('x-request-id'),
+    })
+
+    const opened = await signIn(address)
+    expect([opened.status, opened.body.user]).toEqual([201, user])
+    const bearer = { authorization: `Bearer ${opened.body.session_token}` }
+    const me = await world.send('GET', 'auth/me', undefined, bearer)
+    expect(me.body).toEqual({ user, has_password: true, active_org_id: null, orgs: [], request_id: me.body.request_id })
+
+    const out = await world.send('DELETE', 'auth/sessions', undefined, bearer)
+    expect(out.body).toEqual({ deleted: true, request_id: out.body.request_id })
+    expect(out.headers.get('set-cookie')).toBe('svc_session=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0')
+    const after = await world.send('GET', 'auth/me', undefined, bearer)
+    expect([after.status, after.body.error.code]).toEqual([401, 'invalid_session'])
+  })
+
+  test('sets a cookie that scripts cannot read and that opens the same session', async () => {
+    const { user } = await signUp()
+    const { headers, body } = await signIn(user.email)
+    const cookie = headers.get('set-cookie')!
+    expect(cookie).toBe(`svc_session=${body.session_token}; Path=/; HttpOnly; SameSite=Strict`)
+    const me = await world.send('GET', 'auth/me', undefined, { cookie: cookie.split(';')[0]! })
+    expect(me.body.user).toEqual(user)
+  })
+
+  test('lets a session manage keys, and holds it to 120 requests a minute', async () => {
+    const { user, session_token } = await signUp()
+    const bearer = { authorization: `Bearer ${session_token}` }
+    const made = await world.send('POST', 'keys', {}, bearer)
+    expect([made.status, made.headers.get('x-ratelimit-limit-requests')]).toEqual([201, '120'])
+    const me = await world.send('GET', 'auth/me', undefined, { authorization: `Bearer ${made.body.key}` })
+    expect(me.body.user).toEqual(user)
+  })
+
+  test("tells an org's key of its own org and of no other of its maker", async () => {
+    const { session_token } = await signUp()
+    const bearer = { authorization: `Bearer ${session_token}` }
+    const { body: org } = await world.send('POST', 'orgs', { name: 'Acme' }, bearer)
+    await world.send('POST', 'orgs', { name: 'Elsewhere' }, bearer)
+    const { body: key } = await world.send('POST', 'keys', { org_id: org.id }, bearer)
+    const namesFor = async (headers: Record<string, string>) =>
+      (await world.send('GET', 'auth/me', undefined, headers)).body.orgs.map(({ name }: { name: string }) => name)
+    expect(await namesFor({ authorization: `Bearer ${key.key}` })).toEqual(['Acme'])
+    expect(await namesFor(bearer)).toEqual(['Elsewhere', 'Acme'])
+  })
+
+  test('lets the cookie change nothing from another site, nor from nowhere', async () => {
+    const { session_token } = await signUp()
+    const post = (headers: Record<string, string>) =>
+      world.send('POST', 'keys', {}, { cookie: `svc_session=${session_token}`, host: 'localhost', ...headers })
+    const elsewhere: Record<string, string>[] = [
+      {},
+      { origin: 'https://evil.test' },
+      { 'sec-fetch-site': 'cross-site' },
+    ]
+    for (const headers of elsewhere) {
+      const refused = await post(headers)
+      expect([refused.status, refused.body.error.code]).toEqual([403, 'origin_not_allowed'])
+    }
+    expect((await post({ 'sec-fetch-site': 'same-origin', origin: 'http://localhost' })).status).toBe(201)
+    expect((await post({ origin: 'http://localhost' })).status).toBe(201)
+  })
+
+  test('puts neither password nor token into the log', async () => {
+    const { user, session_token } = await signUp()
+    await signIn(user.email, 'a canary password')
+    await world.send('GET', `auth/me?access_token=${session_token}`)
+    const log = world.logged.join('')
+    expect(log).not.toContain('a canary password')
+    expect(log).not.toContain(session_token.slice(8))
+  })
+})
+
+describe('what /auth refuses', () => {
+  const bodies: { why: string; path: string; body: unknown; status: number; code: string }[] = [
+    {
+      why: 'an address that is none',
+      path: 'auth/signup',
+      body: { email: 'ada', password: PASSWORD },
+      status: 400,
+      code: 'validation_error',
+    },
+    {
+      why: 'a password of 7',
+      path: 'auth/signup',
+      body: { email: 'a@example.com', password: '1234567' },
+      status: 400,
+      code: 'validation_error',
+    },
+    {
+      why: 'a password of 201',
+      path: 'auth/signup',
+      body: { email: 'a@example.com', password: 'x'.repeat(201) },
+      status: 400,
+      code: 'validation_error',
+    },
+    {
+      why: 'no password',
+      path: 'auth/signup',
+      body: { email: 'a@example.com' },
+      status: 400,
+      code: 'validation_error',
+    },
+    {
+      why: 'a wrong password',
+      path: 'auth/sessions',
+      body: { email: 'nobody@example.com', password: 'x' },
+      status: 401,
+      code: 'invalid_credentials',
+    },
+    {
+      why: 'a password that is a number',
+      path: 'auth/sessions',
+      body: { email: 'a@example.com', password: 5 },
+      status: 400,
+      code: 'validation_error',
+    },
+  ]
+  test.each(bodies)('$why', async ({ path, body, status, code }) => {
+    const refused = await world.send('POST', path, body)
+    expect([refused.status, refused.body.error.code]).toEqual([status, code])
+  })
+
+  test('an address that has an account', async () => {
+    const { user } = await signUp()
+    const refused = await world.send('POST', 'auth/signup', { email: user.email.toUpperCase(), password: PASSWORD })
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'conflict'])
+  })
+
+  test('everyone while sign-up is closed, and guesses after ten', async () => {
+    const closed = await createWorld()
+    const refused = await closed.send('POST', 'auth/signup', { email: email(), password: PASSWORD })
+    expect([refused.status, refused.body.error.code]).toEqual([403, 'forbidden'])
+    for (let n = 0; n < 10; n++) await closed.send('POST', 'auth/sessions', { email: 'a@example.com', password: 'x' })
+    const late = await closed.send('POST', 'auth/sessions', { email: 'a@example.com', password: 'x' })
+    expect([late.status, late.body.error.code]).toEqual([429, 'rate_limit_exceeded'])
+    expect(Number(late.headers.get('retry-after'))).toBeWithin(800, 901)
+  })
+
+  test('to end a session for an API key', async () => {
+    const ada = await world.person()
+    const refused = await ada.send('DELETE', 'auth/sessions')
+    expect([refused.status, refused.body.error.code]).toEqual([401, 'invalid_session'])
+  })
+
+  const places: [string, (key: string) => [string, Record<string, string>]][] = [
+    ['the query as api_key', (key) => [`auth/me?api_key=${key}`, {}]],
+    ['the query as access_token', (key) => [`auth/me?access_token=${key}`, {}]],
+    ['a cookie', (key) => ['auth/me', { cookie: `api_key=${key}` }]],
+    ['another header', (key) => ['auth/me', { 'x-api-key': key }]],
+  ]
+  test.each(places)('a key in %s (A7)', async (_place, sent) => {
+    const ada = await world.person()
+    const [path, headers] = sent(ada.key)
+    const refused = await world.send('GET', path, undefined, headers)
+    expect([refused.status, refused.body.error.code]).toEqual([401, 'invalid_api_key'])
+    expect(world.logged.join('')).not.toContain(ada.key.slice(16))
+  })
+
+  test('an unknown, a revoked and a mistyped key in the same bytes (A20)', async () => {
+    const [ada, eve] = [await world.person(), await world.person()]
+    await ada.send('DELETE', `keys/${ada.keyId}`)
+    const mistyped = eve.key.slice(0, -1) + (eve.key.endsWith('a') ? 'b' : 'a')
+    const answers = await Promise.all(
+      [ada.key, mistyped].map((key) => world.send('GET', 'auth/me', undefined, { authorization: `Bearer ${key}` })),
+    )
+    const texts = answers.map(({ text, body }) => text.replace(body.error.request_id, 'req'))
+    expect([texts[0], answers.map(({ status }) => status)]).toEqual([texts[1], [401, 401]])
+  })
+})

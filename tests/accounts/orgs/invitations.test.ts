@@ -1,0 +1,170 @@
+import { describe, expect, test } from 'bun:test'
+import { callOf, operatorCaller } from '../../support/callers'
+import { openTestStore } from '../../support/store'
+import { createWorld, type Person } from '../../support/world'
+import { createWorld as createRooms } from '../keys/world'
+import { createTeam, emailOf, issueInvitation, rolesOf } from './team'
+
+const world = await createWorld()
+
+const accept = (person: Person, token: string) => person.send('POST', `invitations/${token}/accept`)
+
+describe('an invitation', () => {
+  test('is answered without its token, and opens for the address it names', async () => {
+    const team = await createTeam(world)
+    const eve = await world.person()
+    const email = await emailOf(world, eve)
+    const made = await team.admin.send('POST', `orgs/${team.id}/invitations`, {
+      email: email.toUpperCase(),
+      role: 'member',
+    })
+    expect(made.status).toBe(201)
+    expect(made.body.invitation).toEqual({
+      id: made.body.invitation.id,
+      email,
+      role: 'member',
+      status: 'pending',
+      expires_at: made.body.invitation.expires_at,
+    })
+    expect(made.body.token).toMatch(/^svc_iv_/)
+    const joined = await accept(eve, made.body.token)
+    expect([joined.status, joined.body.organization]).toEqual([
+      200,
+      expect.objectContaining({ id: team.id, role: 'member', member_count: 5 }),
+    ])
+    expect((await eve.send('GET', 'auth/me')).body).toMatchObject({ active_org_id: null, orgs: [{ id: team.id }] })
+  })
+
+  test('lets one in when 20 accepts come at once, and only once', async () => {
+    const team = await createTeam(world)
+    const eve = await world.person()
+    const { token } = await issueInvitation(world, team.id, await emailOf(world, eve))
+    const replies = await Promise.all(Array.from({ length: 20 }, () => accept(eve, token)))
+    expect(replies.map(({ status }) => status).toSorted()).toEqual([200, ...Array(19).fill(404)])
+    expect(Object.keys(await rolesOf(team.owner, team.id))).toHaveLength(5)
+  })
+
+  test('of the same address replaces the one before', async () => {
+    const team = await createTeam(world)
+    const eve = await world.person()
+    const email = await emailOf(world, eve)
+    const [first, second] = [
+      await issueInvitation(world, team.id, email, 'admin'),
+      await issueInvitation(world, team.id, email, 'viewer'),
+    ]
+    expect((await accept(eve, first.token)).status).toBe(404)
+    expect((await accept(eve, second.token)).body.organization.role).toBe('viewer')
+  })
+
+  test('does not change the role of someone who came in another way meanwhile', async () => {
+    const team = await createTeam(world)
+    const eve = await world.person()
+    const { token } = await issueInvitation(world, team.id, await emailOf(world, eve), 'admin')
+    await team.join('viewer', eve)
+    expect((await accept(eve, token)).body.organization.role).toBe('viewer')
+  })
+
+  test('is not for a member', async () => {
+    const team = await createTeam(world)
+    const body = { email: await emailOf(world, team.viewer), role: 'admin' }
+    const refused = await team.owner.send('POST', `orgs/${team.id}/invitations`, body)
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'conflict'])
+  })
+
+  test('is kept as a hash, and its token is never logged', async () => {
+    const team = await createTeam(world)
+    const eve = await world.person()
+    const { token } = await issueInvitation(world, team.id, await emailOf(world, eve))
+    await accept(eve, token)
+    await accept(eve, token)
+    expect(world.logged.join('')).not.toContain(token)
+    expect(world.logged.join('')).toContain('/api/v1/invitations/svc_iv_…')
+    expect((await eve.send('GET', 'audit')).text).not.toContain(token)
+  })
+})
+
+describe('an invitation that lets nobody in', () => {
+  const bad: [string, (token: string) => string][] = [
+    ['cut short', (token) => token.slice(0, -1)],
+    ['of another letter', (token) => token.slice(0, -1) + (token.endsWith('a') ? 'b' : 'a')],
+    ['in another case', (token) => token.toLowerCase()],
+    ['made up', () => `svc_iv_${'A'.repeat(43)}`],
+    ['no token', () => 'x'],
+    ['an escape', () => '..%2f..'],
+  ]
+  test.each(bad)('%s, is refused like one for someone else', async (_why, spoil) => {
+    const team = await createTeam(world)
+    const [eve, mallory] = [await world.person(), await world.person()]
+    const { token } = await issueInvitation(world, team.id, await emailOf(world, eve))
+    const replies = [await accept(eve, spoil(token)), await accept(mallory, token)]
+    const words = replies.map(({ status, body: { error } }) => ({ status, ...error, request_id: '' }))
+    expect(words[0]).toEqual(words[1]!)
+    expect(words[0]).toMatchObject({ status: 404, code: 'not_found' })
+    expect(Object.keys(await rolesOf(team.owner, team.id))).toHaveLength(4)
+  })
+
+  test('is one to an org that was deleted', async () => {
+    const team = await createTeam(world)
+    const eve = await world.person()
+    const { token } = await issueInvitation(world, team.id, await emailOf(world, eve))
+    await team.owner.send('DELETE', `orgs/${team.id}`)
+    expect((await accept(eve, token)).status).toBe(404)
+  })
+
+  test("cannot be used by an organization's key", async () => {
+    const [team, other] = [await createTeam(world), await createTeam(world)]
+    const { token } = await issueInvitation(world, team.id, await emailOf(world, other.owner))
+    const refused = await (await other.orgKey(other.owner)).send('POST', `invitations/${token}/accept`)
+    expect([refused.status, refused.body.error.code]).toEqual([403, 'forbidden'])
+    expect((await accept(other.owner, token)).status).toBe(200)
+  })
+
+  const bodies: [string, unknown, string][] = [
+    ['no address', { role: 'member' }, 'email'],
+    ['an address that is none', { email: 'eve', role: 'member' }, 'email'],
+    ['an address with a line break', { email: 'eve@example.com\r\nBcc: x@example.com', role: 'member' }, 'email'],
+    ['no role', { email: 'eve@example.com' }, 'role'],
+    ['a role that is none', { email: 'eve@example.com', role: 'root' }, 'role'],
+  ]
+  test.each(bodies)('is not made with %s', async (_why, body, param) => {
+    const team = await createTeam(world)
+    const refused = await team.owner.send('POST', `orgs/${team.id}/invitations`, body)
+    expect([refused.status, refused.body.error.code, refused.body.error.param]).toEqual([
+      400,
+      'validation_error',
+      param,
+    ])
+  })
+})
+
+describe('an invitation of a week ago', async () => {
+  const store = await openTestStore()
+  const { orgs, addUser, addOrg, session, clock } = createRooms(store)
+  const [ada, eve] = [await addUser('ada'), await addUser('eve')]
+  const acme = await addOrg(ada.id)
+  const invite = () =>
+    store.write((tx) =>
+      orgs.invitations.issue(tx, callOf(operatorCaller()), {
+        orgId: acme.id,
+        email: eve.email,
+        role: 'viewer',
+        invitedBy: null,
+      }),
+    )
+  const WEEK_MS = 7 * 24 * 60 * 60_000
+
+  test('is over, to the millisecond', async () => {
+    const { token, invitation } = await invite()
+    expect(Date.parse(invitation.expires_at)).toBe(clock.now() + WEEK_MS)
+    clock.advance(WEEK_MS)
+    expect(orgs.invitations.accept(await session(eve.id), token)).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  test('was open until then', async () => {
+    const { token } = await invite()
+    clock.advance(WEEK_MS - 1)
+    expect(await orgs.invitations.accept(await session(eve.id), token)).toMatchObject({
+      organization: { id: acme.id, role: 'viewer' },
+    })
+  })
+})

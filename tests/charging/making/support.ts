@@ -1,0 +1,55 @@
+import type { Made, Order, Work } from '../../../src/charging/kind'
+import type { Call } from '../../../src/kernel/caller'
+import { centsToMicro } from '../../../src/kernel/money'
+import { PIXEL } from '../../files/support'
+import type { Person, World } from '../../support/world'
+
+const CENT = centsToMicro(1)
+
+let made = 0
+
+/** An order of up to `most` pictures of 4 cents each; `make` says what comes of it. */
+export function orderOf(make: Order<Made, unknown>['make'], more: { most?: number; free?: boolean } = {}) {
+  made += 1
+  return {
+    kind: 'image' as const,
+    id: `img_${String(made).padStart(24, '0')}`,
+    mode: 'image',
+    engineId: 'svc-1-create',
+    free: more.free ?? false,
+    texts: { prompt: 'a quiet lighthouse', style: 'flat' },
+    most: { images: more.most ?? 2 },
+    make,
+    answer: ({ artifacts, costCents }: { artifacts: { id: string }[]; costCents: number }) => ({
+      ids: artifacts.map(({ id }) => id),
+      cost_cents: costCents,
+    }),
+  }
+}
+
+/** Keeps so many pictures and says that it used them. */
+export const pictures =
+  (count: number) =>
+  async ({ keep, texts }: Work): Promise<Made> => {
+    const files: Made['files'][number][] = []
+    for (let n = 0; n < count; n += 1) {
+      const about = { type: 'image' as const, filename: `${n}.png`, engine: 'svc-vision', model: 'svc-1-create' }
+      files.push({ draft: await keep(PIXEL, 'image/png'), about: { ...about, prompt: texts.prompt! } })
+    }
+    return { used: { images: count }, files }
+  }
+
+export function makingIn(world: World) {
+  const { billing, making, limiter } = world.app.container
+  return {
+    limiter,
+    run: (person: Person, order: ReturnType<typeof orderOf>, call: Partial<Call> = {}) =>
+      making.run({ ...world.callAs(person), route: 'POST /images', ...call }, order),
+    walletOf: async ({ userId }: Person) => {
+      const { balance, held } = await billing.balance(world.app.store.read, `user:${userId}`)
+      return { cents: balance / CENT, held: held / CENT }
+    },
+    auditOf: async (person: Person) => (await person.send('GET', 'audit')).body as { action: string }[],
+    usageOf: async (person: Person) => (await person.send('GET', 'usage')).body,
+  }
+}

@@ -1,0 +1,80 @@
+import { afterAll, expect, test } from 'bun:test'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { eventually } from '../../support/eventually'
+import { hasRedis, startRedis } from '../../support/redis'
+import { devKeyOf, type ServerProcess, startServerProcess } from '../../support/server-process'
+import { createPostgresDatabase, postgresUrl } from '../../support/store'
+
+const can = hasRedis('two nodes with one Redis') && postgresUrl !== undefined
+if (!postgresUrl) process.stdout.write('NOT RUN: two nodes with one Redis, because SVC_TEST_POSTGRES_URL is not set.\n')
+
+test.skipIf(!can)(
+  'two nodes count a key’s requests together, and share its limit while Redis is away (I-10)',
+  async () => {
+    const root = mkdtempSync(join(tmpdir(), 'svc-two-nodes-'))
+    const [database, redis] = await Promise.all([createPostgresDatabase(postgresUrl!), startRedis()])
+    const env = {
+      SVC_DATABASE_URL: database.url,
+      SVC_REDIS_URL: redis.url,
+      SVC_LOG_FORMAT: 'json',
+      SVC_LOG_LEVEL: 'info',
+    }
+    const nodes: ServerProcess[] = []
+    afterAll(async () => {
+      for (const node of nodes) await node.kill()
+      await redis.stop()
+      await database.drop()
+      rmSync(root, { recursive: true, force: true })
+    })
+    const [home, other] = ['one', 'other'].map((name) => join(root, name)) as [string, string]
+    nodes.push(await startServerProcess({ dataDir: home, env }))
+    mkdirSync(other, { mode: 0o700 })
+    copyFileSync(join(home, 'secrets.json'), join(other, 'secrets.json'))
+    nodes.push(await startServerProcess({ dataDir: other, env }))
+    const [one, two] = nodes as [ServerProcess, ServerProcess]
+
+    const newKey = async (): Promise<string> => {
+      const response = await fetch(`${one.url}/api/v1/keys`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${devKeyOf(home)}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ name: 'counted', rpm_limit: 20, scopes: ['completions'] }),
+      })
+      return ((await response.json()) as { key: string }).key
+    }
+    /** How a node answered 25 requests of a key that came at once. */
+    const of = async ({ url }: ServerProcess, key: string) => {
+      const ask = async () =>
+        (await fetch(`${url}/api/v1/rate-limits`, { headers: { authorization: `Bearer ${key}` } })).status
+      const all = await Promise.all(Array.from({ length: 25 }, ask))
+      return {
+        ok: all.filter((status) => status === 200).length,
+        refused: all.filter((status) => status === 429).length,
+      }
+    }
+    const asked = (key: string) => Promise.all([of(one, key), of(two, key)])
+
+    const [here, there] = await asked(await newKey())
+    expect({ ok: here.ok + there.ok, refused: here.refused + there.refused }).toEqual({ ok: 20, refused: 30 })
+
+    await redis.kill()
+    await eventually(async () => (await asked(await newKey())).every(({ ok, refused }) => ok === 10 && refused === 15))
+
+    const { stdout } = Bun.spawnSync([process.execPath, 'cli/main.ts', 'doctor', 'redis', '--json'], {
+      env: { ...process.env, ...env, SVC_DATA_DIR: home },
+    })
+    expect(JSON.parse(String(stdout))).toEqual([
+      expect.objectContaining({ status: 'warn', detail: expect.stringContaining('its share of the limits') }),
+    ])
+
+    await redis.start()
+    for (const node of nodes) await eventually(async () => (await of(node, await newKey())).ok === 20)
+    for (const node of nodes) {
+      await node.stop()
+      const told = (await node.output()).split('\n')
+      const count = (words: string) => told.filter((line) => line.includes(words)).length
+      expect([count('Redis is away'), count('Redis is back'), count('loop failed')]).toEqual([1, 1, 0])
+    }
+  },
+)

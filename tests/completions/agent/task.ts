@@ -1,0 +1,40 @@
+import type { Acting, Emit, Step, Task, Thought } from '../../../src/completions/agent-schema'
+import { contextOf } from '../../tools/world'
+
+/** A prompt for an engine, as the pipeline hands it to the agent. */
+export const taskOf = (order: Partial<Task> = {}): Task => ({
+  call: contextOf().call,
+  engineId: 'svc-1-flash',
+  mode: 'fast',
+  system: 'Be brief.',
+  history: [],
+  prompt: 'go',
+  after: [],
+  images: [],
+  temperature: undefined,
+  maxOutputTokens: 1_000,
+  json: false,
+  signal: new AbortController().signal,
+  offered: null,
+  acting: null,
+  ...order,
+})
+
+/** With these tools, and whatever it costs. */
+export const actingOf = (toolset: Acting['toolset'], order: Partial<Acting> = {}): Acting => ({
+  toolset,
+  maxIterations: 8,
+  call: contextOf().call,
+  conversationId: null,
+  spent: { turns: [], uses: [], said: 0 },
+  afford: async ({ completionTokens }) => completionTokens,
+  unpaid: () => new Error('unpaid'),
+  ...order,
+})
+
+/** Every step as it comes, and the thought they end with. */
+export async function watch(run: (emit: Emit) => Promise<Thought>) {
+  const seen: Step[] = []
+  const thought = await run((step) => void seen.push(step))
+  return { seen, thought }
+}

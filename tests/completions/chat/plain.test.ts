@@ -1,0 +1,248 @@
+import { describe, expect, test } from 'bun:test'
+import { expectedChat } from '../../support/expected-chat'
+import { PIXEL } from '../../support/pixel'
+import { createUpstreamWorld, freshPrompt } from '../upstream-world'
+
+const { world, upstream } = await createUpstreamWorld()
+const ada = await world.person()
+
+type Message = { role: string; content: unknown }
+const sent = () => upstream.calls.at(-1)!.body.messages as Message[]
+const user = (content: unknown = freshPrompt()) => ({ role: 'user', content })
+const chat = (order: object) => ada.send('POST', 'chat/completions', order)
+
+describe('POST /chat/completions (contract 4)', () => {
+  test('answers every member the contract names', async () => {
+    const { status, headers, body } = await chat({ messages: [user()] })
+    expect(status).toBe(200)
+    expect(body).toEqual(expectedChat(headers.get('x-request-id'), null))
+  })
+
+  test('sends the last user message as prompt, system messages as one, earlier turns as context', async () => {
+    await chat({
+      messages: [
+        { role: 'system', content: 'Be kind.' },
+        user('one'),
+        { role: 'assistant', content: 'first' },
+        { role: 'developer', content: 'Be short.' },
+        user('two'),
+      ],
+    })
+    expect(sent()).toEqual([
+      { role: 'system', content: 'Be kind.\n\nBe short.\n\nBe brief.' },
+      { role: 'user', content: 'one' },
+      { role: 'assistant', content: 'first' },
+      { role: 'user', content: 'two' },
+    ])
+  })
+
+  test('speaks with the default voice when no system message replaces it', async () => {
+    await chat({ messages: [user()] })
+    expect(sent()[0]).toMatchObject({ role: 'system', content: expect.stringContaining('You are Svc') })
+  })
+
+  test('ignores tool and function messages and what follows the question', async () => {
+    await chat({
+      messages: [
+        user('one'),
+        {
+          role: 'assistant',
+          content: null,
+          tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }],
+        },
+        { role: 'tool', content: 'result', tool_call_id: 'c' },
+        { role: 'function', content: 'result', name: 'f' },
+        user('two'),
+      ],
+    })
+    expect(sent().slice(1)).toEqual([
+      { role: 'user', content: 'one' },
+      { role: 'user', content: 'two' },
+    ])
+  })
+
+  test('takes an answer that was a refusal back as what it said', async () => {
+    const refused = { role: 'assistant', content: null, refusal: 'I cannot.' }
+    expect((await chat({ messages: [user('one'), refused, user('two')] })).status).toBe(200)
+    expect(sent().slice(1)).toEqual([
+      { role: 'user', content: 'one' },
+      { role: 'assistant', content: 'I cannot.' },
+      { role: 'user', content: 'two' },
+    ])
+  })
+
+  test('joins the text parts of a message', async () => {
+    await chat({
+      messages: [
+        user([
+          { type: 'text', text: 'one' },
+          { type: 'text', text: 'two' },
+        ]),
+      ],
+    })
+    expect(sent().at(-1)).toEqual({ role: 'user', content: 'one\ntwo' })
+  })
+
+  test('a picture without a word is a question', async () => {
+    const url = `data:image/png;base64,${PIXEL}`
+    const picture = { type: 'image_url', image_url: { url } }
+    for (const content of [[picture], [picture, { type: 'text', text: ' ' }]]) {
+      const { status, body } = await chat({
+        messages: [user('before'), { role: 'assistant', content: 'yes' }, user(content)],
+      })
+      expect(status).toBe(200)
+      expect(body.svc_metadata.resolved_mode).toBe('vision')
+      expect(sent().at(-1)).toEqual({ role: 'user', content: [{ type: 'image_url', image_url: { url } }] })
+    }
+  })
+
+  test('takes pictures from parts and becomes vision', async () => {
+    const url = `data:image/png;base64,${PIXEL}`
+    const { body } = await chat({
+      messages: [
+        user([
+          { type: 'text', text: 'What is it?' },
+          { type: 'image_url', image_url: { url, detail: 'low' } },
+        ]),
+      ],
+    })
+    expect(body.svc_metadata).toMatchObject({ mode: 'auto', resolved_mode: 'vision' })
+    expect(sent().at(-1)?.content).toEqual([
+      { type: 'image_url', image_url: { url } },
+      { type: 'text', text: 'What is it?' },
+    ])
+  })
+
+  test.each([
+    ['svc-1-auto', 'svc-1-flash'],
+    ['svc-1-reason', 'svc-1-reason'],
+    ['svc-1-code', 'svc-1-code'],
+    ['svc-1-edge', 'svc-1-roast'],
+    ['gpt-4o', 'svc-1-flash'],
+    ['', 'svc-1-flash'],
+    ['__proto__', 'svc-1-flash'],
+    ['constructor', 'svc-1-flash'],
+    ['../../x', 'svc-1-flash'],
+    ['x'.repeat(100_000), 'svc-1-flash'],
+  ])('the model %j is answered by %s (B26)', async (model, engine) => {
+    const { status, body } = await chat({ model, messages: [user()] })
+    expect({ status, model: body.model }).toEqual({ status: 200, model: engine })
+  })
+
+  test('says the mode of the engine it was asked for', async () => {
+    const { body } = await chat({ model: 'svc-1-code', messages: [user()] })
+    expect(body.svc_metadata).toMatchObject({ mode: 'code', resolved_mode: 'code' })
+  })
+
+  test.each([
+    ['[[finish:length]]', 'length'],
+    ['[[finish:content_filter]]', 'content_filter'],
+    ['[[finish:stop]]', 'stop'],
+  ])('%s finishes as %s', async (words, reason) => {
+    const { body } = await chat({ messages: [user(freshPrompt(words))] })
+    expect(body.choices[0].finish_reason).toBe(reason)
+  })
+
+  test('accepts and ignores what it does not know', async () => {
+    const order = {
+      top_p: 0.1,
+      n: 3,
+      max_tokens: 5,
+      stop: ['x'],
+      presence_penalty: 1,
+      frequency_penalty: 1,
+      seed: 1,
+      user: 'u',
+      logprobs: true,
+      logit_bias: {},
+      tool_choice: 'auto',
+      parallel_tool_calls: false,
+      store: false,
+      stream_options: null,
+      temperature: null,
+      stream: null,
+      conversation_id: null,
+      metadata: null,
+    }
+    const { status, body } = await chat({ messages: [user()], ...order })
+    expect(status).toBe(200)
+    expect(body.choices).toHaveLength(1)
+    expect(body.svc_metadata.warnings).toEqual([
+      'Ignored, because this server does not have these settings: frequency_penalty, logprobs, max_tokens, n, presence_penalty, seed, stop, top_p.',
+    ])
+  })
+
+  test('has nothing to say of members that ask for what it does anyway', async () => {
+    const order = {
+      frequency_penalty: 0,
+      functions: [],
+      logit_bias: {},
+      logprobs: false,
+      max_tokens: null,
+      modalities: ['text'],
+      n: 1,
+      service_tier: 'auto',
+      stop: [],
+      store: true,
+      top_p: 1,
+      user: 'u',
+    }
+    const { body } = await chat({ model: 'auto', messages: [user()], ...order })
+    expect(body.svc_metadata.warnings).toBeUndefined()
+  })
+
+  test.each(['gpt-4o', 'think', 'svc-1-reson'])('says that %s is no engine', async (model) => {
+    const { body } = await chat({ model, messages: [user()] })
+    expect(body.svc_metadata.warnings).toEqual([
+      `"model" is "${model}", which is not an engine of this server, so svc-1-auto was used. GET /models lists them.`,
+    ])
+  })
+
+  test('passes the temperature on', async () => {
+    await chat({ messages: [user()], temperature: 1.5 })
+    expect(upstream.calls.at(-1)!.body.temperature).toBe(1.5)
+  })
+
+  test('is never served from the cache', async () => {
+    const order = { messages: [user()] }
+    await chat(order)
+    const calls = upstream.calls.length
+    const { body } = await chat(order)
+    expect(upstream.calls.length).toBe(calls + 1)
+    expect(body.svc_metadata.cost_cents).toBeGreaterThan(0)
+  })
+
+  test('keeps its metadata for the record only', async () => {
+    const { text, headers } = await chat({ messages: [user()], metadata: { ticket: 'T-1' } })
+    expect(text).not.toContain('T-1')
+    const [row] = (await ada.send('GET', `audit?request_id=${headers.get('x-request-id')}`)).body
+    expect(row.inputSummary.metadata).toEqual({ ticket: 'T-1' })
+  })
+})
+
+describe('a chat', () => {
+  test('keeps nothing unless it names a conversation', async () => {
+    const bob = await world.person()
+    await bob.send('POST', 'chat/completions', { messages: [user()] })
+    expect((await bob.send('GET', 'conversations')).body.conversations).toEqual([])
+  })
+
+  test('that names one puts its history before the turns that were sent', async () => {
+    const { conversation_id } = (await ada.send('POST', 'completions', { prompt: 'stored [[say:kept]]' })).body
+    const { body } = await chat({
+      conversation_id,
+      messages: [user('sent'), { role: 'assistant', content: 'too' }, user('now')],
+    })
+    expect(body.svc_metadata.conversation_id).toBe(conversation_id)
+    expect(
+      sent()
+        .slice(1)
+        .map(({ content }) => content),
+    ).toEqual(['stored [[say:kept]]', 'kept', 'sent', 'too', 'now'])
+    const { messages } = (await ada.send('GET', `conversations/${conversation_id}`)).body.conversation
+    expect(messages.map(({ content }: Message) => content).slice(2)).toEqual([
+      'now',
+      'Hello from the scripted upstream.',
+    ])
+  })
+})

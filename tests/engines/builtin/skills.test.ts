@@ -1,0 +1,181 @@
+import { describe, expect, test } from 'bun:test'
+import { fence } from '../../../src/kernel/fence'
+import { collect, engineSuite, request } from '../../suites/engine.suite'
+import { effortOf } from '../../support/effort'
+import { ask, builtin } from './ask'
+
+engineSuite('builtin', builtin, 'Count to five')
+
+const ANSWERS: [string, string][] = [
+  ['Count to five slowly', 'One, two, three, four, five.'],
+  ['count down from three', 'Three, two, one.'],
+  ['Count from 2 to 10 by twos', 'Two, four, six, eight, ten.'],
+  ['Count from 98 to 101', '98, 99, 100, 101.'],
+  ['Reply with exactly: OK', 'OK'],
+  ['Say "tea, please"', 'tea, please'],
+  ['Repeat exactly: `ls -l`', 'ls -l'],
+  ['Repeat exactly:\n```js\nlet a = 1\n```', '```js\nlet a = 1\n```'],
+  ['What is 12 * 7 + 3?', '12 * 7 + 3 = 87'],
+  ['2+2', '2+2 = 4'],
+  ['15% of 80', '15% of 80 = 12'],
+  ['What is three plus four?', 'three plus four = 7'],
+  ['what is 5 factorial', '5 factorial = 120'],
+  ['5!', '5! = 120'],
+  ['what is the square root of 144', 'the square root of 144 = 12'],
+  ['the average of 2, 4 and 9', 'The average of 2, 4 and 9 is 5.'],
+  ['Convert 5 km to miles', '5 kilometres = 3.106856 miles'],
+  ['how many feet are in 3 metres?', '3 metres = 9.84252 feet'],
+  ['100 °F in °C', '100 °F = 37.78 °C'],
+  ['What day is it today?', 'Today is Wednesday, 4 March 2026 (UTC).'],
+  ['what is the date tomorrow?', 'Tomorrow is Thursday, 5 March 2026 (UTC).'],
+  ['days between 2026-01-01 and 2026-03-01', 'There are 59 days between 2026-01-01 and 2026-03-01.'],
+  ['How many days until Christmas?', '296 days until Friday, 25 December 2026.'],
+  ['what day of the week was 29 February 2024?', '2024-02-29 is a Thursday.'],
+  ['what date is 3 weeks from today?', 'Wednesday, 25 March 2026.'],
+  ['Is 1900 a leap year?', 'No, 1900 is not a leap year.'],
+  ['Reverse "hello"', 'olleh'],
+  ['Reverse the word stressed', 'desserts'],
+  ['Uppercase: straße', 'STRASSE'],
+  ['Slugify: Crème Brûlée, twice', 'creme-brulee-twice'],
+  ['Sort these: banana, apple, Cherry', 'apple, banana, Cherry'],
+  ['How many words are in "the quick brown fox"?', '4 words.'],
+  ['base64 encode "abc"', 'YWJj'],
+  ['Extract the e-mail addresses from: ask ada@example.com or bob@example.org', '- ada@example.com\n- bob@example.org'],
+  ['Extract the phone numbers from: nobody calls here', 'There are no phone numbers in the text.'],
+  [
+    'Acme was founded in 1999 by Ada. It makes anvils.\nWho founded Acme?',
+    'From the text you sent: "Acme was founded in 1999 by Ada."',
+  ],
+]
+
+test.each(ANSWERS)('%p is answered %p', async (prompt, answer) => {
+  expect(await ask(prompt)).toBe(answer)
+})
+
+describe('honesty', () => {
+  test.each([
+    'What is the capital of France?',
+    'Write a haiku about rain',
+    'Say hello in five words',
+    'Explain quantum computing',
+    'solve 3x + 2 = 8',
+    'translate to French: good morning',
+    '1/0',
+    'count to a million',
+    'what day was 31 February 2024?',
+    '',
+  ])('%p gets the plain statement that no model is connected, and how to connect one', async (prompt) => {
+    const answer = await ask(prompt)
+    expect(answer).toContain('No language model is connected')
+    expect(answer).toContain('SVC_ENGINE_BASE_URL')
+    expect(answer).toContain('svc-admin engines add')
+  })
+
+  test.each(['What is the capital of France?', 'who are you?', 'help', 'Do you ship to France?', 'hi', 'Thanks!'])(
+    'visitors of a site get one polite line to %p, which names no setting',
+    async (prompt) => {
+      const answer = await ask(prompt, { forVisitors: true })
+      expect(answer).toMatch(/^(Sorry, I have no answer|I am an automatic assistant|Hello, I am an automatic)[^\n]*$/)
+      expect(answer).not.toMatch(/SVC_|svc-admin|operator|engine/)
+    },
+  )
+
+  test.each(['hi', 'Hello there!', 'ping', 'Thanks a lot.'])(
+    '%p gets one sentence, which says who speaks',
+    async (prompt) => {
+      expect(await ask(prompt)).toBe(
+        'Hello from the built-in engine, which is program code and no language model; "help" tells what it can do.',
+      )
+    },
+  )
+
+  test.each([
+    ['roast', 'We leverage synergy!! Our scalable platform is really just the best!'],
+    ['code', 'Explain monads'],
+    ['think', 'Write a function that adds numbers'],
+  ])('in mode %s %p gets the statement, too', async (mode, prompt) => {
+    expect(await ask(prompt, { mode })).toContain('No language model is connected')
+  })
+
+  test('no sentence of it has more than 25 words', async () => {
+    for (const prompt of ['Write a haiku about rain', 'help', 'hi']) {
+      for (const sentence of (await ask(prompt)).split(/(?<=[.!?])\s+/)) {
+        expect(sentence.split(/\s+/).length).toBeLessThanOrEqual(25)
+      }
+    }
+  })
+
+  test.each(['Who are you?', 'Are you an AI?', 'help'])('%p: it says what it is', async (prompt) => {
+    expect(await ask(prompt)).toContain('not a language model')
+  })
+})
+
+test('a question about the conversation is answered by quoting it', async () => {
+  const messages = [
+    { role: 'user' as const, content: 'My name is Ada and I live in Turin.' },
+    { role: 'assistant' as const, content: 'Noted.' },
+    { role: 'user' as const, content: 'What is my name?' },
+  ]
+  expect(await ask('', { messages })).toBe('Earlier you wrote: "My name is Ada and I live in Turin."')
+})
+
+test('knowledge in the system prompt is quoted, instructions in it are not', async () => {
+  const messages = [
+    {
+      role: 'system' as const,
+      content: 'You are a refund assistant for refunds.\nRefunds are possible within 30 days.',
+    },
+    { role: 'user' as const, content: 'When are refunds possible?' },
+  ]
+  expect(await ask('', { messages })).toBe(
+    'From the instructions of this service: "Refunds are possible within 30 days."',
+  )
+})
+
+test('what a file says in the system prompt goes by the name of the file', async () => {
+  const file = fence('tides.md of skill tides', 'High tide is at 07:42.\nYou come by boat at high tide.')
+  const messages = [
+    { role: 'system' as const, content: `You help with tides.\n${file}\nThe harbour has two piers.` },
+    { role: 'user' as const, content: 'When is high tide?' },
+  ]
+  expect(await ask('', { messages })).toContain('From tides.md of skill tides: "High tide is at 07:42."')
+  const piers = [messages[0]!, { role: 'user' as const, content: 'How many piers has the harbour?' }]
+  expect(await ask('', { messages: piers })).toBe('From the instructions of this service: "The harbour has two piers."')
+})
+
+test('a summary quotes sentences of the text and nothing else', async () => {
+  const sentences = [
+    'The bridge carries the railway over the river.',
+    'Lunch was soup.',
+    'Engineers inspect the bridge and the railway every year.',
+    'The river floods the bridge in spring.',
+    'Someone whistled.',
+  ]
+  const answer = await ask(`Summarise in two sentences:\n${sentences.join(' ')}`)
+  const quoted = answer.split('\n').filter((line) => line.startsWith('- '))
+  expect(quoted).toHaveLength(2)
+  for (const line of quoted) expect(sentences).toContain(line.slice(2))
+  expect(answer).not.toContain('soup')
+})
+
+test('a stream comes word by word', async () => {
+  const parts = await collect(builtin.stream(request('Count to five')))
+  expect(parts.map((part) => (part.type === 'text-delta' ? part.text : part.type))).toEqual([
+    'One,',
+    ' two,',
+    ' three,',
+    ' four,',
+    ' five.',
+    'finish',
+  ])
+})
+
+test('a megabyte of anything is answered without delay', async () => {
+  const answerAll = async () => {
+    for (const piece of ['word ', 'a: b\n', '((((', '2+', 'What is it? ', '1.', '"', 'the the is ']) {
+      await ask(piece.repeat(Math.ceil(1_000_000 / piece.length)))
+      await ask(`Summarise: ${piece.repeat(Math.ceil(100_000 / piece.length))}`)
+    }
+  }
+  expect(await effortOf(answerAll, 2)).toBeLessThan(8_000)
+})

@@ -1,0 +1,245 @@
+import { describe, expect, test } from 'bun:test'
+import type { DomainEvent } from '../../../src/events'
+import { createWorld, operatorCall, type Person } from '../../support/world'
+
+const world = await createWorld({ config: { signup: 'open' } })
+const { container, store } = world.app
+const news: DomainEvent[] = []
+container.events.afterCommit('*', (event) => news.push(event))
+
+const ORDER = { requested_tier: 'pro', use_case: 'nightly reports', expected_volume: '500 a minute' }
+const ask = (person: Pick<Person, 'send'>, order: object = {}) =>
+  person.send('POST', 'rate-limits/request-increase', { ...ORDER, ...order })
+
+let accounts = 0
+/** A person in the dashboard, a platform reviewer when told so. */
+async function inDashboard(role: 'reviewer' | 'security_reviewer' | 'admin' | null = null) {
+  const account = { email: `account${++accounts}@example.com`, password: 'correct horse battery staple' }
+  if (role !== null) {
+    const passwordHash = await Bun.password.hash(account.password)
+    await store.write((tx) => container.orgs.createUser(tx, { email: account.email, passwordHash, platformRole: role }))
+  }
+  const { body } = await world.send('POST', role ? 'auth/sessions' : 'auth/signup', account)
+  const authorization = `Bearer ${body.session_token}`
+  const send: Person['send'] = (method, path, sent, headers = {}) =>
+    world.send(method, path, sent, { authorization, ...headers })
+  return { userId: body.user.id as string, send }
+}
+const reviewer = await inDashboard('reviewer')
+const decide = (id: string, body: object, by: Pick<Person, 'send'> = reviewer) =>
+  by.send('POST', `rate-limits/requests/${id}/decision`, body)
+
+describe('POST /rate-limits/request-increase', () => {
+  test('waits for a decision, and GET /rate-limits shows it', async () => {
+    const ada = await world.person({ tier: 'free' })
+    const { status, body } = await ask(ada)
+    expect(status).toBe(201)
+    expect(body).toMatchObject({ object: 'rate_limit_increase', status: 'pending', current_tier: 'free', ...ORDER })
+    expect(body.user_id).toBe((await ada.send('GET', 'auth/me')).body.user.id)
+    expect(body.id).toMatch(/^rli_[0-9A-Za-z]{24}$/)
+    const { request_id: _, ...request } = body
+    expect((await ada.send('GET', 'rate-limits')).body.pending_request).toEqual(request)
+    expect((await ada.send('GET', 'audit?action=rate_limit.requested')).body).toMatchObject([
+      {
+        ...{ entityType: 'rate_limit', entityId: body.id },
+        inputSummary: { metadata: { current_tier: 'free', requested_tier: body.requested_tier } },
+      },
+    ])
+  })
+
+  const refusals = [
+    ['the tier it has', { requested_tier: 'starter' }, 400, 'validation_error'],
+    ['the tier below', { requested_tier: 'free' }, 400, 'validation_error'],
+    ['a tier that is none', { requested_tier: 'gold' }, 400, 'validation_error'],
+    ['a tier in capitals', { requested_tier: 'PRO' }, 400, 'validation_error'],
+    ['no use case', { use_case: undefined }, 400, 'validation_error'],
+    ['an empty use case', { use_case: '' }, 400, 'validation_error'],
+    ['no volume', { expected_volume: undefined }, 400, 'validation_error'],
+    ['2,001 characters', { expected_volume: 'x'.repeat(2_001) }, 400, 'validation_error'],
+    ['a volume that is a number', { expected_volume: 5 }, 400, 'validation_error'],
+  ] as const
+  test.each(refusals)('refuses %s', async (_why, order, status, code) => {
+    const ada = await world.person({ tier: 'starter' })
+    const reply = await ask(ada, order)
+    const { error } = reply.body
+    expect({ status: reply.status, code: error.code }).toEqual({ status, code })
+    const [field] = Object.keys(order)
+    expect([error.param, error.details[0].path]).toEqual([field, field])
+    expect((await ada.send('GET', 'rate-limits')).body.pending_request).toBeNull()
+  })
+
+  test('takes nothing from the body that is not asked for', async () => {
+    const ada = await world.person({ tier: 'free' })
+    const greedy = { id: 'rli_mine', status: 'approved', current_tier: 'pro', granted_tier: 'pro', key_id: 'x' }
+    expect((await ask(ada, greedy)).body).toMatchObject({ status: 'pending', current_tier: 'free', granted_tier: null })
+    expect((await ada.send('GET', 'rate-limits')).body.tier).toBe('free')
+  })
+
+  test('is one at a time, even of twenty at once', async () => {
+    const ada = await world.person({ tier: 'free' })
+    const statuses = (await Promise.all(Array.from({ length: 20 }, () => ask(ada)))).map(({ status }) => status)
+    expect(statuses.filter((status) => status === 201)).toHaveLength(1)
+    expect(statuses.filter((status) => status === 409)).toHaveLength(19)
+  })
+
+  test('needs the scope billing', async () => {
+    const ada = await world.person({ scopes: ['completions'] })
+    expect((await ask(ada)).body.error.code).toBe('missing_scope')
+  })
+
+  test('from a session without any key has nothing to raise', async () => {
+    expect((await ask(await inDashboard())).status).toBe(409)
+  })
+})
+
+describe('a decision', () => {
+  test('to approve is in force with the next request, on the record, and news', async () => {
+    const ada = await world.person({ tier: 'free' })
+    const { id } = (await ask(ada)).body
+    const { status, body } = await decide(id, { decision: 'approve', reason: 'fine' })
+    expect([status, body.status, body.granted_tier, body.reason]).toEqual([200, 'approved', 'pro', 'fine'])
+    const limits = await ada.send('GET', 'rate-limits')
+    expect(limits.body).toMatchObject({ tier: 'pro', limits: { rpm: 1_000 }, pending_request: null })
+    expect(limits.headers.get('x-ratelimit-limit-requests')).toBe('1000')
+    expect((await ada.send('GET', `keys/${ada.keyId}`)).body.tier).toBe('pro')
+    expect((await ada.send('GET', 'audit?action=rate_limit.upgraded')).body).toMatchObject([{ entityId: id }])
+    expect(
+      news.filter(({ type, scope }) => type === 'rate_limit.upgraded' && scope === `user:${ada.userId}`),
+    ).toMatchObject([
+      {
+        data: {
+          key_id: ada.keyId,
+          previous_tier: 'free',
+          tier: 'pro',
+          rpm: 1_000,
+          tpm: 2_000_000,
+          increase_request_id: id,
+        },
+      },
+    ])
+  })
+
+  test('to reject changes no tier and is no news; another request may follow', async () => {
+    const ada = await world.person({ tier: 'free' })
+    const { id } = (await ask(ada)).body
+    expect((await decide(id, { decision: 'reject', reason: 'too soon' })).body).toMatchObject({
+      status: 'rejected',
+      granted_tier: null,
+    })
+    expect((await ada.send('GET', 'rate-limits')).body).toMatchObject({ tier: 'free', pending_request: null })
+    expect(news.some(({ type, scope }) => type === 'rate_limit.upgraded' && scope === `user:${ada.userId}`)).toBe(false)
+    expect((await ask(ada)).status).toBe(201)
+  })
+
+  test('is never on what the reviewer asked for, whatever credential asked', async () => {
+    const other = await inDashboard('admin')
+    const { body: key } = await reviewer.send('POST', 'keys', { name: 'mine' })
+    const withKey = { authorization: `Bearer ${key.key}` }
+    for (const asking of [{}, withKey]) {
+      const { body: asked } = await reviewer.send('POST', 'rate-limits/request-increase', ORDER, asking)
+      for (const decision of ['approve', 'reject']) {
+        const refused = await decide(asked.id, { decision })
+        expect([refused.status, refused.body.error.code]).toEqual([403, 'forbidden'])
+      }
+      expect((await reviewer.send('GET', `keys/${key.id}`)).body.tier).toBe('free')
+      expect((await decide(asked.id, { decision: 'reject' }, other)).body.status).toBe('rejected')
+    }
+  })
+
+  test('on a key leaves the other keys of its owner as they are', async () => {
+    const ada = await world.person({ tier: 'free' })
+    const other = (await ada.send('POST', 'keys', {})).body
+    await decide((await ask(ada)).body.id, { decision: 'approve' })
+    expect((await ada.send('GET', `keys/${other.id}`)).body.tier).toBe('free')
+  })
+
+  test('on what a session asked raises every personal key below it, and lowers none', async () => {
+    const bob = await inDashboard()
+    const free = (await bob.send('POST', 'keys', { name: 'free' })).body
+    const high = (await bob.send('POST', 'keys', { name: 'high' })).body
+    await store.write((tx) => container.increases.setTierIn(tx, operatorCall(), high.id, 'enterprise'))
+    const asked = (await ask(bob)).body
+    expect(asked).toMatchObject({ current_tier: 'free', key_id: null })
+    const withKey = { authorization: `Bearer ${free.key}` }
+    expect((await world.send('GET', 'rate-limits', undefined, withKey)).body.pending_request.id).toBe(asked.id)
+    await decide(asked.id, { decision: 'approve' })
+    const tiers = (await bob.send('GET', 'keys')).body.keys.map(({ name, tier }: { name: string; tier: string }) => [
+      name,
+      tier,
+    ])
+    expect(new Map(tiers)).toEqual(
+      new Map([
+        ['high', 'enterprise'],
+        ['free', 'pro'],
+      ]),
+    )
+  })
+
+  test('on a key that was revoked meanwhile raises nothing', async () => {
+    const ada = await world.person({ tier: 'free' })
+    const { id } = (await ask(ada)).body
+    await ada.send('DELETE', `keys/${ada.keyId}`)
+    expect((await decide(id, { decision: 'approve' })).status).toBe(200)
+    expect((await container.keys.operator.get(operatorCall(), ada.keyId)).tier).toBe('free')
+  })
+
+  test('is the first answer again when it is sent again under its Idempotency-Key', async () => {
+    const ada = await world.person({ tier: 'free' })
+    const { body: asked } = await ada.send('POST', 'rate-limits/request-increase', {
+      requested_tier: 'pro',
+      use_case: 'more',
+      expected_volume: 'more',
+    })
+    const send = () =>
+      reviewer.send(
+        'POST',
+        `rate-limits/requests/${asked.id}/decision`,
+        { decision: 'reject' },
+        { 'idempotency-key': 'd' },
+      )
+    const first = await send()
+    const again = await send()
+    expect(first.status).toBe(200)
+    expect({ text: again.text, replay: again.headers.get('x-idempotent-replay') }).toEqual({
+      text: first.text,
+      replay: 'true',
+    })
+  })
+
+  test('is made once, even by ten reviewers at once', async () => {
+    const ada = await world.person({ tier: 'free' })
+    const { id } = (await ask(ada)).body
+    const made = await Promise.all(Array.from({ length: 10 }, () => decide(id, { decision: 'approve' })))
+    expect(made.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(409)])
+    expect(
+      news.filter(({ data }) => (data as { increase_request_id?: string }).increase_request_id === id),
+    ).toHaveLength(1)
+  })
+
+  test.each(['approve', 'reject'])('of nonsense is 400, 404 for an unknown id (%s)', async (decision) => {
+    const ada = await world.person({ tier: 'free' })
+    const { id } = (await ask(ada)).body
+    for (const body of [{}, { decision: 'maybe' }, { decision, reason: 'x'.repeat(2_001) }]) {
+      expect((await decide(id, body)).status).toBe(400)
+    }
+    for (const unknown of ['rli_000000000000000000000000', 'nonsense', crypto.randomUUID()]) {
+      expect((await decide(unknown, { decision })).status).toBe(404)
+    }
+  })
+
+  test('belongs to reviewers in the dashboard, and nobody else learns which ids exist', async () => {
+    const ada = await world.person({ tier: 'free' })
+    const { id } = (await ask(ada)).body
+    for (const person of [ada, await world.person(), await inDashboard()]) {
+      for (const asked of [id, 'rli_000000000000000000000000']) {
+        const { status, body } = await decide(asked, { decision: 'approve' }, person)
+        expect({ status, code: body.error.code }).toEqual({ status: 403, code: 'forbidden' })
+      }
+    }
+    for (const role of ['security_reviewer', 'admin'] as const) {
+      const owner = await world.person({ tier: 'free' })
+      const asked = (await ask(owner)).body
+      expect((await decide(asked.id, { decision: 'reject' }, await inDashboard(role))).status).toBe(200)
+    }
+  }, 30_000)
+})

@@ -1,0 +1,200 @@
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { zipSync } from 'fflate'
+import OpenAI, { toFile } from 'openai'
+import { makingIn } from '../../charging/making/support'
+import { onTerms, under } from '../../guardrails/support'
+import { createWorld } from '../../support/world'
+import { formTo, recording, soundUpstream, toneWav } from './support'
+
+const upstream = soundUpstream(new Uint8Array())
+const world = await createWorld({ config: { sttBaseUrl: upstream.url, sttApiKey: 'sk-stt', sttModel: 'whisper-9' } })
+const deaf = await createWorld()
+const { walletOf, auditOf } = makingIn(world)
+const plainAnswer = upstream.answers.transcription
+const two = toneWav(2)
+const left = () => readdirSync(join(world.folder, 'files', 'incoming'))
+beforeEach(() => {
+  upstream.heard.length = 0
+  upstream.answers.transcription = plainAnswer
+})
+
+describe('POST /audio/stt (contract 6)', () => {
+  test('answers the words, the language and the measured length, and charges its minutes', async () => {
+    const ada = await world.person({ cents: 100 })
+    const { status, body } = await formTo(world, ada, 'audio/stt', recording(two, '../../x.exe'))
+    expect(status).toBe(200)
+    expect(body).toEqual({
+      id: expect.stringMatching(/^stt_[0-9A-Za-z]{24}$/),
+      object: 'transcript',
+      created: expect.any(String),
+      text: 'The tide comes in.',
+      language: 'en',
+      duration_seconds: 2,
+      usage: { cost_cents: 0.02 },
+      request_id: expect.stringMatching(/^req_/),
+    })
+    expect(await walletOf(ada)).toEqual({ cents: 99.98, held: 0 })
+    expect((await auditOf(ada))[0]).toMatchObject({ action: 'stt.created', entityId: body.id })
+    const [call] = upstream.heard
+    expect(call).toMatchObject({
+      authorization: 'Bearer sk-stt',
+      fields: { model: 'whisper-9', response_format: 'verbose_json' },
+    })
+    expect(call!.file.name).toBe('recording.wav')
+    expect(new Uint8Array(await call!.file.arrayBuffer())).toEqual(two)
+    expect(Number(call!.length)).toBeGreaterThan(two.length)
+    expect(left()).toEqual([])
+  })
+
+  test('the language of the request is handed on; one that is none is 400', async () => {
+    const ada = await world.person()
+    expect((await formTo(world, ada, 'audio/stt', recording(two, 'a.wav', { language: 'DE' }))).status).toBe(200)
+    expect(upstream.heard[0]!.fields.language).toBe('de')
+    const { body } = await formTo(world, ada, 'audio/stt', recording(two, 'a.wav', { language: 'Klingon' }))
+    expect(body.error).toMatchObject({ code: 'validation_error', param: 'language' })
+  })
+
+  test('no file, an empty one, text or another name is 400 `missing_file` (catalogue O2)', async () => {
+    const ada = await world.person()
+    const text = new FormData()
+    text.set('file', 'words')
+    const other = new FormData()
+    other.set('sound', new File([two], 'a.wav'))
+    const empty = recording(new Uint8Array())
+    const none = new FormData()
+    none.set('language', 'en')
+    for (const form of [text, other, empty, none]) {
+      const { status, body } = await formTo(world, ada, 'audio/stt', form)
+      expect([status, body.error.code]).toEqual([400, 'missing_file'])
+    }
+    expect(left()).toEqual([])
+  })
+
+  test('two files are 400 (catalogue O2)', async () => {
+    const ada = await world.person()
+    const form = recording(two)
+    form.append('file', new File([two], 'b.wav'))
+    expect((await formTo(world, ada, 'audio/stt', form)).status).toBe(400)
+  })
+
+  const bytes = (text: string) => new TextEncoder().encode(text)
+  test.each([
+    ['HTML as .mp3', 'a.mp3', bytes('<html><script>alert(1)</script></html>')],
+    ['a GIF with script', 'a.ogg', bytes('GIF89a/*\u0001*/=1;alert(1)')],
+    ['SVG with script', 'a.webm', bytes('<svg xmlns="http://www.w3.org/2000/svg"><script/></svg>')],
+    ['a PDF', 'a.m4a', bytes('%PDF-1.7\n1 0 obj\nPK\u0003\u0004')],
+    ['a program as .wav', 'a.wav', bytes(`MZ${'\u0090'.repeat(200)}`)],
+    ['a WAV of nothing but its mark', 'a.wav', bytes('RIFF\u0000\u0000\u0000\u0000WAVE')],
+    ['words', 'a.mp3', bytes('these are only words')],
+    ['a zip of 64 MB of nothing', 'a.m4a', zipSync({ 'word/document.xml': new Uint8Array(64 * 1024 * 1024) })],
+  ])('%s is 415 by its bytes (catalogue O5, O8)', async (_, name, content) => {
+    const ada = await world.person()
+    const { status, body } = await formTo(world, ada, 'audio/stt', recording(content as never, name))
+    expect([status, body.error.code]).toEqual([415, 'unsupported_media_type'])
+    expect(upstream.heard).toHaveLength(0)
+  })
+
+  const phone = new Uint8Array(readFileSync(join(import.meta.dir, 'phone.m4a')))
+  const branded = (brand: string) => {
+    const copy = phone.slice()
+    copy.set(bytes(brand), 8)
+    return copy
+  }
+  test.each([
+    ...['3gp4', '3gp5', '3gp6', '3g2a', 'M4A ', 'M4B '].map((brand) => [brand, 'recording.m4a']),
+    ...['isom', 'mp42', 'qt  ', 'M4V ', 'dash'].map((brand) => [brand, 'recording.mp4']),
+  ])('a recording of brand %s is sound, whatever it is declared as (contract 6)', async (brand, name) => {
+    const ada = await world.person()
+    const form = new FormData()
+    form.set('file', new File([branded(brand!)], 'Voice 001.m4a', { type: 'application/octet-stream' }))
+    const { status, body } = await formTo(world, ada, 'audio/stt', form)
+    expect([status, body.text]).toEqual([200, 'The tide comes in.'])
+    expect(body.duration_seconds).toBeGreaterThan(0)
+    expect(upstream.heard[0]!.file.name).toBe(name!)
+    expect(new Uint8Array(await upstream.heard[0]!.file.arrayBuffer())).toEqual(branded(brand!))
+  })
+
+  test('more than 25 MB is 413, exactly 25 MB is not', async () => {
+    const ada = await world.person()
+    const most = 25 * 1024 * 1024
+    const sized = (size: number) => {
+      const whole = new Uint8Array(size)
+      whole.set(toneWav(60))
+      return whole
+    }
+    const over = await formTo(world, ada, 'audio/stt', recording(sized(most + 1)))
+    expect([over.status, over.body.error.code]).toEqual([413, 'payload_too_large'])
+    expect((await formTo(world, ada, 'audio/stt', recording(sized(most)))).status).toBe(200)
+    expect(left()).toEqual([])
+  })
+
+  test('JSON that poses as an upload is 415 (catalogue B20)', async () => {
+    const ada = await world.person()
+    const body = '{"file":{"filepath":"/etc/passwd"}}'
+    const headers = { 'content-type': 'application/json', 'content-length': String(body.length) }
+    const { status } = await ada.send('POST', 'audio/stt', body, headers)
+    expect(status).toBe(415)
+  })
+
+  test('a transcriber that fails is 502, and nothing is charged', async () => {
+    const ada = await world.person({ cents: 100 })
+    for (const answer of [
+      () => new Response('boom', { status: 500 }),
+      () => Response.json({ words: [] }),
+      () => new Response('no json'),
+    ]) {
+      upstream.answers.transcription = answer
+      const { status, body } = await formTo(world, ada, 'audio/stt', recording(two))
+      expect([status, body.error.code]).toEqual([502, 'stt_provider_error'])
+    }
+    expect(await walletOf(ada)).toEqual({ cents: 100, held: 0 })
+    expect(left()).toEqual([])
+  })
+
+  test('503 that names the setting where nothing transcribes', async () => {
+    const ada = await deaf.person()
+    const { status, body } = await formTo(deaf, ada, 'audio/stt', recording(two))
+    expect([status, body.error.code]).toEqual([503, 'stt_unavailable'])
+    expect(body.error.message).toContain('SVC_STT_BASE_URL')
+  })
+
+  test('the policy of the key reads what was written', async () => {
+    const ada = await world.person()
+    await under(ada, [onTerms('output', 'redact', ['tide'])])
+    const { body } = await formTo(world, ada, 'audio/transcriptions', verbose())
+    expect(body.text).not.toContain('tide')
+    expect(body.segments).toEqual([])
+  })
+})
+
+const verbose = () => recording(two, 'a.wav', { response_format: 'verbose_json' })
+
+describe('POST /audio/transcriptions (contract 28.1)', () => {
+  test('the client of the openai package works unchanged, in all three formats', async () => {
+    const ada = await world.person()
+    const client = new OpenAI({
+      apiKey: ada.key,
+      baseURL: 'http://localhost/api/v1',
+      fetch: async (url, init) => world.app.api.handle(new Request(url as string, init as RequestInit)),
+    })
+    const asked = async () => ({ file: await toFile(Buffer.from(two), 'a.wav'), model: 'whisper-1' })
+    expect((await client.audio.transcriptions.create(await asked())).text).toBe('The tide comes in.')
+    const text = await client.audio.transcriptions.create({ ...(await asked()), response_format: 'text' })
+    expect(text as unknown as string).toBe('The tide comes in.')
+    const all = await client.audio.transcriptions.create({ ...(await asked()), response_format: 'verbose_json' })
+    expect(all).toMatchObject({
+      task: 'transcribe',
+      language: 'en',
+      duration: 2,
+      segments: [{ id: 0, start: 0, end: 1.5, text: 'The tide comes in.' }],
+    })
+  })
+
+  test('another format is 400', async () => {
+    const ada = await world.person()
+    const { body } = await formTo(world, ada, 'audio/transcriptions', recording(two, 'a', { response_format: 'srt' }))
+    expect(body.error).toMatchObject({ code: 'validation_error', param: 'response_format' })
+  })
+})

@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'bun:test'
+import { outlineOf } from '../../../src/media/documents/outline'
+import { titleOf } from '../../../src/media/documents/outline-title'
+
+describe('a document by rules, without a language model', () => {
+  test('is the prompt itself where that is laid out, whatever fence it has', () => {
+    const said = '# Tides\n\n```js\nconst a = 1\n```\n\n| Port | Height |\n|---|---|\n| Dover | 6 |'
+    const { markdown } = outlineOf(said)
+    for (const part of ['```js\nconst a = 1\n```', '| Port | Height |\n|---|---|\n| Dover | 6 |']) {
+      expect(markdown).toContain(part)
+    }
+  })
+
+  test.each([
+    ['Create a PDF report about solar energy', 'Solar energy'],
+    ['Make a report with sections Intro and Costs about moving to the cloud', 'Moving to the cloud'],
+    ['Write a letter titled "Hello World"', 'Hello World'],
+    ['a presentation on the history of tea', 'History of tea'],
+    ['Create a bar chart of sales: Q1 10, Q2 20', 'Sales'],
+    ['Turn this into a spreadsheet', 'Document'],
+    ['PDF about solar energy', 'Solar energy'],
+    ['Presentation skills for managers', 'Presentation skills for managers'],
+    ['The new ferry of Vessby', 'The new ferry of Vessby'],
+    ['# Report of the harbour master\n\nAll was well.', 'Report of the harbour master'],
+    ['# Make or buy #\n\nIt depends.', 'Make or buy'],
+    ['Report: Harvest 2026/27\n\nIt was good.', 'Report: Harvest 2026/27'],
+    ['Draft budget 2026\n\n| a | b |\n|---|---|\n| 1 | 2 |', 'Draft budget 2026'],
+    ['Notes for the crew\n\nA ship named Ida came.', 'Notes for the crew'],
+    ['Make a report of this:\nColour: red', 'Document'],
+  ])('%s is called %s', (instruction, title) => {
+    expect(titleOf(instruction)).toBe(title)
+  })
+
+  test.each([
+    [
+      'CSV',
+      'Make a table of this:\nName,Amount\nA,10\nB,20',
+      '| Name | Amount |\n| --- | --: |\n| A | 10 |\n| B | 20 |',
+    ],
+    ['JSON', 'Make a table of this:\n[{"a": 1, "b": "x|y"}]', '| a | b |\n| --: | --- |\n| 1 | x\\|y |'],
+    [
+      'labels',
+      'Make a report of this:\nColour: red\nSize: 12',
+      '|   | Value |\n| --- | --- |\n| Colour | red |\n| Size | 12 |',
+    ],
+    ['pairs', 'Report on sales: North 10, South 20', '|   | Value |\n| --- | --: |\n| North | 10 |\n| South | 20 |'],
+    ['JSON alone', '[{"a": "0042"}, {"b": 3.50}]', '| a | b |\n| --: | --: |\n| 0042 |   |\n|   | 3.50 |'],
+    [
+      'JSON in an object',
+      '{"rows": [{"a": 12345678901234567891}], "n": 1}',
+      '| a |\n| --: |\n| 12345678901234567891 |',
+    ],
+    ['JSON by line', '{"a": "x"}\n{"a": "y"}', '| a |\n| --- |\n| x |\n| y |'],
+    ['lists in JSON', 'Make a table of this:\n[["a", "b"], ["x", null]]', '| a | b |\n| --- | --- |\n| x |   |'],
+    ['a title', 'Presentation skills\n\nSpeak slowly.', '# Presentation skills\n\nSpeak slowly.'],
+    [
+      'a text with code',
+      'Reset of the scale\n\nType this.\n\n```\nscale --zero\n```\n\nThen wait.',
+      '# Reset of the scale\n\nType this.\n\n```\nscale --zero\n```\n\nThen wait.',
+    ],
+    ['a text', 'Make a PDF of this:\n\nFacts\n\nIt is so. And so.', '## Facts\n\nIt is so. And so.'],
+    ['Markdown', '# Mine\n\n- *one*\n- two', '# Mine\n\n- *one*\n- two'],
+    [
+      'a sentence with numbers',
+      'Make a PDF of this:\n\nIn 2024 we had 3 people, and in 2025 there were 12.',
+      'In 2024 we had 3 people, and in 2025 there were 12.',
+    ],
+    [
+      'a wrapped sentence',
+      'Make a PDF of this:\n\nWe have tea, milk\nand honey, too.',
+      'We have tea, milk\nand honey, too.',
+    ],
+  ])('%s stays what it is', (_, prompt, markdown) => {
+    expect(outlineOf(prompt).markdown).toBe(markdown)
+  })
+
+  test('draws a chart when one is asked for, of the kind that is named', () => {
+    const { markdown } = outlineOf('Make a pie chart of this:\nName,Amount\nA,10\nB,20')
+    expect(markdown).toContain('```chart\ntype: pie\n')
+    expect(markdown).toEndWith('Name,Amount\nA,10\nB,20\n```')
+  })
+
+  test('keeps a long text whole, whatever is in it', () => {
+    const text = 'One sentence of many words that goes on. '.repeat(200).trim()
+    expect(outlineOf(text).markdown).toBe(text)
+    const fenced = `Make a document of this:\n\nBefore.\n\n\`\`\`js\nx\n\`\`\`\n\n${text}`
+    expect(outlineOf(fenced).markdown).toBe(`Before.\n\n\`\`\`js\nx\n\`\`\`\n\n${text}`)
+  })
+})

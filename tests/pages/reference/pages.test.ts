@@ -1,0 +1,147 @@
+// SQLite only: pages are made from the document, and no row is read.
+import { describe, expect, test } from 'bun:test'
+import Ajv2020 from 'ajv/dist/2020'
+import addFormats from 'ajv-formats'
+import { createReference } from '../../../src/pages'
+import { bodyOf } from '../../../src/pages/reference/bodies'
+import { hasPlayground } from '../../../src/pages/reference/config'
+import { exampleOf } from '../../../src/pages/reference/example'
+import { answerExample } from '../../../src/pages/reference/group-page'
+import { type Document, groupsOf, resolver } from '../../../src/pages/reference/operations'
+import { ERROR_PAGES } from '../../../src/pages/reference/schema'
+import { createWorld } from '../../support/world'
+
+const world = await createWorld()
+const document = (await world.send('GET', '/openapi.json')).body as Document
+const resolve = resolver(document)
+const operations = groupsOf(document).flatMap((group) => group.operations)
+const reference = createReference({ read: () => document, playground: true })
+const paths = reference.paths().map((path) => [path === '' ? '/docs' : `/docs/${path}`])
+
+const MOST_BYTES = 60 * 1024
+
+const open = (path: string, headers: Record<string, string> = {}) =>
+  world.app.api.handle(new Request(`http://localhost${path}`, { headers }))
+
+describe('the reference (dx 5.5)', () => {
+  test('has every operation of the document, each on the page of its group', async () => {
+    expect(operations.length).toBe(Object.values(document.paths).flatMap((methods) => Object.keys(methods)).length)
+    for (const group of groupsOf(document)) {
+      const text = await (await open(`/docs/${group.slug}`)).text()
+      for (const { id } of group.operations) expect(text, id).toContain(`id="${id}"`)
+    }
+  })
+
+  test.each(paths)('%s is small, and is there as Markdown', async (path) => {
+    const packed = await open(path, { 'accept-encoding': 'gzip' })
+    expect([packed.status, packed.headers.get('content-encoding')]).toEqual([200, 'gzip'])
+    expect((await packed.arrayBuffer()).byteLength).toBeLessThan(MOST_BYTES)
+    const page = await open(path)
+    const text = await page.text()
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(text).not.toMatch(/src="(?!\/assets\/)|href="(?!\/|#|https?:)|undefined|\[object/)
+    expect(text.match(/<h1>/g)).toHaveLength(1)
+    const twin = await open(`${path}.md`)
+    expect(twin.headers.get('content-type')).toContain('text/markdown')
+    expect(await twin.text()).toStartWith('# ')
+  })
+
+  test('leads only to pages that are there', async () => {
+    const texts = [...paths.map(([path]) => `${path}.md`), '/docs/llms.txt']
+    const links = new Set<string>()
+    for (const path of texts) {
+      const text = await (await open(path!)).text()
+      for (const [, target] of text.matchAll(/\]\((\/[^)#]*)/g)) links.add(target!)
+    }
+    expect(links.size).toBeGreaterThan(80)
+    // The page of a person asks others to sign in.
+    for (const link of links) expect([link, (await open(link)).status]).toEqual([link, link === '/home' ? 303 : 200])
+  })
+
+  test('has a playground that others lead to, and none in production unless it is set', async () => {
+    const leads = async (server: typeof world, path: string, cookie = '') => {
+      const answer = await server.app.api.handle(new Request(`http://localhost${path}`, { headers: { cookie } }))
+      expect(answer.status).toBe(200)
+      return (await answer.text()).includes('/docs/playground')
+    }
+    expect([await leads(world, '/'), await leads(world, '/docs')]).toEqual([true, true])
+    expect(
+      [true, false, 'auto' as const].map((set) => hasPlayground({ pagesPlayground: set, production: true })),
+    ).toEqual([true, false, false])
+    const config = { pagesPlayground: false, signup: 'open', publicUrl: 'http://localhost' } as const
+    const without = await createWorld({ config })
+    expect([await leads(without, '/'), await leads(without, '/docs')]).toEqual([false, false])
+    const joined = await without.app.api.handle(
+      new Request('http://localhost/sign-up', {
+        method: 'POST',
+        headers: { 'sec-fetch-site': 'same-origin' },
+        body: new URLSearchParams({ email: 'ada@example.com', password: 'correct horse battery' }),
+      }),
+    )
+    expect(await leads(without, '/home', joined.headers.get('set-cookie')!.split(';')[0])).toBe(false)
+    const answer = await without.app.api.handle(new Request('http://localhost/docs/playground'))
+    expect(answer.status).toBe(404)
+  })
+
+  test('answers an address without a page like any other', async () => {
+    for (const path of ['/docs/nothing', '/docs/errors/nothing', '/docs/constructor', '/docs/errors/toString'])
+      expect([path, (await open(path)).status]).toEqual([path, 404])
+  })
+
+  test('names the address that its reader came by, and repeats no other', async () => {
+    expect(reference.page('', 'https://svc.example')?.markdown).toContain("curl -sS 'https://svc.example/api/v1/")
+    const forged = await world.app.api.handle(new Request(`http://localhost/docs`, { headers: { host: '"><b>' } }))
+    expect(await forged.text()).not.toContain('"><b>')
+  })
+})
+
+describe('examples', () => {
+  const ajv = new Ajv2020({ strict: false, validateSchema: false, unicodeRegExp: true })
+  addFormats(ajv)
+  ajv.addSchema({ components: document.components }, 'document')
+  const problems = (schema: object, value: unknown) => {
+    const text = JSON.stringify(schema).replaceAll('"#/components', '"document#/components')
+    const check = ajv.compile(JSON.parse(text))
+    return check(value) ? [] : check.errors
+  }
+
+  const bodies = operations.filter(({ body }) => body?.type === 'application/json')
+  const answers = operations.filter(({ success }) => success.schema)
+
+  test('of bodies fit the schemas of their routes', () => {
+    expect(bodies.length).toBeGreaterThan(60)
+    for (const one of bodies) expect([one.id, problems(one.body!.schema, bodyOf(one, resolve))]).toEqual([one.id, []])
+  })
+
+  test('of answers fit the schemas of their routes', () => {
+    expect(answers.length).toBeGreaterThan(100)
+    for (const one of answers) {
+      const { id, success } = one
+      expect([id, problems(success.schema!, answerExample(one, resolve))]).toEqual([id, []])
+      expect([id, problems(success.schema!, exampleOf(success.schema!, resolve, { whole: true }))]).toEqual([id, []])
+    }
+  })
+
+  test('of answers were mostly given by a server, and hold no secret of one', async () => {
+    const recorded = await Bun.file('src/pages/reference/recorded.json').text()
+    const ids = Object.keys(JSON.parse(recorded))
+    expect(ids.filter((id) => !answers.some((one) => one.id === id))).toEqual([])
+    expect(ids.length).toBeGreaterThan(answers.length / 2)
+    expect(recorded).not.toMatch(/svc_[a-z]{2}_(?:live_|test_)?[A-Za-z0-9]{20}|whsec_\w|127\.0\.0\.1/)
+  })
+})
+
+describe('errors', () => {
+  test('every code that the sources can throw has a page, with its status', async () => {
+    const files = await Array.fromAsync(new Bun.Glob('src/**/*.ts').scan('.'))
+    const found = new Set<string>()
+    for (const file of files) {
+      const text = await Bun.file(file).text()
+      for (const [, , code] of text.matchAll(/(?:new AppError|defineError)\(\s*'(\w+)',\s*'(\w+)'/g)) found.add(code!)
+    }
+    // Named in the record and never sent.
+    found.delete('client_closed')
+    expect([...found].filter((code) => !ERROR_PAGES[code])).toEqual([])
+    expect(found.size).toBeGreaterThan(35)
+  })
+})

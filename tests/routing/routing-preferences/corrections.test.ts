@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'bun:test'
+import { createWorld, type Person } from '../../support/world'
+
+const world = await createWorld()
+const correct = (who: Person, body: object) => who.send('POST', 'routing-corrections', body)
+
+describe('a routing correction', () => {
+  test('keeps a prompt and the mode it should have got', async () => {
+    const ada = await world.person()
+    const said = { prompt: 'Tot up the invoices', expected_mode: 'data_extraction', note: 'it chatted instead' }
+    const { status, body } = await correct(ada, said)
+    expect(status).toBe(201)
+    const nothing = { completion_id: null, resolved_mode: null, expected_engine: null }
+    expect(body).toMatchObject({ object: 'routing_correction', ...said, ...nothing })
+    const { body: page } = await ada.send('GET', 'routing-corrections')
+    expect(page.routing_corrections.map(({ id }: { id: string }) => id)).toEqual([body.id])
+  })
+
+  test('of a completion knows the mode that it got', async () => {
+    const ada = await world.person()
+    const { id } = (await ada.send('POST', 'completions', { prompt: 'hello', mode: 'roast' })).body
+    const { status, body } = await correct(ada, {
+      completion_id: id,
+      expected_mode: 'fast',
+      expected_engine: 'svc-1-edge',
+    })
+    expect([status, body.completion_id, body.resolved_mode]).toEqual([201, id, 'roast'])
+    expect(body.expected_engine).toBe('svc-1-roast')
+  })
+
+  test('of a completion may name it as chat clients know it', async () => {
+    const ada = await world.person()
+    const chat = await ada.send('POST', 'chat/completions', { messages: [{ role: 'user', content: 'hello' }] })
+    const stream = { messages: [{ role: 'user', content: 'hello' }], stream: true }
+    const streamed = /"id":"(chatcmpl_\w+)"/.exec((await ada.send('POST', 'chat/completions', stream)).text)![1]
+    for (const completion_id of [chat.body.id, streamed]) {
+      const { status, body } = await correct(ada, { completion_id, expected_mode: 'code' })
+      expect([status, body.completion_id, body.resolved_mode]).toEqual([201, completion_id, 'fast'])
+    }
+  })
+
+  test('says something: a blank prompt is none, and a list of a mode nobody knows is asked for by mistake', async () => {
+    const ada = await world.person()
+    for (const prompt of ['', ' ', '\n\t']) {
+      const { status, body } = await correct(ada, { prompt, expected_mode: 'fast' })
+      expect([status, body.error.code, body.error.param]).toEqual([400, 'validation_error', 'prompt'])
+    }
+    const { status, body } = await ada.send('GET', 'routing-corrections?expected_mode=zz')
+    expect([status, body.error.code, body.error.param]).toEqual([400, 'validation_error', 'expected_mode'])
+    expect((await ada.send('GET', 'routing-corrections?expected_mode=code')).body.routing_corrections).toEqual([])
+  })
+
+  test('of nobody’s completion, a stranger’s and nonsense is one 404', async () => {
+    const [ada, eve] = [await world.person(), await world.person()]
+    const { id } = (await ada.send('POST', 'completions', { prompt: 'hello' })).body
+    const answers = []
+    for (const completion_id of [id, `cmpl_${'a'.repeat(24)}`, 'nonsense']) {
+      const { status, body } = await correct(eve, { completion_id, expected_mode: 'fast' })
+      answers.push([status, body.error.code, body.error.message])
+    }
+    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
+    expect(answers[0]!.slice(0, 2)).toEqual([404, 'not_found'])
+  })
+
+  test.each<[string, object]>([
+    ['neither prompt nor completion', { expected_mode: 'fast' }],
+    ['no mode', { prompt: 'hello' }],
+    ['an unknown mode', { prompt: 'hello', expected_mode: 'dance' }],
+    ['auto', { prompt: 'hello', expected_mode: 'auto' }],
+    ['an unknown engine', { prompt: 'hello', expected_mode: 'fast', expected_engine: 'x' }],
+    ['a prompt of 1,025 characters', { prompt: 'x'.repeat(1_025), expected_mode: 'fast' }],
+  ])('with %s is refused', async (_, body) => {
+    const { status, body: answer } = await correct(await world.person(), body)
+    expect([status, answer.error.code]).toEqual([400, 'validation_error'])
+  })
+
+  test('is listed by mode and page, and to its owner only', async () => {
+    const [ada, eve] = [await world.person(), await world.person()]
+    for (const expected_mode of ['code', 'think', 'code']) await correct(ada, { prompt: 'hello', expected_mode })
+    const first = (await ada.send('GET', 'routing-corrections?expected_mode=code&limit=1')).body
+    expect([first.routing_corrections.length, first.has_more]).toEqual([1, true])
+    const rest = (await ada.send('GET', `routing-corrections?expected_mode=code&cursor=${first.next_cursor}`)).body
+    expect([rest.routing_corrections.length, rest.has_more]).toEqual([1, false])
+    expect((await eve.send('GET', 'routing-corrections')).body.routing_corrections).toEqual([])
+  })
+})

@@ -1,0 +1,152 @@
+import { describe, expect, test } from 'bun:test'
+import { createWorld } from '../../support/world'
+
+const world = await createWorld()
+const ada = await world.person()
+const good = { pattern: 'contract', target_mode: 'think' }
+const ask = (body: object) => ada.send('POST', 'routing-preferences', { name: 'Mine', ...body })
+const withRule = (rule: object) => ({ rules: [{ ...good, ...rule }] })
+const example = { prompt: 'hello', expected_mode: 'fast' }
+
+test.each(['  ', '\u200b\u2060'])('a name that shows nothing is none: %j', async (name) => {
+  const { status, body } = await ask({ name })
+  expect([status, body.error.code, body.error.param]).toEqual([400, 'validation_error', 'name'])
+})
+
+describe('routing_preference_invalid', () => {
+  test.each<[string, object, string]>([
+    ['a label that names a vendor', { name: 'OpenAI first' }, 'name'],
+    ['a spaced one', { name: 'o p e n a i' }, 'name'],
+    ['a description that does', { description: 'ask Cl4ude' }, 'description'],
+    ['a description of a rule that does', withRule({ description: 'to Anthropic' }), 'rules[0].description'],
+    ['51 rules', { rules: Array.from({ length: 51 }, () => good) }, 'rules'],
+    ['31 examples', { examples: Array.from({ length: 31 }, () => example) }, 'examples'],
+    ['an example of 1,025 characters', { examples: [{ ...example, prompt: 'x'.repeat(1_025) }] }, 'examples[0].prompt'],
+    [
+      'an example of an unknown mode',
+      { examples: [{ ...example, expected_mode: 'dance' }] },
+      'examples[0].expected_mode',
+    ],
+    [
+      'an example of an unknown engine',
+      { examples: [{ ...example, expected_engine: 'x' }] },
+      'examples[0].expected_engine',
+    ],
+    ['an unknown mode', withRule({ target_mode: 'dance' }), 'rules[0].target_mode'],
+    ['a rule to auto', withRule({ target_mode: 'auto' }), 'rules[0].target_mode'],
+    ['an unknown engine', withRule({ target_engine: 'gpt-4' }), 'rules[0].target_engine'],
+    ['a text mode on an engine of pictures', withRule({ target_engine: 'svc-1-create' }), 'rules[0].target_engine'],
+    [
+      'a picture on a text engine',
+      withRule({ target_mode: 'image', target_engine: 'svc-1-flash' }),
+      'rules[0].target_engine',
+    ],
+    ['a floor of an unknown mode', { confidence_floor_overrides: { dance: 0.7 } }, 'confidence_floor_overrides.dance'],
+    ['a pattern of 513 characters', withRule({ pattern: 'x'.repeat(513) }), 'rules[0].pattern'],
+    ['an empty pattern', withRule({ pattern: '' }), 'rules[0].pattern'],
+    ['the second rule', { rules: [good, { ...good, pattern: '(' }] }, 'rules[1].pattern'],
+  ])('%s', async (_, body, param) => {
+    const { status, body: answer } = await ask(body)
+    expect([status, answer.error.code, answer.error.param]).toEqual([400, 'routing_preference_invalid', param])
+  })
+
+  test.each(['(', '[', '*a', '\\', '(?<n>', 'a{2,1}', '(?i)x', '(a{1,100}){1,100}', '\\p{L}'.repeat(100)])(
+    'the pattern %s (K1, K5)',
+    async (pattern) => {
+      const { status, body } = await ask(withRule({ pattern }))
+      expect([status, body.error.code]).toEqual([400, 'routing_preference_invalid'])
+    },
+  )
+
+  test.each([
+    'openai',
+    'op[e]nai',
+    '(open)(ai)',
+    '\\x6fpenai',
+    'o\u200bpenai',
+    'o.?p.?e.?n.?a.?i',
+    'OPENAI',
+    '[o0]penai',
+  ])('the pattern %s, which means a vendor (K10)', async (pattern) => {
+    const { status, body } = await ask(withRule({ pattern }))
+    expect([status, body.error.code]).toEqual([400, 'routing_preference_invalid'])
+  })
+})
+
+describe('what is no shape of a preference is validation_error', () => {
+  test.each<[string, object]>([
+    ['no name', { name: undefined }],
+    ['an empty name', { name: '' }],
+    ['a name of 129 characters', { name: 'x'.repeat(129) }],
+    ['a description of 513 characters', { description: 'x'.repeat(513) }],
+    ['rules that are no list', { rules: {} }],
+    ['a rule without a pattern', { rules: [{ target_mode: 'code' }] }],
+    ['a confidence in words (K8)', withRule({ confidence: '0.9' })],
+    ['an unknown scope', { scope: 'world' }],
+  ])('%s', async (_, body) => {
+    const { status, body: answer } = await ask(body)
+    expect([status, answer.error.code]).toEqual([400, 'validation_error'])
+  })
+})
+
+test('a pattern that backtracks without end is refused with a text that shows it (design 1.9)', async () => {
+  for (const pattern of ['(?=(a+)+b)', '^(?!(x+x+)+y)z']) {
+    const { status, body } = await ask(withRule({ pattern }))
+    expect([status, body.error.code]).toEqual([400, 'routing_preference_invalid'])
+    expect(body.error.message).toMatch(/more than 50 ms on \d+ characters such as "(a|x)+/)
+  }
+})
+
+test('one that looks around and ends is taken', async () => {
+  const { status } = await ask(withRule({ pattern: '^(?!.*\\btest\\b).*\\bcode\\b' }))
+  expect(status).toBe(201)
+})
+
+describe('what may look like something refused and is not', () => {
+  test.each([
+    'open air',
+    'lama',
+    '\\b(open|ai)\\b',
+    '.*',
+    '\\w+',
+    '^open',
+    'pineapple',
+    '(a+)+$',
+    '\\d{4}-\\d{2}',
+    '[[:a]',
+    '\\Astro',
+  ])('the pattern %s', async (pattern) => {
+    expect((await ask(withRule({ pattern }))).status).toBe(201)
+  })
+
+  test.each([
+    [5, 0.99],
+    [-1, 0.5],
+    [1e308, 0.99],
+    [0.7, 0.7],
+  ])('a confidence of %d is stored as %d (K8)', async (confidence, stored) => {
+    expect((await ask(withRule({ confidence }))).body.rules[0].confidence).toBe(stored)
+  })
+})
+
+describe('scope team', () => {
+  test('needs an organization', async () => {
+    const { status, body } = await ask({ scope: 'team' })
+    expect([status, body.error.code]).toEqual([400, 'org_required'])
+  })
+
+  test("is what an organization's key makes, and nothing else", async () => {
+    const org = await world.person({ ofOrg: true })
+    const made = await org.send('POST', 'routing-preferences', { name: 'Ours' })
+    expect(made.body).toMatchObject({ scope: 'team', org_id: org.orgId })
+    const personal = await org.send('POST', 'routing-preferences', { name: 'Mine', scope: 'personal' })
+    expect([personal.status, personal.body.error.code]).toEqual([403, 'missing_scope'])
+  })
+
+  test('goes on no personal key', async () => {
+    const org = await world.person({ ofOrg: true })
+    const own = (await org.send('POST', 'routing-preferences', { name: 'Ours' })).body.id
+    const bound = await org.send('PUT', `keys/${org.keyId}/routing-preference`, { routing_preference_id: own })
+    expect([bound.status, bound.body.routing_preference_id]).toEqual([200, own])
+  })
+})
